@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+import { enableCompileCache } from "node:module"
+
+import manifest from "haft/package.json" with { type: "json" }
+
+// Nothing heavier is imported here: the version is answered at once, and the compile cache
+// is on before the program itself is loaded.
+if (process.argv[2] === "--version") {
+  process.stdout.write(`${manifest.version}\n`)
+} else {
+  enableCompileCache()
+  await import("./main.ts")
+}

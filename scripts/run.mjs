@@ -1,0 +1,133 @@
+#!/usr/bin/env node
+// The task runner. It has no dependencies and runs on any Node since 18, with npm beside it:
+// it takes a Node new enough for this repository and the pinned pnpm from the machine, or
+// fetches them into .toolchain/, installs the workspace when that is out of date, and then
+// runs the task with both first on PATH.
+import { spawn, spawnSync } from "node:child_process"
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { delimiter, dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+const pnpmVersion = manifest.packageManager.split("@")[1]
+const nodeMinimum = manifest.engines.node.replace(/[^\d.]/g, "")
+const nodeFetched = manifest.config.bootstrapNode
+const windows = process.platform === "win32"
+const toolchain = join(root, ".toolchain")
+
+const [task = "setup", ...rest] = process.argv.slice(2)
+
+const say = (text) => process.stderr.write(`haft: ${text}\n`)
+const numbers = (version) => version.split(".").map(Number)
+const atLeast = (have, want) => {
+  const [a, b] = [numbers(have), numbers(want)]
+  const at = [0, 1, 2].find((index) => a[index] !== b[index])
+  return at === undefined || a[at] > b[at]
+}
+
+const env = { ...process.env, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1", NO_UPDATE_NOTIFIER: "1" }
+// npm hands its whole configuration to scripts, and pnpm would take it for its own settings.
+// Only where packages come from is meant for both.
+const shared = /^npm_config_(.*registry|.*proxy|ca|cafile|strict_ssl|userconfig|globalconfig|\/\/.*)$/i
+for (const key of Object.keys(env)) {
+  if (/^npm_(config|package|lifecycle)_/i.test(key) && !shared.test(key)) delete env[key]
+}
+const pathKey = Object.keys(env).find((key) => key.toUpperCase() === "PATH") ?? "PATH"
+const putOnPath = (directory) => {
+  env[pathKey] = `${directory}${delimiter}${env[pathKey] ?? ""}`
+}
+
+// Everything but the program's own output goes to stderr.
+const quietly = { stdio: ["ignore", 2, 2] }
+const run = (command, args, options = {}) => {
+  const result = spawnSync(command, args, { cwd: root, env, stdio: "inherit", shell: windows, ...options })
+  if (result.error) throw result.error
+  if (result.status === 0) return
+  process.stderr.write(`${result.stdout ?? ""}${result.stderr ?? ""}`)
+  process.exit(result.status ?? 1)
+}
+const versionOf = (command) => {
+  const result = spawnSync(command, ["--version"], { cwd: root, env, encoding: "utf8", shell: windows })
+  return result.status === 0 ? result.stdout.trim().replace(/^v/, "") : undefined
+}
+
+const node = findNode()
+putOnPath(dirname(node))
+putOnPath(findPnpm())
+run("pnpm", ["install", "--frozen-lockfile", "--prefer-offline", "--loglevel=warn"], quietly)
+
+const exec = (...args) => run("pnpm", ["exec", ...args])
+const turbo = (...args) => exec("turbo", "run", ...args)
+const checks = ["check:format", "check:lint", "check:types", "check:effect", "check:unused", "check:packages", "build"]
+
+const tasks = {
+  setup: () => say("ready"),
+  start,
+  test: () => {
+    // With arguments: those tests only, `npm test -- packages/core`.
+    turbo(...(rest.length > 0 ? ["build"] : checks), "--output-logs=new-only")
+    exec("vitest", "run", ...rest)
+  },
+  build: () => turbo("build", ...rest),
+  check: () => turbo(...checks, "--output-logs=new-only", ...rest),
+  typecheck: () => turbo("check:types", "check:effect", ...rest),
+  lint: () => turbo("check:format", "check:lint", "check:unused", ...rest),
+  format: () => exec("oxfmt", ".", ...rest),
+  coverage: () => {
+    turbo("build", "--output-logs=errors-only")
+    exec("vitest", "run", "--coverage", ...rest)
+  },
+  exec: () => exec(...rest)
+}
+if (!Object.hasOwn(tasks, task)) {
+  say(`unknown task ${task}; one of ${Object.keys(tasks).join(", ")}`)
+  process.exit(2)
+}
+tasks[task]()
+
+function start() {
+  // stdout belongs to the program, which may speak a protocol there; the build is heard only when it fails.
+  const build = ["exec", "turbo", "run", "build", "--filter=@haft/cli", "--output-logs=errors-only"]
+  run("pnpm", build, { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" })
+  const child = spawn(node, [join(root, "apps/cli/dist/bin.js"), ...rest], { env, stdio: "inherit" })
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal))
+  child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 143)))
+}
+
+// The Node that runs this file, or the platform's npm package, which needs no install script.
+function findNode() {
+  if (atLeast(process.versions.node, nodeMinimum)) return process.execPath
+  const prefix = process.platform === "darwin" && process.arch === "arm64" ? "node-bin" : "node"
+  const name = `${prefix}-${windows ? "win" : process.platform}-${process.arch}`
+  return fetched(name, nodeFetched, join("bin", windows ? "node.exe" : "node"))
+}
+
+// The directory of pnpm when PATH has the pinned major version, else of the platform's native binary.
+// (The `pnpm` package itself needs an install script, which npm may refuse to run.)
+function findPnpm() {
+  const present = versionOf("pnpm")
+  if (present !== undefined && numbers(present)[0] === numbers(pnpmVersion)[0]) return dirname(node)
+  const musl = process.platform === "linux" && process.report.getReport().header.glibcVersionRuntime === undefined
+  const name = `@pnpm/exe.${process.platform}-${process.arch}${musl ? "-musl" : ""}`
+  return dirname(fetched(name, pnpmVersion, windows ? "pnpm.exe" : "pnpm"))
+}
+
+function fetched(name, version, file) {
+  const home = join(toolchain, `${name.replace(/[@/]/g, "")}-${version}`)
+  const path = join(home, "node_modules", name, file)
+  if (existsSync(path)) return path
+  say(`fetching ${name} ${version}`)
+  // Into a place of its own and then renamed: two first runs at once do not meet half a download.
+  const incoming = `${home}.${process.pid}`
+  mkdirSync(incoming, { recursive: true })
+  const flags = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"]
+  run("npm", ["install", "--prefix", incoming, ...flags, `${name}@${version}`], quietly)
+  try {
+    renameSync(incoming, home)
+  } catch (error) {
+    if (!existsSync(path)) throw error
+    rmSync(incoming, { recursive: true, force: true })
+  }
+  return path
+}
