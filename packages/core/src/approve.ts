@@ -1,0 +1,125 @@
+import * as Effect from "effect/Effect"
+
+import { type ApprovedState, CurrentCall } from "./call.ts"
+import type { Dialect } from "./dialect.ts"
+import { type ApprovalRequest, Approver } from "./services/approver.ts"
+import { Journal } from "./services/journal.ts"
+import { Workspace } from "./services/workspace.ts"
+import { toolError } from "./tool-error.ts"
+import type { PreparedCall, Tool } from "./tool.ts"
+import { type Facts, isProtectedPath } from "./touches.ts"
+
+/** How often a question is asked again because a file changed under it. */
+const maximumRounds = 3
+
+export interface ApprovedCall<R> {
+  readonly prepared: PreparedCall<R>
+  /** The state of the touched files that the answer holds for; absent when nobody was asked. */
+  readonly state?: ApprovedState
+}
+
+/** What a call is about to touch: every path contained, every target looked at, the risk settled. */
+export const assess = Effect.fnUntraced(function* <R>(tool: Tool<R>, prepared: PreparedCall<R>) {
+  const touches = yield* prepared.touches
+  const workspace = yield* Workspace
+  const reads: Array<string> = []
+  for (const path of touches.reads ?? []) reads.push(yield* workspace.contain(path))
+  const writes: Array<Facts["writes"][number]> = []
+  for (const given of touches.writes ?? []) {
+    const path = yield* workspace.contain(given)
+    const exists = yield* workspace.info(path, { follow: false }).pipe(
+      Effect.as(true),
+      Effect.catch((error) => Effect.succeed(error.code !== "file_not_found"))
+    )
+    writes.push({ path, exists, isProtected: isProtectedPath(path) })
+  }
+  const { runs, fetches, types } = touches
+  const facts: Facts = {
+    reads,
+    writes,
+    ...(runs !== undefined && { runs }),
+    ...(fetches !== undefined && { fetches }),
+    ...(types !== undefined && { types }),
+    risk: writes.some(({ isProtected }) => isProtected) ? "dangerous" : tool.risk
+  }
+  return facts
+})
+
+/** Gets consent for a call, or fails with `approval_denied`. What is approved is what runs. */
+export const approve = Effect.fnUntraced(function* <R>(
+  dialect: Dialect,
+  tool: Tool<R>,
+  first: PreparedCall<R>,
+  onAssessed: (facts: Facts) => void
+) {
+  const approver = yield* Approver
+  const call = yield* CurrentCall
+  const { id, step, startedAt } = call
+  let prepared = first
+  let isEdited = false
+  for (let round = 0; round < maximumRounds; round++) {
+    const facts = yield* assess(tool, prepared)
+    onAssessed(facts)
+    const asks = prepared.asks(facts) ?? dialect.asks(facts.risk)
+    const request: ApprovalRequest = {
+      call: { id, step, tool: tool.name, dialect: dialect.name, startedAt },
+      input: prepared.input,
+      facts,
+      asks
+    }
+    const verdict = yield* approver.judge(request)
+    if (verdict.decision === "deny") return yield* denied("policy", verdict.reason)
+    if (verdict.decision === "allow") return { prepared } satisfies ApprovedCall<R>
+
+    const state = yield* stateOf(facts)
+    if (isEdited) return { prepared, state } satisfies ApprovedCall<R>
+    const preview = prepared.preview === undefined ? undefined : yield* prepared.preview
+    const { reason } = verdict
+    const answer = yield* approver.ask({ ...request, reason, state, ...(preview !== undefined && { preview }) })
+    if (!answer.approved) return yield* denied("person", answer.reason ?? "the request was refused")
+    yield* record({ decision: "allow", by: "person", reason: answer.reason ?? "approved" })
+    if (answer.modifiedArgs !== undefined) {
+      // The person's own arguments need no second question, but they are decoded, assessed and judged like any.
+      prepared = yield* tool.prepare(answer.modifiedArgs)
+      isEdited = true
+      continue
+    }
+    if (isSameState(state, yield* stateOf(facts))) return { prepared, state } satisfies ApprovedCall<R>
+  }
+  return yield* toolError("stale_file", "the files kept changing while approval was asked for; nothing was run", {
+    suggestion: "Read the files again, then repeat the call.",
+    retryable: true
+  })
+})
+
+const denied = Effect.fnUntraced(function* (by: "policy" | "person", reason: string) {
+  yield* record({ decision: "deny", by, reason })
+  return yield* toolError("approval_denied", `the call was not approved: ${reason}`, {
+    suggestion: "Do something that needs no approval, or ask the person to allow it.",
+    details: { by }
+  })
+})
+
+const record = Effect.fnUntraced(function* (decision: { decision: string; by: string; reason: string }) {
+  const journal = yield* Journal
+  const call = yield* CurrentCall
+  yield* journal.append({
+    type: "approval_decided",
+    request_id: call.id,
+    step: call.step,
+    tool: call.tool,
+    ...decision
+  })
+})
+
+const stateOf = Effect.fnUntraced(function* (facts: Facts) {
+  const workspace = yield* Workspace
+  const state = new Map<string, string>()
+  for (const path of [...facts.reads, ...facts.writes.map((written) => written.path)]) {
+    state.set(path, yield* workspace.fingerprint(path).pipe(Effect.catch((error) => Effect.succeed(error.code))))
+  }
+  return state
+})
+
+const isSameState = (one: ApprovedState, other: ApprovedState): boolean =>
+  [...one].every(([path, state]) => other.get(path) === state)

@@ -1,0 +1,332 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as z from "zod"
+
+import {
+  type Answer,
+  type ApprovalQuestion,
+  Approver,
+  defineDialect,
+  definePlugin,
+  defineTool,
+  denyAll,
+  type ErrorCode,
+  errorCodes,
+  Host,
+  type JournalEvent,
+  memoryJournal,
+  memoryWorkspace,
+  reportProgress,
+  toolError,
+  use,
+  Workspace
+} from "./index.ts"
+
+const plain = defineDialect({
+  name: "plain",
+  symlinks: "inside",
+  asks: (risk) => risk !== "read_only",
+  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
+  success: ({ output, writes }) => ({ output, writes }),
+  failure: ({ errorName, error }) => ({ error: errorName, message: error.message }),
+  envelope: (output) => ({ type: "object", properties: { output } })
+})
+
+const shout = defineTool({
+  name: "shout",
+  description: "Says a word loudly.",
+  input: z.strictObject({ word: z.string(), times: z.number().int().min(1).default(1) }),
+  output: z.object({ said: z.string() }),
+  risk: "read_only",
+  execute: ({ word, times }) => Effect.succeed({ said: word.toUpperCase().repeat(times) }),
+  render: ({ said }) => `${said}!`
+})
+
+const save = defineTool({
+  name: "save",
+  description: "Writes a file.",
+  input: z.strictObject({ path: z.string(), content: z.string() }),
+  output: z.object({ path: z.string() }),
+  risk: "safe_write",
+  touches: ({ path }) => ({ writes: [path] }),
+  preview: ({ content }) => Effect.succeed(`+${content}`),
+  execute: Effect.fnUntraced(function* ({ path, content }) {
+    const workspace = yield* Workspace
+    yield* workspace.commit([{ kind: "write", path, content: new TextEncoder().encode(content) }])
+    return { path }
+  })
+})
+
+const broken = defineTool({
+  name: "broken",
+  description: "Has a bug.",
+  input: z.strictObject({ how: z.enum(["throws", "dies", "answers wrongly"]) }),
+  output: z.object({ said: z.string() }),
+  risk: "read_only",
+  execute: ({ how }) => {
+    if (how === "throws") throw new Error("a bug")
+    return how === "dies" ? Effect.die("a bug") : Effect.succeed({ said: 1 as unknown as string })
+  }
+})
+
+const waits = defineTool({
+  name: "waits",
+  description: "Never ends.",
+  input: z.strictObject({}),
+  output: z.object({}),
+  risk: "read_only",
+  timeout: "20 millis",
+  execute: () => Effect.flatMap(reportProgress({ message: "waiting" }), () => Effect.never)
+})
+
+const fails = defineTool({
+  name: "fails",
+  description: "Fails in its own words.",
+  input: z.strictObject({ name: z.string() }),
+  output: z.object({}),
+  risk: "read_only",
+  execute: () => toolError("file_not_found", "no such file", { suggestion: "Look elsewhere." }),
+  wording: { file_not_found: (_error, { name }) => `'${name}' is gone` }
+})
+
+interface Setup {
+  readonly approver?: Layer.Layer<Approver>
+  readonly files?: Record<string, string>
+}
+
+const withHost = <A, E>(
+  use_: (context: { host: Host["Service"]; events: Array<JournalEvent> }) => Effect.Effect<A, E, Workspace>,
+  { approver = denyAll, files = {} }: Setup = {}
+): Effect.Effect<A, unknown> => {
+  const events: Array<JournalEvent> = []
+  const plugin = definePlugin({ name: "words", version: "1.0.0", tools: [shout, save, broken, waits, fails] })
+  const services = Layer.mergeAll(memoryWorkspace(files), memoryJournal(events), approver)
+  const layer = Host.layer({ dialect: plain, plugins: [use(plugin)] }).pipe(Layer.provideMerge(services))
+  return Effect.flatMap(Host, (host) => use_({ host, events })).pipe(Effect.provide(layer))
+}
+
+const answering = (answer: (question: ApprovalQuestion, count: number) => Effect.Effect<Answer>) => {
+  const questions: Array<ApprovalQuestion> = []
+  const layer = Layer.succeed(Approver, {
+    judge: ({ asks, facts }) =>
+      Effect.succeed(
+        facts.writes.some(({ path }) => path === "never.txt")
+          ? { decision: "deny", reason: "never.txt is off limits" }
+          : { decision: asks ? "ask" : "allow", reason: "the contract asks" }
+      ),
+    ask: (question) => {
+      questions.push(question)
+      return answer(question, questions.length)
+    }
+  })
+  return { layer, questions }
+}
+
+describe("the road", () => {
+  it.effect("decodes, executes and encodes, and puts both ends on record", () =>
+    withHost(({ host, events }) =>
+      Effect.gen(function* () {
+        const reply = yield* host.call("shout", { word: "hey", times: 2 }, { requestId: "r1" })
+        expect(reply).toEqual({ ok: true, wire: { output: { said: "HEYHEY" }, writes: [] }, text: "HEYHEY!" })
+        expect(events.map(({ type, request_id, status }) => [type, request_id, status])).toEqual([
+          ["tool_call_started", "r1", undefined],
+          ["tool_call_finished", "r1", "success"]
+        ])
+      })
+    )
+  )
+
+  it.effect.each([
+    [{}, "missing parameter 'word' (expected string)"],
+    [{ word: 1 }, "parameter 'word': Invalid input: expected string, received number"],
+    [{ word: "a", times: "2" }, "parameter 'times': Invalid input: expected number, received string"],
+    [{ word: "a", volume: 11 }, "unknown parameter 'volume'"],
+    [{ word: "a", times: 0 }, "parameter 'times': Too small: expected number to be >=1"],
+    ["word", "the parameters must be an object: Invalid input: expected object, received string"]
+  ] as const)("refuses %j and names what is wrong", ([args, message]) =>
+    withHost(({ host }) =>
+      Effect.gen(function* () {
+        const reply = yield* host.call("shout", args)
+        expect(reply.wire).toEqual({ error: "invalid_params", message })
+      })
+    )
+  )
+
+  it.effect("names the tools there are when one is unknown", () =>
+    withHost(({ host }) =>
+      Effect.gen(function* () {
+        const reply = yield* host.call("whisper", {})
+        expect(reply.wire).toEqual({ error: "unknown_tool", message: "there is no tool 'whisper' here" })
+        expect(reply.error?.suggestion).toContain("shout, save")
+      })
+    )
+  )
+
+  it.effect.each(["throws", "dies", "answers wrongly"])("turns a tool that %s into internal_error and goes on", (how) =>
+    withHost(({ host, events }) =>
+      Effect.gen(function* () {
+        const reply = yield* host.call("broken", { how })
+        expect(reply.error?.code).toBe("internal_error")
+        expect(events.at(-1)).toMatchObject({ status: "error", error: "internal_error" })
+        expect((yield* host.call("shout", { word: "still here" })).ok).toBe(true)
+      })
+    )
+  )
+
+  it.live("stops a tool at its time-out and passes its progress on", () =>
+    withHost(({ host }) =>
+      Effect.gen(function* () {
+        const seen: Array<string> = []
+        const reply = yield* host.call("waits", {}, { onProgress: ({ message }) => seen.push(message) })
+        expect(reply.error?.code).toBe("timeout")
+        expect(seen).toEqual(["waiting"])
+      })
+    )
+  )
+
+  it.live("lets an interruption through, after recording it as cancelled", () =>
+    withHost(({ host, events }) =>
+      Effect.gen(function* () {
+        const begun = yield* Deferred.make<void>()
+        const fiber = yield* Effect.forkChild(
+          host.call("waits", {}, { onProgress: () => Deferred.doneUnsafe(begun, Effect.void) })
+        )
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(fiber)
+        expect(events.at(-1)).toMatchObject({ type: "tool_call_finished", error: "cancelled" })
+      })
+    )
+  )
+
+  it.effect("uses the tool's own words for a failure and keeps code and suggestion", () =>
+    withHost(({ host }) =>
+      Effect.gen(function* () {
+        const reply = yield* host.call("fails", { name: "a.txt" })
+        expect(reply.wire).toEqual({ error: "file_not_found", message: "'a.txt' is gone" })
+        expect(reply.text).toBe("Error: 'a.txt' is gone\nLook elsewhere.")
+      })
+    )
+  )
+
+  it.effect("keeps secrets out of the record", () =>
+    withHost(({ host, events }) =>
+      Effect.gen(function* () {
+        yield* host.call("shout", { word: "ghp_abcdefghijklmnopqrstuvwxyz0123456789" })
+        expect(JSON.stringify(events)).not.toContain("ghp_abc")
+        expect(events[0]).toMatchObject({ params: { word: "[redacted]" } })
+      })
+    )
+  )
+})
+
+describe("approval", () => {
+  it.effect("is a no when nobody is there, and nothing is changed", () =>
+    withHost(({ host, events }) =>
+      Effect.gen(function* () {
+        const reply = yield* host.call("save", { path: "a.txt", content: "x" })
+        expect(reply.error?.code).toBe("approval_denied")
+        expect(yield* (yield* Workspace).fingerprint("a.txt")).toBe("absent")
+        expect(events.map(({ type }) => type)).toEqual(["tool_call_started", "approval_decided", "tool_call_finished"])
+      })
+    )
+  )
+
+  it.effect("shows the person the input, what is written and a preview", () => {
+    const { layer, questions } = answering(() => Effect.succeed({ approved: true }))
+    return withHost(
+      ({ host }) =>
+        Effect.gen(function* () {
+          expect((yield* host.call("save", { path: "./b/../a.txt", content: "x" })).ok).toBe(true)
+          expect(questions).toHaveLength(1)
+          expect(questions[0]).toMatchObject({
+            input: { path: "./b/../a.txt", content: "x" },
+            facts: { writes: [{ path: "a.txt", exists: false, isProtected: false }], risk: "safe_write" },
+            preview: "+x",
+            asks: true
+          })
+        }),
+      { approver: layer }
+    )
+  })
+
+  it.effect("asks again when the file changes between question and answer", () => {
+    const { layer, questions } = answering((_question, count) =>
+      count > 1 ? Effect.succeed({ approved: true }) : Effect.succeed({ approved: true }).pipe(Effect.tap(() => change))
+    )
+    let change: Effect.Effect<unknown> = Effect.void
+    return withHost(
+      ({ host }) =>
+        Effect.gen(function* () {
+          const workspace = yield* Workspace
+          const content = new TextEncoder().encode("swapped")
+          change = Effect.orDie(workspace.commit([{ kind: "write", path: "a.txt", content }]))
+          expect((yield* host.call("save", { path: "a.txt", content: "x" })).ok).toBe(true)
+          expect(questions).toHaveLength(2)
+          expect(questions[0]?.state.get("a.txt")).not.toBe(questions[1]?.state.get("a.txt"))
+        }),
+      { approver: layer, files: { "a.txt": "old" } }
+    )
+  })
+
+  it.effect("runs edited arguments after judging them again, and never past a deny", () => {
+    const { layer, questions } = answering(({ input }) =>
+      Effect.succeed({
+        approved: true,
+        modifiedArgs: { path: input["path"] === "a.txt" ? "b.txt" : "never.txt", content: "edited" }
+      })
+    )
+    return withHost(
+      ({ host }) =>
+        Effect.gen(function* () {
+          const workspace = yield* Workspace
+          expect((yield* host.call("save", { path: "a.txt", content: "x" })).ok).toBe(true)
+          expect(new TextDecoder().decode(yield* workspace.read("b.txt"))).toBe("edited")
+          expect(yield* workspace.fingerprint("a.txt")).toBe("absent")
+          const refused = yield* host.call("save", { path: "c.txt", content: "x" })
+          expect(refused.error?.code).toBe("approval_denied")
+          expect(questions).toHaveLength(2)
+        }),
+      { approver: layer }
+    )
+  })
+
+  it.effect("refuses edited arguments that do not fit the schema", () => {
+    const { layer } = answering(() => Effect.succeed({ approved: true, modifiedArgs: { path: 1 } }))
+    return withHost(
+      ({ host }) =>
+        Effect.gen(function* () {
+          const reply = yield* host.call("save", { path: "a.txt", content: "x" })
+          expect(reply.error?.code).toBe("invalid_params")
+        }),
+      { approver: layer }
+    )
+  })
+
+  it.effect("raises the risk of a protected name", () => {
+    const { layer, questions } = answering(() => Effect.succeed({ approved: true }))
+    return withHost(
+      ({ host }) =>
+        Effect.gen(function* () {
+          yield* host.call("save", { path: ".GIT/hooks/pre-commit", content: "x" })
+          expect(questions[0]?.facts.risk).toBe("dangerous")
+        }),
+      { approver: layer }
+    )
+  })
+
+  it.effect("refuses a path that leads out before anybody is asked", () => {
+    const { layer, questions } = answering(() => Effect.succeed({ approved: true }))
+    return withHost(
+      ({ host }) =>
+        Effect.gen(function* () {
+          const reply = yield* host.call("save", { path: "../a.txt", content: "x" })
+          expect(reply.error?.code).toBe("path_outside_workspace")
+          expect(questions).toHaveLength(0)
+        }),
+      { approver: layer }
+    )
+  })
+})

@@ -1,0 +1,196 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+
+import { approve, assess } from "./approve.ts"
+import { type Call, CurrentCall, type Progress, type Reply, type SymlinkPolicy } from "./call.ts"
+import type { Dialect } from "./dialect.ts"
+import { redact } from "./redact.ts"
+import type { Approver } from "./services/approver.ts"
+import { Journal } from "./services/journal.ts"
+import type { Workspace } from "./services/workspace.ts"
+import { isToolError, makeToolError, toolError, type ToolError, withMessage } from "./tool-error.ts"
+import type { Executed, PreparedCall, Tool } from "./tool.ts"
+import type { Facts } from "./touches.ts"
+
+/** What the road itself needs; tools may need more. */
+export type RoadServices = Workspace | Approver | Journal
+
+export interface CallOptions {
+  /** The caller's own id for the request; made up when absent. */
+  readonly requestId?: string
+  readonly onProgress?: (progress: Progress) => void
+}
+
+export interface RoadSettings<R> {
+  readonly dialect: Dialect
+  readonly symlinks: SymlinkPolicy
+  readonly find: (name: string) => Tool<R> | undefined
+  readonly names: () => ReadonlyArray<string>
+}
+
+/**
+ * The road of a call, the same for every transport and every dialect:
+ * record( decode → assess → approve → execute ) → encode.
+ */
+export const callTool = Effect.fnUntraced(function* <R>(
+  settings: RoadSettings<R>,
+  name: string,
+  args: unknown,
+  options: CallOptions = {}
+) {
+  const journal = yield* Journal
+  const startedAt = yield* Clock.currentTimeMillis
+  const clock = yield* Clock.currentTimeNanos
+  const step = journal.nextStep()
+  const call: Call = {
+    id: options.requestId ?? `${journal.run}-${step}`,
+    step,
+    tool: name,
+    dialect: settings.dialect.name,
+    startedAt
+  }
+  const progress: Travel = { writes: [] }
+  const context = {
+    ...call,
+    symlinks: settings.symlinks,
+    ...(options.onProgress !== undefined && { onProgress: options.onProgress })
+  }
+
+  return yield* Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const started = { type: "tool_call_started", request_id: call.id, step, tool: name, dialect: call.dialect }
+      const recorded = journal.append({ ...started, at: startedAt, params: redact(args) })
+      const exit = yield* Effect.exit(
+        Effect.flatMap(recorded, () =>
+          restore(travel(settings, args, progress).pipe(Effect.provideService(CurrentCall, context)))
+        )
+      )
+      const outcome = yield* outcomeOf(exit, call)
+      const durationMs = Number((yield* Clock.currentTimeNanos) - clock) / 1e6
+      const endedAt = startedAt + Math.round(durationMs)
+      const reply = encode(settings.dialect, { call, endedAt, durationMs }, progress, outcome)
+      yield* journal
+        .append(
+          {
+            type: "tool_call_finished",
+            request_id: call.id,
+            step,
+            tool: name,
+            at: endedAt,
+            status: reply.ok ? "success" : "error",
+            ...(reply.error !== undefined && { error: reply.error.code }),
+            duration_sec: durationMs / 1000,
+            reply: redact(reply.wire)
+          },
+          { durable: progress.writes.length > 0 }
+        )
+        .pipe(Effect.catch((error) => Effect.logError(`the end of call ${call.id} is not on record`, error.message)))
+      if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
+      return reply
+    })
+  )
+})
+
+/** Runs the road up to and including assess and judge, and says what the call would do. */
+export const previewCall = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, name: string, args: unknown) {
+  const tool = yield* findTool(settings, name)
+  const prepared = yield* tool.prepare(args)
+  const facts = yield* assess(tool, prepared)
+  const asks = prepared.asks(facts) ?? settings.dialect.asks(facts.risk)
+  const diff = prepared.preview === undefined ? undefined : yield* prepared.preview
+  return { tool: tool.name, input: prepared.input, facts, asks, ...(diff !== undefined && { diff }) }
+})
+
+/** What is known of a call while it travels, also when it does not arrive. */
+interface Travel {
+  tool?: Tool<unknown>
+  prepared?: PreparedCall<unknown>
+  writes: ReadonlyArray<string>
+}
+
+const travel = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, args: unknown, progress: Travel) {
+  const call = yield* CurrentCall
+  const tool = yield* findTool(settings, call.tool)
+  progress.tool = tool
+  progress.prepared = yield* tool.prepare(args)
+  const approved = yield* approve(settings.dialect, tool, progress.prepared as PreparedCall<R>, (facts: Facts) => {
+    progress.writes = facts.writes.map(({ path }) => path)
+  })
+  progress.prepared = approved.prepared
+  return yield* withTimeout(approved.prepared).pipe(
+    Effect.provideService(CurrentCall, {
+      ...call,
+      ...(approved.state !== undefined && { approvedState: approved.state })
+    })
+  )
+})
+
+const findTool = <R>(settings: RoadSettings<R>, name: string): Effect.Effect<Tool<R>, ToolError<"unknown_tool">> => {
+  const tool = settings.find(name)
+  return tool === undefined
+    ? toolError("unknown_tool", `there is no tool '${name}' here`, {
+        suggestion: `Use one of: ${settings.names().join(", ")}.`
+      })
+    : Effect.succeed(tool)
+}
+
+const withTimeout = <R>(prepared: PreparedCall<R>): Effect.Effect<Executed, ToolError, R> => {
+  const { timeout } = prepared
+  if (timeout === undefined) return prepared.execute
+  return prepared.execute.pipe(
+    Effect.timeoutOrElse({
+      duration: timeout,
+      orElse: () =>
+        toolError(
+          "timeout",
+          `the call took longer than ${Duration.format(Duration.fromInputUnsafe(timeout))} and was stopped`,
+          { retryable: true }
+        )
+    })
+  )
+}
+
+// The only place that looks at defects: a bug in a tool ends its call, not the host.
+const outcomeOf = (exit: Exit.Exit<Executed, unknown>, call: Call): Effect.Effect<Executed | ToolError> => {
+  if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
+  const failure = exit.cause.reasons.find(Cause.isFailReason)?.error
+  if (isToolError(failure)) return Effect.succeed(failure)
+  if (Cause.hasInterruptsOnly(exit.cause)) return Effect.succeed(makeToolError("cancelled", "the call was cancelled"))
+  return Effect.logError(`defect in tool ${call.tool}, call ${call.id}`, exit.cause).pipe(
+    Effect.as(
+      makeToolError("internal_error", `${call.tool} failed because of a bug in the tool`, {
+        suggestion: "Try another way; the host's log has the cause.",
+        details: { call: call.id }
+      })
+    )
+  )
+}
+
+const encode = (
+  dialect: Dialect,
+  finished: { readonly call: Call; readonly endedAt: number; readonly durationMs: number },
+  progress: Travel,
+  outcome: Executed | ToolError
+): Reply => {
+  const { writes } = progress
+  if (!isToolError(outcome)) {
+    const isForeign = progress.tool?.dialect !== dialect.name
+    return { ok: true, wire: dialect.success({ ...finished, ...outcome, writes, isForeign }), text: outcome.text }
+  }
+  const error = reword(dialect, progress.prepared, outcome)
+  const wire = dialect.failure({ ...finished, error, writes, errorName: dialect.errorNames[error.code] })
+  return { ok: false, wire, text: failureText(error), error }
+}
+
+const reword = (dialect: Dialect, prepared: PreparedCall<unknown> | undefined, error: ToolError): ToolError => {
+  const byTool = prepared?.reword(error) ?? error
+  if (byTool !== error) return byTool
+  const byDialect = dialect.wording?.[error.code] as ((error: ToolError, input: unknown) => string) | undefined
+  return byDialect === undefined ? error : withMessage(error, byDialect(error, prepared?.input ?? {}))
+}
+
+const failureText = ({ message, suggestion }: ToolError): string =>
+  suggestion === undefined ? `Error: ${message}` : `Error: ${message}\n${suggestion}`

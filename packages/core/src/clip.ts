@@ -1,0 +1,108 @@
+/** Output that was cut to fit a budget. */
+export interface Clipped {
+  readonly text: string
+  readonly truncated: boolean
+  /** Bytes that came in, kept or not. */
+  readonly totalBytes: number
+  readonly omittedBytes: number
+}
+
+/**
+ * Collects a stream of bytes of any length in bounded memory: the first half of the budget and the last.
+ * What lies between is counted and left out.
+ */
+export class HeadAndTail {
+  readonly #headLimit: number
+  readonly #tailLimit: number
+  readonly #head: Array<Uint8Array> = []
+  #headBytes = 0
+  #tail: Array<Uint8Array> = []
+  #tailBytes = 0
+  #total = 0
+
+  constructor(limitBytes: number) {
+    this.#headLimit = Math.ceil(limitBytes / 2)
+    this.#tailLimit = Math.floor(limitBytes / 2)
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#total += chunk.length
+    const forHead = chunk.subarray(0, this.#headLimit - this.#headBytes)
+    if (forHead.length > 0) {
+      this.#head.push(forHead.slice())
+      this.#headBytes += forHead.length
+    }
+    const forTail = chunk.subarray(forHead.length)
+    if (forTail.length > 0) this.#pushTail(forTail)
+  }
+
+  /** What was kept, with one line in the middle that says how many bytes are missing. */
+  finish(): Clipped {
+    const kept = [...this.#head, ...this.#tail]
+    const omittedBetween = this.#total - this.#headBytes - this.#tailBytes
+    if (omittedBetween === 0 && this.#tailBytes <= this.#tailLimit) {
+      return { text: decode(concat(kept)), truncated: false, totalBytes: this.#total, omittedBytes: 0 }
+    }
+    const head = endAtCharacter(concat(this.#head))
+    const tail = startAtCharacter(concat(this.#tail).subarray(-this.#tailLimit))
+    const omittedBytes = this.#total - head.length - tail.length
+    const marker = `[${omittedBytes} bytes left out]`
+    const headText = decode(head)
+    return {
+      text: `${headText}${headText.endsWith("\n") ? "" : "\n"}${marker}\n${decode(tail)}`,
+      truncated: true,
+      totalBytes: this.#total,
+      omittedBytes
+    }
+  }
+
+  #pushTail(bytes: Uint8Array): void {
+    this.#tail.push(bytes.slice(-this.#tailLimit))
+    this.#tailBytes += Math.min(bytes.length, this.#tailLimit)
+    // Small pieces are put together now and then, so that a program that writes byte by byte stays cheap.
+    if (this.#tailBytes > 2 * this.#tailLimit || this.#tail.length > 4096) {
+      const whole = concat(this.#tail).slice(-this.#tailLimit)
+      this.#tail = [whole]
+      this.#tailBytes = whole.length
+    }
+  }
+}
+
+/** Cuts a text to its head and tail, as {@link HeadAndTail} does for streams. */
+export const clipText = (text: string, limitBytes: number): Clipped => {
+  const collector = new HeadAndTail(limitBytes)
+  collector.push(new TextEncoder().encode(text))
+  return collector.finish()
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+const decode = (bytes: Uint8Array): string => decoder.decode(bytes)
+
+const concat = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
+  if (pieces.length === 1 && pieces[0] !== undefined) return pieces[0]
+  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
+}
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0b1100_0000) === 0b1000_0000
+
+// At most three bytes belong to a character that began before; more of them is not UTF-8 and is left alone.
+const startAtCharacter = (bytes: Uint8Array): Uint8Array => {
+  let start = 0
+  while (start < 3 && isContinuation(bytes[start])) start++
+  return isContinuation(bytes[start]) ? bytes : bytes.subarray(start)
+}
+
+const endAtCharacter = (bytes: Uint8Array): Uint8Array => {
+  let last = bytes.length - 1
+  while (last >= 0 && last > bytes.length - 4 && isContinuation(bytes[last])) last--
+  const lead = bytes[last]
+  if (lead === undefined || lead < 0b1100_0000) return bytes
+  const length = lead >= 0b1111_0000 ? 4 : lead >= 0b1110_0000 ? 3 : 2
+  return last + length > bytes.length ? bytes.subarray(0, last) : bytes
+}

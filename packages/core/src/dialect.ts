@@ -1,0 +1,62 @@
+import type * as z from "zod"
+
+import type { Call, SymlinkPolicy } from "./call.ts"
+import type { JsonSchema } from "./json-schema.ts"
+import type { ErrorCode, ToolError } from "./tool-error.ts"
+import { makeTool, type Tool, type ToolDefinition, type Wording } from "./tool.ts"
+import type { Risk } from "./touches.ts"
+
+/** A call that is over, as a dialect sees it. */
+export interface FinishedCall {
+  readonly call: Call
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number
+  readonly durationMs: number
+  /** What the call wrote or would have written, relative to the workspace. */
+  readonly writes: ReadonlyArray<string>
+}
+
+export interface Success extends FinishedCall {
+  readonly output: Readonly<Record<string, unknown>>
+  readonly text: string
+  /** True for a tool that belongs to no dialect: its output is not in this contract's shape. */
+  readonly isForeign: boolean
+}
+
+export interface Failure extends FinishedCall {
+  readonly error: ToolError
+  /** The dialect's own name for `error.code`. */
+  readonly errorName: string
+}
+
+/** What makes a contract's replies its own: its envelope, its error names and its manners. */
+export interface DialectDefinition {
+  readonly name: string
+  readonly symlinks: SymlinkPolicy
+  /** Whether a tool of this risk wants a person's consent, where the tool does not say. */
+  readonly asks: (risk: Risk) => boolean
+  /** A name for every code there is. */
+  readonly errorNames: Readonly<Record<ErrorCode, string>>
+  /** Words for failures that sound the same in every tool of the contract. */
+  readonly wording?: Wording
+  readonly success: (success: Success) => unknown
+  readonly failure: (failure: Failure) => unknown
+  /** The JSON Schema of the envelope around a tool's output. */
+  readonly envelope: (output: JsonSchema) => JsonSchema
+  /** How the contract publishes a tool's parameters, where it differs from the schema itself. */
+  readonly publishInput?: (schema: JsonSchema, tool: string) => JsonSchema
+  /** How the contract prints an envelope on a command line, where it differs from the envelope. */
+  readonly print?: (tool: string, wire: unknown) => unknown
+}
+
+export interface Dialect extends DialectDefinition {
+  /** Words an operation for this contract. */
+  readonly tool: <Input extends z.ZodObject, Output extends z.ZodObject, R>(
+    definition: ToolDefinition<Input, Output, R>
+  ) => Tool<R>
+}
+
+export const defineDialect = (definition: DialectDefinition): Dialect => ({
+  ...definition,
+  tool: (tool) => makeTool(definition.name, tool)
+})

@@ -1,0 +1,75 @@
+export {
+  type Call,
+  CurrentCall,
+  type Progress,
+  type Reply,
+  reportProgress,
+  type SymlinkPolicy,
+  type ApprovedState
+} from "./call.ts"
+export type { CallOptions, RoadServices } from "./call-tool.ts"
+export { type Clipped, clipText, HeadAndTail } from "./clip.ts"
+export {
+  defineDialect,
+  type Dialect,
+  type DialectDefinition,
+  type Failure,
+  type FinishedCall,
+  type Success
+} from "./dialect.ts"
+export { type CallPreview, Host, type HostOptions, type HostService, type ToolDescription } from "./host.ts"
+export { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./json-schema.ts"
+export { memoryWorkspace } from "./memory-workspace.ts"
+export {
+  type ConfiguredPlugin,
+  definePlugin,
+  type Plugin,
+  pluginContract,
+  type PluginDefinition,
+  PluginError,
+  use
+} from "./plugin.ts"
+export { redact, redactText } from "./redact.ts"
+export {
+  type Answer,
+  type ApprovalQuestion,
+  type ApprovalRequest,
+  Approver,
+  denyAll,
+  type Verdict
+} from "./services/approver.ts"
+export { Artifacts, type ArtifactWriter, memoryArtifacts } from "./services/artifacts.ts"
+export { Journal, type JournalEvent, memoryJournal } from "./services/journal.ts"
+export { type Command, type ProcessEnd, Processes, type RunOptions } from "./services/processes.ts"
+export { refuseCommands, Sandbox, type SandboxDescription, type SandboxRequest } from "./services/sandbox.ts"
+export {
+  type Change,
+  type ChangedPath,
+  type CommitError,
+  type ContainError,
+  type DirectoryEntry,
+  type FileInfo,
+  type FileKind,
+  type GlobOptions,
+  type GlobResult,
+  type ListError,
+  type LookError,
+  type ReadError,
+  type UndoReport,
+  type WalkEntry,
+  type WalkStep,
+  Workspace,
+  type WorkspaceService
+} from "./services/workspace.ts"
+export { defineTool, type Executed, type PreparedCall, type Tool, type ToolDefinition, type Wording } from "./tool.ts"
+export {
+  type ErrorCode,
+  errorCodes,
+  isToolError,
+  makeToolError,
+  ToolError,
+  toolError,
+  type ToolErrorOptions,
+  withMessage
+} from "./tool-error.ts"
+export { type Facts, isProtectedPath, type Risk, type Touches, type WrittenPath } from "./touches.ts"

@@ -1,0 +1,91 @@
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import type * as z from "zod"
+
+import type { CallOptions } from "./call-tool.ts"
+import { CurrentCall, type Progress, type Reply } from "./call.ts"
+import { type CallPreview, Host, type ToolDescription } from "./host.ts"
+import { isToolError, type ToolError } from "./tool-error.ts"
+import { defineTool as defineEffectTool, type Tool, type ToolDefinition } from "./tool.ts"
+
+/** A host without Effect. */
+export interface OpenHost {
+  readonly tools: ReadonlyArray<ToolDescription>
+  readonly call: (tool: string, args: unknown, options?: PromiseCallOptions) => Promise<Reply>
+  readonly preview: (tool: string, args: unknown) => Promise<CallPreview>
+  /** Ends what still runs and closes every service. */
+  readonly dispose: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+export interface PromiseCallOptions extends CallOptions {
+  /** Aborting it ends the call and whatever the call runs; the promise then rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+}
+
+/** Builds a host and everything it needs, once. */
+export const openHost = async (layer: Layer.Layer<Host, unknown>): Promise<OpenHost> => {
+  const runtime = ManagedRuntime.make(Layer.provideMerge(layer, logToStderr))
+  const host = await runtime.runPromise(Host.useSync((service) => service))
+  const run = <A, E>(effect: Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> =>
+    runtime.runPromiseExit(effect, signal === undefined ? {} : { signal }).then((exit) => valueOf(exit, signal))
+  const dispose = (): Promise<void> => runtime.dispose()
+  return {
+    tools: host.tools,
+    call: (tool, args, { signal, ...options } = {}) => run(host.call(tool, args, options), signal),
+    preview: (tool, args) => run(host.preview(tool, args)),
+    dispose,
+    [Symbol.asyncDispose]: dispose
+  }
+}
+
+// Standard output may carry a protocol, so nothing is ever logged there.
+const logToStderr = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
+
+const valueOf = <A, E>(exit: Exit.Exit<A, E>, signal: AbortSignal | undefined): A => {
+  if (Exit.isSuccess(exit)) return exit.value
+  if (signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) throw signal.reason
+  throw Cause.squash(exit.cause)
+}
+
+/** What an async tool gets besides its input. */
+export interface AsyncToolContext {
+  /** Aborted when the call is cancelled or times out. */
+  readonly signal: AbortSignal
+  readonly progress: (progress: Progress) => void
+}
+
+/** A tool made of async functions. Throw a {@link ToolError} for a failure the caller can act on. */
+export interface AsyncToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> extends Omit<
+  ToolDefinition<Input, Output, never>,
+  "execute" | "preview"
+> {
+  readonly execute: (input: z.output<Input>, context: AsyncToolContext) => Promise<z.input<Output>>
+  readonly preview?: (input: z.output<Input>) => Promise<string>
+}
+
+export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject>({
+  execute,
+  preview,
+  ...definition
+}: AsyncToolDefinition<Input, Output>): Tool =>
+  defineEffectTool({
+    ...definition,
+    execute: (input) =>
+      Effect.flatMap(CurrentCall, (call) =>
+        fromPromise((signal) => execute(input, { signal, progress: (progress) => call.onProgress?.(progress) }))
+      ),
+    ...(preview !== undefined && { preview: (input: z.output<Input>) => fromPromise(() => preview(input)) })
+  })
+
+const fromPromise = <A>(run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, ToolError> =>
+  Effect.promise((signal) => run(signal).then(Effect.succeed, failed)).pipe(Effect.flatten)
+
+const failed = (cause: unknown): Effect.Effect<never, ToolError> =>
+  isToolError(cause) ? Effect.fail(cause) : Effect.die(cause)
+
+export { definePlugin } from "./plugin.ts"

@@ -1,0 +1,40 @@
+const secretKey =
+  /(?:pass(?:word|wd|phrase)?|secret|token|api[-_]?key|authorization|cookie|credential|private[-_]?key)s?$/i
+
+// Shapes that are secrets whatever their name: key blocks, provider keys, bearer headers, credentials in URLs.
+const secretValue = new RegExp(
+  [
+    String.raw`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`,
+    String.raw`\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}`,
+    String.raw`\bgh[pousr]_[A-Za-z0-9]{20,}`,
+    String.raw`\bgithub_pat_[A-Za-z0-9_]{20,}`,
+    String.raw`\bglpat-[A-Za-z0-9_-]{16,}`,
+    String.raw`\bnpm_[A-Za-z0-9]{30,}`,
+    String.raw`\bxox[abprs]-[A-Za-z0-9-]{10,}`,
+    String.raw`\bA(?:KIA|SIA)[A-Z0-9]{16}\b`,
+    String.raw`\bAIza[A-Za-z0-9_-]{30,}`,
+    String.raw`\bBearer\s+[A-Za-z0-9._~+/-]{8,}=*`,
+    String.raw`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
+    String.raw`(?<=\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)`,
+    String.raw`(?<=\b[A-Z0-9_]{0,40}(?:PASSWORD|SECRET|TOKEN|API_KEY)=)[^\s"';&|]{4,}`
+  ].join("|"),
+  "g"
+)
+
+const mark = "[redacted]"
+
+/** A copy of `value` fit for the record: secrets by name and by shape are replaced, all else is the same. */
+export const redact = (value: unknown): unknown => {
+  if (typeof value === "string") return redactText(value)
+  if (Array.isArray(value)) return value.map(redact)
+  if (value === null || typeof value !== "object") return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      secretKey.test(key) && typeof inner === "string" && inner !== "" ? mark : redact(inner)
+    ])
+  )
+}
+
+/** The same for plain text, such as a command line. */
+export const redactText = (text: string): string => (text.length < 8 ? text : text.replaceAll(secretValue, mark))

@@ -1,0 +1,60 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import type { ApprovedState, Call } from "../call.ts"
+import type { Facts } from "../touches.ts"
+
+/** Everything a policy may look at before it decides. */
+export interface ApprovalRequest {
+  readonly call: Call
+  /** Decoded arguments: keys in schema order, defaults filled in. */
+  readonly input: Readonly<Record<string, unknown>>
+  readonly facts: Facts
+  /** The contract's own wish: true where it wants a person to confirm. */
+  readonly asks: boolean
+}
+
+/** What a person is shown. */
+export interface ApprovalQuestion extends ApprovalRequest {
+  /** Why there is a question, in words. */
+  readonly reason: string
+  /** A unified diff, for calls that change files. */
+  readonly preview?: string
+  /** The state of every touched file now; the answer holds for exactly this state. */
+  readonly state: ApprovedState
+}
+
+export interface Verdict {
+  readonly decision: "allow" | "ask" | "deny"
+  readonly reason: string
+}
+
+export interface Answer {
+  readonly approved: boolean
+  readonly reason?: string
+  /** Arguments the person changed; they are validated, assessed and judged anew. */
+  readonly modifiedArgs?: Readonly<Record<string, unknown>>
+}
+
+/** Decides whether a call may run. The road asks it for every call; tools never do. */
+export class Approver extends Context.Service<
+  Approver,
+  {
+    /** The policy's decision, without asking anybody. */
+    readonly judge: (request: ApprovalRequest) => Effect.Effect<Verdict>
+    /** A person's answer to a question the policy left open. */
+    readonly ask: (question: ApprovalQuestion) => Effect.Effect<Answer>
+  }
+>()("@haft/core/Approver") {}
+
+/** Lets through what the contract does not ask about, and answers no to everything else. */
+export const denyAll: Layer.Layer<Approver> = Layer.succeed(Approver, {
+  judge: ({ asks }) =>
+    Effect.succeed(
+      asks
+        ? { decision: "deny", reason: "this call needs approval and nobody is there to give it" }
+        : { decision: "allow", reason: "the contract does not ask for approval" }
+    ),
+  ask: () => Effect.succeed({ approved: false, reason: "nobody is there to approve" })
+})

@@ -1,0 +1,49 @@
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+
+import type { ToolError } from "../tool-error.ts"
+
+/** A program to start, exactly: no shell in between, no variable that is not listed. */
+export interface Command {
+  readonly program: string
+  readonly args: ReadonlyArray<string>
+  /** Absolute directory. */
+  readonly directory: string
+  readonly env: Readonly<Record<string, string>>
+  /** Sent to the program's standard input, which is closed otherwise. */
+  readonly stdin?: string | Uint8Array
+  /** Open descriptors to hand over as 3, 4, …; a sandbox uses them. */
+  readonly descriptors?: ReadonlyArray<number>
+  /** What ending the process does not reach, such as a container: runs whenever the process tree is killed. */
+  readonly alsoKill?: Effect.Effect<void>
+  /** Runs once the process is gone, however it ended. */
+  readonly afterEnd?: Effect.Effect<void>
+}
+
+export interface RunOptions {
+  /** The program's whole tree is killed after this time, and `timedOut` says so. */
+  readonly timeoutMs?: number
+  readonly onStdout?: (chunk: Uint8Array) => void
+  readonly onStderr?: (chunk: Uint8Array) => void
+}
+
+export interface ProcessEnd {
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly timedOut: boolean
+  readonly durationMs: number
+  /** Descendants that were still running when the main process ended. */
+  readonly leftRunning: number
+}
+
+/** Starts programs and ends them for real: interruption and time-out kill the whole tree. */
+export class Processes extends Context.Service<
+  Processes,
+  {
+    readonly run: (
+      command: Command,
+      options?: RunOptions
+    ) => Effect.Effect<ProcessEnd, ToolError<"command_not_found" | "permission_denied" | "sandbox_error">>
+  }
+>()("@haft/core/Processes") {}

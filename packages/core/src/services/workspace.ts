@@ -1,0 +1,141 @@
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+
+import type { ToolError } from "../tool-error.ts"
+
+export type FileKind = "file" | "directory" | "symlink" | "other"
+
+export interface FileInfo {
+  /** Relative to the workspace, with `/`; `.` is the workspace itself. Links on the way are resolved. */
+  readonly path: string
+  readonly kind: FileKind
+  readonly size: number
+  /** Milliseconds since the epoch. */
+  readonly modified: number
+  /** Permission bits. */
+  readonly mode: number
+}
+
+export interface DirectoryEntry {
+  readonly name: string
+  readonly kind: FileKind
+}
+
+export interface WalkEntry extends DirectoryEntry {
+  /** Relative to the directory the walk began in. */
+  readonly path: string
+  /** 0 for the directory's own entries. */
+  readonly depth: number
+}
+
+/** What a visitor wants next: go into this directory, pass over it, or end the walk. */
+export type WalkStep = "continue" | "skip" | "stop"
+
+/** One change to the workspace. `base` is the state it was planned from, see {@link WorkspaceService.fingerprint}. */
+export type Change =
+  | {
+      readonly kind: "write"
+      readonly path: string
+      /** Pieces are written one after the other, so that a large file need not be put together in memory. */
+      readonly content: Uint8Array | ReadonlyArray<Uint8Array>
+      readonly base?: string
+      /** Permission bits; kept as they are, or the usual ones for a new file, when absent. */
+      readonly mode?: number
+      readonly createDirectories?: boolean
+    }
+  | { readonly kind: "delete"; readonly path: string; readonly base?: string; readonly recursive?: boolean }
+  | {
+      readonly kind: "move"
+      readonly from: string
+      readonly to: string
+      readonly overwrite?: boolean
+      readonly createDirectories?: boolean
+    }
+  | { readonly kind: "create_directory"; readonly path: string }
+
+/** What a commit did to one path. */
+export interface ChangedPath {
+  readonly path: string
+  readonly kind: "created" | "modified" | "deleted" | "moved"
+  /** For `moved`: where it went. */
+  readonly movedTo?: string
+  /** Fingerprints; `absent` where there was or is nothing. */
+  readonly before: string
+  readonly after: string
+  readonly bytesWritten: number
+}
+
+export interface UndoReport {
+  /** The calls that were undone, newest first. */
+  readonly calls: ReadonlyArray<string>
+  readonly paths: ReadonlyArray<string>
+}
+
+export type ContainError = ToolError<"path_outside_workspace" | "symlink_blocked" | "invalid_params">
+export type LookError = ContainError | ToolError<"file_not_found" | "permission_denied">
+export type ReadError = LookError | ToolError<"is_directory" | "not_a_regular_file">
+export type ListError = LookError | ToolError<"not_a_directory">
+export type CommitError =
+  | ReadError
+  | ToolError<"not_a_directory" | "already_exists" | "directory_not_empty" | "stale_file" | "write_failed">
+
+export interface WorkspaceService {
+  /** Absolute path of the root, for sandboxes that mount it and for people. Tools never open it themselves. */
+  readonly root: string
+  /**
+   * Where a caller's path lands: relative to the root, with `/`, `.` for the root itself.
+   * Fails when it leads out, by `..`, as an absolute path or through a link. What is not there yet is fine.
+   */
+  readonly contain: (path: string) => Effect.Effect<string, ContainError>
+  /** What is at `path`. `follow: false` describes a link itself. */
+  readonly info: (path: string, options?: { readonly follow?: boolean }) => Effect.Effect<FileInfo, LookError>
+  /** The whole of a regular file. */
+  readonly read: (
+    path: string,
+    options?: { readonly maxBytes?: number }
+  ) => Effect.Effect<Uint8Array, ReadError | ToolError<"file_too_large">>
+  /**
+   * Hands a regular file over in chunks, from the start, until `visit` returns false. The chunk is only
+   * valid during the call: copy what is kept.
+   */
+  readonly scan: (path: string, visit: (chunk: Uint8Array) => boolean) => Effect.Effect<FileInfo, ReadError>
+  /** A directory's entries, sorted by code unit. */
+  readonly list: (path: string) => Effect.Effect<ReadonlyArray<DirectoryEntry>, ListError>
+  /** Visits everything below a directory in the order of the relative paths, without following links. */
+  readonly walk: (path: string, visit: (entry: WalkEntry) => WalkStep) => Effect.Effect<void, ListError>
+  /** Files below `path` that match, relative to it and sorted. Never follows links. */
+  readonly glob: (
+    path: string,
+    pattern: string,
+    options?: GlobOptions
+  ) => Effect.Effect<GlobResult, ListError | ToolError<"invalid_pattern">>
+  /** The state of a path as a short string: `absent`, `directory`, or a hash of the content. */
+  readonly fingerprint: (path: string) => Effect.Effect<string, LookError>
+  /**
+   * Makes all changes or none, and survives a crash at any moment. A path whose state is not its change's
+   * `base`, or not what was approved, is `stale_file`.
+   */
+  readonly commit: (changes: ReadonlyArray<Change>) => Effect.Effect<ReadonlyArray<ChangedPath>, CommitError>
+  /** Takes back the last call that changed something, a named call, or every call of this run. */
+  readonly undo: (
+    what?: { readonly call: string } | { readonly run: string }
+  ) => Effect.Effect<UndoReport, ToolError<"no_history" | "stale_file" | "write_failed">>
+}
+
+export interface GlobOptions {
+  /** 1,000 by default. */
+  readonly limit?: number
+  /** Directories below the start that are looked into; no limit by default. */
+  readonly maxDepth?: number
+  /** Leave out what `.gitignore` files name. False by default. */
+  readonly respectIgnore?: boolean
+}
+
+export interface GlobResult {
+  readonly paths: ReadonlyArray<string>
+  /** Every match, also those beyond the limit. */
+  readonly total: number
+}
+
+/** The directory an agent works in, and the only way to its files. */
+export class Workspace extends Context.Service<Workspace, WorkspaceService>()("@haft/core/Workspace") {}

@@ -1,0 +1,164 @@
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as z from "zod"
+
+import { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./json-schema.ts"
+import { type ErrorCode, makeToolError, type ToolError, withMessage } from "./tool-error.ts"
+import type { Facts, Risk, Touches } from "./touches.ts"
+
+/** What an author writes to word one operation for one contract. */
+export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject, R> {
+  readonly name: string
+  /** What the model reads. */
+  readonly description: string
+  /** A strict object: keys that are not listed are refused. */
+  readonly input: Input
+  readonly output: Output
+  readonly risk: Risk
+  /** Whether the contract wants a person to confirm. The dialect decides by risk when this is absent. */
+  readonly asks?: boolean | ((facts: Facts, input: z.output<Input>) => boolean)
+  /** The road's backstop. An operation that keeps partial output has a shorter clock of its own. */
+  readonly timeout?: Duration.Input | ((input: z.output<Input>) => Duration.Input)
+  readonly touches?: (input: z.output<Input>) => Touches | Effect.Effect<Touches, ToolError, R>
+  /** A unified diff of what would change, for approval and dry runs. */
+  readonly preview?: (input: z.output<Input>) => Effect.Effect<string, ToolError, R>
+  readonly execute: (input: z.output<Input>) => Effect.Effect<z.input<Output>, ToolError, R>
+  /** The answer for people. JSON when absent. */
+  readonly render?: (output: z.output<Output>, input: z.output<Input>) => string
+  /** The contract's own words for a failure of this tool. */
+  readonly wording?: Wording<z.output<Input>>
+  /** Same call twice, same state: true for read-only tools when absent. */
+  readonly idempotent?: boolean
+  /** Reaches beyond this machine. */
+  readonly openWorld?: boolean
+}
+
+/** Rewrites the messages of failures, by code. */
+export type Wording<Input = Readonly<Record<string, unknown>>> = {
+  readonly [Code in ErrorCode]?: (error: ToolError<Code>, input: Input) => string
+}
+
+/** One contract's wording of one operation, ready for a host. */
+export interface Tool<out R = never> {
+  readonly name: string
+  /** The dialect it belongs to; `any` can be spoken by every dialect. */
+  readonly dialect: string
+  readonly description: string
+  readonly risk: Risk
+  readonly idempotent: boolean
+  readonly openWorld: boolean
+  /** JSON Schemas, made once, on first use. */
+  readonly inputSchema: JsonSchema
+  readonly outputSchema: JsonSchema
+  /** Decodes arguments into a call that can be assessed and executed. */
+  readonly prepare: (args: unknown) => Effect.Effect<PreparedCall<R>, ToolError<"invalid_params">>
+}
+
+/** A tool with its arguments: what the road drives. */
+export interface PreparedCall<out R> {
+  /** Decoded arguments: keys in schema order, defaults filled in. */
+  readonly input: Readonly<Record<string, unknown>>
+  readonly timeout: Duration.Input | undefined
+  readonly touches: Effect.Effect<Touches, ToolError, R>
+  /** Undefined leaves it to the dialect. */
+  readonly asks: (facts: Facts) => boolean | undefined
+  readonly preview: Effect.Effect<string, ToolError, R> | undefined
+  readonly execute: Effect.Effect<Executed, ToolError, R>
+  readonly reword: (error: ToolError) => ToolError
+}
+
+export interface Executed {
+  readonly output: Readonly<Record<string, unknown>>
+  readonly text: string
+}
+
+/** Makes a tool of a definition. Dialects call it through their own `tool`; `defineTool` is for any dialect. */
+export const makeTool = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
+  dialect: string,
+  definition: ToolDefinition<Input, Output, R>
+): Tool<R> => {
+  const schemas: { input?: JsonSchema; output?: JsonSchema } = {}
+  return {
+    name: definition.name,
+    dialect,
+    description: definition.description,
+    risk: definition.risk,
+    idempotent: definition.idempotent ?? definition.risk === "read_only",
+    openWorld: definition.openWorld ?? false,
+    get inputSchema() {
+      return (schemas.input ??= inputJsonSchema(definition.input))
+    },
+    get outputSchema() {
+      return (schemas.output ??= outputJsonSchema(definition.output))
+    },
+    prepare: (args) => {
+      const decoded = definition.input.safeParse(args)
+      return decoded.success
+        ? Effect.succeed(prepareCall(definition, decoded.data))
+        : Effect.fail(invalidParams(decoded.error, args))
+    }
+  }
+}
+
+/** A tool that every dialect can speak, for plugins that follow no contract. */
+export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
+  definition: ToolDefinition<Input, Output, R>
+): Tool<R> => makeTool("any", definition)
+
+const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
+  definition: ToolDefinition<Input, Output, R>,
+  input: z.output<Input>
+): PreparedCall<R> => ({
+  input,
+  timeout: typeof definition.timeout === "function" ? definition.timeout(input) : definition.timeout,
+  touches: Effect.suspend(() => {
+    const touches = definition.touches?.(input) ?? {}
+    return Effect.isEffect(touches) ? touches : Effect.succeed(touches)
+  }),
+  asks: (facts) => (typeof definition.asks === "function" ? definition.asks(facts, input) : definition.asks),
+  preview: definition.preview?.(input),
+  execute: Effect.suspend(() => definition.execute(input)).pipe(
+    Effect.map((raw) => {
+      // An answer that breaks the tool's own schema is a bug of the tool, so it throws: a defect.
+      const output = definition.output.parse(raw)
+      return { output, text: definition.render?.(output, input) ?? JSON.stringify(output, null, 2) }
+    })
+  ),
+  reword: (error) => {
+    const reworded = definition.wording?.[error.code] as
+      | ((error: ToolError, input: z.output<Input>) => string)
+      | undefined
+    return reworded === undefined ? error : withMessage(error, reworded(error, input))
+  }
+})
+
+const invalidParams = (error: z.ZodError, args: unknown): ToolError<"invalid_params"> => {
+  const issues = error.issues.map((issue) => describeIssue(issue, args))
+  const [first] = error.issues
+  return makeToolError("invalid_params", issues.join("; "), {
+    suggestion: "Correct the parameters named in the message and call again.",
+    details: { parameter: first === undefined ? "" : parameterOf(first) }
+  })
+}
+
+const parameterOf = (issue: z.core.$ZodIssue): string =>
+  issue.code === "unrecognized_keys" ? [...issue.path, issue.keys[0] ?? ""].join(".") : issue.path.join(".")
+
+const describeIssue = (issue: z.core.$ZodIssue, args: unknown): string => {
+  const where = issue.path.join(".")
+  if (issue.code === "unrecognized_keys") {
+    return `unknown parameter ${issue.keys.map((key) => `'${where === "" ? key : `${where}.${key}`}'`).join(", ")}`
+  }
+  if (where === "") return `the parameters must be an object: ${issue.message}`
+  if (issue.code === "invalid_type" && valueAt(args, issue.path) === undefined) {
+    return `missing parameter '${where}' (expected ${issue.expected})`
+  }
+  return `parameter '${where}': ${issue.message}`
+}
+
+const valueAt = (value: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
+  path.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === "object" && inner !== null ? (inner as Record<PropertyKey, unknown>)[key] : undefined,
+    value
+  )

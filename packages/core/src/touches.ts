@@ -1,0 +1,63 @@
+/** How much harm a tool can do. The contract's own words are made from these three. */
+export type Risk = "read_only" | "safe_write" | "dangerous"
+
+/** What a call will read, write, run, fetch or type, told by the tool before it runs. */
+export interface Touches {
+  readonly reads?: ReadonlyArray<string>
+  readonly writes?: ReadonlyArray<string>
+  /** The command line, in full. */
+  readonly runs?: string
+  /** The URL, in full. */
+  readonly fetches?: string
+  readonly types?: { readonly terminal: string; readonly text: string }
+}
+
+/** Touches after the workspace has looked at them: every path contained, every target known. */
+export interface Facts {
+  readonly reads: ReadonlyArray<string>
+  readonly writes: ReadonlyArray<WrittenPath>
+  readonly runs?: string
+  readonly fetches?: string
+  readonly types?: { readonly terminal: string; readonly text: string }
+  /** The tool's risk, raised to `dangerous` when a protected name is written. */
+  readonly risk: Risk
+}
+
+export interface WrittenPath {
+  /** Relative to the workspace, with `/`. */
+  readonly path: string
+  readonly exists: boolean
+  /** True for names that other programs execute or trust, see {@link isProtectedPath}. */
+  readonly isProtected: boolean
+}
+
+const protectedPaths = [
+  ".git",
+  ".gitmodules",
+  ".bashrc",
+  ".bash_profile",
+  ".bash_login",
+  ".bash_logout",
+  ".profile",
+  ".zshrc",
+  ".zshenv",
+  ".zprofile",
+  ".zlogin",
+  ".envrc",
+  ".vscode",
+  ".idea",
+  ".mcp.json",
+  ".npmrc"
+]
+
+const folded = (name: string): string => name.normalize("NFC").toLowerCase()
+
+/**
+ * Names that other programs run or trust without asking: git's own directory, shell start-up files,
+ * editor tasks, haft's configuration. Compared case-folded and normalised, because some file systems do.
+ */
+export const isProtectedPath = (path: string): boolean =>
+  path
+    .split("/")
+    .map(folded)
+    .some((name) => protectedPaths.includes(name) || name.startsWith("haft.config."))
