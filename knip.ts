@@ -1,0 +1,22 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+
+import type { KnipConfig } from "knip"
+
+// A package that exports nothing yet does not use what it declares yet.
+const isEmpty = (name: string) => {
+  const index = `packages/${name}/src/index.ts`
+  return existsSync(index) && readFileSync(index, "utf8").trim() === "export {}"
+}
+const empty = readdirSync("packages").filter(isEmpty)
+
+export default {
+  ignoreExportsUsedInFile: { interface: true, type: true },
+  workspaces: {
+    ".": {
+      entry: ["scripts/*.{ts,mjs}"],
+      // Names the plugin inside @effect/tsgo; there is no package to install.
+      ignoreDependencies: ["@effect/language-service"]
+    },
+    ...Object.fromEntries(empty.map((name) => [`packages/${name}`, { ignoreDependencies: [/./] }]))
+  }
+} satisfies KnipConfig

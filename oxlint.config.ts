@@ -1,0 +1,157 @@
+// Rules of style are few; most of this file is the fences: which folder may import what, and why.
+// `scripts/fences.test.ts` runs every fence. Nothing is imported here at run time, so that the
+// test can use this file from another directory.
+import type { OxlintConfig } from "oxlint"
+
+type Fence = { message: string } & ({ name: string } | { regex: string } | { group: Array<string> })
+type Override = NonNullable<OxlintConfig["overrides"]>[number]
+
+const nothingBut = (...allowed: Array<string>) => [
+  "*",
+  "!./**",
+  "!../**",
+  ...allowed.flatMap((name) => [`!${name}`, `!${name}/**`])
+]
+const noneOfOurs = (...allowed: Array<string>) => [
+  "@haft/**",
+  "haft",
+  "!./**",
+  "!../**",
+  ...allowed.flatMap((name) => [`!${name}`, `!${name}/**`])
+]
+
+const machine: Fence = {
+  regex: "^(node:)?(fs|child_process)(/|$)|^(execa|fast-glob)(/|$)",
+  message:
+    "Only packages/node opens files and starts processes. Ask the Workspace, Processes or Sandbox service, so that containment, approval and the journal see it."
+}
+const vendors: Fence = {
+  regex: "^(@modelcontextprotocol|@anthropic-ai|@openai|@ai-sdk)/|^(openai|ai)(/|$)|^effect/ai(/|$)",
+  message: "Only packages/adapters knows a vendor, so that a change of theirs touches one file of ours."
+}
+const barrel: Fence = {
+  name: "effect",
+  message: "Import the module, as in `effect/Effect`: the whole of effect takes four times as long to load."
+}
+const otherSources: Fence = {
+  regex: "^\\.\\.?/(.*/)?src/",
+  message: "Import the other package by its name: its index.ts is what it promises, its files are not."
+}
+const coreOnly: Fence = {
+  group: nothingBut("effect", "zod"),
+  message: "core imports effect and zod and nothing else: it runs wherever JavaScript runs."
+}
+const dialectsOnly: Fence = {
+  group: nothingBut("@haft/core", "effect", "zod"),
+  message: "A dialect is an envelope and error names: core, effect and zod are all it needs."
+}
+const onCoreAlone: Fence = {
+  group: noneOfOurs("@haft/core"),
+  message: "Packages beside this one are put together by a host; here only @haft/core is known."
+}
+const toolsApart: Fence = {
+  group: noneOfOurs("@haft/core", "@haft/dialects"),
+  message:
+    "A tool package knows core and dialects. It never imports another tool package, and the machine, the approval and the adapters are the host's choice."
+}
+const toolTestsApart: Fence = {
+  group: noneOfOurs("@haft/core", "@haft/dialects", "@haft/node", "@haft/testing"),
+  message: "Tests of a tool package run without the other tool packages, as its users do."
+}
+const throughTheFacade: Fence = {
+  group: noneOfOurs("haft"),
+  message: "An app reads configuration and asks `haft` for a host; what it needs from below, `haft` exports."
+}
+
+const fence = (files: Array<string>, fences: ReadonlyArray<Fence>): Override => ({
+  files,
+  rules: {
+    "no-restricted-imports": [
+      "error",
+      {
+        paths: fences.filter((one) => "name" in one),
+        // What a group lets through with `!` is let through by all that follow: groups come last.
+        patterns: [...fences.filter((one) => "regex" in one), ...fences.filter((one) => "group" in one)]
+      }
+    ]
+  }
+})
+
+const notHere = (name: string) => ({ name, message: "core and dialects run without Node: no Node global here." })
+
+export default {
+  plugins: ["typescript", "unicorn", "oxc", "import", "promise", "vitest"],
+  categories: { correctness: "error", suspicious: "error", perf: "error" },
+  rules: {
+    eqeqeq: "error",
+    "no-var": "error",
+    "prefer-const": "error",
+    "no-console": "error",
+    "typescript/no-explicit-any": "error",
+    "typescript/no-non-null-assertion": "error",
+    "typescript/ban-ts-comment": "error",
+    "typescript/consistent-type-imports": "error",
+    "typescript/no-floating-promises": "error",
+    "typescript/no-misused-promises": "error",
+    "typescript/switch-exhaustiveness-check": "error",
+    "import/no-cycle": "error",
+    "vitest/no-focused-tests": "error",
+
+    // The compiler says it, and better.
+    "import/namespace": "off",
+    // An Effect generator may be there only to return; names are shadowed on purpose in pipelines.
+    "require-yield": "off",
+    "no-shadow": "off",
+    "no-underscore-dangle": "off",
+    "no-await-in-loop": "off",
+    "unicorn/consistent-function-scoping": "off",
+    "unicorn/no-array-callback-reference": "off",
+    "unicorn/no-array-for-each": "off",
+    "unicorn/prefer-set-has": "off",
+    "unicorn/require-module-specifiers": "off",
+    "typescript/no-unnecessary-type-arguments": "off",
+    "typescript/no-unnecessary-type-parameters": "off",
+    "typescript/no-unsafe-type-assertion": "off",
+    "typescript/no-unnecessary-boolean-literal-compare": "off",
+    // `it.effect` and `expect` inside an Effect are unknown to these.
+    "vitest/no-standalone-expect": "off",
+    "vitest/expect-expect": "off",
+    // scripts/count-reporter.ts guards skipped tests, and lists them with their reason.
+    "vitest/no-disabled-tests": "off"
+  },
+  overrides: [
+    fence(["packages/*/src/**"], [machine, vendors, barrel, otherSources]),
+    fence(["packages/core/src/**"], [coreOnly, barrel, vendors, otherSources]),
+    fence(["packages/dialects/src/**"], [dialectsOnly, barrel, vendors, otherSources]),
+    fence(["packages/node/src/**"], [onCoreAlone, vendors, barrel, otherSources]),
+    fence(["packages/approval/src/**"], [onCoreAlone, machine, vendors, barrel, otherSources]),
+    fence(["packages/adapters/src/**"], [onCoreAlone, machine, barrel, otherSources]),
+    fence(["packages/testing/src/**"], [onCoreAlone, vendors, barrel, otherSources]),
+    fence(["packages/*-tools/src/**"], [toolsApart, machine, vendors, barrel, otherSources]),
+    fence(["apps/*/src/**"], [throughTheFacade, machine, vendors, barrel, otherSources]),
+    {
+      files: ["packages/core/src/**", "packages/dialects/src/**"],
+      rules: {
+        "no-restricted-globals": [
+          "error",
+          ...["process", "Buffer", "global", "require", "__dirname", "__filename", "setImmediate"].map(notHere)
+        ]
+      }
+    },
+    {
+      files: ["**/*.test.ts", "**/test/**"],
+      rules: {
+        "no-restricted-imports": "off",
+        "no-restricted-globals": "off",
+        "no-console": "off",
+        "typescript/no-non-null-assertion": "off"
+      }
+    },
+    fence(["packages/*-tools/**/*.test.ts", "packages/*-tools/test/**"], [toolTestsApart]),
+    {
+      files: ["scripts/**", "bench/**", "examples/**"],
+      rules: { "no-console": "off" }
+    }
+  ],
+  ignorePatterns: ["**/dist/**", "**/coverage/**", ".toolchain/**", "packages/haft/cli/**", "contracts/**"]
+} satisfies OxlintConfig

@@ -1,0 +1,120 @@
+import { spawnSync } from "node:child_process"
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+
+const root = dirname(import.meta.dirname)
+
+// Each line is one file with one import. A `reason` is a piece of the message the fence must give.
+const stopped: ReadonlyArray<{ file: string; code: string; reason: string }> = [
+  { file: "packages/core/src/a.ts", code: `import "node:path"`, reason: "effect and zod and nothing else" },
+  { file: "packages/core/src/b.ts", code: `import "fs"`, reason: "effect and zod and nothing else" },
+  { file: "packages/core/src/c.ts", code: `import "lodash/get"`, reason: "effect and zod and nothing else" },
+  { file: "packages/core/src/d.ts", code: `import "@haft/dialects"`, reason: "effect and zod and nothing else" },
+  { file: "packages/core/src/e.ts", code: `await import("node:os")`, reason: "effect and zod and nothing else" },
+  { file: "packages/core/src/f.ts", code: `export * from "@scope/thing"`, reason: "effect and zod and nothing else" },
+  { file: "packages/core/src/g.ts", code: `export const home = process.cwd()`, reason: "no Node global" },
+  { file: "packages/core/src/h.ts", code: `import "effect/ai"`, reason: "knows a vendor" },
+  { file: "packages/core/src/i.ts", code: `import { Effect } from "effect"`, reason: "effect/Effect" },
+  { file: "packages/core/src/services/j.ts", code: `import type { Stats } from "node:fs"`, reason: "nothing else" },
+  { file: "packages/core/src/cycle-a.ts", code: `import "./cycle-b.ts"`, reason: "cycle" },
+  { file: "packages/dialects/src/a.ts", code: `import "node:util"`, reason: "all it needs" },
+  { file: "packages/dialects/src/b.ts", code: `import "@haft/node"`, reason: "all it needs" },
+  { file: "packages/dialects/src/c.ts", code: `export const bytes = Buffer.from("a")`, reason: "no Node global" },
+  { file: "packages/node/src/a.ts", code: `import "@haft/approval"`, reason: "only @haft/core is known" },
+  { file: "packages/node/src/b.ts", code: `import { Effect } from "effect"`, reason: "effect/Effect" },
+  { file: "packages/node/src/c.ts", code: `import "openai"`, reason: "knows a vendor" },
+  { file: "packages/approval/src/a.ts", code: `import "node:fs"`, reason: "Only packages/node opens files" },
+  { file: "packages/approval/src/b.ts", code: `import "@haft/node"`, reason: "only @haft/core is known" },
+  { file: "packages/approval/src/c.ts", code: `import "../../core/src/tool.ts"`, reason: "by its name" },
+  { file: "packages/adapters/src/a.ts", code: `import "node:child_process"`, reason: "Only packages/node opens files" },
+  { file: "packages/adapters/src/b.ts", code: `import "haft"`, reason: "only @haft/core is known" },
+  { file: "packages/testing/src/a.ts", code: `import "@haft/fs-tools"`, reason: "only @haft/core is known" },
+  { file: "packages/fs-tools/src/a.ts", code: `import "node:fs/promises"`, reason: "Only packages/node opens files" },
+  { file: "packages/fs-tools/src/b.ts", code: `import "@haft/search-tools"`, reason: "another tool package" },
+  { file: "packages/fs-tools/src/c.ts", code: `import "@haft/node"`, reason: "the host's choice" },
+  { file: "packages/fs-tools/src/d.ts", code: `import "@haft/approval"`, reason: "the host's choice" },
+  { file: "packages/fs-tools/src/e.ts", code: `import "@haft/adapters/mcp"`, reason: "the host's choice" },
+  { file: "packages/fs-tools/src/f.ts", code: `import "haft"`, reason: "the host's choice" },
+  { file: "packages/fs-tools/src/g/h.ts", code: `import { Layer } from "effect"`, reason: "effect/Effect" },
+  { file: "packages/fs-tools/src/a.test.ts", code: `import "@haft/exec-tools"`, reason: "as its users do" },
+  { file: "packages/exec-tools/src/a.ts", code: `import "execa"`, reason: "Only packages/node opens files" },
+  { file: "packages/search-tools/src/a.ts", code: `import "fast-glob"`, reason: "Only packages/node opens files" },
+  { file: "packages/web-tools/src/a.ts", code: `import "@anthropic-ai/sdk"`, reason: "knows a vendor" },
+  { file: "packages/haft/src/a.ts", code: `import "@modelcontextprotocol/server"`, reason: "knows a vendor" },
+  { file: "packages/haft/src/b.ts", code: `import "ai"`, reason: "knows a vendor" },
+  { file: "packages/haft/src/c.ts", code: `import "node:fs"`, reason: "Only packages/node opens files" },
+  { file: "apps/cli/src/a.ts", code: `import "node:fs"`, reason: "Only packages/node opens files" },
+  { file: "apps/cli/src/b.ts", code: `import "@haft/node"`, reason: "asks `haft` for a host" }
+]
+
+const open: ReadonlyArray<{ file: string; code: string }> = [
+  { file: "packages/core/src/ok-a.ts", code: `import "effect/Effect"; import "zod"; import "./cycle-c.ts"` },
+  { file: "packages/core/src/ok-b.ts", code: `import "effect/testing/TestClock"; import "../src.ts"` },
+  { file: "packages/core/src/ok.test.ts", code: `import "node:fs"; import "vitest"` },
+  { file: "packages/dialects/src/ok.ts", code: `import "@haft/core"; import "effect/Layer"; import "zod"` },
+  {
+    file: "packages/node/src/ok.ts",
+    code: `import "node:fs"; import "execa"; import "fast-glob"; import "@haft/core"`
+  },
+  { file: "packages/adapters/src/ok.ts", code: `import "@modelcontextprotocol/server"; import "effect/ai"` },
+  { file: "packages/testing/src/ok.ts", code: `import "node:fs/promises"; import "@haft/core"` },
+  { file: "packages/fs-tools/src/ok.ts", code: `import "@haft/core"; import "@haft/dialects"; import "./ai.ts"` },
+  { file: "packages/fs-tools/src/ok.test.ts", code: `import "@haft/node"; import "@haft/testing"; import "node:fs"` },
+  { file: "packages/fs-tools/test/ok.test.ts", code: `import "../src/index.ts"` },
+  { file: "packages/haft/src/ok.ts", code: `import "@haft/node"; import "@haft/fs-tools"; import "node:path"` },
+  { file: "apps/cli/src/ok.ts", code: `import "haft"; import "haft/promise"; import "node:module"` },
+  { file: "apps/cli/src/ok.test.ts", code: `import "node:child_process"` },
+  { file: "scripts/ok.ts", code: `import "node:fs"` },
+  { file: "bench/ok.ts", code: `import "node:fs"; import "effect"` }
+]
+
+const support = [
+  { file: "packages/core/src/cycle-b.ts", code: `import "./cycle-a.ts"` },
+  { file: "packages/core/src/cycle-c.ts", code: `export const c = 1` }
+]
+
+let directory: string
+let messages: ReadonlyMap<string, string>
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "haft-fences-"))
+  copyFileSync(join(root, "oxlint.config.ts"), join(directory, "oxlint.config.ts"))
+  for (const { file, code } of [...stopped, ...open, ...support]) {
+    mkdirSync(dirname(join(directory, file)), { recursive: true })
+    writeFileSync(join(directory, file), `${code}\n`)
+  }
+  const args = [join(root, "node_modules/oxlint/bin/oxlint"), "--format=json", "packages", "apps", "scripts", "bench"]
+  const { stdout } = spawnSync(process.execPath, args, { cwd: directory, encoding: "utf8" })
+  messages = byFile(JSON.parse(stdout))
+})
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+describe("a fence stops", () => {
+  test.for(stopped)("$code in $file", ({ file, reason }) => {
+    expect(messages.get(file) ?? "no message").toContain(reason)
+  })
+})
+
+describe("no fence stops", () => {
+  test.for(open)("$code in $file", ({ file }) => {
+    expect(messages.get(file)).toBeUndefined()
+  })
+})
+
+type Report = { diagnostics: ReadonlyArray<{ code: string; message: string; help?: string; filename: string }> }
+
+// Only what fences are made of: the small files break other rules too.
+function byFile({ diagnostics }: Report): ReadonlyMap<string, string> {
+  const fences = /no-restricted-(imports|globals)|no-cycle/
+  const texts = new Map<string, string>()
+  for (const { code, message, help, filename } of diagnostics) {
+    if (!fences.test(code)) continue
+    const file = filename.replaceAll("\\", "/")
+    texts.set(file, `${texts.get(file) ?? ""}${message} ${help ?? ""}\n`)
+  }
+  return texts
+}

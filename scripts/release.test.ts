@@ -1,0 +1,52 @@
+import { spawnSync } from "node:child_process"
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+
+import { expect, test } from "vitest"
+
+const root = dirname(import.meta.dirname)
+const manifests = globSync("{packages,apps}/*/package.json", { cwd: root })
+const fixedGroup = ["@haft/core", "@haft/dialects", "@haft/testing"]
+
+test.for([
+  { from: "0.1.0", group: "0.2.0", others: ["0.1.0", "0.1.1"] },
+  { from: "1.0.0", group: "1.1.0", others: ["1.0.0"] }
+])("a minor of core at $from moves its group, and no dependant beyond a patch", ({ from, group, others }) => {
+  for (const [name, version] of release(from, { "@haft/core": "minor" })) {
+    expect(fixedGroup.includes(name) ? [group] : others, name).toContain(version)
+  }
+})
+
+// What `changeset version` makes of a bump, in a copy where every package has the same version.
+function release(from: string, bumps: Record<string, string>): ReadonlyArray<readonly [string, string]> {
+  const directory = mkdtempSync(join(tmpdir(), "haft-release-"))
+  try {
+    mkdirSync(join(directory, ".changeset"))
+    for (const file of ["package.json", "pnpm-workspace.yaml", ".changeset/config.json"]) {
+      cpSync(join(root, file), join(directory, file))
+    }
+    for (const file of manifests) {
+      mkdirSync(join(directory, dirname(file)), { recursive: true })
+      writeFileSync(join(directory, file), JSON.stringify({ ...manifest(join(root, file)), version: from }))
+    }
+    const lines = Object.entries(bumps).map(([name, bump]) => `"${name}": ${bump}\n`)
+    writeFileSync(join(directory, ".changeset/change.md"), `---\n${lines.join("")}---\n\nA change.\n`)
+
+    spawnSync("git", ["init", "--quiet"], { cwd: directory })
+    const changeset = join(root, "node_modules/@changesets/cli/bin.js")
+    const { status, stderr } = spawnSync(process.execPath, [changeset, "version"], { cwd: directory, encoding: "utf8" })
+    expect({ status, stderr }).toMatchObject({ status: 0 })
+
+    return manifests
+      .map((file) => manifest(join(directory, file)))
+      .filter((one) => one.private !== true)
+      .map((one) => [one.name, one.version])
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function manifest(file: string): { name: string; version: string; private?: boolean } {
+  return JSON.parse(readFileSync(file, "utf8"))
+}

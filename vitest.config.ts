@@ -1,0 +1,18 @@
+import { defineConfig } from "vitest/config"
+
+// Packages that change or guard a user's machine: nearly every line of theirs is run by a test.
+const guarded = ["approval", "fs-tools", "search-tools", "exec-tools", "pty-tools", "web-tools"]
+
+export default defineConfig({
+  test: {
+    projects: ["packages/*", "apps/*", "scripts"],
+    reporters: ["default", "./scripts/count-reporter.ts"],
+    coverage: {
+      provider: "v8",
+      include: ["packages/*/src/**", "apps/*/src/**"],
+      exclude: ["**/*.test.ts"],
+      reporter: ["text", "lcov"],
+      thresholds: Object.fromEntries(guarded.map((name) => [`packages/${name}/src/**`, { lines: 95 }]))
+    }
+  }
+})
