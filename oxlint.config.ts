@@ -96,6 +96,7 @@ export default {
     "typescript/switch-exhaustiveness-check": "error",
     "import/no-cycle": "error",
     "vitest/no-focused-tests": "error",
+    "vitest/valid-expect": ["error", { maxArgs: 2 }],
 
     // The compiler says it, and better.
     "import/namespace": "off",
