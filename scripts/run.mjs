@@ -55,27 +55,32 @@ const versionOf = (command) => {
 const node = findNode()
 putOnPath(dirname(node))
 putOnPath(findPnpm())
-run("pnpm", ["install", "--frozen-lockfile", "--prefer-offline", "--loglevel=warn"], quietly)
+const install = (...args) => run("pnpm", ["install", "--prefer-offline", "--loglevel=warn", ...args], quietly)
+if (task !== "lock") install("--frozen-lockfile")
 
 const exec = (...args) => run("pnpm", ["exec", ...args])
 const turbo = (...args) => exec("turbo", "run", ...args)
 const checks = ["check:format", "check:lint", "check:types", "check:effect", "check:unused", "check:packages", "build"]
+// Nothing about what did not change, and all that is wrong in one go.
+const brief = ["--output-logs=new-only", "--continue=dependencies-successful"]
 
 const tasks = {
   setup: () => say("ready"),
+  // After a change of dependencies: writes the lockfile, and asks the registry about every entry of it.
+  lock: () => install("--no-frozen-lockfile", "--no-trust-lockfile"),
   start,
   test: () => {
     // With arguments: those tests only, `npm test -- packages/core`.
-    turbo(...(rest.length > 0 ? ["build"] : checks), "--output-logs=new-only")
+    turbo(...(rest.length > 0 ? ["build"] : checks), ...brief)
     exec("vitest", "run", ...rest)
   },
   build: () => turbo("build", ...rest),
-  check: () => turbo(...checks, "--output-logs=new-only", ...rest),
+  check: () => turbo(...checks, ...brief, ...rest),
   typecheck: () => turbo("check:types", "check:effect", ...rest),
   lint: () => turbo("check:format", "check:lint", "check:unused", ...rest),
   format: () => exec("oxfmt", ".", ...rest),
   coverage: () => {
-    turbo("build", "--output-logs=errors-only")
+    turbo("build", ...brief)
     exec("vitest", "run", "--coverage", ...rest)
   },
   exec: () => exec(...rest)
