@@ -1,5 +1,5 @@
 import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 
 import type { ToolError } from "./tool-error.ts"
 

@@ -1,1 +1,6 @@
-export {}
+export { agentbench } from "./agentbench.ts"
+export { approvalgate } from "./approvalgate.ts"
+export { cliagent } from "./cliagent.ts"
+export { filetools } from "./filetools.ts"
+export { haft } from "./haft.ts"
+export { toolrouter } from "./toolrouter.ts"

@@ -1,0 +1,142 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import { isDeepStrictEqual } from "node:util"
+
+import { type Approver, Host, type Reply } from "@haft/core"
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+
+import { scriptedApprover } from "./scripted-approver.ts"
+import { type Fixture, temporaryWorkspace, type TemporaryWorkspace } from "./temporary-workspace.ts"
+
+/** One promise of a contract, as data: `contracts/<dialect>/cases/<tool>/<case>.json`. */
+export interface ContractCase {
+  readonly dialect: string
+  readonly tool: string
+  /** The file's name: a few words on what the case shows. */
+  readonly name: string
+  readonly workspace: Readonly<Record<string, Fixture>>
+  /** Calls made before the one that counts. */
+  readonly before: ReadonlyArray<{ readonly tool: string; readonly params: unknown }>
+  readonly params: unknown
+  /** A person's answer where the contract asks; yes when absent. */
+  readonly approve: boolean
+  /** Whether a person must, or must not, have been asked. */
+  readonly asked?: boolean
+  /** The envelope, with matchers where a value can't be known: see {@link matches}. */
+  readonly reply: unknown
+  /** Files afterwards; null for one that must not be there. Others must be as they were. */
+  readonly files: Readonly<Record<string, string | null>>
+}
+
+/** Builds the host a case is played on. */
+export type CaseHost = (workspace: TemporaryWorkspace, approver: Layer.Layer<Approver>) => Layer.Layer<Host, unknown>
+
+/** Reads the cases of one dialect below a `contracts` directory; of some tools, or of all. */
+export const loadCases = (
+  contracts: string,
+  dialect: string,
+  tools?: ReadonlyArray<string>
+): ReadonlyArray<ContractCase> => {
+  const directory = join(contracts, dialect, "cases")
+  return readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".json"))
+    .toSorted()
+    .map((file) => readCase(directory, dialect, file))
+    .filter(({ tool }) => tools === undefined || tools.includes(tool))
+}
+
+/** Plays a case and throws an error that says what differs. */
+export const playCase = async (contractCase: ContractCase, host: CaseHost): Promise<Reply> => {
+  using workspace = temporaryWorkspace(contractCase.workspace)
+  const approver = scriptedApprover(() => ({ approved: contractCase.approve }))
+  const conversation = Effect.gen(function* () {
+    const { call } = yield* Host
+    for (const { tool, params } of contractCase.before) yield* call(tool, params)
+    const askedBefore = approver.questions.length
+    const reply = yield* call(contractCase.tool, contractCase.params, { requestId: "case" })
+    return { reply, asked: approver.questions.length > askedBefore }
+  })
+  const { reply, asked } = await Effect.runPromise(
+    Effect.scoped(conversation.pipe(Effect.provide(host(workspace, approver.layer))))
+  )
+  const title = `${contractCase.dialect} ${contractCase.tool}: ${contractCase.name}`
+  const difference = differs(contractCase.reply, reply.wire)
+  if (difference !== undefined) {
+    throw new Error(`${title}\n${difference}\nexpected ${show(contractCase.reply)}\nreceived ${show(reply.wire)}`)
+  }
+  if (contractCase.asked !== undefined && contractCase.asked !== asked) {
+    throw new Error(`${title}\na person was ${asked ? "" : "not "}asked`)
+  }
+  for (const [path, content] of Object.entries(contractCase.files)) {
+    const found = workspace.exists(path) ? workspace.read(path) : null
+    if (found !== content) throw new Error(`${title}\n${path} holds ${show(found)}, not ${show(content)}`)
+  }
+  return reply
+}
+
+/**
+ * Where a value differs from what a case expects, or undefined. A case may say `"$number"`, `"$integer"`,
+ * `"$string"` or `"$time"` for a value of that kind, `{ "$matches": "expression" }` for a text, and
+ * `{ "$length": n }` for a text or list of that length.
+ */
+export const differs = (expected: unknown, actual: unknown, at = "reply"): string | undefined => {
+  if (typeof expected === "string" && expected.startsWith("$")) {
+    const matcher = matchers[expected]
+    if (matcher !== undefined) return matcher(actual) ? undefined : `${at} is not a ${expected.slice(1)}`
+  }
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(actual)) return `${at} is not a list`
+    if (expected.length !== actual.length) return `${at} has ${actual.length} items, not ${expected.length}`
+    return firstOf(expected.map((item, index) => differs(item, actual[index], `${at}[${index}]`)))
+  }
+  if (typeof expected === "object" && expected !== null) {
+    const record = expected as Record<string, unknown>
+    if (typeof record["$matches"] === "string") {
+      return new RegExp(record["$matches"], "u").test(String(actual)) ? undefined : `${at} does not match`
+    }
+    if (typeof record["$length"] === "number") {
+      const { length } = actual as { length?: number }
+      return length === record["$length"] ? undefined : `${at} has length ${length}, not ${record["$length"]}`
+    }
+    if (typeof actual !== "object" || actual === null || Array.isArray(actual)) return `${at} is not an object`
+    const keys = new Set([...Object.keys(record), ...Object.keys(actual)])
+    return firstOf(
+      [...keys].map((key) => differs(record[key], (actual as Record<string, unknown>)[key], `${at}.${key}`))
+    )
+  }
+  return isDeepStrictEqual(expected, actual) ? undefined : `${at} is ${show(actual)}, not ${show(expected)}`
+}
+
+const matchers: Readonly<Record<string, (value: unknown) => boolean>> = {
+  $number: (value) => typeof value === "number",
+  $integer: Number.isInteger,
+  $string: (value) => typeof value === "string",
+  $time: (value) => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(value)
+}
+
+const firstOf = (differences: ReadonlyArray<string | undefined>): string | undefined =>
+  differences.find((difference) => difference !== undefined)
+
+const show = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? "nothing"
+  return text.length > 2000 ? `${text.slice(0, 2000)}…` : text
+}
+
+const readCase = (directory: string, dialect: string, file: string): ContractCase => {
+  const [tool = ""] = file.split(/[/\\]/)
+  const written = JSON.parse(readFileSync(join(directory, file), "utf8")) as Partial<ContractCase>
+  if (!("params" in written) || !("reply" in written)) throw new Error(`${file}: a case needs params and reply`)
+  return {
+    workspace: {},
+    before: [],
+    approve: true,
+    files: {},
+    params: written.params,
+    reply: written.reply,
+    ...written,
+    dialect,
+    tool,
+    name: basename(file, ".json").replaceAll("-", " ")
+  }
+}

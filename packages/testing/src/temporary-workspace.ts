@@ -1,0 +1,78 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+
+/** One thing to put into a workspace: text, bytes, or something a plain text can't say. */
+export type Fixture =
+  | string
+  | Uint8Array
+  | { readonly text: string; readonly mode?: number }
+  | { readonly base64: string }
+  /** A text repeated, `{n}` replaced by the count from 1: for files of many lines. */
+  | { readonly repeat: string; readonly times: number }
+  | { readonly symlink: string }
+  | { readonly directory: true }
+
+/** A real directory for one test, with a state directory beside it, both gone afterwards. */
+export interface TemporaryWorkspace {
+  /** Absolute, with links resolved. */
+  readonly root: string
+  readonly state: string
+  /** A directory beside the workspace, for tests that try to get out. */
+  readonly outside: string
+  readonly put: (path: string, fixture: Fixture) => void
+  readonly read: (path: string) => string
+  readonly bytes: (path: string) => Uint8Array
+  readonly exists: (path: string) => boolean
+  readonly remove: () => void
+  readonly [Symbol.dispose]: () => void
+}
+
+export const temporaryWorkspace = (fixtures: Readonly<Record<string, Fixture>> = {}): TemporaryWorkspace => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "haft-")))
+  const root = join(base, "workspace")
+  for (const directory of ["workspace", "state", "outside"]) mkdirSync(join(base, directory))
+  const put = (path: string, fixture: Fixture): void => putFixture(join(root, path), fixture)
+  for (const [path, fixture] of Object.entries(fixtures)) put(path, fixture)
+  const remove = (): void => rmSync(base, { recursive: true, force: true })
+  return {
+    root,
+    state: join(base, "state"),
+    outside: join(base, "outside"),
+    put,
+    read: (path) => readFileSync(join(root, path), "utf8"),
+    bytes: (path) => readFileSync(join(root, path)),
+    exists: (path) => existsSync(join(root, path)),
+    remove,
+    [Symbol.dispose]: remove
+  }
+}
+
+const putFixture = (path: string, fixture: Fixture): void => {
+  mkdirSync(dirname(path), { recursive: true })
+  if (typeof fixture === "string" || fixture instanceof Uint8Array) return writeFileSync(path, fixture)
+  if ("symlink" in fixture) return symlinkSync(fixture.symlink, path)
+  if ("base64" in fixture) return writeFileSync(path, Buffer.from(fixture.base64, "base64"))
+  if ("repeat" in fixture) {
+    return writeFileSync(
+      path,
+      Array.from({ length: fixture.times }, (_, index) => fixture.repeat.replaceAll("{n}", String(index + 1))).join("")
+    )
+  }
+  if ("directory" in fixture) {
+    mkdirSync(path, { recursive: true })
+    return
+  }
+  writeFileSync(path, fixture.text)
+  if (fixture.mode !== undefined) chmodSync(path, fixture.mode)
+}
