@@ -16,7 +16,9 @@ const nodeFetched = manifest.config.bootstrapNode
 const windows = process.platform === "win32"
 const toolchain = join(root, ".toolchain")
 
-const [task = "setup", ...rest] = process.argv.slice(2)
+const [task = "setup", ...given] = process.argv.slice(2)
+// pnpm hands the `--` before arguments on, npm does not.
+const rest = given[0] === "--" ? given.slice(1) : given
 
 const say = (text) => process.stderr.write(`haft: ${text}\n`)
 const numbers = (version) => version.split(".").map(Number)
