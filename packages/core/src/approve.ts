@@ -60,7 +60,7 @@ export const approve = Effect.fnUntraced(function* <R>(
   for (let round = 0; round < maximumRounds; round++) {
     const facts = yield* assess(tool, prepared)
     onAssessed(facts)
-    const asks = prepared.asks(facts) ?? dialect.asks(facts.risk)
+    const asks = (yield* prepared.asks(facts)) ?? dialect.asks(facts.risk)
     const request: ApprovalRequest = {
       call: { id, step, tool: tool.name, dialect: dialect.name, startedAt },
       input: prepared.input,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -303,6 +304,35 @@ describe("approval", () => {
         }),
       { approver: layer }
     )
+  })
+
+  it.effect("lets a tool ask by what a service of its plugin says", () => {
+    class Trusted extends Context.Service<Trusted, ReadonlyArray<string>>()("test/Trusted") {}
+    const greet = defineTool({
+      name: "greet",
+      description: "Greets.",
+      input: z.strictObject({ name: z.string() }),
+      output: z.object({}),
+      risk: "dangerous",
+      asks: (_facts, { name }) => Trusted.useSync((names) => !names.includes(name)),
+      execute: () => Effect.succeed({})
+    })
+    const plugin = definePlugin({
+      name: "greetings",
+      version: "1.0.0",
+      config: z.strictObject({ trusted: z.array(z.string()) }),
+      tools: [greet],
+      layer: ({ trusted }) => Layer.succeed(Trusted, trusted)
+    })
+    const host = Host.layer({ dialect: plain, plugins: [use(plugin, { trusted: ["Ada"] })] }).pipe(
+      Layer.provide(Layer.mergeAll(memoryWorkspace(), memoryJournal(), denyAll))
+    )
+    return Effect.gen(function* () {
+      const { call, preview } = yield* Host
+      expect((yield* call("greet", { name: "Ada" })).ok).toBe(true)
+      expect((yield* call("greet", { name: "Bob" })).error?.code).toBe("approval_denied")
+      expect((yield* preview("greet", { name: "Bob" })).asks).toBe(true)
+    }).pipe(Effect.provide(host))
   })
 
   it.effect("raises the risk of a protected name", () => {

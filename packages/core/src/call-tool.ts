@@ -99,7 +99,7 @@ export const previewCall = Effect.fnUntraced(function* <R>(settings: RoadSetting
   const tool = yield* findTool(settings, name)
   const prepared = yield* tool.prepare(args)
   const facts = yield* assess(tool, prepared)
-  const asks = prepared.asks(facts) ?? settings.dialect.asks(facts.risk)
+  const asks = (yield* prepared.asks(facts)) ?? settings.dialect.asks(facts.risk)
   const diff = prepared.preview === undefined ? undefined : yield* prepared.preview
   return { tool: tool.name, input: prepared.input, facts, asks, ...(diff !== undefined && { diff }) }
 })

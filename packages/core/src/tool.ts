@@ -15,8 +15,11 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodO
   readonly input: Input
   readonly output: Output
   readonly risk: Risk
-  /** Whether the contract wants a person to confirm. The dialect decides by risk when this is absent. */
-  readonly asks?: boolean | ((facts: Facts, input: z.output<Input>) => boolean)
+  /**
+   * Whether the contract wants a person to confirm. The dialect decides by risk when this is absent. An Effect where
+   * the answer depends on a service of the plugin, such as its configuration.
+   */
+  readonly asks?: boolean | ((facts: Facts, input: z.output<Input>) => boolean | Effect.Effect<boolean, never, R>)
   /** The road's backstop. An operation that keeps partial output has a shorter clock of its own. */
   readonly timeout?: Duration.Input | ((input: z.output<Input>) => Duration.Input)
   readonly touches?: (input: z.output<Input>) => Touches | Effect.Effect<Touches, ToolError, R>
@@ -61,7 +64,7 @@ export interface PreparedCall<out R> {
   readonly timeout: Duration.Input | undefined
   readonly touches: Effect.Effect<Touches, ToolError, R>
   /** Undefined leaves it to the dialect. */
-  readonly asks: (facts: Facts) => boolean | undefined
+  readonly asks: (facts: Facts) => Effect.Effect<boolean | undefined, never, R>
   readonly preview: Effect.Effect<string, ToolError, R> | undefined
   readonly execute: Effect.Effect<Executed, ToolError, R>
   readonly reword: (error: ToolError) => ToolError
@@ -115,7 +118,11 @@ const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
     const touches = definition.touches?.(input) ?? {}
     return Effect.isEffect(touches) ? touches : Effect.succeed(touches)
   }),
-  asks: (facts) => (typeof definition.asks === "function" ? definition.asks(facts, input) : definition.asks),
+  asks: (facts) =>
+    Effect.suspend(() => {
+      const asks = typeof definition.asks === "function" ? definition.asks(facts, input) : definition.asks
+      return Effect.isEffect(asks) ? asks : Effect.succeed(asks)
+    }),
   preview: definition.preview?.(input),
   execute: Effect.suspend(() => definition.execute(input)).pipe(
     Effect.map((raw) => {
