@@ -10,6 +10,8 @@ const isEmpty = (name: string) => {
 const empty = readdirSync("packages").filter(isEmpty)
 
 export default {
+  // Each package can test Effects, whether or not one of its tests does today.
+  ignoreDependencies: ["@effect/vitest"],
   ignoreExportsUsedInFile: { interface: true, type: true },
   workspaces: {
     ".": {
