@@ -223,6 +223,39 @@ describe("the road", () => {
   )
 })
 
+describe("a tool's own say in the record", () => {
+  const login = defineTool({
+    name: "login",
+    description: "Takes a password.",
+    input: z.strictObject({ word: z.string() }),
+    output: z.object({ length: z.number() }),
+    risk: "read_only",
+    forRecord: (args) => {
+      if (typeof args !== "object") throw new Error("a bug")
+      return Effect.succeed({ ...args, word: "(hidden)" })
+    },
+    execute: ({ word }) => Effect.succeed({ length: word.length })
+  })
+
+  it.effect.each([
+    [{ word: "hunter2" }, { word: "(hidden)" }, true],
+    [{ word: "hunter2", unknown: 1 }, { word: "(hidden)", unknown: 1 }, false],
+    ["hunter2", "[withheld]", false]
+  ] as const)("records %j as %j", ([args, params, ok]) => {
+    const events: Array<JournalEvent> = []
+    const plugin = definePlugin({ name: "logins", version: "1.0.0", tools: [login] })
+    const host = Host.layer({ dialect: plain, plugins: [use(plugin)] }).pipe(
+      Layer.provide(Layer.mergeAll(memoryWorkspace(), memoryJournal(events), denyAll))
+    )
+    return Effect.gen(function* () {
+      const { call } = yield* Host
+      expect((yield* call("login", args)).ok).toBe(ok)
+      expect(events[0]).toMatchObject({ type: "tool_call_started", params })
+      expect(JSON.stringify(events)).not.toContain("hunter2")
+    }).pipe(Effect.provide(host))
+  })
+})
+
 describe("approval", () => {
   it.effect("is a no when nobody is there, and nothing is changed", () =>
     withHost(({ host, events }) =>

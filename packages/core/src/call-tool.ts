@@ -62,7 +62,9 @@ export const callTool = Effect.fnUntraced(function* <R>(
   return yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const started = { type: "tool_call_started", request_id: call.id, step, tool: name, dialect: call.dialect }
-      const recorded = journal.append({ ...started, at: startedAt, params: redact(args) })
+      const recorded = Effect.flatMap(paramsForRecord(settings.find(name), args), (params) =>
+        journal.append({ ...started, at: startedAt, params })
+      )
       const exit = yield* Effect.exit(
         Effect.flatMap(recorded, () =>
           restore(travel(settings, args, progress).pipe(Effect.provideService(CurrentCall, context)))
@@ -109,6 +111,17 @@ interface Travel {
   tool?: Tool<unknown>
   prepared?: PreparedCall<unknown>
   writes: ReadonlyArray<string>
+}
+
+// A tool that can't say what may be recorded keeps its arguments off the record altogether.
+const paramsForRecord = <R>(tool: Tool<R> | undefined, args: unknown): Effect.Effect<unknown, never, R> => {
+  if (tool?.forRecord === undefined) return Effect.succeed(redact(args))
+  return Effect.suspend(() => tool.forRecord?.(args) ?? Effect.succeed(args)).pipe(
+    Effect.map(redact),
+    Effect.catchCause((cause) =>
+      Effect.logError(`the arguments of ${tool.name} are not on record`, cause).pipe(Effect.as("[withheld]"))
+    )
+  )
 }
 
 const travel = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, args: unknown, progress: Travel) {

@@ -23,6 +23,11 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodO
   /** The road's backstop. An operation that keeps partial output has a shorter clock of its own. */
   readonly timeout?: Duration.Input | ((input: z.output<Input>) => Duration.Input)
   readonly touches?: (input: z.output<Input>) => Touches | Effect.Effect<Touches, ToolError, R>
+  /**
+   * The arguments as they go on record, for a tool that is handed what nobody should read later, such as a password.
+   * Asked before they are decoded, so anything may be in them. As they are when absent, less what looks like a secret.
+   */
+  readonly forRecord?: (args: unknown) => Effect.Effect<unknown, never, R>
   /** A unified diff of what would change, for approval and dry runs. */
   readonly preview?: (input: z.output<Input>) => Effect.Effect<string, ToolError, R>
   readonly execute: (input: z.output<Input>) => Effect.Effect<z.input<Output>, ToolError, R>
@@ -53,6 +58,8 @@ export interface Tool<out R = never> {
   /** JSON Schemas, made once, on first use. */
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
+  /** What of the arguments goes on record; all of it when absent. */
+  readonly forRecord?: (args: unknown) => Effect.Effect<unknown, never, R>
   /** Decodes arguments into a call that can be assessed and executed. */
   readonly prepare: (args: unknown) => Effect.Effect<PreparedCall<R>, ToolError<"invalid_params">>
 }
@@ -88,6 +95,7 @@ export const makeTool = <Input extends z.ZodObject, Output extends z.ZodObject, 
     risk: definition.risk,
     idempotent: definition.idempotent ?? definition.risk === "read_only",
     openWorld: definition.openWorld ?? false,
+    ...(definition.forRecord !== undefined && { forRecord: definition.forRecord }),
     get inputSchema() {
       return (schemas.input ??= inputJsonSchema(definition.input))
     },

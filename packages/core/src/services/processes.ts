@@ -37,6 +37,13 @@ export interface ProcessEnd {
   readonly leftRunning: number
 }
 
+/** A process and all that comes from it: descendants, members of its session, and whoever carries its mark. */
+export interface ProcessTree {
+  readonly pid: number
+  /** A variable that was put into its environment and nobody else's. It finds those that moved to a session of their own. */
+  readonly mark?: { readonly name: string; readonly value: string }
+}
+
 /** Starts programs and ends them for real: interruption and time-out kill the whole tree. */
 export class Processes extends Context.Service<
   Processes,
@@ -45,5 +52,7 @@ export class Processes extends Context.Service<
       command: Command,
       options?: RunOptions
     ) => Effect.Effect<ProcessEnd, ToolError<"command_not_found" | "permission_denied" | "sandbox_error">>
+    /** Ends a process that was started by other means, such as behind a terminal. Returns once nothing of it is left. */
+    readonly end: (tree: ProcessTree) => Effect.Effect<void>
   }
 >()("@haft/core/Processes") {}
