@@ -43,6 +43,7 @@ export { Cache, memoryCache } from "./services/cache.ts"
 export { Journal, type JournalEvent, memoryJournal } from "./services/journal.ts"
 export { type Command, type ProcessEnd, Processes, type ProcessTree, type RunOptions } from "./services/processes.ts"
 export { refuseCommands, Sandbox, type SandboxDescription, type SandboxRequest } from "./services/sandbox.ts"
+export { memoryState, StateError, StateFiles, type StateFilesService } from "./services/state-files.ts"
 export {
   type Change,
   type ChangedPath,

@@ -1,1 +1,1 @@
-export {}
+export { fileState } from "./file-state.ts"
