@@ -1,1 +1,3 @@
 export { fileState } from "./file-state.ts"
+export { stateDirectory } from "./state-directory.ts"
+export { nodeWorkspace, type NodeWorkspaceOptions } from "./workspace.ts"

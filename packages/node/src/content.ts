@@ -1,0 +1,108 @@
+import { createHash, type Hash } from "node:crypto"
+import { constants, fstatSync, readSync } from "node:fs"
+
+import { type FileKind, makeToolError, type ToolError } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import type { Place, Root } from "./contain.ts"
+import { fromErrno, notFound } from "./errno.ts"
+import type { Held } from "./technique.ts"
+
+const chunkBytes = 256 * 1024
+/** So much is read in one go before others get a turn. */
+const sliceBytes = 8 * 1024 * 1024
+
+export const kindOfStats = (stats: Held["stats"]): FileKind => {
+  if (stats.isFile()) return "file"
+  if (stats.isDirectory()) return "directory"
+  return stats.isSymbolicLink() ? "symlink" : "other"
+}
+
+/** Opens the regular file at a place for reading; nothing else is ever opened. */
+export const openFile = (root: Root, place: Place): number => {
+  const { found, given } = place
+  if (found === undefined) throw notFound(given)
+  if (found.stats.isDirectory()) {
+    throw makeToolError("is_directory", `${given} is a directory`, { details: { path: given } })
+  }
+  if (!found.stats.isFile()) {
+    throw makeToolError("not_a_regular_file", `${given} is not a regular file`, { details: { path: given } })
+  }
+  try {
+    return root.technique.open(found, constants.O_RDONLY)
+  } catch (error) {
+    throw fromErrno(error, given)
+  }
+}
+
+/** Everything from the descriptor on, up to `maxBytes`. */
+export const readWhole = (descriptor: number, given: string, maxBytes: number): Uint8Array => {
+  const { size } = fstatSync(descriptor)
+  if (size > maxBytes) throw tooLarge(given, size, maxBytes)
+  let content = Buffer.allocUnsafeSlow(size)
+  let filled = 0
+  for (;;) {
+    if (filled === content.length) {
+      // The end is only certain when a read finds nothing; a file may have grown since it was opened.
+      const extra = Buffer.allocUnsafe(4096)
+      const read = readSync(descriptor, extra, 0, extra.length, null)
+      if (read === 0) return content
+      if (filled + read > maxBytes) throw tooLarge(given, filled + read, maxBytes)
+      content = Buffer.concat([content, extra.subarray(0, read)])
+      filled = content.length
+      continue
+    }
+    const read = readSync(descriptor, content, filled, content.length - filled, null)
+    if (read === 0) return content.subarray(0, filled)
+    filled += read
+  }
+}
+
+/** Hands the file over in chunks until `visit` returns false, with a pause between slices. */
+export const scanDescriptor = (descriptor: number, visit: (chunk: Uint8Array) => boolean): Effect.Effect<void> => {
+  const chunk = Buffer.allocUnsafeSlow(chunkBytes)
+  const slice = (): boolean => {
+    for (let read = 0; read < sliceBytes;) {
+      const length = readSync(descriptor, chunk, 0, chunk.length, null)
+      if (length === 0 || !visit(chunk.subarray(0, length))) return true
+      read += length
+    }
+    return false
+  }
+  return inSlices(slice)
+}
+
+/** Repeats a piece of work until it says that it is done, and lets timers and signals through in between. */
+export const inSlices = (work: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => (work() ? Effect.void : Effect.flatMap(nextTurn, () => inSlices(work))))
+
+const nextTurn: Effect.Effect<void> = Effect.callback((resume) => {
+  const handle = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(handle))
+})
+
+export const newHash = (): Hash => createHash("sha256")
+export const fingerprintOf = (hash: Hash): string => `sha256:${hash.digest("hex")}`
+
+/** The fingerprint of content that is in memory. */
+export const fingerprintContent = (content: Uint8Array | ReadonlyArray<Uint8Array>): string => {
+  const hash = newHash()
+  for (const piece of content instanceof Uint8Array ? [content] : content) hash.update(piece)
+  return fingerprintOf(hash)
+}
+
+/** The fingerprint of an open file's content. Closes nothing. */
+export const fingerprintDescriptor = (descriptor: number): string => {
+  const hash = newHash()
+  const chunk = Buffer.allocUnsafe(chunkBytes)
+  for (;;) {
+    const length = readSync(descriptor, chunk, 0, chunk.length, null)
+    if (length === 0) return fingerprintOf(hash)
+    hash.update(chunk.subarray(0, length))
+  }
+}
+
+const tooLarge = (given: string, size: number, maxBytes: number): ToolError<"file_too_large"> =>
+  makeToolError("file_too_large", `${given} has ${size} bytes, more than the ${maxBytes} that can be read at once`, {
+    details: { path: given, size, maxBytes }
+  })

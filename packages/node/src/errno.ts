@@ -1,0 +1,41 @@
+import { isToolError, makeToolError, type ToolError } from "@haft/core"
+
+type ErrnoCode = "file_not_found" | "permission_denied" | "invalid_params" | "symlink_blocked"
+
+/** True for a failure that the operating system reported with one of these names. */
+export const isErrno = (error: unknown, ...names: ReadonlyArray<string>): error is NodeJS.ErrnoException =>
+  error instanceof Error && "code" in error && typeof error.code === "string" && names.includes(error.code)
+
+/**
+ * What the operating system said about a path, as a failure that names the path as the caller gave it.
+ * Anything that is not about the path (a full descriptor table, a broken disk) is passed on as it is: a defect.
+ */
+export const fromErrno = (error: unknown, given: string): ToolError<ErrnoCode> => {
+  if (isToolError(error)) return error as ToolError<ErrnoCode>
+  if (isErrno(error, "ENOENT", "ENOTDIR")) return notFound(given)
+  if (isErrno(error, "EACCES", "EPERM", "EROFS")) return permissionDenied(given)
+  if (isErrno(error, "ENAMETOOLONG")) return nameTooLong(given)
+  if (isErrno(error, "ELOOP")) {
+    return makeToolError("symlink_blocked", `${given} was replaced by a link while it was used`, {
+      details: { path: given }
+    })
+  }
+  throw error
+}
+
+export const notFound = (given: string): ToolError<"file_not_found"> =>
+  makeToolError("file_not_found", `${given} does not exist`, {
+    suggestion: "Check the path, or list its directory to see what is there.",
+    details: { path: given }
+  })
+
+export const permissionDenied = (given: string): ToolError<"permission_denied"> =>
+  makeToolError("permission_denied", `the permissions of ${given} do not allow this`, { details: { path: given } })
+
+export const nameTooLong = (given: string): ToolError<"invalid_params"> =>
+  makeToolError("invalid_params", `the path ${shortened(given)} is too long, or a name in it is`, {
+    suggestion: "Use names of at most 255 bytes and paths of at most 4,096.",
+    details: { path: shortened(given) }
+  })
+
+const shortened = (text: string): string => (text.length > 80 ? `${text.slice(0, 77)}…` : text)

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto"
+import { chmodSync, mkdirSync, realpathSync, statSync } from "node:fs"
+import { homedir } from "node:os"
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
+
+import { makeToolError } from "@haft/core"
+
+import { isErrno } from "./errno.ts"
+
+/**
+ * Where haft keeps what belongs to a workspace but must not be reachable from it: history, records,
+ * artifacts, rules. `$XDG_STATE_HOME/haft/<workspace id>` unless a directory is given. Nobody else may
+ * read it, and it never lies inside the workspace.
+ */
+export const stateDirectory = (options: { readonly root: string; readonly state?: string }): string => {
+  const root = realpathSync(resolve(options.root))
+  const directory = resolve(options.state ?? defaultStateDirectory(root))
+  if (isBelow(root, realPathOf(directory))) {
+    throw makeToolError("invalid_params", `the state directory ${directory} is inside the workspace ${root}`, {
+      suggestion: "Choose a state directory outside the workspace: tools must not reach their own records."
+    })
+  }
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  if ((statSync(directory).mode & 0o077) !== 0 && process.platform !== "win32") chmodSync(directory, 0o700)
+  return realpathSync(directory)
+}
+
+const defaultStateDirectory = (root: string): string => {
+  const { XDG_STATE_HOME: stateHome = "" } = process.env
+  const home = isAbsolute(stateHome) ? stateHome : join(homedir(), ".local", "state")
+  return join(home, "haft", workspaceId(root))
+}
+
+/** A name people recognise and a hash that keeps two workspaces of that name apart. */
+const workspaceId = (root: string): string => {
+  const name = basename(root).replaceAll(/[^\w.-]+/g, "-") || "root"
+  return `${name.slice(0, 40)}-${createHash("sha256").update(root).digest("hex").slice(0, 12)}`
+}
+
+/** The real path of something that may not exist yet: links in the part that does are resolved. */
+const realPathOf = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    if (!isErrno(error, "ENOENT")) throw error
+    return join(realPathOf(dirname(path)), basename(path))
+  }
+}
+
+const isBelow = (root: string, path: string): boolean => {
+  const way = relative(root, path)
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+}

@@ -1,0 +1,119 @@
+import { type Dirent, lstatSync, readdirSync } from "node:fs"
+
+import type { DirectoryEntry, FileKind, WalkEntry, WalkStep } from "@haft/core"
+
+import { type Root, withPlace } from "./contain.ts"
+import { isErrno } from "./errno.ts"
+import type { Held } from "./technique.ts"
+import { isTemporaryName } from "./temporary-name.ts"
+
+/** A directory's entries, sorted by code unit. */
+export const readEntries = (directory: string): Array<DirectoryEntry> =>
+  readdirSync(directory, { withFileTypes: true })
+    .filter(({ name }) => !isTemporaryName(name))
+    .map((entry) => ({ name: entry.name, kind: kindOf(directory, entry) }))
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+
+/** A walk that is under way. It does a slice of work at a time, so that others get a turn in between. */
+export interface Walk {
+  /** Works for about so many milliseconds; true when the walk is over. */
+  readonly advance: (milliseconds: number) => boolean
+  readonly close: () => void
+}
+
+// Deeper directories are reached from the root each time instead of being kept open all the way down.
+const heldLevels = 200
+
+/**
+ * Visits everything below `start` in the order of the relative paths: what will be shown is found first, and
+ * a visitor that has enough stops the walk. Directories that can't be read count as empty.
+ */
+export const startWalk = (root: Root, start: string, visit: (entry: WalkEntry) => WalkStep): Walk => {
+  const levels: Array<Level> = []
+  const enter = (path: string, depth: number, open: () => Held): void => {
+    let held: Held | undefined
+    try {
+      held = open()
+      const entries = sortedForWalk(held.base)
+      const isKept = levels.length < heldLevels
+      if (!isKept) held.close()
+      levels.push({ path, depth, entries, next: 0, held: isKept ? held : undefined })
+    } catch (error) {
+      held?.close()
+      if (!isErrno(error, "EACCES", "EPERM", "ENOENT", "ENOTDIR", "ELOOP")) throw error
+    }
+  }
+  const close = () => {
+    for (const level of levels) level.held?.close()
+    levels.length = 0
+  }
+
+  enter("", 0, () => holdFromRoot(root, start))
+  return {
+    close,
+    advance: (milliseconds) => {
+      const until = performance.now() + milliseconds
+      for (let visited = 1; ; visited++) {
+        const level = levels.at(-1)
+        if (level === undefined) return true
+        const entry = level.entries[level.next++]
+        if (entry === undefined) {
+          level.held?.close()
+          levels.pop()
+          continue
+        }
+        const path = level.path + entry.name
+        const step = visit({ path, name: entry.name, kind: entry.kind, depth: level.depth })
+        if (step === "stop") {
+          close()
+          return true
+        }
+        if (entry.kind === "directory" && step === "continue") {
+          enter(`${path}/`, level.depth + 1, () =>
+            level.held === undefined
+              ? holdFromRoot(root, start === "." ? path : `${start}/${path}`)
+              : root.technique.enter(level.held.base, entry.name)
+          )
+        }
+        if (visited % 64 === 0 && performance.now() > until) return false
+      }
+    }
+  }
+}
+
+interface Level {
+  /** Relative to the start, with a slash at the end unless it is the start. */
+  readonly path: string
+  readonly depth: number
+  readonly entries: ReadonlyArray<DirectoryEntry>
+  next: number
+  readonly held: Held | undefined
+}
+
+const holdFromRoot = (root: Root, path: string): Held =>
+  withPlace(root, path === "." ? "." : path, { symlinks: "deny" }, ({ directory, name }) =>
+    name === "" ? root.technique.enter(directory.base, ".") : root.technique.enter(directory.base, name)
+  )
+
+// A directory stands where its contents stand, so it is compared as `name/`.
+const sortedForWalk = (directory: string): ReadonlyArray<DirectoryEntry> =>
+  readdirSync(directory, { withFileTypes: true })
+    .filter(({ name }) => !isTemporaryName(name))
+    .map((entry) => {
+      const kind = kindOf(directory, entry)
+      return { name: entry.name, kind, key: kind === "directory" ? `${entry.name}/` : entry.name }
+    })
+    .toSorted((one, other) => (one.key < other.key ? -1 : 1))
+
+const kindOf = (directory: string, entry: Dirent): FileKind => {
+  if (entry.isFile()) return "file"
+  if (entry.isDirectory()) return "directory"
+  if (entry.isSymbolicLink()) return "symlink"
+  if (entry.isFIFO() || entry.isSocket() || entry.isBlockDevice() || entry.isCharacterDevice()) return "other"
+  // Some file systems do not tell the type with the name.
+  const stats = lstatSync(`${directory}/${entry.name}`, { throwIfNoEntry: false })
+  if (stats === undefined) return "other"
+  if (stats.isFile()) return "file"
+  if (stats.isDirectory()) return "directory"
+  return stats.isSymbolicLink() ? "symlink" : "other"
+}
