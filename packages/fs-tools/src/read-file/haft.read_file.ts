@@ -1,0 +1,76 @@
+import { Workspace } from "@haft/core"
+import { haft } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { numberLines } from "./number-lines.ts"
+import { readBytes, readLines, requireStart } from "./read-file.ts"
+
+/** A fingerprint means reading all of a file once more; beyond this it is left out. */
+const fingerprintedBytes = 16 * 1024 * 1024
+
+export const haftReadFile = haft.tool({
+  name: "read_file",
+  description:
+    "Read a file: its lines from start_line to end_line, at most max_lines of them, or its bytes as base64. " +
+    "UTF-8, UTF-16 with a byte order mark and Latin-1 are read as text.",
+  input: z.strictObject({
+    path: z.string().describe("File, relative to the workspace"),
+    start_line: z.number().int().min(1).optional().describe("First line, counted from 1; the file's first when absent"),
+    end_line: z.number().int().min(1).optional().describe("Last line, included; the file's last when absent"),
+    max_lines: z.number().int().min(1).max(100_000).default(2000).describe("Lines to return at most"),
+    line_numbers: z.boolean().default(false).describe("Put the line's number and a tab before each line"),
+    format: z.enum(["text", "base64"]).default("text").describe("base64 returns the whole file's bytes")
+  }),
+  output: z.object({
+    path: z.string(),
+    content: z.string(),
+    encoding: z.string(),
+    start_line: z.number().optional(),
+    end_line: z.number().optional(),
+    total_lines: z.number().optional(),
+    truncated: z.boolean(),
+    size: z.number(),
+    modified: z.string(),
+    fingerprint: z.string().optional()
+  }),
+  risk: "read_only",
+  timeout: "60 seconds",
+  touches: ({ path }) => ({ reads: [path] }),
+  execute: Effect.fnUntraced(function* ({ path, start_line, end_line, max_lines, line_numbers, format }) {
+    if (format === "base64") {
+      const { bytes, info } = yield* readBytes(path)
+      return {
+        content: Buffer.from(bytes).toString("base64"),
+        encoding: "base64",
+        truncated: false,
+        ...(yield* about(info))
+      }
+    }
+    const start = start_line ?? 1
+    const end = Math.min(end_line ?? Number.POSITIVE_INFINITY, start + max_lines - 1)
+    const read = yield* readLines(path, { start, end, anyEncoding: true })
+    const lines = yield* requireStart(read, { start: start_line, end: end_line })
+    const lastAsked = Math.min(end_line ?? lines.totalLines, lines.totalLines)
+    const lastKept = start + lines.keptLines - 1
+    return {
+      content: line_numbers ? numberLines(lines.text, start) : lines.text,
+      encoding: lines.encoding,
+      start_line: start,
+      end_line: lastKept,
+      total_lines: lines.totalLines,
+      truncated: lastKept < lastAsked || lines.cutByBytes,
+      ...(yield* about(lines.info))
+    }
+  }),
+  render: ({ content, truncated, end_line, total_lines }) =>
+    truncated ? `${content}[lines ${(end_line ?? 0) + 1} to ${total_lines} left out]` : content
+})
+
+const about = Effect.fnUntraced(function* (info: { path: string; size: number; modified: number }) {
+  const workspace = yield* Workspace
+  const { path, size } = info
+  const fingerprint = size > fingerprintedBytes ? undefined : yield* workspace.fingerprint(path)
+  const facts = { path, size, modified: new Date(info.modified).toISOString() }
+  return fingerprint === undefined ? facts : { ...facts, fingerprint }
+})

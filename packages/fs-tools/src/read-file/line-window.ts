@@ -1,0 +1,189 @@
+import { isUtf8 } from "node:buffer"
+
+/** Which lines of a file are wanted, counted from 1, and how much of them may be kept. */
+export interface LineRange {
+  readonly start: number
+  /** Inclusive; to the end when absent. */
+  readonly end?: number
+  /** Beyond this many lines only the first and the last half are kept. */
+  readonly maxLines?: number
+  /** Beyond this many bytes the rest is dropped, at the end of a line where there is one. */
+  readonly maxBytes: number
+}
+
+export interface LineWindowResult {
+  /** The selected lines, exactly; the first half where the middle was left out. */
+  readonly head: Uint8Array
+  /** The last half, empty unless lines were left out in the middle. */
+  readonly tail: Uint8Array
+  /** Lines in the whole file. */
+  readonly totalLines: number
+  /** Lines between `start` and `end` that the file has. */
+  readonly selectedLines: number
+  readonly keptLines: number
+  /** True when `maxBytes` cut the selection short. */
+  readonly cutByBytes: boolean
+  readonly isUtf8: boolean
+  readonly hasNul: boolean
+}
+
+const newline = 0x0a
+
+/**
+ * Cuts a range of lines out of a file that passes by in chunks. No line outside the range becomes a
+ * string or is kept, so a range deep inside a huge file costs little more than reading the file.
+ */
+export class LineWindow {
+  readonly #range: LineRange
+  readonly #end: number
+  readonly #headLimit: number
+  readonly #utf8 = new Utf8Check()
+  readonly #head: Array<Uint8Array> = []
+  #tail: Array<{ readonly bytes: Uint8Array; readonly newlines: number }> = []
+  #tailNewlines = 0
+  #keptBytes = 0
+  #cutByBytes = false
+  #hasNul = false
+  /** The line the next byte belongs to. */
+  #line = 1
+  #endsWithNewline = true
+
+  constructor(range: LineRange) {
+    this.#range = range
+    this.#end = range.end ?? Number.POSITIVE_INFINITY
+    this.#headLimit = range.start + (range.maxLines ?? Number.POSITIVE_INFINITY)
+  }
+
+  push(chunk: Uint8Array): void {
+    if (chunk.length === 0) return
+    this.#utf8.push(chunk)
+    this.#hasNul ||= chunk.includes(0)
+    this.#endsWithNewline = chunk[chunk.length - 1] === newline
+    let at = 0
+    at = this.#skipTo(this.#range.start, chunk, at)
+    if (this.#line >= this.#range.start) at = this.#keepHead(chunk, at)
+    if (this.#line >= this.#headLimit && this.#line <= this.#end) at = this.#keepTail(chunk, at)
+    this.#line += countNewlines(chunk, at)
+  }
+
+  finish(): LineWindowResult {
+    const totalLines = this.#endsWithNewline ? this.#line - 1 : this.#line
+    const { start, maxLines } = this.#range
+    const selectedLines = Math.max(0, Math.min(this.#end, totalLines) - start + 1)
+    const facts = { totalLines, selectedLines, isUtf8: this.#utf8.finish(), hasNul: this.#hasNul }
+    const head = Buffer.concat(this.#head)
+    if (maxLines === undefined || selectedLines <= maxLines) {
+      const keptLines = this.#cutByBytes ? linesIn(head) : selectedLines
+      return { ...facts, head, tail: new Uint8Array(), keptLines, cutByBytes: this.#cutByBytes }
+    }
+    const half = Math.floor(maxLines / 2)
+    const headEnd = offsetAfterLines(head, maxLines - half)
+    const rest = Buffer.concat([head.subarray(headEnd), ...this.#tail.map(({ bytes }) => bytes)])
+    return {
+      ...facts,
+      head: head.subarray(0, headEnd),
+      tail: rest.subarray(offsetOfLastLines(rest, half)),
+      keptLines: maxLines,
+      cutByBytes: this.#cutByBytes
+    }
+  }
+
+  /** Moves on until `line` begins or the chunk ends. */
+  #skipTo(line: number, chunk: Uint8Array, from: number): number {
+    let at = from
+    while (this.#line < line) {
+      const next = chunk.indexOf(newline, at)
+      if (next === -1) return chunk.length
+      this.#line++
+      at = next + 1
+    }
+    return at
+  }
+
+  #keepHead(chunk: Uint8Array, from: number): number {
+    const until = this.#skipTo(Math.min(this.#headLimit, this.#end + 1), chunk, from)
+    if (until > from) this.#keep(chunk.subarray(from, until))
+    return until
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const room = this.#range.maxBytes - this.#keptBytes
+    if (bytes.length <= room) {
+      this.#head.push(bytes.slice())
+      this.#keptBytes += bytes.length
+      return
+    }
+    if (this.#cutByBytes) return
+    this.#cutByBytes = true
+    const lastEnd = bytes.lastIndexOf(newline, room - 1)
+    this.#head.push(bytes.slice(0, lastEnd === -1 ? room : lastEnd + 1))
+    this.#keptBytes = this.#range.maxBytes
+  }
+
+  #keepTail(chunk: Uint8Array, from: number): number {
+    const before = this.#line
+    const until = this.#skipTo(this.#end + 1, chunk, from)
+    const newlines = this.#line - before
+    this.#tail.push({ bytes: chunk.slice(from, until), newlines })
+    this.#tailNewlines += newlines
+    const needed = Math.floor((this.#range.maxLines ?? 0) / 2) + 1
+    while (this.#tailNewlines - (this.#tail[0]?.newlines ?? 0) > needed) {
+      this.#tailNewlines -= this.#tail[0]?.newlines ?? 0
+      this.#tail = this.#tail.slice(1)
+    }
+    return until
+  }
+}
+
+/** How many lines a piece of text has; a last one without newline counts. */
+export const linesIn = (bytes: Uint8Array): number =>
+  countNewlines(bytes, 0) + (bytes.length > 0 && bytes[bytes.length - 1] !== newline ? 1 : 0)
+
+const countNewlines = (bytes: Uint8Array, from: number): number => {
+  let count = 0
+  for (let at = bytes.indexOf(newline, from); at !== -1; at = bytes.indexOf(newline, at + 1)) count++
+  return count
+}
+
+const offsetAfterLines = (bytes: Uint8Array, lines: number): number => {
+  let at = 0
+  for (let line = 0; line < lines; line++) at = bytes.indexOf(newline, at) + 1
+  return at
+}
+
+const offsetOfLastLines = (bytes: Uint8Array, lines: number): number => {
+  let at = bytes.length - 1
+  for (let line = 0; line < lines; line++) at = bytes.lastIndexOf(newline, at - 1)
+  return at + 1
+}
+
+/** Says whether a stream is UTF-8, also where a character is split between two chunks. */
+class Utf8Check {
+  #valid = true
+  #rest: Uint8Array = new Uint8Array()
+
+  push(chunk: Uint8Array): void {
+    if (!this.#valid) return
+    const whole = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    const end = endOfLastCharacter(whole)
+    this.#valid = isUtf8(whole.subarray(0, end))
+    this.#rest = whole.slice(end)
+  }
+
+  finish(): boolean {
+    return this.#valid && this.#rest.length === 0
+  }
+}
+
+// Up to three bytes at the end may begin a character that the next chunk completes.
+const endOfLastCharacter = (bytes: Uint8Array): number => {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte < 0x80) return bytes.length
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
+      return length > back ? bytes.length - back : bytes.length
+    }
+  }
+  return bytes.length
+}

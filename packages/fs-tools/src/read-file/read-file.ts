@@ -1,0 +1,131 @@
+import { type FileInfo, type ReadError, type ToolError, toolError, Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { type LineRange, LineWindow, linesIn } from "./line-window.ts"
+
+/** No answer carries more text than this, whatever a contract says about lines. */
+const mostBytes = 64 * 1024 * 1024
+
+/** Lines of a text file, with everything a contract may want to say about them. */
+export interface Lines {
+  /** The selected lines' exact text. Where the middle was left out: the first part. */
+  readonly text: string
+  /** The last part, where the middle was left out. */
+  readonly tail: string
+  readonly totalLines: number
+  /** The first selected line, from 1. */
+  readonly start: number
+  /** The last selected line; `start - 1` when there is none. */
+  readonly end: number
+  readonly keptLines: number
+  readonly omittedLines: number
+  /** True when the byte limit cut the selection short. */
+  readonly cutByBytes: boolean
+  readonly encoding: TextEncoding
+  readonly info: FileInfo
+}
+
+export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1"
+
+export interface ReadLinesOptions extends Partial<LineRange> {
+  /** Read UTF-16 with a byte order mark and Latin-1 too; without it anything but UTF-8 is `binary_file`. */
+  readonly anyEncoding?: boolean
+}
+
+/** Reads a range of lines. The file passes by in chunks, so the size of what lies outside does not matter. */
+export const readLines = Effect.fnUntraced(function* (path: string, options: ReadLinesOptions = {}) {
+  const { anyEncoding = false, start = 1, maxBytes = mostBytes, ...rest } = options
+  const range: LineRange = { ...rest, start, maxBytes }
+  const workspace = yield* Workspace
+  const window = new LineWindow(range)
+  const info = yield* workspace.scan(path, (chunk) => {
+    window.push(chunk)
+    return true
+  })
+  const found = window.finish()
+  if (found.isUtf8 && !found.hasNul) {
+    return linesOf(info, range, found, {
+      text: decodeUtf8(found.head),
+      tail: decodeUtf8(found.tail),
+      encoding: "utf-8"
+    })
+  }
+  if (!anyEncoding) return yield* binaryFile(path)
+  const bytes = yield* workspace.read(path, { maxBytes: mostBytes })
+  const decoded = decodeOther(bytes, found.hasNul)
+  if (decoded === undefined) return yield* binaryFile(path)
+  const recoded = new LineWindow(range)
+  recoded.push(Buffer.from(decoded.text))
+  const again = recoded.finish()
+  return linesOf(info, range, again, {
+    text: decodeUtf8(again.head),
+    tail: decodeUtf8(again.tail),
+    encoding: decoded.encoding
+  })
+})
+
+/** A whole file as it is, for contracts that hand out bytes. */
+export const readBytes = Effect.fnUntraced(function* (path: string, maxBytes = mostBytes) {
+  const workspace = yield* Workspace
+  const info = yield* workspace.info(path)
+  return { bytes: yield* workspace.read(path, { maxBytes }), info }
+})
+
+/** Fails with `invalid_range` when the selection begins behind the last line. */
+export const requireStart = (
+  lines: Lines,
+  asked: { readonly start?: number | null | undefined; readonly end?: number | null | undefined }
+): Effect.Effect<Lines, ToolError<"invalid_range">> => {
+  const start = asked.start ?? 1
+  const isEmptyAndUnasked = lines.totalLines === 0 && (asked.start ?? undefined) === undefined
+  if (isEmptyAndUnasked || (start <= lines.totalLines && start <= (asked.end ?? start))) return Effect.succeed(lines)
+  return toolError(
+    "invalid_range",
+    `lines ${start} to ${asked.end ?? "the end"} were asked for, the file has ${lines.totalLines} lines`,
+    {
+      suggestion: "Ask for lines that the file has.",
+      details: { total_lines: lines.totalLines, start, end: asked.end ?? null }
+    }
+  )
+}
+
+export type ReadLinesError = ReadError | ToolError<"binary_file" | "file_too_large">
+
+const linesOf = (
+  info: FileInfo,
+  { start }: LineRange,
+  found: ReturnType<LineWindow["finish"]>,
+  decoded: Pick<Lines, "text" | "tail" | "encoding">
+): Lines => {
+  const keptLines = found.cutByBytes && decoded.tail === "" ? linesIn(found.head) : found.keptLines
+  return {
+    ...decoded,
+    info,
+    totalLines: found.totalLines,
+    start,
+    end: start + found.selectedLines - 1,
+    keptLines,
+    omittedLines: found.selectedLines - keptLines,
+    cutByBytes: found.cutByBytes
+  }
+}
+
+const binaryFile = (path: string): Effect.Effect<never, ToolError<"binary_file">> =>
+  toolError("binary_file", `${path} is not a text file`, {
+    suggestion: "Read it as base64 where the tool can, or use a command that understands the format.",
+    details: { path }
+  })
+
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
+const decodeUtf8 = (bytes: Uint8Array): string => utf8.decode(bytes)
+
+const decodeOther = (
+  bytes: Uint8Array,
+  hasNul: boolean
+): { readonly text: string; readonly encoding: TextEncoding } | undefined => {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe)
+    return { text: new TextDecoder("utf-16le").decode(bytes), encoding: "utf-16le" }
+  if (bytes[0] === 0xfe && bytes[1] === 0xff)
+    return { text: new TextDecoder("utf-16be").decode(bytes), encoding: "utf-16be" }
+  return hasNul ? undefined : { text: Buffer.from(bytes).toString("latin1"), encoding: "latin1" }
+}
