@@ -1,0 +1,54 @@
+import { describe, expect, it } from "@effect/vitest"
+
+import { clipText, HeadAndTail } from "./clip.ts"
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+describe("clipping", () => {
+  it("leaves a text within the budget alone, to the last byte", () => {
+    const text = "0123456789"
+    expect(clipText(text, 10)).toEqual({ text, truncated: false, totalBytes: 10, omittedBytes: 0 })
+  })
+
+  it("keeps head and tail around a line that counts what is missing", () => {
+    expect(clipText("aaaaa-middle-zzzzz", 10)).toEqual({
+      text: "aaaaa\n[8 bytes left out]\nzzzzz",
+      truncated: true,
+      totalBytes: 18,
+      omittedBytes: 8
+    })
+  })
+
+  it("puts the line between two lines where the head ends with one", () => {
+    expect(clipText("aaaa\n-middle-zzzzz", 10).text).toBe("aaaa\n[8 bytes left out]\nzzzzz")
+  })
+
+  it("never cuts a character in two", () => {
+    for (let limit = 2; limit < 60; limit++) {
+      const { text, omittedBytes } = clipText("ä€🙂".repeat(10), limit)
+      expect(text).not.toContain("\uFFFD")
+      expect(omittedBytes).toBe(90 - bytes(text.replace(/\n?\[\d+ bytes left out\]\n/, "")).length)
+    }
+  })
+
+  it("keeps the same whether bytes come at once or one by one", () => {
+    const text = Array.from({ length: 5000 }, (_, index) => `line ${index}`).join("\n")
+    const one = new HeadAndTail(1000)
+    for (const byte of bytes(text)) one.push(Uint8Array.of(byte))
+    expect(one.finish()).toEqual(clipText(text, 1000))
+  })
+
+  it("does not hold on to a buffer that is used again", () => {
+    const collector = new HeadAndTail(100)
+    const reused = bytes("first")
+    collector.push(reused)
+    reused.set(bytes("later"))
+    expect(collector.finish().text).toBe("first")
+  })
+
+  it("leaves bytes that are no text at all to the decoder", () => {
+    const collector = new HeadAndTail(8)
+    collector.push(new Uint8Array(20).fill(0x80))
+    expect(collector.finish()).toMatchObject({ truncated: true, totalBytes: 20, omittedBytes: 12 })
+  })
+})

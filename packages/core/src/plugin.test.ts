@@ -1,0 +1,143 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as z from "zod"
+
+import { defineDialect, definePlugin, defineTool, denyAll, type ErrorCode, errorCodes, Host } from "./index.ts"
+import { type ConfiguredPlugin, memoryJournal, memoryWorkspace, type Plugin, PluginError, use } from "./index.ts"
+
+const names = Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>
+const plain = defineDialect({
+  name: "plain",
+  symlinks: "inside",
+  asks: () => false,
+  errorNames: names,
+  success: ({ output }) => output,
+  failure: ({ errorName }) => ({ error: errorName }),
+  envelope: (output) => output
+})
+const other = defineDialect({ ...plain, name: "other" })
+
+class Greeting extends Context.Service<Greeting, string>()("test/Greeting") {}
+
+const greet = defineTool({
+  name: "greet.person",
+  description: "Greets.",
+  input: z.strictObject({ name: z.string() }),
+  output: z.object({ text: z.string() }),
+  risk: "read_only",
+  execute: ({ name }) => Greeting.useSync((greeting) => ({ text: `${greeting} ${name}` }))
+})
+
+const greetings = definePlugin({
+  name: "greetings",
+  version: "1.2.3",
+  config: z.strictObject({ greeting: z.string() }),
+  tools: [greet],
+  layer: ({ greeting }) => Layer.succeed(Greeting, greeting)
+})
+
+const services = Layer.mergeAll(memoryWorkspace(), memoryJournal(), denyAll)
+
+const problemOf = (plugins: ReadonlyArray<ConfiguredPlugin>) =>
+  Effect.flip(Effect.provide(Host, Host.layer({ dialect: plain, plugins }).pipe(Layer.provide(services)))).pipe(
+    Effect.map((error) => error.message)
+  )
+
+describe("plugins", () => {
+  it.effect("lend their tools what they need, by their configuration", () =>
+    Effect.gen(function* () {
+      const { call, tools } = yield* Host
+      expect((yield* call("greet.person", { name: "Ada" })).wire).toEqual({ text: "Hello Ada" })
+      expect(tools.map(({ name, plugin }) => [name, plugin])).toEqual([["greet.person", "greetings"]])
+    }).pipe(
+      Effect.provide(
+        Host.layer({ dialect: plain, plugins: [use(greetings, { greeting: "Hello" })] }).pipe(Layer.provide(services))
+      )
+    )
+  )
+
+  it.effect("answer to a name that model APIs accept, too", () =>
+    Effect.gen(function* () {
+      const { call } = yield* Host
+      expect((yield* call("greet_person", { name: "Ada" })).wire).toEqual({ text: "Hi Ada" })
+    }).pipe(
+      Effect.provide(
+        Host.layer({ dialect: plain, plugins: [use(greetings, { greeting: "Hi" })] }).pipe(Layer.provide(services))
+      )
+    )
+  )
+
+  it("are refused by name when their configuration does not fit", () => {
+    expect(() => use(greetings, { greeting: 1 } as never)).toThrow(
+      new PluginError(
+        "greetings",
+        "its configuration does not fit: greeting: Invalid input: expected string, received number"
+      )
+    )
+  })
+
+  it("are refused by name when they speak another contract number", () => {
+    const newer: Plugin<never, undefined> = {
+      ...definePlugin({ name: "newer", version: "9.0.0", tools: [] }),
+      "~haft/Plugin": 99
+    }
+    expect(() => use(newer)).toThrow("plugin newer: it was made for plugin contract 99, this host speaks 1")
+  })
+
+  it.effect("are refused when two of them have a tool of the same name", () =>
+    Effect.gen(function* () {
+      const twin = definePlugin({
+        name: "twin",
+        version: "1.0.0",
+        tools: [greet],
+        layer: () => Layer.succeed(Greeting, "Hey")
+      })
+      expect(yield* problemOf([use(greetings, { greeting: "Hello" }), use(twin)])).toBe(
+        "plugin twin: its tool 'greet.person' is also in plugin greetings. Use only one of the two."
+      )
+    })
+  )
+
+  it.effect.each([
+    ["fails", () => Layer.effect(Greeting, Effect.fail("no server"))],
+    [
+      "throws",
+      () =>
+        Layer.sync(Greeting, () => {
+          throw new Error("a bug")
+        })
+    ]
+  ] as const)("are refused by name when starting %s", ([, layer]) =>
+    Effect.gen(function* () {
+      const broken = definePlugin({ name: "broken", version: "1.0.0", tools: [greet], layer })
+      expect(yield* problemOf([use(broken)])).toBe("plugin broken: it could not start")
+    })
+  )
+
+  it.effect("bring only the tools of the host's dialect, and those of none", () =>
+    Effect.gen(function* () {
+      const tool = {
+        description: "x",
+        input: z.strictObject({}),
+        output: z.object({}),
+        risk: "read_only",
+        execute: () => Effect.succeed({})
+      } as const
+      const several = definePlugin({
+        name: "several",
+        version: "1.0.0",
+        tools: [
+          plain.tool({ ...tool, name: "mine" }),
+          other.tool({ ...tool, name: "theirs" }),
+          defineTool({ ...tool, name: "anybodys" })
+        ]
+      })
+      const { tools } = yield* Host.pipe(
+        Effect.provide(Host.layer({ dialect: plain, plugins: [use(several)] }).pipe(Layer.provide(services)))
+      )
+      expect(tools.map(({ name }) => name)).toEqual(["mine", "anybodys"])
+    })
+  )
+})

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "@effect/vitest"
+
+import { redact } from "./redact.ts"
+
+describe("redaction", () => {
+  it.each([
+    ["a provider's key", "use sk-abcdefghijklmnopqrstuvwx now", "use [redacted] now"],
+    ["a GitHub token", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "[redacted]"],
+    ["a bearer header", "Authorization: Bearer abcdef123456", "Authorization: [redacted]"],
+    [
+      "a password in a URL",
+      "git clone https://me:hunter22@example.com/x",
+      "git clone https://me:[redacted]@example.com/x"
+    ],
+    ["a variable on a command line", "DB_PASSWORD=hunter22 npm test", "DB_PASSWORD=[redacted] npm test"],
+    ["an access key id", "AKIAABCDEFGHIJKLMNOP", "[redacted]"],
+    ["a private key", "x\n-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\ny", "x\n[redacted]\ny"]
+  ])("replaces %s", (_what, text, expected) => {
+    expect(redact(text)).toBe(expected)
+  })
+
+  it("replaces what a name calls secret, at any depth, and nothing else", () => {
+    expect(
+      redact({
+        env: { API_KEY: "x", api_key: "y", PATH: "/bin", "X-Auth-Token": "z" },
+        list: [{ password: "p", empty: "" }],
+        n: 1,
+        none: null
+      })
+    ).toEqual({
+      env: { API_KEY: "[redacted]", api_key: "[redacted]", PATH: "/bin", "X-Auth-Token": "[redacted]" },
+      list: [{ password: "[redacted]", empty: "" }],
+      n: 1,
+      none: null
+    })
+  })
+
+  it("leaves ordinary text as it is", () => {
+    const text = "the token ring, a pass word, skeleton-key-abc, https://example.com:8080/path"
+    expect(redact(text)).toBe(text)
+  })
+
+  it("does not change what it was given", () => {
+    const value = { token: "secret" }
+    redact(value)
+    expect(value).toEqual({ token: "secret" })
+  })
+
+  it("is quick with a text that looks like the beginning of everything", () => {
+    const text = "https://a:".repeat(20_000) + "-----BEGIN ".repeat(20_000)
+    expect(redact(text)).toBe(text)
+  })
+})

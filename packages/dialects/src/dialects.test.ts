@@ -1,0 +1,192 @@
+import { describe, expect, it } from "@effect/vitest"
+import { type ErrorCode, errorCodes, type FinishedCall, makeToolError, type ToolError } from "@haft/core"
+
+import { agentbench, approvalgate, cliagent, filetools, haft, toolrouter } from "./index.ts"
+
+const finished: FinishedCall = {
+  call: { id: "r1", step: 1, tool: "read_file", dialect: "x", startedAt: Date.UTC(2026, 0, 2, 3, 4, 5, 6) },
+  endedAt: Date.UTC(2026, 0, 2, 3, 4, 5, 18),
+  durationMs: 12.4,
+  writes: []
+}
+const succeeded = (output: Record<string, unknown>, isForeign = false) => ({
+  ...finished,
+  output,
+  text: "text",
+  isForeign
+})
+const failed = (
+  errorName: string,
+  error: ToolError = makeToolError("file_not_found", "gone", { details: { path: "a" } })
+) => ({
+  ...finished,
+  error,
+  errorName
+})
+
+const contracts = [haft, agentbench, toolrouter, approvalgate, cliagent, filetools]
+
+describe("every dialect", () => {
+  it.each(contracts)("$name has a word for every code", ({ errorNames }) => {
+    expect(Object.keys(errorNames).toSorted()).toEqual(errorCodes.toSorted())
+    expect(Object.values(errorNames)).not.toContain("")
+  })
+})
+
+describe("error names", () => {
+  const renamed = (names: Readonly<Record<ErrorCode, string>>) =>
+    Object.fromEntries(Object.entries(names).filter(([code, name]) => code !== name && code.toUpperCase() !== name))
+
+  it("are the engine's in haft and toolrouter", () => {
+    expect(renamed(haft.errorNames)).toEqual({})
+    expect(renamed(toolrouter.errorNames)).toEqual({})
+  })
+
+  it("differ where the other contracts say so, and nowhere else", () => {
+    expect(renamed(agentbench.errorNames)).toEqual({
+      path_outside_workspace: "path_escape",
+      patch_hunk_failed: "patch_hunk_fail",
+      invalid_pattern: "ripgrep_error",
+      search_unavailable: "ripgrep_unavailable",
+      search_failed: "ripgrep_error",
+      command_failed: "abnormal_exit",
+      command_not_found: "abnormal_exit",
+      sandbox_unavailable: "sandbox_error"
+    })
+    expect(renamed(approvalgate.errorNames)).toEqual({
+      path_outside_workspace: "INVALID_PATH",
+      symlink_blocked: "INVALID_PATH",
+      command_failed: "EXECUTION_ERROR",
+      command_not_found: "EXECUTION_ERROR",
+      sandbox_unavailable: "EXECUTION_ERROR",
+      sandbox_error: "EXECUTION_ERROR"
+    })
+    expect(renamed(cliagent.errorNames)).toEqual({
+      path_outside_workspace: "path_outside_working_dir",
+      symlink_blocked: "path_outside_working_dir",
+      match_not_found: "string_not_found"
+    })
+    expect(renamed(filetools.errorNames)).toEqual({
+      symlink_blocked: "path_outside_workspace",
+      match_not_found: "find_not_found",
+      match_not_unique: "find_not_unique",
+      search_unavailable: "ripgrep_not_found"
+    })
+  })
+})
+
+describe("agentbench", () => {
+  it("has every field of a result, always", () => {
+    expect(agentbench.success(succeeded({ files: ["a"] }))).toEqual({
+      request_id: "r1",
+      tool: "read_file",
+      status: "success",
+      started_at: "2026-01-02T03:04:05.006Z",
+      ended_at: "2026-01-02T03:04:05.018Z",
+      duration_sec: 0.0124,
+      data: { files: ["a"] },
+      error: null,
+      exit_code: null,
+      stdout_path: null,
+      stderr_path: null
+    })
+  })
+
+  it("shows a command's result at the top too, also when it failed", () => {
+    const output = { exit_code: 3, stdout_path: "logs/o", stderr_path: "logs/e" }
+    const wire = { exit_code: 3, stdout_path: "logs/o", stderr_path: "logs/e", data: output }
+    expect(agentbench.success(succeeded(output))).toMatchObject(wire)
+    expect(agentbench.failure(failed("abnormal_exit", makeToolError("command_failed", "3", { output })))).toMatchObject(
+      {
+        ...wire,
+        status: "error",
+        error: { error_type: "abnormal_exit", message: "3", details: null }
+      }
+    )
+  })
+})
+
+describe("toolrouter", () => {
+  it("answers with the object itself, or error and message", () => {
+    expect(toolrouter.success(succeeded({ text: "x" }))).toEqual({ text: "x" })
+    expect(toolrouter.failure(failed("file_not_found"))).toEqual({ error: "file_not_found", message: "gone" })
+  })
+
+  it("publishes every parameter as required, with titles", () => {
+    const schema = {
+      type: "object",
+      properties: { patch: { type: "string" }, timeout_ms: { type: "integer", default: 5 } },
+      required: ["patch"]
+    }
+    expect(toolrouter.publishInput?.(schema, "apply_patch_json")).toEqual({
+      title: "ApplyPatchInput",
+      type: "object",
+      properties: {
+        patch: { title: "Patch", type: "string" },
+        timeout_ms: { title: "Timeout Ms", type: "integer", default: 5 }
+      },
+      required: ["patch", "timeout_ms"],
+      additionalProperties: false
+    })
+  })
+})
+
+describe("approvalgate", () => {
+  it("wraps value and error", () => {
+    expect(approvalgate.success(succeeded({ size: 1 }))).toEqual({ ok: true, value: { size: 1 } })
+    expect(approvalgate.failure(failed("FILE_NOT_FOUND"))).toEqual({
+      ok: false,
+      error: { code: "FILE_NOT_FOUND", message: "gone", details: { path: "a" } }
+    })
+  })
+})
+
+describe("cliagent", () => {
+  it("carries a line for people, the files and the facts", () => {
+    const output = { output: "Created file: a (1 bytes)", files_affected: ["a"], metadata: { n: 1 } }
+    expect(cliagent.success(succeeded(output))).toEqual({ success: true, ...output, execution_time_ms: 12 })
+    expect(cliagent.failure(failed("file_not_found"))).toEqual({
+      success: false,
+      output: "Error: gone",
+      files_affected: [],
+      execution_time_ms: 12,
+      error: { code: "file_not_found", message: "gone", suggestion: "" }
+    })
+  })
+
+  it("dresses the answer of a tool that follows no contract", () => {
+    expect(cliagent.success({ ...succeeded({ n: 1 }, true), writes: ["a"] })).toEqual({
+      success: true,
+      output: "text",
+      files_affected: ["a"],
+      execution_time_ms: 12,
+      metadata: { n: 1 }
+    })
+  })
+
+  it("prints the tool's name first", () => {
+    expect(Object.keys(cliagent.print?.("read_file", { success: true }) as object)).toEqual(["tool", "success"])
+  })
+})
+
+describe("filetools", () => {
+  it("calls a write without permission a failed write, and a read by its name", () => {
+    const error = makeToolError("permission_denied", "no")
+    expect(filetools.failure({ ...failed("permission_denied", error), writes: ["a"] })).toMatchObject({
+      error: "write_failed"
+    })
+    expect(filetools.failure(failed("permission_denied", error))).toMatchObject({ error: "permission_denied" })
+  })
+})
+
+describe("haft", () => {
+  it("tells all it knows of a failure, and what was produced all the same", () => {
+    const error = makeToolError("command_failed", "exit 1", { suggestion: "Look.", retryable: true, output: { n: 1 } })
+    expect(haft.failure(failed("command_failed", error))).toEqual({
+      ok: false,
+      error: { code: "command_failed", message: "exit 1", suggestion: "Look.", retryable: true },
+      result: { n: 1 }
+    })
+    expect(haft.success(succeeded({ n: 1 }))).toEqual({ ok: true, result: { n: 1 } })
+  })
+})
