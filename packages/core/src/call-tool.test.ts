@@ -10,6 +10,7 @@ import {
   type Answer,
   type ApprovalQuestion,
   Approver,
+  CurrentCall,
   defineDialect,
   definePlugin,
   defineTool,
@@ -281,6 +282,22 @@ describe("approval", () => {
             preview: "+x",
             asks: true
           })
+        }),
+      { approver: layer }
+    )
+  })
+
+  it.effect("can be left to the caller, by an approver that asks it", () => {
+    const { layer } = answering((question) =>
+      CurrentCall.use(({ ask }) => ask?.(question) ?? Effect.succeed({ approved: false }))
+    )
+    return withHost(
+      ({ host }) =>
+        Effect.gen(function* () {
+          const args = { path: "a.txt", content: "x" }
+          const yes = () => Effect.succeed({ approved: true })
+          expect((yield* host.call("save", args)).ok).toBe(false)
+          expect((yield* host.call("save", args, { ask: yes })).ok).toBe(true)
         }),
       { approver: layer }
     )

@@ -8,7 +8,7 @@ import { approve, assess } from "./approve.ts"
 import { type Call, CurrentCall, type Progress, type Reply, type SymlinkPolicy } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
 import { redact } from "./redact.ts"
-import type { Approver } from "./services/approver.ts"
+import type { Approver, AskCaller } from "./services/approver.ts"
 import { Journal } from "./services/journal.ts"
 import type { Workspace } from "./services/workspace.ts"
 import { isToolError, makeToolError, toolError, type ToolError, withMessage } from "./tool-error.ts"
@@ -22,6 +22,8 @@ export interface CallOptions {
   /** The caller's own id for the request; made up when absent. */
   readonly requestId?: string
   readonly onProgress?: (progress: Progress) => void
+  /** How the caller itself can be asked for approval. Whether its answer counts is the approver's decision. */
+  readonly ask?: AskCaller
 }
 
 export interface RoadSettings<R> {
@@ -56,7 +58,8 @@ export const callTool = Effect.fnUntraced(function* <R>(
   const context = {
     ...call,
     symlinks: settings.symlinks,
-    ...(options.onProgress !== undefined && { onProgress: options.onProgress })
+    ...(options.onProgress !== undefined && { onProgress: options.onProgress }),
+    ...(options.ask !== undefined && { ask: options.ask })
   }
 
   return yield* Effect.uninterruptibleMask((restore) =>

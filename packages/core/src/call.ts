@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
+import type { AskCaller } from "./services/approver.ts"
 import type { ToolError } from "./tool-error.ts"
 
 /** Who called what, known from the first moment of a call. */
@@ -44,6 +45,8 @@ interface CallContext extends Call {
   /** Absent when nobody had to be asked. */
   readonly approvedState?: ApprovedState
   readonly onProgress?: (progress: Progress) => void
+  /** Absent when the caller can't be asked. */
+  readonly ask?: AskCaller
 }
 
 /** The call that is under way. Services read it; tools rarely need it. */

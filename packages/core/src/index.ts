@@ -35,6 +35,7 @@ export {
   type ApprovalQuestion,
   type ApprovalRequest,
   Approver,
+  type AskCaller,
   denyAll,
   type Verdict
 } from "./services/approver.ts"

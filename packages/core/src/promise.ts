@@ -8,12 +8,15 @@ import type * as z from "zod"
 
 import type { CallOptions } from "./call-tool.ts"
 import { CurrentCall, type Progress, type Reply } from "./call.ts"
+import type { Dialect } from "./dialect.ts"
 import { type CallPreview, Host, type ToolDescription } from "./host.ts"
+import type { Answer, ApprovalQuestion } from "./services/approver.ts"
 import { isToolError, type ToolError } from "./tool-error.ts"
 import { defineTool as defineEffectTool, type Tool, type ToolDefinition } from "./tool.ts"
 
 /** A host without Effect. */
 export interface OpenHost {
+  readonly dialect: Dialect
   readonly tools: ReadonlyArray<ToolDescription>
   readonly call: (tool: string, args: unknown, options?: PromiseCallOptions) => Promise<Reply>
   readonly preview: (tool: string, args: unknown) => Promise<CallPreview>
@@ -22,7 +25,8 @@ export interface OpenHost {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-export interface PromiseCallOptions extends CallOptions {
+export interface PromiseCallOptions extends Omit<CallOptions, "ask"> {
+  readonly ask?: (question: ApprovalQuestion) => Promise<Answer>
   /** Aborting it ends the call and whatever the call runs; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
@@ -35,8 +39,16 @@ export const openHost = async (layer: Layer.Layer<Host, unknown>): Promise<OpenH
     runtime.runPromiseExit(effect, signal === undefined ? {} : { signal }).then((exit) => valueOf(exit, signal))
   const dispose = (): Promise<void> => runtime.dispose()
   return {
+    dialect: host.dialect,
     tools: host.tools,
-    call: (tool, args, { signal, ...options } = {}) => run(host.call(tool, args, options), signal),
+    call: (tool, args, { signal, ask, ...options } = {}) =>
+      run(
+        host.call(tool, args, {
+          ...options,
+          ...(ask !== undefined && { ask: (question) => Effect.promise(() => ask(question)) })
+        }),
+        signal
+      ),
     preview: (tool, args) => run(host.preview(tool, args)),
     dispose,
     [Symbol.asyncDispose]: dispose

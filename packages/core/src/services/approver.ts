@@ -37,6 +37,9 @@ export interface Answer {
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
 }
 
+/** Puts a question to whoever made the call, for callers that have a person at hand. */
+export type AskCaller = (question: ApprovalQuestion) => Effect.Effect<Answer>
+
 /** Decides whether a call may run. The road asks it for every call; tools never do. */
 export class Approver extends Context.Service<
   Approver,
