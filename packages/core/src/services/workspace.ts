@@ -135,6 +135,8 @@ export interface GlobResult {
   readonly paths: ReadonlyArray<string>
   /** Every match, also those beyond the limit. */
   readonly total: number
+  /** Directories that could not be read, and so were left out. */
+  readonly unreadable?: number
 }
 
 /** The directory an agent works in, and the only way to its files. */

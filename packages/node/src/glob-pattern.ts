@@ -1,0 +1,87 @@
+import { makeToolError, type ToolError } from "@haft/core"
+
+/** Alternatives a pattern may expand to; every `{a,b}` multiplies them. */
+const maximumAlternatives = 256
+/** Matching tries the ways to share a name out among the stars of one part: with more than this it could take hours. */
+const maximumStars = 4
+const maximumLength = 4096
+
+/** What is wrong with a glob pattern, or undefined when it can be matched, and in bounded time. */
+export const checkPattern = (pattern: string): ToolError<"invalid_pattern"> | undefined => {
+  const problem = findProblem(pattern)
+  return problem === undefined
+    ? undefined
+    : makeToolError("invalid_pattern", `invalid glob pattern '${shorten(pattern)}': ${problem}`, {
+        suggestion:
+          "Correct the pattern. `*` matches within a name, `**/` any directories, `\\` takes the next character as it is.",
+        details: { pattern: shorten(pattern) }
+      })
+}
+
+const findProblem = (pattern: string): string | undefined => {
+  if (pattern === "") return "it is empty"
+  if (pattern.length > maximumLength) return `it has more than ${maximumLength} characters`
+  if (pattern.includes("\0")) return "it contains a NUL character"
+  if (pattern.startsWith("!") && pattern[1] !== "(") return "it only says what to leave out"
+  if (pattern.startsWith("/")) return "it is absolute; patterns are relative to the directory"
+  const parts = pattern.split(/[/,{}]/u)
+  if (parts.includes("..")) return "it leads out of the directory with '..'"
+  if (parts.includes(".")) return "a '.' can only be at its beginning"
+  return findSyntaxProblem(pattern) ?? findCostlyPart(pattern)
+}
+
+const findSyntaxProblem = (pattern: string): string | undefined => {
+  let alternatives = 1
+  const open: Array<number> = []
+  for (let at = 0; at < pattern.length; at++) {
+    const character = pattern[at]
+    if (character === "\\") at++
+    else if (character === "[") {
+      const end = endOfClass(pattern, at)
+      if (end === undefined) return "an opening [ is never closed"
+      if (hasReversedRange(pattern.slice(at + 1, end))) return "a range in [ ] ends before it begins"
+      at = end
+    } else if (character === "{") open.push(1)
+    else if (character === "," && open.length > 0) open.push((open.pop() ?? 0) + 1)
+    else if (character === "}" && open.length > 0) alternatives *= open.pop() ?? 1
+    else if ((character === "+" || character === "*") && pattern[at + 1] === "(") {
+      return `repetition with ${character}( ) is not supported`
+    }
+    if (alternatives > maximumAlternatives) return `its { } stand for more than ${maximumAlternatives} patterns`
+  }
+  return open.length > 0 ? "an opening { is never closed" : undefined
+}
+
+const endOfClass = (pattern: string, start: number): number | undefined => {
+  let at = start + 1
+  if (pattern[at] === "!" || pattern[at] === "^") at++
+  // A bracket right at the beginning stands for itself.
+  if (pattern[at] === "]") at++
+  for (; at < pattern.length; at++) {
+    if (pattern[at] === "]") return at
+    if (pattern[at] === "\\") at++
+    else if (pattern.startsWith("[:", at)) {
+      const end = pattern.indexOf(":]", at + 2)
+      if (end > 0) at = end + 1
+    }
+  }
+  return undefined
+}
+
+const hasReversedRange = (members: string): boolean =>
+  [...members.matchAll(/([^\\])-([^\\\]])/gsu)].some(([, from = "", to = ""]) => from > to)
+
+/**
+ * Why matching could take too long, or undefined. One star in a part has one way to match; several have as many
+ * as there are ways to divide the name, and the parts multiply. So do several `**` with the depth.
+ */
+export const findCostlyPart = (pattern: string): string | undefined => {
+  const parts = pattern.replaceAll(/\\./gsu, "x").split("/")
+  const stars = parts.map((part) => (part === "**" ? 0 : (part.match(/\*+/gu)?.length ?? 0)))
+  const competing = stars.filter((count) => count > 1).reduce((sum, count) => sum + count, 0)
+  if (competing > maximumStars) return `it has more than ${maximumStars} * competing for the same names`
+  const deep = parts.filter((part, index) => part === "**" && parts[index - 1] !== "**").length
+  return deep > maximumStars ? `it has more than ${maximumStars} **` : undefined
+}
+
+const shorten = (pattern: string): string => (pattern.length > 200 ? `${pattern.slice(0, 200)}…` : pattern)

@@ -1,0 +1,264 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+
+import { describe, expect, it } from "@effect/vitest"
+import type { DirectoryEntry, GlobOptions, GlobResult } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+
+import { globFiles, type GlobSource } from "./glob.ts"
+
+const sourceAt = (root: string): GlobSource => ({
+  list: (directory) =>
+    readdirSync(join(root, directory), { withFileTypes: true }).map((entry): DirectoryEntry => ({
+      name: entry.name,
+      kind: entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "symlink" : "other"
+    })),
+  read: (path) => {
+    try {
+      return readFileSync(join(root, path))
+    } catch {
+      return undefined
+    }
+  }
+})
+
+const temporaryTree = (files: Readonly<Record<string, string>>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const root = mkdtempSync(join(tmpdir(), "haft-glob-"))
+      for (const [path, content] of Object.entries(files)) {
+        mkdirSync(dirname(join(root, path)), { recursive: true })
+        writeFileSync(join(root, path), content)
+      }
+      return root
+    }),
+    (root) => Effect.sync(() => rmSync(root, { recursive: true, force: true }))
+  )
+
+const empty = (...paths: ReadonlyArray<string>): Record<string, string> =>
+  Object.fromEntries(paths.map((path) => [path, ""]))
+
+const globIn = Effect.fnUntraced(function* (
+  files: Readonly<Record<string, string>>,
+  pattern: string,
+  { directory = ".", ...options }: GlobOptions & { directory?: string } = {}
+) {
+  const root = yield* temporaryTree(files)
+  return yield* globFiles(sourceAt(root), directory, pattern, options)
+})
+
+const found = (...paths: ReadonlyArray<string>): GlobResult => ({ paths, total: paths.length, unreadable: 0 })
+
+describe("what a pattern matches", () => {
+  const files = empty("a.py", "b.txt", "sub/c.py", "sub/deep/d.py", ".hidden.py", ".config/e.py", "sub/[x].py")
+
+  it.live.each([
+    ["*.py", [".hidden.py", "a.py"]],
+    ["**/*.py", [".config/e.py", ".hidden.py", "a.py", "sub/[x].py", "sub/c.py", "sub/deep/d.py"]],
+    ["./sub/*.py", ["sub/[x].py", "sub/c.py"]],
+    ["sub/**", ["sub/[x].py", "sub/c.py", "sub/deep/d.py"]],
+    ["sub/c.py", ["sub/c.py"]],
+    ["sub/none.py", []],
+    ["none/**", []],
+    ["{a,b}.*", ["a.py", "b.txt"]],
+    ["{sub,sub/deep}/**/*.py", ["sub/[x].py", "sub/c.py", "sub/deep/d.py"]],
+    ["[ab].*", ["a.py", "b.txt"]],
+    ["[!a].*", ["b.txt"]],
+    ["?.py", ["a.py"]],
+    ["@(a|b).*", ["a.py", "b.txt"]],
+    ["sub/\\[x\\].py", ["sub/[x].py"]],
+    ["sub", []]
+  ] as const)("matches %s", ([pattern, paths]) =>
+    Effect.gen(function* () {
+      expect(yield* globIn(files, pattern)).toEqual(found(...paths))
+    })
+  )
+
+  it.live("matches relative to the directory asked for", () =>
+    Effect.gen(function* () {
+      expect(yield* globIn(files, "*.py", { directory: "sub" })).toEqual(found("[x].py", "c.py"))
+    })
+  )
+
+  it.live("sorts by code unit, not by name or locale", () =>
+    Effect.gen(function* () {
+      const result = yield* globIn(empty("a/x", "a.x", "a-x", "B", "é", "b"), "**/*")
+      expect(result.paths).toEqual(["B", "a-x", "a.x", "a/x", "b", "é"])
+    })
+  )
+
+  it.live("shows the first of many and counts them all", () =>
+    Effect.gen(function* () {
+      const files = empty(
+        ...Array.from({ length: 300 }, (_, index) => `d${index % 150}/f${String(index).padStart(3, "0")}`)
+      )
+      const result = yield* globIn(files, "**/*", { limit: 2 })
+      expect(result).toEqual({ paths: ["d0/f000", "d0/f150"], total: 300, unreadable: 0 })
+    })
+  )
+
+  it.live("looks no deeper than asked", () =>
+    Effect.gen(function* () {
+      const files = empty("a", "1/a", "1/2/a", "1/2/3/a")
+      expect(yield* globIn(files, "**/a", { maxDepth: 1 })).toEqual(found("1/a", "a"))
+      expect(yield* globIn(files, "1/2/*", { maxDepth: 1 })).toEqual(found())
+    })
+  )
+})
+
+describe("what a glob never sees", () => {
+  it.live("leaves .git out at any depth, also when a pattern names it", () =>
+    Effect.gen(function* () {
+      const files = empty(".git/config", "sub/.git/config", "kept", ".gitignore")
+      expect(yield* globIn(files, "**/*")).toEqual(found(".gitignore", "kept"))
+      expect(yield* globIn(files, ".git/config")).toEqual(found())
+      expect(yield* globIn(files, ".git/**")).toEqual(found())
+    })
+  )
+
+  it.live("follows no link, not even one that a pattern names", () =>
+    Effect.gen(function* () {
+      const outside = yield* temporaryTree(empty("secret"))
+      const root = yield* temporaryTree(empty("sub/kept"))
+      symlinkSync(outside, join(root, "out"))
+      symlinkSync(join(root, "sub"), join(root, "in"))
+      symlinkSync(join(outside, "secret"), join(root, "file"))
+      const glob = (pattern: string) => globFiles(sourceAt(root), ".", pattern)
+      expect(yield* glob("**/*")).toEqual(found("sub/kept"))
+      expect(yield* glob("out/*")).toEqual(found())
+      expect(yield* glob("out/secret")).toEqual(found())
+    })
+  )
+
+  it.live("counts directories it could not read", () =>
+    Effect.gen(function* () {
+      const root = yield* temporaryTree(empty("open/a", "closed/b"))
+      const real = sourceAt(root)
+      const list: GlobSource["list"] = (directory) => {
+        if (directory === "closed") throw new Error("EACCES")
+        return real.list(directory)
+      }
+      const result = yield* globFiles({ ...real, list }, ".", "**/*")
+      expect(result).toEqual({ paths: ["open/a"], total: 1, unreadable: 1 })
+    })
+  )
+})
+
+describe("ignored files", () => {
+  const files = {
+    ...empty(
+      "a.log",
+      "keep.log",
+      "build/x",
+      "src/a.ts",
+      "src/gen/y.ts",
+      "src/keep/z.gen",
+      "src/b.gen",
+      "src/sub/only.txt"
+    ),
+    ".gitignore": "*.log\n!keep.log\n/build/\n*a*a*a*a*a*b\n",
+    "src/.gitignore": "gen/\n*.gen\n/only.txt\n",
+    "src/keep/.gitignore": "!*.gen\n"
+  }
+
+  it.live("shows them unless told to respect .gitignore", () =>
+    Effect.gen(function* () {
+      expect((yield* globIn(files, "**/*")).total).toBe(11)
+    })
+  )
+
+  it.live("respects nested .gitignore files, the nearest last", () =>
+    Effect.gen(function* () {
+      expect((yield* globIn(files, "**/*", { respectIgnore: true })).paths).toEqual([
+        ".gitignore",
+        "keep.log",
+        "src/.gitignore",
+        "src/a.ts",
+        "src/keep/.gitignore",
+        "src/keep/z.gen",
+        "src/sub/only.txt"
+      ])
+    })
+  )
+
+  it.live("respects the .gitignore files above the directory asked for", () =>
+    Effect.gen(function* () {
+      const nested = { ...files, ...empty("src/sub/x.log", "src/sub/y.gen") }
+      expect(yield* globIn(nested, "**", { respectIgnore: true, directory: "src/sub" })).toEqual(found("only.txt"))
+    })
+  )
+
+  it.live("finds nothing in an ignored directory that a pattern names", () =>
+    Effect.gen(function* () {
+      expect(yield* globIn(files, "build/*", { respectIgnore: true })).toEqual(found())
+      expect(yield* globIn(files, "build/x", { respectIgnore: true })).toEqual(found())
+      expect(yield* globIn(files, "src/keep/z.gen", { respectIgnore: true })).toEqual(found("src/keep/z.gen"))
+    })
+  )
+})
+
+describe("patterns that are refused", () => {
+  it.live.each([
+    ["", "it is empty"],
+    ["**/*[.go", "an opening [ is never closed"],
+    ["[]", "an opening [ is never closed"],
+    ["[[:alpha:]", "an opening [ is never closed"],
+    ["src/{a,b/*.ts", "an opening { is never closed"],
+    ["[z-a].ts", "a range in [ ] ends before it begins"],
+    ["a\0b", "it contains a NUL character"],
+    ["/etc/*", "it is absolute; patterns are relative to the directory"],
+    ["../*", "it leads out of the directory with '..'"],
+    ["{sub,..}/*", "it leads out of the directory with '..'"],
+    ["a/./b", "a '.' can only be at its beginning"],
+    ["!*.ts", "it only says what to leave out"],
+    ["+(a|aa)b", "repetition with +( ) is not supported"],
+    ["{a,b}".repeat(9), "its { } stand for more than 256 patterns"],
+    ["**/*a*a*a*a*a*b", "it has more than 4 * competing for the same names"],
+    ["**/a/".repeat(5), "it has more than 4 **"]
+  ] as const)("refuses %j", ([pattern, problem]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(globIn(empty("a"), pattern))
+      expect([error.code, error.message]).toEqual(["invalid_pattern", `invalid glob pattern '${pattern}': ${problem}`])
+    })
+  )
+
+  it.live("refuses an endless pattern without repeating all of it", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(globIn({}, "a".repeat(5000)))
+      expect(error.message).toBe(`invalid glob pattern '${"a".repeat(200)}…': it has more than 4096 characters`)
+    })
+  )
+
+  it.live.each(["a]", "}", "\\[", "\\{", "[]]", "[[:alpha:]]", "[^a]", "{a}", "a{b,c}d", "(a)", "[\\]]"])(
+    "accepts %s",
+    (pattern) =>
+      Effect.gen(function* () {
+        yield* globIn(empty("a"), pattern)
+      })
+  )
+})
+
+it.live("stops reading when it is interrupted", () =>
+  Effect.gen(function* () {
+    let reads = 0
+    const endless: GlobSource = {
+      list: () => {
+        reads++
+        return [
+          { name: "a", kind: "directory" },
+          { name: "b", kind: "directory" }
+        ]
+      },
+      read: () => undefined
+    }
+    const fiber = yield* Effect.forkChild(globFiles(endless, ".", "**/*"), { startImmediately: true })
+    yield* Effect.sleep("20 millis")
+    yield* Fiber.interrupt(fiber)
+    const before = reads
+    yield* Effect.sleep("20 millis")
+    expect(before).toBeGreaterThan(0)
+    expect(reads).toBe(before)
+  })
+)
