@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 
 import { globFiles, type GlobSource } from "./glob.ts"
+import { nodeWorkspace } from "./workspace.ts"
 
 const sourceAt = (root: string): GlobSource => ({
   list: (directory) =>
@@ -262,3 +263,47 @@ it.live("stops reading when it is interrupted", () =>
     expect(reads).toBe(before)
   })
 )
+
+describe("through a workspace", () => {
+  const globOf = (root: string, path: string, pattern: string, options?: GlobOptions) =>
+    Workspace.use((workspace) => workspace.glob(path, pattern, options)).pipe(
+      Effect.provide(nodeWorkspace({ root, state: `${root}-state` }))
+    )
+
+  it.live("finds files below a directory and respects what is ignored above it", () =>
+    Effect.gen(function* () {
+      const files = { ...empty("a/b/c.ts", "a/b/c.log", "a/b/d/e.ts", "a/f.ts"), "a/.gitignore": "*.log\nd/\n" }
+      const root = yield* temporaryTree(files)
+      expect(yield* globOf(root, "a/b", "**")).toEqual(found("c.log", "c.ts", "d/e.ts"))
+      expect(yield* globOf(root, "a/b", "**", { respectIgnore: true })).toEqual(found("c.ts"))
+    })
+  )
+
+  it.live("starts behind a link that stays inside, and follows none below", () =>
+    Effect.gen(function* () {
+      const root = yield* temporaryTree(empty("real/x.ts"))
+      symlinkSync("real", join(root, "link"))
+      symlinkSync("/etc", join(root, "real/out"))
+      symlinkSync("/etc/passwd", join(root, "real/.gitignore"))
+      expect(yield* globOf(root, "link", "**", { respectIgnore: true })).toEqual(found("x.ts"))
+    })
+  )
+
+  it.live("takes an ignore file of more than a megabyte for none", () =>
+    Effect.gen(function* () {
+      const root = yield* temporaryTree({ "x.log": "", ".gitignore": "*.log\n".repeat(200_000) })
+      expect(yield* globOf(root, ".", "*.log", { respectIgnore: true })).toEqual(found("x.log"))
+    })
+  )
+
+  it.live.each([
+    ["none", "file_not_found"],
+    ["x", "not_a_directory"],
+    ["..", "path_outside_workspace"]
+  ] as const)("refuses the directory %s", ([path, code]) =>
+    Effect.gen(function* () {
+      const root = yield* temporaryTree(empty("x"))
+      expect((yield* Effect.flip(globOf(root, path, "**"))).code).toBe(code)
+    })
+  )
+})

@@ -40,7 +40,8 @@ export const globFiles = Effect.fnUntraced(function* (
       unique: false
     })
   )
-  const paths = found.sort().filter((path, index) => path !== found[index - 1])
+  const sorted = found.toSorted()
+  const paths = sorted.filter((path, index) => path !== sorted[index - 1])
   return { paths: paths.slice(0, limit), total: paths.length, unreadable: tree.unreadable }
 })
 

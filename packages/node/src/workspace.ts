@@ -20,6 +20,8 @@ import { commitChanges } from "./commit.ts"
 import { openRoot, type Place, type Root, withPlace } from "./contain.ts"
 import { fingerprintOf, inSlices, kindOfStats, newHash, openFile, readWhole, scanDescriptor } from "./content.ts"
 import { fromErrno, notFound } from "./errno.ts"
+import { openGlobSource } from "./glob-source.ts"
+import { globFiles } from "./glob.ts"
 import { stateDirectory } from "./state-directory.ts"
 import { readEntries, startWalk } from "./walk.ts"
 
@@ -106,7 +108,16 @@ const makeWorkspace = ({ root, state, durable }: OpenWorkspace): WorkspaceServic
           )
         )
       ),
-    glob: () => toolError("invalid_pattern", "globs are not available yet"),
+    glob: (given, pattern, globOptions) =>
+      at<string, ListError>(given, (place) => inDirectory(place, () => place.path)).pipe(
+        Effect.flatMap((path) =>
+          Effect.acquireUseRelease(
+            Effect.sync(() => openGlobSource(root)),
+            (source) => globFiles(source, path, pattern, globOptions),
+            (source) => Effect.sync(source.close)
+          )
+        )
+      ),
     fingerprint: (given) => {
       const hash = newHash()
       return at<FileInfo | undefined, LookError>(given, (place) =>
