@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
 import { describe, expect, it } from "@effect/vitest"
-import type { DirectoryEntry, GlobOptions, GlobResult } from "@haft/core"
+import { type DirectoryEntry, type GlobOptions, type GlobResult, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 
