@@ -19,6 +19,7 @@ export default {
       // Names the plugin inside @effect/tsgo; there is no package to install.
       ignoreDependencies: ["@effect/language-service"]
     },
+    bench: { entry: ["src/main.ts", "src/groups/*.ts"] },
     ...Object.fromEntries(empty.map((name) => [`packages/${name}`, { ignoreDependencies: [/./] }]))
   }
 } satisfies KnipConfig

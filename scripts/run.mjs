@@ -85,6 +85,7 @@ const tasks = {
     turbo("build", ...brief)
     exec("vitest", "run", "--coverage", ...rest)
   },
+  bench: () => exec("node", "--conditions=@haft/source", "bench/src/main.ts", ...rest),
   exec: () => exec(...rest)
 }
 if (!Object.hasOwn(tasks, task)) {

@@ -44,8 +44,9 @@ export const callTool = Effect.fnUntraced(function* <R>(
   options: CallOptions = {}
 ) {
   const journal = yield* Journal
-  const startedAt = yield* Clock.currentTimeMillis
-  const clock = yield* Clock.currentTimeNanos
+  const clock = yield* Clock.Clock
+  const startedAt = clock.currentTimeMillisUnsafe()
+  const begin = clock.monotonicTimeNanosUnsafe()
   const step = journal.nextStep()
   const call: Call = {
     id: options.requestId ?? `${journal.run}-${step}`,
@@ -74,7 +75,7 @@ export const callTool = Effect.fnUntraced(function* <R>(
         )
       )
       const outcome = yield* outcomeOf(exit, call)
-      const durationMs = Number((yield* Clock.currentTimeNanos) - clock) / 1e6
+      const durationMs = Number(clock.monotonicTimeNanosUnsafe() - begin) / 1e6
       const endedAt = startedAt + Math.round(durationMs)
       const reply = encode(settings.dialect, { call, endedAt, durationMs }, progress, outcome)
       yield* journal
@@ -136,12 +137,9 @@ const travel = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, args: 
     progress.writes = facts.writes.map(({ path }) => path)
   })
   progress.prepared = approved.prepared
-  return yield* withTimeout(approved.prepared).pipe(
-    Effect.provideService(CurrentCall, {
-      ...call,
-      ...(approved.state !== undefined && { approvedState: approved.state })
-    })
-  )
+  const executed = withTimeout(approved.prepared)
+  if (approved.state === undefined) return yield* executed
+  return yield* Effect.provideService(executed, CurrentCall, { ...call, approvedState: approved.state })
 })
 
 const findTool = <R>(settings: RoadSettings<R>, name: string): Effect.Effect<Tool<R>, ToolError<"unknown_tool">> => {
