@@ -81,18 +81,9 @@ export const measure = async (benchmark: Benchmark, { quick }: Setting): Promise
     }
   }
   const medianOf = (contender: string): number => quantile(times.get(contender) ?? [], 0.5)
-  const measured = contenders.map((contender): Measured => {
+  const measured = contenders.map((contender) => {
     const own = times.get(contender.name) ?? []
-    return {
-      contender: contender.name,
-      kind: contender.kind,
-      ...(contender.version !== undefined && { version: contender.version }),
-      median: medianOf(contender.name),
-      lowerQuartile: quantile(own, 0.25),
-      upperQuartile: quantile(own, 0.75),
-      ratio: medianOf(contender.name) / medianOf(floor),
-      runs: own.length * (runs.get(contender.name) ?? 1)
-    }
+    return measuredOf(contender, own, medianOf(floor), own.length * (runs.get(contender.name) ?? 1))
   })
   const reached = measured.find(({ contender }) => contender === goal?.contender)?.ratio
   return {
@@ -103,6 +94,18 @@ export const measure = async (benchmark: Benchmark, { quick }: Setting): Promise
     ...(goal !== undefined && reached !== undefined && { goal, met: reached <= goal.atMost }),
     measured
   }
+}
+
+const measuredOf = (
+  { name: contender, kind, version }: Contender,
+  times: ReadonlyArray<number>,
+  floor: number,
+  runs: number
+): Measured => {
+  const median = quantile(times, 0.5)
+  const [lowerQuartile, upperQuartile] = [quantile(times, 0.25), quantile(times, 0.75)]
+  const figures = { contender, kind, median, lowerQuartile, upperQuartile, ratio: median / floor, runs }
+  return version === undefined ? figures : { ...figures, version }
 }
 
 // Enough runs that a turn takes some milliseconds: the clock and the scheduler then matter little.
