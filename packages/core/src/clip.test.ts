@@ -40,7 +40,7 @@ describe("clipping", () => {
 
   it("does not hold on to a buffer that is used again", () => {
     const collector = new HeadAndTail(100)
-    const reused = bytes("first")
+    const reused = Buffer.from("first")
     collector.push(reused)
     reused.set(bytes("later"))
     expect(collector.finish().text).toBe("first")

@@ -29,7 +29,7 @@ export class HeadAndTail {
     this.#total += chunk.length
     const forHead = chunk.subarray(0, this.#headLimit - this.#headBytes)
     if (forHead.length > 0) {
-      this.#head.push(forHead.slice())
+      this.#head.push(copyOf(forHead))
       this.#headBytes += forHead.length
     }
     const forTail = chunk.subarray(forHead.length)
@@ -57,11 +57,11 @@ export class HeadAndTail {
   }
 
   #pushTail(bytes: Uint8Array): void {
-    this.#tail.push(bytes.slice(-this.#tailLimit))
+    this.#tail.push(copyOf(bytes.subarray(-this.#tailLimit)))
     this.#tailBytes += Math.min(bytes.length, this.#tailLimit)
     // Small pieces are put together now and then, so that a program that writes byte by byte stays cheap.
     if (this.#tailBytes > 2 * this.#tailLimit || this.#tail.length > 4096) {
-      const whole = concat(this.#tail).slice(-this.#tailLimit)
+      const whole = copyOf(concat(this.#tail).subarray(-this.#tailLimit))
       this.#tail = [whole]
       this.#tailBytes = whole.length
     }
@@ -74,6 +74,9 @@ export const clipText = (text: string, limitBytes: number): Clipped => {
   collector.push(new TextEncoder().encode(text))
   return collector.finish()
 }
+
+// Not `slice`: on a Node buffer that is a view, and the buffer may be filled again.
+const copyOf = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes)
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 const decode = (bytes: Uint8Array): string => decoder.decode(bytes)

@@ -23,7 +23,10 @@ export const openFile = (root: Root, place: Place): number => {
   const { found, given } = place
   if (found === undefined) throw notFound(given)
   if (found.stats.isDirectory()) {
-    throw makeToolError("is_directory", `${given} is a directory`, { details: { path: given } })
+    throw makeToolError("is_directory", `${given} is a directory`, {
+      suggestion: "List it to see its files, and name one of them.",
+      details: { path: given }
+    })
   }
   if (!found.stats.isFile()) {
     throw makeToolError("not_a_regular_file", `${given} is not a regular file`, { details: { path: given } })

@@ -60,7 +60,7 @@ const showBinary = Effect.fnUntraced(function* (path: string) {
   const workspace = yield* Workspace
   const shown: Array<Uint8Array> = []
   const { size } = yield* workspace.scan(path, (chunk) => {
-    shown.push(chunk.slice(0, 1024))
+    shown.push(new Uint8Array(chunk.subarray(0, 1024)))
     return false
   })
   return {

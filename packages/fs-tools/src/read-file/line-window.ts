@@ -41,6 +41,7 @@ export class LineWindow {
   readonly #head: Array<Uint8Array> = []
   #tail: Array<{ readonly bytes: Uint8Array; readonly newlines: number }> = []
   #tailNewlines = 0
+  #tailBytes = 0
   #keptBytes = 0
   #cutByBytes = false
   #hasNul = false
@@ -72,9 +73,12 @@ export class LineWindow {
     const selectedLines = Math.max(0, Math.min(this.#end, totalLines) - start + 1)
     const facts = { totalLines, selectedLines, isUtf8: this.#utf8.finish(), hasNul: this.#hasNul }
     const head = Buffer.concat(this.#head)
+    if (this.#cutByBytes) {
+      const whole = head.subarray(0, head.lastIndexOf(newline) + 1 || head.length)
+      return { ...facts, head: whole, tail: new Uint8Array(), keptLines: linesIn(whole), cutByBytes: true }
+    }
     if (maxLines === undefined || selectedLines <= maxLines) {
-      const keptLines = this.#cutByBytes ? linesIn(head) : selectedLines
-      return { ...facts, head, tail: new Uint8Array(), keptLines, cutByBytes: this.#cutByBytes }
+      return { ...facts, head, tail: new Uint8Array(), keptLines: selectedLines, cutByBytes: false }
     }
     const half = Math.floor(maxLines / 2)
     const headEnd = offsetAfterLines(head, maxLines - half)
@@ -84,7 +88,7 @@ export class LineWindow {
       head: head.subarray(0, headEnd),
       tail: rest.subarray(offsetOfLastLines(rest, half)),
       keptLines: maxLines,
-      cutByBytes: this.#cutByBytes
+      cutByBytes: false
     }
   }
 
@@ -107,33 +111,40 @@ export class LineWindow {
   }
 
   #keep(bytes: Uint8Array): void {
-    const room = this.#range.maxBytes - this.#keptBytes
-    if (bytes.length <= room) {
-      this.#head.push(bytes.slice())
-      this.#keptBytes += bytes.length
-      return
-    }
-    if (this.#cutByBytes) return
-    this.#cutByBytes = true
-    const lastEnd = bytes.lastIndexOf(newline, room - 1)
-    this.#head.push(bytes.slice(0, lastEnd === -1 ? room : lastEnd + 1))
-    this.#keptBytes = this.#range.maxBytes
+    const kept = bytes.subarray(0, this.#range.maxBytes - this.#keptBytes)
+    this.#cutByBytes ||= kept.length < bytes.length
+    if (kept.length > 0) this.#head.push(copyOf(kept))
+    this.#keptBytes += kept.length
   }
 
   #keepTail(chunk: Uint8Array, from: number): number {
     const before = this.#line
     const until = this.#skipTo(this.#end + 1, chunk, from)
+    if (this.#cutByBytes) return until
     const newlines = this.#line - before
-    this.#tail.push({ bytes: chunk.slice(from, until), newlines })
+    this.#tail.push({ bytes: copyOf(chunk.subarray(from, until)), newlines })
     this.#tailNewlines += newlines
+    this.#tailBytes += until - from
     const needed = Math.floor((this.#range.maxLines ?? 0) / 2) + 1
-    while (this.#tailNewlines - (this.#tail[0]?.newlines ?? 0) > needed) {
-      this.#tailNewlines -= this.#tail[0]?.newlines ?? 0
-      this.#tail = this.#tail.slice(1)
+    for (
+      let first = this.#tail[0];
+      first !== undefined && this.#tailNewlines - first.newlines > needed;
+      first = this.#tail[0]
+    ) {
+      this.#tailNewlines -= first.newlines
+      this.#tailBytes -= first.bytes.length
+      this.#tail.shift()
+    }
+    if (this.#tailBytes > this.#range.maxBytes) {
+      this.#cutByBytes = true
+      this.#tail = []
     }
     return until
   }
 }
+
+// Not `slice`: on a Node buffer that is a view, and chunks are read into the same buffer again.
+const copyOf = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes)
 
 /** How many lines a piece of text has; a last one without newline counts. */
 export const linesIn = (bytes: Uint8Array): number =>
@@ -167,7 +178,7 @@ class Utf8Check {
     const whole = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     const end = endOfLastCharacter(whole)
     this.#valid = isUtf8(whole.subarray(0, end))
-    this.#rest = whole.slice(end)
+    this.#rest = copyOf(whole.subarray(end))
   }
 
   finish(): boolean {

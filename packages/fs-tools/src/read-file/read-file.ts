@@ -1,7 +1,7 @@
-import { type FileInfo, type ReadError, type ToolError, toolError, Workspace } from "@haft/core"
+import { type FileInfo, type ToolError, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { type LineRange, LineWindow, linesIn } from "./line-window.ts"
+import { type LineRange, LineWindow } from "./line-window.ts"
 
 /** No answer carries more text than this, whatever a contract says about lines. */
 const mostBytes = 64 * 1024 * 1024
@@ -89,26 +89,21 @@ export const requireStart = (
   )
 }
 
-export type ReadLinesError = ReadError | ToolError<"binary_file" | "file_too_large">
-
 const linesOf = (
   info: FileInfo,
   { start }: LineRange,
   found: ReturnType<LineWindow["finish"]>,
   decoded: Pick<Lines, "text" | "tail" | "encoding">
-): Lines => {
-  const keptLines = found.cutByBytes && decoded.tail === "" ? linesIn(found.head) : found.keptLines
-  return {
-    ...decoded,
-    info,
-    totalLines: found.totalLines,
-    start,
-    end: start + found.selectedLines - 1,
-    keptLines,
-    omittedLines: found.selectedLines - keptLines,
-    cutByBytes: found.cutByBytes
-  }
-}
+): Lines => ({
+  ...decoded,
+  info,
+  totalLines: found.totalLines,
+  start,
+  end: start + found.selectedLines - 1,
+  keptLines: found.keptLines,
+  omittedLines: found.selectedLines - found.keptLines,
+  cutByBytes: found.cutByBytes
+})
 
 const binaryFile = (path: string): Effect.Effect<never, ToolError<"binary_file">> =>
   toolError("binary_file", `${path} is not a text file`, {
