@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto"
+import { statSync } from "node:fs"
 import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
 
@@ -14,25 +15,22 @@ export const fileState = (options: { readonly directory: string }): Layer.Layer<
 
 const stateIn = (directory: string): StateFilesService => {
   const locks = new Map<string, Semaphore.Semaphore>()
-  const within = <A>(name: string, work: (path: string) => Promise<A>): Effect.Effect<A, StateError> =>
+  const placeOf = (name: string): Effect.Effect<string, StateError> =>
     isPlainName(name)
-      ? Effect.tryPromise({
-          try: () => work(join(directory, ...name.split("/"))),
-          catch: (cause) => new StateError({ name, problem: `can't be used: ${problemOf(cause)}` })
-        })
+      ? Effect.succeed(join(directory, ...name.split("/")))
       : Effect.fail(new StateError({ name, problem: "is not a name for a document" }))
+  const failure = (name: string) => (cause: unknown) =>
+    new StateError({ name, problem: `can't be used: ${problemOf(cause)}` })
+  const within = <A>(name: string, work: (path: string) => Promise<A>): Effect.Effect<A, StateError> =>
+    Effect.flatMap(placeOf(name), (path) => Effect.tryPromise({ try: () => work(path), catch: failure(name) }))
 
   return {
     read: (name) => within(name, (path) => fs.readFile(path).catch(absentAs(undefined))),
     write: (name, content) => within(name, (path) => replaceFile(path, content)),
     remove: (name) => within(name, (path) => fs.rm(path, { force: true })),
+    // Synchronous, because it is asked on every call.
     version: (name) =>
-      within(name, (path) =>
-        fs
-          .stat(path, { bigint: true })
-          .then(({ ino, size, mtimeNs }) => `${ino}-${size}-${mtimeNs}`)
-          .catch(absentAs("absent"))
-      ),
+      Effect.flatMap(placeOf(name), (path) => Effect.try({ try: () => versionOf(path), catch: failure(name) })),
     exclusively: (name, use) =>
       Effect.suspend(() => {
         const lock = locks.get(name) ?? Semaphore.makeUnsafe(1)
@@ -49,6 +47,11 @@ const stateIn = (directory: string): StateFilesService => {
         )
       })
   }
+}
+
+const versionOf = (path: string): string => {
+  const info = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return info === undefined ? "absent" : `${info.ino}-${info.size}-${info.mtimeNs}`
 }
 
 const isPlainName = (name: string): boolean => name.split("/").every((part) => /^[\w-][\w.-]*$/.test(part))

@@ -28,6 +28,8 @@ export interface ApprovalQuestion extends ApprovalRequest {
 export interface Verdict {
   readonly decision: "allow" | "ask" | "deny"
   readonly reason: string
+  /** The rule that decided, where one did. */
+  readonly rule?: string
 }
 
 export interface Answer {

@@ -1,0 +1,102 @@
+import { type ApprovalRequest, isProtectedPath, type Risk, type Verdict } from "@haft/core"
+
+import type { CompiledRule, RuleSet, Subject } from "./rules.ts"
+import { subjectOf } from "./rules.ts"
+
+/** How a host answers where the contract wants a person. */
+export type ApprovalMode = "ask" | "all" | "none"
+
+export interface PolicySettings {
+  /** The rules, or why they can't be read. */
+  readonly rules: RuleSet | { readonly unreadable: string }
+  readonly mode: ApprovalMode
+  /** Risks that are asked about even where the contract does not. */
+  readonly alsoAsk: ReadonlyArray<Risk>
+  readonly workspace: string
+  /** Milliseconds since the epoch. */
+  readonly now: number
+}
+
+/**
+ * Decides about a call without asking anybody. deny beats ask beats allow; where no rule matches, the contract's own
+ * wish holds; what can't be read is denied.
+ */
+export const decide = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
+  const { rules, mode } = settings
+  if ("unreadable" in rules) {
+    return { decision: "deny", reason: `the approval rules can't be read, so nothing is allowed: ${rules.unreadable}` }
+  }
+  try {
+    const subject = subjectOf(request, settings)
+    const matches = matching(rules, subject)
+    const denying = matches.find(({ rule, fit }) => rule.decision === "deny" && fit === "yes")
+    if (denying !== undefined) return byRule("deny", denying.rule.id, "forbids it", denying.rule.note)
+    const asking = matches.find(({ rule }) => rule.decision !== "allow")
+    if (asking?.rule.decision === "ask") return byRule("ask", asking.rule.id, "wants to be asked", asking.rule.note)
+    if (asking !== undefined) return byRule("ask", asking.rule.id, "may forbid it, which can't be told for sure")
+
+    const allowing = matches.find(({ rule, fit }) => rule.decision === "allow" && fit === "yes")
+    if (allowing !== undefined) return byRule("allow", allowing.rule.id, "allows it", allowing.rule.note)
+    if (!request.asks && !settings.alsoAsk.includes(request.facts.risk)) {
+      return { decision: "allow", reason: `${request.call.dialect} does not ask before this` }
+    }
+    if (mode === "all") return { decision: "allow", reason: "this host approves everything" }
+    if (mode === "none") return { decision: "deny", reason: `${why(request)}, and this host never asks` }
+    return { decision: "ask", reason: why(request) }
+  } catch (cause) {
+    return { decision: "deny", reason: `the call can't be judged: ${cause instanceof Error ? cause.message : "bug"}` }
+  }
+}
+
+interface Match {
+  readonly rule: CompiledRule["rule"]
+  readonly fit: "yes" | "unknown"
+}
+
+const matching = (rules: RuleSet, subject: Subject): ReadonlyArray<Match> => {
+  const matches: Array<Match> = []
+  let isAllowed = false
+  for (const compiled of rules.forTool(subject.tool)) {
+    const { rule } = compiled
+    if (!compiled.isInForce(subject)) continue
+    if (rule.decision === "allow" && (isAllowed || !mayAllow(compiled, subject))) continue
+    const fit = compiled.fits(subject)
+    if (fit === "no" || (rule.decision === "allow" && fit !== "yes")) continue
+    if (rule.decision === "allow") isAllowed = true
+    matches.push({ rule, fit })
+  }
+  return matches
+}
+
+const mayAllow = ({ names }: CompiledRule, { facts, command }: Subject): boolean => {
+  for (const { path, isProtected } of facts.writes) if (isProtected && !namesProtected(names, path)) return false
+  return facts.runs === undefined || command().words !== undefined
+}
+
+// A protected name must stand in the rule itself; a `**` that happens to cover it is not enough.
+const namesProtected = (names: ReadonlyArray<string>, path: string): boolean => {
+  const wanted = path.split("/").find(isProtectedPath)
+  return wanted !== undefined && names.some((name) => name.split("/").some((part) => folded(part) === folded(wanted)))
+}
+
+const folded = (name: string): string => name.normalize("NFC").toLowerCase()
+
+const byRule = (decision: Verdict["decision"], rule: string, does: string, note?: string): Verdict => ({
+  decision,
+  rule,
+  reason: `rule ${rule} ${does}${note === undefined ? "" : ` (${note})`}`
+})
+
+const why = ({ call, facts }: ApprovalRequest): string => {
+  const protectedPath = facts.writes.find(({ isProtected }) => isProtected)
+  const existing = facts.writes.filter(({ exists }) => exists)
+  if (protectedPath !== undefined) return `${call.tool} changes ${protectedPath.path}, which other programs trust`
+  if (facts.runs !== undefined) return `${call.tool} runs a command`
+  if (facts.types !== undefined) return `${call.tool} types into a terminal`
+  if (facts.fetches !== undefined) return `${call.tool} fetches from ${hostOf(facts.fetches)}`
+  if (existing.length > 0) return `${call.tool} changes what is already there`
+  if (facts.writes.length > 0) return `${call.tool} writes new files`
+  return `${call.tool} is ${facts.risk}`
+}
+
+const hostOf = (url: string): string => URL.parse(url)?.host ?? "an address that can't be read"

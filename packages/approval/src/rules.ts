@@ -1,0 +1,243 @@
+import { createHash } from "node:crypto"
+
+import type { ApprovalRequest } from "@haft/core"
+
+import { argumentPattern } from "./argument-pattern.ts"
+import { pathGlob } from "./glob.ts"
+import { type Fit, linearExpression, linearSearch } from "./linear-expression.ts"
+import { type FieldCondition, type Rule, type RuleExample, RuleFile, rulesVersion } from "./rule.ts"
+import { type ReadCommand, readCommand } from "./shell-words.ts"
+import { jsonPieces, stableJson } from "./stable-json.ts"
+import { touchMatcher } from "./touch-conditions.ts"
+
+/** Why rules can't be used. A host that can't read its rules denies. */
+export class RulesUnreadable extends Error {
+  override readonly name = "RulesUnreadable"
+}
+
+/** A call as rules see it. What is costly is worked out once, and only when a rule needs it. */
+export interface Subject extends Pick<ApprovalRequest, "input" | "facts"> {
+  readonly tool: string
+  readonly dialect: string
+  readonly workspace: string
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  readonly pieces: () => ReadonlyArray<string>
+  readonly json: () => string
+  readonly sha256: () => string
+  readonly command: () => ReadCommand
+}
+
+/** A rule that is ready to be tried on calls. */
+export interface CompiledRule {
+  readonly rule: Rule
+  /** Whether its conditions match, whatever its state: expired, disabled and used up rules match too. */
+  readonly fits: (subject: Subject) => Fit
+  /** Whether it can hold for this call at all: not over, not disabled, this workspace and dialect. */
+  readonly isInForce: (subject: Subject) => boolean
+  /** Paths and texts that the rule spells out. */
+  readonly names: ReadonlyArray<string>
+}
+
+/** Rules, indexed by tool. */
+export interface RuleSet {
+  readonly rules: ReadonlyArray<Rule>
+  readonly forTool: (tool: string) => ReadonlyArray<CompiledRule>
+}
+
+export const subjectOf = (
+  request: ApprovalRequest,
+  at: { readonly workspace: string; readonly now: number }
+): Subject => {
+  const { input, facts } = request
+  const pieces = once(() => jsonPieces(input))
+  const json = once(() => pieces().join('"'))
+  return {
+    input,
+    facts,
+    tool: request.call.tool,
+    dialect: request.call.dialect,
+    ...at,
+    pieces,
+    json,
+    sha256: once(() => sha256(json())),
+    command: once(() => readCommand(facts.runs ?? ""))
+  }
+}
+
+/** Reads a rules file. Throws {@link RulesUnreadable} with the reason. */
+export const parseRules = (content: string): RuleSet => {
+  const checked = RuleFile.safeParse(parseJson(content))
+  if (checked.success) return compileRules(checked.data.rules)
+  const [issue] = checked.error.issues
+  throw new RulesUnreadable(`${issue?.path.join(".") || "the file"}: ${issue?.message ?? "not rules"}`)
+}
+
+export const printRules = (rules: ReadonlyArray<Rule>): string =>
+  `${JSON.stringify({ version: rulesVersion, rules } , null, 2)}\n`
+
+/** Compiles rules and checks their examples. Throws {@link RulesUnreadable} with the reason. */
+export const compileRules = (rules: ReadonlyArray<Rule>): RuleSet => {
+  const byTool = new Map<string, Array<CompiledRule>>()
+  const ids = new Set<string>()
+  for (const rule of rules) {
+    if (ids.has(rule.id)) throw new RulesUnreadable(`there are two rules ${rule.id}`)
+    ids.add(rule.id)
+    const compiled = compileRule(rule)
+    const others = byTool.get(rule.tool)
+    if (others === undefined) byTool.set(rule.tool, [compiled])
+    else others.push(compiled)
+  }
+  return { rules, forTool: (tool) => byTool.get(tool) ?? [] }
+}
+
+/** Compiles one rule and checks its examples. Throws {@link RulesUnreadable} with the reason. */
+export const compileRule = (rule: Rule): CompiledRule => {
+  try {
+    const compiled = compile(rule)
+    checkExamples(compiled)
+    return compiled
+  } catch (cause) {
+    throw new RulesUnreadable(`rule ${rule.id}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+}
+
+type Condition = (subject: Subject) => Fit
+
+const compile = (rule: Rule): CompiledRule => {
+  const isAllowing = rule.decision === "allow"
+  const conditions: Array<Condition> = []
+  const names: Array<string> = []
+  if (rule.exactly !== undefined) {
+    const exact = stableJson(rule.exactly)
+    conditions.push(({ json }) => (json() === exact ? "yes" : "no"))
+    names.push(...textsIn(rule.exactly))
+  }
+  if (rule.exactlySha256 !== undefined) {
+    const { exactlySha256 } = rule
+    conditions.push(({ sha256 }) => (sha256() === exactlySha256 ? "yes" : "no"))
+  }
+  for (const [field, condition] of Object.entries(rule.fields ?? {})) {
+    conditions.push(fieldMatcher(field, condition))
+    if ("equals" in condition) names.push(...textsIn(condition.equals))
+    if ("glob" in condition) names.push(condition.glob)
+  }
+  if (rule.touches !== undefined) {
+    const { covers, hits } = touchMatcher(rule.touches)
+    conditions.push(isAllowing ? covers : hits)
+    names.push(...[rule.touches.writes ?? []].flat())
+  }
+  if (rule.pattern !== undefined) {
+    // Hardening narrows what matches. That is safe for a rule that allows; one that forbids takes the plain reading.
+    const pattern = argumentPattern(rule.pattern)
+    const search = linearSearch(rule.pattern)
+    conditions.push(isAllowing ? ({ pieces }) => pattern.matches(pieces()) : ({ json }) => search(json()))
+    names.push(...pattern.names)
+  }
+  const expires = rule.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(rule.expires)
+  return {
+    rule,
+    names,
+    fits: (subject) => allOf(conditions, subject),
+    isInForce: ({ workspace, dialect, now }) =>
+      rule.enabled &&
+      now < expires &&
+      rule.uses < (rule.maximumUses ?? Number.POSITIVE_INFINITY) &&
+      (rule.workspace === undefined || rule.workspace === workspace) &&
+      (rule.dialect === undefined || rule.dialect === dialect)
+  }
+}
+
+const allOf = (conditions: ReadonlyArray<Condition>, subject: Subject): Fit => {
+  let fit: Fit = "yes"
+  for (const condition of conditions) {
+    const one = condition(subject)
+    if (one === "no") return "no"
+    if (one === "unknown") fit = "unknown"
+  }
+  return fit
+}
+
+const fieldMatcher = (field: string, condition: FieldCondition): Condition => {
+  if ("equals" in condition) {
+    const expected = stableJson(condition.equals)
+    return ({ input }) => {
+      const value = fieldOf(input, field)
+      if (value === undefined) return "no"
+      // Two strings are compared as they are: the usual case, and possibly long.
+      if (typeof value === "string") return value === condition.equals ? "yes" : "no"
+      return stableJson(value) === expected ? "yes" : "no"
+    }
+  }
+  const test = "glob" in condition ? globTest(condition.glob) : linearExpression(condition.expression)
+  return ({ input }) => {
+    const value = fieldOf(input, field)
+    return typeof value === "string" ? test(value) : "no"
+  }
+}
+
+// A field is the caller's own text: one that climbs up may end anywhere, so no glob holds for it.
+const globTest = (glob: string): ((text: string) => Fit) => {
+  const test = pathGlob(glob)
+  return (text) => (!/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text) && test(text) ? "yes" : "no")
+}
+
+const fieldOf = (input: unknown, field: string): unknown => {
+  if (typeof input !== "object" || input === null) return undefined
+  if (Object.hasOwn(input, field)) return (input as Readonly<Record<string, unknown>>)[field]
+  const dot = field.indexOf(".")
+  return dot < 0 ? undefined : fieldOf(fieldOf(input, field.slice(0, dot)), field.slice(dot + 1))
+}
+
+const textsIn = (value: unknown): ReadonlyArray<string> => {
+  if (typeof value === "string") return value.length < 1000 ? [value] : []
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+const checkExamples = (compiled: CompiledRule): void => {
+  const { match = [], noMatch = [] } = compiled.rule.examples ?? {}
+  for (const example of match) {
+    if (fitsExample(compiled, example) !== "yes") {
+      throw new RulesUnreadable(`it does not match its example ${JSON.stringify(example)}`)
+    }
+  }
+  for (const example of noMatch) {
+    if (fitsExample(compiled, example) !== "no") {
+      throw new RulesUnreadable(`it matches ${JSON.stringify(example)}, which it must not`)
+    }
+  }
+}
+
+const fitsExample = ({ rule, fits }: CompiledRule, example: RuleExample): Fit =>
+  fits(
+    subjectOf(
+      {
+        call: { id: "example", step: 0, tool: rule.tool, dialect: rule.dialect ?? "any", startedAt: 0 },
+        input: example.arguments,
+        asks: true,
+        facts: {
+          reads: example.reads ?? [],
+          writes: (example.writes ?? []).map((path) => ({ path, exists: false, isProtected: false })),
+          ...(example.fetches !== undefined && { fetches: example.fetches }),
+          ...(example.runs !== undefined && { runs: example.runs }),
+          risk: "dangerous"
+        }
+      },
+      { workspace: rule.workspace ?? "/", now: 0 }
+    )
+  )
+
+const parseJson = (content: string): unknown => {
+  try {
+    return JSON.parse(content)
+  } catch (cause) {
+    throw new RulesUnreadable("it is not JSON", { cause })
+  }
+}
+
+const once = <A>(make: () => A): (() => A) => {
+  let made: { readonly value: A } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")

@@ -1,0 +1,68 @@
+/** A value that has no canonical form: not plain JSON, or nested too deeply. */
+export class UnreadableValue extends Error {
+  override readonly name = "UnreadableValue"
+}
+
+const maximumDepth = 64
+
+/**
+ * The one way arguments are written down for rules and hashes: compact JSON, keys in the order they come
+ * (schema order, for decoded arguments), escapes as `JSON.stringify` makes them.
+ */
+export const stableJson = (value: unknown): string => jsonPieces(value).join('"')
+
+/**
+ * The same text cut at the quotes that open and close strings: pieces at even places are outside of strings,
+ * pieces at odd places are a string's inside, still escaped. A quote inside a string is part of its piece.
+ */
+export const jsonPieces = (value: unknown): ReadonlyArray<string> => {
+  const pieces: Array<string> = []
+  let outside = ""
+
+  const addString = (text: string): void => {
+    pieces.push(outside, escaped(text))
+    outside = ""
+  }
+  const add = (inner: unknown, depth: number): void => {
+    if (depth > maximumDepth) throw new UnreadableValue("the arguments are nested too deeply to be judged")
+    if (typeof inner === "string") return addString(inner)
+    if (inner === null || typeof inner === "boolean") return void (outside += String(inner))
+    if (typeof inner === "number" && Number.isFinite(inner)) return void (outside += JSON.stringify(inner))
+    if (Array.isArray(inner)) return addList(inner, depth)
+    if (!isPlainObject(inner)) throw new UnreadableValue(`the arguments contain a ${kindOf(inner)}, which is not JSON`)
+    outside += "{"
+    let isFirst = true
+    for (const [key, property] of Object.entries(inner)) {
+      if (property === undefined) continue
+      if (!isFirst) outside += ","
+      isFirst = false
+      addString(key)
+      outside += ":"
+      add(property, depth + 1)
+    }
+    outside += "}"
+  }
+  const addList = (list: ReadonlyArray<unknown>, depth: number): void => {
+    outside += "["
+    for (const [index, item] of list.entries()) {
+      if (index > 0) outside += ","
+      add(item, depth + 1)
+    }
+    outside += "]"
+  }
+
+  add(value, 0)
+  pieces.push(outside)
+  return pieces
+}
+
+const escaped = (text: string): string => JSON.stringify(text).slice(1, -1)
+
+const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> => {
+  if (typeof value !== "object" || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+const kindOf = (value: unknown): string =>
+  typeof value === "object" && value !== null ? (value.constructor?.name ?? "object") : typeof value
