@@ -74,7 +74,7 @@ export const parseRules = (content: string): RuleSet => {
 }
 
 export const printRules = (rules: ReadonlyArray<Rule>): string =>
-  `${JSON.stringify({ version: rulesVersion, rules } , null, 2)}\n`
+  `${JSON.stringify({ version: rulesVersion, rules }, null, 2)}\n`
 
 /** Compiles rules and checks their examples. Throws {@link RulesUnreadable} with the reason. */
 export const compileRules = (rules: ReadonlyArray<Rule>): RuleSet => {

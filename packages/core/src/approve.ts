@@ -12,6 +12,20 @@ import { type Facts, isProtectedPath } from "./touches.ts"
 /** How often a question is asked again because a file changed under it. */
 const maximumRounds = 3
 
+/** How a call was decided, for the record. */
+export interface Decision {
+  readonly decision: "allow" | "deny"
+  readonly by: "policy" | "person"
+  readonly reason: string
+  readonly rule?: string
+}
+
+/** Told what is known of a call as soon as it is, because a call may end at any moment. */
+export interface ApprovalWatcher {
+  readonly assessed: (facts: Facts) => void
+  readonly decided: (decision: Decision & { readonly asks: boolean }) => void
+}
+
 export interface ApprovedCall<R> {
   readonly prepared: PreparedCall<R>
   /** The state of the touched files that the answer holds for; absent when nobody was asked. */
@@ -50,7 +64,7 @@ export const approve = Effect.fnUntraced(function* <R>(
   dialect: Dialect,
   tool: Tool<R>,
   first: PreparedCall<R>,
-  onAssessed: (facts: Facts) => void
+  watcher: ApprovalWatcher
 ) {
   const approver = yield* Approver
   const call = yield* CurrentCall
@@ -59,7 +73,7 @@ export const approve = Effect.fnUntraced(function* <R>(
   let isEdited = false
   for (let round = 0; round < maximumRounds; round++) {
     const facts = yield* assess(tool, prepared)
-    onAssessed(facts)
+    watcher.assessed(facts)
     const asks = (yield* prepared.asks(facts)) ?? dialect.asks(facts.risk)
     const request: ApprovalRequest = {
       call: { id, step, tool: tool.name, dialect: dialect.name, startedAt },
@@ -68,16 +82,30 @@ export const approve = Effect.fnUntraced(function* <R>(
       asks
     }
     const verdict = yield* approver.judge(request)
-    if (verdict.decision === "deny") return yield* denied("policy", verdict.reason)
-    if (verdict.decision === "allow") return { prepared } satisfies ApprovedCall<R>
+    const { decision, reason } = verdict
+    const byPolicy = { by: "policy", reason, ...(verdict.rule !== undefined && { rule: verdict.rule }), asks } as const
+    const byPerson = { by: "person", asks } as const
+    if (decision === "deny") {
+      watcher.decided({ decision, ...byPolicy })
+      return yield* denied("policy", reason)
+    }
+    if (decision === "allow") {
+      if (!isEdited) watcher.decided({ decision, ...byPolicy })
+      return { prepared } satisfies ApprovedCall<R>
+    }
 
     const state = yield* stateOf(facts)
     if (isEdited) return { prepared, state } satisfies ApprovedCall<R>
     const preview = prepared.preview === undefined ? undefined : yield* prepared.preview
-    const { reason } = verdict
     const answer = yield* approver.ask({ ...request, reason, state, ...(preview !== undefined && { preview }) })
-    if (!answer.approved) return yield* denied("person", answer.reason ?? "the request was refused")
-    yield* record({ decision: "allow", by: "person", reason: answer.reason ?? "approved" })
+    if (!answer.approved) {
+      const refusal = answer.reason ?? "the request was refused"
+      watcher.decided({ decision: "deny", reason: refusal, ...byPerson })
+      return yield* denied("person", refusal)
+    }
+    const consent = { decision: "allow", reason: answer.reason ?? "approved" } as const
+    watcher.decided({ ...consent, ...byPerson })
+    yield* record({ ...consent, by: "person" })
     if (answer.modifiedArgs !== undefined) {
       // The person's own arguments need no second question, but they are decoded, assessed and judged like any.
       prepared = yield* tool.prepare(answer.modifiedArgs)
@@ -100,7 +128,7 @@ const denied = Effect.fnUntraced(function* (by: "policy" | "person", reason: str
   })
 })
 
-const record = Effect.fnUntraced(function* (decision: { decision: string; by: string; reason: string }) {
+const record = Effect.fnUntraced(function* (decision: Decision) {
   const journal = yield* Journal
   const call = yield* CurrentCall
   yield* journal.append({

@@ -303,6 +303,49 @@ describe("approval", () => {
     )
   })
 
+  it.effect("puts on record what the call touched and who decided, whatever came of it", () => {
+    const { layer } = answering(({ input }) => Effect.succeed({ approved: input["path"] === "a.txt" }))
+    return withHost(
+      ({ host, events }) =>
+        Effect.gen(function* () {
+          yield* host.call("save", { path: "a.txt", content: "x" })
+          yield* host.call("save", { path: "b.txt", content: "x" })
+          yield* host.call("save", { path: "never.txt", content: "x" })
+          yield* host.call("shout", { word: "hey" })
+          const finished = events.filter(({ type }) => type === "tool_call_finished")
+          expect(finished.map(({ touches, approval }) => ({ touches, approval }))).toEqual([
+            {
+              touches: { risk: "safe_write", writes: [{ path: "a.txt", exists: false }] },
+              approval: { decision: "allow", by: "person", reason: "approved", asks: true }
+            },
+            {
+              touches: { risk: "safe_write", writes: [{ path: "b.txt", exists: false }] },
+              approval: { decision: "deny", by: "person", reason: "the request was refused", asks: true }
+            },
+            {
+              touches: { risk: "safe_write", writes: [{ path: "never.txt", exists: false }] },
+              approval: { decision: "deny", by: "policy", reason: "never.txt is off limits", asks: true }
+            },
+            {
+              touches: { risk: "read_only" },
+              approval: { decision: "allow", by: "policy", reason: "the contract asks", asks: false }
+            }
+          ])
+        }),
+      { approver: layer }
+    )
+  })
+
+  it.effect("decodes arguments as the road would, for those who read the record", () =>
+    withHost(({ host }) =>
+      Effect.gen(function* () {
+        expect(JSON.stringify(yield* host.decode("shout", { times: 2, word: "a" }))).toBe('{"word":"a","times":2}')
+        expect(yield* host.decode("shout", { word: "a" })).toEqual({ word: "a", times: 1 })
+        expect((yield* Effect.flip(host.decode("shout", {}))).code).toBe("invalid_params")
+      })
+    )
+  )
+
   it.effect("asks again when the file changes between question and answer", () => {
     const { layer, questions } = answering((_question, count) =>
       count > 1 ? Effect.succeed({ approved: true }) : Effect.succeed({ approved: true }).pipe(Effect.tap(() => change))

@@ -4,10 +4,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
-import { approve, assess } from "./approve.ts"
+import { approve, assess, type Decision } from "./approve.ts"
 import { type Call, CurrentCall, type Progress, type Reply, type SymlinkPolicy } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
-import { redact } from "./redact.ts"
+import { redact, redactText } from "./redact.ts"
 import type { Approver, AskCaller } from "./services/approver.ts"
 import { Journal } from "./services/journal.ts"
 import type { Workspace } from "./services/workspace.ts"
@@ -89,6 +89,8 @@ export const callTool = Effect.fnUntraced(function* <R>(
             status: reply.ok ? "success" : "error",
             ...(reply.error !== undefined && { error: reply.error.code }),
             duration_sec: durationMs / 1000,
+            ...(progress.facts !== undefined && { touches: touchesForRecord(progress.facts) }),
+            ...(progress.approval !== undefined && { approval: progress.approval }),
             reply: redact(reply.wire)
           },
           { durable: progress.writes.length > 0 }
@@ -98,6 +100,12 @@ export const callTool = Effect.fnUntraced(function* <R>(
       return reply
     })
   )
+})
+
+/** Decodes arguments as the road does: keys in schema order, defaults filled in. */
+export const decodeCall = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, name: string, args: unknown) {
+  const tool = yield* findTool(settings, name)
+  return (yield* tool.prepare(args)).input
 })
 
 /** Runs the road up to and including assess and judge, and says what the call would do. */
@@ -115,7 +123,19 @@ interface Travel {
   tool?: Tool<unknown>
   prepared?: PreparedCall<unknown>
   writes: ReadonlyArray<string>
+  facts?: Facts
+  approval?: Decision & { readonly asks: boolean }
 }
+
+// What is typed into a terminal may be a password: the record has the terminal only.
+const touchesForRecord = ({ reads, writes, runs, fetches, types, risk }: Facts): unknown => ({
+  risk,
+  ...(reads.length > 0 && { reads }),
+  ...(writes.length > 0 && { writes: writes.map(({ path, exists }) => ({ path, exists })) }),
+  ...(runs !== undefined && { runs: redactText(runs) }),
+  ...(fetches !== undefined && { fetches: redactText(fetches) }),
+  ...(types !== undefined && { types: types.terminal })
+})
 
 // A tool that can't say what may be recorded keeps its arguments off the record altogether.
 const paramsForRecord = <R>(tool: Tool<R> | undefined, args: unknown): Effect.Effect<unknown, never, R> => {
@@ -133,8 +153,14 @@ const travel = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, args: 
   const tool = yield* findTool(settings, call.tool)
   progress.tool = tool
   progress.prepared = yield* tool.prepare(args)
-  const approved = yield* approve(settings.dialect, tool, progress.prepared as PreparedCall<R>, (facts: Facts) => {
-    progress.writes = facts.writes.map(({ path }) => path)
+  const approved = yield* approve(settings.dialect, tool, progress.prepared as PreparedCall<R>, {
+    assessed: (facts) => {
+      progress.facts = facts
+      progress.writes = facts.writes.map(({ path }) => path)
+    },
+    decided: (decision) => {
+      progress.approval = decision
+    }
   })
   progress.prepared = approved.prepared
   const executed = withTimeout(approved.prepared)

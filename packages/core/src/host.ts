@@ -2,7 +2,14 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import { type CallOptions, callTool, previewCall, type RoadServices, type RoadSettings } from "./call-tool.ts"
+import {
+  type CallOptions,
+  callTool,
+  decodeCall,
+  previewCall,
+  type RoadServices,
+  type RoadSettings
+} from "./call-tool.ts"
 import type { Reply, SymlinkPolicy } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
 import type { JsonSchema } from "./json-schema.ts"
@@ -41,6 +48,8 @@ export interface HostService {
   /** Sends one call down the road. It never fails: failures are replies. */
   readonly call: (tool: string, args: unknown, options?: CallOptions) => Effect.Effect<Reply>
   readonly preview: (tool: string, args: unknown) => Effect.Effect<CallPreview, ToolError>
+  /** Arguments as the tool would get them: keys in schema order, defaults filled in. */
+  readonly decode: (tool: string, args: unknown) => Effect.Effect<Readonly<Record<string, unknown>>, ToolError>
 }
 
 export interface HostOptions<R> {
@@ -73,7 +82,8 @@ export class Host extends Context.Service<Host, HostService>()("@haft/core/Host"
           tools: [...tools.values()].map(({ tool, plugin }) => describe(dialect, tool, plugin)),
           call: (name, args, callOptions) =>
             callTool(settings, name, args, callOptions).pipe(Effect.provideContext(context)),
-          preview: (name, args) => previewCall(settings, name, args).pipe(Effect.provideContext(context))
+          preview: (name, args) => previewCall(settings, name, args).pipe(Effect.provideContext(context)),
+          decode: (name, args) => decodeCall(settings, name, args)
         }
       })
     )
