@@ -40,7 +40,6 @@ export {
   type Verdict
 } from "./services/approver.ts"
 export { Artifacts, type ArtifactWriter, memoryArtifacts } from "./services/artifacts.ts"
-export { Cache, memoryCache } from "./services/cache.ts"
 export { Journal, type JournalEvent, memoryJournal } from "./services/journal.ts"
 export { type Command, type ProcessEnd, Processes, type ProcessTree, type RunOptions } from "./services/processes.ts"
 export { refuseCommands, Sandbox, type SandboxDescription, type SandboxRequest } from "./services/sandbox.ts"
