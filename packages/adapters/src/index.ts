@@ -1,1 +1,1 @@
-export {}
+export { type LegalNames, legalNames } from "./names.ts"

@@ -1,0 +1,48 @@
+import type { Answer, ApprovalQuestion, Progress, Reply } from "@haft/core"
+import type { OpenHost } from "@haft/core/promise"
+
+/** Where a call stands: it is over, or it waits for a person. */
+export type Step = { readonly reply: Reply } | { readonly question: ApprovalQuestion }
+
+/**
+ * A call that stops to ask and goes on with the answer. It is one call all the while: what was shown to the person
+ * is what runs, and it is on record once.
+ */
+export interface Conversation {
+  readonly next: () => Promise<Step>
+  readonly answer: (answer: Answer) => void
+  /** Ends the call and whatever it runs. */
+  readonly cancel: (reason: unknown) => void
+}
+
+export const converse = (
+  host: Pick<OpenHost, "call">,
+  tool: string,
+  args: unknown,
+  onProgress: (progress: Progress) => void
+): Conversation => {
+  const controller = new AbortController()
+  let asked = Promise.withResolvers<Step>()
+  let answered = Promise.withResolvers<Answer>()
+  const reply = host
+    .call(tool, args, {
+      signal: controller.signal,
+      onProgress,
+      ask: (question) => {
+        answered = Promise.withResolvers()
+        asked.resolve({ question })
+        return answered.promise
+      }
+    })
+    .then((reply): Step => ({ reply }))
+  // A call that is cancelled while nobody waits for it has nobody to tell.
+  reply.catch(() => undefined)
+  return {
+    next: () => Promise.race([asked.promise, reply]),
+    answer: (answer) => {
+      asked = Promise.withResolvers()
+      answered.resolve(answer)
+    },
+    cancel: (reason) => controller.abort(reason)
+  }
+}

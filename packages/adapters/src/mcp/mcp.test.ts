@@ -1,0 +1,277 @@
+import { PassThrough } from "node:stream"
+
+import { afterEach, describe, expect, it } from "@effect/vitest"
+import {
+  Approver,
+  CurrentCall,
+  defineDialect,
+  defineTool,
+  definePlugin,
+  type ErrorCode,
+  errorCodes,
+  Host,
+  type JournalEvent,
+  memoryJournal,
+  memoryWorkspace,
+  reportProgress,
+  use,
+  Workspace
+} from "@haft/core"
+import { openHost } from "@haft/core/promise"
+import { Client, type ClientOptions, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as z from "zod"
+
+import { mcpFetchHandler, type McpServerFactory, mcpServer, serveMcpOnStdio } from "./index.ts"
+
+const plain = defineDialect({
+  name: "plain",
+  symlinks: "inside",
+  asks: (risk) => risk !== "read_only",
+  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
+  success: ({ output }) => ({ ok: true, output }),
+  failure: ({ errorName, error }) => ({ ok: false, error: errorName, message: error.message }),
+  envelope: (output) => ({ type: "object", properties: { ok: { type: "boolean" }, output }, required: ["ok"] })
+})
+
+const shout = defineTool({
+  name: "word.shout",
+  description: "Says a word loudly.",
+  input: z.strictObject({ word: z.string().describe("What to say") }),
+  output: z.object({ said: z.string() }),
+  risk: "read_only",
+  execute: ({ word }) => Effect.succeed({ said: word.toUpperCase() }),
+  render: ({ said }) => `${said}!`
+})
+
+const save = defineTool({
+  name: "save",
+  description: "Writes a file.",
+  input: z.strictObject({ path: z.string(), content: z.string() }),
+  output: z.object({ path: z.string() }),
+  risk: "dangerous",
+  idempotent: true,
+  openWorld: true,
+  touches: ({ path }) => ({ writes: [path] }),
+  execute: Effect.fnUntraced(function* ({ path, content }) {
+    const workspace = yield* Workspace
+    yield* workspace.commit([{ kind: "write", path, content: new TextEncoder().encode(content) }])
+    return { path }
+  })
+})
+
+const steps = defineTool({
+  name: "steps",
+  description: "Counts aloud, then waits until it is stopped if it is told to.",
+  input: z.strictObject({ wait: z.boolean().default(false) }),
+  output: z.object({ counted: z.number() }),
+  risk: "read_only",
+  execute: Effect.fnUntraced(function* ({ wait }) {
+    for (const message of ["one", "two"]) yield* reportProgress({ message, total: 2 })
+    if (wait) yield* Effect.never
+    return { counted: 2 }
+  })
+})
+
+// Leaves every question to the caller.
+const askTheCaller = Layer.succeed(Approver, {
+  judge: ({ asks }) => Effect.succeed({ decision: asks ? "ask" : "allow", reason: "the contract asks" }),
+  ask: (question) => CurrentCall.use(({ ask }) => ask?.(question) ?? Effect.succeed({ approved: false }))
+})
+
+const cleanups: Array<() => Promise<unknown>> = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+})
+
+const startServer = async () => {
+  const events: Array<JournalEvent> = []
+  const plugin = definePlugin({ name: "words", version: "1.0.0", tools: [shout, save, steps] })
+  const host = await openHost(
+    Host.layer({ dialect: plain, plugins: [use(plugin)] }).pipe(
+      Layer.provide(Layer.mergeAll(memoryWorkspace(), memoryJournal(events), askTheCaller))
+    )
+  )
+  cleanups.push(host.dispose)
+  const factory = mcpServer(host, { version: "1.2.3", howToAllow: "Start it with --approve all." })
+  return { events, factory }
+}
+
+const transports: Record<string, (factory: McpServerFactory) => Transport> = {
+  stdio: (factory) => {
+    const input = new PassThrough()
+    const output = new PassThrough()
+    const { close } = serveMcpOnStdio(factory, { input, output })
+    cleanups.push(close)
+    return overStreams(output, input)
+  },
+  http: (factory) => {
+    const handler = mcpFetchHandler(factory)
+    cleanups.push(handler.close)
+    return new StreamableHTTPClientTransport(new URL("http://haft.test/mcp"), {
+      fetch: (url, init) => handler.fetch(new Request(url, init))
+    })
+  }
+}
+
+// The official client's stdio transport starts a process; this one speaks the same lines over two streams.
+const overStreams = (from: PassThrough, to: PassThrough): Transport => {
+  let rest = ""
+  const transport: Transport = {
+    start: async () => {
+      from.on("data", (chunk: Buffer) => {
+        const lines = `${rest}${chunk.toString()}`.split("\n")
+        rest = lines.pop() ?? ""
+        for (const line of lines) transport.onmessage?.(JSON.parse(line))
+      })
+    },
+    send: async (message) => void to.write(`${JSON.stringify(message)}\n`),
+    close: async () => void to.end()
+  }
+  return transport
+}
+
+const eras = { "2025-11-25": { mode: "legacy" }, "2026-07-28": { mode: { pin: "2026-07-28" } } } as const
+const quadrants = Object.keys(transports).flatMap((transport) =>
+  Object.keys(eras).map((era) => ({ transport, era: era as keyof typeof eras }))
+)
+
+const connect = async (
+  { transport, era }: (typeof quadrants)[number],
+  { capabilities = {} }: Pick<ClientOptions, "capabilities"> = {}
+) => {
+  const { events, factory } = await startServer()
+  const client = new Client({ name: "test", version: "0" }, { capabilities, versionNegotiation: eras[era] })
+  await client.connect(transports[transport]!(factory))
+  cleanups.push(() => client.close())
+  return { client, events }
+}
+
+describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
+  it("negotiates the version and lists the tools with schemas and hints, in the host's order", async () => {
+    const { client } = await connect(quadrant)
+    expect(client.getNegotiatedProtocolVersion()).toBe(quadrant.era)
+    expect(client.getServerVersion()).toMatchObject({ name: "haft", version: "1.2.3" })
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(["word_shout", "save", "steps"])
+    expect(tools[0]).toMatchObject({
+      description: "Says a word loudly.",
+      inputSchema: {
+        type: "object",
+        properties: { word: { type: "string", description: "What to say" } },
+        required: ["word"],
+        additionalProperties: false
+      },
+      outputSchema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] },
+      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+    })
+    expect(tools[1]?.annotations).toEqual({
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: true,
+      openWorldHint: true
+    })
+  })
+
+  it.each(["word_shout", "word.shout"])("answers a call of %s with envelope and text", async (name) => {
+    const { client } = await connect(quadrant)
+    expect(await client.callTool({ name, arguments: { word: "hi" } })).toMatchObject({
+      content: [{ type: "text", text: "HI!" }],
+      structuredContent: { ok: true, output: { said: "HI" } },
+      isError: false
+    })
+  })
+
+  it("sends bad input and unknown tools down the road, so that they are on record", async () => {
+    const { client, events } = await connect(quadrant)
+    expect(await client.callTool({ name: "word_shout", arguments: { word: 1, loud: true } })).toMatchObject({
+      structuredContent: { ok: false, error: "invalid_params" },
+      isError: true
+    })
+    expect(await client.callTool({ name: "word_shout" })).toMatchObject({ structuredContent: { ok: false } })
+    expect(await client.callTool({ name: "nothing", arguments: {} })).toMatchObject({
+      structuredContent: { ok: false, error: "unknown_tool" },
+      isError: true
+    })
+    expect(events.filter(({ type }) => type === "tool_call_finished").map(({ error }) => error)).toEqual([
+      "invalid_params",
+      "invalid_params",
+      "unknown_tool"
+    ])
+  })
+
+  it("passes progress on", async () => {
+    const { client } = await connect(quadrant)
+    const heard: Array<unknown> = []
+    await client.callTool({ name: "steps", arguments: {} }, { onprogress: (progress) => heard.push(progress) })
+    expect(heard).toEqual([
+      { progress: 1, total: 2, message: "one" },
+      { progress: 2, total: 2, message: "two" }
+    ])
+  })
+
+  it("interrupts a call that the client cancels", async () => {
+    const { client, events } = await connect(quadrant)
+    const controller = new AbortController()
+    const call = client.callTool(
+      { name: "steps", arguments: { wait: true } },
+      { signal: controller.signal, onprogress: () => controller.abort("enough") }
+    )
+    await expect(call).rejects.toThrow()
+    await expect.poll(() => events.at(-1)).toMatchObject({ type: "tool_call_finished", error: "cancelled" })
+  })
+
+  it.each([
+    { said: "yes", answer: { action: "accept" as const, content: { approve: true } }, ok: true },
+    { said: "no in the form", answer: { action: "accept" as const, content: { approve: false } }, ok: false },
+    { said: "no", answer: { action: "decline" as const }, ok: false }
+  ])("asks through the client and takes $said for an answer, in one call on record", async ({ answer, ok }) => {
+    const { client, events } = await connect(quadrant, { capabilities: { elicitation: { form: {} } } })
+    const asked: Array<string> = []
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      asked.push(params.message)
+      return answer
+    })
+    const result = await client.callTool({ name: "save", arguments: { path: "a.txt", content: "x" } })
+    expect(result).toMatchObject({ structuredContent: { ok }, isError: !ok })
+    expect(asked).toEqual([expect.stringContaining("Run save?")])
+    expect(events.map(({ type }) => type)).toEqual(["tool_call_started", "approval_decided", "tool_call_finished"])
+  })
+
+  it("refuses and says how to allow it when the client can't ask", async () => {
+    const { client } = await connect(quadrant)
+    expect(await client.callTool({ name: "save", arguments: { path: "a.txt", content: "x" } })).toMatchObject({
+      structuredContent: {
+        ok: false,
+        error: "approval_denied",
+        message: expect.stringContaining("Start it with --approve all.")
+      }
+    })
+  })
+})
+
+it("answers what was asked before the client closed its end", async () => {
+  const { factory } = await startServer()
+  const input = new PassThrough()
+  const output = new PassThrough()
+  const { closed } = serveMcpOnStdio(factory, { input, output })
+  const request = (id: number, method: string, params: object) =>
+    input.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)
+  const clientInfo = { name: "pipe", version: "0" }
+  request(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo })
+  request(2, "tools/call", { name: "word.shout", arguments: { word: "hi" } })
+  input.end()
+  await closed
+  const lines = String(output.read()).trim().split("\n")
+  expect(lines.map((line) => JSON.parse(line).id).toSorted()).toEqual([1, 2])
+})
+
+it("does not let a ticket be used twice, or one that nobody gave out", async () => {
+  const { client } = await connect({ transport: "http", era: "2026-07-28" })
+  const params = { name: "save", arguments: { path: "a", content: "" }, requestState: "made up" }
+  expect(await client.callTool(params)).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining("no longer open") }]
+  })
+})

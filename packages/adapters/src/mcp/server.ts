@@ -1,0 +1,186 @@
+import { randomUUID } from "node:crypto"
+
+import type { Answer, ApprovalQuestion, Progress, Reply, ToolDescription } from "@haft/core"
+import type { OpenHost } from "@haft/core/promise"
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  inputRequired,
+  type InputRequiredResult,
+  inputResponse,
+  Server,
+  type ServerContext,
+  type Tool
+} from "@modelcontextprotocol/server"
+
+import { type Conversation, converse } from "../conversation.ts"
+import { legalNames } from "../names.ts"
+
+export interface McpOptions {
+  readonly name?: string
+  readonly version: string
+  /** What the client's model is told about this server. */
+  readonly instructions?: string
+  /** The question as a person reads it. */
+  readonly describe?: (question: ApprovalQuestion) => string
+  /** What a person can do where the client is unable to ask. */
+  readonly howToAllow?: string
+}
+
+/** Makes a server for one connection, as the SDK's transports want it. */
+export type McpServerFactory = () => Server
+
+/**
+ * A host as an MCP server, for the protocols of 2025 and of 2026-07-28. All servers of one factory share the calls
+ * that wait for approval, because over HTTP each request may meet another server.
+ */
+export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOptions): McpServerFactory => {
+  const { legal, original } = legalNames(host.tools.map(({ name }) => name))
+  const waiting = waitingRoom()
+
+  return () => {
+    // The low-level Server on purpose: McpServer answers bad input itself, and the call would never be on record.
+    const server = new Server(
+      { name: options.name ?? "haft", version: options.version },
+      {
+        capabilities: { tools: {} },
+        ...(options.instructions !== undefined && { instructions: options.instructions })
+      }
+    )
+    server.setRequestHandler("tools/list", () => ({ tools: host.tools.map((tool) => toolOf(tool, legal(tool.name))) }))
+    server.setRequestHandler("tools/call", async ({ params }, context) => {
+      const ticket = context.mcpReq.requestState<string>()
+      const conversation =
+        ticket === undefined
+          ? converse(host, original(params.name), params.arguments ?? {}, progressTo(context))
+          : waiting.leave(ticket)
+      if (conversation === undefined) return noLongerOpen
+      if (ticket !== undefined) conversation.answer(answerOf(context))
+      return round(conversation, context, server)
+    })
+
+    const round = async (conversation: Conversation, context: ServerContext, server: Server) => {
+      const step = await untilAborted(conversation, context.mcpReq.signal)
+      if ("reply" in step) return resultOf(step.reply)
+      if (!canElicit(context, server)) {
+        conversation.answer({ approved: false, reason: cannotAsk(options) })
+        return round(conversation, context, server)
+      }
+      return questionFor(step.question, waiting.enter(conversation), options)
+    }
+    return server
+  }
+}
+
+const toolOf = (tool: ToolDescription, name: string): Tool => ({
+  name,
+  description: tool.description,
+  inputSchema: { type: "object", ...tool.inputSchema },
+  outputSchema: { type: "object", ...tool.replySchema },
+  annotations: {
+    readOnlyHint: tool.risk === "read_only",
+    destructiveHint: tool.risk === "dangerous",
+    idempotentHint: tool.idempotent,
+    openWorldHint: tool.openWorld
+  }
+})
+
+const resultOf = (reply: Reply): CallToolResult => ({
+  content: [{ type: "text", text: reply.text }],
+  structuredContent: reply.wire,
+  isError: !reply.ok
+})
+
+// The SDK's signal may fire after the answer has gone out too; then it means nothing.
+const untilAborted = async (conversation: Conversation, signal: AbortSignal) => {
+  const cancel = (): void => conversation.cancel(signal.reason)
+  if (signal.aborted) cancel()
+  signal.addEventListener("abort", cancel, { once: true })
+  try {
+    return await conversation.next()
+  } finally {
+    signal.removeEventListener("abort", cancel)
+  }
+}
+
+const progressTo = ({ mcpReq }: ServerContext): ((progress: Progress) => void) => {
+  const progressToken = mcpReq._meta?.progressToken
+  if (progressToken === undefined) return () => undefined
+  let count = 0
+  return ({ message, done, total }) => {
+    // The protocol wants a number that grows, also from a call that has none to give.
+    count = Math.max(count + Number.EPSILON, done ?? count + 1)
+    const params = { progressToken, progress: count, message, ...(total !== undefined && { total }) }
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined)
+  }
+}
+
+const approvalKey = "approval"
+
+const questionFor = (question: ApprovalQuestion, ticket: string, options: McpOptions): InputRequiredResult =>
+  inputRequired({
+    inputRequests: {
+      [approvalKey]: inputRequired.elicit({
+        message: (options.describe ?? describeBriefly)(question),
+        requestedSchema: {
+          type: "object",
+          properties: {
+            approve: { type: "boolean", title: "Approve", description: "Let this call run", default: true }
+          }
+        }
+      })
+    },
+    requestState: ticket
+  })
+
+const answerOf = ({ mcpReq }: ServerContext): Answer => {
+  const response = inputResponse(mcpReq.inputResponses, approvalKey)
+  if (response.kind !== "elicit") return { approved: false, reason: "the client did not answer the question" }
+  const approved = response.action === "accept" && response.content?.["approve"] !== false
+  return { approved, reason: approved ? "approved in the client" : "the person said no" }
+}
+
+const describeBriefly = ({ call, reason, input, preview }: ApprovalQuestion): string =>
+  [`Run ${call.tool}? (${reason})`, JSON.stringify(input), preview].filter((part) => part !== undefined).join("\n")
+
+// The 2026 protocol sends what a client can do with each request, the older ones once at the start.
+const canElicit = ({ mcpReq }: ServerContext, server: Server): boolean => {
+  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
+  const sent = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined
+  const elicitation = (sent ?? server.getClientCapabilities())?.elicitation
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
+}
+
+const cannotAsk = ({ howToAllow }: McpOptions): string =>
+  `it needs a person's approval, and this MCP client can't ask for it${howToAllow === undefined ? "" : `. ${howToAllow}`}`
+
+const noLongerOpen: CallToolResult = {
+  content: [{ type: "text", text: "This question is no longer open. Make the call again." }],
+  isError: true
+}
+
+const patienceMs = 10 * 60 * 1000
+const seats = 100
+
+/** Calls that wait for an answer, by ticket. One that waits too long, or finds the room full, is cancelled. */
+const waitingRoom = () => {
+  const calls = new Map<string, { readonly conversation: Conversation; readonly timer: NodeJS.Timeout }>()
+  const leave = (ticket: string): Conversation | undefined => {
+    const found = calls.get(ticket)
+    calls.delete(ticket)
+    clearTimeout(found?.timer)
+    return found?.conversation
+  }
+  const giveUp = (ticket: string): void => leave(ticket)?.cancel(new Error("nobody answered the question"))
+  return {
+    leave,
+    enter: (conversation: Conversation): string => {
+      const [longest] = calls.keys()
+      if (calls.size >= seats && longest !== undefined) giveUp(longest)
+      const ticket = randomUUID()
+      calls.set(ticket, { conversation, timer: setTimeout(giveUp, patienceMs, ticket).unref() })
+      return ticket
+    }
+  }
+}

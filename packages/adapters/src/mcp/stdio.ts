@@ -1,0 +1,81 @@
+import { PassThrough, type Readable, type Writable } from "node:stream"
+
+import { isJSONRPCNotification, isJSONRPCRequest, type RequestId, type Transport } from "@modelcontextprotocol/server"
+import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
+
+import type { McpServerFactory } from "./server.ts"
+
+export interface McpStdio {
+  /** Resolves when the client has gone. */
+  readonly closed: Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const graceMs = 2_000
+
+/**
+ * Speaks MCP on this process's standard streams, which must then carry nothing else. A client that closes its end
+ * still gets the answers to what it asked before, for a moment.
+ */
+export const serveMcpOnStdio = (
+  factory: McpServerFactory,
+  streams: { readonly input: Readable; readonly output: Writable } = { input: process.stdin, output: process.stdout }
+): McpStdio => {
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  const input = new PassThrough()
+  const { transport, whenAnswered } = watched(new StdioServerTransport(input, streams.output), resolve)
+  const handle = serveStdio(factory, { transport })
+  streams.input.pipe(input, { end: false })
+  const endOnceAnswered = (): unknown => {
+    // What the client wrote last may still be on its way to the transport.
+    if (input.readableLength + input.writableLength > 0) return setImmediate(endOnceAnswered)
+    const grace = setTimeout(() => input.end(), graceMs)
+    return whenAnswered(() => {
+      clearTimeout(grace)
+      input.end()
+    })
+  }
+  streams.input.once("end", endOnceAnswered)
+  return { closed, close: () => handle.close() }
+}
+
+/** The same transport, and word of when no request is left without an answer. */
+const watched = (inner: Transport, onClosed: () => void) => {
+  const open = new Set<RequestId>()
+  let onAnswered: (() => void) | undefined
+  const settle = (id: RequestId): void => {
+    open.delete(id)
+    if (open.size === 0) onAnswered?.()
+  }
+  const transport: Transport = {
+    start: () => {
+      // The SDK's transports are no event targets: they have these properties and nothing else.
+      Object.assign(inner, {
+        onclose: () => {
+          transport.onclose?.()
+          onClosed()
+        },
+        onerror: (error) => transport.onerror?.(error),
+        onmessage: (message) => {
+          if (isJSONRPCRequest(message)) open.add(message.id)
+          // A cancelled request is never answered.
+          if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
+            settle(message.params?.["requestId"] as RequestId)
+          }
+          transport.onmessage?.(message)
+        }
+      } satisfies Partial<Transport>)
+      return inner.start()
+    },
+    send: async (message, options) => {
+      await inner.send(message, options)
+      if (!("method" in message) && message.id !== undefined) settle(message.id)
+    },
+    close: () => inner.close()
+  }
+  const whenAnswered = (then: () => void): void => {
+    if (open.size === 0) then()
+    else onAnswered = then
+  }
+  return { transport, whenAnswered }
+}

@@ -1,0 +1,37 @@
+/** The way to names that every model API takes, and back. */
+export interface LegalNames {
+  /** Letters, digits, `_` and `-`, at most 64 of them: `file.read` becomes `file_read`. */
+  readonly legal: (name: string) => string
+  /** The tool's own name; a name nobody gave out comes back as it is. */
+  readonly original: (legal: string) => string
+}
+
+export const legalNames = (names: ReadonlyArray<string>): LegalNames => {
+  const toLegal = new Map<string, string>()
+  const toOriginal = new Map<string, string>()
+  // Names that are legal already keep their place; the others make way for them.
+  const inOrder = [...names.filter(isLegal), ...names.filter((name) => !isLegal(name))]
+  for (const name of inOrder) {
+    const legal = firstFree(name, toOriginal)
+    toLegal.set(name, legal)
+    toOriginal.set(legal, name)
+  }
+  return {
+    legal: (name) => toLegal.get(name) ?? name,
+    original: (legal) => toOriginal.get(legal) ?? legal
+  }
+}
+
+const maximumLength = 64
+
+const isLegal = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name)
+
+const firstFree = (name: string, taken: ReadonlyMap<string, string>): string => {
+  const plain = name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, maximumLength) || "tool"
+  let candidate = plain
+  for (let count = 2; taken.has(candidate); count++) {
+    const suffix = `_${count}`
+    candidate = `${plain.slice(0, maximumLength - suffix.length)}${suffix}`
+  }
+  return candidate
+}
