@@ -218,7 +218,7 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
       { name: "steps", arguments: { wait: true } },
       { signal: controller.signal, onprogress: () => controller.abort("enough") }
     )
-    await expect(call).rejects.toThrow()
+    await expect(call).rejects.toThrow(/enough/)
     await expect.poll(() => events.at(-1)).toMatchObject({ type: "tool_call_finished", error: "cancelled" })
   })
 
@@ -255,6 +255,8 @@ it("answers what was asked before the client closed its end", async () => {
   const { factory } = await startServer()
   const input = new PassThrough()
   const output = new PassThrough()
+  const written: Array<string> = []
+  output.on("data", (line: Buffer) => written.push(line.toString()))
   const { closed } = serveMcpOnStdio(factory, { input, output })
   const request = (id: number, method: string, params: object) =>
     input.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)
@@ -263,8 +265,8 @@ it("answers what was asked before the client closed its end", async () => {
   request(2, "tools/call", { name: "word.shout", arguments: { word: "hi" } })
   input.end()
   await closed
-  const lines = String(output.read()).trim().split("\n")
-  expect(lines.map((line) => JSON.parse(line).id).toSorted()).toEqual([1, 2])
+  const answered = written.map((line) => (JSON.parse(line) as { id: number }).id)
+  expect(new Set(answered)).toEqual(new Set([1, 2]))
 })
 
 it("does not let a ticket be used twice, or one that nobody gave out", async () => {
