@@ -132,7 +132,13 @@ describe("the road", () => {
     withHost(({ host, events }) =>
       Effect.gen(function* () {
         const reply = yield* host.call("shout", { word: "hey", times: 2 }, { requestId: "r1" })
-        expect(reply).toEqual({ ok: true, wire: { output: { said: "HEYHEY" }, writes: [] }, text: "HEYHEY!" })
+        expect(reply).toEqual({
+          ok: true,
+          wire: { output: { said: "HEYHEY" }, writes: [] },
+          text: "HEYHEY!",
+          writes: [],
+          durationMs: expect.any(Number)
+        })
         expect(events.map(({ type, request_id, status }) => [type, request_id, status])).toEqual([
           ["tool_call_started", "r1", undefined],
           ["tool_call_finished", "r1", "success"]

@@ -216,13 +216,15 @@ const encode = (
   outcome: Executed | ToolError
 ): Reply => {
   const { writes } = progress
+  const { durationMs } = finished
   if (!isToolError(outcome)) {
     const isForeign = progress.tool?.dialect !== dialect.name
-    return { ok: true, wire: dialect.success({ ...finished, ...outcome, writes, isForeign }), text: outcome.text }
+    const wire = dialect.success({ ...finished, ...outcome, writes, isForeign })
+    return { ok: true, wire, text: outcome.text, writes, durationMs }
   }
   const error = reword(dialect, progress.prepared, outcome)
   const wire = dialect.failure({ ...finished, error, writes, errorName: dialect.errorNames[error.code] })
-  return { ok: false, wire, text: failureText(error), error }
+  return { ok: false, wire, text: failureText(error), writes, durationMs, error }
 }
 
 const reword = (dialect: Dialect, prepared: PreparedCall<unknown> | undefined, error: ToolError): ToolError => {

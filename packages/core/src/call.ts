@@ -23,6 +23,9 @@ export interface Reply {
   readonly wire: unknown
   /** The same for people. */
   readonly text: string
+  /** What the call wrote, or would have written, relative to the workspace. */
+  readonly writes: ReadonlyArray<string>
+  readonly durationMs: number
   /** The failure behind `ok: false`, before the dialect renamed it. */
   readonly error?: ToolError
 }

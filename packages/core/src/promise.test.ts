@@ -60,7 +60,13 @@ describe("a host without Effect", () => {
   it("calls tools made of async functions", async () => {
     await using host = await open()
     expect(host.tools.map(({ name }) => name)).toEqual(["add", "wait"])
-    expect(await host.call("add", { a: 1, b: 2 })).toEqual({ ok: true, wire: { sum: 3 }, text: '{\n  "sum": 3\n}' })
+    expect(await host.call("add", { a: 1, b: 2 })).toEqual({
+      ok: true,
+      wire: { sum: 3 },
+      text: '{\n  "sum": 3\n}',
+      writes: [],
+      durationMs: expect.any(Number)
+    })
     expect((await host.call("add", { a: -1, b: 2 })).wire).toEqual({ error: "invalid_range", message: "a is negative" })
     expect((await host.call("add", { a: 1, b: -2 })).error?.code).toBe("internal_error")
   })

@@ -1,0 +1,82 @@
+import type { Artifacts, Cache, ConfiguredPlugin, Dialect, Plugin, RoadServices, Sandbox, StateFiles } from "@haft/core"
+import * as z from "zod"
+
+import { type DialectName, dialectNames } from "./dialects.ts"
+import { type PackageName, packageNames } from "./packages.ts"
+
+/** What a standard host lends to plugins. */
+export type StandardServices = RoadServices | Artifacts | Cache | Sandbox | StateFiles
+
+/**
+ * A plugin: as `use(plugin, config)` gives it, as its package exports it, or by the package's name, which is how a
+ * JSON file writes it.
+ */
+export type PluginEntry =
+  | ConfiguredPlugin<StandardServices>
+  | Plugin<StandardServices, undefined>
+  | string
+  | { readonly package: string; readonly config?: unknown }
+
+/** How a host answers where the contract wants a person: by asking, by yes, by no. */
+export const approvalModes = ["ask", "all", "none"] as const
+export type ApprovalMode = (typeof approvalModes)[number]
+
+export const sandboxNames = ["auto", "bubblewrap", "docker", "seatbelt", "none"] as const
+export type SandboxName = (typeof sandboxNames)[number]
+
+/** Everything that can be said about a host. Nothing has to be. */
+export interface HaftConfig {
+  /** The directory to work in; the current one by default. In a file it is relative to the file. */
+  readonly root?: string
+  /** The contract that is spoken; `haft` by default. */
+  readonly dialect?: DialectName | Dialect
+  /** Which of haft's own tool packages to use; all by default. */
+  readonly packages?: ReadonlyArray<PackageName>
+  readonly plugins?: ReadonlyArray<PluginEntry>
+  /** `ask` by default. Rules come first. */
+  readonly approval?: ApprovalMode
+  /** `auto` by default: the strongest that works here, and no commands where none does. */
+  readonly sandbox?: SandboxName
+  /** Where records, rules and history are kept, never inside the root. A directory of the user's by default. */
+  readonly state?: string
+  /** Whether links inside the workspace are followed; the dialect says so by default. */
+  readonly symlinks?: "inside" | "deny"
+}
+
+/** The identity, with the type of a configuration: the default export of `haft.config.ts`. */
+export const defineConfig = (config: HaftConfig): HaftConfig => config
+
+/** What is wrong with a configuration, and where. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError"
+}
+
+/** Checks what a file holds. Unknown keys are refused: a misspelt setting must not look like a setting. */
+export const checkConfig = (value: unknown, where: string): HaftConfig => {
+  const checked = configShape.safeParse(value)
+  if (checked.success) return checked.data as HaftConfig
+  const problems = checked.error.issues.map(({ path, message }) => `${path.join(".") || "it"}: ${message}`)
+  throw new ConfigError(`${where} is not a configuration of haft: ${problems.join("; ")}`)
+}
+
+const isPlugin = (value: unknown): boolean => typeof value === "object" && value !== null && "~haft/Plugin" in value
+const isDialect = (value: unknown): boolean => typeof value === "object" && value !== null && "errorNames" in value
+
+const configShape = z.strictObject({
+  root: z.string().min(1).optional(),
+  dialect: z.union([z.enum(dialectNames), z.custom(isDialect, "neither a dialect nor the name of one")]).optional(),
+  packages: z.array(z.enum(packageNames)).optional(),
+  plugins: z
+    .array(
+      z.union([
+        z.string().min(1),
+        z.custom(isPlugin, "not a plugin"),
+        z.strictObject({ package: z.string().min(1), config: z.unknown().optional() })
+      ])
+    )
+    .optional(),
+  approval: z.enum(approvalModes).optional(),
+  sandbox: z.enum(sandboxNames).optional(),
+  state: z.string().min(1).optional(),
+  symlinks: z.enum(["inside", "deny"]).optional()
+})

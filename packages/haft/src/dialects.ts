@@ -1,0 +1,17 @@
+import type { Dialect } from "@haft/core"
+import { agentbench, approvalgate, cliagent, filetools, haft, toolrouter } from "@haft/dialects"
+
+export const dialectNames = ["haft", "agentbench", "toolrouter", "approvalgate", "cliagent", "filetools"] as const
+export type DialectName = (typeof dialectNames)[number]
+
+const dialects: Readonly<Record<DialectName, Dialect>> = {
+  haft,
+  agentbench,
+  toolrouter,
+  approvalgate,
+  cliagent,
+  filetools
+}
+
+export const dialectOf = (dialect: DialectName | Dialect = "haft"): Dialect =>
+  typeof dialect === "string" ? dialects[dialect] : dialect

@@ -1,0 +1,147 @@
+import { createHash } from "node:crypto"
+import { registerHooks } from "node:module"
+import { homedir } from "node:os"
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+
+import { type StateError, StateFiles, type StateFilesService } from "@haft/core"
+import { fileState } from "@haft/node"
+import * as Effect from "effect/Effect"
+
+import { checkConfig, ConfigError, type HaftConfig, type PluginEntry } from "./config.ts"
+import { stateOf } from "./standard-host.ts"
+
+export interface FoundConfig {
+  readonly config: HaftConfig
+  /** Absolute; absent when there is no file. */
+  readonly file?: string
+  /** A file that was passed over because nobody has trusted it. */
+  readonly untrusted?: string
+}
+
+export interface FindConfigOptions {
+  /** A file the person names: it is used wherever it lies. */
+  readonly file?: string
+  /** What the person chose besides; it wins over what a file says. */
+  readonly overrides?: HaftConfig
+}
+
+const fileNames = ["haft.config.ts", "haft.config.js", "haft.config.json"]
+const trustDocument = "trusted-config.json"
+
+/**
+ * Finds the configuration: the file the person names, else the workspace's, else the user's. One that lies inside the
+ * workspace could have been written by the agent it is meant to hold, so it counts only if its content was trusted.
+ */
+export const findConfig = async ({ file, overrides = {} }: FindConfigOptions = {}): Promise<FoundConfig> => {
+  const root = resolve(overrides.root ?? ".")
+  if (file !== undefined) return loaded(resolve(file), overrides)
+  let untrusted: string | undefined
+  for (const directory of [root, userDirectory()]) {
+    const candidate = await firstIn(directory)
+    if (candidate === undefined) continue
+    const mayBeTheAgents = isWithin(root, candidate.path)
+    if (mayBeTheAgents && !(await isTrusted(candidate, { ...overrides, root }))) {
+      untrusted ??= candidate.path
+      continue
+    }
+    if (mayBeTheAgents && !candidate.path.endsWith(".json")) refuseWorkspaceModules(root, candidate)
+    return { ...(await loaded(candidate.path, overrides)), ...(untrusted !== undefined && { untrusted }) }
+  }
+  return { config: overrides, ...(untrusted !== undefined && { untrusted }) }
+}
+
+/** Remembers that this content of the workspace's configuration may be used. */
+export const trustConfig = async (overrides: HaftConfig = {}): Promise<string> => {
+  const candidate = await firstIn(resolve(overrides.root ?? "."))
+  if (candidate === undefined) throw new ConfigError(`there is no ${fileNames.join(", ")} to trust in the workspace`)
+  const trusted = JSON.stringify({ [candidate.path]: hashOf(candidate.content) })
+  await inState(overrides, (state) => state.write(trustDocument, new TextEncoder().encode(trusted)))
+  return candidate.path
+}
+
+interface Candidate {
+  readonly path: string
+  readonly content: Uint8Array
+}
+
+const userDirectory = (): string => {
+  const { XDG_CONFIG_HOME: home = "" } = process.env
+  return join(isAbsolute(home) ? home : join(homedir(), ".config"), "haft")
+}
+
+const firstIn = async (directory: string): Promise<Candidate | undefined> => {
+  for (const name of fileNames) {
+    const content = await documents(directory, (files) => files.read(name))
+    if (content !== undefined) return { path: join(directory, name), content }
+  }
+  return undefined
+}
+
+const isTrusted = async ({ path, content }: Candidate, config: HaftConfig): Promise<boolean> => {
+  const stored = await inState(config, (state) => state.read(trustDocument))
+  if (stored === undefined) return false
+  const trusted = JSON.parse(new TextDecoder().decode(stored)) as Record<string, unknown>
+  return trusted[path] === hashOf(content)
+}
+
+const hashOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex")
+
+const loaded = async (file: string, overrides: HaftConfig): Promise<FoundConfig> => {
+  const written = checkConfig(await contentOf(file), file)
+  const directory = dirname(file)
+  const config: HaftConfig = {
+    ...written,
+    ...(written.root !== undefined && { root: resolve(directory, written.root) }),
+    ...(written.state !== undefined && { state: resolve(directory, written.state) }),
+    ...(written.plugins !== undefined && { plugins: written.plugins.map((entry) => from(directory, entry)) }),
+    ...overrides
+  }
+  return { config, file }
+}
+
+// A path in a file is relative to the file, not to whoever reads it.
+const from = (directory: string, entry: PluginEntry): PluginEntry => {
+  if (typeof entry === "string") return entry.startsWith(".") ? resolve(directory, entry) : entry
+  if (!("package" in entry) || !entry.package.startsWith(".")) return entry
+  return { ...entry, package: resolve(directory, entry.package) }
+}
+
+const contentOf = async (file: string): Promise<unknown> => {
+  const attributes = file.endsWith(".json") ? { with: { type: "json" } } : {}
+  const module = (await import(pathToFileURL(file).href, attributes).catch((cause: unknown) => {
+    throw new ConfigError(`${file} can't be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause
+    })
+  })) as { readonly default?: unknown }
+  return module.default
+}
+
+// The trusted hash covers one file. What that file would import from the workspace is covered by nothing, so it can't;
+// haft itself is this copy of it.
+const refuseWorkspaceModules = (root: string, { path }: Candidate): void => {
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      const isOurs = /^(?:haft|@haft\/[\w-]+)(?:\/|$)/.test(specifier)
+      const resolved = next(specifier, isOurs ? { ...context, parentURL: import.meta.url } : context)
+      if (isOurs || !resolved.url.startsWith("file:")) return resolved
+      const target = fileURLToPath(resolved.url)
+      if (target === path || !isWithin(root, target)) return resolved
+      throw new ConfigError(
+        `${path} is trusted by its content and imports ${target}, which the agent could change. ` +
+          `Name the configuration with --config, or keep what it imports outside the workspace.`
+      )
+    }
+  })
+}
+
+const isWithin = (root: string, path: string): boolean => {
+  const way = relative(root, path)
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+const inState = <A>(config: HaftConfig, use: (state: StateFilesService) => Effect.Effect<A, StateError>): Promise<A> =>
+  Effect.runPromise(stateOf(config)).then((directory) => documents(directory, use))
+
+const documents = <A>(directory: string, use: (files: StateFilesService) => Effect.Effect<A, StateError>): Promise<A> =>
+  Effect.runPromise(StateFiles.use(use).pipe(Effect.provide(fileState({ directory }))))

@@ -1,0 +1,9 @@
+export {
+  type McpFetchHandler,
+  mcpFetchHandler,
+  type McpOptions,
+  mcpServer,
+  type McpServerFactory,
+  type McpStdio,
+  serveMcpOnStdio
+} from "@haft/adapters/mcp"

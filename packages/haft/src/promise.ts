@@ -1,0 +1,17 @@
+import { openHost as openLayer, type OpenHost } from "@haft/core/promise"
+
+import type { HaftConfig } from "./config.ts"
+import { standardHost } from "./standard-host.ts"
+
+/** Opens a standard host. Call `dispose` when done, or write `await using host = await openHost(…)`. */
+export const openHost = (config: HaftConfig = {}): Promise<OpenHost> => openLayer(standardHost(config))
+
+export {
+  type AsyncToolContext,
+  type AsyncToolDefinition,
+  definePlugin,
+  defineTool,
+  type OpenHost,
+  type PromiseCallOptions
+} from "@haft/core/promise"
+export { defineConfig, type HaftConfig } from "./config.ts"

@@ -1,0 +1,54 @@
+import {
+  Host,
+  memoryArtifacts,
+  memoryCache,
+  memoryJournal,
+  type PluginError,
+  refuseCommands,
+  type ToolError
+} from "@haft/core"
+import { fileState, nodeWorkspace, stateDirectory } from "@haft/node"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import { standardApprover } from "./approver.ts"
+import type { HaftConfig } from "./config.ts"
+import { dialectOf } from "./dialects.ts"
+import { loadPlugins } from "./load-plugins.ts"
+import { standardPlugins } from "./packages.ts"
+
+/** A host on this machine, as a configuration describes it. */
+export const standardHost = (config: HaftConfig = {}): Layer.Layer<Host, PluginError | ToolError> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const root = rootOf(config)
+      const directory = yield* stateOf(config)
+      const plugins = yield* Effect.tryPromise({
+        try: () => loadPlugins(config.plugins ?? [], root),
+        catch: (cause) => cause as PluginError
+      })
+      const services = Layer.mergeAll(
+        nodeWorkspace({ root, state: directory }),
+        memoryJournal(),
+        memoryArtifacts(),
+        memoryCache(),
+        fileState({ directory }),
+        refuseCommands,
+        standardApprover(config.approval ?? "ask")
+      )
+      return Host.layer({
+        dialect: dialectOf(config.dialect),
+        plugins: [...standardPlugins(config.packages), ...plugins],
+        ...(config.symlinks !== undefined && { symlinks: config.symlinks })
+      }).pipe(Layer.provide(services))
+    })
+  )
+
+const rootOf = ({ root = process.cwd() }: HaftConfig): string => root
+
+/** The directory of a host's state; it fails where that would lie inside the workspace. */
+export const stateOf = (config: HaftConfig): Effect.Effect<string, ToolError> =>
+  Effect.try({
+    try: () => stateDirectory({ root: rootOf(config), ...(config.state !== undefined && { state: config.state }) }),
+    catch: (cause) => cause as ToolError
+  })
