@@ -1,11 +1,11 @@
-import type { Artifacts, Cache, ConfiguredPlugin, Dialect, Plugin, RoadServices, Sandbox, StateFiles } from "@haft/core"
+import type { Artifacts, ConfiguredPlugin, Dialect, Plugin, RoadServices, Sandbox, StateFiles } from "@haft/core"
 import * as z from "zod"
 
 import { type DialectName, dialectNames } from "./dialects.ts"
 import { type PackageName, packageNames } from "./packages.ts"
 
 /** What a standard host lends to plugins. */
-export type StandardServices = RoadServices | Artifacts | Cache | Sandbox | StateFiles
+export type StandardServices = RoadServices | Artifacts | Sandbox | StateFiles
 
 /**
  * A plugin: as `use(plugin, config)` gives it, as its package exports it, or by the package's name, which is how a

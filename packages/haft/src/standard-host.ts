@@ -1,12 +1,4 @@
-import {
-  Host,
-  memoryArtifacts,
-  memoryCache,
-  memoryJournal,
-  type PluginError,
-  refuseCommands,
-  type ToolError
-} from "@haft/core"
+import { Host, memoryArtifacts, memoryJournal, type PluginError, refuseCommands, type ToolError } from "@haft/core"
 import { fileState, nodeWorkspace, stateDirectory } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -31,7 +23,6 @@ export const standardHost = (config: HaftConfig = {}): Layer.Layer<Host, PluginE
         nodeWorkspace({ root, state: directory }),
         memoryJournal(),
         memoryArtifacts(),
-        memoryCache(),
         fileState({ directory }),
         refuseCommands,
         standardApprover(config.approval ?? "ask")
