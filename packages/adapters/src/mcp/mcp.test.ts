@@ -69,7 +69,7 @@ const steps = defineTool({
   risk: "read_only",
   execute: Effect.fnUntraced(function* ({ wait }) {
     for (const message of ["one", "two"]) yield* reportProgress({ message, total: 2 })
-    if (wait) yield* Effect.never
+    if (wait) return yield* Effect.never
     return { counted: 2 }
   })
 })
