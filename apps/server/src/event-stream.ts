@@ -1,0 +1,54 @@
+/** An event with the number a client can come back with. */
+export interface NumberedEvent {
+  readonly id: string
+  readonly data: unknown
+}
+
+export interface EventSource {
+  /** What came after the event with this id, oldest first; all that is kept when the id is absent or unknown. */
+  readonly since: (id: string | undefined) => Iterable<NumberedEvent> | Promise<Iterable<NumberedEvent>>
+  readonly subscribe: (listener: (event: NumberedEvent) => void) => () => void
+}
+
+/** Events that a client has not read yet; one that falls further behind is dropped and can come back. */
+const mostUnread = 10_000
+const heartbeatMs = 15_000
+
+/** Server-sent events: first what the client missed, then what happens, with a sign of life in between. */
+export const eventStream = async (source: EventSource, lastEventId: string | undefined): Promise<Response> => {
+  let stop = (): void => {}
+  const encoder = new TextEncoder()
+  const live: Array<NumberedEvent> = []
+  let send = (event: NumberedEvent): void => void live.push(event)
+  // Subscribed before the past is read, so that nothing falls in between; seen twice is told apart by id.
+  const unsubscribe = source.subscribe((event) => send(event))
+  const past = [...(await source.since(lastEventId))]
+
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => {
+        const write = (text: string): void => controller.enqueue(encoder.encode(text))
+        const timer = setInterval(() => write(": still here\n\n"), heartbeatMs)
+        stop = () => {
+          clearInterval(timer)
+          unsubscribe()
+        }
+        send = (event) => {
+          if ((controller.desiredSize ?? 0) < -mostUnread) {
+            stop()
+            controller.error(new Error("the client reads too slowly"))
+            return
+          }
+          write(format(event))
+        }
+        const seen = new Set(past.map(({ id }) => id))
+        for (const event of [...past, ...live.filter(({ id }) => !seen.has(id))]) write(format(event))
+      },
+      cancel: () => stop()
+    },
+    new CountQueuingStrategy({ highWaterMark: 1 })
+  )
+  return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } })
+}
+
+const format = ({ id, data }: NumberedEvent): string => `id: ${id}\ndata: ${JSON.stringify(data)}\n\n`

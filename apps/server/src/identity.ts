@@ -1,0 +1,106 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
+
+import { Problem } from "./problem.ts"
+import type { Access } from "./route.ts"
+
+/** Who sends a request, as far as the server can tell. */
+export interface Identity {
+  readonly role: "agent" | "approver"
+  /** Tells clients apart where limits are counted; never a token. */
+  readonly client: string
+}
+
+export interface Tokens {
+  readonly agent: string
+  readonly approver: string
+}
+
+export interface Gatekeeper {
+  /** Who sent it; undefined without credentials. Fails with 401 on credentials that are wrong. */
+  readonly identify: (request: Request) => Identity | undefined
+  /** Fails with 401 or 403 unless `identity` may use such a route. */
+  readonly admit: (identity: Identity | undefined, access: Access) => void
+  /** A code for the console's address; it works once, and not for long. */
+  readonly makeLink: () => string
+  /** Trades the code for a cookie that makes its browser the approver's. */
+  readonly redeemLink: (code: string) => string
+}
+
+const cookieName = "haft_session"
+const linkLifetimeMs = 10 * 60_000
+const sessionLifetimeMs = 12 * 60 * 60_000
+
+export const makeToken = (): string => randomBytes(32).toString("base64url")
+
+/** Checks tokens and cookies. Secrets are kept and compared only as hashes, in constant time. */
+export const gatekeeper = (tokens: Tokens, now: () => number = Date.now): Gatekeeper => {
+  const roles = [
+    { role: "agent", hash: hashOf(tokens.agent) },
+    { role: "approver", hash: hashOf(tokens.approver) }
+  ] as const
+  const links = new Map<string, number>()
+  const sessions = new Map<string, number>()
+
+  const byToken = (token: string): Identity => {
+    const hash = hashOf(token)
+    const known = roles.find((one) => timingSafeEqual(one.hash, hash))
+    if (known === undefined) throw unauthorized("The token is not known here.")
+    return { role: known.role, client: `${known.role}-token` }
+  }
+
+  const byCookie = (request: Request): Identity | undefined => {
+    const value = cookieOf(request)
+    const key = value === undefined ? "" : hashOf(value).toString("hex")
+    if ((sessions.get(key) ?? 0) <= now()) return undefined
+    return { role: "approver", client: `browser-${key.slice(0, 8)}` }
+  }
+
+  return {
+    identify: (request) => {
+      const header = request.headers.get("authorization")
+      if (header === null) return byCookie(request)
+      const [scheme = "", token = ""] = header.split(" ")
+      if (scheme.toLowerCase() !== "bearer" || token === "") throw unauthorized("Use Authorization: Bearer TOKEN.")
+      return byToken(token)
+    },
+    admit: (identity, access) => {
+      if (access === "public") return
+      if (identity === undefined) throw unauthorized("This needs a token: Authorization: Bearer TOKEN.")
+      if (access === "approver" && identity.role !== "approver") {
+        throw new Problem(403, "forbidden", "Only an approver may do this; the agent's token does not allow it.")
+      }
+    },
+    makeLink: () => {
+      const code = makeToken()
+      links.set(hashOf(code).toString("hex"), now() + linkLifetimeMs)
+      return code
+    },
+    redeemLink: (code) => {
+      const key = hashOf(code).toString("hex")
+      const validUntil = links.get(key) ?? 0
+      links.delete(key)
+      if (validUntil <= now()) {
+        throw new Problem(
+          403,
+          "link_used",
+          "This link has been used or is too old. Start haft serve again, or ask it for a new one."
+        )
+      }
+      const session = makeToken()
+      for (const [old, until] of sessions) if (until <= now()) sessions.delete(old)
+      sessions.set(hashOf(session).toString("hex"), now() + sessionLifetimeMs)
+      return `${cookieName}=${session}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${sessionLifetimeMs / 1000}`
+    }
+  }
+}
+
+const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest()
+
+const cookieOf = (request: Request): string | undefined =>
+  (request.headers.get("cookie") ?? "")
+    .split(/;\s*/)
+    .find((pair) => pair.startsWith(`${cookieName}=`))
+    ?.slice(cookieName.length + 1)
+
+const unauthorized = (message: string): Problem =>
+  new Problem(401, "unauthorized", message, { "www-authenticate": 'Bearer realm="haft"' })

@@ -1,0 +1,94 @@
+/** Prometheus' text format, for the few figures a server of calls has. */
+export interface Metrics {
+  readonly requestAnswered: (route: string, status: number, milliseconds: number) => void
+  readonly callFinished: (
+    labels: { readonly workspace: string; readonly tool: string; readonly status: string },
+    seconds: number
+  ) => void
+  readonly approvalDecided: (workspace: string, decision: string) => void
+  /** A figure that is read when it is asked for. */
+  readonly gauge: (name: string, help: string, read: () => number) => void
+  readonly text: () => string
+}
+
+const buckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300]
+
+export const makeMetrics = (): Metrics => {
+  const counters = new Map<string, Map<string, number>>()
+  const histograms = new Map<string, Map<string, Histogram>>()
+  const gauges = new Map<string, { readonly help: string; readonly read: () => number }>()
+
+  const count = (name: string, labels: Labels): void => {
+    const series = counters.get(name) ?? new Map<string, number>()
+    counters.set(name, series)
+    const key = labelText(labels)
+    series.set(key, (series.get(key) ?? 0) + 1)
+  }
+  const observe = (name: string, labels: Labels, value: number): void => {
+    const series = histograms.get(name) ?? new Map<string, Histogram>()
+    histograms.set(name, series)
+    const key = labelText(labels)
+    const histogram = series.get(key) ?? { counts: buckets.map(() => 0), sum: 0, count: 0 }
+    series.set(key, histogram)
+    for (const [index, bound] of buckets.entries())
+      if (value <= bound) histogram.counts[index] = (histogram.counts[index] ?? 0) + 1
+    histogram.sum += value
+    histogram.count++
+  }
+
+  function* textLines(): Iterable<string> {
+    for (const [name, series] of counters) {
+      yield `# TYPE ${name} counter`
+      for (const [labels, value] of series) yield `${name}${braced(labels)} ${value}`
+    }
+    for (const [name, series] of histograms) {
+      yield `# TYPE ${name} histogram`
+      for (const [labels, histogram] of series) yield* histogramLines(name, labels, histogram)
+    }
+    for (const [name, { help, read }] of gauges)
+      yield* [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name} ${read()}`]
+    yield ""
+  }
+
+  return {
+    requestAnswered: (route, status, milliseconds) => {
+      count("haft_http_requests_total", { route, status: String(status) })
+      observe("haft_http_request_seconds", { route }, milliseconds / 1000)
+    },
+    callFinished: (labels, seconds) => {
+      count("haft_calls_total", labels)
+      observe("haft_call_seconds", { workspace: labels.workspace, tool: labels.tool }, seconds)
+    },
+    approvalDecided: (workspace, decision) => count("haft_approvals_total", { workspace, decision }),
+    gauge: (name, help, read) => void gauges.set(name, { help, read }),
+    text: () => [...textLines()].join("\n")
+  }
+}
+
+type Labels = Readonly<Record<string, string>>
+
+interface Histogram {
+  readonly counts: Array<number>
+  sum: number
+  count: number
+}
+
+const labelText = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(
+      ([name, value]) =>
+        `${name}="${value.replaceAll(/[\\"\n]/g, (one) => (one === "\n" ? String.raw`\n` : `\\${one}`))}"`
+    )
+    .join(",")
+
+const braced = (labels: string): string => (labels === "" ? "" : `{${labels}}`)
+
+const histogramLines = (name: string, labels: string, { counts, sum, count }: Histogram): ReadonlyArray<string> => {
+  const withBound = (bound: string): string => braced([labels, `le="${bound}"`].filter((part) => part !== "").join(","))
+  return [
+    ...buckets.map((bound, index) => `${name}_bucket${withBound(String(bound))} ${counts[index]}`),
+    `${name}_bucket${withBound("+Inf")} ${count}`,
+    `${name}_sum${braced(labels)} ${sum}`,
+    `${name}_count${braced(labels)} ${count}`
+  ]
+}

@@ -1,0 +1,20 @@
+/** A request that is refused: a status, a stable code, and words that say what is wrong and what to do. */
+export class Problem extends Error {
+  readonly status: number
+  readonly code: string
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.headers = headers
+  }
+
+  toResponse(): Response {
+    return Response.json(
+      { error: { code: this.code, message: this.message } },
+      { status: this.status, headers: this.headers }
+    )
+  }
+}
