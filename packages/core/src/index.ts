@@ -41,7 +41,14 @@ export {
 } from "./services/approver.ts"
 export { Artifacts, type ArtifactWriter, memoryArtifacts } from "./services/artifacts.ts"
 export { Journal, type JournalEvent, memoryJournal } from "./services/journal.ts"
-export { type Command, type ProcessEnd, Processes, type ProcessTree, type RunOptions } from "./services/processes.ts"
+export {
+  type Command,
+  type ProcessEnd,
+  Processes,
+  type ProcessTree,
+  type RunOptions,
+  type TreeLimits
+} from "./services/processes.ts"
 export { refuseCommands, Sandbox, type SandboxDescription, type SandboxRequest } from "./services/sandbox.ts"
 export { memoryState, StateError, StateFiles, type StateFilesService } from "./services/state-files.ts"
 export {

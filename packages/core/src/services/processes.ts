@@ -12,12 +12,28 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>
   /** Sent to the program's standard input, which is closed otherwise. */
   readonly stdin?: string | Uint8Array
-  /** Open descriptors to hand over as 3, 4, …; a sandbox uses them. */
+  /** Open descriptors to hand over as 3, 4, …; a sandbox uses them. They are closed once the program has started. */
   readonly descriptors?: ReadonlyArray<number>
+  /**
+   * The program is a sandbox's launcher, and ending it ends all that it started. It gets two descriptors after the
+   * others: on the second it says `ready` when everything is shut, on the first it waits for `go` before the command
+   * starts, and on the second it says `end CODE LEFT` when that is over: how it ended, how many processes it left.
+   */
+  readonly gated?: boolean
+  /** What may be used up, where the machine lets the host hold a whole process tree to it. */
+  readonly limits?: TreeLimits
   /** What ending the process does not reach, such as a container: runs whenever the process tree is killed. */
   readonly alsoKill?: Effect.Effect<void>
+  /** The same as a program with its arguments, for when the host itself is killed. */
+  readonly ifHostDies?: ReadonlyArray<string>
   /** Runs once the process is gone, however it ended. */
   readonly afterEnd?: Effect.Effect<void>
+}
+
+/** Limits on a process tree as a sum. */
+export interface TreeLimits {
+  readonly memoryBytes: number
+  readonly processes: number
 }
 
 export interface RunOptions {
@@ -28,7 +44,7 @@ export interface RunOptions {
 }
 
 export interface ProcessEnd {
-  /** Null when a signal ended it. */
+  /** Null when a signal ended it; a shell's 128 + number counts as one. */
   readonly exitCode: number | null
   readonly signal: string | null
   readonly timedOut: boolean
