@@ -1,3 +1,8 @@
 export { fileState } from "./file-state.ts"
 export { stateDirectory } from "./state-directory.ts"
 export { nodeWorkspace, type NodeWorkspaceOptions } from "./workspace.ts"
+export { nodeProcesses } from "./processes.ts"
+export { autoSandbox } from "./sandbox/auto.ts"
+export { bubblewrapSandbox } from "./sandbox/bubblewrap.ts"
+export { type SandboxLimits, type SandboxOptions } from "./sandbox/limits.ts"
+export { noSandbox } from "./sandbox/none.ts"

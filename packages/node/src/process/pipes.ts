@@ -1,0 +1,98 @@
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs"
+import { Socket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/**
+ * Named pipes, made in one go and used again and again. Node's own pipes are sockets: a program that opens
+ * /dev/stdout or /dev/stderr fails on those, and only who starts the program can hand them over.
+ */
+export class PipePool {
+  readonly directory: string = mkdtempSync(join(tmpdir(), "haft-pipes-"))
+  readonly #makePipes: (paths: ReadonlyArray<string>) => Promise<void>
+  readonly #free: Array<string> = []
+  #making: Promise<void> | undefined
+  #count = 0
+
+  constructor(makePipes: (paths: ReadonlyArray<string>) => Promise<void>) {
+    this.#makePipes = makePipes
+  }
+
+  async take(count: number): Promise<ReadonlyArray<string>> {
+    while (this.#free.length < count) await (this.#making ??= this.#make())
+    return this.#free.splice(-count)
+  }
+
+  /** Only for a pipe that nobody holds any more. */
+  giveBack(path: string): void {
+    this.#free.push(path)
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+
+  async #make(): Promise<void> {
+    const paths = Array.from({ length: 32 }, () => join(this.directory, String(this.#count++)))
+    try {
+      await this.#makePipes(paths)
+      this.#free.push(...paths)
+    } finally {
+      this.#making = undefined
+    }
+  }
+}
+
+/** The reading end of a named pipe. */
+export interface PipeReader {
+  /** Resolves when every writer is gone; false when it was closed before that. */
+  readonly ended: Promise<boolean>
+  /** Reads what there is without keeping the host alive for it, and tells nobody. */
+  readonly letRun: () => void
+  readonly close: () => void
+}
+
+/** Opens the reading end, so that a writer can open the other. The chunk is only valid during the call. */
+export const readPipe = (path: string, onChunk: (chunk: Uint8Array) => void): PipeReader => {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  let isHeard = true
+  const { promise: ended, resolve } = Promise.withResolvers<boolean>()
+  const socket = new Socket({
+    fd: descriptor,
+    readable: true,
+    writable: false,
+    onread: {
+      buffer: Buffer.allocUnsafe(65_536),
+      callback: (length, buffer) => {
+        if (isHeard) onChunk(buffer.subarray(0, length))
+        return true
+      }
+    }
+  })
+  socket.on("end", () => resolve(true))
+  socket.on("error", () => socket.destroy())
+  socket.on("close", () => resolve(false))
+  return {
+    ended,
+    letRun: () => {
+      isHeard = false
+      socket.unref()
+    },
+    close: () => {
+      socket.destroy()
+    }
+  }
+}
+
+/** Opens a pipe that the host writes to. Both ways, because opening only for writing waits for a reader. */
+export const openForWriting = (path: string): { readonly descriptor: number; readonly close: () => void } => {
+  const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
+  let isOpen = true
+  return {
+    descriptor,
+    close: () => {
+      if (isOpen) closeSync(descriptor)
+      isOpen = false
+    }
+  }
+}

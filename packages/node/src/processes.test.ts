@@ -1,0 +1,178 @@
+import { type Command, type ProcessEnd, Processes, type RunOptions } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { afterAll, describe, expect, it } from "vitest"
+
+import { carriersOf, listProcesses } from "./process/table.ts"
+import { directProcesses, nodeProcesses } from "./processes.ts"
+
+const isLinux = process.platform === "linux"
+
+const ways: ReadonlyArray<readonly [string, Layer.Layer<Processes>]> = [
+  ["through the launcher", nodeProcesses],
+  ["directly", directProcesses]
+]
+
+describe.runIf(isLinux).each(ways)("programs started %s", (_, layer) => {
+  const runtime = ManagedRuntime.make(layer)
+  afterAll(() => runtime.dispose())
+
+  const start = (code: string, options: RunOptions = {}, more: Partial<Command> = {}) => {
+    const output = { stdout: "", stderr: "" }
+    const command: Command = {
+      program: "bash",
+      args: ["-c", code],
+      directory: "/",
+      env: { PATH: "/usr/bin:/bin" },
+      ...more
+    }
+    return Processes.use((processes) =>
+      processes.run(command, {
+        onStdout: (chunk) => (output.stdout += Buffer.from(chunk).toString()),
+        onStderr: (chunk) => (output.stderr += Buffer.from(chunk).toString()),
+        ...options
+      })
+    ).pipe(Effect.map((end) => ({ ...end, ...output })))
+  }
+  const run = (...args: Parameters<typeof start>) => runtime.runPromise(start(...args))
+
+  const ended = (exitCode: number, more: Partial<ProcessEnd & { stdout: string; stderr: string }> = {}) => ({
+    exitCode,
+    signal: null,
+    timedOut: false,
+    durationMs: expect.any(Number),
+    leftRunning: 0,
+    stdout: "",
+    stderr: "",
+    ...more
+  })
+
+  const livingWith = async (word: string): Promise<number> => {
+    const entries = await listProcesses()
+    const carriers = new Set(carriersOf(`WORD=${word}\0`))
+    return entries.filter(({ pid }) => carriers.has(pid)).length
+  }
+
+  it("report output and exit code", async () => {
+    expect(await run("echo out; echo err >&2; exit 3")).toEqual(ended(3, { stdout: "out\n", stderr: "err\n" }))
+  })
+
+  it("get their arguments byte for byte", async () => {
+    const odd = ["", "a b", "it's", '"quoted"', "$HOME `id` \\", "line\nbreak", "Á é 日本 🙂", "-n", "*"]
+    const { stdout } = await run("", {}, { program: "printf", args: ["%s\\0", ...odd] })
+    expect(stdout.split("\0").slice(0, -1)).toEqual(odd)
+  })
+
+  it("see the environment they were given and nothing of the host's", async () => {
+    const { stdout } = await run(
+      "env",
+      {},
+      { program: "env", args: [], env: { PATH: "/usr/bin:/bin", "odd.name": "x y" } }
+    )
+    const names = stdout.split("\n").map((line) => line.split("=")[0])
+    expect(new Set(names)).toEqual(new Set(["", "HAFT_CALL", "PATH", "odd.name"]))
+  })
+
+  it("have a closed standard input unless they are given one", async () => {
+    expect(await run("cat; echo done")).toEqual(ended(0, { stdout: "done\n" }))
+    expect(await run("", {}, { program: "cat", args: [], stdin: "fed" })).toEqual(ended(0, { stdout: "fed" }))
+  })
+
+  it("that do not exist are not found, and those that may not run are refused", async () => {
+    await expect(run("", {}, { program: "no-such-program" })).rejects.toMatchObject({ code: "command_not_found" })
+    await expect(run("", {}, { program: "/etc/passwd" })).rejects.toMatchObject({ code: "permission_denied" })
+    await expect(run("", {}, { directory: "/no/such/place" })).rejects.toMatchObject({ code: "sandbox_error" })
+  })
+
+  it("that end by a signal say which", async () => {
+    expect(await run("kill -9 $$")).toEqual(ended(0, { exitCode: null, signal: "SIGKILL" }))
+  })
+
+  it("do not hold the call while a background child holds the pipe", async () => {
+    const word = `background-${process.pid}-${Math.random()}`
+    const reply = await run("sleep 20 & echo started", {}, { env: { PATH: "/usr/bin:/bin", WORD: word } })
+    expect(reply).toEqual(ended(0, { stdout: "started\n", leftRunning: 1 }))
+    expect(reply.durationMs).toBeLessThan(10_000)
+  })
+
+  it("die at the time-out with everything they started, in sessions of their own too", async () => {
+    const word = `timeout-${process.pid}-${Math.random()}`
+    const env = { PATH: "/usr/bin:/bin", WORD: word }
+    const code = "setsid sleep 61 & (setsid sh -c 'sleep 62 & sleep 63' &) ; trap '' TERM; sleep 64; sleep 65"
+    const reply = await run(code, { timeoutMs: 200 }, { env })
+    expect(reply).toMatchObject({ timedOut: true, leftRunning: 0 })
+    expect(await livingWith(word)).toBe(0)
+  })
+
+  it("are given a moment to clean up", async () => {
+    const code = "trap 'echo cleaned; exit 0' TERM; echo ready; while :; do sleep 0.02; done"
+    const reply = await run(code, { timeoutMs: 500 })
+    expect(reply).toMatchObject({ timedOut: true, stdout: "ready\ncleaned\n" })
+  })
+
+  it("die when the call is interrupted, early or late", async () => {
+    for (const delay of [0, 1, 3, 10, 50]) {
+      const word = `interrupt-${process.pid}-${Math.random()}`
+      const env = { PATH: "/usr/bin:/bin", WORD: word }
+      await runtime.runPromise(
+        Effect.gen(function* () {
+          const fiber = yield* Effect.forkChild(start("setsid sleep 66 & sleep 67", {}, { env }), {
+            startImmediately: true
+          })
+          yield* Effect.sleep(delay)
+          yield* Fiber.interrupt(fiber)
+        })
+      )
+      expect(await livingWith(word)).toBe(0)
+    }
+  })
+
+  it("may close their output early", async () => {
+    expect(await run("exec >&- 2>&-; sleep 0.05; exit 4")).toEqual(ended(4))
+  })
+
+  it("run many at a time without mixing anything up", async () => {
+    const numbers = Array.from({ length: 40 }, (_, index) => index)
+    const replies = await Promise.all(numbers.map((number) => run(`echo ${number}; exit ${number}`)))
+    expect(replies).toEqual(numbers.map((number) => ended(number, { stdout: `${number}\n` })))
+  })
+
+  it("do what is left to do once they are gone", async () => {
+    const done: Array<string> = []
+    const note = (word: string) => Effect.sync(() => void done.push(word))
+    await run("true", {}, { afterEnd: note("after") })
+    await run("sleep 60", { timeoutMs: 50 }, { afterEnd: note("after"), alsoKill: note("kill") })
+    expect(done).toEqual(["after", "kill", "after"])
+  })
+})
+
+describe.runIf(isLinux)("the launcher", () => {
+  it("hands over real pipes, which can be opened again by name", async () => {
+    const runtime = ManagedRuntime.make(nodeProcesses)
+    let stderr = ""
+    const command = {
+      program: "sh",
+      args: ["-c", "echo hi > /dev/stderr"],
+      directory: "/",
+      env: { PATH: "/usr/bin:/bin" }
+    }
+    const end = await runtime.runPromise(
+      Processes.use((processes) => processes.run(command, { onStderr: (chunk) => (stderr += Buffer.from(chunk)) }))
+    )
+    expect([end.exitCode, stderr]).toEqual([0, "hi\n"])
+    await runtime.dispose()
+  })
+
+  it("ends what was left running when the host closes", async () => {
+    const runtime = ManagedRuntime.make(nodeProcesses)
+    const word = `closing-${process.pid}-${Math.random()}`
+    const env = { PATH: "/usr/bin:/bin", WORD: word }
+    const command = { program: "sh", args: ["-c", "setsid sleep 68 >/dev/null 2>&1 &"], directory: "/", env }
+    const end = await runtime.runPromise(Processes.use((processes) => processes.run(command)))
+    expect(end.leftRunning).toBe(1)
+    await runtime.dispose()
+    expect(carriersOf(`WORD=${word}\0`)).toEqual([])
+  })
+})

@@ -1,0 +1,248 @@
+import { accessSync, closeSync, constants, statSync } from "node:fs"
+import { delimiter, isAbsolute, join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+
+import {
+  type Command,
+  isToolError,
+  makeToolError,
+  type ProcessEnd,
+  Processes,
+  type RunOptions,
+  type ToolError
+} from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import { holdTree } from "./process/cgroup.ts"
+import { startDirect } from "./process/start-direct.ts"
+import { LeanStarter, markName } from "./process/start-lean.ts"
+import type { Start, Started } from "./process/started.ts"
+import { carriersOf, childrenOf } from "./process/table.ts"
+import { endTree } from "./process/tree.ts"
+
+/** Between SIGTERM and SIGKILL. Short, so that a time-out is kept whatever the program does. */
+const graceMs = 200
+/** After the end of a program, for what is still in the pipes. */
+const drainMs = 100
+
+type RunError = ToolError<"command_not_found" | "permission_denied" | "sandbox_error">
+
+/** Programs on this machine. When the host ends, whatever way, all that it started ends too. */
+export const nodeProcesses: Layer.Layer<Processes> = Layer.effect(
+  Processes,
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => new LeanStarter()),
+      (starter) => Effect.promise(() => starter.close())
+    ),
+    (starter) => serviceOf(process.platform === "linux" ? starter.start : startDirect, starter.host)
+  )
+)
+
+/** The same without the launcher, as it is on systems that have no /proc. */
+export const directProcesses: Layer.Layer<Processes> = Layer.sync(Processes, () =>
+  serviceOf(startDirect, `direct-${process.pid}`)
+)
+
+const serviceOf = (start: Start, host: string): Processes["Service"] => {
+  let count = 0
+  return {
+    run: (command, options = {}) =>
+      Effect.callback<ProcessEnd, RunError>((resume) => {
+        const program = new RunningProgram(start, { name: markName, value: `${host}.${++count}` }, command, options)
+        program.run().then(
+          (end) => resume(Effect.succeed(end)),
+          (cause: unknown) => resume(isToolError(cause) ? Effect.fail(cause as RunError) : Effect.die(cause))
+        )
+        return Effect.promise(() => program.stop())
+      }),
+    end: (tree) => Effect.promise(() => endTree(tree, { graceMs }))
+  }
+}
+
+class RunningProgram {
+  readonly #start: Start
+  readonly #mark: { readonly name: string; readonly value: string }
+  readonly #command: Command
+  readonly #options: RunOptions
+  readonly #ended = Promise.withResolvers<void>()
+  #started: Started | undefined
+  #isStopped = false
+  #ending: Promise<void> | undefined
+  #isOpen = false
+  #launcherSays = ""
+  #missing: string | undefined
+  #report: { readonly code: number; readonly left: number } | undefined
+  #release: () => void = () => undefined
+
+  constructor(
+    start: Start,
+    mark: { readonly name: string; readonly value: string },
+    command: Command,
+    options: RunOptions
+  ) {
+    this.#start = start
+    this.#mark = mark
+    this.#command = command
+    this.#options = options
+  }
+
+  async run(): Promise<ProcessEnd> {
+    const began = performance.now()
+    let timedOut = false
+    const { timeoutMs } = this.#options
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => {
+            timedOut = true
+            void this.stop()
+          }, timeoutMs)
+    try {
+      const { exitCode, signal, leftRunning } = await this.#live()
+      return { exitCode, signal, timedOut, durationMs: performance.now() - began, leftRunning }
+    } finally {
+      clearTimeout(timer)
+      this.#ended.resolve()
+      this.#release()
+      for (const descriptor of this.#command.descriptors ?? []) closeSync(descriptor)
+      if (this.#command.afterEnd !== undefined) await Effect.runPromise(this.#command.afterEnd)
+    }
+  }
+
+  /** Ends the program and all that came from it. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    if (this.#started !== undefined) await this.#endAll(this.#started)
+    await this.#ended.promise
+  }
+
+  async #live(): Promise<Omit<ProcessEnd, "timedOut" | "durationMs">> {
+    const command = this.#command
+    checkProgram(command)
+    this.#started = await this.#start({
+      command,
+      mark: this.#mark,
+      onStdout: (chunk) => this.#options.onStdout?.(chunk),
+      onStderr: (chunk) => this.#hearStderr(chunk),
+      onGate: (line) => this.#hearGate(line)
+    }).catch((cause: unknown) => {
+      throw couldNotStart(command, cause)
+    })
+    const started = this.#started
+    if (this.#isStopped) await this.#endAll(started)
+    const end = await started.end
+    await Promise.race([Promise.all(started.streams.map(({ ended }) => ended)), sleep(drainMs, undefined, unheld)])
+    await this.#ending
+    const leftRunning = this.#isStopped ? 0 : this.#left(started)
+    for (const stream of started.streams) {
+      if (leftRunning > 0 && command.gated !== true) stream.letRun()
+      else stream.close()
+    }
+    started.gate?.close()
+    if (this.#missing !== undefined) {
+      throw makeToolError("command_not_found", `there is no program '${this.#missing}' in the sandbox`)
+    }
+    if (command.gated === true && !this.#isOpen && !this.#isStopped) throw this.#notShut(end.exitCode)
+    return { ...end, leftRunning }
+  }
+
+  #endAll(started: Started): Promise<void> {
+    return (this.#ending ??= this.#end(started))
+  }
+
+  async #end(started: Started): Promise<void> {
+    const { gated = false, alsoKill } = this.#command
+    const also = alsoKill === undefined ? undefined : Effect.runPromise(alsoKill)
+    // Behind a closed gate nothing of the command's own runs yet, so nothing needs a grace.
+    const isQuick = gated && !this.#isOpen
+    if (isQuick) started.gate?.close()
+    await endTree(
+      { pid: started.root, mark: this.#mark },
+      {
+        graceMs: isQuick ? 0 : graceMs,
+        spared: started.spared,
+        // Without its launcher a sandbox falls at once, and nobody inside would have any time.
+        lastToGo: gated ? childrenOf(started.root) : []
+      }
+    )
+    await also
+  }
+
+  #left(started: Started): number {
+    if (this.#command.gated === true) return this.#report?.left ?? 0
+    const { name, value } = this.#mark
+    return carriersOf(`${name}=${value}\0`, started.root).length
+  }
+
+  #hearStderr(chunk: Uint8Array): void {
+    if (this.#command.gated !== true || this.#isOpen) this.#options.onStderr?.(chunk)
+    else this.#launcherSays = (this.#launcherSays + Buffer.from(chunk).toString()).slice(0, 2000)
+  }
+
+  #hearGate(line: string): void {
+    const [word, code, left] = line.split(" ")
+    if (word === "missing") this.#missing = line.slice("missing ".length)
+    if (word === "end") this.#report = { code: Number(code), left: Number(left) }
+    if (word === "ready" && !this.#isOpen && this.#started !== undefined && !this.#isStopped) {
+      this.#open(this.#started)
+    }
+  }
+
+  #open(started: Started): void {
+    const { limits } = this.#command
+    try {
+      if (limits !== undefined) this.#release = holdTree(this.#mark.value, started.root, limits)
+    } catch (cause) {
+      this.#launcherSays = cause instanceof Error ? cause.message : String(cause)
+      return started.gate?.close()
+    }
+    this.#isOpen = true
+    started.gate?.open()
+  }
+
+  #notShut(exitCode: number | null): ToolError<"sandbox_error"> {
+    const said = this.#launcherSays.trim().split("\n")[0] ?? ""
+    return makeToolError(
+      "sandbox_error",
+      `the sandbox could not be set up: ${said || `its launcher ended with ${exitCode}`}`,
+      {
+        suggestion: "Check what works on this machine with `haft doctor`."
+      }
+    )
+  }
+}
+
+const unheld = { ref: false }
+
+const checkProgram = ({ program, directory, env }: Command): void => {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw makeToolError("sandbox_error", "the directory to run in does not exist", {
+      suggestion: "Create it first, or run in another directory."
+    })
+  }
+  if (process.platform === "win32") return
+  const places = isAbsolute(program) || program.includes("/") ? [""] : (env["PATH"] ?? "").split(delimiter)
+  const found = places
+    .map((place) => (place === "" ? (isAbsolute(program) ? program : join(directory, program)) : join(place, program)))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+  if (found.length === 0) throw makeToolError("command_not_found", `there is no program '${program}' here`)
+  if (!found.some(isExecutable)) throw makeToolError("permission_denied", `'${program}' may not be executed`)
+}
+
+const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const couldNotStart = (command: Command, cause: unknown): unknown => {
+  const code = (cause as { readonly code?: string }).code
+  if (code === "ENOENT") return makeToolError("command_not_found", `there is no program '${command.program}' here`)
+  if (code === "EACCES") return makeToolError("permission_denied", `'${command.program}' may not be executed`)
+  return cause
+}

@@ -1,0 +1,81 @@
+import { getuid } from "node:process"
+
+import type { SandboxDescription, TreeLimits } from "@haft/core"
+
+import { sumsHeld } from "../process/cgroup.ts"
+
+/** What one command may use up. A build survives the defaults, a fork bomb does not. */
+export interface SandboxLimits {
+  readonly processes: number
+  /** Of all processes together where the machine can hold them to it, else of each one's address space. */
+  readonly memoryBytes: number
+  readonly fileSizeBytes: number
+  readonly openFiles: number
+  readonly cpuSeconds: number
+  /** Of /tmp, which is the command's own. */
+  readonly temporaryBytes: number
+}
+
+const gibibyte = 2 ** 30
+
+export const defaultLimits: SandboxLimits = {
+  processes: 512,
+  memoryBytes: 4 * gibibyte,
+  fileSizeBytes: gibibyte,
+  openFiles: 1024,
+  cpuSeconds: 3600,
+  temporaryBytes: gibibyte
+}
+
+/** What every sandbox can be told. Only the host's configuration says it, never a call. */
+export interface SandboxOptions {
+  /** Directories and files outside the workspace that commands may read: toolchains, shared data. */
+  readonly readOnlyPaths?: ReadonlyArray<string>
+  /** Those they may also change: caches, for one. */
+  readonly writablePaths?: ReadonlyArray<string>
+  /** Names of variables that commands may see besides the usual ones. */
+  readonly environment?: ReadonlyArray<string>
+  readonly limits?: Partial<SandboxLimits>
+}
+
+/** What Processes holds the whole tree to. */
+export const treeLimits = ({ memoryBytes, processes }: SandboxLimits): TreeLimits => ({ memoryBytes, processes })
+
+/** The limits as shell code. Set inside, where they count for the sandbox alone. */
+export const limitCode = (limits: SandboxLimits): string =>
+  [
+    "ulimit -c 0",
+    `ulimit -f ${Math.floor(limits.fileSizeBytes / 512)}`,
+    `ulimit -n ${limits.openFiles}`,
+    `ulimit -t ${limits.cpuSeconds}`,
+    ...(sumsHeld().memory ? [] : [`ulimit -v ${Math.floor(limits.memoryBytes / 1024)}`]),
+    // The one limit whose letter differs from shell to shell.
+    `{ ulimit -p ${limits.processes} || ulimit -u ${limits.processes}; } 2>/dev/null`
+  ].join("\n")
+
+/** What of all this is really enforced here, in words. */
+export const describeLimits = (
+  limits: SandboxLimits,
+  { hasFilter }: { readonly hasFilter: boolean }
+): Pick<SandboxDescription, "enforced" | "notEnforced"> => {
+  const held = sumsHeld()
+  const isRoot = getuid?.() === 0
+  const facts: ReadonlyArray<readonly [isEnforced: boolean, fact: string]> = [
+    [true, "no network unless a call is allowed it"],
+    [true, "only the system's programs and the workspace are visible"],
+    [true, "own processes, own /tmp, ends with the host"],
+    [
+      true,
+      `files of at most ${limits.fileSizeBytes} bytes, ${limits.openFiles} open, ${limits.cpuSeconds} s of CPU each`
+    ],
+    [hasFilter, "vsock, io_uring, keyrings and terminal injection are filtered"],
+    [held.memory, `${limits.memoryBytes} bytes of memory for all processes together`],
+    [!held.memory, `${limits.memoryBytes} bytes of address space for each process`],
+    [held.processes || !isRoot, `${limits.processes} processes`],
+    [!isRoot, "the user inside is not the machine's root"]
+  ]
+  return {
+    enforced: facts.filter(([isEnforced]) => isEnforced).map(([, fact]) => fact),
+    notEnforced: facts.filter(([isEnforced]) => !isEnforced).map(([, fact]) => fact)
+  }
+}

@@ -1,0 +1,127 @@
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { isProtectedPath } from "@haft/core"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+
+/** How one path of the host appears in a sandbox. */
+export type Mount =
+  | { readonly kind: "readable" | "writable"; readonly path: string; readonly from?: string }
+  | { readonly kind: "link"; readonly path: string; readonly target: string }
+  /** An empty directory that nothing can be put into. */
+  | { readonly kind: "empty"; readonly path: string }
+
+/** The system's programs, and the few settings they can't do without from a copy. Never the root itself. */
+export const systemMounts = (settingsCopy: string, network: boolean): ReadonlyArray<Mount> => [
+  ...["/usr", "/nix/store"].filter(isDirectory).map(readable),
+  ...["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"].flatMap((path): ReadonlyArray<Mount> => {
+    const stat = lstat(path)
+    if (stat === undefined) return []
+    return stat.isSymbolicLink() ? [{ kind: "link", path, target: readlinkSync(path) }] : [readable(path)]
+  }),
+  { kind: "readable", path: "/etc", from: settingsCopy },
+  ...(network && existsSync(resolver) ? [readable(resolver)] : [])
+]
+
+/** A copy of those settings, for as long as the host lives. One mount costs a command less time than many. */
+export const settingsCopy: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => {
+    const directory = mkdtempSync(join(tmpdir(), "haft-settings-"))
+    for (const name of settings) {
+      const path = join("/etc", name)
+      if (lstat(path) !== undefined) cpSync(path, join(directory, name), { recursive: true, verbatimSymlinks: true })
+    }
+    writeFileSync(join(directory, "resolv.conf"), "")
+    chmodSync(directory, 0o755)
+    return directory
+  }),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
+
+/**
+ * What other programs run or trust without asking stays as it is: git's hooks and configuration, editor tasks,
+ * haft's configuration. `.git` becomes a mount of its own first, or renaming it would go round the rest.
+ * Only what is really there, never through a link: its target may be anywhere.
+ */
+export const protectedMounts = (root: string): ReadonlyArray<Mount> => [
+  ...(isDirectory(join(root, ".git")) ? gitMounts(join(root, ".git")) : []),
+  ...readdirSync(root, { withFileTypes: true })
+    .filter(
+      (entry) => isProtectedPath(entry.name) && (entry.isFile() || (entry.isDirectory() && entry.name !== ".git"))
+    )
+    .map((entry) => readable(join(root, entry.name)))
+]
+
+const gitMounts = (git: string): ReadonlyArray<Mount> => {
+  const directory = (name: string): Mount => {
+    const path = join(git, name)
+    return isDirectory(path) ? readable(path) : { kind: "empty", path }
+  }
+  const file = (name: string): Mount => {
+    const path = join(git, name)
+    return lstat(path)?.isFile() === true ? readable(path) : { kind: "readable", path, from: "/dev/null" }
+  }
+  return [
+    { kind: "writable", path: git },
+    directory("hooks"),
+    file("config"),
+    ...["modules", "worktrees"].filter((name) => isDirectory(join(git, name))).map(directory),
+    ...["config.worktree", "commondir"].filter((name) => lstat(join(git, name)) !== undefined).map(file)
+  ]
+}
+
+const settings = [
+  "alternatives",
+  "bash.bashrc",
+  "ca-certificates",
+  "ca-certificates.conf",
+  "debian_version",
+  "group",
+  "host.conf",
+  "hosts",
+  "ld.so.cache",
+  "ld.so.conf",
+  "ld.so.conf.d",
+  "localtime",
+  "magic",
+  "mime.types",
+  "nsswitch.conf",
+  "os-release",
+  "passwd",
+  "pki/ca-trust",
+  "pki/tls/certs",
+  "profile",
+  "protocols",
+  "services",
+  "ssl/certs",
+  "ssl/openssl.cnf",
+  "terminfo",
+  "timezone"
+]
+
+/** The one that changes while a host runs. */
+const resolver = "/etc/resolv.conf"
+
+/** Where the kernel lets its root change the machine through files, which the root of a sandbox is. */
+export const kernelFiles: ReadonlyArray<string> =
+  process.getuid?.() === 0 ? ["/proc/sys", "/proc/sysrq-trigger"].filter((path) => lstat(path) !== undefined) : []
+
+export const readable = (path: string): Mount => ({ kind: "readable", path })
+
+export const isDirectory = (path: string): boolean => lstat(path)?.isDirectory() === true
+
+function lstat(path: string) {
+  return lstatSync(path, { throwIfNoEntry: false })
+}

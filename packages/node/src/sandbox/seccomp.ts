@@ -1,0 +1,125 @@
+/**
+ * A seccomp filter as the kernel takes it: an array of `struct sock_filter`. It closes what namespaces leave open:
+ * sockets of families without a namespace (vsock reaches the hypervisor), io_uring (which goes round filters),
+ * pushing characters into the terminal's input, keyrings of the host, and namespaces within the sandbox.
+ * Undefined on machines whose system call numbers are not listed.
+ */
+export const seccompFilter = (architecture: string = process.arch): Uint8Array | undefined => {
+  const numbers = systemCalls[architecture]
+  return numbers === undefined ? undefined : assemble(programFor(numbers))
+}
+
+interface SystemCalls {
+  readonly audit: number
+  readonly socket: number
+  readonly socketpair: number
+  readonly ioctl: number
+  readonly clone: number
+  readonly unshare: number
+  /** Answered as if the kernel had never heard of them, so that programs fall back to something older. */
+  readonly unknown: ReadonlyArray<number>
+  readonly forbidden: ReadonlyArray<number>
+}
+
+const systemCalls: Readonly<Record<string, SystemCalls>> = {
+  x64: {
+    audit: 0xc000003e,
+    socket: 41,
+    socketpair: 53,
+    ioctl: 16,
+    clone: 56,
+    unshare: 272,
+    // io_uring_setup, io_uring_enter, io_uring_register, clone3
+    unknown: [425, 426, 427, 435],
+    // add_key, request_key, keyctl, bpf, perf_event_open, userfaultfd, kexec_load, kexec_file_load, init_module,
+    // finit_module, delete_module, mount, umount2, pivot_root, swapon, swapoff, reboot, setns, open_by_handle_at,
+    // open_tree, move_mount, fsopen, fsmount, mount_setattr
+    forbidden: [
+      248, 249, 250, 321, 298, 323, 246, 320, 175, 313, 176, 165, 166, 155, 167, 168, 169, 308, 304, 428, 429, 430, 432,
+      442
+    ]
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    socket: 198,
+    socketpair: 199,
+    ioctl: 29,
+    clone: 220,
+    unshare: 97,
+    unknown: [425, 426, 427, 435],
+    forbidden: [
+      217, 218, 219, 280, 241, 282, 104, 294, 105, 273, 106, 40, 39, 41, 224, 225, 142, 268, 265, 428, 429, 430, 432,
+      442
+    ]
+  }
+}
+
+const allow = 0x7fff0000
+const errno = (number: number): number => 0x00050000 | number
+const notPermitted = errno(1)
+const noSuchCall = errno(38)
+const noSuchFamily = errno(97)
+
+/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: what is left of them is up to the network namespace. */
+const families = [1, 2, 10, 16]
+/** TIOCSTI and TIOCLINUX type into the terminal that started the sandbox. */
+const terminalTricks = [0x5412, 0x541c]
+const newUserNamespace = 0x10000000
+
+type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number]
+
+const load = (offset: number): Instruction => [0x20, 0, 0, offset]
+const give = (value: number): Instruction => [0x06, 0, 0, value]
+const skipUnlessEqual = (value: number, count: number): Instruction => [0x15, 0, count, value]
+const skipIfEqual = (value: number, count: number): Instruction => [0x15, count, 0, value]
+const skipUnlessAtLeast = (value: number, count: number): Instruction => [0x35, 0, count, value]
+const skipUnlessSet = (bits: number, count: number): Instruction => [0x45, 0, count, bits]
+
+// Offsets in `struct seccomp_data`; arguments are 64 bits wide and the lower half comes first.
+const numberAt = 0
+const architectureAt = 4
+const argumentAt = (index: number): number => 16 + 8 * index
+
+const programFor = (calls: SystemCalls): ReadonlyArray<Instruction> => [
+  load(architectureAt),
+  skipIfEqual(calls.audit, 1),
+  give(noSuchCall),
+  load(numberAt),
+  // Another numbering of the same machine (x32), which would go round everything below.
+  skipUnlessAtLeast(0x40000000, 1),
+  give(noSuchCall),
+  ...calls.unknown.flatMap((number) => [skipUnlessEqual(number, 1), give(noSuchCall)]),
+  ...calls.forbidden.flatMap((number) => [skipUnlessEqual(number, 1), give(notPermitted)]),
+  ...[calls.socket, calls.socketpair].flatMap((number) =>
+    inspect(number, 0, [
+      ...families.map((family, index) => skipIfEqual(family, families.length - index)),
+      give(noSuchFamily),
+      give(allow)
+    ])
+  ),
+  ...inspect(calls.ioctl, 1, [
+    ...terminalTricks.flatMap((request) => [skipUnlessEqual(request, 1), give(notPermitted)]),
+    give(allow)
+  ]),
+  ...[calls.clone, calls.unshare].flatMap((number) =>
+    inspect(number, 0, [skipUnlessSet(newUserNamespace, 1), give(notPermitted), give(allow)])
+  ),
+  give(allow)
+]
+
+const inspect = (number: number, argument: number, decide: ReadonlyArray<Instruction>): ReadonlyArray<Instruction> => [
+  skipUnlessEqual(number, decide.length + 1),
+  load(argumentAt(argument)),
+  ...decide
+]
+
+const assemble = (program: ReadonlyArray<Instruction>): Uint8Array => {
+  const bytes = new DataView(new ArrayBuffer(program.length * 8))
+  program.forEach(([code, whenTrue, whenFalse, operand], index) => {
+    bytes.setUint16(index * 8, code, true)
+    bytes.setUint8(index * 8 + 2, whenTrue)
+    bytes.setUint8(index * 8 + 3, whenFalse)
+    bytes.setUint32(index * 8 + 4, operand, true)
+  })
+  return new Uint8Array(bytes.buffer)
+}

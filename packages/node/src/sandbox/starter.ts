@@ -1,0 +1,34 @@
+/** The descriptors of the line between a sandbox and its host, see `Command.gated`. */
+export interface GateDescriptors {
+  readonly go: number
+  readonly say: number
+}
+
+/**
+ * Process 1 inside a sandbox, as shell code; its arguments are the command. When it ends, so does everything else
+ * in there. It runs the command in a subshell, or the shell's own remarks would go where the command's go. Nothing of the command runs
+ * before the host has seen that everything is shut, so a sandbox whose host loses interest on the way, or dies,
+ * ends by itself.
+ */
+export const starterCode = (limits: string, { go, say }: GateDescriptors): string => `
+exec 9>&2 2>/dev/null
+${limits}
+command -v "$1" >/dev/null || { echo "missing $1" >&${say}; exit 127; }
+echo ready >&${say}
+read -r word <&${go} || exit 125
+trap : TERM INT HUP
+( exec "$@" 2>&9 ${go}<&- ${say}>&- 9>&- )
+code=$?
+set -- /proc/[0-9]*
+echo "end $code $(($# - 1))" >&${say}
+exit $code
+`
+
+/** The same for a command behind a terminal, where there is no gate. */
+export const terminalStarterCode = (limits: string): string => `
+{ ${limits}
+} 2>/dev/null
+trap : TERM INT HUP QUIT TSTP
+( exec "$@" )
+exit $?
+`
