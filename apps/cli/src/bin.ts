@@ -9,5 +9,6 @@ if (process.argv[2] === "--version") {
   process.stdout.write(`${manifest.version}\n`)
 } else {
   enableCompileCache()
-  await import("./main.ts")
+  const { main } = await import("./main.ts")
+  process.exitCode = await main(process.argv.slice(2), manifest.version)
 }

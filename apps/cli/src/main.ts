@@ -1,17 +1,84 @@
-const help = `haft: the tool layer for AI agents
+import { type Command, commonOptions, guess, type Option, optionsOf, read, UsageError } from "./command.ts"
+import { call, Interrupted } from "./commands/call.ts"
+import { config } from "./commands/config.ts"
+import { doctor } from "./commands/doctor.ts"
+import { mcp } from "./commands/mcp.ts"
+import { tools } from "./commands/tools.ts"
+import { note, print, styled, table } from "./terminal.ts"
 
-Usage: haft <command> [options]
+const commands: ReadonlyArray<Command> = [tools, call, mcp, config, doctor]
 
-  --version   print the version
-  --help      print this text
-`
-
-const [command] = process.argv.slice(2)
-if (command === undefined || command === "--help" || command === "help") {
-  process.stdout.write(help)
-} else {
-  process.stderr.write(`haft: unknown command ${command}\n\n${help}`)
-  process.exitCode = 2
+/** Runs the program; answers with its exit code. */
+export const main = async (args: ReadonlyArray<string>, version: string): Promise<number> => {
+  try {
+    const [name, ...rest] = args
+    if (name === undefined || name === "help" || name === "--help" || name === "-h") return help(rest[0])
+    const command = commandNamed(name)
+    const given = read(command, rest, version)
+    if (given.has("help")) return help(command.name)
+    return await command.run(given)
+  } catch (cause) {
+    return explain(cause)
+  }
 }
 
-export {}
+const commandNamed = (name: string): Command => {
+  const found = commands.find((command) => command.name === name)
+  if (found !== undefined) return found
+  const names = commands.map((command) => command.name)
+  throw new UsageError(`there is no command '${name}'${guess(name, names)}. There are: ${names.join(", ")}`)
+}
+
+// What the person can mend is told in a line or two; anything else is a bug and shows where.
+const explain = (cause: unknown): number => {
+  if (cause instanceof Interrupted) return 130
+  if (!(cause instanceof Error)) throw cause
+  const isKnown = ["UsageError", "ConfigError", "PluginError", "ToolError", "StateError"].includes(cause.name)
+  if (!isKnown) throw cause
+  note(`${styled(process.stderr, "red", "haft:")} ${cause.message}`)
+  if ("suggestion" in cause && typeof cause.suggestion === "string") note(`  ${cause.suggestion}`)
+  return 2
+}
+
+const help = (name: string | undefined): number => {
+  print(name === undefined ? overview() : pageOf(commandNamed(name)))
+  return 0
+}
+
+const overview = (): string => `haft: the tool layer for AI agents
+
+Usage: haft COMMAND [options]
+
+${indent(table(commands.map(({ name, summary }) => [name, summary])))}
+
+Options of every command:
+${optionTable(commonOptions)}
+  --version  the version
+
+Examples:
+${indent(["haft tools", ...commands.map(({ examples }) => examples[0] ?? "").slice(1)].join("\n"))}
+
+More about a command: haft COMMAND --help
+`
+
+const pageOf = (command: Command): string => `haft ${command.name}: ${command.summary}
+
+Usage: haft ${[command.name, command.takes, "[options]"].filter((part) => part !== undefined).join(" ")}
+
+${optionTable(optionsOf(command))}
+
+Examples:
+${indent(command.examples.join("\n"))}
+`
+
+const optionTable = (options: Readonly<Record<string, Option>>): string =>
+  indent(
+    table(
+      Object.entries(options).map(([name, { value, describe, short }]) => [
+        `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`,
+        describe
+      ])
+    )
+  )
+
+const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, "  ")

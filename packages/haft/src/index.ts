@@ -1,6 +1,18 @@
+export { type ExportFormat, exportFormats, exportTools } from "@haft/adapters"
+export type {
+  Answer,
+  ApprovalQuestion,
+  CallPreview,
+  Facts,
+  JsonSchema,
+  Reply,
+  ToolDescription,
+  ToolError
+} from "@haft/core"
+export { definePlugin, defineTool, Host, isToolError, toolError, use } from "@haft/core"
 export {
-  approvalModes,
   type ApprovalMode,
+  approvalModes,
   ConfigError,
   defineConfig,
   type HaftConfig,
@@ -10,6 +22,8 @@ export {
   type StandardServices
 } from "./config.ts"
 export { type DialectName, dialectNames } from "./dialects.ts"
+export { examine, type Finding } from "./examine.ts"
 export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./find-config.ts"
 export { type PackageName, packageNames } from "./packages.ts"
+export { readNamedFile } from "@haft/node"
 export { standardHost } from "./standard-host.ts"

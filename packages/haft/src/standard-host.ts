@@ -1,4 +1,13 @@
-import { Host, memoryArtifacts, memoryJournal, type PluginError, refuseCommands, type ToolError } from "@haft/core"
+import {
+  Host,
+  isToolError,
+  makeToolError,
+  memoryArtifacts,
+  memoryJournal,
+  type PluginError,
+  refuseCommands,
+  type ToolError
+} from "@haft/core"
 import { fileState, nodeWorkspace, stateDirectory } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -41,5 +50,10 @@ const rootOf = ({ root = process.cwd() }: HaftConfig): string => root
 export const stateOf = (config: HaftConfig): Effect.Effect<string, ToolError> =>
   Effect.try({
     try: () => stateDirectory({ root: rootOf(config), ...(config.state !== undefined && { state: config.state }) }),
-    catch: (cause) => cause as ToolError
+    catch: (cause) => (isToolError(cause) ? cause : unusable(cause))
+  })
+
+const unusable = (cause: unknown): ToolError =>
+  makeToolError("invalid_params", `workspace and state directory can't be used: ${(cause as Error).message}`, {
+    suggestion: "Choose directories that exist and that you may use."
   })

@@ -1,4 +1,5 @@
 export { fileState } from "./file-state.ts"
+export { readNamedFile } from "./named-file.ts"
 export { stateDirectory } from "./state-directory.ts"
 export { nodeWorkspace, type NodeWorkspaceOptions } from "./workspace.ts"
 export { nodeProcesses } from "./processes.ts"

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 
-import type { Answer, ApprovalQuestion, Progress, Reply, ToolDescription } from "@haft/core"
+import type { Answer, ApprovalQuestion, Progress, Reply } from "@haft/core"
 import type { OpenHost } from "@haft/core/promise"
 import {
   type CallToolResult,
@@ -10,12 +10,12 @@ import {
   type InputRequiredResult,
   inputResponse,
   Server,
-  type ServerContext,
-  type Tool
+  type ServerContext
 } from "@modelcontextprotocol/server"
 
 import { type Conversation, converse } from "../conversation.ts"
 import { legalNames } from "../names.ts"
+import { mcpTool } from "./tool.ts"
 
 export interface McpOptions {
   readonly name?: string
@@ -48,7 +48,7 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
         ...(options.instructions !== undefined && { instructions: options.instructions })
       }
     )
-    server.setRequestHandler("tools/list", () => ({ tools: host.tools.map((tool) => toolOf(tool, legal(tool.name))) }))
+    server.setRequestHandler("tools/list", () => ({ tools: host.tools.map((tool) => mcpTool(tool, legal(tool.name))) }))
     server.setRequestHandler("tools/call", async ({ params }, context) => {
       const ticket = context.mcpReq.requestState<string>()
       const conversation =
@@ -72,19 +72,6 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
     return server
   }
 }
-
-const toolOf = (tool: ToolDescription, name: string): Tool => ({
-  name,
-  description: tool.description,
-  inputSchema: { type: "object", ...tool.inputSchema },
-  outputSchema: { type: "object", ...tool.replySchema },
-  annotations: {
-    readOnlyHint: tool.risk === "read_only",
-    destructiveHint: tool.risk === "dangerous",
-    idempotentHint: tool.idempotent,
-    openWorldHint: tool.openWorld
-  }
-})
 
 const resultOf = (reply: Reply): CallToolResult => ({
   content: [{ type: "text", text: reply.text }],

@@ -1,0 +1,76 @@
+import type { JsonSchema } from "haft"
+
+import { UsageError } from "./command.ts"
+
+const forms = `Give the arguments as JSON, as @FILE, as - for standard input, or as KEY=VALUE pairs.`
+
+/** The arguments of a call, from what the person typed after the tool's name. */
+export const readArguments = async (typed: ReadonlyArray<string>, schema: JsonSchema | undefined): Promise<unknown> => {
+  const [first, ...others] = typed
+  if (first === undefined) return {}
+  if (others.length === 0) {
+    if (first === "-") return fromJson(await readStdin(), "standard input")
+    if (first.startsWith("@")) return fromJson(await readNamed(first.slice(1)), first.slice(1))
+    if (!isPair(first)) return fromJson(first, "the arguments")
+  }
+  const stray = typed.find((word) => !isPair(word))
+  if (stray !== undefined) throw new UsageError(`'${stray}' is not KEY=VALUE. ${forms}`)
+  return fromPairs(typed, schema)
+}
+
+const isPair = (word: string): boolean => /^[A-Za-z_][\w.-]*=/.test(word)
+
+const fromJson = (text: string, where: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch (cause) {
+    throw new UsageError(`${where} can't be read as JSON: ${(cause as Error).message}. ${forms}`, { cause })
+  }
+}
+
+const readNamed = async (path: string): Promise<string> => {
+  const { readNamedFile } = await import("haft")
+  return readNamedFile(path).catch((cause: Error) => {
+    throw new UsageError(`${path} can't be read: ${cause.message}`, { cause })
+  })
+}
+
+const readStdin = async (): Promise<string> => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString("utf8")
+}
+
+// A text stays as it was typed; for any other type the value is JSON. A key given twice is a list.
+const fromPairs = (pairs: ReadonlyArray<string>, schema: JsonSchema | undefined): Record<string, unknown> => {
+  const properties = (schema?.["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>
+  const args: Record<string, unknown> = {}
+  for (const pair of pairs) {
+    const at = pair.indexOf("=")
+    const key = pair.slice(0, at)
+    const property = properties[key]
+    const isList = property !== undefined && typesOf(property).has("array")
+    const value = valueOf(pair.slice(at + 1), isList ? (property["items"] as JsonSchema | undefined) : property)
+    if (!isList) args[key] = value
+    else args[key] = [...((args[key] as Array<unknown> | undefined) ?? []), ...(Array.isArray(value) ? value : [value])]
+  }
+  return args
+}
+
+const valueOf = (text: string, schema: JsonSchema | undefined): unknown => {
+  if (schema !== undefined && typesOf(schema).has("string") && !(typesOf(schema).has("null") && text === "null")) {
+    return text
+  }
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+
+const typesOf = (schema: JsonSchema): ReadonlySet<unknown> => {
+  const types = new Set<unknown>([schema["type"] ?? (schema["enum"] === undefined ? [] : "string")].flat())
+  const alternatives = (schema["anyOf"] ?? schema["oneOf"] ?? []) as ReadonlyArray<JsonSchema>
+  for (const alternative of alternatives) for (const type of typesOf(alternative)) types.add(type)
+  return types
+}

@@ -1,0 +1,127 @@
+import { parseArgs } from "node:util"
+
+/** An option as the help shows it and the parser takes it. */
+export interface Option {
+  readonly describe: string
+  /** What the help calls the value; absent for a switch. */
+  readonly value?: string
+  readonly choices?: ReadonlyArray<string>
+  readonly short?: string
+}
+
+/** One command of the program. Its module is light: what is heavy is imported when it runs. */
+export interface Command {
+  readonly name: string
+  readonly summary: string
+  /** What follows the name: `TOOL [JSON]`. */
+  readonly takes?: string
+  /** The values of the first argument, for completion. */
+  readonly subcommands?: ReadonlyArray<string>
+  readonly options?: Readonly<Record<string, Option>>
+  readonly examples: ReadonlyArray<string>
+  /** Answers with the exit code. */
+  readonly run: (given: Given) => Promise<number>
+}
+
+/** A command line that has been read. */
+export interface Given {
+  readonly version: string
+  readonly positionals: ReadonlyArray<string>
+  readonly value: (option: string) => string | undefined
+  readonly has: (option: string) => boolean
+}
+
+/** The person typed something that does not work; the message says what does. Ends in exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError"
+}
+
+export const commonOptions = {
+  workspace: { value: "DIR", describe: "the directory to work in (.)", short: "w" },
+  dialect: {
+    value: "NAME",
+    describe: "the contract to speak (haft)",
+    short: "d",
+    choices: ["haft", "agentbench", "toolrouter", "approvalgate", "cliagent", "filetools"]
+  },
+  state: { value: "DIR", describe: "where records, rules and history are kept" },
+  approve: {
+    value: "MODE",
+    describe: "where the contract wants a person: ask, all (yes), none (no)",
+    choices: ["ask", "all", "none"]
+  },
+  sandbox: {
+    value: "NAME",
+    describe: "what holds commands back (auto)",
+    choices: ["auto", "bubblewrap", "docker", "seatbelt", "none"]
+  },
+  config: { value: "FILE", describe: "a configuration to use, wherever it lies", short: "c" },
+  json: { describe: "machine-readable output, and nothing else on stdout" },
+  help: { describe: "this text", short: "h" }
+} satisfies Readonly<Record<string, Option>>
+
+export const optionsOf = ({ options = {} }: Command): Readonly<Record<string, Option>> => ({
+  ...options,
+  ...commonOptions
+})
+
+/** Reads what follows the command's name. */
+export const read = (command: Command, args: ReadonlyArray<string>, version: string): Given => {
+  const options = optionsOf(command)
+  const { values, positionals } = parsed(command, args, options)
+  for (const [name, { choices }] of Object.entries(options)) {
+    const chosen = values[name]
+    if (choices === undefined || typeof chosen !== "string" || choices.includes(chosen)) continue
+    throw new UsageError(`--${name} is one of ${choices.join(", ")}, not '${chosen}'${guess(chosen, choices)}`)
+  }
+  const value = (name: string): string | undefined => {
+    const given = values[name]
+    return typeof given === "string" ? given : undefined
+  }
+  return { version, positionals, value, has: (name) => values[name] !== undefined }
+}
+
+interface Parsed {
+  readonly values: Readonly<Record<string, unknown>>
+  readonly positionals: ReadonlyArray<string>
+}
+
+const parsed = (command: Command, args: ReadonlyArray<string>, options: Readonly<Record<string, Option>>): Parsed => {
+  const wanted = Object.entries(options).map(([name, { value, short }]) => [
+    name,
+    { type: value === undefined ? "boolean" : "string", ...(short !== undefined && { short }) } as const
+  ])
+  try {
+    return parseArgs({ args: [...args], options: Object.fromEntries(wanted), allowPositionals: true, strict: true })
+  } catch (cause) {
+    const unknown = args.find(
+      (arg) => arg.startsWith("--") && !Object.hasOwn(options, arg.slice(2).split("=")[0] ?? "")
+    )
+    const message = cause instanceof Error ? (cause.message.split(". ")[0] ?? "") : String(cause)
+    const hint = unknown === undefined ? "" : guess(unknown.slice(2), Object.keys(options), "--")
+    throw new UsageError(`${message}${hint}. See: haft ${command.name} --help`, { cause })
+  }
+}
+
+/** The nearest word, when one is near. */
+export const guess = (typed: string, words: ReadonlyArray<string>, prefix = ""): string => {
+  const near = words
+    .map((word) => ({ word, distance: distance(typed, word) }))
+    .toSorted((one, other) => one.distance - other.distance)[0]
+  return near === undefined || near.distance > Math.max(1, typed.length / 3)
+    ? ""
+    : ` (did you mean ${prefix}${near.word}?)`
+}
+
+const distance = (from: string, to: string): number => {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [at, letter] of from.split("").entries()) {
+    const next = [at + 1]
+    for (let index = 0; index < to.length; index++) {
+      const swap = (row[index] ?? 0) + (to[index] === letter ? 0 : 1)
+      next.push(Math.min(swap, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}

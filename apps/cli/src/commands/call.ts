@@ -1,0 +1,100 @@
+import { resolve } from "node:path"
+
+import type { ApprovalQuestion, CallPreview, Reply, ToolDescription } from "haft"
+import type { OpenHost } from "haft/promise"
+
+import { readArguments } from "../arguments.ts"
+import { type Command, type Given, UsageError } from "../command.ts"
+import { withHost } from "../host.ts"
+import { note, print, printJson, styled, withSpinner } from "../terminal.ts"
+
+export const call: Command = {
+  name: "call",
+  summary: "call one tool",
+  takes: "TOOL [JSON | @FILE | - | KEY=VALUE …]",
+  options: {
+    "dry-run": { describe: "show what the call would touch and change, and whether it would ask", short: "n" }
+  },
+  examples: [
+    `haft call read_file '{"path":"README.md"}'`,
+    "haft call read_file path=README.md start_line=1 end_line=5",
+    "haft call write_file @arguments.json --approve all",
+    "haft call edit_file - --json < arguments.json"
+  ],
+  run: (given) => {
+    const [name, ...typed] = given.positionals
+    if (name === undefined) throw new UsageError("which tool? See them with: haft tools")
+    return withHost(given, async (host, config) => {
+      const args = await readArguments(typed, find(host.tools, name)?.inputSchema)
+      if (given.has("dry-run")) return dryRun(host, name, args, given)
+      const reply = await callIt(host, name, args)
+      if (given.has("json")) printJson(host.dialect.print?.(name, reply.wire) ?? reply.wire)
+      else printReply(name, reply, resolve(config.root ?? "."))
+      return reply.ok ? 0 : 1
+    })
+  }
+}
+
+const find = (tools: ReadonlyArray<ToolDescription>, name: string): ToolDescription | undefined =>
+  tools.find((tool) => tool.name === name || tool.name.replaceAll(".", "_") === name)
+
+const callIt = async (host: OpenHost, name: string, args: unknown): Promise<Reply> => {
+  const controller = new AbortController()
+  const stop = (): void => controller.abort(new Interrupted())
+  process.once("SIGINT", stop).once("SIGTERM", stop)
+  try {
+    return await withSpinner((tell) =>
+      host.call(name, args, { signal: controller.signal, onProgress: ({ message }) => tell(message), ask: refuse })
+    )
+  } finally {
+    process.off("SIGINT", stop).off("SIGTERM", stop)
+  }
+}
+
+const refuse = async (_question: ApprovalQuestion) => ({
+  approved: false,
+  reason: "it needs approval, and there is no terminal to ask in. Run it again with --approve all, or add a rule"
+})
+
+const printReply = (name: string, { ok, text, writes, durationMs }: Reply, root: string): void => {
+  const mark = ok ? styled(process.stdout, "green", "✓") : styled(process.stdout, "red", "✗")
+  const [first = "", ...others] = text.trimEnd().split("\n")
+  // A text that is the tool's whole answer, such as a file's content, stands below a line of its own.
+  const isHeadline = !ok || others.length === 0 || first.endsWith(":")
+  print(isHeadline ? [`${mark} ${first}`, ...others].join("\n") : `${mark} ${name}\n${text}`)
+  if (ok) for (const path of writes) print(dim(`  Location: ${resolve(root, path)}`))
+  print(dim(`  Time: ${Math.round(durationMs)}ms`))
+}
+
+const dim = (text: string): string => styled(process.stdout, "dim", text)
+
+const dryRun = async (host: OpenHost, name: string, args: unknown, given: Given): Promise<number> => {
+  const { isToolError } = await import("haft")
+  try {
+    const preview = await host.preview(name, args)
+    if (given.has("json")) printJson(preview)
+    else printPreview(preview)
+    return 0
+  } catch (cause) {
+    if (!isToolError(cause)) throw cause
+    const { code, message, suggestion } = cause
+    if (given.has("json")) printJson({ error: { code, message, ...(suggestion !== undefined && { suggestion }) } })
+    else note([`✗ ${message}`, ...(suggestion === undefined ? [] : [`  ${suggestion}`])].join("\n"))
+    return 1
+  }
+}
+
+const printPreview = ({ tool, facts, asks, diff }: CallPreview): void => {
+  print(`${tool} (${facts.risk}) would ${asks ? "ask first" : "not ask"}`)
+  for (const path of facts.reads) print(`  read   ${path}`)
+  for (const { path, exists } of facts.writes) print(`  ${exists ? "change" : "create"} ${path}`)
+  if (facts.runs !== undefined) print(`  run    ${facts.runs}`)
+  if (facts.fetches !== undefined) print(`  fetch  ${facts.fetches}`)
+  if (facts.types !== undefined) print(`  type into terminal ${facts.types.terminal}`)
+  if (diff !== undefined && diff !== "") print(`\n${diff}`)
+}
+
+/** Ctrl-C: the call has been stopped and recorded; the program ends as one does that was interrupted. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted"
+}

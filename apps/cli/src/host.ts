@@ -1,0 +1,46 @@
+import type { ApprovalMode, DialectName, FoundConfig, HaftConfig, SandboxName } from "haft"
+import type { OpenHost } from "haft/promise"
+
+import type { Given } from "./command.ts"
+import { note } from "./terminal.ts"
+
+/** The configuration that the command line asks for. */
+export const configOf = async (given: Given): Promise<FoundConfig> => {
+  const { findConfig } = await import("haft")
+  const file = given.value("config")
+  const found = await findConfig({ overrides: overridesOf(given), ...(file !== undefined && { file }) })
+  if (found.untrusted !== undefined) {
+    note(
+      `haft: ${found.untrusted} is not used, because an agent could have written it. ` +
+        `Read it, then trust what it says with: haft config trust`
+    )
+  }
+  return found
+}
+
+export const overridesOf = (given: Given): HaftConfig => {
+  const [root, dialect, state, approval, sandbox] = ["workspace", "dialect", "state", "approve", "sandbox"].map(
+    given.value
+  )
+  return {
+    ...(root !== undefined && { root }),
+    ...(dialect !== undefined && { dialect: dialect as DialectName }),
+    ...(state !== undefined && { state }),
+    ...(approval !== undefined && { approval: approval as ApprovalMode }),
+    ...(sandbox !== undefined && { sandbox: sandbox as SandboxName })
+  }
+}
+
+/** Opens a host for one command and closes it afterwards. */
+export const withHost = async (
+  given: Given,
+  use: (host: OpenHost, config: HaftConfig) => Promise<number>
+): Promise<number> => {
+  const [{ config }, { openHost }] = await Promise.all([configOf(given), import("haft/promise")])
+  const host = await openHost(config)
+  try {
+    return await use(host, config)
+  } finally {
+    await host.dispose()
+  }
+}

@@ -1,0 +1,165 @@
+import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
+import manifest from "haft/package.json" with { type: "json" }
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+
+import { useHaft } from "./haft.ts"
+
+const { haft } = useHaft()
+
+let workspace: TemporaryWorkspace
+beforeEach(() => {
+  workspace = temporaryWorkspace({ "a.txt": "one\ntwo\nthree\n" })
+})
+afterEach(() => workspace.remove())
+
+const inWorkspace = (...args: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...args,
+  "--workspace",
+  workspace.root,
+  "--state",
+  workspace.state
+]
+
+describe("haft", () => {
+  it("answers --version with the version alone", async () => {
+    expect(await haft(["--version"])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" })
+  })
+
+  it.each([[[]], [["--help"]], [["help"]]])("shows what it can do with %j", async (args) => {
+    const { code, stdout, stderr } = await haft(args)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    for (const name of ["tools", "call", "mcp", "doctor"]) expect(stdout).toContain(`\n  ${name}`)
+  })
+
+  it.each(["tools", "call", "mcp", "doctor"])("explains %s with examples", async (name) => {
+    const { code, stdout } = await haft([name, "--help"])
+    expect(code).toBe(0)
+    expect(stdout).toContain(`Usage: haft ${name}`)
+    expect(stdout).toContain("Examples:\n  haft")
+  })
+
+  it.each([
+    [["cal"], "there is no command 'cal' (did you mean call?)"],
+    [["call", "--dialct", "x"], "did you mean --dialect?"],
+    [["call"], "which tool?"],
+    [["tools", "--dialect", "hafd"], "--dialect is one of haft, agentbench"],
+    [["call", "read_file", "{path:"], "can't be read as JSON"],
+    [["call", "read_file", "@/nowhere.json"], "/nowhere.json can't be read"],
+    [["call", "read_file", "path=a", "b"], "'b' is not KEY=VALUE"],
+    [["tools", "--workspace", "/nowhere"], "/nowhere"]
+  ])("calls %j a mistake of usage and says what to do", async (args, message) => {
+    const { code, stdout, stderr } = await haft(args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+    expect(stderr).toContain(message)
+  })
+})
+
+describe("haft call", () => {
+  const result = { ok: true, result: { content: "two\n", start_line: 2, end_line: 2 } }
+
+  it.each([
+    ["JSON", ['{"path":"a.txt","start_line":2,"end_line":2}'], ""],
+    ["standard input", ["-"], '{"path":"a.txt","start_line":2,"end_line":2}'],
+    ["pairs", ["path=a.txt", "start_line=2", "end_line=2"], ""]
+  ])("takes its arguments from %s and prints the envelope alone with --json", async (_from, args, stdin) => {
+    const { code, stdout, stderr } = await haft(inWorkspace("call", "read_file", ...args, "--json"), { stdin })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect(JSON.parse(stdout)).toMatchObject(result)
+  })
+
+  it("takes its arguments from a file", async () => {
+    workspace.put("arguments.json", '{"path":"a.txt","start_line":2,"end_line":2}')
+    const file = `@${workspace.root}/arguments.json`
+    expect(JSON.parse((await haft(inWorkspace("call", "read_file", file, "--json"))).stdout)).toMatchObject(result)
+  })
+
+  it("prints for people: a tick, the text and the time, and no colour into a pipe", async () => {
+    const { code, stdout, stderr } = await haft(inWorkspace("call", "read_file", "path=a.txt"))
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect(stdout).toMatch(/^✓ read_file\none\ntwo\nthree\n {2}Time: \d+ms\n$/)
+  })
+
+  it("prints cliagent's headline as its contract shows it, and its JSON with the tool's name", async () => {
+    const { stdout } = await haft(inWorkspace("call", "read_file", "path=a.txt", "--dialect", "cliagent"))
+    expect(stdout).toMatch(/^✓ Contents of a\.txt \(lines 1-3\):\none\ntwo\nthree\n {2}Time: \d+ms\n$/)
+    const json = await haft(inWorkspace("call", "read_file", "path=a.txt", "--dialect", "cliagent", "--json"))
+    expect(JSON.parse(json.stdout)).toMatchObject({ tool: "read_file", success: true })
+    expect(Object.keys(JSON.parse(json.stdout) as object)[0]).toBe("tool")
+  })
+
+  it.each([
+    ["a failure", ["read_file", "path=missing.txt"], "file_not_found"],
+    ["bad parameters", ["read_file", "path=a.txt", "speed=1"], "invalid_params"],
+    ["an unknown tool", ["nothing"], "unknown_tool"]
+  ])("exits with 1 on %s, with the reason in the envelope and for people", async (_what, args, code) => {
+    const json = await haft(inWorkspace("call", ...args, "--json"))
+    expect(json.code).toBe(1)
+    expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, error: { code } })
+    const plain = await haft(inWorkspace("call", ...args))
+    expect(plain).toMatchObject({ code: 1, stdout: expect.stringMatching(/^✗ Error: /) })
+  })
+
+  it("calls a tool with a dot in its name under either spelling", async () => {
+    for (const name of ["file.read", "file_read"]) {
+      const { stdout } = await haft(inWorkspace("call", name, "path=a.txt", "--dialect", "filetools", "--json"))
+      expect(JSON.parse(stdout)).toMatchObject({ content: expect.stringContaining("one") })
+    }
+  })
+
+  it("shows with --dry-run what would be touched, and does nothing", async () => {
+    const plain = await haft(inWorkspace("call", "read_file", "path=a.txt", "--dry-run"))
+    expect(plain).toEqual({ code: 0, stdout: "read_file (read_only) would not ask\n  read   a.txt\n", stderr: "" })
+    const json = await haft(inWorkspace("call", "read_file", "path=a.txt", "--dry-run", "--json"))
+    expect(JSON.parse(json.stdout)).toMatchObject({ tool: "read_file", asks: false, facts: { reads: ["a.txt"] } })
+    expect(await haft(inWorkspace("call", "read_file", "--dry-run"))).toMatchObject({ code: 1, stdout: "" })
+  })
+})
+
+describe("haft tools", () => {
+  it("lists names, risks and descriptions", async () => {
+    const { code, stdout } = await haft(inWorkspace("tools"))
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^TOOL +RISK +WHAT\n/)
+    expect(stdout).toMatch(/^read_file +read_only +Read a file/m)
+  })
+
+  it.each([
+    [
+      "json",
+      { name: "file.read", risk: "read_only", inputSchema: { type: "object" }, replySchema: { type: "object" } }
+    ],
+    ["openai", { type: "function", name: "file_read", parameters: { type: "object", required: ["path"] } }],
+    ["anthropic", { name: "file_read", input_schema: { type: "object", required: ["path"] } }],
+    ["mcp", { name: "file_read", annotations: { readOnlyHint: true }, outputSchema: { type: "object" } }]
+  ])("exports them as %s", async (format, expected) => {
+    const { stdout } = await haft(inWorkspace("tools", "--format", format, "--dialect", "filetools"))
+    const tools = JSON.parse(stdout) as Array<{ name: string }>
+    expect(tools.find(({ name }) => name.includes("read"))).toMatchObject(expected)
+  })
+})
+
+describe("haft doctor", () => {
+  it("says what it found, for people and as JSON", async () => {
+    const plain = await haft(inWorkspace("doctor"))
+    expect(plain.stdout).toContain(`✓ Node: ${process.version}`)
+    const { findings } = JSON.parse((await haft(inWorkspace("doctor", "--json"))).stdout) as {
+      findings: Array<{ subject: string; found: string }>
+    }
+    expect(findings.find(({ subject }) => subject === "State directory")?.found).toBe(workspace.state)
+  })
+})
+
+describe("configuration", () => {
+  it("is not taken from the workspace until its content is trusted, but is when named", async () => {
+    workspace.put("haft.config.json", '{"dialect":"filetools"}')
+    const tools = async (...more: Array<string>) => haft(inWorkspace("tools", ...more))
+    const before = await tools()
+    expect(before.stdout).toContain("read_file")
+    expect(before.stderr).toContain("haft.config.json is not used")
+    expect((await tools("--config", `${workspace.root}/haft.config.json`)).stdout).toContain("file.read")
+    expect(await haft(inWorkspace("config", "trust"))).toMatchObject({ code: 0 })
+    expect(await tools()).toMatchObject({ stderr: "", stdout: expect.stringContaining("file.read") })
+    workspace.put("haft.config.json", '{"dialect":"filetools","approval":"all"}')
+    expect((await tools()).stdout).not.toContain("file.read")
+  })
+})

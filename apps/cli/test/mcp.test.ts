@@ -1,0 +1,61 @@
+import { temporaryWorkspace } from "@haft/testing"
+import { Client } from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { expect, it } from "vitest"
+
+import { useHaft } from "./haft.ts"
+
+const { bin, haft } = useHaft()
+
+it.each([
+  { era: "2025-11-25", mode: "legacy" as const },
+  { era: "2026-07-28", mode: { pin: "2026-07-28" } }
+])("serves the official client over stdio with protocol $era, and ends with it", async ({ era, mode }) => {
+  using workspace = temporaryWorkspace({ "a.txt": "one\n" })
+  const args = [bin(), "mcp", "--workspace", workspace.root, "--state", workspace.state, "--dialect", "filetools"]
+  const transport = new StdioClientTransport({ command: process.execPath, args, stderr: "pipe" })
+  const client = new Client({ name: "test", version: "0" }, { versionNegotiation: { mode } })
+  await client.connect(transport)
+  const { pid } = transport
+  expect(client.getNegotiatedProtocolVersion()).toBe(era)
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain("file_read")
+  expect(await client.callTool({ name: "file_read", arguments: { path: "a.txt" } })).toMatchObject({
+    isError: false,
+    structuredContent: { content: "     1\tone\n" }
+  })
+  expect(await client.callTool({ name: "file_read", arguments: {} })).toMatchObject({
+    isError: true,
+    structuredContent: { error: "invalid_params" }
+  })
+  await client.close()
+  await expect.poll(() => isRunning(pid)).toBe(false)
+})
+
+it("answers a pipe that closes behind its last request, with nothing else on stdout", async () => {
+  using workspace = temporaryWorkspace({ "a.txt": "one\n" })
+  const clientInfo = { name: "pipe", version: "0" }
+  const messages = [
+    { id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo } },
+    { method: "notifications/initialized" },
+    { id: 2, method: "tools/list", params: {} },
+    { id: 3, method: "tools/call", params: { name: "read_file", arguments: { path: "a.txt" } } }
+  ]
+  const stdin = messages.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("")
+  const { code, stdout, stderr } = await haft(["mcp", "--workspace", workspace.root, "--state", workspace.state], {
+    stdin
+  })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+  const replies = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { id: number })
+  expect(new Set(replies.map(({ id }) => id))).toEqual(new Set([1, 2, 3]))
+})
+
+const isRunning = (pid: number | null): boolean => {
+  try {
+    return process.kill(pid ?? 0, 0)
+  } catch {
+    return false
+  }
+}

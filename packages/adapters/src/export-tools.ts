@@ -1,0 +1,56 @@
+import type { JsonSchema, ToolDescription } from "@haft/core"
+
+import { mcpTool } from "./mcp/tool.ts"
+import { legalNames } from "./names.ts"
+
+export const exportFormats = ["json", "openai", "anthropic", "mcp"] as const
+export type ExportFormat = (typeof exportFormats)[number]
+
+/** The tools in the shape an outside API takes them, with names it accepts. `json` is haft's own, nothing left out. */
+export const exportTools = (tools: ReadonlyArray<ToolDescription>, format: ExportFormat): ReadonlyArray<object> => {
+  if (format === "json") return tools.map(plainTool)
+  const { legal } = legalNames(tools.map(({ name }) => name))
+  return tools.map((tool) => shapes[format](tool, legal(tool.name)))
+}
+
+/** A function as OpenAI's Responses API and most others of its kind describe it. */
+export const openaiFunction = (tool: ToolDescription, name: string): OpenAIFunction => ({
+  type: "function",
+  name,
+  description: tool.description,
+  parameters: tool.inputSchema,
+  strict: false
+})
+
+export interface OpenAIFunction {
+  readonly type: "function"
+  readonly name: string
+  readonly description: string
+  readonly parameters: JsonSchema
+  readonly strict: boolean
+}
+
+/** A tool as Anthropic's Messages API describes it. */
+export const anthropicTool = (tool: ToolDescription, name: string): AnthropicTool => ({
+  name,
+  description: tool.description,
+  input_schema: { type: "object", ...tool.inputSchema }
+})
+
+export interface AnthropicTool {
+  readonly name: string
+  readonly description: string
+  readonly input_schema: { readonly type: "object"; readonly [key: string]: unknown }
+}
+
+const shapes = { openai: openaiFunction, anthropic: anthropicTool, mcp: mcpTool } satisfies Record<
+  Exclude<ExportFormat, "json">,
+  (tool: ToolDescription, name: string) => object
+>
+
+// Schemas are made on first use, by getters; here they are all wanted.
+const plainTool = (tool: ToolDescription): object => ({
+  ...tool,
+  inputSchema: tool.inputSchema,
+  replySchema: tool.replySchema
+})

@@ -1,0 +1,16 @@
+import type { ToolDescription } from "@haft/core"
+import type { Tool } from "@modelcontextprotocol/server"
+
+/** A tool as `tools/list` shows it. */
+export const mcpTool = (tool: ToolDescription, name: string): Tool => ({
+  name,
+  description: tool.description,
+  inputSchema: { type: "object", ...tool.inputSchema },
+  outputSchema: { type: "object", ...tool.replySchema },
+  annotations: {
+    readOnlyHint: tool.risk === "read_only",
+    destructiveHint: tool.risk === "dangerous",
+    idempotentHint: tool.idempotent,
+    openWorldHint: tool.openWorld
+  }
+})
