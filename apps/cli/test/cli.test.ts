@@ -162,4 +162,15 @@ describe("configuration", () => {
     workspace.put("haft.config.json", '{"dialect":"filetools","approval":"all"}')
     expect((await tools()).stdout).not.toContain("file.read")
   })
+
+  it("may not import what an agent could change when it is trusted by its content", async () => {
+    workspace.put("other.mjs", "export const dialect = 'filetools'")
+    workspace.put("haft.config.js", `import { dialect } from "./other.mjs"\nexport default { dialect }`)
+    await haft(inWorkspace("config", "trust"))
+    const { code, stderr } = await haft(inWorkspace("tools"))
+    expect(code).toBe(2)
+    expect(stderr).toContain("other.mjs, which the agent could change")
+    const named = await haft(inWorkspace("tools", "--config", `${workspace.root}/haft.config.js`))
+    expect(named.stdout).toContain("file.read")
+  })
 })

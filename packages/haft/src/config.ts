@@ -1,11 +1,21 @@
-import type { Artifacts, ConfiguredPlugin, Dialect, Plugin, RoadServices, Sandbox, StateFiles } from "@haft/core"
+import type {
+  Artifacts,
+  ConfiguredPlugin,
+  Dialect,
+  Plugin,
+  Processes,
+  RoadServices,
+  Sandbox,
+  StateFiles
+} from "@haft/core"
+import type { SandboxOptions } from "@haft/node"
 import * as z from "zod"
 
 import { type DialectName, dialectNames } from "./dialects.ts"
 import { type PackageName, packageNames } from "./packages.ts"
 
 /** What a standard host lends to plugins. */
-export type StandardServices = RoadServices | Artifacts | Sandbox | StateFiles
+export type StandardServices = RoadServices | Artifacts | Processes | Sandbox | StateFiles
 
 /**
  * A plugin: as `use(plugin, config)` gives it, as its package exports it, or by the package's name, which is how a
@@ -37,6 +47,8 @@ export interface HaftConfig {
   readonly approval?: ApprovalMode
   /** `auto` by default: the strongest that works here, and no commands where none does. */
   readonly sandbox?: SandboxName
+  /** What commands may see and use up in the sandbox. */
+  readonly sandboxOptions?: SandboxOptions
   /** Where records, rules and history are kept, never inside the root. A directory of the user's by default. */
   readonly state?: string
   /** Whether links inside the workspace are followed; the dialect says so by default. */
@@ -77,6 +89,23 @@ const configShape = z.strictObject({
     .optional(),
   approval: z.enum(approvalModes).optional(),
   sandbox: z.enum(sandboxNames).optional(),
+  sandboxOptions: z
+    .strictObject({
+      readOnlyPaths: z.array(z.string()).optional(),
+      writablePaths: z.array(z.string()).optional(),
+      environment: z.array(z.string()).optional(),
+      limits: z
+        .strictObject({
+          processes: z.number().int().min(1).optional(),
+          memoryBytes: z.number().int().min(1).optional(),
+          fileSizeBytes: z.number().int().min(1).optional(),
+          openFiles: z.number().int().min(1).optional(),
+          cpuSeconds: z.number().int().min(1).optional(),
+          temporaryBytes: z.number().int().min(1).optional()
+        })
+        .optional()
+    })
+    .optional(),
   state: z.string().min(1).optional(),
   symlinks: z.enum(["inside", "deny"]).optional()
 })

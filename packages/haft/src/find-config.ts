@@ -9,6 +9,7 @@ import { fileState } from "@haft/node"
 import * as Effect from "effect/Effect"
 
 import { checkConfig, ConfigError, type HaftConfig, type PluginEntry } from "./config.ts"
+import { addressOf } from "./load-plugins.ts"
 import { stateOf } from "./standard-host.ts"
 
 export interface FoundConfig {
@@ -45,8 +46,10 @@ export const findConfig = async ({ file, overrides = {} }: FindConfigOptions = {
       untrusted ??= candidate.path
       continue
     }
-    if (mayBeTheAgents && !candidate.path.endsWith(".json")) refuseWorkspaceModules(root, candidate)
-    return { ...(await loaded(candidate.path, overrides)), ...(untrusted !== undefined && { untrusted }) }
+    const found = mayBeTheAgents
+      ? await alone(root, candidate.path, () => loaded(candidate.path, overrides))
+      : await loaded(candidate.path, overrides)
+    return { ...found, ...(untrusted !== undefined && { untrusted }) }
   }
   return { config: overrides, ...(untrusted !== undefined && { untrusted }) }
 }
@@ -117,22 +120,37 @@ const contentOf = async (file: string): Promise<unknown> => {
   return module.default
 }
 
-// The trusted hash covers one file. What that file would import from the workspace is covered by nothing, so it can't;
-// haft itself is this copy of it.
-const refuseWorkspaceModules = (root: string, { path }: Candidate): void => {
-  registerHooks({
+/**
+ * Loads a configuration that is trusted by its content. What it would bring in from the workspace is covered by
+ * nobody's trust, so that is refused; haft itself is this copy of it.
+ */
+const alone = async (root: string, file: string, load: () => Promise<FoundConfig>): Promise<FoundConfig> => {
+  const refuse = (target: string): void => {
+    if (!isWithin(root, target)) return
+    throw new ConfigError(
+      `${file} is trusted by its content, and brings in ${target}, which the agent could change. ` +
+        `Name the configuration with --config, or keep what it needs outside the workspace.`
+    )
+  }
+  const hooks = registerHooks({
     resolve: (specifier, context, next) => {
+      if (context.parentURL !== pathToFileURL(file).href) return next(specifier, context)
       const isOurs = /^(?:haft|@haft\/[\w-]+)(?:\/|$)/.test(specifier)
       const resolved = next(specifier, isOurs ? { ...context, parentURL: import.meta.url } : context)
-      if (isOurs || !resolved.url.startsWith("file:")) return resolved
-      const target = fileURLToPath(resolved.url)
-      if (target === path || !isWithin(root, target)) return resolved
-      throw new ConfigError(
-        `${path} is trusted by its content and imports ${target}, which the agent could change. ` +
-          `Name the configuration with --config, or keep what it imports outside the workspace.`
-      )
+      if (!isOurs && resolved.url.startsWith("file:")) refuse(fileURLToPath(resolved.url))
+      return resolved
     }
   })
+  try {
+    const found = await load()
+    for (const entry of found.config.plugins ?? []) {
+      const name = typeof entry === "string" ? entry : "package" in entry ? entry.package : undefined
+      if (name !== undefined) refuse(fileURLToPath(addressOf(name, dirname(file))))
+    }
+    return found
+  } finally {
+    hooks.deregister()
+  }
 }
 
 const isWithin = (root: string, path: string): boolean => {

@@ -31,7 +31,8 @@ const importPlugin = async (name: string, from: string): Promise<Plugin<Standard
   return module.default
 }
 
-const addressOf = (name: string, from: string): string => {
+/** Where a plugin of that name is found, as seen from `from`. */
+export const addressOf = (name: string, from: string): string => {
   if (isAbsolute(name) || name.startsWith(".")) return pathToFileURL(resolve(from, name)).href
   try {
     return pathToFileURL(createRequire(join(from, "haft.config.js")).resolve(name)).href

@@ -5,10 +5,9 @@ import {
   memoryArtifacts,
   memoryJournal,
   type PluginError,
-  refuseCommands,
   type ToolError
 } from "@haft/core"
-import { fileState, nodeWorkspace, stateDirectory } from "@haft/node"
+import { fileState, nodeProcesses, nodeWorkspace, stateDirectory } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -17,6 +16,7 @@ import type { HaftConfig } from "./config.ts"
 import { dialectOf } from "./dialects.ts"
 import { loadPlugins } from "./load-plugins.ts"
 import { standardPlugins } from "./packages.ts"
+import { sandboxNamed } from "./sandbox.ts"
 
 /** A host on this machine, as a configuration describes it. */
 export const standardHost = (config: HaftConfig = {}): Layer.Layer<Host, PluginError | ToolError> =>
@@ -33,14 +33,17 @@ export const standardHost = (config: HaftConfig = {}): Layer.Layer<Host, PluginE
         memoryJournal(),
         memoryArtifacts(),
         fileState({ directory }),
-        refuseCommands,
         standardApprover(config.approval ?? "ask")
+      )
+      const commands = sandboxNamed(config.sandbox ?? "auto", config.sandboxOptions).pipe(
+        Layer.provideMerge(nodeProcesses),
+        Layer.provideMerge(services)
       )
       return Host.layer({
         dialect: dialectOf(config.dialect),
         plugins: [...standardPlugins(config.packages), ...plugins],
         ...(config.symlinks !== undefined && { symlinks: config.symlinks })
-      }).pipe(Layer.provide(services))
+      }).pipe(Layer.provide(commands))
     })
   )
 

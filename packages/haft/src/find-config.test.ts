@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, it } from "@effect/vitest"
+import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
+
+import { findConfig, trustConfig } from "./index.ts"
+
+let workspace: TemporaryWorkspace
+const { XDG_CONFIG_HOME: configHome } = process.env
+beforeEach(() => {
+  workspace = temporaryWorkspace()
+  process.env["XDG_CONFIG_HOME"] = workspace.outside
+})
+afterEach(() => {
+  if (configHome === undefined) delete process.env["XDG_CONFIG_HOME"]
+  else process.env["XDG_CONFIG_HOME"] = configHome
+  workspace.remove()
+})
+
+const here = () => ({ root: workspace.root, state: workspace.state })
+const find = () => findConfig({ overrides: here() })
+
+describe("the workspace's own configuration", () => {
+  it("is passed over, and named, until its content is trusted", async () => {
+    workspace.put("haft.config.json", '{"dialect":"agentbench"}')
+    expect(await find()).toEqual({ config: here(), untrusted: `${workspace.root}/haft.config.json` })
+    expect(await trustConfig(here())).toBe(`${workspace.root}/haft.config.json`)
+    expect(await find()).toEqual({
+      config: { ...here(), dialect: "agentbench" },
+      file: `${workspace.root}/haft.config.json`
+    })
+    workspace.put("haft.config.json", '{"dialect":"agentbench","approval":"all"}')
+    expect((await find()).config).toEqual(here())
+  })
+
+  it("can be TypeScript that imports haft, and is used when it is named", async () => {
+    const source = `import { defineConfig } from "haft"
+      const approval: string = "all"
+      export default defineConfig({ approval: approval as "all", root: "below" })`
+    workspace.put("haft.config.ts", source)
+    await trustConfig(here())
+    expect((await find()).config).toEqual({ ...here(), approval: "all" })
+    workspace.put("named.config.ts", `export default { root: "below", plugins: ["./p.ts", "haft-plugin-x"] }`)
+    const { config } = await findConfig({ file: `${workspace.root}/named.config.ts` })
+    expect(config).toEqual({
+      root: `${workspace.root}/below`,
+      plugins: [`${workspace.root}/p.ts`, "haft-plugin-x"]
+    })
+  })
+
+  it.each(["./plugin.mjs", "a-package"])(
+    "may not bring in the plugin %s, which an agent could change",
+    async (name) => {
+      workspace.put("plugin.mjs", "export default 1")
+      workspace.put("node_modules/a-package/index.js", "export default 1")
+      workspace.put("haft.config.json", JSON.stringify({ plugins: [name] }))
+      await trustConfig(here())
+      await expect(find()).rejects.toThrow(/which the agent could change/)
+    }
+  )
+
+  it("can't be trusted when there is none", async () => {
+    await expect(trustConfig(here())).rejects.toThrow(/there is no haft\.config/)
+  })
+})
+
+it("takes the user's configuration when the workspace has none, and the command line over both", async () => {
+  workspace.put("../outside/haft/haft.config.json", '{"dialect":"agentbench","approval":"none"}')
+  const { config, file } = await findConfig({ overrides: { ...here(), approval: "all" } })
+  expect(file).toBe(`${workspace.outside}/haft/haft.config.json`)
+  expect(config).toEqual({ ...here(), dialect: "agentbench", approval: "all" })
+})
+
+it.each([
+  ['{"dialekt":"haft"}', /dialekt/],
+  ['{"dialect":"klingon"}', /dialect/],
+  ['{"approval":"maybe"}', /approval/],
+  ["{", /can't be loaded/]
+])("refuses the configuration %s and says what is wrong with it", async (content, problem) => {
+  workspace.put("bad.json", content)
+  await expect(findConfig({ file: `${workspace.root}/bad.json` })).rejects.toThrow(problem)
+})

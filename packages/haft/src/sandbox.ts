@@ -1,0 +1,41 @@
+import { type Processes, refuseCommands, Sandbox, type Workspace } from "@haft/core"
+import { autoSandbox, bubblewrapSandbox, noSandbox, type SandboxOptions } from "@haft/node"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import type { SandboxName } from "./config.ts"
+
+type SandboxLayer = Layer.Layer<Sandbox, never, Workspace | Processes>
+
+/** The sandbox of that name. One that this machine lacks refuses every command, and says so. */
+export const sandboxNamed = (name: SandboxName, options: SandboxOptions = {}): SandboxLayer =>
+  onFirstUse(sandboxes[name](options))
+
+const sandboxes: Readonly<Record<SandboxName, (options: SandboxOptions) => SandboxLayer>> = {
+  auto: autoSandbox,
+  bubblewrap: bubblewrapSandbox,
+  docker: () => refuseCommands,
+  seatbelt: () => refuseCommands,
+  none: noSandbox
+}
+
+// Setting a sandbox up takes longer than many a call does; a host that runs no command never pays for it.
+const onFirstUse = (layer: SandboxLayer): SandboxLayer =>
+  Layer.effect(
+    Sandbox,
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      const services = yield* Effect.context<Workspace | Processes>()
+      const sandbox = yield* Effect.cached(
+        Layer.buildWithScope(layer, scope).pipe(
+          Effect.provideContext(services),
+          Effect.map((built) => Context.get(built, Sandbox))
+        )
+      )
+      return {
+        wrap: (command, request) => Effect.flatMap(sandbox, ({ wrap }) => wrap(command, request)),
+        describe: Effect.flatMap(sandbox, ({ describe }) => describe)
+      }
+    })
+  )

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, it } from "@effect/vitest"
+import { Host } from "@haft/core"
+import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { dialectNames, examine, type HaftConfig, standardHost, use } from "./index.ts"
+import { definePlugin, defineTool, openHost } from "./promise.ts"
+
+let workspace: TemporaryWorkspace
+beforeEach(() => {
+  workspace = temporaryWorkspace({ "a.txt": "one\n" })
+})
+afterEach(() => workspace.remove())
+
+const config = (more: HaftConfig = {}): HaftConfig => ({ root: workspace.root, state: workspace.state, ...more })
+
+const greet = defineTool({
+  name: "greet",
+  description: "Says hello.",
+  input: z.strictObject({ name: z.string() }),
+  output: z.object({ greeting: z.string() }),
+  risk: "dangerous",
+  execute: async ({ name }) => ({ greeting: `Hello, ${name}!` }),
+  render: ({ greeting }) => greeting
+})
+const greetings = definePlugin({ name: "greetings", version: "1.0.0", tools: [greet] })
+
+it.effect("is a layer with a host in it", () =>
+  Effect.gen(function* () {
+    const { call } = yield* Host
+    expect(yield* call("read_file", { path: "a.txt" })).toMatchObject({ ok: true, text: "one\n" })
+  }).pipe(Effect.provide(standardHost(config())))
+)
+
+it.each(dialectNames)("speaks %s, with tools in it", async (dialect) => {
+  await using host = await openHost(config({ dialect }))
+  expect(host.dialect.name).toBe(dialect)
+  expect(host.tools.length).toBeGreaterThan(0)
+})
+
+it("takes plugins bound, unbound and by path, and only the packages it is told to", async () => {
+  const module = `export default { "~haft/Plugin": 1, name: "by-path", version: "1.0.0", tools: [], configure: () => {
+    throw new Error("configured")
+  } }`
+  workspace.put("../outside/plugin.mjs", module)
+  for (const plugins of [[use(greetings)], [greetings]]) {
+    await using host = await openHost(config({ packages: [], plugins, approval: "all" }))
+    expect(host.tools.map(({ name }) => name)).toEqual(["greet"])
+    expect(await host.call("greet", { name: "Ada" })).toMatchObject({ ok: true, text: "Hello, Ada!" })
+  }
+  const byPath = openHost(config({ plugins: [{ package: `${workspace.outside}/plugin.mjs` }] }))
+  await expect(byPath).rejects.toThrow(/configured/)
+})
+
+it.each([
+  ["not-installed-anywhere", /not-installed-anywhere: it is not installed/],
+  ["./missing.mjs", /can't be loaded/],
+  ["./plain.mjs", /not made by definePlugin/]
+])("names the plugin %s that it can't use, and why", async (plugin, problem) => {
+  workspace.put("plain.mjs", "export default {}")
+  await expect(openHost(config({ plugins: [plugin] }))).rejects.toThrow(problem)
+})
+
+it("asks whoever made the call, and takes silence for a no", async () => {
+  await using host = await openHost(config({ plugins: [greetings] }))
+  const args = { name: "Ada" }
+  expect(await host.call("greet", args)).toMatchObject({ error: { code: "approval_denied" } })
+  expect(await host.call("greet", args, { ask: async () => ({ approved: true }) })).toMatchObject({ ok: true })
+})
+
+it("denies everything that needs approval when it is told to", async () => {
+  await using host = await openHost(config({ plugins: [greetings], approval: "none" }))
+  const reply = await host.call("greet", { name: "Ada" }, { ask: async () => ({ approved: true }) })
+  expect(reply).toMatchObject({ error: { code: "approval_denied" } })
+})
+
+it.each([
+  [
+    "a state directory inside the workspace",
+    () => config({ state: `${workspace.root}/state` }),
+    /inside the workspace/
+  ],
+  ["a workspace that is not there", () => config({ root: `${workspace.root}/missing` }), /missing/]
+])("refuses %s", async (_what, made, problem) => {
+  await expect(openHost(made())).rejects.toThrow(problem)
+})
+
+it("examines the machine, and says what to do where a workspace can't be used", async () => {
+  const subjects = (await examine(config())).map(({ subject }) => subject)
+  expect(subjects).toEqual(expect.arrayContaining(["Node", "Workspace", "State directory"]))
+  const broken = await examine(config({ root: `${workspace.root}/missing` }))
+  expect(broken.find(({ subject }) => subject === "Workspace")).toMatchObject({
+    state: "missing",
+    mend: expect.stringContaining("--workspace")
+  })
+})
