@@ -58,6 +58,7 @@ export const callTool = Effect.fnUntraced(function* <R>(
   const progress: Travel = { writes: [] }
   const context = {
     ...call,
+    run: journal.run,
     symlinks: settings.symlinks,
     ...(options.onProgress !== undefined && { onProgress: options.onProgress }),
     ...(options.ask !== undefined && { ask: options.ask })

@@ -44,6 +44,8 @@ export type SymlinkPolicy = "inside" | "deny"
 export type ApprovedState = ReadonlyMap<string, string>
 
 interface CallContext extends Call {
+  /** The run the call belongs to, see {@link Journal}. */
+  readonly run?: string
   readonly symlinks: SymlinkPolicy
   /** Absent when nobody had to be asked. */
   readonly approvedState?: ApprovedState

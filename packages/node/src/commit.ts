@@ -1,197 +1,230 @@
 import { randomBytes } from "node:crypto"
-import {
-  closeSync,
-  constants,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmdirSync,
-  unlinkSync,
-  writeSync,
-  fchmodSync,
-  readdirSync
-} from "node:fs"
+import { closeSync, fsyncSync } from "node:fs"
 
-import { type Change, type ChangedPath, type CurrentCall, isToolError, makeToolError } from "@haft/core"
+import { type ApprovedState, type ChangedPath, isToolError, type SymlinkPolicy } from "@haft/core"
 
-import { type Place, type Root, withPlace } from "./contain.ts"
-import { fingerprintContent, fingerprintDescriptor, openFile } from "./content.ts"
-import { fromErrno, isErrno, notFound } from "./errno.ts"
-import { temporaryName } from "./temporary-name.ts"
+import { type CommitJournal, doSteps, type JournalledCommit, takeBack } from "./commit-journal.ts"
+import { type Root, withPlace, withResolved } from "./contain.ts"
+import { discard, stage } from "./disk.ts"
+import { naming } from "./errno.ts"
+import type { History, Recorded } from "./history.ts"
+import { type Identity, identityOf, isSame } from "./identity.ts"
+import { planChanges, type PlannedChange, stale } from "./plan.ts"
+import { type Step, type Steps, stepsFor } from "./steps.ts"
+import { type Node, openView, stateOfNode, type View } from "./view.ts"
 
 export interface CommitSettings {
   readonly root: Root
-  readonly state: string
+  readonly journal: CommitJournal
+  readonly history: History
   readonly durable: boolean
+  /** Told about every moment at which a crash would find another state. For tests. */
+  readonly onStep?: (name: string) => void
 }
 
-type CallContext = typeof CurrentCall.Service
+export interface CommitRequest {
+  readonly changes: ReadonlyArray<PlannedChange>
+  readonly symlinks: SymlinkPolicy
+  /** The paths are resolved already, as they are in the history. */
+  readonly exact: boolean
+  readonly approvedState?: ApprovedState
+  readonly call: string
+  readonly run: string
+  readonly tool: string
+  readonly at: number
+  /** The history entries that this commit takes back. */
+  readonly undoes?: ReadonlyArray<string>
+}
 
-/** Makes the changes. */
-export const commitChanges = (
+/**
+ * Makes all changes or none. It pauses until the moment the commit is decided, never after; ended in a pause,
+ * it leaves everything as it was.
+ */
+export function* commitChanges(
   settings: CommitSettings,
-  changes: ReadonlyArray<Change>,
-  call: CallContext
-): ReadonlyArray<ChangedPath> => {
-  const { root } = settings
-  const { symlinks } = call
-  for (const [path, state] of call.approvedState ?? []) {
-    const now = withPlace(root, path, { symlinks }, (place) => stateOf(root, place))
-    if (now !== state) throw stale(path)
-  }
-  for (const change of changes) {
-    if (change.kind === "move" || change.kind === "create_directory" || change.base === undefined) continue
-    const now = withPlace(root, change.path, { symlinks }, (place) => stateOf(root, place))
-    if (now !== change.base) throw stale(change.path)
-  }
+  request: CommitRequest
+): Generator<void, ReadonlyArray<ChangedPath>> {
+  const { root, history } = settings
+  recover(settings)
+  const view = openView(root, request.symlinks)
+  yield* checkApproved(view, request)
+  const gathered = history.gather()
+  const { symlinks, exact } = request
+  const { changed, recorded } = yield* planChanges(view, request.changes, { symlinks, exact, keep: gathered.keep })
   const id = randomBytes(8).toString("hex")
-  return changes.flatMap((change, number) => {
-    try {
-      return applyChange(settings, change, symlinks, temporaryName(id, number))
-    } catch (error) {
-      if (isErrno(error, "ENOSPC", "EDQUOT", "EIO", "EFBIG")) {
-        throw makeToolError("write_failed", `writing failed (${error.code}); nothing was changed`)
-      }
-      throw isToolError(error) ? error : fromErrno(error, change.kind === "move" ? change.to : change.path)
-    }
+  const steps = stepsFor(view, id)
+  if (steps.steps.length === 0) return changed
+  const { call, run, tool, at, undoes } = request
+  history.append({
+    id,
+    call,
+    run,
+    tool,
+    at,
+    did: recorded,
+    ...(gathered.tooLarge() && { tooLarge: true }),
+    ...(undoes !== undefined && { undoes })
   })
-}
-
-const applyChange = (
-  { root, durable }: CommitSettings,
-  change: Change,
-  symlinks: CallContext["symlinks"],
-  temporary: string
-): Array<ChangedPath> => {
-  if (change.kind === "create_directory") {
-    return withPlace(root, change.path, { symlinks }, (place) => {
-      if (place.found !== undefined) {
-        if (!place.found.stats.isDirectory()) throw exists(change.path)
-        return []
-      }
-      return makeDirectories(root, place, [...place.missing, place.name])
-    })
-  }
-  if (change.kind === "delete") {
-    return withPlace(root, change.path, { symlinks, follow: false }, (place) => {
-      if (place.found === undefined) throw notFound(change.path)
-      if (place.name === "") throw rootStays()
-      const before = stateOf(root, place)
-      if (!place.found.stats.isDirectory()) {
-        unlinkSync(`${place.directory.base}/${place.name}`)
-        return [{ path: place.path, kind: "deleted" as const, before, after: "absent", bytesWritten: 0 }]
-      }
-      if (change.recursive !== true) {
-        throw makeToolError("is_directory", `${change.path} is a directory`, { details: { path: change.path } })
-      }
-      return [
-        ...removeTree(root, place.found.base, place.path),
-        ...(rmdirSync(`${place.directory.base}/${place.name}`),
-        [{ path: place.path, kind: "deleted" as const, before, after: "absent", bytesWritten: 0 }])
-      ]
-    })
-  }
-  if (change.kind === "move") {
-    return withPlace(root, change.from, { symlinks, follow: false }, (from) => {
-      if (from.found === undefined) throw notFound(change.from)
-      if (from.name === "") throw rootStays()
-      const before = stateOf(root, from)
-      const made = withPlace(root, change.to, { symlinks, follow: false }, (to) =>
-        to.missing.length > 0 && change.createDirectories === true ? makeDirectories(root, to, to.missing) : []
-      )
-      return withPlace(root, change.to, { symlinks, follow: false }, (to) => {
-        if (to.missing.length > 0) throw notFound(change.to)
-        if (to.found !== undefined && change.overwrite !== true) throw exists(change.to)
-        renameSync(`${from.directory.base}/${from.name}`, `${to.directory.base}/${to.name}`)
-        return [
-          ...made,
-          { path: from.path, kind: "moved" as const, movedTo: to.path, before, after: before, bytesWritten: 0 }
-        ]
-      })
-    })
-  }
-  const made = withPlace(root, change.path, { symlinks }, (place) =>
-    place.missing.length > 0 && change.createDirectories === true ? makeDirectories(root, place, place.missing) : []
-  )
-  return withPlace(root, change.path, { symlinks }, (place) => {
-    if (place.missing.length > 0) throw notFound(change.path)
-    if (place.found?.stats.isDirectory() === true) {
-      throw makeToolError("is_directory", `${change.path} is a directory`, { details: { path: change.path } })
-    }
-    const before = stateOf(root, place)
-    const after = fingerprintContent(change.content)
-    if (before === after) return made
-    const pieces = change.content instanceof Uint8Array ? [change.content] : change.content
-    const staged = `${place.directory.base}/${temporary}`
-    const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-    const descriptor = openSync(staged, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
-    let bytesWritten = 0
-    try {
-      for (const piece of pieces) {
-        for (let done = 0; done < piece.length;) done += writeSync(descriptor, piece, done)
-        bytesWritten += piece.length
-      }
-      const mode = change.mode ?? (place.found === undefined ? undefined : place.found.stats.mode & 0o7777)
-      if (mode !== undefined) fchmodSync(descriptor, mode)
-      if (durable) fsyncSync(descriptor)
-      renameSync(staged, `${place.directory.base}/${place.name}`)
-    } catch (error) {
-      unlinkSync(staged)
-      throw error
-    } finally {
-      closeSync(descriptor)
-    }
-    const kind = before === "absent" ? ("created" as const) : ("modified" as const)
-    return [...made, { path: place.path, kind, before, after, bytesWritten }]
-  })
-}
-
-const makeDirectories = (root: Root, place: Place, names: ReadonlyArray<string>): Array<ChangedPath> => {
-  const parent = place.path.split("/").slice(0, place.path.split("/").length - place.missing.length - 1)
-  return names.map((name) => {
-    parent.push(name)
-    const path = parent.join("/")
-    withPlace(root, path, { symlinks: "deny" }, (one) => mkdirSync(`${one.directory.base}/${one.name}`))
-    return { path, kind: "created", before: "absent", after: "directory", bytesWritten: 0 }
-  })
-}
-
-const removeTree = (root: Root, base: string, path: string): Array<ChangedPath> =>
-  readdirSync(base).flatMap((name): Array<ChangedPath> => {
-    const inner = `${path}/${name}`
-    if (!lstatSync(`${base}/${name}`).isDirectory()) {
-      const before = withPlace(root, inner, { symlinks: "deny", follow: false }, (place) => stateOf(root, place))
-      unlinkSync(`${base}/${name}`)
-      return [{ path: inner, kind: "deleted", before, after: "absent", bytesWritten: 0 }]
-    }
-    const held = root.technique.enter(base, name)
-    const gone = removeTree(root, held.base, inner)
-    held.close()
-    rmdirSync(`${base}/${name}`)
-    return gone.concat({ path: inner, kind: "deleted", before: "directory", after: "absent", bytesWritten: 0 })
-  })
-
-const stateOf = (root: Root, place: Place): string => {
-  if (place.found === undefined) return "absent"
-  if (place.found.stats.isDirectory()) return "directory"
-  if (!place.found.stats.isFile()) return place.found.stats.isSymbolicLink() ? "symlink" : "other"
-  const descriptor = openFile(root, place)
+  let isDone = false
   try {
-    return fingerprintDescriptor(descriptor)
+    yield* carryOut(settings, id, steps)
+    isDone = true
   } finally {
-    closeSync(descriptor)
+    if (!isDone) history.cancel(id)
+  }
+  return changed
+}
+
+/** Finishes or takes back what a host that died left behind. Returns how many commits that were. */
+export const recover = ({ root, journal, history }: Pick<CommitSettings, "root" | "journal" | "history">): number => {
+  const { finished, swept } = journal.recover()
+  if (swept.length === 0) return finished.length
+  const view = openView(root, "deny")
+  const entries = history.entries().filter(({ id }) => swept.includes(id))
+  for (const entry of entries) if (!entry.did.every((one) => stands(view, one))) history.cancel(entry.id)
+  return finished.length + swept.length
+}
+
+/** True when the workspace looks as if this had been done. */
+const stands = (view: View, one: Recorded): boolean => {
+  const stateAt = (path: string) => stateOfNode(view.root, view.find(path.split("/")))
+  if (one.did === "write") return stateAt(one.path) === one.after
+  if (one.did === "delete") return stateAt(one.path) === "absent"
+  if (one.did === "move") return stateAt(one.from) === "absent" && stateAt(one.to) === one.state
+  return stateAt(one.path) === "directory"
+}
+
+function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator<void, void> {
+  const { root, journal, onStep } = settings
+  const single = asSingleStep(plan)
+  const staged = plan.staged.map(({ path }) => path)
+  const { rubbish } = plan
+  let isDecided = false
+  journal.prepare(id, single === undefined ? staged : [...staged, ...rubbish])
+  try {
+    onStep?.("prepared")
+    const identities = yield* stageAll(settings, plan)
+    checkUnchanged(root, plan.involved)
+    const steps = single ?? plan.steps.map((step) => withIdentity(step, identities))
+    // What the file system does whole or not at all needs no journal beyond the names to sweep.
+    if (single === undefined) journal.decide(id, { steps, staged, rubbish })
+    isDecided = true
+    onStep?.("decided")
+    perform(settings, id, { steps, staged, rubbish })
+  } finally {
+    if (!isDecided) {
+      for (const path of staged) discard(root, path)
+      journal.forget(id)
+    }
   }
 }
 
-const stale = (path: string) =>
-  makeToolError("stale_file", `${path} has changed since it was read; nothing was changed`, {
-    suggestion: "Read the file again, then repeat the call.",
-    details: { path }
-  })
+const perform = (settings: CommitSettings, id: string, { steps, staged, rubbish }: JournalledCommit): void => {
+  const { root, journal, durable, onStep } = settings
+  const begun: Array<Step> = []
+  try {
+    doSteps(root, steps, { again: false, durable, begun, ...(onStep && { onStep }) })
+  } catch (error) {
+    journal.abort(id)
+    takeBack(root, { steps: begun, staged, rubbish })
+    journal.forget(id)
+    throw error
+  }
+  try {
+    for (const path of [...rubbish, ...staged]) {
+      discard(root, path)
+      onStep?.("discarded")
+    }
+    journal.forget(id)
+  } catch (error) {
+    // The changes are made. What could not be removed is on record and goes the next time.
+    if (!(error instanceof Error && "code" in error)) throw error
+  }
+  onStep?.("forgotten")
+}
 
-const exists = (path: string) => makeToolError("already_exists", `${path} already exists`, { details: { path } })
+const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
+  const [step, second] = steps
+  if (step === undefined || steps.length > 2) return undefined
+  if (second === undefined) {
+    if (step.do === "overwrite") return undefined
+    if (step.do !== "put_in_place") return steps
+    const { from, path, replaces } = step
+    return [{ do: "put_in_place", from, path, replaces }]
+  }
+  // A move to a free place is one rename, unless only the case changes: then the place may not look free.
+  const isMove = step.do === "set_aside" && second.do === "put_in_place" && second.from === step.aside
+  const isCaseOnly = isMove && step.path.toLowerCase() === second.path.toLowerCase()
+  return isMove && !isCaseOnly ? [{ ...step, aside: second.path }] : undefined
+}
 
-const rootStays = () =>
-  makeToolError("path_outside_workspace", "the workspace itself can't be deleted or moved", { details: { path: "." } })
+const maximumOpen = 128
+
+/** Writes everything under temporary names; all of it first, then waits for the disk, which is quicker. */
+function* stageAll(
+  { root, durable, onStep }: CommitSettings,
+  { staged }: Steps
+): Generator<void, Map<string, Identity>> {
+  const open: Array<number> = []
+  const identities = new Map<string, Identity>()
+  const closeAll = (sync: boolean) => {
+    for (const descriptor of open.splice(0)) {
+      try {
+        if (sync) fsyncSync(descriptor)
+      } finally {
+        closeSync(descriptor)
+      }
+    }
+  }
+  try {
+    for (const one of staged) {
+      const { descriptor, identity } = naming(one.target, () => stage(root, one))
+      if (descriptor !== undefined) open.push(descriptor)
+      identities.set(one.path, identity)
+      onStep?.("staged")
+      if (open.length >= maximumOpen) closeAll(durable)
+      yield
+    }
+    closeAll(durable)
+  } finally {
+    closeAll(false)
+  }
+  return identities
+}
+
+const withIdentity = (step: Step, identities: ReadonlyMap<string, Identity>): Step => {
+  const identity = step.do === "put_in_place" ? identities.get(step.from) : undefined
+  return identity === undefined || step.do !== "put_in_place" ? step : { ...step, identity }
+}
+
+/** What a person approved must still be so. */
+function* checkApproved(view: View, { approvedState, symlinks }: CommitRequest): Generator<void, void> {
+  for (const [path, state] of approvedState ?? []) {
+    if (stateNow(view, path, symlinks) !== state) throw stale(path)
+    yield
+  }
+}
+
+const stateNow = (view: View, given: string, symlinks: SymlinkPolicy): string => {
+  try {
+    const path = withPlace(view.root, given, { symlinks }, (place) => place.path)
+    return stateOfNode(view.root, path === "." ? view.top : view.find(path.split("/")))
+  } catch (error) {
+    if (isToolError(error)) return error.code
+    throw error
+  }
+}
+
+/** The last look before anything is changed: time has passed since the plan was made. */
+const checkUnchanged = (root: Root, nodes: ReadonlyArray<Node>): void => {
+  for (const node of nodes) {
+    const { origin } = node
+    if (origin === undefined) continue
+    withResolved(root, origin.path, ({ found }) => {
+      if (found === undefined || !isSame(identityOf(found.stats), origin.identity)) throw stale(origin.path)
+      if (node.kind !== "file") return
+      if (found.stats.size === origin.size && found.stats.mtimeMs === origin.modified) return
+      if (stateOfNode(root, { kind: "file", origin }) !== node.fingerprint) throw stale(origin.path)
+    })
+  }
+}

@@ -48,8 +48,18 @@ export const openRoot = (directory: string, technique?: Technique): Root => {
 }
 
 /** Resolves a path step by step inside the root and hands over what is at its end, held for as long as `use` runs. */
-export const withPlace = <A>(root: Root, given: string, options: ResolveOptions, use: (place: Place) => A): A => {
-  const place = findPlace(root, given, options)
+export const withPlace = <A>(root: Root, given: string, options: ResolveOptions, use: (place: Place) => A): A =>
+  useAndRelease(root, findPlace(root, given, namesOf(root, given), options), use)
+
+/** The same for a path that has been resolved before: it holds no links, and a link there now is refused. */
+export const withResolved = <A>(root: Root, path: string, use: (place: Place) => A): A =>
+  useAndRelease(
+    root,
+    findPlace(root, path, path === "." ? [] : path.split("/"), { symlinks: "deny", follow: false }),
+    use
+  )
+
+const useAndRelease = <A>(root: Root, place: Place, use: (place: Place) => A): A => {
   try {
     return use(place)
   } finally {
@@ -61,9 +71,14 @@ export const withPlace = <A>(root: Root, given: string, options: ResolveOptions,
 // As many as Linux follows before it gives up.
 const maximumLinks = 40
 
-const findPlace = (root: Root, given: string, { symlinks, follow = true }: ResolveOptions): Place => {
+const findPlace = (
+  root: Root,
+  given: string,
+  names: ReadonlyArray<string>,
+  { symlinks, follow = true }: ResolveOptions
+): Place => {
   const { technique } = root
-  let pending = namesOf(root, given)
+  let pending = names
   let resolved: Array<string> = []
   let directory = root.held
   let links = 0

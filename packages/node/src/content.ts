@@ -1,11 +1,11 @@
 import { createHash, type Hash } from "node:crypto"
-import { constants, fstatSync, readSync } from "node:fs"
+import { constants, fstatSync, readSync, writeSync } from "node:fs"
 
 import { type FileKind, makeToolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import type { Place, Root } from "./contain.ts"
-import { fromErrno, notFound } from "./errno.ts"
+import { fromErrno, isDirectory, notARegularFile, notFound } from "./errno.ts"
 import type { Held } from "./technique.ts"
 
 const chunkBytes = 256 * 1024
@@ -22,15 +22,8 @@ export const kindOfStats = (stats: Held["stats"]): FileKind => {
 export const openFile = (root: Root, place: Place): number => {
   const { found, given } = place
   if (found === undefined) throw notFound(given)
-  if (found.stats.isDirectory()) {
-    throw makeToolError("is_directory", `${given} is a directory`, {
-      suggestion: "List it to see its files, and name one of them.",
-      details: { path: given }
-    })
-  }
-  if (!found.stats.isFile()) {
-    throw makeToolError("not_a_regular_file", `${given} is not a regular file`, { details: { path: given } })
-  }
+  if (found.stats.isDirectory()) throw isDirectory(given)
+  if (!found.stats.isFile()) throw notARegularFile(given)
   try {
     return root.technique.open(found, constants.O_RDONLY)
   } catch (error) {
@@ -76,8 +69,10 @@ export const scanDescriptor = (descriptor: number, visit: (chunk: Uint8Array) =>
 }
 
 /** Repeats a piece of work until it says that it is done, and lets timers and signals through in between. */
-export const inSlices = (work: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => (work() ? Effect.void : Effect.flatMap(nextTurn, () => inSlices(work))))
+export const inSlices = (work: () => boolean): Effect.Effect<void> => repeatUntilDone(Effect.sync(work))
+
+export const repeatUntilDone = <E>(slice: Effect.Effect<boolean, E>): Effect.Effect<void, E> =>
+  Effect.flatMap(slice, (done) => (done ? Effect.void : Effect.flatMap(nextTurn, () => repeatUntilDone(slice))))
 
 const nextTurn: Effect.Effect<void> = Effect.callback((resume) => {
   const handle = setImmediate(() => resume(Effect.void))
@@ -87,22 +82,28 @@ const nextTurn: Effect.Effect<void> = Effect.callback((resume) => {
 export const newHash = (): Hash => createHash("sha256")
 export const fingerprintOf = (hash: Hash): string => `sha256:${hash.digest("hex")}`
 
-/** The fingerprint of content that is in memory. */
-export const fingerprintContent = (content: Uint8Array | ReadonlyArray<Uint8Array>): string => {
+/** The fingerprint of content that is not on disk. */
+export const fingerprintContent = (content: Iterable<Uint8Array>): string => {
   const hash = newHash()
-  for (const piece of content instanceof Uint8Array ? [content] : content) hash.update(piece)
+  for (const piece of content) hash.update(piece)
   return fingerprintOf(hash)
 }
 
 /** The fingerprint of an open file's content. Closes nothing. */
-export const fingerprintDescriptor = (descriptor: number): string => {
-  const hash = newHash()
+export const fingerprintDescriptor = (descriptor: number): string => fingerprintContent(chunksOf(descriptor))
+
+/** An open file in chunks, each valid until the next one is asked for. */
+export function* chunksOf(descriptor: number): Generator<Uint8Array, void> {
   const chunk = Buffer.allocUnsafe(chunkBytes)
   for (;;) {
     const length = readSync(descriptor, chunk, 0, chunk.length, null)
-    if (length === 0) return fingerprintOf(hash)
-    hash.update(chunk.subarray(0, length))
+    if (length === 0) return
+    yield chunk.subarray(0, length)
   }
+}
+
+export const writeFully = (descriptor: number, piece: Uint8Array): void => {
+  for (let done = 0; done < piece.length;) done += writeSync(descriptor, piece, done, piece.length - done)
 }
 
 const tooLarge = (given: string, size: number, maxBytes: number): ToolError<"file_too_large"> =>

@@ -23,11 +23,40 @@ export const fromErrno = (error: unknown, given: string): ToolError<ErrnoCode> =
   throw error
 }
 
+/** Runs a piece of work on the disk. What the system refuses is told with the path that it was about. */
+export const naming = <A>(path: string, work: () => A): A => {
+  try {
+    return work()
+  } catch (error) {
+    if (isToolError(error)) throw error
+    if (!(error instanceof Error && "code" in error && typeof error.code === "string")) throw error
+    if (isErrno(error, "EACCES", "EPERM", "EROFS", "ENAMETOOLONG", "ENOENT", "ENOTDIR", "ELOOP")) {
+      throw fromErrno(error, path)
+    }
+    const reason = error.code === "ENOSPC" || error.code === "EDQUOT" ? "the disk is full" : error.code
+    throw makeToolError("write_failed", `${path} could not be written: ${reason}; nothing was changed`, {
+      details: { path, reason: error.code }
+    })
+  }
+}
+
 export const notFound = (given: string): ToolError<"file_not_found"> =>
   makeToolError("file_not_found", `${given} does not exist`, {
     suggestion: "Check the path, or list its directory to see what is there.",
     details: { path: given }
   })
+
+export const notADirectory = (given: string): ToolError<"not_a_directory"> =>
+  makeToolError("not_a_directory", `${given} is not a directory`, { details: { path: given } })
+
+export const isDirectory = (given: string): ToolError<"is_directory"> =>
+  makeToolError("is_directory", `${given} is a directory`, {
+    suggestion: "List it to see its files, and name one of them.",
+    details: { path: given }
+  })
+
+export const notARegularFile = (given: string): ToolError<"not_a_regular_file"> =>
+  makeToolError("not_a_regular_file", `${given} is not a regular file`, { details: { path: given } })
 
 export const permissionDenied = (given: string): ToolError<"permission_denied"> =>
   makeToolError("permission_denied", `the permissions of ${given} do not allow this`, { details: { path: given } })

@@ -14,7 +14,7 @@ export interface Technique {
   readonly name: "descriptors" | "paths"
   readonly holdRoot: (path: string) => Held
   /** Holds a directory below a held one; fails with ENOTDIR on anything else, links included. */
-  readonly enter: (directory: string, name: string) => Held
+  readonly enter: (directory: string, name: string | Buffer) => Held
   /** Holds whatever is there, a link itself too, without opening it. */
   readonly hold: (directory: string, name: string) => Held
   /** Opens a held regular file. */
@@ -37,7 +37,11 @@ export const chooseTechnique = (root: string): Technique => {
 const O_PATH = 0x20_0000
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
 
-const holdDescriptor = (path: string, flags: number): Held => {
+/** What `name` is below a held directory; a name that is not UTF-8 is given as its bytes. */
+export const below = (directory: string, name: string | Buffer): string | Buffer =>
+  typeof name === "string" ? `${directory}/${name}` : Buffer.concat([Buffer.from(`${directory}/`), name])
+
+const holdDescriptor = (path: string | Buffer, flags: number): Held => {
   const descriptor = openSync(path, flags)
   try {
     return {
@@ -58,7 +62,7 @@ const holdDescriptor = (path: string, flags: number): Held => {
 export const descriptors: Technique = {
   name: "descriptors",
   holdRoot: (path) => holdDescriptor(path, O_PATH | O_DIRECTORY),
-  enter: (directory, name) => holdDescriptor(`${directory}/${name}`, O_PATH | O_DIRECTORY | O_NOFOLLOW),
+  enter: (directory, name) => holdDescriptor(below(directory, name), O_PATH | O_DIRECTORY | O_NOFOLLOW),
   hold: (directory, name) => holdDescriptor(`${directory}/${name}`, O_PATH | O_NOFOLLOW),
   open: (held, flags) => openSync(held.base, flags | O_NONBLOCK)
 }
@@ -73,9 +77,9 @@ export const paths: Technique = {
   name: "paths",
   holdRoot: (path) => holdPath(path, lstatSync(path)),
   enter: (directory, name) => {
-    const path = join(directory, name)
-    const stats = lstatSync(path)
-    if (!stats.isDirectory()) throw Object.assign(new Error(`ENOTDIR: ${name}`), { code: "ENOTDIR" })
+    const path = below(directory, name).toString()
+    const stats = lstatSync(below(directory, name))
+    if (!stats.isDirectory()) throw Object.assign(new Error(`ENOTDIR: ${path}`), { code: "ENOTDIR" })
     return holdPath(path, stats)
   },
   hold: (directory, name) => {

@@ -2,7 +2,7 @@ import { type Dirent, lstatSync, readdirSync } from "node:fs"
 
 import type { DirectoryEntry, FileKind, WalkEntry, WalkStep } from "@haft/core"
 
-import { type Root, withPlace } from "./contain.ts"
+import { type Root, withResolved } from "./contain.ts"
 import { isErrno } from "./errno.ts"
 import type { Held } from "./technique.ts"
 import { isTemporaryName } from "./temporary-name.ts"
@@ -91,9 +91,7 @@ interface Level {
 }
 
 const holdFromRoot = (root: Root, path: string): Held =>
-  withPlace(root, path === "." ? "." : path, { symlinks: "deny" }, ({ directory, name }) =>
-    name === "" ? root.technique.enter(directory.base, ".") : root.technique.enter(directory.base, name)
-  )
+  withResolved(root, path, ({ directory, name }) => root.technique.enter(directory.base, name === "" ? "." : name))
 
 // A directory stands where its contents stand, so it is compared as `name/`.
 const sortedForWalk = (directory: string): ReadonlyArray<DirectoryEntry> =>

@@ -1,28 +1,48 @@
 import { closeSync, statSync } from "node:fs"
+import { join } from "node:path"
 
 import {
+  type Change,
+  type ChangedPath,
+  type CommitError,
   CurrentCall,
   type FileInfo,
   isToolError,
   type ListError,
   type LookError,
-  makeToolError,
   type ReadError,
   type ToolError,
   toolError,
+  type UndoReport,
   Workspace,
   type WorkspaceService
 } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as Semaphore from "effect/Semaphore"
 
-import { commitChanges } from "./commit.ts"
+import { openCommitJournal } from "./commit-journal.ts"
+import { commitChanges, type CommitRequest, type CommitSettings, recover } from "./commit.ts"
 import { openRoot, type Place, type Root, withPlace } from "./contain.ts"
-import { fingerprintOf, inSlices, kindOfStats, newHash, openFile, readWhole, scanDescriptor } from "./content.ts"
-import { fromErrno, notFound } from "./errno.ts"
+import {
+  fingerprintOf,
+  inSlices,
+  repeatUntilDone,
+  kindOfStats,
+  newHash,
+  openFile,
+  readWhole,
+  scanDescriptor
+} from "./content.ts"
+import { fromErrno, naming, notADirectory, notFound } from "./errno.ts"
 import { openGlobSource } from "./glob-source.ts"
 import { globFiles } from "./glob.ts"
+import { openHistory } from "./history.ts"
+import { takeLock } from "./lock-file.ts"
+import type { PlannedChange } from "./plan.ts"
 import { stateDirectory } from "./state-directory.ts"
+import { asUndoError, planUndo } from "./undo.ts"
 import { readEntries, startWalk } from "./walk.ts"
 
 export interface NodeWorkspaceOptions {
@@ -32,33 +52,66 @@ export interface NodeWorkspaceOptions {
   readonly state?: string
   /** Wait until a change would survive a power loss. True by default. */
   readonly durable?: boolean
+  /** How much replaced content is kept for undoing; the oldest goes first. 512 MiB by default. */
+  readonly historyBytes?: number
+  /** Told about every moment of a commit at which a crash would find another state. For tests. */
+  readonly onStep?: (name: string) => void
 }
 
 /** Larger files are handed over by `scan` only. */
 const maximumRead = 1024 * 1024 * 1024
 
-/** A workspace on the real file system. Nothing outside its root is read or changed, whatever the paths say. */
-export const nodeWorkspace = (
-  options: NodeWorkspaceOptions
-): Layer.Layer<Workspace, ToolError<"file_not_found" | "not_a_directory" | "permission_denied" | "invalid_params">> =>
-  Layer.effect(Workspace, Effect.map(open(options), makeWorkspace))
+type OpenError = ToolError<
+  "file_not_found" | "not_a_directory" | "permission_denied" | "invalid_params" | "write_failed"
+>
 
-interface OpenWorkspace {
-  readonly root: Root
-  readonly state: string
-  readonly durable: boolean
+/** A workspace on the real file system. Nothing outside its root is read or changed, whatever the paths say. */
+export const nodeWorkspace = (options: NodeWorkspaceOptions): Layer.Layer<Workspace, OpenError> =>
+  Layer.effect(
+    Workspace,
+    Effect.gen(function* () {
+      const settings = yield* Effect.acquireRelease(
+        attempt<Settings, OpenError>(() => openSettings(options)),
+        ({ root }) => Effect.sync(() => root.held.close())
+      )
+      const recovered = yield* exclusively(
+        settings,
+        attempt<number, OpenError>(() => recover(settings))
+      )
+      if (recovered > 0)
+        yield* Effect.logWarning(`brought ${recovered} unfinished change(s) in ${settings.root.path} to an end`)
+      return makeWorkspace(settings)
+    })
+  )
+
+interface Settings extends CommitSettings {
+  readonly lock: string
+  readonly turn: Semaphore.Semaphore
 }
 
-const open = (options: NodeWorkspaceOptions) =>
-  Effect.acquireRelease(
-    attempt<OpenWorkspace, ToolError<"file_not_found" | "not_a_directory" | "permission_denied" | "invalid_params">>(
-      () => {
-        const root = openWorkspaceRoot(options.root)
-        return { root, state: stateDirectory(options), durable: options.durable ?? true }
-      }
-    ),
-    ({ root }) => Effect.sync(() => root.held.close())
-  )
+const openSettings = (options: NodeWorkspaceOptions): Settings => {
+  const { durable = true, historyBytes = 512 * 1024 * 1024, onStep } = options
+  const root = openWorkspaceRoot(options.root)
+  try {
+    const state = stateDirectory(options)
+    return {
+      root,
+      durable,
+      lock: join(state, "commit.lock"),
+      turn: Semaphore.makeUnsafe(1),
+      journal: openCommitJournal({ root, directory: join(state, "commits"), durable }),
+      history: openHistory({ root, directory: join(state, "history"), capBytes: historyBytes }),
+      ...(onStep !== undefined && { onStep })
+    }
+  } catch (error) {
+    root.held.close()
+    throw isToolError(error)
+      ? error
+      : naming(options.state ?? "the state directory", () => {
+          throw error
+        })
+  }
+}
 
 const openWorkspaceRoot = (directory: string): Root => {
   try {
@@ -69,7 +122,8 @@ const openWorkspaceRoot = (directory: string): Root => {
   }
 }
 
-const makeWorkspace = ({ root, state, durable }: OpenWorkspace): WorkspaceService => {
+const makeWorkspace = (settings: Settings): WorkspaceService => {
+  const { root, history } = settings
   /** Resolves a path under the call's link policy and looks at what is there. */
   const at = <A, E extends ToolError>(given: string, use: (place: Place) => A, follow = true): Effect.Effect<A, E> =>
     CurrentCall.use(({ symlinks }) => attempt<A, E>(() => withPlace(root, given, { symlinks, follow }, use)))
@@ -131,10 +185,87 @@ const makeWorkspace = ({ root, state, durable }: OpenWorkspace): WorkspaceServic
       ) as Effect.Effect<string, LookError>
     },
     commit: (changes) =>
-      CurrentCall.use((call) => attempt(() => commitChanges({ root, state, durable }, changes, call))),
-    undo: () => toolError("no_history", "there is nothing to undo")
+      CurrentCall.use((call) =>
+        exclusively(
+          settings,
+          drive<ReadonlyArray<ChangedPath>, CommitError>(() =>
+            commitChanges(settings, { ...requestOf(call), changes: changes.map(asPlanned), exact: false })
+          )
+        )
+      ),
+    undo: (what) =>
+      CurrentCall.use((call) =>
+        exclusively(
+          settings,
+          drive<UndoReport, UndoError>(function* () {
+            const { changes, undoes, report } = planUndo(history, what)
+            try {
+              yield* commitChanges(settings, { ...requestOf(call), changes, undoes, exact: true })
+            } catch (error) {
+              throw asUndoError(error)
+            }
+            return report
+          })
+        )
+      )
   }
 }
+
+type UndoError = ToolError<"no_history" | "stale_file" | "write_failed">
+
+type CallContext = typeof CurrentCall.Service
+
+const requestOf = (call: CallContext): Omit<CommitRequest, "changes" | "exact"> => ({
+  symlinks: call.symlinks,
+  call: call.id,
+  run: call.run ?? "none",
+  tool: call.tool,
+  at: call.startedAt,
+  ...(call.approvedState !== undefined && { approvedState: call.approvedState })
+})
+
+const asPlanned = (change: Change): PlannedChange =>
+  change.kind === "write" && change.content instanceof Uint8Array
+    ? { ...change, content: [change.content] }
+    : (change as PlannedChange)
+
+/** One commit at a time: in this process by taking turns, between processes by a lock in the state directory. */
+const exclusively = <A, E>(
+  { lock, turn }: Settings,
+  work: Effect.Effect<A, E>
+): Effect.Effect<A, E | ToolError<"write_failed">> => {
+  const take: Effect.Effect<() => void, ToolError<"write_failed">> = Effect.suspend(() => {
+    const release = naming("the state directory", () => takeLock(lock))
+    return release === undefined
+      ? toolError("write_failed", "another host is changing this workspace; nothing was changed", { retryable: true })
+      : Effect.succeed(release)
+  })
+  const patient = take.pipe(Effect.retry(Schedule.max([Schedule.spaced("10 millis"), Schedule.recurs(1000)])))
+  return turn.withPermits(1)(
+    Effect.acquireUseRelease(
+      patient,
+      () => work,
+      (release) => Effect.sync(release)
+    )
+  )
+}
+
+/** Runs work that pauses, and lets others have their turn in the pauses. */
+const drive = <A, E extends ToolError>(start: () => Generator<void, A>): Effect.Effect<A, E> =>
+  Effect.acquireUseRelease(
+    Effect.sync(start),
+    (work) => {
+      let result: IteratorResult<void, A>
+      const slice = attempt<boolean, E>(() => {
+        const until = performance.now() + 20
+        do result = work.next()
+        while (result.done !== true && performance.now() < until)
+        return result.done === true
+      })
+      return repeatUntilDone(slice).pipe(Effect.map(() => result.value as A))
+    },
+    (work) => Effect.sync(() => work.return(undefined as A))
+  )
 
 interface Opened {
   readonly info: FileInfo
@@ -160,9 +291,6 @@ const inDirectory = <A>(place: Place, use: () => A): A => {
 }
 
 const heldBase = ({ found, directory }: Place): string => (found ?? directory).base
-
-const notADirectory = (given: string): ToolError<"not_a_directory"> =>
-  makeToolError("not_a_directory", `${given} is not a directory`, { details: { path: given } })
 
 /** Runs code that throws a ToolError for an expected failure; anything else it throws is a defect. */
 const attempt = <A, E extends ToolError>(thunk: () => A): Effect.Effect<A, E> =>

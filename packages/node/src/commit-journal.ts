@@ -1,0 +1,161 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync
+} from "node:fs"
+import { join } from "node:path"
+
+import type { Root } from "./contain.ts"
+import { writeFully } from "./content.ts"
+import { discard, doStep, syncDirectory, undoStep } from "./disk.ts"
+import { naming } from "./errno.ts"
+import type { Step } from "./steps.ts"
+
+/** A commit as it stands in the journal. Once it is there it will happen, whatever happens to the host. */
+export interface JournalledCommit {
+  readonly steps: ReadonlyArray<Step>
+  /** Temporary names that are written before the steps begin. */
+  readonly staged: ReadonlyArray<string>
+  readonly rubbish: ReadonlyArray<string>
+}
+
+/**
+ * The journal of commits, in the state directory:
+ *  - `<id>.sweep` temporary names to remove: its commit was being prepared, or is a single step;
+ *  - `<id>.commit` decided: the steps are done, again if need be;
+ *  - `<id>.abort` a step failed: the steps are taken back.
+ */
+export interface CommitJournal {
+  /** Puts temporary names down before they are used, so that none is left over. */
+  readonly prepare: (id: string, temporaries: ReadonlyArray<string>) => void
+  /** The moment a commit is decided. */
+  readonly decide: (id: string, commit: JournalledCommit) => void
+  readonly abort: (id: string) => void
+  readonly forget: (id: string) => void
+  /** Finishes or takes back what a host that died left behind, and names the commits, by id. */
+  readonly recover: () => Recovered
+}
+
+export interface Recovered {
+  /** Decided commits that are done now. */
+  readonly finished: ReadonlyArray<string>
+  /** Commits that were not decided, or were a single step which happened or did not. */
+  readonly swept: ReadonlyArray<string>
+}
+
+export const openCommitJournal = (options: {
+  readonly root: Root
+  readonly directory: string
+  readonly durable: boolean
+}): CommitJournal => {
+  const { root, directory, durable } = options
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const file = (id: string, state: "sweep" | "commit" | "abort") => join(directory, `${id}.${state}`)
+  const forget = (id: string) => {
+    for (const state of ["commit", "abort", "sweep"] as const) rmSync(file(id, state), { force: true })
+  }
+  const syncJournal = () => {
+    if (!durable || process.platform === "win32") return
+    const descriptor = openSync(directory, "r")
+    fsyncSync(descriptor)
+    closeSync(descriptor)
+  }
+  const write = (path: string, content: unknown, { sync }: { readonly sync: boolean }) => {
+    const descriptor = openSync(path, "w", 0o600)
+    try {
+      writeFully(descriptor, Buffer.from(JSON.stringify(content)))
+      if (sync) fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  const recoverOne = (id: string, states: ReadonlySet<string>): void => {
+    if (states.has("commit")) {
+      const { steps, staged, rubbish } = readJson<JournalledCommit>(file(id, "commit")) ?? nothing
+      doSteps(root, steps, { again: true, durable })
+      for (const path of [...rubbish, ...staged]) discard(root, path)
+    } else if (states.has("abort")) takeBack(root, readJson<JournalledCommit>(file(id, "abort")) ?? nothing)
+    else for (const path of readJson<ReadonlyArray<string>>(file(id, "sweep")) ?? []) discard(root, path)
+    forget(id)
+  }
+
+  return {
+    prepare: (id, temporaries) => write(file(id, "sweep"), temporaries, { sync: false }),
+    decide: (id, commit) => {
+      const path = file(id, "commit")
+      write(`${path}.new`, commit, { sync: durable })
+      renameSync(`${path}.new`, path)
+      syncJournal()
+    },
+    abort: (id) => {
+      if (!existsSync(file(id, "commit"))) return
+      renameSync(file(id, "commit"), file(id, "abort"))
+      syncJournal()
+    },
+    forget,
+    recover: () => {
+      const found = new Map<string, Set<string>>()
+      for (const name of readdirSync(directory)) {
+        const [id = "", state = ""] = name.split(".")
+        if (name.endsWith(".new")) rmSync(join(directory, name), { force: true })
+        else found.set(id, (found.get(id) ?? new Set()).add(state))
+      }
+      for (const [id, states] of found) recoverOne(id, states)
+      const finished = [...found].filter(([, states]) => states.has("commit")).map(([id]) => id)
+      return { finished, swept: [...found.keys()].filter((id) => !finished.includes(id)) }
+    }
+  }
+}
+
+/** Does the steps of a commit that is decided. What it has begun is put into `begun`, in order. */
+export const doSteps = (root: Root, steps: ReadonlyArray<Step>, options: StepOptions): void => {
+  for (const step of steps) {
+    if (step.do !== "make_directory") options.begun?.push(step)
+    naming(step.path, () => doStep(root, step, options))
+    if (step.do === "make_directory") options.begun?.push(step)
+    options.onStep?.(step.do)
+  }
+  if (options.durable) for (const path of directoriesOf(steps)) syncDirectory(root, path)
+  options.onStep?.("synced")
+}
+
+interface StepOptions {
+  /** True where a host that died may have done them before. */
+  readonly again: boolean
+  readonly durable: boolean
+  readonly begun?: Array<Step>
+  readonly onStep?: (name: string) => void
+}
+
+/** Takes steps back, the last one first, and removes what was written for them. */
+export const takeBack = (root: Root, { steps, staged, rubbish }: JournalledCommit): void => {
+  for (const step of steps.toReversed()) undoStep(root, step)
+  for (const path of [...rubbish, ...staged]) discard(root, path)
+}
+
+/** The directories whose names the steps change. */
+export const directoriesOf = (steps: ReadonlyArray<Step>): ReadonlySet<string> => {
+  const paths = steps.flatMap((step) => {
+    if (step.do === "make_directory") return [step.path]
+    return step.do === "set_aside" ? [step.path, step.aside] : [step.path, step.from]
+  })
+  return new Set(paths.map((path) => (path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".")))
+}
+
+const nothing: JournalledCommit = { steps: [], staged: [], rubbish: [] }
+
+// A record that can't be read was cut short before it counted.
+const readJson = <A>(path: string): A | undefined => {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as A
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,420 @@
+import {
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync
+} from "node:fs"
+import { join } from "node:path"
+
+import { afterAll, describe, expect, it } from "@effect/vitest"
+import { type Change, isToolError } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { contentsOf, inWorkspace, makeWorkspaces, outcome } from "../test/workspaces.ts"
+
+const workspaces = makeWorkspaces("commit")
+afterAll(workspaces.remove)
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const write = (path: string, content: string, rest: Partial<Extract<Change, { kind: "write" }>> = {}): Change => ({
+  kind: "write",
+  path,
+  content: bytes(content),
+  ...rest
+})
+const commit = (root: string, changes: ReadonlyArray<Change>, options?: Parameters<typeof inWorkspace>[2]) =>
+  inWorkspace(root, (workspace) => outcome(workspace.commit(changes)), options)
+const leftovers = (root: string) => readdirSync(`${root}.state/commits`)
+
+describe("writing", () => {
+  it("makes all changes, and says what it did", async () => {
+    const root = workspaces.make({ "a.txt": "one", "b.txt": "gone", "d/c.txt": "moves" })
+    const changes = await commit(root, [
+      write("a.txt", "two"),
+      write("new/deep/n.txt", "new", { createDirectories: true }),
+      { kind: "delete", path: "b.txt" },
+      { kind: "move", from: "d/c.txt", to: "d/e.txt" }
+    ])
+    expect(changes).toEqual([
+      expect.objectContaining({ path: "a.txt", kind: "modified", bytesWritten: 3 }),
+      expect.objectContaining({ path: "new", kind: "created", before: "absent", after: "directory" }),
+      expect.objectContaining({ path: "new/deep", kind: "created", before: "absent", after: "directory" }),
+      expect.objectContaining({ path: "new/deep/n.txt", kind: "created", before: "absent", bytesWritten: 3 }),
+      expect.objectContaining({ path: "b.txt", kind: "deleted", after: "absent" }),
+      expect.objectContaining({ path: "d/c.txt", kind: "moved", movedTo: "d/e.txt" })
+    ])
+    expect(contentsOf(root)).toEqual({
+      "a.txt": "two",
+      d: null,
+      "d/e.txt": "moves",
+      new: null,
+      "new/deep": null,
+      "new/deep/n.txt": "new"
+    })
+    expect(leftovers(root)).toEqual([])
+  })
+
+  it("leaves every file alone when one change can't be made", async () => {
+    const root = workspaces.make({ "a.txt": "one", "b.txt": "two", d: "file" })
+    const before = contentsOf(root)
+    const good = [write("a.txt", "changed"), write("new.txt", "new")]
+    expect(await commit(root, [...good, { kind: "delete", path: "none" }])).toBe("file_not_found")
+    expect(await commit(root, [...good, write("x/y.txt", "")])).toBe("file_not_found")
+    expect(await commit(root, [...good, write("d/y.txt", "", { createDirectories: true })])).toBe("not_a_directory")
+    expect(await commit(root, [...good, write("../y.txt", "")])).toBe("path_outside_workspace")
+    expect(await commit(root, [...good, { kind: "move", from: "a.txt", to: "b.txt" }])).toBe("already_exists")
+    expect(await commit(root, [...good, write("b.txt", "", { base: "absent" })])).toBe("stale_file")
+    expect(contentsOf(root)).toEqual(before)
+    expect(leftovers(root)).toEqual([])
+  })
+
+  it("keeps the mode of a file, and gives a new one the mode asked for", async () => {
+    const root = workspaces.make({ "run.sh": "one" }, (root) => chmodSync(join(root, "run.sh"), 0o755))
+    await commit(root, [write("run.sh", "two"), write("private", "x", { mode: 0o600 }), write("plain", "y")])
+    const mode = (path: string) => statSync(join(root, path)).mode & 0o777
+    expect([mode("run.sh"), mode("private"), mode("plain")]).toEqual([0o755, 0o600, 0o666 & ~process.umask()])
+    expect(await commit(root, [write("plain", "y", { mode: 0o700 })])).toHaveLength(1)
+    expect(mode("plain")).toBe(0o700)
+  })
+
+  it("writes through a link to its target inside, and keeps the link", async () => {
+    const root = workspaces.make({ "d/real.txt": "one", link: "-> d/real.txt", later: "-> d/later.txt" })
+    expect(await commit(root, [write("link", "two"), write("later", "new")])).toEqual([
+      expect.objectContaining({ path: "d/real.txt", kind: "modified" }),
+      expect.objectContaining({ path: "d/later.txt", kind: "created" })
+    ])
+    expect(contentsOf(root)).toEqual({
+      d: null,
+      "d/real.txt": "two",
+      "d/later.txt": "new",
+      link: "-> d/real.txt",
+      later: "-> d/later.txt"
+    })
+  })
+
+  it("keeps the names of one file together", async () => {
+    const root = workspaces.make({ "one.txt": "old" }, (root) => {
+      chmodSync(join(root, "one.txt"), 0o640)
+      linkSync(join(root, "one.txt"), join(root, "two.txt"))
+    })
+    await commit(root, [write("one.txt", "new content")])
+    expect(contentsOf(root)).toEqual({ "one.txt": "new content", "two.txt": "new content" })
+    expect(statSync(join(root, "one.txt"))).toMatchObject({ nlink: 2, ino: statSync(join(root, "two.txt")).ino })
+    expect(statSync(join(root, "one.txt")).mode & 0o777).toBe(0o640)
+    await commit(root, [write("two.txt", "s")])
+    expect(contentsOf(root)).toEqual({ "one.txt": "s", "two.txt": "s" })
+  })
+
+  it("touches nothing when nothing changes", async () => {
+    const root = workspaces.make({ "a.txt": "same" })
+    utimesSync(join(root, "a.txt"), 1000, 1000)
+    expect(await commit(root, [write("a.txt", "same"), { kind: "create_directory", path: "." }])).toEqual([])
+    expect(statSync(join(root, "a.txt")).mtimeMs).toBe(1_000_000)
+  })
+
+  it("puts pieces together in order", async () => {
+    const root = workspaces.make({})
+    const content = ["a", "", "bc"].map(bytes)
+    expect(await commit(root, [{ kind: "write", path: "x", content }])).toMatchObject([{ bytesWritten: 3 }])
+    expect(contentsOf(root)).toEqual({ x: "abc" })
+  })
+
+  it("refuses to write where a directory, a pipe or the workspace is", async () => {
+    const root = workspaces.make({ "d/x": "" })
+    expect(await commit(root, [write("d", "x")])).toBe("is_directory")
+    expect(await commit(root, [write(".", "x")])).toBe("is_directory")
+  })
+
+  it("makes each change on the result of the one before", async () => {
+    const root = workspaces.make({ "a.txt": "a", "b.txt": "b", link: "-> a.txt" })
+    await commit(root, [
+      { kind: "delete", path: "a.txt" },
+      write("a.txt", "again", { base: "absent" }),
+      { kind: "move", from: "b.txt", to: "c.txt" },
+      write("c.txt", "moved and changed"),
+      { kind: "delete", path: "link" },
+      write("link", "a file now")
+    ])
+    expect(contentsOf(root)).toEqual({ "a.txt": "again", "c.txt": "moved and changed", link: "a file now" })
+  })
+
+  it("swaps two files, and a directory with a file", async () => {
+    const root = workspaces.make({ one: "1", two: "2", "d/x": "x", f: "f" })
+    const swap = (one: string, other: string): ReadonlyArray<Change> => [
+      { kind: "move", from: one, to: "between" },
+      { kind: "move", from: other, to: one },
+      { kind: "move", from: "between", to: other }
+    ]
+    await commit(root, [...swap("one", "two"), ...swap("d", "f")])
+    expect(contentsOf(root)).toEqual({ one: "2", two: "1", f: null, "f/x": "x", d: "f" })
+  })
+
+  it("refuses what changed since it was read or approved", async () => {
+    const root = workspaces.make({ "a.txt": "a", "seen.txt": "s" })
+    const base = await inWorkspace(root, (workspace) => workspace.fingerprint("a.txt"))
+    const seen = await inWorkspace(root, (workspace) => workspace.fingerprint("seen.txt"))
+    expect(await commit(root, [write("a.txt", "b", { base })])).toHaveLength(1)
+    expect(await commit(root, [write("a.txt", "c", { base })])).toBe("stale_file")
+    expect(await commit(root, [{ kind: "delete", path: "a.txt", base }])).toBe("stale_file")
+    const approvedState = new Map([["seen.txt", seen]])
+    writeFileSync(join(root, "seen.txt"), "changed")
+    expect(await commit(root, [write("new.txt", "c")], { approvedState })).toBe("stale_file")
+    expect(contentsOf(root)).toEqual({ "a.txt": "b", "seen.txt": "changed" })
+  })
+
+  it("does not follow links where the policy denies it", async () => {
+    const root = workspaces.make({ "a.txt": "a", link: "-> a.txt", dir: "-> ." })
+    expect(await commit(root, [write("link", "x")], { symlinks: "deny" })).toBe("symlink_blocked")
+    expect(await commit(root, [write("dir/new", "x")], { symlinks: "deny" })).toBe("symlink_blocked")
+    expect(contentsOf(root)).toEqual({ "a.txt": "a", link: "-> a.txt", dir: "-> ." })
+  })
+})
+
+describe("deleting, moving, creating", () => {
+  it("deletes a tree only when told to, and lists everything that went", async () => {
+    const root = workspaces.make({ "d/a": "a", "d/e/b": "b", "d/l": "-> ../keep", keep: "k" })
+    expect(await commit(root, [{ kind: "delete", path: "d" }])).toBe("is_directory")
+    const gone = await commit(root, [{ kind: "delete", path: "d", recursive: true }])
+    expect(typeof gone === "string" ? gone : gone.map(({ path }) => path)).toEqual(["d/a", "d/e/b", "d/e", "d/l", "d"])
+    expect(contentsOf(root)).toEqual({ keep: "k" })
+    expect(leftovers(root)).toEqual([])
+  })
+
+  it("deletes names that are not text", async () => {
+    const root = workspaces.make({ "d/a": "a" }, (root) => {
+      writeFileSync(Buffer.concat([Buffer.from(join(root, "d/")), Buffer.from([0xff, 0xfe])]), "")
+      writeFileSync(join(root, "d", "C:\\odd\\.."), "")
+    })
+    await commit(root, [{ kind: "delete", path: "d", recursive: true }])
+    expect(contentsOf(root)).toEqual({})
+  })
+
+  it("deletes a link and not what it leads to", async () => {
+    const root = workspaces.make({ "a.txt": "a", link: "-> a.txt" })
+    const base = await inWorkspace(root, (workspace) => workspace.fingerprint("link"))
+    expect(await commit(root, [{ kind: "delete", path: "link", base }])).toMatchObject([
+      { path: "link", kind: "deleted" }
+    ])
+    expect(contentsOf(root)).toEqual({ "a.txt": "a" })
+  })
+
+  it("never deletes or moves the workspace itself", async () => {
+    const root = workspaces.make({ "a.txt": "a" })
+    expect(await commit(root, [{ kind: "delete", path: ".", recursive: true }])).toBe("path_outside_workspace")
+    expect(await commit(root, [{ kind: "move", from: ".", to: "x" }])).toBe("path_outside_workspace")
+    expect(contentsOf(root)).toEqual({ "a.txt": "a" })
+  })
+
+  it("moves files and directories, and replaces a file only when told to", async () => {
+    const root = workspaces.make({ "a.txt": "a", "b.txt": "b", "d/x/y": "y", e: "-> a.txt" })
+    expect(await commit(root, [{ kind: "move", from: "a.txt", to: "b.txt" }])).toBe("already_exists")
+    expect(await commit(root, [{ kind: "move", from: "a.txt", to: "d", overwrite: true }])).toBe("is_directory")
+    expect(await commit(root, [{ kind: "move", from: "d", to: "b.txt", overwrite: true }])).toBe("already_exists")
+    expect(await commit(root, [{ kind: "move", from: "d", to: "d/x/in", overwrite: true }])).toBe("invalid_params")
+    expect(await commit(root, [{ kind: "move", from: "a.txt", to: "no/a.txt" }])).toBe("file_not_found")
+    await commit(root, [
+      { kind: "move", from: "a.txt", to: "b.txt", overwrite: true },
+      { kind: "move", from: "d", to: "n/m", createDirectories: true },
+      { kind: "move", from: "e", to: "link" }
+    ])
+    expect(contentsOf(root)).toEqual({
+      "b.txt": "a",
+      n: null,
+      "n/m": null,
+      "n/m/x": null,
+      "n/m/x/y": "y",
+      link: "-> a.txt"
+    })
+    expect(await commit(root, [{ kind: "move", from: "n", to: "N" }])).toHaveLength(1)
+    expect(await commit(root, [{ kind: "move", from: "b.txt", to: "b.txt" }])).toEqual([])
+    expect(readdirSync(root).toSorted()).toEqual(["N", "b.txt", "link"])
+  })
+
+  it("moves one name of a file onto another", async () => {
+    const root = workspaces.make({ a: "same" }, (root) => linkSync(join(root, "a"), join(root, "b")))
+    await commit(root, [{ kind: "move", from: "a", to: "b", overwrite: true }])
+    expect(contentsOf(root)).toEqual({ b: "same" })
+  })
+
+  it("creates directories with those on the way", async () => {
+    const root = workspaces.make({ f: "" })
+    expect(await commit(root, [{ kind: "create_directory", path: "a/b" }])).toMatchObject([
+      { path: "a" },
+      { path: "a/b" }
+    ])
+    expect(await commit(root, [{ kind: "create_directory", path: "a/b" }])).toEqual([])
+    expect(await commit(root, [{ kind: "create_directory", path: "f" }])).toBe("already_exists")
+    expect(await commit(root, [{ kind: "create_directory", path: "f/x" }])).toBe("not_a_directory")
+  })
+})
+
+describe("undo", () => {
+  const undo = (root: string, what?: { call: string } | { run: string }) =>
+    inWorkspace(root, (workspace) => outcome(workspace.undo(what)), { id: "undo", run: "r" })
+  const inCall = (id: string, run = "r") => ({ id, run })
+
+  it("takes back the last call, then the one before", async () => {
+    const root = workspaces.make({ "a.txt": "zero" })
+    chmodSync(join(root, "a.txt"), 0o750)
+    await commit(root, [write("a.txt", "one")], inCall("c1"))
+    await commit(root, [write("a.txt", "two"), write("d/new", "n", { createDirectories: true })], inCall("c2"))
+    expect(await undo(root)).toEqual({ calls: ["c2"], paths: ["d/new", "d", "a.txt"] })
+    expect(contentsOf(root)).toEqual({ "a.txt": "one" })
+    expect(await undo(root)).toEqual({ calls: ["c1"], paths: ["a.txt"] })
+    expect(contentsOf(root)).toEqual({ "a.txt": "zero" })
+    expect(statSync(join(root, "a.txt")).mode & 0o777).toBe(0o750)
+    expect(await undo(root)).toBe("no_history")
+  })
+
+  it("takes back a run, a named call, and an undo", async () => {
+    const root = workspaces.make({ "a.txt": "a", "d/x": "x", "d/l": "-> x", "d/e/y": "y", "m.txt": "m", "o.txt": "o" })
+    const before = contentsOf(root)
+    await commit(root, [{ kind: "delete", path: "d", recursive: true }], inCall("c1"))
+    await commit(root, [{ kind: "move", from: "m.txt", to: "o.txt", overwrite: true }], inCall("c2"))
+    await commit(root, [write("a.txt", "b"), write("n.txt", "n")], inCall("c3"))
+    await commit(root, [write("a.txt", "c")], inCall("c4"))
+    const after = contentsOf(root)
+    expect(await undo(root, { run: "r" })).toMatchObject({ calls: ["c4", "c3", "c2", "c1"] })
+    expect(contentsOf(root)).toEqual(before)
+    expect(await undo(root, { call: "c2" })).toBe("no_history")
+    expect(await undo(root, { call: "undo" })).toMatchObject({ calls: ["undo"] })
+    expect(contentsOf(root)).toEqual(after)
+    expect(await undo(root, { call: "c2" })).toMatchObject({ calls: ["c2"], paths: ["m.txt", "o.txt"] })
+    expect(contentsOf(root)).toEqual({ ...after, "m.txt": "m", "o.txt": "o" })
+    expect(await undo(root, { call: "none" })).toBe("no_history")
+    expect(await undo(root, { run: "none" })).toBe("no_history")
+  })
+
+  it("refuses to lose a later change, and names the file", async () => {
+    const root = workspaces.make({ "a.txt": "a", "b.txt": "b", "m.txt": "m" })
+    await commit(root, [write("a.txt", "a2"), write("b.txt", "b2")], inCall("c1"))
+    writeFileSync(join(root, "b.txt"), "by hand")
+    const error = await inWorkspace(root, (workspace) => Effect.flip(workspace.undo()))
+    expect([error.code, error.details]).toEqual(["stale_file", { path: "b.txt" }])
+    expect(contentsOf(root)).toEqual({ "a.txt": "a2", "b.txt": "by hand", "m.txt": "m" })
+    await commit(root, [{ kind: "delete", path: "m.txt" }], inCall("c2"))
+    writeFileSync(join(root, "m.txt"), "new")
+    expect(await undo(root)).toBe("stale_file")
+  })
+
+  it("leaves a directory that has got something else in it meanwhile", async () => {
+    const root = workspaces.make({})
+    await commit(root, [write("d/a", "a", { createDirectories: true })], inCall("c1"))
+    writeFileSync(join(root, "d/b"), "b")
+    expect(await undo(root)).toMatchObject({ calls: ["c1"] })
+    expect(contentsOf(root)).toEqual({ d: null, "d/b": "b" })
+  })
+
+  it("keeps no more than it may, and forgets the oldest first", async () => {
+    const root = workspaces.make({ "a.txt": "0".repeat(1000) })
+    const open = { historyBytes: 10_000 }
+    for (let step = 1; step <= 30; step++) {
+      await commit(root, [write("a.txt", String(step % 10).repeat(1000 + step))], { ...inCall(`c${step}`), open })
+    }
+    const images = readdirSync(`${root}.state/history/images`, { recursive: true, withFileTypes: true })
+    const size = images
+      .filter((entry) => entry.isFile())
+      .reduce((sum, entry) => sum + lstatSync(join(entry.parentPath, entry.name)).size, 0)
+    expect(size).toBeLessThanOrEqual(10_000)
+    expect(await undo(root, { call: "c1" })).toBe("no_history")
+    expect(await undo(root, { call: "c30" })).toMatchObject({ calls: ["c30"] })
+  })
+
+  it("says so when what was replaced was too large to keep", async () => {
+    const root = workspaces.make({ "a.txt": "0".repeat(20_000) })
+    await commit(root, [write("a.txt", "small")], { ...inCall("c1"), open: { historyBytes: 10_000 } })
+    expect(await undo(root)).toBe("no_history")
+    expect(contentsOf(root)).toEqual({ "a.txt": "small" })
+  })
+
+  it("does not bring back content that was tampered with", async () => {
+    const root = workspaces.make({ "a.txt": "a" })
+    await commit(root, [write("a.txt", "b")], inCall("c1"))
+    for (const entry of readdirSync(`${root}.state/history/images`, { recursive: true, withFileTypes: true })) {
+      if (entry.isFile()) writeFileSync(join(entry.parentPath, entry.name), "x")
+    }
+    expect(await undo(root)).toBe("no_history")
+    expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("b")
+  })
+})
+
+describe("odd moments", () => {
+  it("refuses a file that appears between planning and writing", async () => {
+    const root = workspaces.make({ "a.txt": "a" })
+    const before = { "a.txt": "a", "new.txt": "somebody else's" }
+    for (const changes of [[write("new.txt", "n")], [write("a.txt", "b"), write("new.txt", "n")]]) {
+      const onStep = (name: string) => {
+        if (name === "decided") writeFileSync(join(root, "new.txt"), "somebody else's")
+      }
+      expect(await commit(root, changes, { open: { onStep } })).toBe("stale_file")
+      expect(contentsOf(root)).toEqual(before)
+      expect(leftovers(root)).toEqual([])
+      expect(await commit(root, [{ kind: "delete", path: "new.txt" }])).toHaveLength(1)
+    }
+  })
+
+  it("notices a change made while it was preparing", async () => {
+    const root = workspaces.make({ "a.txt": "a", "b.txt": "b" })
+    const onStep = (name: string) => {
+      if (name === "staged") writeFileSync(join(root, "b.txt"), "by hand")
+    }
+    const changes = [write("a.txt", "2"), write("b.txt", "2")]
+    expect(await commit(root, changes, { open: { onStep } })).toBe("stale_file")
+    expect(contentsOf(root)).toEqual({ "a.txt": "a", "b.txt": "by hand" })
+  })
+
+  it("stops for an interruption before it is decided, and leaves nothing", async () => {
+    const root = workspaces.make({ "a.txt": "a" })
+    const before = contentsOf(root)
+    const content = [bytes("x".repeat(1000))]
+    const changes = Array.from({ length: 3000 }, (_, index): Change => ({ kind: "write", path: `f${index}`, content }))
+    const result = await inWorkspace(root, (workspace) =>
+      workspace.commit(changes).pipe(Effect.timeoutOption("30 millis"))
+    )
+    expect(result._tag).toBe("None")
+    expect(contentsOf(root)).toEqual(before)
+    expect(leftovers(root)).toEqual([])
+    expect(await inWorkspace(root, (workspace) => outcome(workspace.undo()))).toBe("no_history")
+  })
+
+  it("takes over the lock of a process that is gone, and waits for one that lives", async () => {
+    const root = workspaces.make({ "a.txt": "a" })
+    mkdirSync(`${root}.state`, { recursive: true })
+    writeFileSync(`${root}.state/commit.lock`, "999999999 1 dead")
+    expect(await commit(root, [write("a.txt", "b")])).toHaveLength(1)
+    const both = await Promise.all([
+      commit(
+        root,
+        Array.from({ length: 50 }, (_, index) => write(`x${index}`, "1"))
+      ),
+      commit(
+        root,
+        Array.from({ length: 50 }, (_, index) => write(`y${index}`, "1"))
+      )
+    ])
+    expect(both.map((changed) => changed.length)).toEqual([50, 50])
+  })
+
+  it("refuses a link that leads out, however it is put there", async () => {
+    const outside = workspaces.make({ "secret.txt": "s" })
+    const root = workspaces.make({ "d/a": "a" }, (root) => symlinkSync(outside, join(root, "out")))
+    for (const change of [
+      write("out/new", "x"),
+      write("out/secret.txt", "x"),
+      { kind: "delete", path: "out/secret.txt" },
+      { kind: "move", from: "out/secret.txt", to: "here" },
+      { kind: "move", from: "d/a", to: "out/a" },
+      { kind: "create_directory", path: "out/d" }
+    ] as ReadonlyArray<Change>) {
+      const result = await inWorkspace(root, (workspace) => Effect.flip(workspace.commit([change])))
+      expect(isToolError(result) && result.code).toBe("path_outside_workspace")
+    }
+    expect(contentsOf(outside)).toEqual({ "secret.txt": "s" })
+  })
+})

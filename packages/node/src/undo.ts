@@ -1,0 +1,94 @@
+import { isToolError, makeToolError, type ToolError, type UndoReport, type WorkspaceService } from "@haft/core"
+
+import type { Entry, History, Recorded } from "./history.ts"
+import type { PlannedChange } from "./plan.ts"
+
+type What = Parameters<WorkspaceService["undo"]>[0]
+
+export interface UndoPlan {
+  readonly changes: ReadonlyArray<PlannedChange>
+  /** The entries that go, by id. */
+  readonly undoes: ReadonlyArray<string>
+  readonly report: UndoReport
+}
+
+/** The changes that take calls back, the newest first, each only if nothing has changed since. */
+export const planUndo = (history: History, what: What): UndoPlan => {
+  const entries = select(history.entries(), what).toReversed()
+  const large = entries.find(({ tooLarge }) => tooLarge === true)
+  if (large !== undefined) {
+    throw makeToolError("no_history", `what call ${large.call} replaced was too large to keep, so it can't be undone`, {
+      details: { call: large.call }
+    })
+  }
+  const recorded = entries.flatMap(({ did }) => did.toReversed())
+  return {
+    changes: recorded.map((one) => inverse(history, one)),
+    undoes: entries.map(({ id }) => id),
+    report: {
+      calls: [...new Set(entries.map(({ call }) => call))],
+      paths: [...new Set(recorded.flatMap((one) => (one.did === "move" ? [one.from, one.to] : [one.path])))]
+    }
+  }
+}
+
+/** Whatever stands in the way of going back is a file that changed since, and is called that. */
+export const asUndoError = (error: unknown): ToolError => {
+  if (!isToolError(error)) throw error
+  if (error.code === "no_history" || error.code === "write_failed") return error
+  const path = typeof error.details?.["path"] === "string" ? error.details["path"] : "a file"
+  return makeToolError(
+    "stale_file",
+    `${path} has changed since, so going back would lose that change; nothing was undone`,
+    {
+      suggestion: "Undo what was done after it first, or change the file by hand.",
+      details: { path }
+    }
+  )
+}
+
+const select = (entries: ReadonlyArray<Entry>, what: What): ReadonlyArray<Entry> => {
+  const standing = withoutTakenBack(entries)
+  if (what !== undefined && "call" in what) {
+    const run = entries.findLast(({ call }) => call === what.call)?.run
+    if (run === undefined) throw nothing(`there is no call ${what.call} that changed files`)
+    const found = standing.filter((entry) => entry.call === what.call && entry.run === run)
+    if (found.length === 0) throw nothing(`call ${what.call} is undone already`)
+    return found
+  }
+  const own = standing.filter(({ undoes }) => undoes === undefined)
+  if (what !== undefined) {
+    const found = own.filter(({ run }) => run === what.run)
+    if (found.length === 0) throw nothing(`run ${what.run} has changed no files, or all of it is undone`)
+    return found
+  }
+  const last = own.at(-1)
+  if (last === undefined) throw nothing("there is nothing to undo")
+  return own.filter(({ call, run }) => call === last.call && run === last.run)
+}
+
+/** Entries whose effect stands: an undo that was itself undone counts for nothing. */
+const withoutTakenBack = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+  const takenBack = new Set<string>()
+  for (const entry of entries.toReversed()) {
+    if (!takenBack.has(entry.id)) for (const id of entry.undoes ?? []) takenBack.add(id)
+  }
+  return entries.filter(({ id }) => !takenBack.has(id))
+}
+
+const inverse = (history: History, one: Recorded): PlannedChange => {
+  const { did } = one
+  if (did === "make_directory") return { kind: "remove_if_empty", path: one.path }
+  if (did === "move") return { kind: "move", from: one.to, to: one.from, base: one.state }
+  if (did === "write") {
+    const { path, after, before } = one
+    if (before === null) return { kind: "delete", path, base: after }
+    return { kind: "write", path, base: after, content: history.content(before.state), mode: before.mode }
+  }
+  const { path, state, mode, target } = one
+  if (target !== undefined) return { kind: "restore_link", path, target }
+  if (state === "directory") return { kind: "restore_directory", path, mode }
+  return { kind: "write", path, base: "absent", content: history.content(state), mode }
+}
+
+const nothing = (message: string): ToolError<"no_history"> => makeToolError("no_history", message)

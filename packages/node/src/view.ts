@@ -1,0 +1,183 @@
+import { closeSync, readdirSync, readlinkSync } from "node:fs"
+
+import type { SymlinkPolicy } from "@haft/core"
+
+import { type Place, type Root, withPlace, withResolved } from "./contain.ts"
+import { fingerprintContent, fingerprintDescriptor, openFile } from "./content.ts"
+import { notADirectory, notFound } from "./errno.ts"
+import { identityOf, type Identity } from "./identity.ts"
+import { isTemporaryName } from "./temporary-name.ts"
+
+/** Content that may be gone over more than once: first for its hash, then to write it. */
+export type Content = Iterable<Uint8Array>
+
+/** Where something was on disk, and what it was, when the plan first looked at it. */
+export interface Origin {
+  readonly path: string
+  readonly identity: Identity
+  readonly size: number
+  readonly modified: number
+  readonly mode: number
+  readonly links: number
+  readonly owner: { readonly uid: number; readonly gid: number }
+  /** The directory it was found in, as the plan knows it. */
+  readonly home: DirectoryNode | undefined
+  readonly name: string
+}
+
+export interface FileNode {
+  readonly kind: "file"
+  readonly origin?: Origin
+  /** Absent while it is what is on disk. */
+  readonly content?: Content
+  readonly mode?: number
+  readonly owner?: Origin["owner"]
+  fingerprint?: string
+}
+
+export interface DirectoryNode {
+  readonly kind: "directory"
+  readonly origin?: Origin
+  readonly mode?: number
+  /** What it will hold, as far as anybody looked; undefined means nothing of that name. */
+  readonly children: Map<string, Node | undefined>
+  /** What it holds on disk, as far as anybody looked. */
+  readonly found?: Map<string, Node>
+}
+
+export interface LinkNode {
+  readonly kind: "symlink" | "other"
+  readonly origin?: Origin
+  readonly target?: string
+}
+
+export type Node = FileNode | DirectoryNode | LinkNode
+
+/**
+ * The workspace as it will be: changes are made here first, one after the other, each on the result of the
+ * one before. The disk is read as far as the changes reach, and never written.
+ */
+export interface View {
+  readonly root: Root
+  readonly top: DirectoryNode
+  /** Everything that was found on disk. */
+  readonly loaded: ReadonlyArray<Node>
+  /** A caller's path as names from the root on. A link at its end is followed, unless the plan has replaced it. */
+  readonly locate: (given: string, options?: { readonly follow?: boolean }) => ReadonlyArray<string>
+  readonly find: (names: ReadonlyArray<string>) => Node | undefined
+  readonly child: (directory: DirectoryNode, name: string) => Node | undefined
+  /** The names in a directory, sorted. */
+  readonly names: (directory: DirectoryNode) => ReadonlyArray<string>
+}
+
+export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
+  const loaded: Array<Node> = []
+  const load = (path: string, home: DirectoryNode | undefined, name: string): Node | undefined =>
+    withResolved(root, path, (place) => {
+      const node = nodeAt(place, home, name)
+      if (node !== undefined) loaded.push(node)
+      return node
+    })
+
+  const top = load(".", undefined, "")
+  if (top?.kind !== "directory") throw notFound(".")
+
+  const child = (directory: DirectoryNode, name: string): Node | undefined => {
+    if (!directory.children.has(name)) {
+      const { origin } = directory
+      const node = origin === undefined ? undefined : load(join(origin.path, name), directory, name)
+      directory.children.set(name, node)
+      if (node !== undefined) directory.found?.set(name, node)
+    }
+    return directory.children.get(name)
+  }
+
+  const find = (names: ReadonlyArray<string>): Node | undefined =>
+    names.reduce<Node | undefined>((node, name) => (node?.kind === "directory" ? child(node, name) : undefined), top)
+
+  return {
+    root,
+    top,
+    loaded,
+    find,
+    child,
+    locate: (given, { follow = true } = {}) => {
+      const direct = namesOf(withPlace(root, given, { symlinks, follow: false }, ({ path }) => path))
+      if (!follow) return direct
+      const node = find(direct)
+      const isLinkOnDisk = node?.kind === "symlink" && node.origin?.path === direct.join("/")
+      return isLinkOnDisk ? namesOf(withPlace(root, given, { symlinks }, ({ path }) => path)) : direct
+    },
+    names: (directory) => {
+      const names = new Set<string>()
+      if (directory.origin !== undefined) {
+        for (const name of withResolved(root, directory.origin.path, listNames)) {
+          if (child(directory, name) !== undefined) names.add(name)
+        }
+      }
+      for (const [name, node] of directory.children) if (node !== undefined) names.add(name)
+      return [...names].toSorted((one, other) => (one < other ? -1 : 1))
+    }
+  }
+}
+
+/** The state of a node as {@link WorkspaceService.fingerprint} words it. */
+export const stateOfNode = (root: Root, node: Node | undefined): string => {
+  if (node === undefined) return "absent"
+  if (node.kind !== "file") return node.kind
+  return (node.fingerprint ??=
+    node.content === undefined ? fingerprintOnDisk(root, node) : fingerprintContent(node.content))
+}
+
+/** A file's content as it is on disk, opened anew each time it is gone over. */
+export const withFile = <A>(root: Root, node: FileNode, use: (descriptor: number) => A): A => {
+  if (node.origin === undefined) throw new Error("a file that is not on disk can't be opened")
+  return withResolved(root, node.origin.path, (place) => {
+    const descriptor = openFile(root, place)
+    try {
+      return use(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  })
+}
+
+/** Permission bits; links have none of their own. */
+export const modeOf = (node: Node | undefined): number | undefined => {
+  if (node?.kind !== "file" && node?.kind !== "directory") return undefined
+  return node.mode ?? node.origin?.mode
+}
+
+export const join = (directory: string, name: string): string => (directory === "." ? name : `${directory}/${name}`)
+
+const namesOf = (path: string): ReadonlyArray<string> => (path === "." ? [] : path.split("/"))
+
+const fingerprintOnDisk = (root: Root, node: FileNode): string => withFile(root, node, fingerprintDescriptor)
+
+const listNames = ({ found, given }: Place): ReadonlyArray<string> => {
+  if (found === undefined) throw notFound(given)
+  if (!found.stats.isDirectory()) throw notADirectory(given)
+  return readdirSync(found.base).filter((name) => !isTemporaryName(name))
+}
+
+const nodeAt = (place: Place, home: DirectoryNode | undefined, name: string): Node | undefined => {
+  const { found, path } = place
+  if (found === undefined) return undefined
+  const { stats } = found
+  const { size, mtimeMs, mode, nlink, uid, gid } = stats
+  const origin: Origin = {
+    path,
+    identity: identityOf(stats),
+    size,
+    modified: mtimeMs,
+    mode: mode & 0o7777,
+    links: nlink,
+    owner: { uid, gid },
+    home,
+    name
+  }
+  if (stats.isFile()) return { kind: "file", origin }
+  if (stats.isDirectory()) return { kind: "directory", origin, children: new Map(), found: new Map() }
+  if (!stats.isSymbolicLink()) return { kind: "other", origin }
+  return { kind: "symlink", origin, target: readlinkSync(`${place.directory.base}/${place.name}`) }
+}
