@@ -191,6 +191,17 @@ describe("ignored files", () => {
     })
   )
 
+  it.live("looks into an ignored directory that was asked for by name", () =>
+    Effect.gen(function* () {
+      const nested = {
+        ...empty("build/out/x.js", "build/out/y.log"),
+        ".gitignore": "build\n",
+        "build/.gitignore": "*.log\n"
+      }
+      expect(yield* globIn(nested, "**", { respectIgnore: true, directory: "build/out" })).toEqual(found("x.js"))
+    })
+  )
+
   it.live("finds nothing in an ignored directory that a pattern names", () =>
     Effect.gen(function* () {
       expect(yield* globIn(files, "build/*", { respectIgnore: true })).toEqual(found())

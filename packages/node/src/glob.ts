@@ -103,10 +103,13 @@ class VisibleTree {
   #rulesAbove(start: string): IgnoreRules {
     if (!this.#respectIgnore || start === "." || start === "") return noRules
     const parts = start.split("/")
-    return parts.reduce<IgnoreRules>(
-      (rules, _part, index) => this.#extend(rules, prefixOf(parts.slice(0, index).join("/"))),
-      noRules
-    )
+    let rules = noRules
+    for (const depth of parts.keys()) {
+      rules = this.#extend(rules, prefixOf(parts.slice(0, depth).join("/")))
+      // A directory that is ignored itself was asked for by name, so the rules above it do not count.
+      if (rules.ignores(parts.slice(0, depth + 1).join("/"), true)) rules = noRules
+    }
+    return rules
   }
 
   #extend(rules: IgnoreRules, prefix: string): IgnoreRules {

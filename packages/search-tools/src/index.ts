@@ -1,1 +1,37 @@
-export {}
+import { definePlugin } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as z from "zod"
+
+import { cliagentFileSearch } from "./find-files/cliagent.file_search.ts"
+import { haftFindFiles } from "./find-files/haft.find_files.ts"
+import { agentbenchSearch } from "./search-text/agentbench.search.ts"
+import { cliagentGrepSearch } from "./search-text/cliagent.grep_search.ts"
+import { filetoolsFileSearch } from "./search-text/filetools.file.search.ts"
+import { haftSearchText } from "./search-text/haft.search_text.ts"
+import { installedRipgrep, Ripgrep } from "./search-text/ripgrep.ts"
+import { toolrouterGrepFiles } from "./search-text/toolrouter.grep_files.ts"
+
+export { installedRipgrep } from "./search-text/ripgrep.ts"
+
+/** Finding files and text, in every dialect that has words for it. */
+export const searchTools = definePlugin({
+  name: "@haft/search-tools",
+  version: "0.0.0",
+  config: z
+    .strictObject({ ripgrep: z.string().min(1).optional().describe("Absolute path of the ripgrep to use") })
+    .optional(),
+  tools: [
+    haftSearchText,
+    agentbenchSearch,
+    toolrouterGrepFiles,
+    cliagentGrepSearch,
+    filetoolsFileSearch,
+    haftFindFiles,
+    cliagentFileSearch
+  ],
+  layer: (config) =>
+    Layer.succeed(Ripgrep, {
+      program: config?.ripgrep === undefined ? installedRipgrep : Effect.succeed(config.ripgrep)
+    })
+})

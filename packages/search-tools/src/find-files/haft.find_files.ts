@@ -1,0 +1,44 @@
+import { haft } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { findFiles } from "./find-files.ts"
+
+export const haftFindFiles = haft.tool({
+  name: "find_files",
+  description:
+    "Find files by a glob pattern: *.ts in the directory itself, **/*.ts at any depth. Sorted, with the exact number. " +
+    "Files named by .gitignore are left out unless include_ignored; .git always is.",
+  input: z.strictObject({
+    pattern: z.string().min(1).describe("Glob pattern, relative to path"),
+    path: z.string().default(".").describe("Directory to look in, relative to the workspace"),
+    include_ignored: z.boolean().default(false).describe("Find what .gitignore leaves out, too"),
+    max_depth: z.number().int().min(0).max(100).default(20).describe("Directories to go down at most"),
+    max_results: z.number().int().min(1).max(10_000).default(1000).describe("Files to return at most")
+  }),
+  output: z.object({
+    files: z.array(z.string()),
+    total: z.number(),
+    truncated: z.boolean(),
+    remarks: z.array(z.string())
+  }),
+  risk: "read_only",
+  timeout: "60 seconds",
+  touches: ({ path }) => ({ reads: [path] }),
+  execute: Effect.fnUntraced(function* ({ pattern, path, include_ignored, max_depth, max_results }) {
+    const request = { path, pattern, maxResults: max_results, maxDepth: max_depth }
+    const found = yield* findFiles({ ...request, includeIgnored: include_ignored })
+    const ignored =
+      found.total === 0 && !include_ignored ? (yield* findFiles({ ...request, includeIgnored: true })).total : 0
+    return {
+      files: [...found.paths],
+      total: found.total,
+      truncated: found.truncated,
+      remarks: [
+        ...((found.unreadable ?? 0) > 0 ? [`${found.unreadable} directories could not be read.`] : []),
+        ...(ignored > 0 ? [`${ignored} files match that .gitignore leaves out. Set include_ignored to see them.`] : [])
+      ]
+    }
+  }),
+  render: ({ files, total, remarks }) => [`${total} ${total === 1 ? "file" : "files"}`, ...files, ...remarks].join("\n")
+})

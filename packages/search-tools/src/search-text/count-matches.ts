@@ -1,0 +1,175 @@
+import type { Processes, Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { type Expression, type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
+
+export interface CountedFile {
+  readonly path: string
+  /** Lines that match. */
+  readonly count: number
+}
+
+export interface Counts {
+  /** The first files that have a match, by path; enough of them for the results asked for. */
+  readonly files: ReadonlyArray<CountedFile>
+  /** Lines that match, in all files. */
+  readonly total: number
+  readonly matchingFiles: number
+  readonly filesSearched: number
+  /** Files with a match whose name is not UTF-8, so that nobody could open them. */
+  readonly unnameable: number
+  readonly unreadable: number
+  readonly timedOut: boolean
+}
+
+export interface CountOptions {
+  readonly expression: Expression
+  readonly options: ReadonlyArray<string>
+  readonly target: string
+  /** Files beyond are counted, but not kept. */
+  readonly keep: number
+  readonly accepts: (path: string) => boolean
+  readonly timeoutMs: number
+}
+
+/** Counts the matching lines of every file, in parallel and in no order: what ripgrep does fastest. */
+export const countMatches = Effect.fnUntraced(function* ({
+  expression,
+  options,
+  target,
+  keep,
+  accepts,
+  timeoutMs
+}: CountOptions): Effect.fn.Return<Counts, RipgrepError, Ripgrep | Processes | Workspace> {
+  const records = new CountRecords()
+  let files: Array<CountedFile> = []
+  const counts = { total: 0, matchingFiles: 0, unnameable: 0 }
+  const end = yield* runRipgrep({
+    expression,
+    options: [...options, "--count", "--stats"],
+    targets: [target],
+    timeoutMs,
+    onOutput: (chunk) => {
+      for (const file of records.push(chunk)) {
+        if (file.path === undefined) {
+          counts.unnameable++
+          continue
+        }
+        if (!accepts(file.path)) continue
+        counts.total += file.count
+        counts.matchingFiles++
+        files.push({ path: file.path, count: file.count })
+      }
+      // Cut now and then, so that a match in every file of a huge tree does not fill the memory.
+      if (files.length > 4 * keep + 4096) files = firstOf(files, keep)
+      return false
+    }
+  })
+  const filesSearched = records.filesSearched() ?? counts.matchingFiles
+  const { timedOut, unreadable } = end
+  return { ...counts, files: firstOf(files, keep), filesSearched, unreadable, timedOut }
+})
+
+export interface FirstFiles {
+  readonly files: ReadonlyArray<CountedFile>
+  readonly filesSearched: number
+  readonly unnameable: number
+  readonly unreadable: number
+  /** False: ripgrep found everything there is. */
+  readonly stoppedEarly: boolean
+  readonly timedOut: boolean
+}
+
+/** Takes files in ripgrep's own path order, one thread, and stops as soon as they hold `matches` matching lines. */
+export const firstMatches = Effect.fnUntraced(function* ({
+  expression,
+  options,
+  target,
+  accepts,
+  timeoutMs,
+  matches
+}: Omit<CountOptions, "keep"> & { readonly matches: number }): Effect.fn.Return<
+  FirstFiles,
+  RipgrepError,
+  Ripgrep | Processes | Workspace
+> {
+  const records = new CountRecords()
+  const files: Array<CountedFile> = []
+  let unnameable = 0
+  let total = 0
+  const end = yield* runRipgrep({
+    expression,
+    options: [...options, "--count", "--stats", "--sort=path", `--max-count=${matches}`],
+    targets: [target],
+    timeoutMs,
+    onOutput: (chunk) => {
+      for (const { path, count } of records.push(chunk)) {
+        if (total >= matches) break
+        if (path === undefined) unnameable++
+        else if (accepts(path)) {
+          files.push({ path, count })
+          total += count
+        }
+      }
+      return total >= matches
+    }
+  })
+  return { files, filesSearched: records.filesSearched() ?? files.length, unnameable, ...end }
+})
+
+const firstOf = (files: ReadonlyArray<CountedFile>, keep: number): Array<CountedFile> =>
+  files.toSorted((one, other) => (one.path < other.path ? -1 : 1)).slice(0, keep)
+
+/** Reads `path NUL count newline`, in whatever pieces it comes. A name may hold anything but NUL. */
+class CountRecords {
+  #pending: Uint8Array = new Uint8Array()
+
+  /** Complete records; one without a path has a name that is not UTF-8. */
+  push(chunk: Uint8Array): ReadonlyArray<{ readonly path: string | undefined; readonly count: number }> {
+    const bytes = joined(this.#pending, chunk)
+    const records: Array<{ readonly path: string | undefined; readonly count: number }> = []
+    let at = 0
+    for (;;) {
+      const nul = bytes.indexOf(0, at)
+      const newline = nul < 0 ? -1 : bytes.indexOf(10, nul)
+      if (newline < 0) break
+      records.push({ path: pathFrom(bytes.subarray(at, nul)), count: digits(bytes, nul + 1, newline) })
+      at = newline + 1
+    }
+    // A copy: the chunk may be used again.
+    this.#pending = bytes.slice(at)
+    return records
+  }
+
+  /** From the statistics that follow the last record; undefined when the process did not get that far. */
+  filesSearched(): number | undefined {
+    const found = /(\d+) files searched/u.exec(new TextDecoder().decode(this.#pending))
+    return found === null ? undefined : Number(found[1])
+  }
+}
+
+export const joined = (one: Uint8Array, other: Uint8Array): Uint8Array => {
+  if (one.length === 0) return other
+  const both = new Uint8Array(one.length + other.length)
+  both.set(one)
+  both.set(other, one.length)
+  return both
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** The path below the workspace, without ripgrep's `./`; undefined when it is not UTF-8. */
+export const pathFrom = (bytes: Uint8Array): string | undefined => {
+  try {
+    const path = strict.decode(bytes).replace(/^\.[/\\]/u, "")
+    return process.platform === "win32" ? path.replaceAll("\\", "/") : path
+  } catch {
+    return undefined
+  }
+}
+
+export const digits = (bytes: Uint8Array, from: number, to: number): number => {
+  let value = 0
+  for (let at = from; at < to; at++) value = value * 10 + ((bytes[at] ?? 48) - 48)
+  return value
+}

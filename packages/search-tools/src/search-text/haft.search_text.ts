@@ -1,0 +1,87 @@
+import { haft } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { remarksOn } from "./remarks.ts"
+import { searchText } from "./search-text.ts"
+
+const timeLimitMs = 30_000
+
+export const haftSearchText = haft.tool({
+  name: "search_text",
+  description:
+    "Find lines by regular expression or literal text, ordered by path and line, with the exact number of matches. " +
+    "Files named by .gitignore are left out unless include_ignored; .git and binary files always are.",
+  input: z.strictObject({
+    query: z.string().min(1).max(10_000).describe("Regular expression, or the text itself with literal"),
+    path: z.string().default(".").describe("Directory or file to search, relative to the workspace"),
+    include: z
+      .array(z.string().min(1).max(1000))
+      .max(100)
+      .default([])
+      .describe("Globs of files to search: *.ts at any depth, src/**/*.ts below path; !*.min.js leaves out"),
+    literal: z.boolean().default(false).describe("Take the query as plain text"),
+    case_sensitive: z.boolean().default(true).describe("Tell capital and small letters apart"),
+    include_ignored: z.boolean().default(false).describe("Search what .gitignore leaves out, too"),
+    context_lines: z.number().int().min(0).max(20).default(0).describe("Lines to show before and after each match"),
+    max_results: z.number().int().min(1).max(1000).default(100).describe("Matches to show at most")
+  }),
+  output: z.object({
+    matches: z.array(
+      z.object({
+        path: z.string(),
+        line: z.number(),
+        content: z.string(),
+        context_before: z.array(z.string()).optional(),
+        context_after: z.array(z.string()).optional()
+      })
+    ),
+    total_matches: z.number(),
+    files_searched: z.number(),
+    truncated: z.boolean(),
+    timed_out: z.boolean(),
+    remarks: z.array(z.string())
+  }),
+  risk: "read_only",
+  timeout: "60 seconds",
+  touches: ({ path }) => ({ reads: [path] }),
+  execute: (input) =>
+    searchText({
+      query: input.query,
+      isRegex: !input.literal,
+      caseSensitive: input.case_sensitive,
+      path: input.path,
+      include: input.include,
+      includeIgnored: input.include_ignored,
+      maxResults: input.max_results,
+      contextLines: input.context_lines,
+      countAll: true,
+      timeLimitMs,
+      hintAtIgnored: true
+    }).pipe(
+      Effect.map((found) => ({
+        matches: found.matches.map(({ path, line, content, before, after }) => ({
+          path,
+          line,
+          content,
+          ...(input.context_lines > 0 && { context_before: [...before], context_after: [...after] })
+        })),
+        total_matches: found.total ?? 0,
+        files_searched: found.filesSearched,
+        truncated: found.truncated,
+        timed_out: found.timedOut,
+        remarks: [
+          ...(found.timedOut
+            ? [`The search was stopped after ${timeLimitMs / 1000} s; these are partial results.`]
+            : []),
+          ...remarksOn(found, "Set include_ignored to see them.")
+        ]
+      }))
+    ),
+  render: ({ matches, total_matches, remarks }) =>
+    [
+      `${total_matches} ${total_matches === 1 ? "match" : "matches"}${matches.length < total_matches ? `, the first ${matches.length} of them:` : ""}`,
+      ...matches.map(({ path, line, content }) => `${path}:${line}: ${content}`),
+      ...remarks
+    ].join("\n")
+})

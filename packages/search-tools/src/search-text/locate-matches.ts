@@ -1,0 +1,85 @@
+import type { Processes, Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { digits, joined, pathFrom } from "./count-matches.ts"
+import { type Expression, type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
+
+/** Where a line matches first. */
+export interface MatchPosition {
+  /** From 1. */
+  readonly line: number
+  /** In bytes of UTF-8, from 1. */
+  readonly column: number
+}
+
+// What a command line may hold on every system we know; Windows is the narrow one.
+const maximumArguments = process.platform === "win32" ? 16_000 : 100_000
+
+/** Asks ripgrep once more, only about these files, for the places of their first `perFile` matching lines. */
+export const locateMatches = Effect.fnUntraced(function* (
+  expression: Expression,
+  files: ReadonlyArray<string>,
+  { perFile, timeoutMs }: { readonly perFile: number; readonly timeoutMs: number }
+): Effect.fn.Return<ReadonlyMap<string, ReadonlyArray<MatchPosition>>, RipgrepError, Ripgrep | Processes | Workspace> {
+  const found = new Map<string, Array<MatchPosition>>()
+  for (const targets of batches(files)) {
+    const records = new PositionRecords()
+    yield* runRipgrep({
+      expression,
+      // With --max-columns the text of a line is replaced by a short remark: a line of megabytes costs nothing.
+      // --text because these files are known not to be binary, and a remark about that would not parse.
+      options: ["--line-number", "--column", "--max-columns=1", "--text", `--max-count=${perFile}`],
+      targets,
+      timeoutMs,
+      onOutput: (chunk) => {
+        for (const { path, ...position } of records.push(chunk)) {
+          const positions = found.get(path)
+          if (positions === undefined) found.set(path, [position])
+          else positions.push(position)
+        }
+        return false
+      }
+    })
+  }
+  return found
+})
+
+const batches = (files: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
+  const all: Array<Array<string>> = []
+  let room = 0
+  for (const file of files) {
+    const size = 3 * file.length + 8
+    if (size > room) {
+      all.push([])
+      room = maximumArguments
+    }
+    all.at(-1)?.push(file)
+    room -= size
+  }
+  return all
+}
+
+/** Reads `path NUL line:column:text newline`. */
+class PositionRecords {
+  #pending: Uint8Array = new Uint8Array()
+
+  push(chunk: Uint8Array): ReadonlyArray<MatchPosition & { readonly path: string }> {
+    const bytes = joined(this.#pending, chunk)
+    const records: Array<MatchPosition & { readonly path: string }> = []
+    let at = 0
+    for (;;) {
+      const nul = bytes.indexOf(0, at)
+      const newline = nul < 0 ? -1 : bytes.indexOf(10, nul)
+      if (newline < 0) break
+      const colon = bytes.indexOf(58, nul)
+      const secondColon = bytes.indexOf(58, colon + 1)
+      const path = pathFrom(bytes.subarray(at, nul))
+      if (path !== undefined) {
+        records.push({ path, line: digits(bytes, nul + 1, colon), column: digits(bytes, colon + 1, secondColon) })
+      }
+      at = newline + 1
+    }
+    this.#pending = bytes.slice(at)
+    return records
+  }
+}

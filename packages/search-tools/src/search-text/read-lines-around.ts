@@ -1,0 +1,134 @@
+import { type ToolError, Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { cutLine } from "./cut-line.ts"
+import type { MatchPosition } from "./locate-matches.ts"
+
+export interface MatchedLine {
+  readonly line: number
+  readonly content: string
+  readonly before: ReadonlyArray<string>
+  readonly after: ReadonlyArray<string>
+}
+
+/**
+ * Reads matching lines and those around them from the workspace itself, which follows no link out and opens
+ * nothing but files. ripgrep only said where to look: whatever happened to the path since, nothing from outside
+ * is shown.
+ */
+export const readLinesAround = Effect.fnUntraced(function* (
+  path: string,
+  positions: ReadonlyArray<MatchPosition>,
+  contextLines: number
+): Effect.fn.Return<ReadonlyArray<MatchedLine>, ToolError, Workspace> {
+  const workspace = yield* Workspace
+  const wanted = new Map<number, number>()
+  for (const { line } of positions) {
+    for (let near = line - contextLines; near <= line + contextLines; near++) {
+      if (near > 0 && !wanted.has(near)) wanted.set(near, 1)
+    }
+  }
+  for (const { line, column } of positions) wanted.set(line, column)
+  const collector = new LineCollector(wanted)
+  const transcoder = new Transcoder()
+  yield* workspace.scan(path, (chunk) => collector.push(transcoder.push(chunk)))
+  const lines = collector.finish()
+  const near = (from: number, to: number): ReadonlyArray<string> =>
+    Array.from({ length: to - from + 1 }, (_, index) => lines.get(from + index)).filter((text) => text !== undefined)
+  return positions.flatMap(({ line }) => {
+    const content = lines.get(line)
+    if (content === undefined) return []
+    return [{ line, content, before: near(line - contextLines, line - 1), after: near(line + 1, line + contextLines) }]
+  })
+})
+
+/** Bytes kept on either side of a line's focus: enough for the characters shown, however long each is. */
+const reach = 8192
+
+/** Keeps the wanted lines of a file that goes by in chunks, and of a long line only what is near its focus. */
+class LineCollector {
+  readonly #wanted: ReadonlyMap<number, number>
+  readonly #last: number
+  readonly #lines = new Map<number, string>()
+  #number = 1
+  /** Bytes of the current line that went by. */
+  #passed = 0
+  #kept: Array<Uint8Array> = []
+
+  /** By line number, the column (in bytes, from 1) that must stay visible. */
+  constructor(wanted: ReadonlyMap<number, number>) {
+    this.#wanted = wanted
+    this.#last = Math.max(...wanted.keys())
+  }
+
+  /** False when nothing more is needed. */
+  push(chunk: Uint8Array): boolean {
+    let at = 0
+    while (at < chunk.length) {
+      const newline = chunk.indexOf(10, at)
+      const end = newline < 0 ? chunk.length : newline
+      this.#keep(chunk, at, end)
+      if (newline < 0) return true
+      this.#endLine()
+      if (this.#number > this.#last) return false
+      at = newline + 1
+    }
+    return true
+  }
+
+  finish(): ReadonlyMap<number, string> {
+    if (this.#passed > 0) this.#endLine()
+    return this.#lines
+  }
+
+  #keep(chunk: Uint8Array, from: number, to: number): void {
+    const column = this.#wanted.get(this.#number)
+    if (column !== undefined) {
+      const start = from + Math.max(0, column - 1 - reach - this.#passed)
+      const end = Math.min(to, from + column - 1 + reach - this.#passed)
+      if (start < end) this.#kept.push(chunk.slice(start, end))
+    }
+    this.#passed += to - from
+  }
+
+  #endLine(): void {
+    const column = this.#wanted.get(this.#number)
+    if (column !== undefined) {
+      const start = Math.max(0, column - 1 - reach)
+      const kept = concat(this.#kept)
+      this.#lines.set(this.#number, cutLine(kept, { start, focus: column - 1, length: this.#passed }))
+    }
+    this.#kept = []
+    this.#passed = 0
+    this.#number++
+  }
+}
+
+const concat = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
+  if (pieces.length === 1 && pieces[0] !== undefined) return pieces[0]
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
+}
+
+/** UTF-16 with a byte order mark becomes UTF-8, as ripgrep reads it; a mark before UTF-8 goes. The rest passes as it is. */
+class Transcoder {
+  #decoder: InstanceType<typeof TextDecoder> | undefined
+  #isFirst = true
+
+  push(chunk: Uint8Array): Uint8Array {
+    if (this.#isFirst) {
+      this.#isFirst = false
+      if (chunk[0] === 0xff && chunk[1] === 0xfe) this.#decoder = new TextDecoder("utf-16le")
+      if (chunk[0] === 0xfe && chunk[1] === 0xff) this.#decoder = new TextDecoder("utf-16be")
+      if (chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf) return chunk.subarray(3)
+    }
+    return this.#decoder === undefined ? chunk : encoder.encode(this.#decoder.decode(chunk, { stream: true }))
+  }
+}
+
+const encoder = new TextEncoder()

@@ -1,0 +1,160 @@
+import { createRequire } from "node:module"
+
+import { type ProcessEnd, Processes, type ToolError, toolError, Workspace } from "@haft/core"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+
+/** Where the ripgrep program is. The one that comes with `@vscode/ripgrep`, unless a host names another. */
+export class Ripgrep extends Context.Service<
+  Ripgrep,
+  { readonly program: Effect.Effect<string, ToolError<"search_unavailable">> }
+>()("@haft/search-tools/Ripgrep") {}
+
+/** The ripgrep that was installed with this package, without a look at PATH. */
+export const installedRipgrep: Effect.Effect<string, ToolError<"search_unavailable">> = Effect.suspend(() => {
+  const binary = `@vscode/ripgrep-${process.platform}-${process.arch}/bin/rg${process.platform === "win32" ? ".exe" : ""}`
+  try {
+    // The platform's package is a dependency of @vscode/ripgrep, so it is looked for from there.
+    const own = createRequire(import.meta.url)
+    return Effect.succeed(createRequire(own.resolve("@vscode/ripgrep")).resolve(binary))
+  } catch {
+    return toolError("search_unavailable", `ripgrep for ${process.platform} ${process.arch} is not installed`, {
+      suggestion: "Install again with optional dependencies, or name a ripgrep in the configuration of search-tools."
+    })
+  }
+})
+
+// Nothing but these decides what is searched: no configuration file, no ignore file outside the workspace,
+// no link. Hidden files count, `.git` never does.
+const whatIsSearched = [
+  "--no-config",
+  "--no-follow",
+  "--hidden",
+  "--no-require-git",
+  "--no-ignore-parent",
+  "--no-ignore-global",
+  "--no-ignore-exclude",
+  "--no-ignore-dot",
+  "--glob=!.git",
+  "--color=never",
+  "--no-heading",
+  "--with-filename",
+  "--null"
+]
+
+/** What ripgrep looks for, as its arguments say it. */
+export interface Expression {
+  readonly query: string
+  readonly isRegex: boolean
+  readonly caseSensitive: boolean
+}
+
+export interface RipgrepRun {
+  readonly expression: Expression
+  /** Options of this run; the caller's text is only ever part of one, after a `=`. */
+  readonly options: ReadonlyArray<string>
+  /** Paths below the workspace, `.` for all of it. */
+  readonly targets: ReadonlyArray<string>
+  readonly timeoutMs: number
+  /** Takes the output; true when that is enough, and the process ends. */
+  readonly onOutput: (chunk: Uint8Array) => boolean
+}
+
+export interface RipgrepEnd {
+  readonly timedOut: boolean
+  readonly stoppedEarly: boolean
+  /** Files and directories that could not be read. */
+  readonly unreadable: number
+}
+
+export type RipgrepError = ToolError<"search_unavailable" | "search_failed" | "invalid_pattern">
+
+/** Runs ripgrep in the workspace until it ends, has given enough, or is out of time. */
+export const runRipgrep = Effect.fnUntraced(function* (
+  run: RipgrepRun
+): Effect.fn.Return<RipgrepEnd, RipgrepError, Ripgrep | Processes | Workspace> {
+  const program = yield* (yield* Ripgrep).program
+  const processes = yield* Processes
+  const workspace = yield* Workspace
+  const enough = yield* Deferred.make<"enough">()
+  const complaints = new Complaints()
+  const { expression, options, targets, timeoutMs, onOutput } = run
+  const command = {
+    program,
+    args: [...whatIsSearched, ...options, ...expressionOptions(expression), "--", ...targets.map(asTarget)],
+    directory: workspace.root,
+    env: {}
+  }
+  const ended = processes.run(command, {
+    timeoutMs,
+    onStdout: (chunk) => {
+      if (onOutput(chunk)) Deferred.doneUnsafe(enough, Effect.succeed("enough"))
+    },
+    onStderr: (chunk) => complaints.push(chunk)
+  })
+  const end = yield* Effect.raceFirst(ended, Deferred.await(enough)).pipe(
+    Effect.catch((error) =>
+      toolError("search_unavailable", `ripgrep can't be started: ${error.message}`, {
+        suggestion: "`haft doctor` says what is missing."
+      })
+    )
+  )
+  if (end === "enough") return { timedOut: false, stoppedEarly: true, unreadable: complaints.unreadable }
+  yield* check(end, complaints)
+  return { timedOut: end.timedOut, stoppedEarly: false, unreadable: complaints.unreadable }
+})
+
+const expressionOptions = ({ query, isRegex, caseSensitive }: Expression): ReadonlyArray<string> => [
+  caseSensitive ? "--case-sensitive" : "--ignore-case",
+  ...(isRegex ? [] : ["--fixed-strings"]),
+  `--regexp=${query}`
+]
+
+const asTarget = (path: string): string => (path === "." ? "." : `./${path}`)
+
+// 0: something matched, 1: nothing did, 2: something went wrong, perhaps only with some files.
+const check = (end: ProcessEnd, complaints: Complaints): Effect.Effect<void, RipgrepError> => {
+  if (end.timedOut || end.exitCode === 0 || end.exitCode === 1) return Effect.void
+  if (end.exitCode !== 2) {
+    return toolError("search_failed", `ripgrep ended with ${end.signal ?? `exit code ${end.exitCode}`}`, {
+      retryable: true
+    })
+  }
+  const { fatal } = complaints
+  if (fatal === undefined) return Effect.void
+  const isPattern = /regex|glob|not allowed|repetition|unicode|literal/iu.test(fatal)
+  return isPattern
+    ? toolError("invalid_pattern", shortened(fatal), { suggestion: "Correct the pattern, or search for it literally." })
+    : toolError("search_failed", `ripgrep failed: ${fatal}`)
+}
+
+/** The last line of ripgrep's explanation says what is wrong; those before draw an arrow at it. */
+const shortened = (explanation: string): string => {
+  const glob = /error parsing glob '(.*)': (.*)/su.exec(explanation)
+  if (glob !== null) return `invalid glob pattern '${glob[1]}': ${glob[2]}`
+  const error = /^error: (.*)/mu.exec(explanation)?.[1] ?? explanation.split("\n", 1)[0] ?? ""
+  return `invalid regex pattern: ${error.trim()}`
+}
+
+const maximumComplaints = 64 * 1024
+const complaintAboutFile = /^rg: .*(?:\(os error \d+\)|File system loop found.*)$/u
+
+/** What ripgrep says on standard error: about files it could not read, or about the call as a whole. */
+class Complaints {
+  #text = ""
+  readonly #decoder = new TextDecoder()
+
+  push(chunk: Uint8Array): void {
+    if (this.#text.length < maximumComplaints) this.#text += this.#decoder.decode(chunk, { stream: true })
+  }
+
+  get unreadable(): number {
+    return this.#text.split("\n").filter((line) => line.includes("Permission denied")).length
+  }
+
+  get fatal(): string | undefined {
+    const lines = this.#text.split("\n").filter((line) => line !== "" && !complaintAboutFile.test(line))
+    return lines.length === 0 ? undefined : lines.join("\n").replace(/^rg: /u, "")
+  }
+}

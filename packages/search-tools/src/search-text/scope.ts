@@ -1,0 +1,50 @@
+import { Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { excluding, literally } from "./file-filter.ts"
+
+/** How ripgrep is pointed at a directory. */
+export interface Scope {
+  readonly target: string
+  readonly options: ReadonlyArray<string>
+  /** True when the rules of `.gitignore` files above the directory were taken into account. */
+  readonly heedsAbove: boolean
+}
+
+/** More names beside the way than this, and ripgrep looks at all of the workspace instead. */
+const maximumExclusions = 2000
+
+/**
+ * ripgrep takes the ignore files above a directory from the whole disk or not at all. So where some of the workspace
+ * matter, it starts at the root, where it meets them, and is kept away from everything beside the way down.
+ */
+export const scopeOf = Effect.fnUntraced(function* (directory: string): Effect.fn.Return<Scope, never, Workspace> {
+  const alone: Scope = { target: directory, options: [], heedsAbove: false }
+  if (directory === ".") return alone
+  const workspace = yield* Workspace
+  const names = directory.split("/")
+  const exclusions: Array<string> = []
+  let hasRules = false
+  for (const [depth, name] of names.entries()) {
+    const above = names.slice(0, depth).join("/")
+    const entries = yield* workspace.list(above === "" ? "." : above).pipe(Effect.catch(() => Effect.succeed([])))
+    hasRules ||= entries.some((entry) => entry.name === ".gitignore")
+    const beside = entries.filter((entry) => entry.name !== name)
+    exclusions.push(...beside.map((entry) => excluding(above === "" ? "" : `${above}/`, literally(entry.name))))
+  }
+  if (!hasRules) return alone
+  return { target: ".", options: exclusions.length > maximumExclusions ? [] : exclusions, heedsAbove: true }
+})
+
+/** True when a `.gitignore` lies in the directory or above it. */
+export const hasIgnoreFile = Effect.fnUntraced(function* (
+  directory: string
+): Effect.fn.Return<boolean, never, Workspace> {
+  const workspace = yield* Workspace
+  const names = directory === "." ? [] : directory.split("/")
+  for (let depth = 0; depth <= names.length; depth++) {
+    const path = [...names.slice(0, depth), ".gitignore"].join("/")
+    if ((yield* Effect.option(workspace.info(path, { follow: false })))._tag === "Some") return true
+  }
+  return false
+})

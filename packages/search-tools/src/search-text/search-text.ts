@@ -1,0 +1,251 @@
+import { type LookError, type Processes, type ToolError, toolError, Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { type CountedFile, countMatches, type Counts, firstMatches } from "./count-matches.ts"
+import { type FileFilter, filterFiles, literally } from "./file-filter.ts"
+import { locateMatches } from "./locate-matches.ts"
+import { type MatchedLine, readLinesAround } from "./read-lines-around.ts"
+import type { Expression, Ripgrep, RipgrepError } from "./ripgrep.ts"
+import { hasIgnoreFile, type Scope, scopeOf } from "./scope.ts"
+
+export interface SearchRequest extends Expression {
+  /** A directory of the workspace, or one file. */
+  readonly path: string
+  /** Glob patterns; one with `!` before it leaves files out. None means every file. */
+  readonly include: ReadonlyArray<string>
+  readonly includeIgnored?: boolean
+  readonly maxResults: number
+  readonly contextLines: number
+  /** Count every match, beyond the results too. Without that, the search ends with the last result. */
+  readonly countAll: boolean
+  /** When time is up, what was found by then is the answer. */
+  readonly timeLimitMs?: number
+  /** When nothing matches, look whether ignored files would have. */
+  readonly hintAtIgnored?: boolean
+}
+
+export interface FoundMatch extends MatchedLine {
+  /** Relative to the workspace. */
+  readonly path: string
+}
+
+export interface SearchResult {
+  /** Where the search began, relative to the workspace. */
+  readonly directory: string
+  /** By path, then by line; one a line. */
+  readonly matches: ReadonlyArray<FoundMatch>
+  /** Lines that match, whether shown or not; with `countAll` only. */
+  readonly total: number | undefined
+  readonly truncated: boolean
+  readonly timedOut: boolean
+  readonly filesSearched: number
+  readonly leftOut: LeftOut
+  /** Matches in files that `.gitignore` leaves out, when there are no others. */
+  readonly ignored: { readonly matches: number; readonly files: number } | undefined
+}
+
+export interface LeftOut {
+  /** Files and directories that could not be read. */
+  readonly unreadable: number
+  /** Files with a match whose name is not UTF-8. */
+  readonly unnameable: number
+}
+
+export type SearchError = RipgrepError | LookError | ToolError<"not_a_directory">
+export type SearchServices = Ripgrep | Processes | Workspace
+
+/**
+ * Finds lines. The files come from a pass of ripgrep that only counts, the places of the lines from a second one
+ * over the few files that will be shown, and the lines themselves from the workspace.
+ */
+export const searchText = Effect.fnUntraced(function* (
+  request: SearchRequest
+): Effect.fn.Return<SearchResult, SearchError, SearchServices> {
+  const problem = /[\n\r\0]/u.exec(request.query)
+  if (problem !== null) {
+    const what = problem[0] === "\0" ? "a NUL character" : "a line break"
+    return yield* toolError("invalid_pattern", `the pattern contains ${what}, and matches are within one line`, {
+      suggestion: "Search for one of the lines."
+    })
+  }
+  const place = yield* placeOf(request)
+  const files = yield* request.countAll ? allFiles(request, place) : firstFiles(request, place)
+  const shown = enoughFor(request.maxResults, files.files)
+  const paths = shown.map(({ path }) => path)
+  const positions = yield* locateMatches(request, paths, { perFile: request.maxResults, timeoutMs: locatingTimeMs })
+  const { matches, unreadable } = yield* readMatches(request, paths, positions)
+  const ignored =
+    request.hintAtIgnored === true && files.total === 0 && !files.timedOut
+      ? yield* ignoredMatches(request, place)
+      : undefined
+  return {
+    directory: place.directory,
+    matches,
+    total: request.countAll ? files.total : undefined,
+    truncated: files.total > matches.length,
+    timedOut: files.timedOut,
+    filesSearched: files.filesSearched,
+    leftOut: { unreadable: files.unreadable + unreadable, unnameable: files.unnameable },
+    ignored
+  }
+})
+
+/** For the pass over the files that are shown, beyond the search's own limit. */
+const locatingTimeMs = 10_000
+/** A reply holds no more than so many characters of lines. */
+const maximumCharacters = 8_000_000
+const noLimitMs = 3_600_000
+
+interface SearchPlace {
+  readonly directory: string
+  readonly filter: FileFilter
+  readonly scope: Scope
+}
+
+const placeOf = Effect.fnUntraced(function* (request: SearchRequest) {
+  const workspace = yield* Workspace
+  const { includeIgnored = false } = request
+  const { kind, path } = yield* workspace.info(request.path)
+  if (kind !== "directory" && kind !== "file") {
+    return yield* toolError("not_a_directory", `${request.path} is not a directory`, {
+      details: { path: request.path }
+    })
+  }
+  const directory = kind === "file" ? path.split("/").slice(0, -1).join("/") || "." : path
+  if (kind === "file") {
+    const name = path.split("/").at(-1) ?? ""
+    const options = [`--type-add=wanted:${literally(name)}`, "--type=wanted", "--max-depth=1", "--no-ignore"]
+    const filter: FileFilter = { directory, options, accepts: (found) => found === path }
+    return { directory, filter, scope: { target: directory, options: [], heedsAbove: false } }
+  }
+  const filter = yield* filterFiles(directory, request.include, { includeIgnored })
+  const start = filter.directory ?? directory
+  const scope = includeIgnored ? { target: start, options: ["--no-ignore"], heedsAbove: false } : yield* scopeOf(start)
+  return { directory, filter, scope }
+})
+
+const nothing: Counts = {
+  files: [],
+  total: 0,
+  matchingFiles: 0,
+  filesSearched: 0,
+  unnameable: 0,
+  unreadable: 0,
+  timedOut: false
+}
+
+const allFiles = Effect.fnUntraced(function* (
+  request: SearchRequest,
+  place: SearchPlace,
+  timeoutMs = request.timeLimitMs ?? noLimitMs
+): Effect.fn.Return<Counts, RipgrepError, SearchServices> {
+  const { filter, scope } = place
+  if (filter.directory === undefined) return nothing
+  const counts = yield* countMatches({ ...passOf(request, place), keep: request.maxResults, timeoutMs })
+  // A directory that is ignored itself was asked for by name, so it is searched all the same.
+  return counts.filesSearched === 0 && scope.heedsAbove
+    ? yield* allFiles(request, ignoringAbove(place, filter.directory), timeoutMs)
+    : counts
+})
+
+/** The pass in order has one thread; what it does not find in this time, the parallel one finds sooner. */
+const orderedPassMs = 250
+
+const firstFiles = Effect.fnUntraced(function* (
+  request: SearchRequest,
+  place: SearchPlace
+): Effect.fn.Return<Counts, RipgrepError, SearchServices> {
+  const { filter, scope } = place
+  if (filter.directory === undefined) return nothing
+  const first = yield* firstMatches({
+    ...passOf(request, place),
+    matches: request.maxResults + 1,
+    timeoutMs: Math.min(orderedPassMs, request.timeLimitMs ?? noLimitMs)
+  })
+  if (!first.timedOut && !first.stoppedEarly && first.filesSearched === 0 && scope.heedsAbove) {
+    return yield* firstFiles(request, ignoringAbove(place, filter.directory))
+  }
+  if (first.timedOut || (first.stoppedEarly && !(yield* isCertain(first.files)))) return yield* allFiles(request, place)
+  const files = first.files.toSorted((one, other) => (one.path < other.path ? -1 : 1))
+  const total = files.reduce((sum, { count }) => sum + count, 0)
+  return { ...first, files, total, matchingFiles: files.length }
+})
+
+const passOf = (request: SearchRequest, { filter, scope, directory }: SearchPlace) => {
+  const below = filter.directory === "." ? "" : `${filter.directory ?? directory}/`
+  return {
+    expression: request,
+    options: [...filter.options, ...scope.options],
+    target: scope.target,
+    accepts: (path: string) => path.startsWith(below) && filter.accepts(path)
+  }
+}
+
+const ignoringAbove = (place: SearchPlace, target: string): SearchPlace => ({
+  ...place,
+  scope: { target, options: [], heedsAbove: false }
+})
+
+/**
+ * ripgrep goes from name to name, we sort whole paths: `a/x` is before `a.x` for it and after it for us. What it
+ * has not seen yet can only come first for us beside a directory on the way to the last path, its name longer.
+ */
+const isCertain = Effect.fnUntraced(function* (
+  files: ReadonlyArray<CountedFile>
+): Effect.fn.Return<boolean, never, Workspace> {
+  const workspace = yield* Workspace
+  const last = files.reduce((greatest, { path }) => (path > greatest ? path : greatest), "")
+  // Above the surrogates the order of UTF-8 and that of UTF-16 part.
+  if (/[\uE000-\uFFFF]/u.test(last)) return false
+  const names = last.split("/")
+  for (const [depth, name] of names.slice(0, -1).entries()) {
+    const above = names.slice(0, depth).join("/")
+    const entries = yield* workspace.list(above === "" ? "." : above).pipe(Effect.catch(() => Effect.succeed([])))
+    if (entries.some((entry) => entry.name.startsWith(name) && entry.name !== name && entry.name < `${name}/`)) {
+      return false
+    }
+  }
+  return true
+})
+
+const enoughFor = (maxResults: number, files: ReadonlyArray<CountedFile>): ReadonlyArray<CountedFile> => {
+  let matches = 0
+  const last = files.findIndex(({ count }) => (matches += count) >= maxResults)
+  return last < 0 ? files : files.slice(0, last + 1)
+}
+
+const readMatches = Effect.fnUntraced(function* (
+  { maxResults, contextLines }: SearchRequest,
+  paths: ReadonlyArray<string>,
+  positions: Effect.Success<ReturnType<typeof locateMatches>>
+) {
+  const matches: Array<FoundMatch> = []
+  let characters = 0
+  let unreadable = 0
+  for (const path of paths) {
+    const places = (positions.get(path) ?? []).slice(0, maxResults - matches.length)
+    if (places.length === 0) continue
+    const lines = yield* Effect.result(readLinesAround(path, places, contextLines))
+    if (lines._tag === "Failure") {
+      unreadable++
+      continue
+    }
+    for (const line of lines.success) {
+      characters += line.content.length
+      for (const text of [...line.before, ...line.after]) characters += text.length
+      if (characters > maximumCharacters) return { matches, unreadable }
+      matches.push({ path, ...line })
+    }
+  }
+  return { matches, unreadable }
+})
+
+/** Long enough for most trees; a hint is not worth more. */
+const hintTimeMs = 2000
+
+const ignoredMatches = Effect.fnUntraced(function* (request: SearchRequest, { directory }: SearchPlace) {
+  if (request.includeIgnored === true || !(yield* hasIgnoreFile(directory))) return undefined
+  const everywhere = { ...request, includeIgnored: true }
+  const counts = yield* allFiles(everywhere, yield* placeOf(everywhere), hintTimeMs)
+  return counts.total === 0 ? undefined : { matches: counts.total, files: counts.matchingFiles }
+})
