@@ -25,7 +25,8 @@ export const globFiles = Effect.fnUntraced(function* (
   givenPattern: string,
   { limit = 1000, maxDepth = Number.POSITIVE_INFINITY, respectIgnore = false }: GlobOptions = {}
 ): Effect.fn.Return<GlobResult, ToolError<"invalid_pattern">> {
-  const pattern = givenPattern.replace(/^(\.\/+)+/u, "")
+  // A `**` at the end does not match names with a line break; `**/*` means the same and does.
+  const pattern = givenPattern.replace(/^(\.\/+)+/u, "").replace(/(^|\/)\*\*$/u, "$1**/*")
   const problem = checkPattern(pattern)
   if (problem !== undefined) return yield* Effect.fail(problem)
   const tree = new VisibleTree(source, directory, { maxDepth, respectIgnore })

@@ -136,8 +136,8 @@ class CountRecords {
       records.push({ path: pathFrom(bytes.subarray(at, nul)), count: digits(bytes, nul + 1, newline) })
       at = newline + 1
     }
-    // A copy: the chunk may be used again.
-    this.#pending = bytes.slice(at)
+    // A copy, also of a Buffer, whose slice is none: the chunk may be used again.
+    this.#pending = new Uint8Array(bytes.subarray(at))
     return records
   }
 

@@ -27,12 +27,14 @@ export const filterFiles = Effect.fnUntraced(function* (
   }
   const wanted = patterns.filter((pattern) => !isExclusion(pattern)).map(simplified)
   const unwanted = patterns.filter(isExclusion).map((pattern) => simplified(pattern.slice(1)))
-  const exclusions = unwanted.filter(isName).map((name) => typeOption("unwanted", name))
+  const exclusions = unwanted.filter(isTypeName).map((name) => typeOption("unwanted", name))
   const below = directory === "." ? "" : `${directory}/`
-  const negated = unwanted.filter((pattern) => !isName(pattern)).map((pattern) => excluding(below, pattern))
+  const negated = unwanted
+    .filter((pattern) => !isTypeName(pattern))
+    .map((pattern) => excluding(below, anyDepth(pattern)))
   const options = [...exclusions, ...(exclusions.length > 0 ? ["--type-not=unwanted"] : []), ...negated]
   if (wanted.length === 0 || wanted.includes("*")) return { directory, options, accepts: () => true }
-  if (wanted.every(isName)) {
+  if (wanted.every(isTypeName)) {
     return {
       directory,
       options: [...wanted.map((name) => typeOption("wanted", name)), "--type=wanted", ...options],
@@ -42,7 +44,7 @@ export const filterFiles = Effect.fnUntraced(function* (
 
   const [only = ""] = wanted
   const deep = wanted.length === 1 ? /^((?:[^*?[\]{}\\!()]+\/)+)\*\*\/([^/]+)$/u.exec(only) : null
-  if (deep !== null && isName(deep[2] ?? "")) {
+  if (deep !== null && isTypeName(deep[2] ?? "")) {
     const start = below + (deep[1] ?? "").slice(0, -1)
     return {
       directory: (yield* isPlainDirectory(start)) ? start : undefined,
@@ -53,8 +55,7 @@ export const filterFiles = Effect.fnUntraced(function* (
 
   const found = new Set<string>()
   for (const pattern of wanted) {
-    const glob = isName(pattern) ? `**/${pattern}` : pattern
-    const { paths } = yield* workspace.glob(directory, glob, {
+    const { paths } = yield* workspace.glob(directory, anyDepth(pattern), {
       limit: Number.POSITIVE_INFINITY,
       respectIgnore: !includeIgnored
     })
@@ -75,15 +76,18 @@ const simplified = (pattern: string): string => {
 
 const isName = (pattern: string): boolean => !pattern.includes("/")
 
+const anyDepth = (pattern: string): string => (isName(pattern) ? `**/${pattern}` : pattern)
+
+// A colon means something in the definition of a type.
+const isTypeName = (pattern: string): boolean => !/[/:]/u.test(pattern)
+
 /** An option that keeps ripgrep away from what a pattern below a directory means. */
 export const excluding = (below: string, pattern: string): string => `--glob=!/${literally(below)}${pattern}`
 
 /** A pattern that means exactly this text. */
 export const literally = (text: string): string => text.replaceAll(/[*?[{}\\]/gu, "[$&]")
 
-// ripgrep reads `include:` after the type's name as a word of its own.
-const typeOption = (type: string, name: string): string =>
-  `--type-add=${type}:${name.startsWith("include") ? `[i]${name.slice(1)}` : name}`
+const typeOption = (type: string, name: string): string => `--type-add=${type}:${name}`
 
 const isPlainDirectory = Effect.fnUntraced(function* (path: string) {
   const workspace = yield* Workspace

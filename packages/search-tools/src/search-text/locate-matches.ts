@@ -79,7 +79,8 @@ class PositionRecords {
       }
       at = newline + 1
     }
-    this.#pending = bytes.slice(at)
+    // A copy, also of a Buffer, whose slice is none: the chunk may be used again.
+    this.#pending = new Uint8Array(bytes.subarray(at))
     return records
   }
 }

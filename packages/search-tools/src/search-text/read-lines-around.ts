@@ -86,7 +86,8 @@ class LineCollector {
     if (column !== undefined) {
       const start = from + Math.max(0, column - 1 - reach - this.#passed)
       const end = Math.min(to, from + column - 1 + reach - this.#passed)
-      if (start < end) this.#kept.push(chunk.slice(start, end))
+      // A copy, also of a Buffer, whose slice is none.
+      if (start < end) this.#kept.push(new Uint8Array(chunk.subarray(start, end)))
     }
     this.#passed += to - from
   }

@@ -113,8 +113,9 @@ const placeOf = Effect.fnUntraced(function* (request: SearchRequest) {
   }
   const directory = kind === "file" ? path.split("/").slice(0, -1).join("/") || "." : path
   if (kind === "file") {
-    const name = path.split("/").at(-1) ?? ""
-    const options = [`--type-add=wanted:${literally(name)}`, "--type=wanted", "--max-depth=1", "--no-ignore"]
+    // A colon would mean something in the definition of a type; any character will do, since the path is compared.
+    const name = literally(path.split("/").at(-1) ?? "").replaceAll(":", "?")
+    const options = [`--type-add=wanted:${name}`, "--type=wanted", "--max-depth=1", "--no-ignore"]
     const filter: FileFilter = { directory, options, accepts: (found) => found === path }
     return { directory, filter, scope: { target: directory, options: [], heedsAbove: false } }
   }
