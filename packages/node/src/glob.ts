@@ -28,7 +28,7 @@ export const globFiles = Effect.fnUntraced(function* (
   // A `**` at the end does not match names with a line break; `**/*` means the same and does.
   const pattern = givenPattern.replace(/^(\.\/+)+/u, "").replace(/(^|\/)\*\*$/u, "$1**/*")
   const problem = checkPattern(pattern)
-  if (problem !== undefined) return yield* Effect.fail(problem)
+  if (problem !== undefined) return yield* problem
   const tree = new VisibleTree(source, directory, { maxDepth, respectIgnore })
   const found = yield* Effect.promise((signal) =>
     fastGlob(pattern, {

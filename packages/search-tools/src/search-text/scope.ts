@@ -27,7 +27,7 @@ export const scopeOf = Effect.fnUntraced(function* (directory: string): Effect.f
   let hasRules = false
   for (const [depth, name] of names.entries()) {
     const above = names.slice(0, depth).join("/")
-    const entries = yield* workspace.list(above === "" ? "." : above).pipe(Effect.catch(() => Effect.succeed([])))
+    const entries = yield* workspace.list(above === "" ? "." : above).pipe(Effect.orElseSucceed(() => []))
     hasRules ||= entries.some((entry) => entry.name === ".gitignore")
     const beside = entries.filter((entry) => entry.name !== name)
     exclusions.push(...beside.map((entry) => excluding(above === "" ? "" : `${above}/`, literally(entry.name))))

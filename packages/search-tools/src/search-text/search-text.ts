@@ -201,7 +201,7 @@ const isCertain = Effect.fnUntraced(function* (
   const names = last.split("/")
   for (const [depth, name] of names.slice(0, -1).entries()) {
     const above = names.slice(0, depth).join("/")
-    const entries = yield* workspace.list(above === "" ? "." : above).pipe(Effect.catch(() => Effect.succeed([])))
+    const entries = yield* workspace.list(above === "" ? "." : above).pipe(Effect.orElseSucceed(() => []))
     if (entries.some((entry) => entry.name.startsWith(name) && entry.name !== name && entry.name < `${name}/`)) {
       return false
     }
