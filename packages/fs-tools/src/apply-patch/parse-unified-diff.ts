@@ -1,0 +1,155 @@
+import { type ToolError, toolError } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { readFileHeader, startsFile } from "./file-header.ts"
+import { type Hunk, type HunkLine, hunkLine, type Section } from "./patch.ts"
+import { type ParseError, refuseLine } from "./refuse-line.ts"
+
+/** Reads a unified diff, plain or from git. It never looks at the disk. */
+export const parseUnifiedDiff = Effect.fnUntraced(function* (
+  diff: string
+): Effect.fn.Return<ReadonlyArray<Section>, ParseError> {
+  const lines = linesOf(diff)
+  const sections: Array<Section> = []
+  for (let at = 0; at < lines.length; ) {
+    if (!startsFile(lines, at)) {
+      yield* refuseForeign(lines, at)
+      at++
+      continue
+    }
+    const header = yield* readFileHeader(lines, at)
+    const { hunks, next } = yield* readHunks(lines, header.next)
+    const section = header.section(hunks)
+    if (section === undefined) {
+      return yield* refuseLine(header.start, `${header.name} has a header but no hunks`)
+    }
+    sections.push(section)
+    at = next
+  }
+  if (sections.length === 0) {
+    return yield* toolError("patch_parse_error", "the text is no unified diff: it has no '--- ' and '+++ ' lines", {
+      suggestion: "Send a diff such as `diff -u` or `git diff` prints, with file headers and hunks."
+    })
+  }
+  return sections
+})
+
+/** The patch's lines; a patch that came with CRLF throughout loses its carriage returns. */
+const linesOf = (diff: string): ReadonlyArray<string> => {
+  const lines = diff.split("\n")
+  if (lines.at(-1) === "") lines.pop()
+  const headers = lines.filter((line) => /^(--- |\+\+\+ |@@)/.test(line))
+  const cameWithCarriageReturns = headers.length > 0 && headers.every((line) => line.endsWith("\r"))
+  return cameWithCarriageReturns ? lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line)) : lines
+}
+
+const refuseForeign = (lines: ReadonlyArray<string>, at: number): Effect.Effect<void, ToolError<"patch_parse_error">> => {
+  const line = lines[at] ?? ""
+  if (/^@@/.test(line)) return refuseLine(at, "a hunk without '--- ' and '+++ ' lines before it")
+  if (/^\*{15}/.test(line)) return refuseLine(at, "this is a context diff; only unified diffs are read")
+  if (/^\d+(,\d+)?[acd](\d+(,\d+)?)?$/.test(line)) {
+    return refuseLine(at, "this is an ed script or a plain diff; only unified diffs are read")
+  }
+  return Effect.void
+}
+
+const readHunks = Effect.fnUntraced(function* (lines: ReadonlyArray<string>, from: number) {
+  const hunks: Array<Hunk> = []
+  let at = from
+  while (at < lines.length && (lines[at] ?? "").startsWith("@@")) {
+    const start = at
+    const range = yield* readRange(lines[at] ?? "", at)
+    const body = bodyByCount(lines, at + 1, range) ?? { ...bodyByShape(lines, at + 1), isExact: false }
+    if (body.lines.length === 0) return yield* refuseLine(at, "the hunk is empty")
+    if (body.lines.every(({ sign }) => sign === " ")) return yield* refuseLine(at, "the hunk changes nothing")
+    hunks.push({ place: placeOf(range, body), lines: body.lines, patchLine: start + 1 })
+    at = body.next
+  }
+  return { hunks, next: at }
+})
+
+type Range =
+  | { readonly oldStart: number; readonly oldCount: number; readonly newCount: number }
+  | { readonly heading: string }
+
+const readRange = (header: string, at: number): Effect.Effect<Range, ToolError<"patch_parse_error">> => {
+  const found = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(header)
+  if (found !== null) {
+    const [, oldStart = "0", oldCount = "1", , newCount = "1"] = found
+    return Effect.succeed({ oldStart: Number(oldStart), oldCount: Number(oldCount), newCount: Number(newCount) })
+  }
+  if (header.startsWith("@@ -")) {
+    return refuseLine(at, `'${header.trim()}' is no hunk header; it looks like '@@ -12,3 +12,4 @@'`)
+  }
+  const heading = header.replace(/^@@/, "").replace(/@@\s*$/, "").trim()
+  return Effect.succeed({ heading: /^(\.{3}|…)?$/.test(heading) ? "" : heading })
+}
+
+const placeOf = (range: Range, body: Body): Hunk["place"] => {
+  if ("heading" in range) {
+    return { kind: "content", anchors: range.heading === "" ? [] : [range.heading], endsFile: false }
+  }
+  const hasOldLines = body.lines.some(({ sign }) => sign !== "+")
+  // `-N,0` stands after line N, everything else begins at line N.
+  const line = hasOldLines ? Math.max(0, range.oldStart - 1) : range.oldCount === 0 ? range.oldStart : range.oldStart - 1
+  return { kind: "line", line: Math.max(0, line), isExact: body.isExact }
+}
+
+interface Body {
+  readonly lines: ReadonlyArray<HunkLine>
+  readonly next: number
+  readonly isExact: boolean
+}
+
+/** The body as the header counts it, or undefined when the counts can't be right. */
+const bodyByCount = (lines: ReadonlyArray<string>, from: number, range: Range): Body | undefined => {
+  if ("heading" in range) return undefined
+  const body: Array<HunkLine> = []
+  let { oldCount, newCount } = range
+  let at = from
+  while (oldCount > 0 || newCount > 0) {
+    const read = bodyLine(lines[at])
+    if (read === undefined) return undefined
+    if (read !== "no newline") {
+      if (read.sign !== "+") oldCount--
+      if (read.sign !== "-") newCount--
+      if (oldCount < 0 || newCount < 0) return undefined
+      body.push(read)
+    } else if (!markNoNewline(body)) return undefined
+    at++
+  }
+  if (lines[at]?.startsWith("\\") === true && markNoNewline(body)) at++
+  const after = lines[at]
+  // What follows must not look like more of the hunk: then the counts were too small. `-- ` signs a mail.
+  const continues =
+    after !== undefined && /^[ +-]/.test(after) && !/^-- ?$/.test(after) && !startsFile(lines, at) && after.trim() !== ""
+  return continues ? undefined : { lines: body, next: at, isExact: true }
+}
+
+/** The body as far as lines look like one, for headers that miscount or do not count at all. */
+const bodyByShape = (lines: ReadonlyArray<string>, from: number): Omit<Body, "isExact"> => {
+  const body: Array<HunkLine> = []
+  let at = from
+  for (; at < lines.length && !startsFile(lines, at); at++) {
+    const read = bodyLine(lines[at])
+    if (read === undefined || (read === "no newline" && !markNoNewline(body))) break
+    if (read !== "no newline") body.push(read)
+  }
+  while (body.at(-1)?.isBare === true) body.pop()
+  return { lines: body, next: at }
+}
+
+const bodyLine = (line: string | undefined): HunkLine | "no newline" | undefined => {
+  if (line === undefined) return undefined
+  const sign = line[0]
+  if (sign === "\\") return "no newline"
+  if (sign === " " || sign === "+" || sign === "-") return hunkLine(sign, line.slice(1))
+  return line === "" || line === "\r" ? { ...hunkLine(" ", line), isBare: true } : undefined
+}
+
+const markNoNewline = (body: Array<HunkLine>): boolean => {
+  const last = body.pop()
+  if (last === undefined) return false
+  body.push({ ...last, noNewline: true })
+  return true
+}

@@ -1,0 +1,18 @@
+import { type ToolError, toolError } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+/** A patch says where it writes by itself, so it is held to plain relative paths that stay out of git's own files. */
+export const patchPath = (path: string): Effect.Effect<string, ToolError<"path_outside_workspace" | "invalid_params">> => {
+  if (path.includes("\0")) return toolError("invalid_params", "a path in the patch contains a NUL character")
+  const parts = path.split(/[/\\]/)
+  if (path.startsWith("/") || path.startsWith("\\") || /^[A-Za-z]:/.test(path)) return refusePath(path, "is absolute")
+  if (parts.includes("..")) return refusePath(path, "climbs with '..'")
+  if (parts.some((part) => part.normalize("NFC").toLowerCase() === ".git")) return refusePath(path, "leads into .git")
+  return Effect.succeed(path)
+}
+
+export const refusePath = (path: string, how: string): Effect.Effect<never, ToolError<"path_outside_workspace">> =>
+  toolError("path_outside_workspace", `the patch path ${path} ${how}; nothing was changed`, {
+    suggestion: "Use paths relative to the workspace, outside .git.",
+    details: { path }
+  })

@@ -1,0 +1,77 @@
+/** What one section of a patch does to one file. Unified diffs and envelopes both are read into these. */
+export type Section =
+  | {
+      readonly kind: "add"
+      readonly path: string
+      readonly lines: ReadonlyArray<HunkLine>
+      readonly executable: boolean | undefined
+    }
+  | {
+      readonly kind: "delete"
+      readonly path: string
+      /** When there are any, they must account for all of the file. */
+      readonly hunks: ReadonlyArray<Hunk>
+    }
+  | {
+      readonly kind: "update"
+      readonly path: string
+      /** Where the result goes, when it is not `path`. */
+      readonly target: string | undefined
+      /** Leaves the file at `path` in place. */
+      readonly isCopy: boolean
+      readonly executable: boolean | undefined
+      readonly hunks: ReadonlyArray<Hunk>
+    }
+
+/** Lines to find and what becomes of them. */
+export interface Hunk {
+  readonly place: StatedLine | ByContent
+  readonly lines: ReadonlyArray<HunkLine>
+  /** The line of the patch it begins at, from 1. */
+  readonly patchLine: number
+}
+
+/** A hunk that says where it belongs. */
+export interface StatedLine {
+  readonly kind: "line"
+  /** Index of the first old line, or of the line to insert before. */
+  readonly line: number
+  /** False when the header's counts had to be corrected: then the amount of context says nothing about the file's ends. */
+  readonly isExact: boolean
+}
+
+/** A hunk that is found by what it holds, below its anchors. */
+export interface ByContent {
+  readonly kind: "content"
+  readonly anchors: ReadonlyArray<string>
+  readonly endsFile: boolean
+}
+
+export interface HunkLine {
+  readonly sign: " " | "-" | "+"
+  readonly text: string
+  /** True for a line marked as having no newline. */
+  readonly noNewline: boolean
+  /** True for a context line that came without its leading space, so that it may be mere padding. */
+  readonly isBare: boolean
+}
+
+export const hunkLine = (sign: HunkLine["sign"], text: string): HunkLine => ({
+  sign,
+  text,
+  noNewline: false,
+  isBare: false
+})
+
+/** Every path that a patch changes, in order, each once. */
+export const changedPaths = (sections: ReadonlyArray<Section>): ReadonlyArray<string> => [
+  ...new Set(
+    sections.flatMap((section) =>
+      section.kind === "update" && section.target !== undefined
+        ? section.isCopy
+          ? [section.target]
+          : [section.path, section.target]
+        : [section.path]
+    )
+  )
+]

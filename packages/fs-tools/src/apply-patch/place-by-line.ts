@@ -1,0 +1,96 @@
+import type { TextFile } from "../text-file.ts"
+import type { HunkLine, StatedLine } from "./patch.ts"
+
+/** How many lines of context at each end may fail to match, as GNU patch has it. */
+const maximumFuzz = 2
+
+export interface LinePlacement {
+  /** Index of the hunk's first old line. */
+  readonly line: number
+  readonly pass: "exact" | "line_endings"
+  readonly fuzz: number
+}
+
+/**
+ * Finds the place of a hunk that states its line: there, then ever further away in both directions, then
+ * the same with up to two lines of context left out at either end.
+ */
+export const placeByLine = (
+  file: TextFile,
+  old: ReadonlyArray<HunkLine>,
+  stated: StatedLine & { readonly drift: number },
+  isFree: (start: number, end: number) => boolean
+): LinePlacement | undefined => {
+  const guess = Math.max(0, stated.line + stated.drift)
+  if (old.length === 0) {
+    return guess <= file.lineCount ? { line: guess, pass: "exact", fuzz: 0 } : undefined
+  }
+  const leading = old.findIndex(({ sign }) => sign !== " ")
+  const prefix = leading === -1 ? old.length : leading
+  const suffix = leading === -1 ? old.length : old.length - 1 - old.findLastIndex(({ sign }) => sign !== " ")
+  const context = Math.max(prefix, suffix)
+  for (let fuzz = 0; fuzz <= Math.min(maximumFuzz, context); fuzz++) {
+    // Fuzz counts from the longer side, so that the shorter one is not used up first.
+    const window = { prefix: fuzz + prefix - context, suffix: fuzz + suffix - context }
+    const skip = { prefix: Math.max(0, window.prefix), suffix: Math.max(0, window.suffix) }
+    // With nothing left to compare, a hunk would fit everywhere.
+    if (skip.prefix + skip.suffix >= old.length) return undefined
+    for (const pass of ["exact", "line_endings"] as const) {
+      const fits = (line: number): boolean =>
+        line + skip.prefix >= 0 &&
+        line + old.length - skip.suffix <= file.lineCount &&
+        isFree(line, line + old.length) &&
+        linesMatch(file, old, line, skip, pass)
+      const line = lineThatFits(file, old.length, guess, fits, {
+        // Less context before than after means that the file begins here, and the other way round.
+        startsFile: stated.isExact && window.prefix < 0 && stated.line === 0,
+        endsFile: stated.isExact && window.suffix < 0
+      })
+      if (line !== undefined) return { line, pass, fuzz }
+    }
+  }
+  return undefined
+}
+
+const lineThatFits = (
+  file: TextFile,
+  length: number,
+  guess: number,
+  fits: (line: number) => boolean,
+  only: { readonly startsFile: boolean; readonly endsFile: boolean }
+): number | undefined => {
+  if (only.startsFile) return (!only.endsFile || length === file.lineCount) && fits(0) ? 0 : undefined
+  if (only.endsFile) return fits(file.lineCount - length) ? file.lineCount - length : undefined
+  const furthest = Math.max(guess, file.lineCount - guess) + length
+  for (let distance = 0; distance <= furthest; distance++) {
+    if (fits(guess + distance)) return guess + distance
+    if (distance > 0 && guess - distance >= 0 && fits(guess - distance)) return guess - distance
+  }
+  return undefined
+}
+
+const linesMatch = (
+  file: TextFile,
+  old: ReadonlyArray<HunkLine>,
+  at: number,
+  skip: { readonly prefix: number; readonly suffix: number },
+  pass: LinePlacement["pass"]
+): boolean => {
+  for (let index = skip.prefix; index < old.length - skip.suffix; index++) {
+    const expected = old[index]
+    if (expected === undefined) return false
+    const line = at + index
+    const isSame =
+      pass === "exact"
+        ? file.lineEquals(line, expected.text) && file.endsWithNewline(line) === !expected.noNewline
+        : withoutEnding(file.line(line), line) === withoutEnding(expected.text, line)
+    if (!isSame) return false
+  }
+  return true
+}
+
+/** A line as it looks: without its carriage return, and without the byte order mark of a first line. */
+const withoutEnding = (text: string, line: number): string => {
+  const start = line === 0 && text.startsWith("\uFEFF") ? 1 : 0
+  return text.slice(start, text.endsWith("\r") ? -1 : undefined)
+}

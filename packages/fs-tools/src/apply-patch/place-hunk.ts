@@ -1,0 +1,178 @@
+import { type ToolError, toolError } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { indentShift } from "../indentation.ts"
+import { describeNearest, nearestPlace } from "../nearest-place.ts"
+import type { Replacement, TextFile } from "../text-file.ts"
+import { changedRange, hunkReplacements } from "./hunk-replacements.ts"
+import { withoutLineNumbers } from "./line-numbers.ts"
+import type { Hunk, HunkLine } from "./patch.ts"
+import { type ContentPass, LineViews, placeByContent } from "./place-by-content.ts"
+import { placeByLine } from "./place-by-line.ts"
+
+/** Where a hunk went, and how it was recognised. */
+export interface PlacedHunk {
+  /** The first line it changes in the file as it was, from 1. */
+  readonly line: number
+  readonly pass: ContentPass | "line_endings"
+  /** Lines of context left out at each end. */
+  readonly fuzz: number
+  /** How far from the stated line; 0 for hunks that state none. */
+  readonly offset: number
+  readonly warning: string | undefined
+}
+
+export interface PlacedHunks {
+  readonly replacements: ReadonlyArray<Replacement>
+  readonly hunks: ReadonlyArray<PlacedHunk>
+}
+
+/** Finds a place for every hunk of one file, or fails for the first that has none or several. */
+export const placeHunks = Effect.fnUntraced(function* (
+  path: string,
+  file: TextFile,
+  hunks: ReadonlyArray<Hunk>
+): Effect.fn.Return<PlacedHunks, ToolError<"patch_hunk_failed">> {
+  const views = new LineViews(file)
+  const used: Array<{ readonly start: number; readonly end: number }> = []
+  const placed: Array<Found> = []
+  let drift = 0
+  let cursor = 0
+  for (const [index, hunk] of hunks.entries()) {
+    const isFree = (start: number, end: number): boolean =>
+      used.every((range) => end <= range.start || start >= range.end)
+    const found =
+      hunk.place.kind === "line"
+        ? findByLine(file, hunk, drift, isFree)
+        : findByContent(file, views, hunk, cursor, isFree)
+    if (!("placed" in found)) return yield* failed(path, file, { hunk, number: index + 1, of: hunks.length }, found)
+    const range = changedRange(found.lines, found.at)
+    if (range.end > range.start) used.push(range)
+    if (hunk.place.kind === "line") drift = found.at - hunk.place.line
+    cursor = found.at + found.lines.filter(({ sign }) => sign !== "+").length
+    placed.push(found)
+  }
+  return {
+    replacements: placed
+      .flatMap(({ lines, at, endings }) => hunkReplacements(file, lines, at, endings))
+      .toSorted((one, other) => one.start - other.start || one.end - other.end),
+    hunks: placed.map((found) => found.placed)
+  }
+})
+
+interface Found {
+  readonly lines: ReadonlyArray<HunkLine>
+  /** Index of the first old line. */
+  readonly at: number
+  readonly endings: "literal" | "adapted"
+  readonly placed: PlacedHunk
+}
+
+interface NotFound {
+  /** Places between which there is no choosing. */
+  readonly candidates: ReadonlyArray<number>
+  readonly anchor?: string
+}
+
+type IsFree = (start: number, end: number) => boolean
+
+const oldLines = (lines: ReadonlyArray<HunkLine>): ReadonlyArray<HunkLine> => lines.filter(({ sign }) => sign !== "+")
+
+const findByLine = (file: TextFile, hunk: Hunk, drift: number, isFree: IsFree): Found | NotFound => {
+  if (hunk.place.kind !== "line") return { candidates: [] }
+  const old = oldLines(hunk.lines)
+  const found = placeByLine(file, old, { ...hunk.place, drift }, isFree)
+  if (found === undefined) return { candidates: [] }
+  const { line: at, pass, fuzz } = found
+  const spellsCarriageReturns = hunk.lines.some(({ text }) => text.endsWith("\r"))
+  return {
+    lines: hunk.lines,
+    at,
+    // Without an old line to compare, only the patch's own carriage returns tell how its lines should end.
+    endings: pass === "exact" && (old.length > 0 || spellsCarriageReturns) ? "literal" : "adapted",
+    placed: {
+      line: changedRange(hunk.lines, at).start + 1,
+      pass,
+      fuzz,
+      offset: at - hunk.place.line,
+      warning: undefined
+    }
+  }
+}
+
+const findByContent = (
+  file: TextFile,
+  views: LineViews,
+  hunk: Hunk,
+  cursor: number,
+  isFree: IsFree
+): Found | NotFound => {
+  if (hunk.place.kind !== "content") return { candidates: [] }
+  let missing: NotFound = { candidates: [] }
+  for (const { lines, warning } of variantsOf(hunk.lines)) {
+    const old = oldLines(lines).map(({ text }) => text)
+    const placement = placeByContent(views, old, hunk.place, cursor, isFree)
+    if (placement.kind === "ambiguous") return { candidates: placement.lines }
+    if (placement.kind === "missing") {
+      missing = { candidates: [], ...(placement.anchor !== undefined && { anchor: placement.anchor }) }
+      continue
+    }
+    const { line: at, pass } = placement
+    const shifted = pass === "exact" || pass === "trailing_space" ? lines : reindented(file, lines, at)
+    const placed = { line: changedRange(lines, at).start + 1, pass, fuzz: 0, offset: 0, warning }
+    return { lines: shifted, at, endings: "adapted", placed }
+  }
+  return missing
+}
+
+interface Variant {
+  readonly lines: ReadonlyArray<HunkLine>
+  readonly warning: string | undefined
+}
+
+/** The hunk as it is; without the blank lines that only pad it; without a reader's line numbers. */
+const variantsOf = (lines: ReadonlyArray<HunkLine>): ReadonlyArray<Variant> => {
+  const lastReal = lines.findLastIndex(({ isBare }) => !isBare)
+  const unpadded = lines.slice(0, lastReal + 1)
+  const unnumbered = withoutLineNumbers(unpadded)
+  return [
+    { lines, warning: undefined },
+    ...(unpadded.length < lines.length ? [{ lines: unpadded, warning: undefined }] : []),
+    ...(unnumbered === undefined
+      ? []
+      : [{ lines: unnumbered, warning: "line numbers pasted in from a reader were left out" }])
+  ]
+}
+
+const reindented = (file: TextFile, lines: ReadonlyArray<HunkLine>, at: number): ReadonlyArray<HunkLine> => {
+  const shift = indentShift(
+    oldLines(lines).map(({ text }, index) => ({ expected: text, found: file.line(at + index) }))
+  )
+  if (shift === undefined) return lines
+  return lines.map((line) => (line.sign === "+" ? { ...line, text: shift(line.text) } : line))
+}
+
+const failed = (
+  path: string,
+  file: TextFile,
+  { hunk, number, of }: { readonly hunk: Hunk; readonly number: number; readonly of: number },
+  { candidates, anchor }: NotFound
+): Effect.Effect<never, ToolError<"patch_hunk_failed">> => {
+  const which = `hunk ${number} of ${of} (line ${hunk.patchLine} of the patch)`
+  const details = { path, hunk: number, patch_line: hunk.patchLine }
+  if (candidates.length > 0) {
+    const lines = candidates.slice(0, 20).map((line) => line + 1)
+    return toolError(
+      "patch_hunk_failed",
+      `${path}: ${which} fits ${candidates.length} places, at lines ${lines.join(", ")}; nothing was changed`,
+      { suggestion: "Add context lines or an anchor that only one of them has.", details: { ...details, lines } }
+    )
+  }
+  const expected = anchor === undefined ? oldLines(hunk.lines).map(({ text }) => text) : [anchor]
+  const nearest = describeNearest(nearestPlace(file, expected))
+  const problem = anchor === undefined ? "does not match the file" : `has an anchor that is not in the file: ${anchor}`
+  return toolError("patch_hunk_failed", `${path}: ${which} ${problem}; ${nearest.sentence}; nothing was changed`, {
+    suggestion: "Read the file again and rebuild the patch from what it says now.",
+    details: { ...details, ...nearest.details }
+  })
+}

@@ -1,0 +1,11 @@
+import { type ToolError, toolError } from "@haft/core"
+import type * as Effect from "effect/Effect"
+
+export type ParseError = ToolError<"patch_parse_error" | "path_outside_workspace" | "invalid_params">
+
+/** Says which line of a patch can't be read, counted here from 0 and told from 1. */
+export const refuseLine = (line: number, problem: string): Effect.Effect<never, ToolError<"patch_parse_error">> =>
+  toolError("patch_parse_error", `line ${line + 1} of the patch: ${problem}; nothing was changed`, {
+    suggestion: "Correct the patch and send it again.",
+    details: { line: line + 1 }
+  })

@@ -1,0 +1,23 @@
+/** Characters that look the same in an editor, each group with the plain one first. */
+const groups: ReadonlyArray<readonly [plain: string, others: string]> = [
+  ["-", "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"],
+  ["'", "\u2018\u2019\u201A\u201B"],
+  ['"', "\u201C\u201D\u201E\u201F"],
+  [" ", "\u00A0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u202F\u205F\u3000"]
+]
+
+const plainOf: ReadonlyMap<string, string> = new Map(
+  groups.flatMap(([plain, others]) => [...others].map((other) => [other, plain] as const))
+)
+
+const anyOther = new RegExp(`[${groups.map(([, others]) => others).join("")}]`, "g")
+
+/** Dashes, quotes and spaces by their plain form. Every character stays where it is. */
+export const foldLookAlikes = (text: string): string => text.replace(anyOther, (other) => plainOf.get(other) ?? other)
+
+/** Every character that folds to the same, for a character class; undefined when there is no other. */
+export const lookAlikesOf = (character: string): string | undefined => {
+  const plain = plainOf.get(character) ?? character
+  const group = groups.find(([first]) => first === plain)
+  return group && group[0] + group[1]
+}

@@ -1,0 +1,87 @@
+import { foldLookAlikes } from "./look-alikes.ts"
+import type { TextFile } from "./text-file.ts"
+
+/** Where a file comes closest to lines that are not in it. It is for error messages: nothing is ever written there. */
+export interface NearestPlace {
+  /** Index of the line that corresponds to the first expected one. */
+  readonly line: number
+  /** The first line that differs, and both versions of it. */
+  readonly differs: { readonly line: number; readonly expected: string; readonly found: string }
+}
+
+export const nearestPlace = (file: TextFile, expected: ReadonlyArray<string>): NearestPlace | undefined => {
+  const start = byCommonLines(file, expected) ?? bySimilarLine(file, expected)
+  if (start === undefined) return undefined
+  const offset = expected.findIndex((text, index) => lineOrEmpty(file, start + index) !== text)
+  const at = Math.max(0, offset)
+  return {
+    line: Math.max(0, start),
+    differs: {
+      line: Math.max(0, start + at),
+      expected: shortened(expected[at] ?? ""),
+      found: shortened(lineOrEmpty(file, start + at))
+    }
+  }
+}
+
+/** One sentence for a message, and the facts for its details. */
+export const describeNearest = (
+  place: NearestPlace | undefined
+): { readonly sentence: string; readonly details: Readonly<Record<string, unknown>> } => {
+  if (place === undefined) return { sentence: "nothing in the file is close to it", details: {} }
+  const { line, expected, found } = place.differs
+  return {
+    sentence: `the nearest place is line ${place.line + 1}, where line ${line + 1} is ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`,
+    details: { nearest_line: place.line + 1, differs_at: line + 1, expected, found }
+  }
+}
+
+const normalised = (line: string): string => foldLookAlikes(line).replace(/\s+/g, " ").trim()
+
+const lineOrEmpty = (file: TextFile, line: number): string =>
+  line >= 0 && line < file.lineCount ? file.line(line).replace(/\r$/, "") : ""
+
+const shortened = (line: string): string => (line.length > 200 ? `${line.slice(0, 199)}…` : line)
+
+/** The place where most expected lines stand where they should, spaces aside. */
+const byCommonLines = (file: TextFile, expected: ReadonlyArray<string>): number | undefined => {
+  const wanted = new Map<string, Array<number>>()
+  for (const [index, line] of expected.entries()) {
+    const text = normalised(line)
+    if (text.length > 1) wanted.set(text, [...(wanted.get(text) ?? []), index])
+  }
+  const votes = new Map<number, number>()
+  let best: number | undefined
+  for (let line = 0; line < file.lineCount; line++) {
+    for (const index of wanted.get(normalised(file.line(line).slice(0, 1000))) ?? []) {
+      const start = line - index
+      const count = (votes.get(start) ?? 0) + 1
+      votes.set(start, count)
+      if (best === undefined || count > (votes.get(best) ?? 0)) best = start
+    }
+  }
+  return best
+}
+
+const linesCompared = 50_000
+
+/** The place of the line that is most like the longest expected one. */
+const bySimilarLine = (file: TextFile, expected: ReadonlyArray<string>): number | undefined => {
+  const longest = expected.reduce((one, other) => (other.trim().length > one.trim().length ? other : one), "")
+  const wanted = pairsOf(normalised(longest).slice(0, 500))
+  if (wanted.size === 0) return undefined
+  let best: { readonly line: number; readonly likeness: number } = { line: 0, likeness: 0.5 }
+  for (let line = 0; line < Math.min(file.lineCount, linesCompared); line++) {
+    const text = normalised(file.line(line).slice(0, 500))
+    if (text.length > 3 * (wanted.size + 1) || 3 * text.length < wanted.size) continue
+    const pairs = pairsOf(text)
+    let common = 0
+    for (const pair of pairs) if (wanted.has(pair)) common++
+    const likeness = (2 * common) / (pairs.size + wanted.size)
+    if (likeness > best.likeness) best = { line, likeness }
+  }
+  return best.likeness > 0.5 ? best.line - expected.indexOf(longest) : undefined
+}
+
+const pairsOf = (text: string): ReadonlySet<string> =>
+  new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, index) => text.slice(index, index + 2)))

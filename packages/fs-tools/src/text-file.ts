@@ -1,0 +1,243 @@
+import { Buffer, isUtf8 } from "node:buffer"
+
+/** How a file's bytes spell text. The last three are told by a byte order mark or by bytes that are not UTF-8. */
+export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin-1"
+
+/** A stretch of text, by offset, and what takes its place. */
+export interface Replacement {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+/**
+ * The text of a file, with the bytes it came from. Replacing a stretch keeps every other byte as it was:
+ * what is written back is cut from the original, never encoded again.
+ */
+export class TextFile {
+  readonly encoding: Encoding
+  readonly #original: Original
+  readonly #pieces: ReadonlyArray<Piece>
+  #text: string | undefined
+  #lineStarts: ReadonlyArray<number> | undefined
+
+  private constructor(original: Original, pieces: ReadonlyArray<Piece>, text?: string) {
+    this.encoding = original.encoding
+    this.#original = original
+    this.#pieces = pieces
+    this.#text = text
+  }
+
+  /** Undefined for bytes that are no text. */
+  static decode(bytes: Uint8Array): TextFile | undefined {
+    const original = decodeBytes(bytes)
+    return original && new TextFile(original, [{ start: 0, end: original.text.length }], original.text)
+  }
+
+  /** A file that is not there yet: UTF-8 without a byte order mark. */
+  static of(text: string): TextFile {
+    const original: Original = { encoding: "utf-8", bytes: new Uint8Array(), mark: 0, text: "" }
+    return new TextFile(original, [{ text }], text)
+  }
+
+  /** All of it. The byte order mark of UTF-8 is its first character; that of UTF-16 is no part of it. */
+  get text(): string {
+    return (this.#text ??= this.#pieces
+      .map((piece) => ("text" in piece ? piece.text : this.#original.text.slice(piece.start, piece.end)))
+      .join(""))
+  }
+
+  /** A newline ends a line: `a\nb\n` has two lines, an empty file none. */
+  get lineCount(): number {
+    return this.#starts.length
+  }
+
+  /** Where a line begins; the end of the text for the line after the last. */
+  lineStart(line: number): number {
+    return this.#starts[line] ?? this.text.length
+  }
+
+  /** A line without its newline. A carriage return before the newline is part of it. */
+  line(line: number): string {
+    return this.text.slice(this.lineStart(line), this.#lineEnd(line))
+  }
+
+  lineEquals(line: number, text: string): boolean {
+    const start = this.lineStart(line)
+    return this.#lineEnd(line) - start === text.length && this.text.startsWith(text, start)
+  }
+
+  /** What ends a line: `\n`, `\r\n`, or nothing for a last line without a newline. */
+  terminator(line: number): "\n" | "\r\n" | "" {
+    if (!this.endsWithNewline(line)) return ""
+    return this.text[this.#lineEnd(line) - 1] === "\r" && this.#lineEnd(line) > this.lineStart(line) ? "\r\n" : "\n"
+  }
+
+  /** False only for a last line that has no newline. */
+  endsWithNewline(line: number): boolean {
+    return line + 1 < this.lineCount || this.text.endsWith("\n")
+  }
+
+  /** The line that an offset lies in, from 0. */
+  lineAt(offset: number): number {
+    const starts = this.#starts
+    let low = 0
+    let high = starts.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((starts[middle] ?? 0) <= offset) low = middle + 1
+      else high = middle
+    }
+    return Math.max(0, low - 1)
+  }
+
+  /** The file with some stretches replaced; they are in order and do not overlap. */
+  replace(replacements: ReadonlyArray<Replacement>): TextFile {
+    const pieces: Array<Piece> = []
+    const cutter = new PieceCutter(this.#pieces)
+    for (const { start, end, text } of replacements) {
+      cutter.copyUpTo(start, pieces)
+      cutter.skipTo(end)
+      if (text !== "") pieces.push({ text })
+    }
+    cutter.copyUpTo(Number.POSITIVE_INFINITY, pieces)
+    return new TextFile(this.#original, pieces)
+  }
+
+  /** The first character of a text that this file's encoding has no bytes for. */
+  firstUnencodable(text: string): string | undefined {
+    if (this.encoding === "latin-1") return /[^\u0000-\u00ff]/u.exec(text)?.[0]
+    return text.isWellFormed() ? undefined : /\p{Surrogate}/u.exec(text)?.[0]
+  }
+
+  /** What is to be written, in pieces that share the original's memory. */
+  encode(): ReadonlyArray<Uint8Array> {
+    const { bytes, mark } = this.#original
+    const offsets = new ByteOffsets(this.#original)
+    const encoded: Array<Uint8Array> = mark === 0 ? [] : [bytes.subarray(0, mark)]
+    for (const piece of this.#pieces) {
+      encoded.push(
+        "text" in piece
+          ? encodeText(piece.text, this.encoding)
+          : bytes.subarray(offsets.of(piece.start), offsets.of(piece.end))
+      )
+    }
+    return encoded.filter((piece) => piece.length > 0)
+  }
+
+  get #starts(): ReadonlyArray<number> {
+    if (this.#lineStarts !== undefined) return this.#lineStarts
+    const { text } = this
+    const starts: Array<number> = []
+    for (let start = 0; start < text.length; ) {
+      starts.push(start)
+      const newline = text.indexOf("\n", start)
+      start = newline === -1 ? text.length : newline + 1
+    }
+    return (this.#lineStarts = starts)
+  }
+
+  #lineEnd(line: number): number {
+    const next = this.#starts[line + 1]
+    if (next !== undefined) return next - 1
+    return this.text.endsWith("\n") ? this.text.length - 1 : this.text.length
+  }
+}
+
+interface Original {
+  readonly encoding: Encoding
+  readonly bytes: Uint8Array
+  /** Bytes before the text. */
+  readonly mark: number
+  readonly text: string
+}
+
+/** Either a stretch of the original text or new text. */
+type Piece = { readonly start: number; readonly end: number } | { readonly text: string }
+
+// As git does: a NUL early on means that this is no text.
+const bytesLookedAt = 8000
+
+const decodeBytes = (bytes: Uint8Array): Original | undefined => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) {
+    return { encoding: "utf-16le", bytes, mark: 2, text: buffer.toString("utf16le", 2) }
+  }
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) {
+    const even = Buffer.from(buffer.subarray(2, 2 + 2 * Math.floor((bytes.length - 2) / 2))).swap16()
+    return { encoding: "utf-16be", bytes, mark: 2, text: even.toString("utf16le") }
+  }
+  if (buffer.subarray(0, bytesLookedAt).includes(0)) return undefined
+  if (!isUtf8(bytes)) return { encoding: "latin-1", bytes, mark: 0, text: buffer.toString("latin1") }
+  return { encoding: "utf-8", bytes, mark: 0, text: buffer.toString("utf8") }
+}
+
+const encodeText = (text: string, encoding: Encoding): Uint8Array => {
+  if (encoding === "latin-1") return Buffer.from(text, "latin1")
+  if (encoding === "utf-8") return Buffer.from(text, "utf8")
+  const little = Buffer.from(text, "utf16le")
+  return encoding === "utf-16le" ? little : little.swap16()
+}
+
+/** Turns offsets in the original text into offsets in its bytes; they must be asked for in order. */
+class ByteOffsets {
+  readonly #original: Original
+  #offset = 0
+  #byte: number
+  constructor(original: Original) {
+    this.#original = original
+    this.#byte = original.mark
+  }
+  of(offset: number): number {
+    const { bytes, text } = this.#original
+    // A last odd byte of UTF-16 is no character, and stays.
+    if (offset === text.length) return bytes.length
+    this.#byte += this.#bytesBetween(this.#offset, offset)
+    this.#offset = offset
+    return this.#byte
+  }
+  #bytesBetween(start: number, end: number): number {
+    const { encoding, bytes, mark, text } = this.#original
+    if (encoding === "utf-16le" || encoding === "utf-16be") return 2 * (end - start)
+    const isOneByteEach = encoding === "latin-1" || bytes.length - mark === text.length
+    return isOneByteEach ? end - start : Buffer.byteLength(text.slice(start, end), "utf8")
+  }
+}
+
+/** Copies pieces up to an offset, splitting the one that the offset falls into. */
+class PieceCutter {
+  readonly #pieces: ReadonlyArray<Piece>
+  #index = 0
+  /** How much of the piece at `index` is used up. */
+  #used = 0
+  #offset = 0
+  constructor(pieces: ReadonlyArray<Piece>) {
+    this.#pieces = pieces
+  }
+  copyUpTo(offset: number, into: Array<Piece>): void {
+    this.#advance(offset, (piece) => into.push(piece))
+  }
+  skipTo(offset: number): void {
+    this.#advance(offset, () => undefined)
+  }
+  #advance(offset: number, take: (piece: Piece) => void): void {
+    while (this.#offset < offset) {
+      const piece = this.#pieces[this.#index]
+      if (piece === undefined) return
+      const length = "text" in piece ? piece.text.length : piece.end - piece.start
+      const taken = Math.min(length - this.#used, offset - this.#offset)
+      if (taken > 0) take(sliceOf(piece, this.#used, this.#used + taken))
+      this.#offset += taken
+      this.#used += taken
+      if (this.#used === length) {
+        this.#index++
+        this.#used = 0
+      }
+    }
+  }
+}
+
+const sliceOf = (piece: Piece, from: number, to: number): Piece =>
+  "text" in piece
+    ? { text: piece.text.slice(from, to) }
+    : { start: piece.start + from, end: piece.start + to }
