@@ -129,7 +129,7 @@ export class TextFile {
     if (this.#lineStarts !== undefined) return this.#lineStarts
     const { text } = this
     const starts: Array<number> = []
-    for (let start = 0; start < text.length; ) {
+    for (let start = 0; start < text.length;) {
       starts.push(start)
       const newline = text.indexOf("\n", start)
       start = newline === -1 ? text.length : newline + 1
@@ -238,6 +238,4 @@ class PieceCutter {
 }
 
 const sliceOf = (piece: Piece, from: number, to: number): Piece =>
-  "text" in piece
-    ? { text: piece.text.slice(from, to) }
-    : { start: piece.start + from, end: piece.start + to }
+  "text" in piece ? { text: piece.text.slice(from, to) } : { start: piece.start + from, end: piece.start + to }

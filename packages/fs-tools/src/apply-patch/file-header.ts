@@ -133,11 +133,16 @@ const strippedNames = (
   if (from !== undefined && to !== undefined) return Effect.succeed({ old: from, new: to })
   const both = named ?? git
   if (both === undefined) return refuseLine(start, "the header names no file")
-  if (both.old === "/dev/null" && both.new === "/dev/null") return refuseLine(start, "both sides of the header are /dev/null")
+  if (both.old === "/dev/null" && both.new === "/dev/null")
+    return refuseLine(start, "both sides of the header are /dev/null")
   const stripped = stripPrefixes(both)
   return Effect.succeed({
-    old: both.old === "/dev/null" || (named === undefined && extended.createdMode !== undefined) ? undefined : stripped.old,
-    new: both.new === "/dev/null" || (named === undefined && extended.deletedMode !== undefined) ? undefined : stripped.new
+    old:
+      both.old === "/dev/null" || (named === undefined && extended.createdMode !== undefined)
+        ? undefined
+        : stripped.old,
+    new:
+      both.new === "/dev/null" || (named === undefined && extended.deletedMode !== undefined) ? undefined : stripped.new
   })
 }
 

@@ -6,6 +6,8 @@ interface Run {
   readonly from: number
   readonly removed: number
   readonly added: ReadonlyArray<HunkLine>
+  /** True when one of its lines says that it has no newline. */
+  readonly isMarked: boolean
 }
 
 /**
@@ -21,19 +23,22 @@ export const hunkReplacements = (
   runsOf(lines, at).map((run) => {
     const start = startOf(file, run, endings)
     const end = Math.max(start, file.lineStart(run.from + run.removed))
-    const text = endings === "literal" ? literalText(file, run, start, end) : adaptedText(file, run, lines)
+    const text = endings === "literal" ? literalText(file, run, start, end) : adaptedText(file, run)
     return { start, end, text }
   })
 
 /** The first and the last line of a file that a hunk changes, the last one not included. */
-export const changedRange = (lines: ReadonlyArray<HunkLine>, at: number): { readonly start: number; readonly end: number } => {
+export const changedRange = (
+  lines: ReadonlyArray<HunkLine>,
+  at: number
+): { readonly start: number; readonly end: number } => {
   const runs = runsOf(lines, at)
   const last = runs.at(-1)
   return { start: runs[0]?.from ?? at, end: last === undefined ? at : last.from + last.removed }
 }
 
 const runsOf = (lines: ReadonlyArray<HunkLine>, at: number): ReadonlyArray<Run> => {
-  const runs: Array<Run & { removed: number; added: Array<HunkLine> }> = []
+  const runs: Array<{ from: number; removed: number; added: Array<HunkLine>; isMarked: boolean }> = []
   let line = at
   let isInRun = false
   for (const hunkLine of lines) {
@@ -42,11 +47,13 @@ const runsOf = (lines: ReadonlyArray<HunkLine>, at: number): ReadonlyArray<Run> 
       line++
       continue
     }
-    if (!isInRun) runs.push({ from: line, removed: 0, added: [] })
+    if (!isInRun) runs.push({ from: line, removed: 0, added: [], isMarked: false })
     isInRun = true
     const run = runs.at(-1)
-    if (hunkLine.sign === "+") run?.added.push(hunkLine)
-    else if (run !== undefined) {
+    if (run === undefined) continue
+    if (hunkLine.noNewline) run.isMarked = true
+    if (hunkLine.sign === "+") run.added.push(hunkLine)
+    else {
       run.removed++
       line++
     }
@@ -65,12 +72,11 @@ const literalText = (file: TextFile, { added }: Run, start: number, end: number)
   return (needsNewlineBefore ? "\n" : "") + text + (needsNewlineAfter ? "\n" : "")
 }
 
-const adaptedText = (file: TextFile, { from, removed, added }: Run, hunk: ReadonlyArray<HunkLine>): string => {
+const adaptedText = (file: TextFile, { from, removed, added, isMarked }: Run): string => {
   if (added.length === 0) return ""
   const usual = nearestEnding(file, from)
   const endsFile = from + removed >= file.lineCount
   const lacksNewline = endsFile && file.lineCount > 0 && !file.endsWithNewline(file.lineCount - 1)
-  const isMarked = hunk.some(({ noNewline }) => noNewline)
   const lines = added.map((line, index) => {
     const text = line.text.endsWith("\r") ? line.text.slice(0, -1) : line.text
     if (endsFile && index === added.length - 1 && (isMarked ? line.noNewline : lacksNewline)) return text

@@ -1,4 +1,4 @@
-import { type ToolError, toolError } from "@haft/core"
+import { toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { patchPath } from "./patch-path.ts"
@@ -18,9 +18,13 @@ export const parseEnvelope = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<Section>, ParseError> {
   const { lines, offset } = unwrapped(patch)
   if (lines[0] !== begin) {
-    return yield* toolError("patch_parse_error", `the first line of the patch must be '${begin}'; nothing was changed`, {
-      suggestion: `Put the sections between '${begin}' and '${end}'.`
-    })
+    return yield* toolError(
+      "patch_parse_error",
+      `the first line of the patch must be '${begin}'; nothing was changed`,
+      {
+        suggestion: `Put the sections between '${begin}' and '${end}'.`
+      }
+    )
   }
   const reader = new Reader(lines, offset)
   reader.at = 1

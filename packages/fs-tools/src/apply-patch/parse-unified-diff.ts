@@ -11,7 +11,7 @@ export const parseUnifiedDiff = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<Section>, ParseError> {
   const lines = linesOf(diff)
   const sections: Array<Section> = []
-  for (let at = 0; at < lines.length; ) {
+  for (let at = 0; at < lines.length;) {
     if (!startsFile(lines, at)) {
       yield* refuseForeign(lines, at)
       at++
@@ -43,7 +43,10 @@ const linesOf = (diff: string): ReadonlyArray<string> => {
   return cameWithCarriageReturns ? lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line)) : lines
 }
 
-const refuseForeign = (lines: ReadonlyArray<string>, at: number): Effect.Effect<void, ToolError<"patch_parse_error">> => {
+const refuseForeign = (
+  lines: ReadonlyArray<string>,
+  at: number
+): Effect.Effect<void, ToolError<"patch_parse_error">> => {
   const line = lines[at] ?? ""
   if (/^@@/.test(line)) return refuseLine(at, "a hunk without '--- ' and '+++ ' lines before it")
   if (/^\*{15}/.test(line)) return refuseLine(at, "this is a context diff; only unified diffs are read")
@@ -81,7 +84,10 @@ const readRange = (header: string, at: number): Effect.Effect<Range, ToolError<"
   if (header.startsWith("@@ -")) {
     return refuseLine(at, `'${header.trim()}' is no hunk header; it looks like '@@ -12,3 +12,4 @@'`)
   }
-  const heading = header.replace(/^@@/, "").replace(/@@\s*$/, "").trim()
+  const heading = header
+    .replace(/^@@/, "")
+    .replace(/@@\s*$/, "")
+    .trim()
   return Effect.succeed({ heading: /^(\.{3}|…)?$/.test(heading) ? "" : heading })
 }
 
@@ -91,7 +97,11 @@ const placeOf = (range: Range, body: Body): Hunk["place"] => {
   }
   const hasOldLines = body.lines.some(({ sign }) => sign !== "+")
   // `-N,0` stands after line N, everything else begins at line N.
-  const line = hasOldLines ? Math.max(0, range.oldStart - 1) : range.oldCount === 0 ? range.oldStart : range.oldStart - 1
+  const line = hasOldLines
+    ? Math.max(0, range.oldStart - 1)
+    : range.oldCount === 0
+      ? range.oldStart
+      : range.oldStart - 1
   return { kind: "line", line: Math.max(0, line), isExact: body.isExact }
 }
 
@@ -122,7 +132,11 @@ const bodyByCount = (lines: ReadonlyArray<string>, from: number, range: Range): 
   const after = lines[at]
   // What follows must not look like more of the hunk: then the counts were too small. `-- ` signs a mail.
   const continues =
-    after !== undefined && /^[ +-]/.test(after) && !/^-- ?$/.test(after) && !startsFile(lines, at) && after.trim() !== ""
+    after !== undefined &&
+    /^[ +-]/.test(after) &&
+    !/^-- ?$/.test(after) &&
+    !startsFile(lines, at) &&
+    after.trim() !== ""
   return continues ? undefined : { lines: body, next: at, isExact: true }
 }
 

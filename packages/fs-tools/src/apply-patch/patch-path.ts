@@ -2,7 +2,9 @@ import { type ToolError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 /** A patch says where it writes by itself, so it is held to plain relative paths that stay out of git's own files. */
-export const patchPath = (path: string): Effect.Effect<string, ToolError<"path_outside_workspace" | "invalid_params">> => {
+export const patchPath = (
+  path: string
+): Effect.Effect<string, ToolError<"path_outside_workspace" | "invalid_params">> => {
   if (path.includes("\0")) return toolError("invalid_params", "a path in the patch contains a NUL character")
   const parts = path.split(/[/\\]/)
   if (path.startsWith("/") || path.startsWith("\\") || /^[A-Za-z]:/.test(path)) return refusePath(path, "is absolute")

@@ -45,21 +45,34 @@ export const placeByContent = (
   if ("missing" in positions) return { kind: "missing", anchor: positions.missing }
   if (old.length === 0) {
     if (anchors.length === 0) return { kind: "placed", line: length, pass: "exact" }
-    return decide(positions.lines.map((line) => line + 1), "exact") ?? { kind: "missing" }
+    return (
+      decide(
+        positions.lines.map((line) => line + 1),
+        "exact"
+      ) ?? { kind: "missing" }
+    )
   }
   const search = (pass: ContentPass, from: number, to: number): ReadonlyArray<number> =>
-    placesOf(views.get(pass), old.map((line) => comparable(line, pass)), from, to).filter((line) =>
-      isFree(line, line + old.length)
-    )
+    placesOf(
+      views.get(pass),
+      old.map((line) => comparable(line, pass)),
+      from,
+      to
+    ).filter((line) => isFree(line, line + old.length))
   if (endsFile) {
     const last = length - old.length
-    for (const pass of contentPasses) if (search(pass, last, length).length > 0) return { kind: "placed", line: last, pass }
+    for (const pass of contentPasses)
+      if (search(pass, last, length).length > 0) return { kind: "placed", line: last, pass }
   }
   for (const pass of contentPasses) {
     const found =
       anchors.length === 0
         ? orElse(search(pass, cursor, length), () => search(pass, 0, cursor + old.length - 1))
-        : [...new Set(positions.lines.flatMap((anchor) => placesBelow(views, anchor, (to) => search(pass, anchor, to))))]
+        : [
+            ...new Set(
+              positions.lines.flatMap((anchor) => placesBelow(views, anchor, (to) => search(pass, anchor, to)))
+            )
+          ]
     const decided = decide(found, pass)
     if (decided !== undefined) return decided
   }
@@ -155,6 +168,7 @@ const anchorLines = (views: LineViews, anchor: string, from: number, to: number)
   const part = comparable(anchor, "look_alikes")
   const view = views.get("look_alikes")
   const found: Array<number> = []
-  for (let line = from; line < Math.min(to, view.length); line++) if (view[line]?.includes(part) === true) found.push(line)
+  for (let line = from; line < Math.min(to, view.length); line++)
+    if (view[line]?.includes(part) === true) found.push(line)
   return found
 }

@@ -17,17 +17,17 @@ export interface LinePlacement {
  */
 export const placeByLine = (
   file: TextFile,
-  old: ReadonlyArray<HunkLine>,
+  lines: ReadonlyArray<HunkLine>,
   stated: StatedLine & { readonly drift: number },
   isFree: (start: number, end: number) => boolean
 ): LinePlacement | undefined => {
   const guess = Math.max(0, stated.line + stated.drift)
+  const old = lines.filter(({ sign }) => sign !== "+")
   if (old.length === 0) {
     return guess <= file.lineCount ? { line: guess, pass: "exact", fuzz: 0 } : undefined
   }
-  const leading = old.findIndex(({ sign }) => sign !== " ")
-  const prefix = leading === -1 ? old.length : leading
-  const suffix = leading === -1 ? old.length : old.length - 1 - old.findLastIndex(({ sign }) => sign !== " ")
+  const prefix = lines.findIndex(({ sign }) => sign !== " ")
+  const suffix = lines.length - 1 - lines.findLastIndex(({ sign }) => sign !== " ")
   const context = Math.max(prefix, suffix)
   for (let fuzz = 0; fuzz <= Math.min(maximumFuzz, context); fuzz++) {
     // Fuzz counts from the longer side, so that the shorter one is not used up first.
@@ -83,7 +83,8 @@ const linesMatch = (
     const isSame =
       pass === "exact"
         ? file.lineEquals(line, expected.text) && file.endsWithNewline(line) === !expected.noNewline
-        : withoutEnding(file.line(line), line) === withoutEnding(expected.text, line)
+        : withoutEnding(file.line(line), line) === withoutEnding(expected.text, line) &&
+          (!expected.noNewline || line === file.lineCount - 1)
     if (!isSame) return false
   }
   return true

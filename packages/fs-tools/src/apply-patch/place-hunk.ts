@@ -81,7 +81,7 @@ const oldLines = (lines: ReadonlyArray<HunkLine>): ReadonlyArray<HunkLine> => li
 const findByLine = (file: TextFile, hunk: Hunk, drift: number, isFree: IsFree): Found | NotFound => {
   if (hunk.place.kind !== "line") return { candidates: [] }
   const old = oldLines(hunk.lines)
-  const found = placeByLine(file, old, { ...hunk.place, drift }, isFree)
+  const found = placeByLine(file, hunk.lines, { ...hunk.place, drift }, isFree)
   if (found === undefined) return { candidates: [] }
   const { line: at, pass, fuzz } = found
   const spellsCarriageReturns = hunk.lines.some(({ text }) => text.endsWith("\r"))

@@ -1,0 +1,137 @@
+import { type CommitError, toolError, type ToolError, Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { ChangePlan, type PlanError, type PlannedChange } from "../change-plan.ts"
+import { TextFile } from "../text-file.ts"
+import { isEnvelope, parseEnvelope } from "./parse-envelope.ts"
+import { parseUnifiedDiff } from "./parse-unified-diff.ts"
+import type { HunkLine, Section } from "./patch.ts"
+import { type PlacedHunk, placeHunks } from "./place-hunk.ts"
+import type { ParseError } from "./refuse-line.ts"
+
+export type PatchError = PlanError | ToolError<"patch_hunk_failed">
+
+export interface AppliedPatch {
+  readonly changes: ReadonlyArray<PlannedChange>
+  readonly hunks: ReadonlyArray<FoundHunk>
+}
+
+export interface FoundHunk extends PlacedHunk {
+  readonly path: string
+}
+
+/** Reads a patch in either form. */
+export const parsePatch = (patch: string): Effect.Effect<ReadonlyArray<Section>, ParseError> =>
+  isEnvelope(patch) ? parseEnvelope(patch) : parseUnifiedDiff(patch)
+
+/** Applies every section, or none. */
+export const applyPatch = Effect.fnUntraced(function* (
+  sections: ReadonlyArray<Section>
+): Effect.fn.Return<AppliedPatch, PatchError | CommitError, Workspace> {
+  const { plan, hunks } = yield* planPatch(sections)
+  return { changes: yield* plan.commit, hunks }
+})
+
+/** What a patch would change, as a diff, with a line on each hunk that was not exactly where it said. */
+export const previewPatch = Effect.fnUntraced(function* (
+  sections: ReadonlyArray<Section>
+): Effect.fn.Return<string, PatchError, Workspace> {
+  const { plan, hunks } = yield* planPatch(sections)
+  return hunks.map((hunk) => `# ${describeHunk(hunk)}\n`).join("") + plan.diff
+})
+
+/** Where and how a hunk was found, in one line. */
+export const describeHunk = ({ path, line, pass, offset, fuzz, warning }: FoundHunk): string =>
+  [
+    `${path}: matched at line ${line}`,
+    pass === "exact" ? "exactly" : `by ${pass.replaceAll("_", " ")}`,
+    ...(offset === 0 ? [] : [`${Math.abs(offset)} lines ${offset > 0 ? "further down" : "further up"} than stated`]),
+    ...(fuzz === 0 ? [] : [`with ${fuzz} lines of context left out`]),
+    ...(warning === undefined ? [] : [warning])
+  ].join(", ")
+
+const planPatch = Effect.fnUntraced(function* (
+  sections: ReadonlyArray<Section>
+): Effect.fn.Return<{ plan: ChangePlan; hunks: ReadonlyArray<FoundHunk> }, PatchError, Workspace> {
+  const plan = yield* ChangePlan.make
+  const hunks: Array<FoundHunk> = []
+  for (const section of sections) hunks.push(...(yield* planSection(plan, section)))
+  return { plan, hunks }
+})
+
+const planSection = (
+  plan: ChangePlan,
+  section: Section
+): Effect.Effect<ReadonlyArray<FoundHunk>, PatchError, Workspace> => {
+  switch (section.kind) {
+    case "add":
+      return planAdd(plan, section)
+    case "delete":
+      return planDelete(plan, section)
+    case "update":
+      return planUpdate(plan, section)
+  }
+}
+
+const planAdd = Effect.fnUntraced(function* (plan: ChangePlan, section: Section & { kind: "add" }) {
+  yield* plan.add(section.path, TextFile.of(textOf(section.lines)))
+  if (section.executable === true) yield* plan.setExecutable(section.path, true)
+  return []
+})
+
+const planDelete = Effect.fnUntraced(function* (plan: ChangePlan, section: Section & { kind: "delete" }) {
+  const { path } = section
+  if (section.hunks.length > 0) {
+    const text = yield* plan.text(path)
+    const { replacements } = yield* placeHunks(path, text, section.hunks)
+    if (text.replace(replacements).text !== "") {
+      return yield* toolError(
+        "patch_hunk_failed",
+        `${path} has more in it than the patch deletes; nothing was changed`,
+        {
+          suggestion: "Read the file again and rebuild the patch from what it says now.",
+          details: { path }
+        }
+      )
+    }
+  }
+  yield* plan.remove(path)
+  return []
+})
+
+const planUpdate = Effect.fnUntraced(function* (plan: ChangePlan, section: Section & { kind: "update" }) {
+  const { path, target, hunks, executable } = section
+  if (target === undefined && isCreation(section) && !(yield* plan.exists(path))) {
+    yield* plan.add(path, TextFile.of(textOf(section.hunks.flatMap(({ lines }) => lines))))
+    return []
+  }
+  if (target !== undefined && hunks.length > 0) yield* refuseLink(path)
+  if (target !== undefined) yield* section.isCopy ? plan.copy(path, target) : plan.move(path, target)
+  const result = target ?? path
+  if (executable !== undefined) yield* plan.setExecutable(result, executable)
+  if (hunks.length === 0) return []
+  const placed = yield* placeHunks(path, yield* plan.text(result), hunks)
+  yield* plan.edit(result, placed.replacements)
+  return placed.hunks.map((hunk) => ({ ...hunk, path }))
+})
+
+/** `@@ -0,0 +1,n @@` makes a file that is not there yet, whatever the header calls its old side. */
+const isCreation = ({ hunks }: Section & { kind: "update" }): boolean =>
+  hunks.length === 1 &&
+  hunks.every(
+    ({ place, lines }) => place.kind === "line" && place.line === 0 && lines.every(({ sign }) => sign === "+")
+  )
+
+// Its new content would have to go either into the target, which keeps its name, or into a file that is no link.
+const refuseLink = Effect.fnUntraced(function* (path: string) {
+  const workspace = yield* Workspace
+  const { kind } = yield* workspace.info(path, { follow: false })
+  if (kind !== "symlink") return
+  return yield* toolError("not_a_regular_file", `${path} is a link, which can't be moved and changed at once`, {
+    suggestion: "Move the link and change its target in two steps.",
+    details: { path }
+  })
+})
+
+const textOf = (lines: ReadonlyArray<HunkLine>): string =>
+  lines.map(({ text, noNewline }) => text + (noNewline ? "" : "\n")).join("")

@@ -1,0 +1,172 @@
+import { spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import * as Effect from "effect/Effect"
+import * as fc from "fast-check"
+import { afterAll, beforeAll, expect, it } from "vitest"
+
+import { TextFile } from "../text-file.ts"
+import { parseUnifiedDiff } from "./parse-unified-diff.ts"
+import { placeHunks } from "./place-hunk.ts"
+
+const runs = process.env["HAFT_LONG"] === "1" ? 20_000 : 800
+
+let directory = ""
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "haft-oracle-"))
+})
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+/** Few different lines, so that hunks fit in several places. */
+const line = fc.constantFrom("a", "b", "c", "", "  x", "foo bar", "-- dashes", "++ plus", "\\ back", "@@ at", "é ü")
+const file = fc.record({
+  lines: fc.array(line, { maxLength: 24 }),
+  ending: fc.constantFrom("\n", "\n", "\n", "\r\n"),
+  lastNewline: fc.boolean()
+})
+/** Lines taken out and put in at a place, given as a fraction of the file. */
+const edit = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  removed: fc.nat({ max: 3 }),
+  added: fc.array(line, { maxLength: 3 })
+})
+const example = fc.record({
+  base: file,
+  edits: fc.array(edit, { minLength: 1, maxLength: 3 }),
+  /** Changes that the target has and the patch knows nothing of. */
+  drift: fc.array(edit, { maxLength: 2 }),
+  context: fc.constantFrom(1, 2, 3, 3, 3)
+})
+type Example = typeof example extends fc.Arbitrary<infer A> ? A : never
+type Edit = typeof edit extends fc.Arbitrary<infer A> ? A : never
+
+const edited = (lines: ReadonlyArray<string>, edits: ReadonlyArray<Edit>): ReadonlyArray<string> =>
+  edits.reduce<ReadonlyArray<string>>((now, { at, removed, added }) => {
+    const start = Math.floor(at * (now.length + 1))
+    return [...now.slice(0, start), ...added, ...now.slice(start + removed)]
+  }, lines)
+
+const textOf = (lines: ReadonlyArray<string>, ending: string, lastNewline: boolean): string =>
+  lines.join(ending) + (lines.length > 0 && (lastNewline || lines.at(-1) === "") ? ending : "")
+
+const execute = (program: string, args: ReadonlyArray<string>, input = ""): string => {
+  const { stdout, stderr } = spawnSync(program, args, { cwd: directory, encoding: "utf8", input, maxBuffer: 1e9 })
+  return stdout + stderr
+}
+
+interface Case {
+  readonly target: string
+  readonly diff: string
+}
+
+/** What each program makes of each case: the new content, or undefined where it refuses. One run for all of them. */
+const patchAll = (cases: ReadonlyArray<Case>): Record<"git" | "patch", ReadonlyArray<string | undefined>> => {
+  const diff = cases.map((one) => one.diff).join("")
+  const results = (program: "git" | "patch", args: ReadonlyArray<string>, refused: RegExp) => {
+    for (const [index, { target }] of cases.entries()) writeFileSync(join(directory, `f${index}`), target)
+    const refusals = new Set([...execute(program, args, diff).matchAll(refused)].map(([, name]) => name))
+    return cases.map((_, index) =>
+      refusals.has(`f${index}`) ? undefined : readFileSync(join(directory, `f${index}`), "utf8")
+    )
+  }
+  return {
+    git: results("git", ["apply", "--reject", "--whitespace=nowarn", "-"], /Applying patch (\S+) with \d+ reject/g),
+    patch: results("patch", ["-p1", "--force", "--no-backup-if-mismatch"], /saving rejects to file (\S+)\.rej/g)
+  }
+}
+
+/** Cases whose diffs are made by diff itself. */
+const casesOf = (examples: ReadonlyArray<Example>): ReadonlyArray<Case> => {
+  for (const side of ["before", "after"]) mkdirSync(join(directory, side), { recursive: true })
+  const written = examples.map(({ base, edits, drift, context }, index) => {
+    const text = (lines: ReadonlyArray<string>) => textOf(lines, base.ending, base.lastNewline)
+    const side = (name: string) => join(directory, name, `f${index}`)
+    writeFileSync(side("before"), text(base.lines))
+    writeFileSync(side("after"), text(edited(base.lines, edits)))
+    return { target: text(edited(base.lines, drift)), context }
+  })
+  const byContext = new Map(
+    [1, 2, 3].map((context) => [context, diffsByFile(execute("diff", ["-r", `-U${context}`, "before", "after"]))])
+  )
+  return written
+    .flatMap(({ target, context }, index) => {
+      const diff = byContext.get(context)?.get(`f${index}`)
+      return diff === undefined || target === "" ? [] : [{ target, diff }]
+    })
+    .map(({ target, diff }, index) => ({ target, diff: `--- a/f${index}\n+++ b/f${index}\n${diff}` }))
+}
+
+/** The hunks of each file in the output of `diff -r`. */
+const diffsByFile = (output: string): ReadonlyMap<string, string> =>
+  new Map(
+    output
+      .split(/^diff -r .*\n/m)
+      .slice(1)
+      .map((part) => {
+        const [, name = "", hunks = ""] = /^--- before\/(\S+).*\n\+\+\+ .*\n([^]*)$/.exec(part) ?? []
+        return [name, hunks] as const
+      })
+  )
+interface Ours {
+  readonly result: string | undefined
+  readonly passes: ReadonlyArray<string>
+}
+
+const ours = (target: string, diff: string): Ours => {
+  const text = TextFile.decode(Buffer.from(target))
+  const refused: Ours = { result: undefined, passes: [] }
+  const outcome = Effect.runSync(
+    Effect.result(
+      Effect.gen(function* () {
+        const [section] = yield* parseUnifiedDiff(diff)
+        if (section?.kind !== "update" || text === undefined) return refused
+        const { replacements, hunks } = yield* placeHunks("f", text, section.hunks)
+        const result = Buffer.concat([...text.replace(replacements).encode()]).toString("utf8")
+        return { result, passes: hunks.map(({ pass }) => pass) }
+      })
+    )
+  )
+  return outcome._tag === "Success" ? outcome.success : refused
+}
+
+/** Where we differ on purpose: see docs/patches.md. */
+const isOnPurpose = ({ target, diff }: Case, mine: Ours, git: string | undefined): boolean => {
+  // Line ends and a missing last newline are no reason to refuse, and are kept as the file has them.
+  if (mine.passes.includes("line_endings")) return true
+  const hunks = diff.split(/^@@ .*\n/m).slice(1)
+  // A hunk that only adds, and whose context is all left out, would fit anywhere: patch takes it, git and we do not.
+  if (mine.result === undefined && git === undefined)
+    return hunks.some((hunk) => !/^-/m.test(hunk) && !/^ .*\n(?: .*\n){2}/m.test(hunk))
+  // A line marked as the file's last is only ever its last. git takes it for one in the middle, and joins two lines.
+  if (mine.result === undefined && /^ .*\n\\ No newline/m.test(diff)) return true
+  // Lines added without any context end as the lines around them do.
+  return git === undefined && /^@@ -\d+,0 /m.test(diff) && target.includes("\r\n")
+}
+
+it(
+  "gives the bytes that git apply and patch give wherever they succeed, and fails where both fail",
+  { timeout: 600_000 },
+  () => {
+    const disagreements: Array<string> = []
+    const tally = { cases: 0, applied: 0, refused: 0, onPurpose: 0 }
+    for (let seed = 1; tally.cases < runs; seed++) {
+      const cases = casesOf(fc.sample(example, { numRuns: 1000, seed }))
+      const theirs = patchAll(cases)
+      for (const [index, one] of cases.entries()) {
+        const mine = ours(one.target, one.diff)
+        const git = theirs.git[index]
+        const patch = theirs.patch[index]
+        tally.cases++
+        if (mine.result === git || mine.result === patch) tally[mine.result === undefined ? "refused" : "applied"]++
+        else if (isOnPurpose(one, mine, git)) tally.onPurpose++
+        else disagreements.push(JSON.stringify({ ...one, git, patch, ours: mine.result }))
+      }
+    }
+    expect(disagreements.slice(0, 3)).toEqual([])
+    expect(tally.applied).toBeGreaterThan(tally.cases / 3)
+    expect(tally.refused).toBeGreaterThan(tally.cases / 10)
+    expect(tally.onPurpose).toBeLessThan(tally.cases / 10)
+  }
+)

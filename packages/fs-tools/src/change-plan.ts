@@ -1,0 +1,306 @@
+import {
+  type Change,
+  type ChangedPath,
+  type CommitError,
+  type FileInfo,
+  type LookError,
+  type ReadError,
+  type ToolError,
+  toolError,
+  Workspace,
+  type WorkspaceService
+} from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { type Replacement, TextFile } from "./text-file.ts"
+import { unifiedDiff } from "./unified-diff.ts"
+
+/** Larger files are not edited: their text would not fit into one string. */
+const maximumBytes = 400 * 1024 * 1024
+
+export type PlanError = ReadError | ToolError<"file_too_large" | "binary_file" | "already_exists" | "write_failed">
+
+/** What became of one path. */
+export interface PlannedChange {
+  readonly path: string
+  readonly kind: "created" | "modified" | "deleted" | "moved"
+  readonly movedTo: string | undefined
+  readonly bytesWritten: number
+  /** The state of the file afterwards, as `Workspace.fingerprint` names it. */
+  readonly hash: string
+}
+
+/**
+ * The workspace as it will be. Changes are planned here one after the other, against files that are read
+ * once; then all are made, or none.
+ */
+export class ChangePlan {
+  readonly #workspace: WorkspaceService
+  readonly #files = new Map<string, PlannedFile>()
+
+  private constructor(workspace: WorkspaceService) {
+    this.#workspace = workspace
+  }
+
+  static readonly make: Effect.Effect<ChangePlan, never, Workspace> = Workspace.useSync(
+    (workspace) => new ChangePlan(workspace)
+  )
+
+  readonly exists = (path: string): Effect.Effect<boolean, LookError> =>
+    Effect.map(this.#look(path), ({ now }) => now !== "absent")
+
+  /** The text that a file has by now. */
+  readonly text = (path: string): Effect.Effect<TextFile, PlanError> =>
+    Effect.gen({ self: this }, function* () {
+      const file = yield* this.#look(path)
+      if (file.now === "absent") return yield* missing(path)
+      if (file.now !== "on disk") return file.now
+      const origin = file.movedFrom ?? file
+      yield* this.#takeState(origin)
+      const bytes = yield* this.#workspace.read(origin.path, { maxBytes: maximumBytes })
+      const text = TextFile.decode(bytes)
+      if (text === undefined) {
+        return yield* toolError("binary_file", `${path} is not text; nothing was changed`, { details: { path } })
+      }
+      origin.before = text
+      file.now = text
+      return text
+    })
+
+  /** Replaces stretches of a file's text. A Latin-1 file takes only characters that Latin-1 has. */
+  readonly edit = (path: string, replacements: ReadonlyArray<Replacement>): Effect.Effect<TextFile, PlanError> =>
+    Effect.gen({ self: this }, function* () {
+      const text = yield* this.text(path)
+      for (const replacement of replacements) {
+        const character = text.firstUnencodable(replacement.text)
+        if (character === undefined) continue
+        return yield* toolError(
+          "write_failed",
+          `${path} is ${text.encoding} text, which has no bytes for ${JSON.stringify(character)}; nothing was changed`,
+          { suggestion: "Use other characters, or write the whole file anew as UTF-8.", details: { path } }
+        )
+      }
+      const edited = text.replace(replacements)
+      const file = yield* this.#look(path)
+      file.now = edited
+      return edited
+    })
+
+  /** Puts a file where none is. */
+  readonly add = (path: string, text: TextFile): Effect.Effect<void, PlanError> =>
+    Effect.map(this.#lookAtNothing(path), (file) => {
+      file.now = text
+    })
+
+  /** Sets the text of a file, whether there is one or not. */
+  readonly put = (path: string, text: TextFile): Effect.Effect<void, PlanError> =>
+    Effect.gen({ self: this }, function* () {
+      const file = yield* this.#look(path)
+      if (file.now === "on disk") yield* this.#readForDiff(path)
+      file.now = text
+    })
+
+  readonly setExecutable = (path: string, executable: boolean): Effect.Effect<void, LookError> =>
+    Effect.map(this.#look(path), (file) => {
+      const mode = file.mode ?? 0o644
+      // Who may read it may run it, as git and chmod have it.
+      file.newMode = executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111
+    })
+
+  readonly remove = (path: string): Effect.Effect<void, PlanError> =>
+    Effect.gen({ self: this }, function* () {
+      const file = yield* this.#look(path)
+      if (file.now === "absent") return yield* missing(path)
+      if (file.disk?.kind === "directory") {
+        return yield* toolError("is_directory", `${path} is a directory; nothing was changed`, { details: { path } })
+      }
+      if (file.now === "on disk") yield* this.#readForDiff(path)
+      file.now = "absent"
+    })
+
+  /** Gives a file another path, where nothing is. Its mode goes with it. */
+  readonly move = (from: string, to: string): Effect.Effect<void, PlanError> =>
+    Effect.gen({ self: this }, function* () {
+      const source = yield* this.#look(from)
+      if (source.now === "absent") return yield* missing(from)
+      const target = yield* this.#lookAtNothing(to)
+      target.now = source.now
+      target.movedFrom = source
+      target.mode = source.mode
+      source.now = "absent"
+    })
+
+  readonly copy = (from: string, to: string): Effect.Effect<void, PlanError> =>
+    Effect.gen({ self: this }, function* () {
+      const text = yield* this.text(from)
+      const source = yield* this.#look(from)
+      const target = yield* this.#lookAtNothing(to)
+      target.now = text
+      target.newMode = source.mode
+    })
+
+  /** Everything that will change, as one unified diff. */
+  get diff(): string {
+    return this.#changed.map(diffOf).join("")
+  }
+
+  /** Makes the changes. A plan that leaves everything as it is touches nothing. */
+  readonly commit: Effect.Effect<ReadonlyArray<PlannedChange>, CommitError> = Effect.suspend(() => {
+    const files = this.#changed
+    if (files.length === 0) return Effect.succeed([])
+    // What goes away goes first, so that a directory can take a file's place.
+    const changes = [...files.flatMap(removalsOf), ...files.flatMap(writesOf)]
+    return Effect.map(this.#workspace.commit(changes), (made) => files.map((file) => reportOf(file, made)))
+  })
+
+  get #changed(): ReadonlyArray<PlannedFile> {
+    const files = [...new Set(this.#files.values())]
+    const movedAway = new Set(files.map(({ movedFrom }) => movedFrom))
+    return files.filter((file) => isChanged(file) && !movedAway.has(file))
+  }
+
+  /** The file that a path leads to. Two names of one file are one file. */
+  #look(given: string): Effect.Effect<PlannedFile, LookError> {
+    return Effect.gen({ self: this }, function* () {
+      const path = yield* this.#workspace.contain(given)
+      const known = this.#files.get(path)
+      if (known !== undefined) return known
+      const disk = yield* this.#workspace.info(given).pipe(
+        Effect.catchIf(
+          (error) => error.code === "file_not_found",
+          () => Effect.succeed(undefined)
+        )
+      )
+      const file = this.#files.get(disk?.path ?? path) ?? newFile(path, disk)
+      this.#files.set(path, file)
+      if (disk !== undefined) this.#files.set(disk.path, file)
+      return file
+    })
+  }
+
+  #lookAtNothing(path: string): Effect.Effect<PlannedFile, LookError | ToolError<"already_exists">> {
+    return Effect.flatMap(this.#look(path), (file) =>
+      file.now === "absent"
+        ? Effect.succeed(file)
+        : toolError("already_exists", `${path} already exists; nothing was changed`, {
+            suggestion: "Update it instead, or delete it first.",
+            details: { path }
+          })
+    )
+  }
+
+  // Taken before the content is read: whoever writes in between makes the plan stale, not wrong.
+  #takeState(file: PlannedFile): Effect.Effect<void, LookError> {
+    return Effect.map(this.#workspace.fingerprint(file.path), (state) => {
+      file.base = state
+    })
+  }
+
+  #readForDiff(path: string): Effect.Effect<void, PlanError> {
+    return this.text(path).pipe(
+      Effect.asVoid,
+      Effect.catchIf(
+        (error) => error.code === "binary_file" || error.code === "file_too_large",
+        () => Effect.void
+      )
+    )
+  }
+}
+
+interface PlannedFile {
+  readonly path: string
+  readonly disk: FileInfo | undefined
+  /** What the plan was made from: see `Workspace.fingerprint`. */
+  base: string | undefined
+  /** The text on disk, once it was read. */
+  before: TextFile | undefined
+  now: TextFile | "on disk" | "absent"
+  mode: number | undefined
+  newMode: number | undefined
+  movedFrom: PlannedFile | undefined
+}
+
+const newFile = (path: string, disk: FileInfo | undefined): PlannedFile => ({
+  path,
+  disk,
+  base: disk === undefined ? "absent" : undefined,
+  before: undefined,
+  now: disk === undefined ? "absent" : "on disk",
+  mode: disk?.mode,
+  newMode: undefined,
+  movedFrom: undefined
+})
+
+const missing = (path: string): Effect.Effect<never, ToolError<"file_not_found">> =>
+  toolError("file_not_found", `${path} does not exist; nothing was changed`, {
+    suggestion: "Check the path, or list the directory.",
+    details: { path }
+  })
+
+const isChanged = ({ disk, before, now, mode, newMode, movedFrom }: PlannedFile): boolean => {
+  if (movedFrom !== undefined) return true
+  if (newMode !== undefined && newMode !== mode && now !== "absent") return true
+  if (now === "absent") return disk !== undefined
+  return now !== "on disk" && (disk === undefined || before === undefined || now.text !== before.text)
+}
+
+const isMovedAsItIs = ({ now, newMode, movedFrom }: PlannedFile): boolean =>
+  movedFrom !== undefined && newMode === undefined && (now === "on disk" || now === movedFrom.before)
+
+const diffOf = (file: PlannedFile): string => {
+  const { path, disk, now } = file
+  const origin = file.movedFrom ?? file
+  const isText = origin.disk === undefined || origin.before !== undefined
+  if (!isText && now !== "on disk") return `Binary file ${path} is replaced or deleted\n`
+  const modes = file.newMode === undefined || disk === undefined ? "" : modeLines(file.mode ?? 0, file.newMode)
+  const after = now === "on disk" ? origin.before : now
+  return (
+    modes +
+    unifiedDiff({
+      oldPath: origin.disk === undefined ? undefined : origin.path,
+      newPath: now === "absent" ? undefined : path,
+      before: origin.before,
+      after: after === "absent" ? undefined : after
+    })
+  )
+}
+
+const modeLines = (from: number, to: number): string =>
+  from === to
+    ? ""
+    : `old mode 100${from.toString(8).padStart(3, "0")}\nnew mode 100${to.toString(8).padStart(3, "0")}\n`
+
+const removalsOf = (file: PlannedFile): ReadonlyArray<Change> => {
+  const { now, movedFrom, disk } = file
+  const gone = movedFrom ?? (now === "absent" && disk !== undefined ? file : undefined)
+  if (gone === undefined || isMovedAsItIs(file)) return []
+  return [{ kind: "delete", path: gone.path, ...(gone.base !== undefined && { base: gone.base }) }]
+}
+
+const writesOf = (file: PlannedFile): ReadonlyArray<Change> => {
+  const { path, now, movedFrom, mode, newMode, base } = file
+  if (now === "absent") return []
+  if (now === "on disk" || (movedFrom !== undefined && isMovedAsItIs(file))) {
+    return movedFrom === undefined ? [] : [{ kind: "move", from: movedFrom.path, to: path, createDirectories: true }]
+  }
+  const written = newMode ?? (movedFrom === undefined ? undefined : mode)
+  return [
+    {
+      kind: "write",
+      path,
+      content: now.encode(),
+      createDirectories: true,
+      ...(base !== undefined && { base }),
+      ...(written !== undefined && { mode: written })
+    }
+  ]
+}
+
+const reportOf = (file: PlannedFile, made: ReadonlyArray<ChangedPath>): PlannedChange => {
+  const { path, now, movedFrom, disk } = file
+  const change = made.find((one) => (one.movedTo ?? one.path) === path && one.kind !== "deleted")
+  const facts = { bytesWritten: change?.bytesWritten ?? 0, hash: change?.after ?? "absent" }
+  if (movedFrom !== undefined) return { path: movedFrom.path, kind: "moved", movedTo: path, ...facts }
+  if (now === "absent") return { path, kind: "deleted", movedTo: undefined, ...facts }
+  return { path, kind: disk === undefined ? "created" : "modified", movedTo: undefined, ...facts }
+}

@@ -1,0 +1,100 @@
+import { lineEdits } from "./line-edits.ts"
+import { TextFile } from "./text-file.ts"
+
+/** One file before and after; undefined where it is not there. */
+export interface FileChange {
+  readonly oldPath: string | undefined
+  readonly newPath: string | undefined
+  readonly before: TextFile | undefined
+  readonly after: TextFile | undefined
+}
+
+const contextLines = 3
+const empty = TextFile.of("")
+
+/** A change of one file as a unified diff with git's `a/` and `b/` prefixes; empty when no line differs. */
+export const unifiedDiff = ({ oldPath, newPath, before = empty, after = empty }: FileChange): string => {
+  const hunks = hunksOf(before, after)
+  if (hunks === "" && oldPath === newPath) return ""
+  const isMoved = oldPath !== undefined && newPath !== undefined && oldPath !== newPath
+  const renamed = isMoved ? `rename from ${oldPath}\nrename to ${newPath}\n` : ""
+  if (hunks === "" && isMoved) return renamed
+  const names = [
+    oldPath === undefined ? "/dev/null" : `a/${oldPath}`,
+    newPath === undefined ? "/dev/null" : `b/${newPath}`
+  ]
+  return `${renamed}--- ${names[0]}\n+++ ${names[1]}\n${hunks}`
+}
+
+const hunksOf = (before: TextFile, after: TextFile): string => {
+  const shared = commonEnds(before, after)
+  const edits = lineEdits(
+    linesBetween(before, shared.start, before.lineCount - shared.end),
+    linesBetween(after, shared.start, after.lineCount - shared.end)
+  ).map((edit) => ({ ...edit, oldLine: edit.oldLine + shared.start, newLine: edit.newLine + shared.start }))
+  const groups: Array<Array<(typeof edits)[number]>> = []
+  for (const edit of edits) {
+    const last = groups.at(-1)?.at(-1)
+    if (last !== undefined && edit.oldLine - (last.oldLine + last.removed) <= 2 * contextLines)
+      groups.at(-1)?.push(edit)
+    else groups.push([edit])
+  }
+  return groups.map((group) => hunkText(before, after, group)).join("")
+}
+
+interface Edit {
+  readonly oldLine: number
+  readonly removed: number
+  readonly newLine: number
+  readonly added: number
+}
+
+const hunkText = (before: TextFile, after: TextFile, edits: ReadonlyArray<Edit>): string => {
+  const [first] = edits
+  const last = edits.at(-1)
+  if (first === undefined || last === undefined) return ""
+  const lead = Math.min(contextLines, first.oldLine)
+  const trail = Math.min(contextLines, before.lineCount - last.oldLine - last.removed)
+  const body: Array<string> = []
+  let line = first.oldLine - lead
+  const keepUntil = (end: number): void => {
+    for (; line < end; line++) body.push(printed(" ", before, line))
+  }
+  for (const edit of edits) {
+    keepUntil(edit.oldLine)
+    for (; line < edit.oldLine + edit.removed; line++) body.push(printed("-", before, line))
+    for (let added = 0; added < edit.added; added++) body.push(printed("+", after, edit.newLine + added))
+  }
+  keepUntil(line + trail)
+  const oldStart = first.oldLine - lead
+  const newStart = first.newLine - lead
+  const oldCount = last.oldLine + last.removed + trail - oldStart
+  const newCount = last.newLine + last.added + trail - newStart
+  return `@@ -${range(oldStart, oldCount)} +${range(newStart, newCount)} @@\n${body.join("")}`
+}
+
+const range = (start: number, count: number): string => {
+  if (count === 0) return `${start},0`
+  return count === 1 ? `${start + 1}` : `${start + 1},${count}`
+}
+
+const printed = (sign: string, file: TextFile, line: number): string =>
+  `${sign}${file.line(line)}\n${file.endsWithNewline(line) ? "" : "\\ No newline at end of file\n"}`
+
+const commonEnds = (before: TextFile, after: TextFile): { readonly start: number; readonly end: number } => {
+  const most = Math.min(before.lineCount, after.lineCount)
+  let start = 0
+  while (start < most && isSameLine(before, start, after, start)) start++
+  let end = 0
+  while (end < most - start && isSameLine(before, before.lineCount - 1 - end, after, after.lineCount - 1 - end)) end++
+  return { start, end }
+}
+
+const isSameLine = (one: TextFile, line: number, other: TextFile, otherLine: number): boolean =>
+  other.lineEquals(otherLine, one.line(line)) && one.endsWithNewline(line) === other.endsWithNewline(otherLine)
+
+const linesBetween = (file: TextFile, from: number, to: number): ReadonlyArray<string> =>
+  Array.from({ length: to - from }, (_, index) => {
+    const line = from + index
+    return file.line(line) + (file.endsWithNewline(line) ? "\n" : "")
+  })
