@@ -67,6 +67,17 @@ export class ChangePlan {
       return text
     })
 
+  /** Fails when a file that was read is not in a certain state. */
+  readonly requireBase = (path: string, base: string): Effect.Effect<void, LookError | ToolError<"stale_file">> =>
+    Effect.flatMap(this.#look(path), (file) =>
+      file.base === base
+        ? Effect.void
+        : toolError("stale_file", `${path} has changed since it was read; nothing was changed`, {
+            suggestion: "Read the file again, then repeat the call.",
+            details: { path, fingerprint: file.base }
+          })
+    )
+
   /** Replaces stretches of a file's text. A Latin-1 file takes only characters that Latin-1 has. */
   readonly edit = (path: string, replacements: ReadonlyArray<Replacement>): Effect.Effect<TextFile, PlanError> =>
     Effect.gen({ self: this }, function* () {
@@ -109,11 +120,7 @@ export class ChangePlan {
 
   readonly remove = (path: string): Effect.Effect<void, PlanError> =>
     Effect.gen({ self: this }, function* () {
-      const file = yield* this.#look(path)
-      if (file.now === "absent") return yield* missing(path)
-      if (file.disk?.kind === "directory") {
-        return yield* toolError("is_directory", `${path} is a directory; nothing was changed`, { details: { path } })
-      }
+      const file = yield* this.#lookAtFile(path)
       if (file.now === "on disk") yield* this.#readForDiff(path)
       file.now = "absent"
     })
@@ -121,8 +128,7 @@ export class ChangePlan {
   /** Gives a file another path, where nothing is. Its mode goes with it. */
   readonly move = (from: string, to: string): Effect.Effect<void, PlanError> =>
     Effect.gen({ self: this }, function* () {
-      const source = yield* this.#look(from)
-      if (source.now === "absent") return yield* missing(from)
+      const source = yield* this.#lookAtFile(from)
       const target = yield* this.#lookAtNothing(to)
       target.now = source.now
       target.movedFrom = source
@@ -168,7 +174,7 @@ export class ChangePlan {
       const disk = yield* this.#workspace.info(given).pipe(
         Effect.catchIf(
           (error) => error.code === "file_not_found",
-          () => Effect.succeed(undefined)
+          () => Effect.void
         )
       )
       const file = this.#files.get(disk?.path ?? path) ?? newFile(path, disk)
@@ -178,14 +184,25 @@ export class ChangePlan {
     })
   }
 
+  #lookAtFile(path: string): Effect.Effect<PlannedFile, LookError | ToolError<"is_directory">> {
+    return Effect.gen({ self: this }, function* () {
+      const file = yield* this.#look(path)
+      if (file.now === "absent") return yield* missing(path)
+      if (file.disk?.kind !== "directory") return file
+      return yield* toolError("is_directory", `${path} is a directory; nothing was changed`, { details: { path } })
+    })
+  }
+
   #lookAtNothing(path: string): Effect.Effect<PlannedFile, LookError | ToolError<"already_exists">> {
-    return Effect.flatMap(this.#look(path), (file) =>
-      file.now === "absent"
-        ? Effect.succeed(file)
-        : toolError("already_exists", `${path} already exists; nothing was changed`, {
+    return this.#look(path).pipe(
+      Effect.filterOrElse(
+        ({ now }) => now === "absent",
+        () =>
+          toolError("already_exists", `${path} already exists; nothing was changed`, {
             suggestion: "Update it instead, or delete it first.",
             details: { path }
           })
+      )
     )
   }
 

@@ -1,3 +1,5 @@
+import type { TextFile } from "./text-file.ts"
+
 /** A stretch of lines that gives way to another. */
 export interface LineEdit {
   readonly oldLine: number
@@ -9,8 +11,40 @@ export interface LineEdit {
 /** Beyond this many differences a shortest list is not worth its time: all is shown as replaced. */
 const maximumDistance = 1000
 
+/** What turns one text into another, line by line. Lines differ when their ends do. */
+export const editsBetween = (before: TextFile, after: TextFile): ReadonlyArray<LineEdit> => {
+  const shared = commonEnds(before, after)
+  return lineEdits(
+    linesBetween(before, shared.start, before.lineCount - shared.end),
+    linesBetween(after, shared.start, after.lineCount - shared.end)
+  ).map(({ oldLine, removed, newLine, added }) => ({
+    oldLine: oldLine + shared.start,
+    removed,
+    newLine: newLine + shared.start,
+    added
+  }))
+}
+
+const commonEnds = (before: TextFile, after: TextFile): { readonly start: number; readonly end: number } => {
+  const most = Math.min(before.lineCount, after.lineCount)
+  let start = 0
+  while (start < most && isSameLine(before, start, after, start)) start++
+  let end = 0
+  while (end < most - start && isSameLine(before, before.lineCount - 1 - end, after, after.lineCount - 1 - end)) end++
+  return { start, end }
+}
+
+const isSameLine = (one: TextFile, line: number, other: TextFile, otherLine: number): boolean =>
+  other.lineEquals(otherLine, one.line(line)) && one.endsWithNewline(line) === other.endsWithNewline(otherLine)
+
+const linesBetween = (file: TextFile, from: number, to: number): ReadonlyArray<string> =>
+  Array.from({ length: to - from }, (_, index) => {
+    const line = from + index
+    return file.line(line) + (file.endsWithNewline(line) ? "\n" : "")
+  })
+
 /** A shortest list of edits from one list of lines to another, by Myers' greedy algorithm. */
-export const lineEdits = (old: ReadonlyArray<string>, now: ReadonlyArray<string>): ReadonlyArray<LineEdit> => {
+const lineEdits = (old: ReadonlyArray<string>, now: ReadonlyArray<string>): ReadonlyArray<LineEdit> => {
   if (old.length === 0 && now.length === 0) return []
   const trace = old.length === 0 || now.length === 0 ? undefined : furthestPaths(old, now)
   if (trace === undefined) return [{ oldLine: 0, removed: old.length, newLine: 0, added: now.length }]

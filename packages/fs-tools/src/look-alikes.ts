@@ -7,7 +7,7 @@ const groups: ReadonlyArray<readonly [plain: string, others: string]> = [
 ]
 
 const plainOf: ReadonlyMap<string, string> = new Map(
-  groups.flatMap(([plain, others]) => [...others].map((other) => [other, plain] as const))
+  groups.flatMap(([plain, others]) => Array.from(others, (other) => [other, plain] as const))
 )
 
 const anyOther = new RegExp(`[${groups.map(([, others]) => others).join("")}]`, "g")

@@ -106,7 +106,7 @@ export class TextFile {
 
   /** The first character of a text that this file's encoding has no bytes for. */
   firstUnencodable(text: string): string | undefined {
-    if (this.encoding === "latin-1") return /[^\u0000-\u00ff]/u.exec(text)?.[0]
+    if (this.encoding === "latin-1") return /[^\p{ASCII}\u0080-\u00ff]/u.exec(text)?.[0]
     return text.isWellFormed() ? undefined : /\p{Surrogate}/u.exec(text)?.[0]
   }
 

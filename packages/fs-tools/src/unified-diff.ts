@@ -1,4 +1,4 @@
-import { lineEdits } from "./line-edits.ts"
+import { editsBetween, type LineEdit } from "./line-edits.ts"
 import { TextFile } from "./text-file.ts"
 
 /** One file before and after; undefined where it is not there. */
@@ -27,12 +27,8 @@ export const unifiedDiff = ({ oldPath, newPath, before = empty, after = empty }:
 }
 
 const hunksOf = (before: TextFile, after: TextFile): string => {
-  const shared = commonEnds(before, after)
-  const edits = lineEdits(
-    linesBetween(before, shared.start, before.lineCount - shared.end),
-    linesBetween(after, shared.start, after.lineCount - shared.end)
-  ).map((edit) => ({ ...edit, oldLine: edit.oldLine + shared.start, newLine: edit.newLine + shared.start }))
-  const groups: Array<Array<(typeof edits)[number]>> = []
+  const edits = editsBetween(before, after)
+  const groups: Array<Array<LineEdit>> = []
   for (const edit of edits) {
     const last = groups.at(-1)?.at(-1)
     if (last !== undefined && edit.oldLine - (last.oldLine + last.removed) <= 2 * contextLines)
@@ -42,14 +38,7 @@ const hunksOf = (before: TextFile, after: TextFile): string => {
   return groups.map((group) => hunkText(before, after, group)).join("")
 }
 
-interface Edit {
-  readonly oldLine: number
-  readonly removed: number
-  readonly newLine: number
-  readonly added: number
-}
-
-const hunkText = (before: TextFile, after: TextFile, edits: ReadonlyArray<Edit>): string => {
+const hunkText = (before: TextFile, after: TextFile, edits: ReadonlyArray<LineEdit>): string => {
   const [first] = edits
   const last = edits.at(-1)
   if (first === undefined || last === undefined) return ""
@@ -80,21 +69,3 @@ const range = (start: number, count: number): string => {
 
 const printed = (sign: string, file: TextFile, line: number): string =>
   `${sign}${file.line(line)}\n${file.endsWithNewline(line) ? "" : "\\ No newline at end of file\n"}`
-
-const commonEnds = (before: TextFile, after: TextFile): { readonly start: number; readonly end: number } => {
-  const most = Math.min(before.lineCount, after.lineCount)
-  let start = 0
-  while (start < most && isSameLine(before, start, after, start)) start++
-  let end = 0
-  while (end < most - start && isSameLine(before, before.lineCount - 1 - end, after, after.lineCount - 1 - end)) end++
-  return { start, end }
-}
-
-const isSameLine = (one: TextFile, line: number, other: TextFile, otherLine: number): boolean =>
-  other.lineEquals(otherLine, one.line(line)) && one.endsWithNewline(line) === other.endsWithNewline(otherLine)
-
-const linesBetween = (file: TextFile, from: number, to: number): ReadonlyArray<string> =>
-  Array.from({ length: to - from }, (_, index) => {
-    const line = from + index
-    return file.line(line) + (file.endsWithNewline(line) ? "\n" : "")
-  })

@@ -63,14 +63,8 @@ const planSection = (
   plan: ChangePlan,
   section: Section
 ): Effect.Effect<ReadonlyArray<FoundHunk>, PatchError, Workspace> => {
-  switch (section.kind) {
-    case "add":
-      return planAdd(plan, section)
-    case "delete":
-      return planDelete(plan, section)
-    case "update":
-      return planUpdate(plan, section)
-  }
+  if (section.kind === "add") return planAdd(plan, section)
+  return section.kind === "delete" ? planDelete(plan, section) : planUpdate(plan, section)
 }
 
 const planAdd = Effect.fnUntraced(function* (plan: ChangePlan, section: Section & { kind: "add" }) {
@@ -112,7 +106,7 @@ const planUpdate = Effect.fnUntraced(function* (plan: ChangePlan, section: Secti
   if (hunks.length === 0) return []
   const placed = yield* placeHunks(path, yield* plan.text(result), hunks)
   yield* plan.edit(result, placed.replacements)
-  return placed.hunks.map((hunk) => ({ ...hunk, path }))
+  return placed.hunks.map((hunk) => Object.assign({ path }, hunk))
 })
 
 /** `@@ -0,0 +1,n @@` makes a file that is not there yet, whatever the header calls its old side. */
@@ -123,15 +117,17 @@ const isCreation = ({ hunks }: Section & { kind: "update" }): boolean =>
   )
 
 // Its new content would have to go either into the target, which keeps its name, or into a file that is no link.
-const refuseLink = Effect.fnUntraced(function* (path: string) {
-  const workspace = yield* Workspace
-  const { kind } = yield* workspace.info(path, { follow: false })
-  if (kind !== "symlink") return
-  return yield* toolError("not_a_regular_file", `${path} is a link, which can't be moved and changed at once`, {
-    suggestion: "Move the link and change its target in two steps.",
-    details: { path }
-  })
-})
+const refuseLink = (path: string) =>
+  Workspace.use((workspace) => workspace.info(path, { follow: false })).pipe(
+    Effect.filterOrElse(
+      ({ kind }) => kind !== "symlink",
+      () =>
+        toolError("not_a_regular_file", `${path} is a link, which can't be moved and changed at once`, {
+          suggestion: "Move the link and change its target in two steps.",
+          details: { path }
+        })
+    )
+  )
 
 const textOf = (lines: ReadonlyArray<HunkLine>): string =>
   lines.map(({ text, noNewline }) => text + (noNewline ? "" : "\n")).join("")

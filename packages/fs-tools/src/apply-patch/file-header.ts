@@ -29,13 +29,9 @@ export const readFileHeader = Effect.fnUntraced(function* (
   const git = (lines[start] ?? "").startsWith("diff --git ") ? gitNames(lines[start] ?? "") : undefined
   const extended: Extended = {}
   let next = git === undefined ? start : start + 1
-  while (git !== undefined && next < lines.length) {
-    const line = lines[next] ?? ""
-    if (line.startsWith("GIT binary patch") || /^Binary files .* differ$/.test(line)) {
-      return yield* refuseLine(next, "binary patches are not supported")
-    }
-    if (!readExtended(line, extended)) break
-    next++
+  if (git !== undefined) while (readExtended(lines[next] ?? "", extended)) next++
+  if (/^GIT binary patch|^Binary files .* differ/.test(lines[next] ?? "")) {
+    return yield* refuseLine(next, "binary patches are not supported")
   }
   let named: Named | undefined
   if ((lines[next] ?? "").startsWith("--- ") && (lines[next + 1] ?? "").startsWith("+++ ")) {

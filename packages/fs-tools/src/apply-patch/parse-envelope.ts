@@ -170,6 +170,6 @@ const markers = [begin, end, endOfFile, "*** Add File:", "*** Delete File:", "**
  */
 const isMarker = (reader: Reader): boolean => {
   const text = reader.marker()
-  if (/^ \*/.test(reader.line) && !(text === end && reader.isLastLine)) return false
+  if (reader.line.startsWith(" *") && !(text === end && reader.isLastLine)) return false
   return markers.some((marker) => (marker.endsWith(":") ? text.startsWith(marker) : text === marker))
 }

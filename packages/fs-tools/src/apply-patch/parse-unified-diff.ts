@@ -48,7 +48,7 @@ const refuseForeign = (
   at: number
 ): Effect.Effect<void, ToolError<"patch_parse_error">> => {
   const line = lines[at] ?? ""
-  if (/^@@/.test(line)) return refuseLine(at, "a hunk without '--- ' and '+++ ' lines before it")
+  if (line.startsWith("@@")) return refuseLine(at, "a hunk without '--- ' and '+++ ' lines before it")
   if (/^\*{15}/.test(line)) return refuseLine(at, "this is a context diff; only unified diffs are read")
   if (/^\d+(,\d+)?[acd](\d+(,\d+)?)?$/.test(line)) {
     return refuseLine(at, "this is an ed script or a plain diff; only unified diffs are read")

@@ -91,16 +91,9 @@ const orElse = <A>(one: ReadonlyArray<A>, other: () => ReadonlyArray<A>): Readon
 /** How a pass sees a line. A carriage return at the end is never seen. */
 export const comparable = (line: string, pass: ContentPass): string => {
   const visible = line.endsWith("\r") ? line.slice(0, -1) : line
-  switch (pass) {
-    case "exact":
-      return visible
-    case "trailing_space":
-      return visible.trimEnd()
-    case "surrounding_space":
-      return visible.trim()
-    case "look_alikes":
-      return foldLookAlikes(visible).trim()
-  }
+  if (pass === "exact") return visible
+  if (pass === "trailing_space") return visible.trimEnd()
+  return pass === "surrounding_space" ? visible.trim() : foldLookAlikes(visible).trim()
 }
 
 const placesOf = (

@@ -1,0 +1,35 @@
+import { Artifacts, CurrentCall, Journal } from "@haft/core"
+import { agentbench } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { applyPatch, previewPatch } from "./apply-patch.ts"
+import { parseUnifiedDiff } from "./parse-unified-diff.ts"
+import { changedPaths } from "./patch.ts"
+
+export const agentbenchApplyPatch = agentbench.tool({
+  name: "apply_patch",
+  description: "Apply a unified diff to the workspace: all of its files, or none when one does not fit.",
+  input: z.strictObject({
+    unified_diff: z.string().describe("The diff, as `git diff` prints it; paths are relative to the workspace")
+  }),
+  output: z.object({ changed_files: z.array(z.string()), patch_size_bytes: z.number() }),
+  risk: "dangerous",
+  timeout: "10 seconds",
+  touches: ({ unified_diff }) =>
+    Effect.map(parseUnifiedDiff(unified_diff), (sections) => ({ writes: changedPaths(sections) })),
+  preview: ({ unified_diff }) => Effect.flatMap(parseUnifiedDiff(unified_diff), previewPatch),
+  execute: Effect.fnUntraced(function* ({ unified_diff }) {
+    const { changes } = yield* applyPatch(yield* parseUnifiedDiff(unified_diff))
+    const changed_files = changes.map(({ path, movedTo }) => movedTo ?? path)
+    const patch_size_bytes = Buffer.byteLength(unified_diff)
+    const artifacts = yield* Artifacts
+    const journal = yield* Journal
+    const { id, step } = yield* CurrentCall
+    const artifact = yield* artifacts.save(`diffs/step_${String(step).padStart(4, "0")}.patch`, unified_diff)
+    yield* journal.append({ type: "PATCH_APPLIED", request_id: id, step, changed_files, patch_size_bytes, artifact })
+    return { changed_files, patch_size_bytes }
+  }),
+  render: ({ changed_files }) =>
+    changed_files.length === 0 ? "The patch changes nothing" : `Patched ${changed_files.join(", ")}`
+})

@@ -1,0 +1,74 @@
+import { haft } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { omissionWarnings } from "../omissions.ts"
+import { applyPatch, describeHunk, parsePatch, previewPatch } from "./apply-patch.ts"
+import { changedPaths, type Section } from "./patch.ts"
+
+export const haftApplyPatch = haft.tool({
+  name: "apply_patch",
+  description:
+    "Apply a patch to any number of files, all or nothing: a unified diff, or sections between *** Begin Patch and " +
+    "*** End Patch. A hunk that fits no place or several is an error that says where to look.",
+  input: z.strictObject({
+    patch: z.string().describe("A unified diff or a *** Begin Patch envelope, with paths relative to the workspace")
+  }),
+  output: z.object({
+    changed: z.boolean(),
+    files: z.array(
+      z.object({
+        path: z.string(),
+        change: z.enum(["created", "modified", "deleted", "moved"]),
+        moved_to: z.string().optional(),
+        bytes_written: z.number(),
+        fingerprint: z.string()
+      })
+    ),
+    hunks: z.array(
+      z.object({
+        path: z.string(),
+        line: z.number(),
+        matched: z.string(),
+        offset: z.number(),
+        fuzz: z.number()
+      })
+    ),
+    warnings: z.array(z.string())
+  }),
+  risk: "dangerous",
+  timeout: "60 seconds",
+  touches: ({ patch }) => Effect.map(parsePatch(patch), (sections) => ({ writes: changedPaths(sections) })),
+  preview: ({ patch }) => Effect.flatMap(parsePatch(patch), previewPatch),
+  execute: Effect.fnUntraced(function* ({ patch }) {
+    const sections = yield* parsePatch(patch)
+    const { changes, hunks } = yield* applyPatch(sections)
+    return {
+      changed: changes.length > 0,
+      files: changes.map(({ path, kind, movedTo, bytesWritten, hash }) => {
+        const file = { path, change: kind, bytes_written: bytesWritten, fingerprint: hash }
+        return movedTo === undefined ? file : Object.assign(file, { moved_to: movedTo })
+      }),
+      hunks: hunks.map(({ path, line, pass, offset, fuzz }) => ({ path, line, matched: pass, offset, fuzz })),
+      warnings: [
+        ...hunks.filter(({ warning }) => warning !== undefined).map(describeHunk),
+        ...omissionWarnings(addedText(sections), "")
+      ]
+    }
+  }),
+  render: ({ files, warnings }) =>
+    [
+      ...(files.length === 0 ? ["The patch changes nothing"] : []),
+      ...files.map(
+        ({ path, change, moved_to }) => `${change} ${path}${moved_to === undefined ? "" : ` to ${moved_to}`}`
+      ),
+      ...warnings
+    ].join("\n")
+})
+
+const addedText = (sections: ReadonlyArray<Section>): string =>
+  sections
+    .flatMap((section) => (section.kind === "add" ? section.lines : section.hunks.flatMap(({ lines }) => lines)))
+    .filter(({ sign }) => sign === "+")
+    .map(({ text }) => text)
+    .join("\n")

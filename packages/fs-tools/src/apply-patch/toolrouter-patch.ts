@@ -1,0 +1,45 @@
+import type { CommitError, Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { applyPatch, type PatchError } from "./apply-patch.ts"
+import type { Section } from "./patch.ts"
+
+/** What toolrouter's two patch tools share: the same parameters and the same answer. */
+export const patchInput = z.strictObject({
+  patch: z.string().describe("Unified diff text or freeform apply_patch envelope.")
+})
+
+const result = z.object({
+  path: z.string(),
+  bytes_written: z.number(),
+  created: z.boolean(),
+  deleted: z.boolean().optional(),
+  moved_to: z.string().optional()
+})
+
+export const patchOutput = z.object({ results: z.array(result) })
+
+export const patchResults = (
+  sections: ReadonlyArray<Section>
+): Effect.Effect<z.output<typeof patchOutput>, PatchError | CommitError, Workspace> =>
+  Effect.map(applyPatch(sections), ({ changes }) => ({
+    results: changes.map(({ path, kind, movedTo, bytesWritten }) => ({
+      path,
+      bytes_written: bytesWritten,
+      created: kind === "created",
+      ...(kind === "deleted" && { deleted: true }),
+      ...(movedTo !== undefined && { moved_to: movedTo })
+    }))
+  }))
+
+export const renderResults = ({ results }: z.output<typeof patchOutput>): string =>
+  results.length === 0
+    ? "The patch changes nothing"
+    : results
+        .map(({ path, created, deleted, moved_to }) => {
+          if (deleted === true) return `deleted ${path}`
+          if (moved_to !== undefined) return `moved ${path} to ${moved_to}`
+          return `${created ? "created" : "changed"} ${path}`
+        })
+        .join("\n")

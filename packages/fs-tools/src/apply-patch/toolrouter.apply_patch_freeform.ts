@@ -1,0 +1,20 @@
+import { toolrouter } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+
+import { previewPatch } from "./apply-patch.ts"
+import { parseEnvelope } from "./parse-envelope.ts"
+import { changedPaths } from "./patch.ts"
+import { patchInput, patchOutput, patchResults, renderResults } from "./toolrouter-patch.ts"
+
+export const toolrouterApplyPatchFreeform = toolrouter.tool({
+  name: "apply_patch_freeform",
+  description: "Apply a patch written between *** Begin Patch and *** End Patch.",
+  input: patchInput,
+  output: patchOutput,
+  risk: "dangerous",
+  timeout: "60 seconds",
+  touches: ({ patch }) => Effect.map(parseEnvelope(patch), (sections) => ({ writes: changedPaths(sections) })),
+  preview: ({ patch }) => Effect.flatMap(parseEnvelope(patch), previewPatch),
+  execute: ({ patch }) => Effect.flatMap(parseEnvelope(patch), patchResults),
+  render: renderResults
+})

@@ -1,0 +1,19 @@
+import { toolrouter } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+
+import { parsePatch, previewPatch } from "./apply-patch.ts"
+import { changedPaths } from "./patch.ts"
+import { patchInput, patchOutput, patchResults, renderResults } from "./toolrouter-patch.ts"
+
+export const toolrouterApplyPatchJson = toolrouter.tool({
+  name: "apply_patch_json",
+  description: "Apply a unified diff.",
+  input: patchInput,
+  output: patchOutput,
+  risk: "dangerous",
+  timeout: "60 seconds",
+  touches: ({ patch }) => Effect.map(parsePatch(patch), (sections) => ({ writes: changedPaths(sections) })),
+  preview: ({ patch }) => Effect.flatMap(parsePatch(patch), previewPatch),
+  execute: ({ patch }) => Effect.flatMap(parsePatch(patch), patchResults),
+  render: renderResults
+})

@@ -1,0 +1,33 @@
+import { cliagent } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { createDirectory, previewDirectory } from "./create-directory.ts"
+
+export const cliagentCreateDirectory = cliagent.tool({
+  name: "create_directory",
+  description: "Create a directory, with its parents where they are missing.",
+  input: z.strictObject({ path: z.string().describe("Directory to create, relative to the working directory") }),
+  output: z.object({
+    output: z.string(),
+    files_affected: z.array(z.string()),
+    metadata: z.object({ created_parents: z.array(z.string()) })
+  }),
+  risk: "safe_write",
+  idempotent: true,
+  timeout: "30 seconds",
+  touches: ({ path }) => ({ writes: [path] }),
+  preview: ({ path }) => previewDirectory(path),
+  execute: ({ path: given }) =>
+    Effect.map(createDirectory(given), ({ path, created }) => ({
+      output: created.length === 0 ? `Directory already exists: ${path}` : `Created directory: ${path}`,
+      files_affected: created.length === 0 ? [] : [path],
+      metadata: { created_parents: created.filter((made) => made !== path) }
+    })),
+  render: ({ output }) => output,
+  wording: {
+    already_exists: (_error, { path }) => `Path '${path}' exists as a file, cannot create directory`,
+    not_a_directory: (_error, { path }) => `Path '${path}' exists as a file, cannot create directory`,
+    permission_denied: () => "Cannot create directory - permission denied"
+  }
+})

@@ -1,0 +1,23 @@
+import { approvalgate } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { deletePath, previewDelete } from "./delete-path.ts"
+
+export const approvalgateDeleteFile = approvalgate.tool({
+  name: "delete_file",
+  description: "Delete a file, or a directory with everything in it when recursive is true.",
+  input: z.strictObject({
+    path: z.string().describe("What to delete, relative to the workspace"),
+    recursive: z.boolean().default(false).describe("Needed for directories")
+  }),
+  output: z.object({ deleted: z.array(z.string()) }),
+  risk: "dangerous",
+  asks: true,
+  timeout: "60 seconds",
+  touches: ({ path }) => ({ writes: [path] }),
+  preview: ({ path, recursive }) => previewDelete(path, { recursive }),
+  execute: ({ path, recursive }) =>
+    Effect.map(deletePath(path, { recursive }), (deleted) => ({ deleted: [...deleted] })),
+  render: ({ deleted }) => `Deleted ${deleted.join(", ")}`
+})

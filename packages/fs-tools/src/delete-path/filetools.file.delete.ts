@@ -1,0 +1,19 @@
+import { filetools } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { deletePath, previewDelete } from "./delete-path.ts"
+
+export const filetoolsFileDelete = filetools.tool({
+  name: "file.delete",
+  description: "Delete a file. Directories are refused.",
+  input: z.strictObject({ path: z.string().describe("File, relative to the workspace") }),
+  output: z.object({ success: z.boolean() }),
+  risk: "dangerous",
+  asks: true,
+  timeout: "60 seconds",
+  touches: ({ path }) => ({ writes: [path] }),
+  preview: ({ path }) => previewDelete(path, { recursive: false }),
+  execute: ({ path }) => Effect.as(deletePath(path, { recursive: false }), { success: true }),
+  render: (_output, { path }) => `Deleted ${path}`
+})

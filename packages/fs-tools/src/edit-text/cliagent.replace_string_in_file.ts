@@ -1,0 +1,72 @@
+import { toolError } from "@haft/core"
+import { cliagent } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { ChangePlan } from "../change-plan.ts"
+import { replacementFor } from "./edit-text.ts"
+import { findText, withoutOverlaps } from "./find-text.ts"
+
+const input = z.strictObject({
+  path: z.string().describe("File to modify, relative to the working directory"),
+  old_string: z.string().min(1).describe("Exact text to find; the first place is replaced"),
+  new_string: z.string().describe("Text to put there")
+})
+
+export const cliagentReplaceStringInFile = cliagent.tool({
+  name: "replace_string_in_file",
+  description: "Replace the first occurrence of a text in a file with another.",
+  input,
+  output: z.object({
+    output: z.string(),
+    files_affected: z.array(z.string()),
+    metadata: z.object({
+      occurrences_found: z.number(),
+      occurrences_replaced: z.number(),
+      lines_changed: z.array(z.number())
+    })
+  }),
+  risk: "dangerous",
+  timeout: "60 seconds",
+  touches: ({ path }) => ({ writes: [path] }),
+  preview: (call) => Effect.map(planReplacement(call), ({ plan }) => plan.diff),
+  execute: Effect.fnUntraced(function* (call) {
+    const { plan, found, line } = yield* planReplacement(call)
+    const [change] = yield* plan.commit
+    const lines = call.new_string.replace(/\n$/, "").split("\n")
+    const replaced = `Replaced 1 occurrence in ${call.path}`
+    const warning = `Warning: Found ${found} occurrences, replaced only the first at line ${line}`
+    return {
+      output: found > 1 ? `${replaced}\n${warning}` : replaced,
+      files_affected: change === undefined ? [] : [change.path],
+      metadata: {
+        occurrences_found: found,
+        occurrences_replaced: 1,
+        lines_changed: lines.map((_, index) => line + index)
+      }
+    }
+  }),
+  render: ({ output }) => output,
+  wording: {
+    match_not_found: (_error, { old_string }) => `String '${old_string}' not found in file`,
+    is_directory: (_error, { path }) => `Path '${path}' is a directory, not a file`,
+    permission_denied: (_error, { path }) => `Cannot modify file '${path}' - permission denied`
+  }
+})
+
+/** The contract replaces the first of several, so the place is chosen here and not by the engine. */
+const planReplacement = Effect.fnUntraced(function* ({ path, old_string, new_string }: z.output<typeof input>) {
+  const plan = yield* ChangePlan.make
+  const text = yield* plan.text(path)
+  const exact = findText(text.text, old_string, "exact")
+  const found = withoutOverlaps(exact.length > 0 ? exact : findText(text.text, old_string, "line_endings"))
+  const [first] = found
+  if (first === undefined) {
+    return yield* toolError("match_not_found", `the text is not in ${path}`, {
+      suggestion: "Read the file and copy the text exactly, spaces and line breaks included.",
+      details: { path }
+    })
+  }
+  yield* plan.edit(path, [replacementFor(text, first, { find: old_string, replace: new_string })])
+  return { plan, found: found.length, line: text.lineAt(first.start) + 1 }
+})

@@ -1,0 +1,119 @@
+import { type CommitError, toolError, type ToolError, type Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { ChangePlan, type PlanError, type PlannedChange } from "../change-plan.ts"
+import { describeNearest, nearestPlace } from "../nearest-place.ts"
+import type { Replacement, TextFile } from "../text-file.ts"
+import { type FindPass, findPasses, findText, type FoundText, withoutOverlaps } from "./find-text.ts"
+
+/** A text to find and what takes its place. */
+export interface TextEdit {
+  readonly find: string
+  readonly replace: string
+  /** Replaces every place instead of asking for exactly one. */
+  readonly all?: boolean
+}
+
+export interface EditOptions {
+  /** Forgive spaces at line ends, the indentation of a block and look-alike characters, where that is unique. */
+  readonly loosely?: boolean
+  /** The state the file must be in. */
+  readonly base?: string | undefined
+}
+
+export type EditError = PlanError | ToolError<"match_not_found" | "match_not_unique" | "stale_file">
+
+export interface EditedText {
+  /** Undefined when the edits leave the file as it is. */
+  readonly change: PlannedChange | undefined
+  readonly before: TextFile
+  readonly after: TextFile
+  readonly edits: ReadonlyArray<MadeEdit>
+}
+
+export interface MadeEdit {
+  readonly pass: FindPass
+  readonly replaced: number
+  /** Where the first one stood when the edit was made, from 1. */
+  readonly line: number
+}
+
+/** Makes edits in order, each on the result of the one before; all of them or none. */
+export const editText = Effect.fnUntraced(function* (
+  path: string,
+  edits: ReadonlyArray<TextEdit>,
+  options: EditOptions = {}
+): Effect.fn.Return<EditedText, EditError | CommitError, Workspace> {
+  const { plan, ...planned } = yield* planEdits(path, edits, options)
+  const [change] = yield* plan.commit
+  return { change, ...planned }
+})
+
+/** What edits would change, as a unified diff. */
+export const previewEdits = (
+  path: string,
+  edits: ReadonlyArray<TextEdit>,
+  options: EditOptions = {}
+): Effect.Effect<string, EditError, Workspace> => Effect.map(planEdits(path, edits, options), ({ plan }) => plan.diff)
+
+/** What is written in the place of a found text. New lines end as the lines around them do. */
+export const replacementFor = (text: TextFile, found: FoundText, edit: TextEdit): Replacement => {
+  const { start, end, shift } = found
+  const shifted = shift === undefined ? edit.replace : edit.replace.split("\n").map(shift).join("\n")
+  // Who spells carriage returns out means the bytes as they are.
+  const isSpelledOut = edit.find.includes("\r") || edit.replace.includes("\r")
+  const usesCarriageReturns = !isSpelledOut && shifted.includes("\n") && endingAt(text, start) === "\r\n"
+  return { start, end, text: usesCarriageReturns ? shifted.replaceAll("\n", "\r\n") : shifted }
+}
+
+const planEdits = Effect.fnUntraced(function* (
+  path: string,
+  edits: ReadonlyArray<TextEdit>,
+  options: EditOptions
+): Effect.fn.Return<Omit<EditedText, "change"> & { readonly plan: ChangePlan }, EditError, Workspace> {
+  const plan = yield* ChangePlan.make
+  const before = yield* plan.text(path)
+  if (options.base !== undefined) yield* plan.requireBase(path, options.base)
+  const made: Array<MadeEdit> = []
+  let after = before
+  for (const [index, edit] of edits.entries()) {
+    const which = edits.length === 1 ? "the text to find" : `the text to find of edit ${index + 1}`
+    const { pass, places } = yield* placesFor({ path, which }, after, edit, options)
+    const replacements = places.map((place) => replacementFor(after, place, edit))
+    made.push({ pass, replaced: places.length, line: after.lineAt(places[0]?.start ?? 0) + 1 })
+    after = yield* plan.edit(path, replacements)
+  }
+  return { plan, before, after, edits: made }
+})
+
+const placesFor = Effect.fnUntraced(function* (
+  { path, which }: { readonly path: string; readonly which: string },
+  text: TextFile,
+  edit: TextEdit,
+  options: EditOptions
+): Effect.fn.Return<{ pass: FindPass; places: ReadonlyArray<FoundText> }, EditError> {
+  for (const pass of options.loosely === true ? findPasses : findPasses.slice(0, 2)) {
+    const found = findText(text.text, edit.find, pass)
+    if (found.length === 0) continue
+    if (edit.all === true) return { pass, places: withoutOverlaps(found) }
+    if (found.length === 1) return { pass, places: found }
+    const lines = found.slice(0, 20).map(({ start }) => text.lineAt(start) + 1)
+    return yield* toolError(
+      "match_not_unique",
+      `${which} stands at ${found.length} places in ${path}, on lines ${lines.join(", ")}; nothing was changed`,
+      { suggestion: "Add lines around it until it is unique.", details: { path, matches: found.length, lines } }
+    )
+  }
+  const nearest = describeNearest(nearestPlace(text, edit.find.split(/\r?\n/)))
+  return yield* toolError("match_not_found", `${which} is not in ${path}; ${nearest.sentence}; nothing was changed`, {
+    suggestion: "Copy the text to find from the file as it is now.",
+    details: { path, ...nearest.details }
+  })
+})
+
+const endingAt = (text: TextFile, offset: number): string => {
+  const line = text.lineAt(offset)
+  const own = text.lineCount === 0 ? "" : text.terminator(line)
+  if (own !== "" || line === 0) return own
+  return text.terminator(line - 1)
+}

@@ -1,0 +1,69 @@
+import { haft } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { changedRanges } from "../changed-ranges.ts"
+import { omissionWarnings } from "../omissions.ts"
+import { snippetOf } from "../snippet.ts"
+import { editText, previewEdits } from "./edit-text.ts"
+
+const input = z.strictObject({
+  path: z.string().describe("File, relative to the workspace"),
+  edits: z
+    .array(
+      z.strictObject({
+        find: z.string().min(1).describe("Text to find; it must stand at exactly one place"),
+        replace: z.string().describe("Text to put there"),
+        all: z.boolean().default(false).describe("Replace every place instead")
+      })
+    )
+    .min(1)
+    .max(1000)
+    .describe("Made in order, each on the result of the one before; all of them or none"),
+  exact: z
+    .boolean()
+    .default(false)
+    .describe("Do not forgive spaces at line ends, the indentation of a block and look-alike characters"),
+  expected_fingerprint: z.string().optional().describe("Refuse when the file is no longer as read_file reported it")
+})
+
+const optionsOf = ({ exact, expected_fingerprint }: z.output<typeof input>) => ({
+  loosely: !exact,
+  base: expected_fingerprint
+})
+
+export const haftEditFile = haft.tool({
+  name: "edit_file",
+  description:
+    "Replace text in a file. What is found must be unique; a loose match is reported, and only the text found is replaced.",
+  input,
+  output: z.object({
+    path: z.string(),
+    changed: z.boolean(),
+    fingerprint: z.string().optional(),
+    edits: z.array(z.object({ matched: z.string(), replaced: z.number(), line: z.number() })),
+    lines: z.array(z.object({ start: z.number(), end: z.number() })),
+    snippet: z.string(),
+    warnings: z.array(z.string())
+  }),
+  risk: "dangerous",
+  timeout: "60 seconds",
+  touches: ({ path }) => ({ writes: [path] }),
+  preview: (call) => previewEdits(call.path, call.edits, optionsOf(call)),
+  execute: Effect.fnUntraced(function* (call) {
+    const { path, edits } = call
+    const { change, before, after, edits: made } = yield* editText(path, edits, optionsOf(call))
+    const lines = changedRanges(before, after)
+    return {
+      path: change?.path ?? path,
+      changed: change !== undefined,
+      ...(change !== undefined && { fingerprint: change.hash }),
+      edits: made.map(({ pass, replaced, line }) => ({ matched: pass, replaced, line })),
+      lines: [...lines],
+      snippet: snippetOf(after, lines),
+      warnings: [...omissionWarnings(edits.map(({ replace }) => replace).join("\n"), before.text)]
+    }
+  }),
+  render: ({ path, changed, snippet, warnings }) =>
+    [changed ? `Edited ${path}` : `${path} is already as the edits would make it`, ...warnings, snippet].join("\n")
+})

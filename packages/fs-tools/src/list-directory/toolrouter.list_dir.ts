@@ -1,0 +1,27 @@
+import { toolrouter } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { listBreadthFirst } from "./list-directory.ts"
+
+const marks: Readonly<Record<string, string>> = { directory: "/", symlink: "@" }
+
+export const toolrouterListDir = toolrouter.tool({
+  name: "list_dir",
+  description: "List directory entries level by level, down to a depth.",
+  input: z.strictObject({
+    path: z.string().default(".").describe("Root directory to list from."),
+    depth: z.number().int().min(0).default(2).describe("Maximum depth to traverse (BFS)."),
+    offset: z.number().int().min(0).default(0).describe("Number of entries to skip from the start."),
+    limit: z.number().int().min(1).default(200).describe("Maximum number of entries to return.")
+  }),
+  output: z.object({ entries: z.array(z.string()) }),
+  risk: "read_only",
+  timeout: "30 seconds",
+  touches: ({ path }) => ({ reads: [path] }),
+  execute: ({ path, ...options }) =>
+    Effect.map(listBreadthFirst(path, options), ({ entries }) => ({
+      entries: entries.map((entry) => entry.path + (marks[entry.kind] ?? ""))
+    })),
+  render: ({ entries }) => entries.join("\n")
+})

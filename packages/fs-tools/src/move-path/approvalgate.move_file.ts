@@ -1,0 +1,23 @@
+import { approvalgate } from "@haft/dialects"
+import * as z from "zod"
+
+import { movePath, previewMove } from "./move-path.ts"
+
+export const approvalgateMoveFile = approvalgate.tool({
+  name: "move_file",
+  description: "Move or rename a file.",
+  input: z.strictObject({
+    from: z.string().describe("What to move, relative to the workspace"),
+    to: z.string().describe("Its new path, name included"),
+    overwrite: z.boolean().default(false).describe("Take the place of a file that is there")
+  }),
+  output: z.object({ from: z.string(), to: z.string() }),
+  risk: "safe_write",
+  asks: ({ writes }, { overwrite }) =>
+    (overwrite && writes[1]?.exists === true) || writes.some(({ isProtected }) => isProtected),
+  timeout: "60 seconds",
+  touches: ({ from, to }) => ({ writes: [from, to] }),
+  preview: (call) => previewMove({ ...call, createDirectories: false }),
+  execute: (call) => movePath({ ...call, createDirectories: false }),
+  render: ({ from, to }) => `Moved ${from} to ${to}`
+})

@@ -1,0 +1,20 @@
+import { haft } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { undo } from "./undo.ts"
+
+export const haftUndo = haft.tool({
+  name: "undo",
+  description:
+    "Take back what a call changed: the last one, a named call, or every call of a run. Refused where a file has changed since.",
+  input: z.strictObject({
+    call: z.string().min(1).optional().describe("Id of the call to take back"),
+    run: z.string().min(1).optional().describe("Name of the run to take back as a whole")
+  }),
+  output: z.object({ calls: z.array(z.string()), paths: z.array(z.string()) }),
+  risk: "dangerous",
+  timeout: "60 seconds",
+  execute: (target) => Effect.map(undo(target), ({ calls, paths }) => ({ calls: [...calls], paths: [...paths] })),
+  render: ({ calls, paths }) => `Took back ${calls.join(", ")}: ${paths.join(", ")}`
+})

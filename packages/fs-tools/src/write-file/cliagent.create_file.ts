@@ -1,0 +1,44 @@
+import { toolError } from "@haft/core"
+import { cliagent } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { contentBytes, previewWrite, writeFile } from "./write-file.ts"
+
+const maximumBytes = 10 * 1024 * 1024
+
+export const cliagentCreateFile = cliagent.tool({
+  name: "create_file",
+  description: "Create a new file with the given content. Missing directories are made.",
+  input: z.strictObject({
+    path: z.string().describe("File to create, relative to the working directory"),
+    content: z.string().describe("Content of the new file, at most 10MB")
+  }),
+  output: z.object({ output: z.string(), files_affected: z.array(z.string()) }),
+  risk: "safe_write",
+  timeout: "60 seconds",
+  touches: ({ path }) => ({ writes: [path] }),
+  preview: ({ path, content }) => Effect.flatMap(bytesOf(path, content), (bytes) => previewWrite(path, bytes)),
+  execute: Effect.fnUntraced(function* ({ path, content }) {
+    const bytes = yield* bytesOf(path, content)
+    const written = yield* writeFile(path, bytes, { createDirectories: true, mustBeNew: true })
+    return { output: `Created file: ${written.path} (${written.size} bytes)`, files_affected: [written.path] }
+  }),
+  render: ({ output }) => output,
+  wording: {
+    already_exists: (_error, { path }) => `File '${path}' already exists. Use replace_string_in_file to modify`,
+    permission_denied: (_error, { path }) => `Cannot create file '${path}' - permission denied`
+  }
+})
+
+const bytesOf = (path: string, content: string) =>
+  contentBytes(content).pipe(
+    Effect.filterOrElse(
+      ({ length }) => length <= maximumBytes,
+      ({ length }) =>
+        toolError("file_too_large", `Content for '${path}' is larger than 10MB`, {
+          suggestion: "Write less, or build the file in several steps.",
+          details: { path, size: length }
+        })
+    )
+  )

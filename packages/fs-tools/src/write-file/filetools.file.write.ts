@@ -1,0 +1,27 @@
+import { filetools } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { contentBytes, previewWrite, writeFile } from "./write-file.ts"
+
+export const filetoolsFileWrite = filetools.tool({
+  name: "file.write",
+  description: "Create a file or overwrite it. Missing directories are made.",
+  input: z.strictObject({
+    path: z.string().describe("File, relative to the workspace"),
+    content: z.string().describe("All of the new content")
+  }),
+  output: z.object({ success: z.boolean(), bytes_written: z.number() }),
+  risk: "safe_write",
+  asks: ({ writes }) => writes.some(({ exists, isProtected }) => exists || isProtected),
+  idempotent: true,
+  timeout: "60 seconds",
+  touches: ({ path }) => ({ writes: [path] }),
+  preview: ({ path, content }) => Effect.flatMap(contentBytes(content), (bytes) => previewWrite(path, bytes)),
+  execute: Effect.fnUntraced(function* ({ path, content }) {
+    const bytes = yield* contentBytes(content)
+    const { size } = yield* writeFile(path, bytes, { createDirectories: true })
+    return { success: true, bytes_written: size }
+  }),
+  render: ({ bytes_written }, { path }) => `Wrote ${path} (${bytes_written} bytes)`
+})

@@ -1,0 +1,57 @@
+import { haft } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { changedRanges } from "../changed-ranges.ts"
+import { omissionWarnings } from "../omissions.ts"
+import { snippetOf } from "../snippet.ts"
+import { TextFile } from "../text-file.ts"
+import { contentBytes, previewWrite, writeFile } from "./write-file.ts"
+
+export const haftWriteFile = haft.tool({
+  name: "write_file",
+  description: "Create a file or replace all of its content, as text or as bytes in base64.",
+  input: z.strictObject({
+    path: z.string().describe("File, relative to the workspace"),
+    content: z.string().describe("All of the new content"),
+    encoding: z.enum(["utf-8", "base64"]).default("utf-8").describe("base64 for content that is not text"),
+    create_directories: z.boolean().default(true).describe("Make missing directories on the way"),
+    overwrite: z.boolean().default(true).describe("False refuses when the file exists"),
+    expected_fingerprint: z.string().optional().describe("Refuse when the file is no longer as read_file reported it")
+  }),
+  output: z.object({
+    path: z.string(),
+    change: z.enum(["created", "modified", "unchanged"]),
+    size: z.number(),
+    fingerprint: z.string(),
+    total_lines: z.number().optional(),
+    lines: z.array(z.object({ start: z.number(), end: z.number() })),
+    snippet: z.string(),
+    warnings: z.array(z.string())
+  }),
+  risk: "safe_write",
+  idempotent: true,
+  timeout: "60 seconds",
+  touches: ({ path }) => ({ writes: [path] }),
+  preview: ({ path, content, encoding }) =>
+    Effect.flatMap(contentBytes(content, encoding), (bytes) => previewWrite(path, bytes)),
+  execute: Effect.fnUntraced(function* ({ path, content, encoding, create_directories, overwrite, ...rest }) {
+    const bytes = yield* contentBytes(content, encoding)
+    const { before, ...written } = yield* writeFile(path, bytes, {
+      createDirectories: create_directories,
+      mustBeNew: !overwrite,
+      base: rest.expected_fingerprint
+    })
+    const after = TextFile.decode(bytes)
+    if (after === undefined) return { ...written, lines: [], snippet: "", warnings: [] }
+    const lines = changedRanges(before ?? TextFile.of(""), after)
+    return {
+      ...written,
+      total_lines: after.lineCount,
+      lines: [...lines],
+      snippet: snippetOf(after, lines),
+      warnings: [...omissionWarnings(content, before?.text ?? "")]
+    }
+  }),
+  render: ({ path, change, size, warnings }) => [`${path} ${change} (${size} bytes)`, ...warnings].join("\n")
+})
