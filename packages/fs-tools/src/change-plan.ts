@@ -111,9 +111,15 @@ export class ChangePlan {
       file.now = text
     })
 
-  readonly setExecutable = (path: string, executable: boolean): Effect.Effect<void, LookError> =>
-    Effect.map(this.#look(path), (file) => {
+  readonly setExecutable = (path: string, executable: boolean): Effect.Effect<void, PlanError> =>
+    Effect.gen({ self: this }, function* () {
+      const file = yield* this.#look(path)
       const mode = file.mode ?? 0o644
+      if (file.now === "on disk") {
+        const origin = file.movedFrom ?? file
+        yield* this.#takeState(origin)
+        file.bytes = yield* this.#workspace.read(origin.path, { maxBytes: maximumBytes })
+      }
       // Who may read it may run it, as git and chmod have it.
       file.newMode = executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111
     })
@@ -174,7 +180,7 @@ export class ChangePlan {
       const disk = yield* this.#workspace.info(given).pipe(
         Effect.catchIf(
           (error) => error.code === "file_not_found",
-          () => Effect.void
+          () => Effect.succeed(undefined)
         )
       )
       const file = this.#files.get(disk?.path ?? path) ?? newFile(path, disk)
@@ -232,6 +238,8 @@ interface PlannedFile {
   /** The text on disk, once it was read. */
   before: TextFile | undefined
   now: TextFile | "on disk" | "absent"
+  /** What is on disk, for a file of which only the mode changes. */
+  bytes: Uint8Array | undefined
   mode: number | undefined
   newMode: number | undefined
   movedFrom: PlannedFile | undefined
@@ -243,6 +251,7 @@ const newFile = (path: string, disk: FileInfo | undefined): PlannedFile => ({
   base: disk === undefined ? "absent" : undefined,
   before: undefined,
   now: disk === undefined ? "absent" : "on disk",
+  bytes: undefined,
   mode: disk?.mode,
   newMode: undefined,
   movedFrom: undefined
@@ -295,17 +304,17 @@ const removalsOf = (file: PlannedFile): ReadonlyArray<Change> => {
 }
 
 const writesOf = (file: PlannedFile): ReadonlyArray<Change> => {
-  const { path, now, movedFrom, mode, newMode, base } = file
+  const { path, now, bytes = new Uint8Array(), movedFrom, mode, newMode, base } = file
   if (now === "absent") return []
-  if (now === "on disk" || (movedFrom !== undefined && isMovedAsItIs(file))) {
-    return movedFrom === undefined ? [] : [{ kind: "move", from: movedFrom.path, to: path, createDirectories: true }]
+  if (movedFrom !== undefined && isMovedAsItIs(file)) {
+    return [{ kind: "move", from: movedFrom.path, to: path, createDirectories: true }]
   }
   const written = newMode ?? (movedFrom === undefined ? undefined : mode)
   return [
     {
       kind: "write",
       path,
-      content: now.encode(),
+      content: now === "on disk" ? bytes : now.encode(),
       createDirectories: true,
       ...(base !== undefined && { base }),
       ...(written !== undefined && { mode: written })

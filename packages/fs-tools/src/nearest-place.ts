@@ -48,7 +48,7 @@ const byCommonLines = (file: TextFile, expected: ReadonlyArray<string>): number 
   const wanted = new Map<string, Array<number>>()
   for (const [index, line] of expected.entries()) {
     const text = normalised(line)
-    if (text.length > 1) wanted.set(text, [...(wanted.get(text) ?? []), index])
+    if (text !== "") wanted.set(text, [...(wanted.get(text) ?? []), index])
   }
   const votes = new Map<number, number>()
   let best: number | undefined

@@ -1,0 +1,422 @@
+import { statSync } from "node:fs"
+import { join } from "node:path"
+
+import type { Fixture } from "@haft/testing"
+import { describe, expect, it } from "vitest"
+
+import { openTools } from "../../test/open-tools.ts"
+
+interface Result {
+  readonly ok: boolean
+  readonly result?: { readonly files: ReadonlyArray<object>; readonly hunks: ReadonlyArray<object> }
+  readonly error?: { readonly code: string; readonly message: string; readonly details?: Record<string, unknown> }
+}
+
+const patch = async (files: Record<string, Fixture>, ...lines: ReadonlyArray<string>) => {
+  const tools = await openTools(files)
+  try {
+    const reply = (await tools.call("apply_patch", { patch: `${lines.join("\n")}\n` })) as Result
+    const read = (path: string) => (tools.workspace.exists(path) ? tools.workspace.bytes(path).toString() : null)
+    const modeOf = (path: string) => statSync(join(tools.workspace.root, path)).mode & 0o777
+    const paths = ["a.txt", "b.txt", "c.txt"]
+    return {
+      reply,
+      error: reply.error,
+      hunks: reply.result?.hunks,
+      a: read("a.txt"),
+      b: read("b.txt"),
+      modes: paths.filter((path) => tools.workspace.exists(path)).map(modeOf)
+    }
+  } finally {
+    await tools[Symbol.asyncDispose]()
+  }
+}
+
+const head = (path: string) => [`--- a/${path}`, `+++ b/${path}`]
+
+describe("unified diffs: files", () => {
+  it("changes, creates and deletes", async () => {
+    const { reply, a, b } = await patch(
+      { "a.txt": "one\n", "c.txt": "gone\n" },
+      ...head("a.txt"),
+      "@@ -1 +1 @@",
+      "-one",
+      "+1",
+      "--- /dev/null\t1970-01-01",
+      "+++ b/b.txt\t2024-01-01 00:00:00",
+      "@@ -0,0 +1,2 @@",
+      "+new",
+      "+file",
+      "\\ No newline at end of file",
+      "--- a/c.txt",
+      "+++ /dev/null",
+      "@@ -1 +0,0 @@",
+      "-gone"
+    )
+    expect([a, b]).toEqual(["1\n", "new\nfile"])
+    expect(reply.result?.files).toMatchObject([
+      { path: "a.txt", change: "modified" },
+      { path: "b.txt", change: "created" },
+      { path: "c.txt", change: "deleted" }
+    ])
+  })
+
+  it("understands git's headers: renames with changes, modes and empty files", async () => {
+    const { reply, b, modes } = await patch(
+      { "a.txt": { text: "one\ntwo\n", mode: 0o755 }, "c.txt": "" },
+      "diff --git a/a.txt b/b.txt",
+      "similarity index 50%",
+      "rename from a.txt",
+      "rename to b.txt",
+      "index 123..456 100755",
+      "--- a/a.txt",
+      "+++ b/b.txt",
+      "@@ -1,2 +1,2 @@",
+      " one",
+      "-two",
+      "+2",
+      "diff --git a/c.txt b/c.txt",
+      "deleted file mode 100644",
+      "index e69de29..0000000"
+    )
+    expect(reply.result?.files).toMatchObject([
+      { path: "a.txt", change: "moved", moved_to: "b.txt" },
+      { path: "c.txt", change: "deleted" }
+    ])
+    expect([b, modes]).toEqual(["one\n2\n", [0o755]])
+  })
+
+  it("copies, creates an empty file, and sets the executable bit", async () => {
+    const { b, modes } = await patch(
+      { "a.txt": { text: "one\n", mode: 0o644 } },
+      "diff --git a/a.txt b/b.txt",
+      "similarity index 100%",
+      "copy from a.txt",
+      "copy to b.txt",
+      "diff --git a/c.txt b/c.txt",
+      "new file mode 100755",
+      "index 0000000..e69de29"
+    )
+    expect([b, modes]).toEqual(["one\n", [0o644, 0o644, 0o755]])
+  })
+
+  it("sets and clears the executable bit of a file whose text stays", async () => {
+    const mode = (now: string) => ["diff --git a/a.txt b/a.txt", "old mode 100000", `new mode ${now}`]
+    expect((await patch({ "a.txt": { text: "x", mode: 0o644 } }, ...mode("100755"))).modes).toEqual([0o755])
+    expect((await patch({ "a.txt": { text: "x", mode: 0o750 } }, ...mode("100644"))).modes).toEqual([0o640])
+  })
+
+  it("keeps the mode of a script", async () => {
+    const { modes } = await patch(
+      { "a.txt": { text: "x\n", mode: 0o755 } },
+      ...head("a.txt"),
+      "@@ -1 +1 @@",
+      "-x",
+      "+y"
+    )
+    expect(modes).toEqual([0o755])
+  })
+
+  it("reads quoted names", async () => {
+    await using tools = await openTools({ 'gr\u00fc\u00df "x".txt': "one\n" })
+    const name = '"a/gr\\303\\274\\303\\237 \\"x\\".txt"'
+    const diff = [`--- ${name}`, `+++ ${name.replace("a/", "b/")}`, "@@ -1 +1 @@", "-one", "+1", ""].join("\n")
+    expect(await tools.call("apply_patch", { patch: diff })).toMatchObject({ ok: true })
+    expect(tools.workspace.read('gr\u00fc\u00df "x".txt')).toBe("1\n")
+  })
+
+  it.each([
+    ["names without prefixes", "--- a.txt", "+++ a.txt"],
+    ["another first directory on each side", "--- old/a.txt", "+++ new/a.txt"],
+    ["a prefix on one side", "--- a.txt", "+++ b/a.txt"],
+    ["a backup as the old file", "--- a.txt.orig", "+++ a.txt"]
+  ])("finds the file by %s", async (_what, old, now) => {
+    expect((await patch({ "a.txt": "one\n" }, old, now, "@@ -1 +1 @@", "-one", "+1")).a).toBe("1\n")
+  })
+
+  it("skips the words around a diff, such as a mail's", async () => {
+    const { a } = await patch(
+      { "a.txt": "one\n" },
+      "From: someone",
+      "Subject: a change",
+      "",
+      ...head("a.txt"),
+      "@@ -1 +1 @@",
+      "-one",
+      "+1",
+      "-- ",
+      "2.39.0"
+    )
+    expect(a).toBe("1\n")
+  })
+
+  it.each([
+    [
+      "a deletion that leaves something",
+      ["--- a/a.txt", "+++ /dev/null", "@@ -1 +0,0 @@", "-one"],
+      "patch_hunk_failed"
+    ],
+    ["a creation over a file", ["--- /dev/null", "+++ b/a.txt", "@@ -0,0 +1 @@", "+x"], "already_exists"],
+    ["a file that is not there", [...head("x.txt"), "@@ -1 +1 @@", "-a", "+b"], "file_not_found"],
+    [
+      "a binary patch",
+      ["diff --git a/a.txt b/a.txt", "index 1..2 100644", "GIT binary patch", "literal 3"],
+      "patch_parse_error"
+    ],
+    [
+      "binary files that differ",
+      ["diff --git a/a.txt b/a.txt", "Binary files a/a.txt and b/a.txt differ"],
+      "patch_parse_error"
+    ],
+    ["an ed script", ["1c", "x", "."], "patch_parse_error"],
+    ["a context diff", ["*** a.txt", "--- a.txt", "***************", "*** 1 ****"], "patch_parse_error"],
+    ["a hunk without a file", ["@@ -1 +1 @@", "-a", "+b"], "patch_parse_error"],
+    ["a header without hunks", [...head("a.txt")], "patch_parse_error"],
+    ["a broken hunk header", [...head("a.txt"), "@@ -x +1 @@", "-a", "+b"], "patch_parse_error"],
+    ["an empty hunk", [...head("a.txt"), "@@ -1,2 +1,2 @@"], "patch_parse_error"],
+    ["a hunk without changes", [...head("a.txt"), "@@ -1 +1 @@", " one"], "patch_parse_error"],
+    ["two times /dev/null", ["--- /dev/null", "+++ /dev/null", "@@ -1 +1 @@", "-a", "+b"], "patch_parse_error"],
+    [
+      "a link",
+      ["diff --git a/l b/l", "new file mode 120000", "--- /dev/null", "+++ b/l", "@@ -0,0 +1 @@", "+/etc/passwd"],
+      "path_outside_workspace"
+    ],
+    [
+      "a submodule",
+      ["diff --git a/l b/l", "new file mode 160000", "--- /dev/null", "+++ b/l", "@@ -0,0 +1 @@", "+x"],
+      "path_outside_workspace"
+    ],
+    ["git's own files", [...head(".git/config"), "@@ -1 +1 @@", "-a", "+b"], "path_outside_workspace"],
+    ["an absolute path", ["--- /etc/passwd", "+++ /etc/passwd", "@@ -1 +1 @@", "-a", "+b"], "path_outside_workspace"],
+    ["a path that climbs out", [...head("../x"), "@@ -1 +1 @@", "-a", "+b"], "path_outside_workspace"]
+  ])("refuses %s", async (_what, lines, code) => {
+    const { error, a } = await patch({ "a.txt": "one\ntwo\n" }, ...lines)
+    expect(error?.code).toBe(code)
+    expect(a).toBe("one\ntwo\n")
+  })
+})
+
+describe("unified diffs: places", () => {
+  const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => `${from + index}`)
+  const text = (...all: ReadonlyArray<string>) => all.map((line) => `${line}\n`).join("")
+
+  it("finds a hunk away from its stated line, and says how far", async () => {
+    const { a, hunks } = await patch(
+      { "a.txt": text("x", "y", ...lines(1, 9)) },
+      ...head("a.txt"),
+      "@@ -2,3 +2,3 @@",
+      " 2",
+      "-3",
+      "+three",
+      " 4"
+    )
+    expect(a).toBe(text("x", "y", "1", "2", "three", ...lines(4, 9)))
+    expect(hunks).toEqual([{ path: "a.txt", line: 5, matched: "exact", offset: 2, fuzz: 0 }])
+  })
+
+  it("leaves out up to two lines of context, and says so", async () => {
+    const { a, hunks } = await patch(
+      { "a.txt": text("x", "2", "3", "4", "5", "6", "y") },
+      ...head("a.txt"),
+      "@@ -1,7 +1,7 @@",
+      ...[" 1", " 2", " 3", "-4", "+four", " 5", " 6", " 7"]
+    )
+    expect(a).toBe(text("x", "2", "3", "four", "5", "6", "y"))
+    expect(hunks).toMatchObject([{ fuzz: 1 }])
+  })
+
+  it("carries the offset of one hunk to the next", async () => {
+    const { a } = await patch(
+      { "a.txt": text("new", ...lines(1, 20)) },
+      ...head("a.txt"),
+      "@@ -2,3 +2,3 @@",
+      ...[" 2", "-3", "+three", " 4"],
+      "@@ -12,3 +12,3 @@",
+      ...[" 12", "-13", "+thirteen", " 14"]
+    )
+    expect(a).toBe(text("new", "1", "2", "three", ...lines(4, 12), "thirteen", ...lines(14, 20)))
+  })
+
+  it("inserts after the line that a header without old lines names", async () => {
+    expect((await patch({ "a.txt": text("1", "2") }, ...head("a.txt"), "@@ -1,0 +2 @@", "+between")).a).toBe(
+      text("1", "between", "2")
+    )
+    expect((await patch({ "a.txt": text("1", "2") }, ...head("a.txt"), "@@ -0,0 +1 @@", "+top")).a).toBe(
+      text("top", "1", "2")
+    )
+    expect((await patch({ "a.txt": "1\n" }, ...head("a.txt"), "@@ -7,0 +8 @@", "+x")).error?.code).toBe(
+      "patch_hunk_failed"
+    )
+  })
+
+  it("creates a file by a hunk without old lines, whatever the header says", async () => {
+    expect((await patch({}, ...head("a.txt"), "@@ -0,0 +1 @@", "+new")).a).toBe("new\n")
+  })
+
+  it.each([
+    ["too small", "@@ -1,1 +1,1 @@"],
+    ["too large", "@@ -1,9 +1,9 @@"],
+    ["missing", "@@"],
+    ["three dots", "@@ ... @@"]
+  ])("derives counts that are %s from the body", async (_what, header) => {
+    const { a } = await patch({ "a.txt": text("1", "2", "3") }, ...head("a.txt"), header, " 1", "-2", "+two")
+    expect(a).toBe(text("1", "two", "3"))
+  })
+
+  it("reads the next file after a body whose counts are wrong", async () => {
+    const { a, b } = await patch(
+      { "a.txt": "1\n", "b.txt": "2\n" },
+      ...head("a.txt"),
+      "@@ -1,5 +1,5 @@",
+      ...["-1", "+one"],
+      ...head("b.txt"),
+      "@@ -1 +1 @@",
+      ...["-2", "+two"]
+    )
+    expect([a, b]).toEqual(["one\n", "two\n"])
+  })
+
+  it("wants a hunk without line numbers to be unique", async () => {
+    const { error } = await patch({ "a.txt": text("x", "1", "x") }, ...head("a.txt"), "@@ @@", "-x", "+y")
+    expect(error?.details).toMatchObject({ lines: [1, 3] })
+  })
+
+  it("takes a heading without line numbers for an anchor", async () => {
+    const { a } = await patch({ "a.txt": text("f:", " x", "g:", " x") }, ...head("a.txt"), "@@ g:", "- x", "+ y")
+    expect(a).toBe(text("f:", " x", "g:", " y"))
+  })
+
+  it("refuses hunks that change the same line", async () => {
+    const { error } = await patch(
+      { "a.txt": text("1", "2") },
+      ...head("a.txt"),
+      "@@ -1 +1 @@",
+      ...["-1", "+one"],
+      "@@ -1 +1 @@",
+      ...["-1", "+eins"]
+    )
+    expect(error?.code).toBe("patch_hunk_failed")
+  })
+
+  it("says that a hunk fits nowhere, and what is nearest", async () => {
+    const { error } = await patch(
+      { "a.txt": text("a", "b", "c") },
+      ...head("a.txt"),
+      "@@ -1,3 +1,3 @@",
+      " a",
+      "-B",
+      "+x",
+      " c"
+    )
+    expect(error).toMatchObject({
+      code: "patch_hunk_failed",
+      details: { nearest_line: 1, differs_at: 2, expected: "B", found: "b" }
+    })
+  })
+})
+
+describe("unified diffs: bytes", () => {
+  it("keeps CRLF throughout when the patch has LF", async () => {
+    const { a } = await patch(
+      { "a.txt": "1\r\n2\r\n3\r\n" },
+      ...head("a.txt"),
+      "@@ -1,3 +1,4 @@",
+      " 1",
+      "-2",
+      "+two",
+      "+more",
+      " 3"
+    )
+    expect(a).toBe("1\r\ntwo\r\nmore\r\n3\r\n")
+  })
+
+  it("applies a patch that came with CRLF to an LF file", async () => {
+    const { a } = await patch(
+      { "a.txt": "1\n2\n" },
+      "--- a/a.txt\r",
+      "+++ b/a.txt\r",
+      "@@ -1,2 +1,2 @@\r",
+      " 1\r",
+      "-2\r",
+      "+two\r"
+    )
+    expect(a).toBe("1\ntwo\n")
+  })
+
+  it("changes line ends when the patch says so", async () => {
+    const { a } = await patch({ "a.txt": "1\r\n2\r\n" }, ...head("a.txt"), "@@ -1,2 +1,2 @@", "-1\r", "+1", " 2\r")
+    expect(a).toBe("1\n2\r\n")
+  })
+
+  it("honours the mark for a missing newline on either side", async () => {
+    const marked = "\\ No newline at end of file"
+    expect((await patch({ "a.txt": "1" }, ...head("a.txt"), "@@ -1 +1 @@", "-1", marked, "+1")).a).toBe("1\n")
+    expect((await patch({ "a.txt": "1\n" }, ...head("a.txt"), "@@ -1 +1 @@", "-1", "+1", marked)).a).toBe("1")
+    expect((await patch({ "a.txt": "1\n2" }, ...head("a.txt"), "@@ -1,2 +1,2 @@", "-1", "+one", " 2")).a).toBe("one\n2")
+    expect((await patch({ "a.txt": "1\n2" }, ...head("a.txt"), "@@ -1,2 +1,3 @@", " 1", " 2", "+3")).a).toBe("1\n2\n3")
+  })
+
+  it("keeps a byte order mark that the patch does not know of, and takes one away that it names", async () => {
+    const change = (old: string) =>
+      patch({ "a.txt": "\uFEFF1\n2\n" }, ...head("a.txt"), "@@ -1,2 +1,2 @@", `-${old}`, "+one", " 2")
+    expect((await change("1")).a).toBe("\uFEFFone\n2\n")
+    expect((await change("\uFEFF1")).a).toBe("one\n2\n")
+  })
+
+  it("writes through a link to a file inside, and keeps the link", async () => {
+    await using tools = await openTools({ "real.txt": "1\n", link: { symlink: "real.txt" } })
+    expect(await tools.call("apply_patch", { patch: "--- a/link\n+++ b/link\n@@ -1 +1 @@\n-1\n+one\n" })).toMatchObject(
+      { ok: true }
+    )
+    expect(tools.workspace.read("real.txt")).toBe("one\n")
+    const move = "*** Begin Patch\n*** Update File: link\n*** Move to: other\n@@\n-one\n+two\n*** End Patch"
+    expect(await tools.call("apply_patch", { patch: move })).toMatchObject({ error: { code: "not_a_regular_file" } })
+  })
+})
+
+describe("unified diffs: preview and approval", () => {
+  it("shows the diff that will be made, and where each hunk was found", async () => {
+    await using tools = await openTools({ "a.txt": "new\n1\n2\n" })
+    const { diff } = await tools.host.preview("apply_patch", {
+      patch: "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n 1\n-2\n+two\n"
+    })
+    expect(diff).toBe(
+      "# a.txt: matched at line 3, exactly, 1 lines further down than stated\n" +
+        "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n new\n 1\n-2\n+two\n"
+    )
+    expect(tools.workspace.read("a.txt")).toBe("new\n1\n2\n")
+  })
+
+  it("previews modes, deletions and binary files too", async () => {
+    await using tools = await openTools({
+      "a.sh": { text: "x\n", mode: 0o644 },
+      "b.bin": Buffer.from([0]),
+      "c.txt": "c\n"
+    })
+    const preview = async (patch: string) => (await tools.host.preview("apply_patch", { patch })).diff
+    expect(await preview("diff --git a/a.sh b/a.sh\nold mode 100644\nnew mode 100755\n")).toBe(
+      "old mode 100644\nnew mode 100755\n"
+    )
+    expect(await preview("*** Begin Patch\n*** Delete File: b.bin\n*** Delete File: c.txt\n*** End Patch")).toBe(
+      "Binary file b.bin is replaced or deleted\n--- a/c.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-c\n"
+    )
+  })
+
+  it("does not write to a file that changed while the question was open", async () => {
+    const { scriptedApprover } = await import("@haft/testing")
+    let change = (): void => undefined
+    const approver = scriptedApprover(() => {
+      change()
+      return { approved: true }
+    })
+    await using tools = await openTools({ "a.txt": "1\n" }, { approver })
+    let count = 0
+    change = () => tools.workspace.put("a.txt", `1\nchanged ${count++}\n`)
+    expect(
+      await tools.call("apply_patch", { patch: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-1\n+one\n" })
+    ).toMatchObject({
+      ok: false,
+      error: { code: "stale_file" }
+    })
+  })
+})

@@ -1,0 +1,212 @@
+import type { Fixture } from "@haft/testing"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+
+import { openTools } from "../../test/open-tools.ts"
+import { TextFile } from "../text-file.ts"
+import { replacementFor } from "./edit-text.ts"
+import { findText } from "./find-text.ts"
+
+interface Result {
+  readonly ok: boolean
+  readonly result?: Record<string, unknown>
+  readonly error?: { readonly code: string; readonly message: string; readonly details?: Record<string, unknown> }
+}
+
+const edit = async (file: Fixture, edits: ReadonlyArray<object>, more: object = {}) => {
+  await using tools = await openTools({ f: file })
+  const reply = (await tools.call("edit_file", { path: "f", edits, ...more })) as Result
+  return { reply, error: reply.error, result: reply.result, bytes: Buffer.from(tools.workspace.bytes("f")), text: tools.workspace.read("f") }
+}
+
+describe("edit-text", () => {
+  it("replaces what is unique, and reports what a model needs to go on", async () => {
+    const { text, result } = await edit("one\ntwo\nthree\n", [{ find: "two", replace: "2\n2b" }])
+    expect(text).toBe("one\n2\n2b\nthree\n")
+    expect(result).toEqual({
+      path: "f",
+      changed: true,
+      fingerprint: expect.any(String) as string,
+      edits: [{ matched: "exact", replaced: 1, line: 2 }],
+      lines: [{ start: 2, end: 3 }],
+      snippet: "     1\tone\n     2\t2\n     3\t2b\n     4\tthree",
+      warnings: []
+    })
+  })
+
+  it("makes each edit on the result of the one before", async () => {
+    const { text } = await edit("a\n", [
+      { find: "a", replace: "b\nc" },
+      { find: "b\nc", replace: "d" }
+    ])
+    expect(text).toBe("d\n")
+  })
+
+  it("changes nothing when one of several edits does not fit", async () => {
+    const { text, error } = await edit("a\nb\n", [
+      { find: "a", replace: "x" },
+      { find: "zzz", replace: "y" }
+    ])
+    expect(text).toBe("a\nb\n")
+    expect(error).toMatchObject({ code: "match_not_found" })
+    expect(error?.message).toContain("edit 2")
+    expect(error?.message).toContain("nothing was changed")
+  })
+
+  it("refuses a text that stands twice, lists the lines, and never loosens", async () => {
+    const { text, error } = await edit("x = 1\nx = 1\nx  = 1;\n", [{ find: "x = 1", replace: "x = 2" }])
+    expect(text).toBe("x = 1\nx = 1\nx  = 1;\n")
+    expect(error).toMatchObject({ code: "match_not_unique", details: { matches: 2, lines: [1, 2] } })
+  })
+
+  it("counts places that overlap", async () => {
+    expect((await edit("aaa\n", [{ find: "aa", replace: "b" }])).error?.code).toBe("match_not_unique")
+  })
+
+  it("replaces every place when asked to", async () => {
+    const { text, result } = await edit("aa b aa\naa\n", [{ find: "aa", replace: "a" }].map((one) => ({ ...one, all: true })))
+    expect(text).toBe("a b a\na\n")
+    expect(result).toMatchObject({ edits: [{ replaced: 3 }] })
+  })
+
+  it("takes $& and its like for text", async () => {
+    expect((await edit("x\n", [{ find: "x", replace: "$& $$ $1 $`" }])).text).toBe("$& $$ $1 $`\n")
+  })
+
+  it("matches LF against CRLF, and writes CRLF", async () => {
+    const { text, result } = await edit("one\r\ntwo\r\nthree\r\n", [{ find: "one\ntwo", replace: "1\n1b\n2" }])
+    expect(text).toBe("1\r\n1b\r\n2\r\nthree\r\n")
+    expect(result).toMatchObject({ edits: [{ matched: "line_endings" }] })
+  })
+
+  it("writes CRLF when only the replacement has several lines, also on a last line", async () => {
+    expect((await edit("one\r\ntwo", [{ find: "two", replace: "2\n3" }])).text).toBe("one\r\n2\r\n3")
+  })
+
+  it("changes line ends when the caller spells them out", async () => {
+    expect((await edit("a\r\nb\r\n", [{ find: "\r\n", replace: "\n", all: true }])).text).toBe("a\nb\n")
+  })
+
+  it.each([
+    ["spaces at line ends", "if x:  \n    y\n", "if x:\n    y", "trailing_space", "z\n"],
+    ["look-alike characters", "say \u201chi\u201d \u2013 ok\n", 'say "hi" - ok', "look_alikes", "z\n"]
+  ])("forgives %s, and reports it", async (_what, file, find, matched, after) => {
+    const { text, result } = await edit(file, [{ find, replace: "z" }])
+    expect(text).toBe(after)
+    expect(result).toMatchObject({ edits: [{ matched }] })
+  })
+
+  it("forgives the indentation of a whole block, and shifts what it writes", async () => {
+    const { text, result } = await edit("class A:\n    def f(self):\n        return 1\n", [
+      { find: "def f(self):\n    return 1", replace: "def f(self):\n    x = 2\n\n    return x" }
+    ])
+    expect(text).toBe("class A:\n    def f(self):\n        x = 2\n\n        return x\n")
+    expect(result).toMatchObject({ edits: [{ matched: "indentation" }] })
+  })
+
+  it("does not take an uneven indentation for a shifted block", async () => {
+    expect((await edit("  a\n        b\n", [{ find: "a\n  b", replace: "x" }])).error?.code).toBe("match_not_found")
+  })
+
+  it("forgives nothing when it is to be exact", async () => {
+    const { error } = await edit("a  \nb\n", [{ find: "a\nb", replace: "x" }], { exact: true })
+    expect(error?.code).toBe("match_not_found")
+  })
+
+  it("wants a loose match to be unique too", async () => {
+    const { error } = await edit("a \nb\na  \nb\n", [{ find: "a\nb", replace: "x" }])
+    expect(error).toMatchObject({ code: "match_not_unique", details: { lines: [1, 3] } })
+  })
+
+  it("shows the nearest place and what differs, and writes nothing there", async () => {
+    const { text, error } = await edit("function add(a, b) {\n  return a - b\n}\n", [
+      { find: "function add(a, b) {\n  return a + b", replace: "x" }
+    ])
+    expect(text).toBe("function add(a, b) {\n  return a - b\n}\n")
+    expect(error?.details).toEqual({
+      path: "f",
+      nearest_line: 1,
+      differs_at: 2,
+      expected: "  return a + b",
+      found: "  return a - b"
+    })
+  })
+
+  it("finds a similar line when no line is the same", async () => {
+    const { error } = await edit("alpha\nconst total = sum(values)\nomega\n", [{ find: "const total = sum(value)\n", replace: "" }])
+    expect(error?.details).toMatchObject({ nearest_line: 2 })
+  })
+
+  it("says so when nothing is close", async () => {
+    expect((await edit("a\n", [{ find: "completely different", replace: "" }])).error?.message).toContain("nothing in the file is close")
+  })
+
+  it("says that edits change nothing, and touches nothing", async () => {
+    expect((await edit("a\n", [{ find: "a", replace: "a" }])).result).toMatchObject({ changed: false, lines: [] })
+  })
+
+  it("refuses a file that is no longer what was read", async () => {
+    expect((await edit("a\n", [{ find: "a", replace: "b" }], { expected_fingerprint: "other" })).error?.code).toBe("stale_file")
+  })
+
+  it("warns of text that stands for text left out", async () => {
+    const { result } = await edit("a\n", [{ find: "a", replace: "b\n# ... existing code ...\n" }])
+    expect(result).toMatchObject({ warnings: [expect.stringContaining("existing code")] })
+  })
+
+  it("keeps a byte order mark, Latin-1 and UTF-16 as they are", async () => {
+    const change = [{ find: "é", replace: "è" }]
+    expect((await edit("\uFEFFcafé\n", change)).text).toBe("\uFEFFcafè\n")
+    expect((await edit(Buffer.from("caf\xe9\r\n", "latin1"), change)).bytes).toEqual(Buffer.from("caf\xe8\r\n", "latin1"))
+    expect((await edit(Buffer.from("\uFEFFcafé", "utf16le"), change)).bytes).toEqual(Buffer.from("\uFEFFcafè", "utf16le"))
+  })
+
+  it("refuses a character that the file's encoding does not have", async () => {
+    const { error } = await edit(Buffer.from("caf\xe9\n", "latin1"), [{ find: "caf", replace: "→" }])
+    expect(error).toMatchObject({ code: "write_failed" })
+    expect(error?.message).toContain("latin-1")
+  })
+
+  it.each([
+    ["an empty text to find", [{ find: "", replace: "x" }], "invalid_params"],
+    ["no edits", [], "invalid_params"],
+    ["an unknown key", [{ find: "a", replace: "b", regex: true }], "invalid_params"]
+  ])("refuses %s", async (_what, edits, code) => {
+    expect((await edit("a\n", edits)).error?.code).toBe(code)
+  })
+
+  it("cuts a long snippet short", async () => {
+    const { result } = await edit("a\n", [{ find: "a", replace: Array.from({ length: 100 }, (_, line) => `${line}`).join("\n") }])
+    expect(String(result?.["snippet"]).split("\n")).toHaveLength(41)
+  })
+
+  it("marks a gap between two changed places", async () => {
+    const lines = Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n")
+    const { result } = await edit(lines, [
+      { find: "line 2\n", replace: "two\n" },
+      { find: "line 20\n", replace: "twenty\n" }
+    ])
+    expect(String(result?.["snippet"])).toContain("\n…\n")
+    expect(result?.["lines"]).toEqual([
+      { start: 3, end: 3 },
+      { start: 21, end: 21 }
+    ])
+  })
+
+  it("leaves every byte outside the replaced text alone, whatever the file's line ends", () => {
+    const line = fc.record({ text: fc.constantFrom("a", "b  ", "\tc", "é", ""), end: fc.constantFrom("\n", "\r\n") })
+    const file = fc.array(line, { maxLength: 8 }).map((lines) => lines.map(({ text, end }) => text + end).join(""))
+    fc.assert(
+      fc.property(file, file, fc.constantFrom("new", "x\ny", "", "$&"), (before, after, replace) => {
+        const text = TextFile.decode(Buffer.from(`${before}<<HERE>>${after}`))
+        const [found] = text === undefined ? [] : findText(text.text, "<<HERE>>", "exact")
+        if (text === undefined || found === undefined) throw new Error("the text to find is always there")
+        const bytes = Buffer.concat(text.replace([replacementFor(text, found, { find: "<<HERE>>", replace })]).encode())
+        const middle = bytes.toString().slice(before.length, bytes.toString().length - after.length)
+        expect(bytes.toString().startsWith(before) && bytes.toString().endsWith(after)).toBe(true)
+        expect(middle.replaceAll("\r\n", "\n")).toBe(replace)
+      }),
+      { numRuns: 300 }
+    )
+  })
+})
