@@ -16,7 +16,13 @@ interface Result {
 const edit = async (file: Fixture, edits: ReadonlyArray<object>, more: object = {}) => {
   await using tools = await openTools({ f: file })
   const reply = (await tools.call("edit_file", { path: "f", edits, ...more })) as Result
-  return { reply, error: reply.error, result: reply.result, bytes: Buffer.from(tools.workspace.bytes("f")), text: tools.workspace.read("f") }
+  return {
+    reply,
+    error: reply.error,
+    result: reply.result,
+    bytes: Buffer.from(tools.workspace.bytes("f")),
+    text: tools.workspace.read("f")
+  }
 }
 
 describe("edit-text", () => {
@@ -64,7 +70,10 @@ describe("edit-text", () => {
   })
 
   it("replaces every place when asked to", async () => {
-    const { text, result } = await edit("aa b aa\naa\n", [{ find: "aa", replace: "a" }].map((one) => ({ ...one, all: true })))
+    const { text, result } = await edit(
+      "aa b aa\naa\n",
+      [{ find: "aa", replace: "a" }].map((one) => ({ ...one, all: true }))
+    )
     expect(text).toBe("a b a\na\n")
     expect(result).toMatchObject({ edits: [{ replaced: 3 }] })
   })
@@ -133,12 +142,16 @@ describe("edit-text", () => {
   })
 
   it("finds a similar line when no line is the same", async () => {
-    const { error } = await edit("alpha\nconst total = sum(values)\nomega\n", [{ find: "const total = sum(value)\n", replace: "" }])
+    const { error } = await edit("alpha\nconst total = sum(values)\nomega\n", [
+      { find: "const total = sum(value)\n", replace: "" }
+    ])
     expect(error?.details).toMatchObject({ nearest_line: 2 })
   })
 
   it("says so when nothing is close", async () => {
-    expect((await edit("a\n", [{ find: "completely different", replace: "" }])).error?.message).toContain("nothing in the file is close")
+    expect((await edit("a\n", [{ find: "completely different", replace: "" }])).error?.message).toContain(
+      "nothing in the file is close"
+    )
   })
 
   it("says that edits change nothing, and touches nothing", async () => {
@@ -146,7 +159,9 @@ describe("edit-text", () => {
   })
 
   it("refuses a file that is no longer what was read", async () => {
-    expect((await edit("a\n", [{ find: "a", replace: "b" }], { expected_fingerprint: "other" })).error?.code).toBe("stale_file")
+    expect((await edit("a\n", [{ find: "a", replace: "b" }], { expected_fingerprint: "other" })).error?.code).toBe(
+      "stale_file"
+    )
   })
 
   it("warns of text that stands for text left out", async () => {
@@ -157,8 +172,12 @@ describe("edit-text", () => {
   it("keeps a byte order mark, Latin-1 and UTF-16 as they are", async () => {
     const change = [{ find: "é", replace: "è" }]
     expect((await edit("\uFEFFcafé\n", change)).text).toBe("\uFEFFcafè\n")
-    expect((await edit(Buffer.from("caf\xe9\r\n", "latin1"), change)).bytes).toEqual(Buffer.from("caf\xe8\r\n", "latin1"))
-    expect((await edit(Buffer.from("\uFEFFcafé", "utf16le"), change)).bytes).toEqual(Buffer.from("\uFEFFcafè", "utf16le"))
+    expect((await edit(Buffer.from("caf\xe9\r\n", "latin1"), change)).bytes).toEqual(
+      Buffer.from("caf\xe8\r\n", "latin1")
+    )
+    expect((await edit(Buffer.from("\uFEFFcafé", "utf16le"), change)).bytes).toEqual(
+      Buffer.from("\uFEFFcafè", "utf16le")
+    )
   })
 
   it("refuses a character that the file's encoding does not have", async () => {
@@ -176,7 +195,9 @@ describe("edit-text", () => {
   })
 
   it("cuts a long snippet short", async () => {
-    const { result } = await edit("a\n", [{ find: "a", replace: Array.from({ length: 100 }, (_, line) => `${line}`).join("\n") }])
+    const { result } = await edit("a\n", [
+      { find: "a", replace: Array.from({ length: 100 }, (_, line) => `${line}`).join("\n") }
+    ])
     expect(String(result?.["snippet"]).split("\n")).toHaveLength(41)
   })
 
