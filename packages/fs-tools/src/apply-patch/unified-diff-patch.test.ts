@@ -219,7 +219,14 @@ describe("unified diffs: places", () => {
       { "a.txt": text("x", "2", "3", "4", "5", "6", "y") },
       ...head("a.txt"),
       "@@ -1,7 +1,7 @@",
-      ...[" 1", " 2", " 3", "-4", "+four", " 5", " 6", " 7"]
+      " 1",
+      " 2",
+      " 3",
+      "-4",
+      "+four",
+      " 5",
+      " 6",
+      " 7"
     )
     expect(a).toBe(text("x", "2", "3", "four", "5", "6", "y"))
     expect(hunks).toMatchObject([{ fuzz: 1 }])
@@ -230,9 +237,15 @@ describe("unified diffs: places", () => {
       { "a.txt": text("new", ...lines(1, 20)) },
       ...head("a.txt"),
       "@@ -2,3 +2,3 @@",
-      ...[" 2", "-3", "+three", " 4"],
+      " 2",
+      "-3",
+      "+three",
+      " 4",
       "@@ -12,3 +12,3 @@",
-      ...[" 12", "-13", "+thirteen", " 14"]
+      " 12",
+      "-13",
+      "+thirteen",
+      " 14"
     )
     expect(a).toBe(text("new", "1", "2", "three", ...lines(4, 12), "thirteen", ...lines(14, 20)))
   })
@@ -268,10 +281,12 @@ describe("unified diffs: places", () => {
       { "a.txt": "1\n", "b.txt": "2\n" },
       ...head("a.txt"),
       "@@ -1,5 +1,5 @@",
-      ...["-1", "+one"],
+      "-1",
+      "+one",
       ...head("b.txt"),
       "@@ -1 +1 @@",
-      ...["-2", "+two"]
+      "-2",
+      "+two"
     )
     expect([a, b]).toEqual(["one\n", "two\n"])
   })
@@ -291,9 +306,11 @@ describe("unified diffs: places", () => {
       { "a.txt": text("1", "2") },
       ...head("a.txt"),
       "@@ -1 +1 @@",
-      ...["-1", "+one"],
+      "-1",
+      "+one",
       "@@ -1 +1 @@",
-      ...["-1", "+eins"]
+      "-1",
+      "+eins"
     )
     expect(error?.code).toBe("patch_hunk_failed")
   })

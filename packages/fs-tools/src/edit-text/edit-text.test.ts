@@ -70,10 +70,7 @@ describe("edit-text", () => {
   })
 
   it("replaces every place when asked to", async () => {
-    const { text, result } = await edit(
-      "aa b aa\naa\n",
-      [{ find: "aa", replace: "a" }].map((one) => ({ ...one, all: true }))
-    )
+    const { text, result } = await edit("aa b aa\naa\n", [{ find: "aa", replace: "a", all: true }])
     expect(text).toBe("a b a\na\n")
     expect(result).toMatchObject({ edits: [{ replaced: 3 }] })
   })
