@@ -1,0 +1,248 @@
+import { appendFileSync, chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { afterAll, describe, expect, it } from "@effect/vitest"
+import { Artifacts, isToolError, Journal } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import { fileArtifacts } from "./artifacts-file.ts"
+import { fileJournal } from "./journal-file.ts"
+import { readJournal, verifyJournal } from "./journal-lines.ts"
+
+const base = mkdtempSync(join(tmpdir(), "haft-journal-"))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+let count = 0
+const newDirectory = () => join(base, `s${++count}`)
+
+const withJournal = <A, E>(
+  directory: string,
+  use: (journal: typeof Journal.Service) => Effect.Effect<A, E>,
+  run?: string
+): Promise<A> =>
+  Effect.runPromise(
+    Journal.use(use).pipe(Effect.provide(fileJournal({ directory, ...(run !== undefined && { run }) })))
+  )
+const eventsOf = (directory: string, run: string) => join(directory, "runs", run, "events.jsonl")
+
+const started = (step: number) => ({
+  type: "tool_call_started",
+  request_id: `r-${step}`,
+  step,
+  tool: "read_file",
+  at: 0,
+  params: { path: "a\nb" }
+})
+const finished = (step: number) => ({
+  type: "tool_call_finished",
+  request_id: `r-${step}`,
+  step,
+  tool: "read_file",
+  at: 1000,
+  status: "success",
+  duration_sec: 1,
+  reply: { ok: true }
+})
+
+describe("the record", () => {
+  it("has one line an event, numbered, timed and chained", async () => {
+    const directory = newDirectory()
+    const heard: Array<unknown> = []
+    await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        const stop = journal.subscribe((event) => heard.push(event.type))
+        yield* journal.append(started(journal.nextStep()))
+        yield* journal.append(finished(1), { durable: true })
+        stop()
+        yield* journal.append({ type: "patch_applied" })
+        expect(journal.nextStep()).toBe(2)
+      }),
+      "run1"
+    )
+    const file = eventsOf(directory, "run1")
+    const [first, second, third] = readJournal(file)
+    expect(first).toEqual({ ...started(1), seq: 1, at: "1970-01-01T00:00:00.000Z", prev: "0".repeat(64) })
+    expect(second).toMatchObject({ seq: 2, at: "1970-01-01T00:00:01.000Z" })
+    expect(third?.at).toMatch(/^20\d\d-/)
+    expect(verifyJournal(file)).toEqual({ intact: true, events: 3, tornTail: false })
+    expect(heard).toEqual(["tool_call_started", "tool_call_finished"])
+    expect(readdirSync(join(directory, "open-runs"))).toEqual([])
+  })
+
+  it("notices lines that were changed, removed, added or swapped", async () => {
+    const directory = newDirectory()
+    await withJournal(
+      directory,
+      (journal) => Effect.forEach([1, 2, 3], (step) => journal.append(started(step))),
+      "run1"
+    )
+    const file = eventsOf(directory, "run1")
+    const lines = readFileSync(file, "utf8").split("\n")
+    const verify = (edited: ReadonlyArray<string | undefined>) => {
+      writeFileSync(file, edited.join("\n"))
+      return verifyJournal(file)
+    }
+    const broken = (line: number) => ({ intact: false, line, problem: "does not follow from the line before" })
+    expect(verify([lines[0], lines[1]?.replace("a\\nb", "c"), lines[2], ""])).toEqual(broken(3))
+    expect(verify([lines[0], lines[2], ""])).toEqual(broken(2))
+    expect(verify([lines[1], lines[0], lines[2], ""])).toEqual(broken(1))
+    expect(verify([lines[0], "prose", lines[2], ""])).toEqual({ intact: false, line: 2, problem: "is not JSON" })
+    expect(verify([...lines.slice(0, 3), "torn"])).toEqual({ intact: true, events: 3, tornTail: true })
+    expect(readJournal(file)).toHaveLength(3)
+  })
+
+  it("closes calls that a host left open when it died, and cuts a torn line", async () => {
+    const directory = newDirectory()
+    await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        for (const event of [started(1), finished(1), started(2), started(3)]) yield* journal.append(event)
+      }),
+      "dead"
+    )
+    const file = eventsOf(directory, "dead")
+    appendFileSync(file, '{"type":"half')
+    writeFileSync(join(directory, "open-runs", "dead"), "999999999 1 dead")
+    await withJournal(directory, () => Effect.void, "next")
+    expect(readJournal(file).slice(-2)).toEqual([
+      expect.objectContaining({
+        request_id: "r-2",
+        step: 2,
+        status: "error",
+        error: "cancelled",
+        aborted: true,
+        seq: 5
+      }),
+      expect.objectContaining({
+        request_id: "r-3",
+        step: 3,
+        status: "error",
+        error: "cancelled",
+        aborted: true,
+        seq: 6
+      })
+    ])
+    expect(verifyJournal(file)).toEqual({ intact: true, events: 6, tornTail: false })
+    await withJournal(directory, () => Effect.void)
+    expect(readJournal(file)).toHaveLength(6)
+  })
+
+  it("leaves the run of a living host alone", async () => {
+    const directory = newDirectory()
+    await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        yield* journal.append(started(1))
+        yield* Effect.promise(() => withJournal(directory, () => Effect.void, "other"))
+        yield* journal.append(finished(1))
+      }),
+      "alive"
+    )
+    expect(verifyJournal(eventsOf(directory, "alive"))).toEqual({ intact: true, events: 2, tornTail: false })
+  })
+
+  it("stops a call whose record can't be written", async () => {
+    const directory = newDirectory()
+    const error = await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        rmSync(join(directory, "runs"), { recursive: true })
+        return yield* Effect.flip(journal.append(started(1)))
+      })
+    )
+    expect(error).toMatchObject({
+      code: "journal_unavailable",
+      message: "the record can't be written: the file was removed; nothing was run"
+    })
+    writeFileSync(join(base, "file"), "")
+    const unopened = await Effect.runPromise(
+      Effect.flip(Journal.use(() => Effect.void).pipe(Effect.provide(fileJournal({ directory: join(base, "file") }))))
+    )
+    expect(isToolError(unopened) && unopened.code).toBe("journal_unavailable")
+  })
+
+  it("refuses a run that is there already, and names that are paths", async () => {
+    const directory = newDirectory()
+    await withJournal(directory, () => Effect.void, "once")
+    await expect(withJournal(directory, () => Effect.void, "once")).rejects.toMatchObject({
+      code: "journal_unavailable"
+    })
+    await expect(withJournal(directory, () => Effect.void, "../x")).rejects.toMatchObject({
+      code: "journal_unavailable"
+    })
+  })
+
+  it("keeps a log of the session for people beside it", async () => {
+    const directory = newDirectory()
+    await withJournal(
+      directory,
+      (journal) => Effect.forEach([started(1), finished(1), { type: "other" }], (event) => journal.append(event)),
+      "run1"
+    )
+    expect(readFileSync(join(directory, "runs", "run1", "session.log"), "utf8").split("\n")).toEqual([
+      '1970-01-01T00:00:00.000Z INFO request r-1 read_file {"path":"a\\nb"}',
+      '1970-01-01T00:00:01.000Z DEBUG response r-1 read_file success 1s {"ok":true}',
+      ""
+    ])
+  })
+})
+
+describe("artifacts", () => {
+  const withArtifacts = <A, E>(directory: string, use: (artifacts: typeof Artifacts.Service) => Effect.Effect<A, E>) =>
+    Effect.runPromise(
+      Artifacts.use(use).pipe(
+        Effect.provide(
+          fileArtifacts({ directory, capBytes: 100 }).pipe(Layer.provide(fileJournal({ directory, run: "r" })))
+        )
+      )
+    )
+  const text = (bytes: Uint8Array) => Buffer.from(bytes).toString()
+
+  it("are files of the run, replaced when saved again, and no larger than allowed", async () => {
+    const directory = newDirectory()
+    const read = await withArtifacts(
+      directory,
+      Effect.fnUntraced(function* (artifacts) {
+        expect(yield* artifacts.save("diffs/step_0001.patch", "first, and longer")).toBe("diffs/step_0001.patch")
+        yield* artifacts.save("diffs/step_0001.patch", "second")
+        yield* artifacts.save("big", "x".repeat(200))
+        return text(yield* artifacts.read("diffs/step_0001.patch"))
+      })
+    )
+    expect(read).toBe("second")
+    expect(readFileSync(join(directory, "runs/r/diffs/step_0001.patch"), "utf8")).toBe("second")
+    expect(readFileSync(join(directory, "runs/r/big"), "utf8")).toBe("x".repeat(100))
+  })
+
+  it("grow piece by piece up to their cap, and say what did not fit", async () => {
+    const directory = newDirectory()
+    const dropped = await withArtifacts(directory, (artifacts) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const writer = yield* artifacts.create("logs/tool_step_0005_stdout.txt", { capBytes: 5 })
+          for (const piece of ["abc", "def", "ghi"]) writer.write(Buffer.from(piece))
+          return writer.dropped()
+        })
+      )
+    )
+    expect(dropped).toBe(4)
+    expect(readFileSync(join(directory, "runs/r/logs/tool_step_0005_stdout.txt"), "utf8")).toBe("abcde")
+  })
+
+  it("stay below their run and away from the record", async () => {
+    const directory = newDirectory()
+    await withArtifacts(
+      directory,
+      Effect.fnUntraced(function* (artifacts) {
+        for (const path of ["../x", "/etc/x", "a//b", ".hidden", "a/../b", "events.jsonl", "session.log", "", "a\0b"]) {
+          expect((yield* Effect.flip(artifacts.save(path, ""))).code).toBe("write_failed")
+          expect((yield* Effect.flip(artifacts.read(path))).code).toBe("file_not_found")
+        }
+        expect((yield* Effect.flip(artifacts.read("none"))).code).toBe("file_not_found")
+      })
+    )
+    chmodSync(directory, 0o700)
+  })
+})

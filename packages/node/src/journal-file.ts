@@ -1,0 +1,182 @@
+import { randomBytes } from "node:crypto"
+import {
+  appendFileSync,
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  writeSync
+} from "node:fs"
+import { join } from "node:path"
+
+import { Journal, type JournalEvent, makeToolError, type ToolError } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import { isErrno } from "./errno.ts"
+import { firstLink, lineOf, linkOf, repairTail, unfinishedCalls } from "./journal-lines.ts"
+import { takeLock } from "./lock-file.ts"
+
+export interface FileJournalOptions {
+  /** The state directory; the record goes to `runs/<run>/events.jsonl` below it. */
+  readonly directory: string
+  /** The run's name. Made of the time, so that names sort by it, when absent. */
+  readonly run?: string
+}
+
+/**
+ * A journal in a file: one line an event, each with the hash of the line before. What can't be written stops
+ * the call. Calls that an earlier host left without an end are closed when the next one starts.
+ */
+export const fileJournal = (options: FileJournalOptions): Layer.Layer<Journal, ToolError<"journal_unavailable">> =>
+  Layer.effect(
+    Journal,
+    Effect.map(
+      Effect.acquireRelease(
+        recording(() => openRun(options)),
+        (run) => Effect.sync(run.close)
+      ),
+      makeJournal
+    )
+  )
+
+interface Run {
+  readonly name: string
+  readonly descriptor: number
+  readonly sessionLog: string
+  readonly close: () => void
+}
+
+const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => {
+  if (!/^[\w-]+$/.test(run)) throw new Error(`'${run}' can't be the name of a run`)
+  const files = join(directory, "runs", run)
+  const open = join(directory, "open-runs")
+  mkdirSync(files, { recursive: true, mode: 0o700 })
+  mkdirSync(open, { recursive: true, mode: 0o700 })
+  closeAbandonedRuns(directory)
+  const release = takeLock(join(open, run))
+  if (release === undefined) throw new Error(`the run ${run} belongs to another host`)
+  const descriptor = openSync(join(files, "events.jsonl"), "ax", 0o600)
+  return {
+    name: run,
+    descriptor,
+    sessionLog: join(files, "session.log"),
+    close: () => {
+      closeSync(descriptor)
+      release()
+    }
+  }
+}
+
+const makeJournal = ({ name, descriptor, sessionLog }: Run): typeof Journal.Service => {
+  const listeners = new Set<(event: JournalEvent) => void>()
+  let step = 0
+  let seq = 0
+  let size = 0
+  let prev = firstLink
+  return {
+    run: name,
+    nextStep: () => ++step,
+    append: (event, { durable = false } = {}) =>
+      recording(() => {
+        const recorded = { ...event, seq: seq + 1, at: timeOf(event), prev }
+        const line = lineOf(recorded)
+        writeLine(descriptor, line, size)
+        if (durable) fdatasyncSync(descriptor)
+        seq++
+        size += line.length
+        prev = linkOf(line)
+        logSession(sessionLog, recorded)
+        for (const listener of listeners) listener(recorded)
+      }),
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    }
+  }
+}
+
+/** One write for one line. Half a line is taken back: the record goes on whole, or not at all. */
+const writeLine = (descriptor: number, line: Uint8Array, size: number): void => {
+  if (fstatSync(descriptor).nlink === 0) throw new Error("the file was removed")
+  let written = 0
+  try {
+    written = writeSync(descriptor, line)
+    if (written < line.length) throw new Error("the disk is full")
+  } catch (error) {
+    if (written > 0) ftruncateSync(descriptor, size)
+    throw error
+  }
+}
+
+/** Writes an end to every call that a host began before it died. */
+const closeAbandonedRuns = (directory: string): void => {
+  for (const run of readdirSync(join(directory, "open-runs"))) {
+    if (!/^[\w-]+$/.test(run)) continue
+    const release = takeLock(join(directory, "open-runs", run))
+    if (release === undefined) continue
+    const file = join(directory, "runs", run, "events.jsonl")
+    try {
+      let { seq, prev } = repairTail(file)
+      for (const { request_id, step, tool } of unfinishedCalls(file)) {
+        const at = new Date().toISOString()
+        const end = { type: "tool_call_finished", request_id, step, tool, status: "error", error: "cancelled" }
+        const line = lineOf({ ...end, aborted: true, seq: ++seq, at, prev })
+        appendFileSync(file, line)
+        prev = linkOf(line)
+      }
+    } catch (error) {
+      if (!isErrno(error, "ENOENT")) throw error
+    } finally {
+      release()
+    }
+  }
+}
+
+// For people who follow a session: requests at INFO, replies at DEBUG. The record is what counts, so a line
+// that can't be written here stops nothing.
+const logSession = (file: string, event: JournalEvent): void => {
+  const line = sessionLine(event)
+  if (line === undefined) return
+  try {
+    appendFileSync(file, `${String(event["at"])} ${line}\n`, { mode: 0o600 })
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error
+  }
+}
+
+const sessionLine = (event: JournalEvent): string | undefined => {
+  const { request_id, tool, params, status, error, duration_sec, reply } = event as Readonly<Record<string, unknown>>
+  if (event.type === "tool_call_started")
+    return `INFO request ${word(request_id)} ${word(tool)} ${JSON.stringify(params)}`
+  if (event.type !== "tool_call_finished") return undefined
+  const outcome = error === undefined ? word(status) : `${word(status)} ${word(error)}`
+  return `DEBUG response ${word(request_id)} ${word(tool)} ${outcome} ${word(duration_sec)}s ${JSON.stringify(reply)}`
+}
+
+/** A caller's own words must not begin a line of their own. */
+const word = (value: unknown): string =>
+  (typeof value === "string" ? value : (JSON.stringify(value) ?? "-")).replaceAll(/[\s\p{Cc}]/gu, "_")
+
+const timeOf = ({ at }: JournalEvent): string => new Date(typeof at === "number" ? at : Date.now()).toISOString()
+
+const newRunName = (): string =>
+  `${new Date().toISOString().replaceAll(/[-:]|\.\d+Z/g, "")}-${randomBytes(4).toString("hex")}`
+
+const recording = <A>(work: () => A): Effect.Effect<A, ToolError<"journal_unavailable">> =>
+  Effect.try({
+    try: work,
+    catch: (cause) =>
+      makeToolError("journal_unavailable", `the record can't be written: ${reasonOf(cause)}; nothing was run`, {
+        suggestion: "Make room in the host's state directory, or make it writable again."
+      })
+  })
+
+const reasonOf = (cause: unknown): string => {
+  if (isErrno(cause, "ENOSPC", "EDQUOT")) return "the disk is full"
+  if (cause instanceof Error && "code" in cause) return String(cause.code)
+  return cause instanceof Error ? cause.message : String(cause)
+}
