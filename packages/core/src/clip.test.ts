@@ -52,3 +52,30 @@ describe("clipping", () => {
     expect(collector.finish()).toMatchObject({ truncated: true, totalBytes: 20, omittedBytes: 12 })
   })
 })
+it("counts what is gone already and puts the rest after the gap", () => {
+  const output = new HeadAndTail(100)
+  output.push(bytes("first\n"))
+  output.skip(1000)
+  output.push(bytes("last\n"))
+  expect(output.finish()).toEqual({
+    text: "first\n[1000 bytes left out]\nlast\n",
+    truncated: true,
+    totalBytes: 1011,
+    omittedBytes: 1000
+  })
+})
+
+it("begins with the gap when nothing came before it", () => {
+  const output = new HeadAndTail(100)
+  output.skip(5)
+  output.push(bytes("rest"))
+  expect(output.finish().text).toBe("[5 bytes left out]\nrest")
+})
+
+it("takes a gap of nothing for no gap", () => {
+  const output = new HeadAndTail(100)
+  output.push(bytes("a"))
+  output.skip(0)
+  output.push(bytes("b"))
+  expect(output.finish()).toEqual({ text: "ab", truncated: false, totalBytes: 2, omittedBytes: 0 })
+})

@@ -12,7 +12,7 @@ export interface Clipped {
  * What lies between is counted and left out.
  */
 export class HeadAndTail {
-  readonly #headLimit: number
+  #headLimit: number
   readonly #tailLimit: number
   readonly #head: Array<Uint8Array> = []
   #headBytes = 0
@@ -36,6 +36,13 @@ export class HeadAndTail {
     if (forTail.length > 0) this.#pushTail(forTail)
   }
 
+  /** Counts bytes that are gone already. What comes after them belongs to the tail. */
+  skip(bytes: number): void {
+    if (bytes <= 0) return
+    this.#total += bytes
+    this.#headLimit = this.#headBytes
+  }
+
   /** What was kept, with one line in the middle that says how many bytes are missing. */
   finish(): Clipped {
     const kept = [...this.#head, ...this.#tail]
@@ -49,7 +56,7 @@ export class HeadAndTail {
     const marker = `[${omittedBytes} bytes left out]`
     const headText = decode(head)
     return {
-      text: `${headText}${headText.endsWith("\n") ? "" : "\n"}${marker}\n${decode(tail)}`,
+      text: `${headText}${headText === "" || headText.endsWith("\n") ? "" : "\n"}${marker}\n${decode(tail)}`,
       truncated: true,
       totalBytes: this.#total,
       omittedBytes
