@@ -1,0 +1,63 @@
+import { randomUUID } from "node:crypto"
+import { join } from "node:path"
+
+import { Sandbox, toolError, Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import type { WindowSize } from "../terminals/native.ts"
+import { type Reading, report } from "../terminals/report.ts"
+import { settle } from "../terminals/settle.ts"
+import { markName, Terminals } from "../terminals/terminals.ts"
+
+export interface Opening extends Omit<Reading, "cursor"> {
+  /** A command line for the shell. */
+  readonly command: string
+  readonly directory: string
+  /** Variables besides those that the sandbox gives to every terminal. */
+  readonly env: Readonly<Record<string, string>>
+  readonly size: WindowSize
+  readonly label?: string
+  readonly yieldMs: number
+  readonly quietMs: number
+}
+
+/** A program that prints nothing for this long after its start is taken to wait for input. */
+const silentMs = 2000
+
+/** Starts a command line behind a new terminal, in the sandbox, and waits for its first words. */
+export const openTerminal = Effect.fnUntraced(function* (opening: Opening) {
+  const { command: commandLine, size, label, view, maxBytes, yieldMs, quietMs } = opening
+  const workspace = yield* Workspace
+  const sandbox = yield* Sandbox
+  const terminals = yield* Terminals
+  const directory = yield* directoryFor(opening.directory)
+  const mark = randomUUID()
+  const command = yield* sandbox.wrap(
+    {
+      program: "bash",
+      args: ["-c", commandLine],
+      directory: join(workspace.root, directory),
+      env: { ...opening.env, [markName]: mark }
+    },
+    { terminal: true }
+  )
+  const terminal = yield* terminals
+    .open({ command, commandLine, directory, size, mark, ...(label !== undefined && { label }) })
+    .pipe(Effect.onError(() => command.afterEnd ?? Effect.void))
+  const { kind } = yield* sandbox.describe
+  yield* settle(terminal, { since: 0, yieldMs, quietMs, silentMs: Math.max(silentMs, quietMs) })
+  return { ...(yield* report(terminal, { view, maxBytes })), sandbox: kind }
+})
+
+const directoryFor = Effect.fnUntraced(function* (given: string) {
+  const workspace = yield* Workspace
+  const { path, kind } = yield* workspace.info(given)
+  if (kind === "directory") return path
+  return yield* toolError("not_a_directory", `${given} is not a directory`, {
+    suggestion: "Name a directory of the workspace to start in.",
+    details: { path: given }
+  })
+})
+
+/** A NUL would end an argument early: another command would run than the one that was approved. */
+export const hasNoNul = (text: string): boolean => !text.includes("\0")

@@ -1,0 +1,78 @@
+import * as z from "zod"
+
+import type { TerminalReport } from "./report.ts"
+
+/** Parameters and fields that several of haft's own terminal tools share. */
+
+export const windowSize = z.number().int().min(1).max(1000)
+
+export const yieldTime = z
+  .number()
+  .int()
+  .min(250)
+  .max(30_000)
+  .describe("Longest time to wait for output, in milliseconds")
+
+export const quietTime = z
+  .number()
+  .int()
+  .min(50)
+  .max(30_000)
+  .describe("Return when nothing was printed for this long after some output, in milliseconds")
+
+export const view = z
+  .enum(["raw", "screen"])
+  .default("raw")
+  .describe("'raw' is what was printed since the cursor, 'screen' what a person would see now")
+
+export const maxBytes = z
+  .number()
+  .int()
+  .min(1000)
+  .max(1_000_000)
+  .default(100_000)
+  .describe("Bytes of raw output to return at most: the first half and the last")
+
+export const terminalId = z.string().describe("The terminal, as open_terminal named it")
+
+export const reportFields = {
+  terminal_id: z.string(),
+  state: z.enum(["running", "ended"]),
+  exit_code: z.number().nullable(),
+  signal: z.string().nullable(),
+  output: z.string(),
+  cursor: z.number(),
+  truncated: z.boolean(),
+  omitted_bytes: z.number(),
+  screen: z.object({ cols: z.number(), rows: z.number(), cursor_row: z.number(), cursor_column: z.number() }).optional()
+}
+
+type ReportWire = z.output<z.ZodObject<typeof reportFields>>
+
+export const reportWire = (report: TerminalReport): ReportWire => {
+  const { terminal, screen } = report
+  return {
+    terminal_id: terminal.id,
+    state: report.isRunning ? "running" : "ended",
+    exit_code: report.exitCode,
+    signal: report.signal,
+    output: report.output,
+    cursor: report.cursor,
+    truncated: report.truncated,
+    omitted_bytes: report.omittedBytes,
+    ...(screen !== undefined && {
+      screen: {
+        cols: screen.cols,
+        rows: screen.rows,
+        cursor_row: screen.cursorRow,
+        cursor_column: screen.cursorColumn
+      }
+    })
+  }
+}
+
+export const showReport = ({ terminal_id, state, exit_code, signal, output }: ReportWire): string => {
+  const how = signal === null ? `exit code ${exit_code}` : signal
+  const status = state === "running" ? `${terminal_id} is running` : `${terminal_id} has ended: ${how}`
+  return output === "" || output.endsWith("\n") ? `${output}[${status}]` : `${output}\n[${status}]`
+}

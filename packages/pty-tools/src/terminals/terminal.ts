@@ -1,0 +1,169 @@
+import { constants } from "node:os"
+
+import * as Effect from "effect/Effect"
+
+import type { NativeTerminal, WindowSize } from "./native.ts"
+import { OutputLog } from "./output-log.ts"
+import type { Recording } from "./recording.ts"
+import { Screen } from "./screen.ts"
+
+/** How a terminal's program ended. */
+export interface TerminalEnd {
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null
+  readonly signal: string | null
+}
+
+export interface TerminalFacts {
+  readonly id: string
+  /** The command line it was opened with. */
+  readonly command: string
+  /** Relative to the workspace. */
+  readonly directory: string
+  readonly size: WindowSize
+  readonly retainedBytes: number
+  readonly recording: Recording | undefined
+}
+
+/** One program behind a terminal: what it printed, what was typed and how it ended. */
+export class Terminal {
+  readonly id: string
+  readonly command: string
+  readonly directory: string
+  readonly recording: string | undefined
+  readonly openedAt = Date.now()
+  readonly output: OutputLog
+  readonly screen: Screen
+  /** Up to where replies have shown the output. */
+  delivered = 0
+  /** What was typed since the last line was sent off; shown to the approver in front of the next text. */
+  pendingLine = ""
+  lastUsedAt = performance.now()
+  #lastOutputAt = performance.now()
+  #size: WindowSize
+  #end: TerminalEnd | undefined
+  readonly #native: NativeTerminal
+  readonly #recording: Recording | undefined
+  readonly #listeners = new Set<() => void>()
+
+  constructor(native: NativeTerminal, facts: TerminalFacts) {
+    this.id = facts.id
+    this.command = facts.command
+    this.directory = facts.directory
+    this.recording = facts.recording?.path
+    this.output = new OutputLog(facts.retainedBytes)
+    this.screen = new Screen(this.output, facts.size, (text) => this.#send(text))
+    this.#size = facts.size
+    this.#native = native
+    this.#recording = facts.recording
+    native.onData((chunk) => this.#printed(chunk))
+    native.onExit(({ exitCode, signal = 0 }) =>
+      this.#ended(signal === 0 ? { exitCode, signal: null } : { exitCode: null, signal: signalName(signal) })
+    )
+  }
+
+  get pid(): number {
+    return this.#native.pid
+  }
+
+  /** The device the program reads from, where the platform has one. */
+  get device(): string | undefined {
+    return this.#native.ptsName
+  }
+
+  get size(): WindowSize {
+    return this.#size
+  }
+
+  get end(): TerminalEnd | undefined {
+    return this.#end
+  }
+
+  get lastOutputAt(): number {
+    return this.#lastOutputAt
+  }
+
+  /** Types `text`, control characters included. */
+  type(text: string): void {
+    const lineEnd = Math.max(...lineEnds.map((character) => text.lastIndexOf(character)))
+    this.pendingLine = lineEnd === -1 ? this.pendingLine + text : text.slice(lineEnd + 1)
+    this.#send(text)
+  }
+
+  resize(size: WindowSize): void {
+    if (this.#end !== undefined) return
+    this.#native.resize(size.cols, size.rows)
+    this.screen.resize(size)
+    this.#recording?.resize(size)
+    this.#size = size
+  }
+
+  /** Calls back after every output and once at the end; the returned function stops that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Waits until the program has ended. */
+  get ended(): Effect.Effect<void> {
+    return Effect.callback<void>((resume) => {
+      if (this.#end !== undefined) return resume(Effect.void)
+      const stop = this.onChange(() => {
+        if (this.#end === undefined) return
+        stop()
+        resume(Effect.void)
+      })
+      return Effect.sync(stop)
+    })
+  }
+
+  /** Tells the program that its window was closed; shells pass that on to their jobs. */
+  hangUp(): void {
+    this.#native.kill("SIGHUP")
+  }
+
+  /** Kills the program's own process group without waiting, for a host that has no time left. */
+  killGroup(): void {
+    try {
+      process.kill(-this.pid, "SIGKILL")
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+
+  /** Frees the descriptor. A program that is not over by now counts as killed. */
+  release(): void {
+    if (this.#end !== undefined) return
+    this.#native.destroy()
+    this.#ended({ exitCode: null, signal: "SIGKILL" })
+  }
+
+  #send(text: string): void {
+    if (this.#end === undefined) this.#native.write(text)
+  }
+
+  #printed(chunk: Uint8Array): void {
+    this.screen.beforeOutput(chunk)
+    this.output.append(chunk)
+    this.#lastOutputAt = performance.now()
+    this.#changed()
+    this.#recording?.output(chunk)
+    this.screen.afterOutput(chunk)
+  }
+
+  #ended(end: TerminalEnd): void {
+    if (this.#end !== undefined) return
+    this.#end = end
+    this.#changed()
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+/** Return, newline, and the interrupt that drops a line. */
+const lineEnds = ["\r", "\n", "\u0003"]
+
+const signalName = (number: number): string =>
+  Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? `signal ${number}`

@@ -1,0 +1,118 @@
+import { type ToolError, toolError, type Touches } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { showsWhatIsTyped } from "../terminals/echo.ts"
+import type { WindowSize } from "../terminals/native.ts"
+import { type Reading, report, requireCursor } from "../terminals/report.ts"
+import { settle } from "../terminals/settle.ts"
+import type { Terminal } from "../terminals/terminal.ts"
+import { Terminals } from "../terminals/terminals.ts"
+import { type Key, pressed } from "./keys.ts"
+
+/** What is typed, and into which terminal. Nothing at all is a reading. */
+export interface Typing {
+  readonly id: string
+  readonly text: string
+  readonly keys: ReadonlyArray<Key>
+}
+
+export interface Writing extends Typing, Reading {
+  readonly size?: Partial<WindowSize>
+  readonly yieldMs: number
+  readonly quietMs: number
+  /** How long to wait for a first word; as long as for all when absent. */
+  readonly silentMs?: number
+}
+
+/** Types into a terminal, or only listens, and waits for the answer. */
+export const writeTerminal = Effect.fnUntraced(function* (writing: Writing) {
+  const { id, cursor, size, view, maxBytes, yieldMs, quietMs, silentMs = yieldMs } = writing
+  const terminals = yield* Terminals
+  const terminal = yield* terminals.find(id)
+  const typed = yield* typedText(terminal, writing)
+  if (typed !== "" || size !== undefined) yield* requireRunning(terminal)
+  yield* requireCursor(terminal, cursor)
+  terminal.lastUsedAt = performance.now()
+  const from = cursor ?? terminal.delivered
+  terminal.output.pin(from)
+  if (size !== undefined) terminal.resize({ ...terminal.size, ...size })
+  const since = typed === "" && size === undefined ? from : terminal.output.end
+  if (typed !== "") terminal.type(typed)
+  yield* settle(terminal, { since, yieldMs, quietMs, silentMs })
+  return yield* report(terminal, { cursor, view, maxBytes })
+})
+
+/**
+ * What a write touches: the whole line as it will stand, so that a command that arrives in pieces is judged as one.
+ * The line is remembered, see {@link requireSameLine}.
+ */
+export const typesInto = Effect.fnUntraced(function* (typing: Typing, call: object) {
+  const terminals = yield* Terminals
+  const terminal = yield* terminals.find(typing.id)
+  const typed = yield* typedText(terminal, typing)
+  if (typed === "") return {} satisfies Touches
+  yield* requireRunning(terminal)
+  const { pendingLine } = terminal
+  if (pendingLine.length + typed.length > longestLine) {
+    return yield* toolError(
+      "invalid_params",
+      `the line in ${typing.id} would be longer than ${longestLine} characters`,
+      {
+        suggestion: "End the line with enter, or drop it with interrupt.",
+        details: { pending: pendingLine.length }
+      }
+    )
+  }
+  assessedLines.set(call, pendingLine)
+  return { types: { terminal: typing.id, text: pendingLine + typed } } satisfies Touches
+})
+
+/** Refuses a write when the line it was approved for has been changed by another one since. */
+export const requireSameLine = (
+  id: string,
+  call: object
+): Effect.Effect<void, ToolError<"session_not_found" | "stale_file">, Terminals> =>
+  Effect.flatMap(
+    Terminals.use((terminals) => terminals.find(id)),
+    ({ pendingLine }) =>
+      pendingLine === (assessedLines.get(call) ?? pendingLine)
+        ? Effect.void
+        : toolError("stale_file", `the line in ${id} was changed while approval was asked for; nothing was typed`, {
+            suggestion: "Read the terminal, then write again.",
+            retryable: true
+          })
+  )
+
+/** The arguments as they may be recorded: without the text when the terminal would not show it. */
+export const withoutHiddenText = Effect.fnUntraced(function* (args: unknown, names: { id: string; text: string }) {
+  if (typeof args !== "object" || args === null) return args
+  const { [names.id]: id, [names.text]: text } = args as Record<string, unknown>
+  if (typeof text !== "string" || text.replaceAll(harmless, "") === "") return args
+  const terminals = yield* Terminals
+  const isShown = yield* terminals.find(String(id)).pipe(
+    Effect.flatMap(showsWhatIsTyped),
+    Effect.orElseSucceed(() => false)
+  )
+  return isShown
+    ? args
+    : { ...args, [names.text]: `[${text.length} characters, typed where the terminal shows nothing]` }
+})
+
+/** Characters that pending input may have at most: far more than a terminal's own line holds. */
+const longestLine = 100_000
+
+// Line ends and the characters of control keys give nothing away.
+const harmless = /[\p{Cc}\s]/gu
+
+const assessedLines = new WeakMap<object, string>()
+
+const typedText = (terminal: Terminal, { text, keys }: Typing): Effect.Effect<string> =>
+  Effect.map(pressed(terminal, keys), (sequence) => text + sequence)
+
+const requireRunning = ({ id, end }: Terminal): Effect.Effect<void, ToolError<"session_ended">> =>
+  end === undefined
+    ? Effect.void
+    : toolError("session_ended", `the program in ${id} has ended (${end.signal ?? `exit code ${end.exitCode}`})`, {
+        suggestion: "Read what is left of its output by writing nothing, or open a new terminal.",
+        details: { session: id, exit_code: end.exitCode, signal: end.signal }
+      })
