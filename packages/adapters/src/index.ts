@@ -5,4 +5,6 @@ export {
   exportTools,
   type OpenAIFunction
 } from "./export-tools.ts"
+export { lintTool, type SchemaProblem, type SchemaReader, schemaReaders } from "./lint-schema.ts"
 export { type LegalNames, legalNames } from "./names.ts"
+export { fromStrict, strictSchema } from "./strict-schema.ts"

@@ -1,0 +1,28 @@
+import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
+import { dynamicTool, jsonSchema, type JSONSchema7, type JSONValue, type ToolSet } from "ai"
+
+import { legalNames } from "./names.ts"
+
+/** A host's tools for the AI SDK: `generateText({ model, tools: aiSdkTools(host) })`. */
+export const aiSdkTools = (
+  host: Pick<OpenHost, "tools" | "call">,
+  options: Pick<PromiseCallOptions, "ask" | "onProgress"> = {}
+): ToolSet => {
+  const { legal } = legalNames(host.tools.map(({ name }) => name))
+  return Object.fromEntries(
+    host.tools.map((tool) => [
+      legal(tool.name),
+      dynamicTool({
+        description: tool.description,
+        // Without a check of its own: what does not fit goes down the road and is refused there, on record.
+        inputSchema: jsonSchema(tool.inputSchema as JSONSchema7),
+        execute: (input, { abortSignal }) =>
+          host.call(tool.name, input, { ...options, ...(abortSignal !== undefined && { signal: abortSignal }) }),
+        toModelOutput: ({ output }) => {
+          const { ok, wire } = output as { ok: boolean; wire: JSONValue }
+          return { type: ok ? "json" : "error-json", value: wire }
+        }
+      })
+    ])
+  )
+}

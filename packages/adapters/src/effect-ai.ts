@@ -1,0 +1,34 @@
+import type { HostService, ToolDescription } from "@haft/core"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+
+import { legalNames } from "./names.ts"
+
+/** A tool of a host as `effect/ai` sees it: parameters by JSON Schema, checked on the road and not before. */
+export type HostTool = ReturnType<typeof hostTool>
+
+/** A host's tools as a toolkit of `effect/ai`, and the layer that makes their calls. */
+export interface HostToolkit {
+  readonly toolkit: Toolkit.Toolkit<Record<string, HostTool>>
+  readonly layer: Layer.Layer<Tool.HandlersFor<Record<string, HostTool>>>
+}
+
+/** The result of a tool is the dialect's envelope, of failures too: the model reads what went wrong and goes on. */
+export const effectToolkit = (host: HostService): HostToolkit => {
+  const { legal, original } = legalNames(host.tools.map(({ name }) => name))
+  const tools = host.tools.map((tool) => hostTool(tool, legal(tool.name)))
+  const toolkit: HostToolkit["toolkit"] = Toolkit.make(...tools)
+  const call = (name: string) => (args: unknown) =>
+    Effect.map(host.call(original(name), args), ({ wire }): unknown => wire)
+  return { toolkit, layer: toolkit.toLayer(Object.fromEntries(tools.map(({ name }) => [name, call(name)]))) }
+}
+
+const hostTool = (tool: ToolDescription, name: string) =>
+  Tool.dynamic(name, { description: tool.description, parameters: tool.inputSchema, success: Schema.Unknown })
+    .annotate(Tool.Readonly, tool.risk === "read_only")
+    .annotate(Tool.Destructive, tool.risk === "dangerous")
+    .annotate(Tool.Idempotent, tool.idempotent)
+    .annotate(Tool.OpenWorld, tool.openWorld)

@@ -1,0 +1,154 @@
+import Anthropic from "@anthropic-ai/sdk"
+import { afterEach, beforeEach, describe, expect, it } from "@effect/vitest"
+import { Host, type JournalEvent } from "@haft/core"
+import type { OpenHost } from "@haft/core/promise"
+import { generateText, stepCountIs } from "ai"
+import { MockLanguageModelV4 } from "ai/test"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import OpenAI from "openai"
+
+import { openWordsHost, wordsHost } from "../test/words-host.ts"
+import { aiSdkTools } from "./ai-sdk.ts"
+import { anthropicTools } from "./anthropic.ts"
+import { effectToolkit } from "./effect-ai.ts"
+import { openaiTools } from "./openai.ts"
+
+let host: OpenHost
+let events: Array<JournalEvent>
+beforeEach(async () => {
+  const opened = await openWordsHost()
+  host = opened.host
+  events = opened.events
+})
+afterEach(() => host.dispose())
+
+// A model that says what it is told to, and keeps what it was sent.
+const scripted = (answers: ReadonlyArray<object>) => {
+  const sent: Array<Record<string, unknown>> = []
+  const fetch = async (_url: unknown, init?: { body?: unknown }): Promise<Response> => {
+    sent.push(JSON.parse(String(init?.body)) as Record<string, unknown>)
+    return Response.json(answers[sent.length - 1])
+  }
+  return { fetch, sent }
+}
+
+describe("OpenAI", () => {
+  it("runs a Responses loop, with legal names and the envelope as output", async () => {
+    const { tools, call } = openaiTools(host).responses
+    const { fetch, sent } = scripted([
+      { output: [{ type: "function_call", call_id: "c1", name: "word_shout", arguments: '{"word":"hi"}' }] },
+      { output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "done" }] }] }
+    ])
+    const client = new OpenAI({ apiKey: "none", fetch })
+    const first = await client.responses.create({ model: "scripted", input: "say hi", tools })
+    const item = first.output[0]
+    if (item?.type !== "function_call") throw new Error("no function call")
+    const output = await call(item)
+    expect(output).toEqual({
+      type: "function_call_output",
+      call_id: "c1",
+      output: '{"ok":true,"output":{"said":"HI"}}'
+    })
+    await client.responses.create({ model: "scripted", input: [item, output], tools })
+    expect(sent[0]?.["tools"]).toMatchObject([
+      { type: "function", name: "word_shout", strict: false },
+      { name: "save" },
+      { name: "steps" }
+    ])
+    expect(sent[1]?.["input"]).toMatchObject([{ call_id: "c1" }, output])
+  })
+
+  it("runs a Chat Completions call, and refuses arguments that are not JSON on record", async () => {
+    const { tools, call } = openaiTools(host, { content: ({ text }) => text }).chat
+    expect(tools[0]).toMatchObject({ type: "function", function: { name: "word_shout" } })
+    const toolCall = (written: string) =>
+      ({ id: "c1", type: "function", function: { name: "word_shout", arguments: written } }) as const
+    expect(await call(toolCall('{"word":"hi"}'))).toEqual({ role: "tool", tool_call_id: "c1", content: "HI!" })
+    expect((await call(toolCall("{word: hi"))).content).toContain("must be an object")
+    expect(events.at(-1)).toMatchObject({ type: "tool_call_finished", error: "invalid_params" })
+  })
+
+  it("keeps the model to the schema in strict mode, where null means left out", async () => {
+    const { tools, call } = openaiTools(host, { strict: true }).responses
+    expect(tools[2]).toMatchObject({
+      strict: true,
+      parameters: {
+        properties: { wait: { anyOf: [{ type: "boolean" }, { type: "null" }] } },
+        required: ["wait"],
+        additionalProperties: false
+      }
+    })
+    const { output } = await call({ call_id: "c", name: "steps", arguments: '{"wait":null}' })
+    expect(output).toBe('{"ok":true,"output":{"counted":2}}')
+  })
+})
+
+it("runs an Anthropic tool use, and marks failures", async () => {
+  const { tools, call } = anthropicTools(host)
+  const { fetch, sent } = scripted([
+    { content: [{ type: "tool_use", id: "t1", name: "word_shout", input: { word: "hi" } }], stop_reason: "tool_use" }
+  ])
+  const client = new Anthropic({ apiKey: "none", fetch })
+  const message = await client.messages.create({
+    model: "scripted",
+    max_tokens: 100,
+    messages: [{ role: "user", content: "say hi" }],
+    tools
+  })
+  const block = message.content[0]
+  if (block?.type !== "tool_use") throw new Error("no tool use")
+  expect(await call(block)).toEqual({
+    type: "tool_result",
+    tool_use_id: "t1",
+    content: '{"ok":true,"output":{"said":"HI"}}',
+    is_error: false
+  })
+  expect(await call({ ...block, input: {} })).toMatchObject({ is_error: true })
+  expect(sent[0]?.["tools"]).toMatchObject([{ name: "word_shout", input_schema: { type: "object" } }, {}, {}])
+})
+
+it("runs inside the AI SDK's own loop, asking where it must", async () => {
+  const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } }
+  const turns = [
+    [{ type: "tool-call", toolCallId: "1", toolName: "word_shout", input: '{"word":"hi"}' }],
+    [{ type: "tool-call", toolCallId: "2", toolName: "save", input: '{"path":"a","content":"x"}' }],
+    [{ type: "text", text: "done" }]
+  ]
+  let turn = 0
+  const model = new MockLanguageModelV4({
+    doGenerate: (async () => {
+      const content = turns[turn++]
+      return { content, finishReason: { unified: turn < 3 ? "tool-calls" : "stop" }, usage, warnings: [] }
+    }) as never
+  })
+  const asked: Array<string> = []
+  const { text, steps } = await generateText({
+    model,
+    prompt: "say hi, then save",
+    stopWhen: stepCountIs(5),
+    tools: aiSdkTools(host, {
+      ask: async ({ call }) => {
+        asked.push(call.tool)
+        return { approved: true }
+      }
+    })
+  })
+  expect(text).toBe("done")
+  expect(asked).toEqual(["save"])
+  expect(steps[0]?.toolResults[0]?.output).toMatchObject({ ok: true, wire: { output: { said: "HI" } } })
+  expect(JSON.stringify(model.doGenerateCalls[1]?.prompt)).toContain('"type":"json","value":{"ok":true')
+})
+
+it.effect("is a toolkit of effect/ai", () =>
+  Effect.gen(function* () {
+    const { toolkit, layer } = effectToolkit(yield* Host)
+    const handle = Effect.gen(function* () {
+      const kit = yield* toolkit
+      return yield* Stream.runCollect(yield* kit.handle("word_shout", { word: "hi" }))
+    })
+    const results = yield* handle.pipe(Effect.provide(layer))
+    expect(results.at(-1)).toMatchObject({ result: { ok: true, output: { said: "HI" } } })
+    expect(Object.keys(toolkit.tools)).toEqual(["word_shout", "save", "steps"])
+  }).pipe(Effect.provide(wordsHost()))
+)
