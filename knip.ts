@@ -10,8 +10,9 @@ const isEmpty = (name: string) => {
 const empty = readdirSync("packages").filter(isEmpty)
 
 export default {
-  // Each package can test Effects, whether or not one of its tests does today.
-  ignoreDependencies: ["@effect/vitest"],
+  // Each package can test Effects, whether or not one of its tests does today. A package that is a program is looked
+  // for at run time, from wherever the code was bundled to.
+  ignoreDependencies: ["@effect/vitest", "@vscode/ripgrep"],
   ignoreExportsUsedInFile: { interface: true, type: true },
   workspaces: {
     ".": {

@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
 import { build } from "rolldown"
@@ -18,7 +17,10 @@ export interface Ended {
 export const useHaft = () => {
   let directory = ""
   beforeAll(async () => {
-    directory = mkdtempSync(join(tmpdir(), "haft-cli-"))
+    // Below the package, as dist is: programs that come as packages are looked for from there.
+    const cache = join(import.meta.dirname, "../node_modules/.cache")
+    mkdirSync(cache, { recursive: true })
+    directory = mkdtempSync(join(cache, "haft-"))
     const input = { bin: join(import.meta.dirname, "../src/bin.ts") }
     await build({ ...bundle, input, output: { dir: directory, format: "esm" } })
   })

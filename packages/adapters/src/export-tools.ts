@@ -14,7 +14,7 @@ export const exportTools = (tools: ReadonlyArray<ToolDescription>, format: Expor
 }
 
 /** A function as OpenAI's Responses API and most others of its kind describe it. */
-export const openaiFunction = (tool: ToolDescription, name: string): OpenAIFunction => ({
+const openaiFunction = (tool: ToolDescription, name: string): OpenAIFunction => ({
   type: "function",
   name,
   description: tool.description,

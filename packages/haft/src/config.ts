@@ -12,7 +12,7 @@ import type { SandboxOptions } from "@haft/node"
 import * as z from "zod"
 
 import { type DialectName, dialectNames } from "./dialects.ts"
-import { type PackageName, packageNames } from "./packages.ts"
+import { type PackageChoice, packageNames } from "./packages.ts"
 
 /** What a standard host lends to plugins. */
 export type StandardServices = RoadServices | Artifacts | Processes | Sandbox | StateFiles
@@ -40,8 +40,8 @@ export interface HaftConfig {
   readonly root?: string
   /** The contract that is spoken; `haft` by default. */
   readonly dialect?: DialectName | Dialect
-  /** Which of haft's own tool packages to use; all by default. */
-  readonly packages?: ReadonlyArray<PackageName>
+  /** Which of haft's own tool packages to use, and how; all by default. */
+  readonly packages?: PackageChoice
   readonly plugins?: ReadonlyArray<PluginEntry>
   /** `ask` by default. Rules come first. */
   readonly approval?: ApprovalMode
@@ -77,7 +77,12 @@ const isDialect = (value: unknown): boolean => typeof value === "object" && valu
 const configShape = z.strictObject({
   root: z.string().min(1).optional(),
   dialect: z.union([z.enum(dialectNames), z.custom(isDialect, "neither a dialect nor the name of one")]).optional(),
-  packages: z.array(z.enum(packageNames)).optional(),
+  packages: z
+    .union([
+      z.array(z.enum(packageNames)),
+      z.partialRecord(z.enum(packageNames), z.union([z.literal(false), z.looseObject({})]))
+    ])
+    .optional(),
   plugins: z
     .array(
       z.union([

@@ -24,6 +24,6 @@ export {
 export { type DialectName, dialectNames } from "./dialects.ts"
 export { examine, type Finding } from "./examine.ts"
 export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./find-config.ts"
-export { type PackageName, packageNames } from "./packages.ts"
+export { type PackageChoice, type PackageName, packageNames } from "./packages.ts"
 export { readNamedFile } from "@haft/node"
 export { standardHost } from "./standard-host.ts"

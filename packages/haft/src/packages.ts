@@ -1,17 +1,30 @@
-import { type ConfiguredPlugin, use } from "@haft/core"
+import { type ConfiguredPlugin, type Plugin, use } from "@haft/core"
 import { fsTools } from "@haft/fs-tools"
+import { searchTools } from "@haft/search-tools"
 
 import type { StandardServices } from "./config.ts"
 
-/** haft's own tool packages, in the order their tools are listed. */
-export const packageNames = ["fs"] as const
-export type PackageName = (typeof packageNames)[number]
+// In the order their tools are listed.
+const packages = { fs: fsTools, search: searchTools }
 
-const packages: Readonly<Record<PackageName, () => ConfiguredPlugin<StandardServices>>> = {
-  fs: () => use(fsTools)
-}
+/** haft's own tool packages. */
+export type PackageName = keyof typeof packages
+export const packageNames = Object.keys(packages) as ReadonlyArray<PackageName> as readonly [PackageName]
 
-export const standardPlugins = (
-  names: ReadonlyArray<PackageName> = packageNames
-): ReadonlyArray<ConfiguredPlugin<StandardServices>> =>
-  packageNames.filter((name) => names.includes(name)).map((name) => packages[name]())
+/** Which of them a host has: those listed, or all but those that are false, each with its configuration. */
+export type PackageChoice = ReadonlyArray<PackageName> | { readonly [Name in PackageName]?: false | ConfigOf<Name> }
+
+type ConfigOf<Name extends PackageName> =
+  (typeof packages)[Name] extends Plugin<infer _R, infer Config> ? NonNullable<Config> : never
+
+export const standardPlugins = (choice: PackageChoice = {}): ReadonlyArray<ConfiguredPlugin<StandardServices>> =>
+  packageNames.flatMap((name) => {
+    if (isList(choice)) return choice.includes(name) ? [configured(name)] : []
+    return choice[name] === false ? [] : [configured(name, choice[name])]
+  })
+
+const isList = (choice: PackageChoice): choice is ReadonlyArray<PackageName> => Array.isArray(choice)
+
+// What does not fit is refused by the plugin itself, by name.
+const configured = (name: PackageName, config?: unknown): ConfiguredPlugin<StandardServices> =>
+  use(packages[name] as Plugin<StandardServices, unknown>, config)
