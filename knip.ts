@@ -12,7 +12,7 @@ const empty = readdirSync("packages").filter(isEmpty)
 export default {
   // Each package can test Effects, whether or not one of its tests does today. A package that is a program is looked
   // for at run time, from wherever the code was bundled to.
-  ignoreDependencies: ["@effect/vitest", "@vscode/ripgrep"],
+  ignoreDependencies: ["@effect/vitest", "@lydell/node-pty", "@vscode/ripgrep"],
   ignoreExportsUsedInFile: { interface: true, type: true },
   workspaces: {
     ".": {

@@ -3,6 +3,8 @@ import { defineConfig } from "rolldown"
 export default defineConfig({
   input: { bin: "src/bin.ts" },
   platform: "node",
+  // Native code stays in its package, which the published `haft` depends on.
+  external: ["@lydell/node-pty"],
   resolve: { conditionNames: ["@haft/source", "node", "import"] },
   output: {
     dir: "dist",

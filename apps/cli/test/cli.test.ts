@@ -87,6 +87,27 @@ describe("haft call", () => {
     expect(Object.keys(JSON.parse(json.stdout) as object)[0]).toBe("tool")
   })
 
+  it("shows where it wrote, as cliagent's contract does", async () => {
+    const args = ["call", "create_file", "path=new.txt", "content=hello", "--dialect", "cliagent"]
+    const { code, stdout } = await haft(inWorkspace(...args, "--approve", "all"))
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^✓ Created file: new\.txt \(5 bytes\)\n {2}Location: .+\/new\.txt\n {2}Time: \d+ms\n$/)
+  })
+
+  it("refuses what needs approval where nobody can be asked, and says how to allow it", async () => {
+    const { code, stdout } = await haft(inWorkspace("call", "write_file", "path=new.txt", "content=hello"))
+    expect(code).toBe(1)
+    expect(stdout).toContain("--approve all")
+    expect(workspace.exists("new.txt")).toBe(false)
+  })
+
+  it("finds the programs that came as packages: ripgrep, and the code behind terminals", async () => {
+    const search = await haft(inWorkspace("call", "search_text", "query=two", "--json"))
+    expect(JSON.parse(search.stdout)).toMatchObject({ ok: true })
+    const terminal = await haft(inWorkspace("call", "open_terminal", "command=echo hi", "--approve", "all", "--json"))
+    expect(JSON.parse(terminal.stdout)).toMatchObject({ ok: true })
+  })
+
   it.each([
     ["a failure", ["read_file", "path=missing.txt"], "file_not_found"],
     ["bad parameters", ["read_file", "path=a.txt", "speed=1"], "invalid_params"],

@@ -1,13 +1,5 @@
-import {
-  Host,
-  isToolError,
-  makeToolError,
-  memoryArtifacts,
-  memoryJournal,
-  type PluginError,
-  type ToolError
-} from "@haft/core"
-import { fileState, nodeProcesses, nodeWorkspace, stateDirectory } from "@haft/node"
+import { Host, isToolError, makeToolError, type PluginError, type ToolError } from "@haft/core"
+import { fileArtifacts, fileJournal, fileState, nodeProcesses, nodeWorkspace, stateDirectory } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -30,8 +22,7 @@ export const standardHost = (config: HaftConfig = {}): Layer.Layer<Host, PluginE
       })
       const services = Layer.mergeAll(
         nodeWorkspace({ root, state: directory }),
-        memoryJournal(),
-        memoryArtifacts(),
+        fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
         fileState({ directory }),
         standardApprover(config.approval ?? "ask")
       )
