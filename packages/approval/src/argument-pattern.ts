@@ -2,6 +2,7 @@ import { RE2JS } from "re2js"
 
 import { type Fit, InvalidExpression, linearExpression } from "./linear-expression.ts"
 import { type PatternToken, readPattern } from "./read-pattern.ts"
+import { reservedCharacter } from "./stable-json.ts"
 
 /** An expression over serialised arguments, compiled so that a value can't imitate a key. */
 export interface ArgumentPattern {
@@ -13,8 +14,7 @@ export interface ArgumentPattern {
 
 // Stands for a quote that opens or closes a string. Nothing but a quote that is spelled out in the pattern can
 // match it: `.` and every class are rewritten to leave it out. Serialised arguments never contain it otherwise.
-const quote = "\u{10FFFF}"
-const quoteInValue = String.raw`\udbff\udfff`
+const quote = reservedCharacter
 
 /**
  * Compiles a pattern such as `^{"path":".*\.txt"}$`. In its plain reading `.*` could run over the end of the
@@ -28,7 +28,7 @@ export const argumentPattern = (source: string): ArgumentPattern => {
   if (segments === undefined) {
     return {
       names: [],
-      matches: (pieces) => whole(pieces.map((piece) => piece.replaceAll(quote, quoteInValue)).join(quote))
+      matches: (pieces) => whole(pieces.join(quote))
     }
   }
   const matchers = segments.map(segmentMatcher)
@@ -130,8 +130,7 @@ const segmentMatcher = (tokens: ReadonlyArray<PatternToken>): SegmentMatcher => 
   }
   const [first, second] = tokens
   if (tokens.length === 2 && first?.kind === "any" && second?.source === "*") return { kind: "anything" }
-  const matches = linearExpression(join(tokens))
-  return { kind: "expression", matches: (text) => matches(text.replaceAll(quote, quoteInValue)) }
+  return { kind: "expression", matches: linearExpression(join(tokens)) }
 }
 
 const cost = (matcher: SegmentMatcher | undefined): number =>

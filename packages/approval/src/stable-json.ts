@@ -7,7 +7,7 @@ const maximumDepth = 64
 
 /**
  * The one way arguments are written down for rules and hashes: compact JSON, keys in the order they come
- * (schema order, for decoded arguments), escapes as `JSON.stringify` makes them.
+ * (schema order, for decoded arguments), escapes as `JSON.stringify` makes them, and U+10FFFF escaped as well.
  */
 export const stableJson = (value: unknown): string => jsonPieces(value).join('"')
 
@@ -56,7 +56,13 @@ export const jsonPieces = (value: unknown): ReadonlyArray<string> => {
   return pieces
 }
 
-const escaped = (text: string): string => JSON.stringify(text).slice(1, -1)
+/** A character that serialised arguments never contain: it is always escaped. Patterns use it as a mark. */
+export const reservedCharacter = "\u{10FFFF}"
+
+const escaped = (text: string): string =>
+  JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll(reservedCharacter, String.raw`\udbff\udfff`)
 
 const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> => {
   if (typeof value !== "object" || value === null) return false

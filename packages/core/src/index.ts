@@ -29,6 +29,7 @@ export {
   PluginError,
   use
 } from "./plugin.ts"
+export { type RecordedCall, recordedCalls } from "./record/recorded-calls.ts"
 export { redact, redactText } from "./redact.ts"
 export {
   type Answer,

@@ -1,0 +1,69 @@
+import { type Answer, type ApprovalQuestion, Approver, type Risk, Workspace } from "@haft/core"
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import { Asker, type AskerAnswer } from "./asker.ts"
+import { type ApprovalMode, decide } from "./policy.ts"
+import { bindingOf, rememberedRule } from "./remember.ts"
+import { RuleStore } from "./rule-store.ts"
+
+export interface PolicyApproverOptions {
+  /** `ask` a person, approve `all`, or refuse all that would have to be asked (`none`). Rules hold in any case. */
+  readonly mode?: ApprovalMode
+  /** Risks that are asked about even where the contract does not. */
+  readonly ask?: ReadonlyArray<Risk>
+  /** No answer within this time is a no. Five minutes by default. */
+  readonly timeout?: Duration.Input
+}
+
+/** Decides by rules and by the contract's wish, and asks a person where both leave it open. */
+export const policyApprover = (
+  options: PolicyApproverOptions = {}
+): Layer.Layer<Approver, never, RuleStore | Asker | Workspace> =>
+  Layer.effect(
+    Approver,
+    Effect.gen(function* () {
+      const store = yield* RuleStore
+      const asker = yield* Asker
+      const { root: workspace } = yield* Workspace
+      const { mode = "ask", ask: alsoAsk = [], timeout = "5 minutes" } = options
+
+      const judge: Approver["Service"]["judge"] = Effect.fnUntraced(function* (request) {
+        for (;;) {
+          const rules = yield* store.current
+          const now = yield* Clock.currentTimeMillis
+          const verdict = decide(request, { rules, mode, alsoAsk, workspace, now })
+          if (verdict.decision !== "allow" || verdict.rule === undefined || "unreadable" in rules) return verdict
+          const rule = rules.rules.find(({ id }) => id === verdict.rule)
+          if (rule?.maximumUses === undefined) return verdict
+          // Counted before it allows. When another call took the last use, the rules are looked at again.
+          const counted = yield* Effect.result(store.use(rule.id))
+          if (counted._tag === "Failure") return { decision: "deny", reason: counted.failure.message }
+          if (counted.success) return verdict
+        }
+      })
+
+      const ask = Effect.fnUntraced(function* (question: ApprovalQuestion) {
+        const now = yield* Clock.currentTimeMillis
+        const always = rememberedRule(question, { workspace, now })
+        const asked = { ...question, workspace, binding: bindingOf(question, workspace), always }
+        const answer: AskerAnswer = yield* asker.ask(asked).pipe(
+          Effect.timeoutOrElse({
+            duration: timeout,
+            orElse: () => Effect.succeed({ approved: false, reason: "nobody answered in time" })
+          })
+        )
+        const { remember, ...plain } = answer
+        if (!plain.approved || remember !== true || plain.modifiedArgs !== undefined || !("rule" in always))
+          return plain
+        // The call was approved whether or not the rule can be kept.
+        const kept = yield* Effect.result(store.add(always.rule))
+        if (kept._tag === "Success") return { ...plain, reason: `approved, and from now on by rule ${always.rule.id}` }
+        return { ...plain, reason: `approved this once; the rule could not be stored: ${kept.failure.message}` }
+      })
+
+      return { judge, ask: (question): Effect.Effect<Answer> => ask(question) }
+    })
+  )

@@ -1,0 +1,135 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as z from "zod"
+
+import { Asker, type AskerAnswer, type Question } from "../asker.ts"
+import { describeRequest, type RequestDescription } from "../describe-request.ts"
+import type { Rule } from "../rule.ts"
+
+/** A question that waits for its answer, in the approvalgate contract's words and with what a person should see. */
+export interface OpenRequest {
+  readonly id: string
+  readonly stepId: string
+  readonly tool: string
+  readonly args: Readonly<Record<string, unknown>>
+  readonly reason: string
+  readonly dialect: string
+  readonly description: RequestDescription
+  readonly diff?: string
+  /** What the answer holds for; a response may repeat it, to be sure that it answers what was read. */
+  readonly binding: string
+  /** The rule that `remember` would store. */
+  readonly always?: Rule
+  /** Milliseconds since the epoch. */
+  readonly askedAt: number
+}
+
+export const GateResponse = z.strictObject({
+  approved: z.boolean().describe("Whether the call may run."),
+  modifiedArgs: z.record(z.string(), z.unknown()).optional().describe("Arguments to run instead; judged anew."),
+  remember: z.boolean().optional().describe("Store the rule that the request offers."),
+  binding: z.string().optional().describe("The request's binding; an answer to another one is refused.")
+})
+export type GateResponse = z.output<typeof GateResponse>
+
+/** `gone`: answered already, timed out or cancelled. */
+export type GateOutcome = "accepted" | "gone" | "other_request"
+
+export interface ApprovalGateService {
+  /** Open requests, oldest first. */
+  readonly open: () => ReadonlyArray<OpenRequest>
+  /** Answers a request. The first answer counts. */
+  readonly answer: (id: string, response: GateResponse) => GateOutcome
+  /** Calls back whenever a request is opened or closed; the returned function ends it. */
+  readonly subscribe: (listener: (change: GateChange) => void) => () => void
+}
+
+export type GateChange =
+  | { readonly type: "opened"; readonly request: OpenRequest }
+  | { readonly type: "closed"; readonly id: string; readonly approved: boolean }
+
+/** A queue of open questions, for hosts whose people are elsewhere: behind HTTP, in a console. */
+export class ApprovalGate extends Context.Service<ApprovalGate, ApprovalGateService>()("@haft/approval/ApprovalGate") {}
+
+interface Waiting {
+  readonly request: OpenRequest
+  readonly answer: Deferred.Deferred<AskerAnswer>
+}
+
+/** Puts questions into an {@link ApprovalGate}. When the host ends, whatever is open is a no. */
+export const askThroughGate: Layer.Layer<Asker | ApprovalGate> = Layer.effectContext(
+  Effect.gen(function* () {
+    const waiting = new Map<string, Waiting>()
+    const listeners = new Set<(change: GateChange) => void>()
+    const tell = (change: GateChange): void => {
+      for (const listener of listeners) listener(change)
+    }
+    const close = (id: string, answer: AskerAnswer): void => {
+      const found = waiting.get(id)
+      if (found === undefined) return
+      waiting.delete(id)
+      Deferred.doneUnsafe(found.answer, Effect.succeed(answer))
+      tell({ type: "closed", id, approved: answer.approved })
+    }
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        for (const id of waiting.keys()) close(id, { approved: false, reason: "the host ended" })
+      })
+    )
+
+    const ask = (question: Question): Effect.Effect<AskerAnswer> =>
+      Effect.gen(function* () {
+        const request = openRequest(question, yield* Clock.currentTimeMillis)
+        const answer = yield* Deferred.make<AskerAnswer>()
+        const open = Effect.sync(() => {
+          waiting.set(request.id, { request, answer })
+          tell({ type: "opened", request })
+        })
+        return yield* Effect.acquireUseRelease(
+          open,
+          () => Deferred.await(answer),
+          () =>
+            Effect.sync(() => close(request.id, { approved: false, reason: "nobody waits for the answer any more" }))
+        )
+      })
+
+    const gate: ApprovalGateService = {
+      open: () => [...waiting.values()].map(({ request }) => request),
+      answer: (id, { binding, ...response }) => {
+        const found = waiting.get(id)
+        if (found === undefined) return "gone"
+        if (binding !== undefined && binding !== found.request.binding) return "other_request"
+        close(id, givenOnly(response))
+        return "accepted"
+      },
+      subscribe: (listener) => {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      }
+    }
+    return Context.make(Asker, { ask }).pipe(Context.add(ApprovalGate, gate))
+  })
+)
+
+const openRequest = (question: Question, askedAt: number): OpenRequest => ({
+  id: crypto.randomUUID(),
+  stepId: question.call.id,
+  tool: question.call.tool,
+  args: question.input,
+  reason: question.reason,
+  dialect: question.call.dialect,
+  description: describeRequest(question),
+  ...(question.preview !== undefined && { diff: question.preview }),
+  binding: question.binding,
+  ...("rule" in question.always && { always: question.always.rule }),
+  askedAt
+})
+
+const givenOnly = ({ approved, modifiedArgs, remember }: GateResponse): AskerAnswer => ({
+  approved,
+  ...(modifiedArgs !== undefined && { modifiedArgs }),
+  ...(remember !== undefined && { remember })
+})

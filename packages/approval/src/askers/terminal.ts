@@ -1,0 +1,152 @@
+import { createInterface } from "node:readline"
+import type { Readable, Writable } from "node:stream"
+import { styleText } from "node:util"
+
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Semaphore from "effect/Semaphore"
+
+import { Asker, type AskerAnswer, type Question } from "../asker.ts"
+import { describeRequest, printRequest, promptOf } from "../describe-request.ts"
+import { visibleText } from "../visible-text.ts"
+
+export interface TerminalOptions {
+  readonly input: Readable & { readonly isTTY?: boolean }
+  readonly output: Writable & { readonly isTTY?: boolean; readonly rows?: number }
+  /** Whether a person sits there. What the streams say of themselves when absent; if not, every answer is no. */
+  readonly interactive?: boolean
+  readonly colour?: boolean
+}
+
+/** Asks at a terminal, one question at a time: y, n, always, edit. */
+export const askInTerminal = (options: TerminalOptions): Layer.Layer<Asker> =>
+  Layer.sync(Asker, () => {
+    const { input, output } = options
+    const isInteractive = options.interactive ?? (input.isTTY === true && output.isTTY === true)
+    const oneAtATime = Semaphore.makeUnsafe(1)
+    return {
+      ask: (question) => {
+        if (!isInteractive) return Effect.succeed(refusal)
+        const lines = Effect.acquireUseRelease(
+          Effect.sync(() => openLines(options)),
+          (lines) => Effect.promise(() => converse(question, lines, options)),
+          (lines) => Effect.sync(lines.close)
+        )
+        return oneAtATime.withPermits(1)(lines)
+      }
+    }
+  })
+
+const refusal: AskerAnswer = {
+  approved: false,
+  reason: "there is no terminal to ask at; allow the call by a rule, or approve everything explicitly"
+}
+
+interface Lines {
+  /** The next line, or undefined when there will be none. */
+  readonly next: () => Promise<string | undefined>
+  readonly show: (text: string) => void
+  readonly close: () => void
+}
+
+const openLines = ({ input, output }: TerminalOptions): Lines => {
+  const reader = createInterface({ input, terminal: false })
+  const arrived: Array<string> = []
+  const waiting: Array<(line: string | undefined) => void> = []
+  let isOver = false
+  const end = (): void => {
+    isOver = true
+    for (const resolve of waiting.splice(0)) resolve(undefined)
+  }
+  reader.on("line", (line) => {
+    const resolve = waiting.shift()
+    if (resolve === undefined) arrived.push(line)
+    else resolve(line)
+  })
+  reader.on("close", end)
+  input.once("error", end)
+  return {
+    next: () => {
+      const line = arrived.shift()
+      if (line !== undefined || isOver) return Promise.resolve(line)
+      return new Promise((resolve) => waiting.push(resolve))
+    },
+    show: (text) => void output.write(text),
+    close: () => reader.close()
+  }
+}
+
+const converse = async (question: Question, lines: Lines, options: TerminalOptions): Promise<AskerAnswer> => {
+  const description = describeRequest(question)
+  if (description.detail !== undefined) await showDetail(description.detail, lines, options)
+  lines.show(`${printRequest(description)}\n\n`)
+  if (!("rule" in question.always)) lines.show(`(always is not on offer: ${visibleText(question.always.whyNot)})\n`)
+  for (;;) {
+    lines.show(`${promptOf(question)} `)
+    const answer = (await lines.next())?.trim().toLowerCase()
+    if (answer === undefined) return { approved: false, reason: "the terminal was closed" }
+    if (answer === "y" || answer === "yes") return { approved: true }
+    if (answer === "n" || answer === "no") return { approved: false, reason: "the person said no" }
+    if ((answer === "a" || answer === "always") && "rule" in question.always) {
+      lines.show(`This rule would be stored:\n${visibleRule(question.always.rule)}\nStore it? (y/n): `)
+      if (/^y(?:es)?$/i.test((await lines.next())?.trim() ?? "")) return { approved: true, remember: true }
+      continue
+    }
+    if (answer === "e" || answer === "edit") {
+      const modifiedArgs = await editArguments(question, lines)
+      if (modifiedArgs !== undefined) return { approved: true, modifiedArgs }
+    }
+  }
+}
+
+const visibleRule = (rule: unknown): string => JSON.stringify(rule, null, 2).split("\n").map(visibleText).join("\n")
+
+const showDetail = async (detail: string, lines: Lines, { output, colour }: TerminalOptions): Promise<void> => {
+  const isColoured = colour ?? output.isTTY === true
+  const shown = detail.split("\n").map((line) => (isColoured ? coloured(line) : line))
+  const page = Math.max(5, (output.rows ?? 24) - 4)
+  for (let from = 0; from < shown.length; from += page) {
+    lines.show(`${shown.slice(from, from + page).join("\n")}\n`)
+    const left = shown.length - from - page
+    if (left <= 0) break
+    lines.show(`-- ${left} more lines; Enter goes on, s skips to the question -- `)
+    const answer = (await lines.next())?.trim().toLowerCase()
+    if (answer === undefined || answer === "s") break
+  }
+  lines.show("\n")
+}
+
+const coloured = (line: string): string => {
+  const colour = line.startsWith("+")
+    ? "green"
+    : line.startsWith("-")
+      ? "red"
+      : line.startsWith("@@")
+        ? "cyan"
+        : undefined
+  return colour === undefined ? line : styleText(colour, line, { validateStream: false })
+}
+
+const editArguments = async (
+  question: Question,
+  lines: Lines
+): Promise<Readonly<Record<string, unknown>> | undefined> => {
+  lines.show(`Now: ${visibleText(JSON.stringify(question.input))}\n`)
+  for (;;) {
+    lines.show("New parameters as one line of JSON, empty to go back: ")
+    const line = (await lines.next())?.trim()
+    if (line === undefined || line === "") return undefined
+    const edited = objectIn(line)
+    if (edited !== undefined) return edited
+    lines.show("That is not a JSON object.\n")
+  }
+}
+
+const objectIn = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,95 @@
+import * as z from "zod"
+
+import type { JournalEvent } from "../services/journal.ts"
+
+const Started = z.object({
+  type: z.literal("tool_call_started"),
+  request_id: z.string(),
+  step: z.number(),
+  tool: z.string(),
+  dialect: z.string(),
+  at: z.number(),
+  params: z.unknown()
+})
+
+const Finished = z.object({
+  type: z.literal("tool_call_finished"),
+  step: z.number(),
+  at: z.number(),
+  status: z.enum(["success", "error"]),
+  error: z.string().optional(),
+  duration_sec: z.number(),
+  touches: z
+    .object({
+      risk: z.enum(["read_only", "safe_write", "dangerous"]),
+      reads: z.array(z.string()).optional(),
+      writes: z.array(z.object({ path: z.string(), exists: z.boolean() })).optional(),
+      runs: z.string().optional(),
+      fetches: z.string().optional(),
+      types: z.string().optional()
+    })
+    .optional(),
+  approval: z
+    .object({
+      decision: z.enum(["allow", "deny"]),
+      by: z.enum(["policy", "person"]),
+      reason: z.string(),
+      rule: z.string().optional(),
+      asks: z.boolean()
+    })
+    .optional(),
+  reply: z.unknown()
+})
+
+/** A call as the record has it: its beginning and, unless the host died first, its end. */
+export interface RecordedCall {
+  readonly requestId: string
+  readonly step: number
+  readonly tool: string
+  readonly dialect: string
+  /** As the caller sent them, without secrets. */
+  readonly params: unknown
+  readonly startedAt: number
+  /** `aborted` for a call whose end is not on record. */
+  readonly status: "success" | "error" | "aborted"
+  readonly error?: string
+  readonly durationMs?: number
+  readonly touches?: z.output<typeof Finished>["touches"]
+  readonly approval?: z.output<typeof Finished>["approval"]
+  readonly reply?: unknown
+  /** Something was left out of the parameters: they are not what the tool got. */
+  readonly isRedacted: boolean
+}
+
+/** The calls of a run in the order they began. Events that belong to no call are passed over. */
+export const recordedCalls = (events: Iterable<JournalEvent>): ReadonlyArray<RecordedCall> => {
+  const calls = new Map<number, RecordedCall>()
+  for (const event of events) {
+    const started = Started.safeParse(event)
+    if (started.success) {
+      const { request_id: requestId, step, tool, dialect, at: startedAt, params } = started.data
+      const isRedacted = hasRedactions(params)
+      calls.set(step, { requestId, step, tool, dialect, params, startedAt, status: "aborted", isRedacted })
+      continue
+    }
+    const finished = Finished.safeParse(event)
+    const call = finished.success ? calls.get(finished.data.step) : undefined
+    if (!finished.success || call === undefined) continue
+    const { status, error, duration_sec, touches, approval, reply } = finished.data
+    calls.set(call.step, {
+      ...call,
+      status,
+      durationMs: duration_sec * 1000,
+      reply,
+      ...(error !== undefined && { error }),
+      ...(touches !== undefined && { touches }),
+      ...(approval !== undefined && { approval })
+    })
+  }
+  return [...calls.values()]
+}
+
+const hasRedactions = (value: unknown): boolean => {
+  if (typeof value === "string") return value.includes("[redacted]") || value === "[withheld]"
+  return typeof value === "object" && value !== null && Object.values(value).some(hasRedactions)
+}
