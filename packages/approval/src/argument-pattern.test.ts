@@ -152,7 +152,7 @@ describe("a value can't imitate a key", () => {
         fc.dictionary(fc.constantFrom("path", "mode"), hostile, { noNullPrototype: true }),
         (pieces, value) => {
           const pattern = pieces.join("")
-          if (fits(pattern, value) === "yes") expect(fitsPlainly(pattern, stableJson(value))).toBe(true)
+          return fits(pattern, value) !== "yes" || fitsPlainly(pattern, stableJson(value))
         }
       ),
       { numRuns: 3000, seed: 3 }

@@ -96,7 +96,7 @@ const commandCondition = (condition: string): ((words: ReadonlyArray<string>) =>
   const expected = condition.trim().split(/\s+/)
   const isOpen = expected.at(-1) === "**"
   const tests = (isOpen ? expected.slice(0, -1) : expected).map(textGlob)
-  if (expected[0]?.includes("*") !== false) {
+  if (/^$|\*/.test(expected[0] ?? "")) {
     throw new InvalidExpression(`${condition} must begin with a program's name, without *`)
   }
   return (words) =>

@@ -1,8 +1,7 @@
 // Everything that moves the cursor, changes the direction of writing or is not seen at all: control and format
 // characters (bidirectional overrides, zero-width, tags), lone surrogates, private use, unassigned, line separators,
 // and letters that look like nothing.
-const hidden =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0\u2800\u034F\u17B4\u17B5\p{Variation_Selector}]/gu
+const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 /** Text that can be shown to a person as one line: what is hidden is spelled out, everything else is itself. */
 export const visibleText = (text: string): string => text.replace(hidden, spelledOut)

@@ -63,8 +63,9 @@ const openLines = ({ input, output }: TerminalOptions): Lines => {
     if (resolve === undefined) arrived.push(line)
     else resolve(line)
   })
-  reader.on("close", end)
-  input.once("error", end)
+  // readline passes its input's errors on, but not its end without one.
+  reader.on("close", end).on("error", end)
+  input.once("close", end)
   return {
     next: () => {
       const line = arrived.shift()
@@ -72,7 +73,10 @@ const openLines = ({ input, output }: TerminalOptions): Lines => {
       return new Promise((resolve) => waiting.push(resolve))
     },
     show: (text) => void output.write(text),
-    close: () => reader.close()
+    close: () => {
+      input.off("close", end)
+      reader.close()
+    }
   }
 }
 

@@ -1,0 +1,376 @@
+import { describe, expect, it } from "@effect/vitest"
+import {
+  defineDialect,
+  definePlugin,
+  defineTool,
+  type ErrorCode,
+  errorCodes,
+  Host,
+  type JournalEvent,
+  memoryJournal,
+  memoryState,
+  memoryWorkspace,
+  use,
+  Workspace
+} from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import { TestClock } from "effect/testing"
+import * as z from "zod"
+
+import {
+  ApprovalGate,
+  type Asker,
+  type AskerAnswer,
+  askCallback,
+  askCallerOr,
+  askNobody,
+  askThroughGate,
+  policyApprover,
+  type PolicyApproverOptions,
+  type Question,
+  Rule,
+  RuleStore,
+  stateRules
+} from "./index.ts"
+
+const dialect = defineDialect({
+  name: "plain",
+  symlinks: "inside",
+  asks: (risk) => risk !== "read_only",
+  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
+  success: ({ output }) => output,
+  failure: ({ errorName, error }) => ({ error: errorName, message: error.message }),
+  envelope: (output) => output
+})
+
+const save = defineTool({
+  name: "save",
+  description: "Writes a file.",
+  input: z.strictObject({ path: z.string(), content: z.string().default("") }),
+  output: z.object({ path: z.string() }),
+  risk: "safe_write",
+  touches: ({ path }) => ({ writes: [path] }),
+  execute: Effect.fnUntraced(function* ({ path, content }) {
+    const workspace = yield* Workspace
+    yield* workspace.commit([{ kind: "write", path, content: new TextEncoder().encode(content) }])
+    return { path }
+  })
+})
+
+const run = defineTool({
+  name: "run",
+  description: "Pretends to run a command.",
+  input: z.strictObject({ command: z.string() }),
+  output: z.object({ ran: z.string() }),
+  risk: "dangerous",
+  touches: ({ command }) => ({ runs: command }),
+  execute: ({ command }) => Effect.succeed({ ran: command })
+})
+
+const type = defineTool({
+  name: "type",
+  description: "Pretends to type.",
+  input: z.strictObject({ text: z.string() }),
+  output: z.object({}),
+  risk: "dangerous",
+  touches: ({ text }) => ({ types: { terminal: "1", text } }),
+  execute: () => Effect.succeed({})
+})
+
+interface Setup {
+  readonly answer?: (question: Question) => AskerAnswer | Promise<AskerAnswer>
+  readonly options?: PolicyApproverOptions
+  readonly documents?: Map<string, Uint8Array>
+}
+
+const withHost = <A>(
+  use_: (context: {
+    host: Host["Service"]
+    store: RuleStore["Service"]
+    workspace: Workspace["Service"]
+    questions: Array<Question>
+    events: Array<JournalEvent>
+    documents: Map<string, Uint8Array>
+  }) => Effect.Effect<A, unknown>,
+  { answer = () => ({ approved: true }), options = {}, documents = new Map() }: Setup = {}
+): Effect.Effect<A, unknown> => {
+  const questions: Array<Question> = []
+  const events: Array<JournalEvent> = []
+  const asker = askCallback((question) => {
+    questions.push(question)
+    return answer(question)
+  })
+  const services = policyApprover(options).pipe(
+    Layer.provideMerge(Layer.mergeAll(asker, stateRules)),
+    Layer.provideMerge(
+      Layer.mergeAll(memoryState(documents), memoryWorkspace({ "old.txt": "old" }), memoryJournal(events))
+    )
+  )
+  const plugin = definePlugin({ name: "p", version: "1.0.0", tools: [save, run, type] })
+  const layer = Host.layer({ dialect, plugins: [use(plugin)] }).pipe(Layer.provideMerge(services))
+  return Effect.gen(function* () {
+    const context = {
+      host: yield* Host,
+      store: yield* RuleStore,
+      workspace: yield* Workspace,
+      questions,
+      events,
+      documents
+    }
+    return yield* use_(context)
+  }).pipe(Effect.provide(layer))
+}
+
+const write = (text: string) => new TextEncoder().encode(text)
+
+describe("a host with a policy", () => {
+  it.live("asks where the contract wishes it, and runs what was approved", () =>
+    withHost(({ host, questions }) =>
+      Effect.gen(function* () {
+        expect((yield* host.call("save", { path: "a.txt" })).ok).toBe(true)
+        expect(questions).toHaveLength(1)
+        expect(questions[0]).toMatchObject({
+          reason: "save writes new files",
+          workspace: "/memory",
+          binding: expect.stringMatching(/^[0-9a-f]{64}$/),
+          always: { rule: { tool: "save", exactly: { path: "a.txt", content: "" }, workspace: "/memory" } }
+        })
+      })
+    )
+  )
+
+  it.live("remembers always: that call is not asked about again, any other is", () => {
+    let asked = 0
+    return withHost(
+      ({ host, questions, store, events }) =>
+        Effect.gen(function* () {
+          yield* host.call("save", { path: "a.txt", content: "x" })
+          expect((yield* host.call("save", { content: "x", path: "a.txt" })).ok).toBe(true)
+          expect(questions).toHaveLength(1)
+          yield* host.call("save", { path: "a.txt", content: "y" })
+          yield* host.call("save", { path: "./a.txt", content: "x" })
+          expect(questions).toHaveLength(3)
+          const rules = yield* store.current
+          const id = "rules" in rules ? (rules.rules[0]?.id ?? "") : ""
+          expect(events.find(({ approval }) => (approval as { rule?: string } | undefined)?.rule === id)).toBeDefined()
+
+          expect(yield* store.setEnabled(id, false)).toBe(true)
+          yield* host.call("save", { path: "a.txt", content: "x" })
+          expect(questions).toHaveLength(4)
+          expect(yield* store.setEnabled(id, true)).toBe(true)
+          yield* host.call("save", { path: "a.txt", content: "x" })
+          expect(questions).toHaveLength(4)
+          expect(yield* store.remove(id)).toBe(true)
+          expect(yield* store.remove(id)).toBe(false)
+          yield* host.call("save", { path: "a.txt", content: "x" })
+          expect(questions).toHaveLength(5)
+        }),
+      { answer: () => ({ approved: true, remember: asked++ === 0 }) }
+    )
+  })
+
+  it.live("remembers long arguments by their hash", () =>
+    withHost(
+      ({ host, questions, store }) =>
+        Effect.gen(function* () {
+          const content = "long ".repeat(2000)
+          yield* host.call("save", { path: "a.txt", content })
+          yield* host.call("save", { path: "a.txt", content })
+          expect(questions).toHaveLength(1)
+          yield* host.call("save", { path: "a.txt", content: `${content}.` })
+          expect(questions).toHaveLength(2)
+          const rules = yield* store.current
+          expect("rules" in rules && rules.rules[0]?.exactlySha256).toMatch(/^[0-9a-f]{64}$/)
+        }),
+      { answer: () => ({ approved: true, remember: true }) }
+    )
+  )
+
+  it.live.each([
+    ["run", { command: "sudo npm test" }, "sudo is a wrapper: it runs whatever its arguments say"],
+    ["run", { command: "python3 -c 'x'" }, "python3 is an interpreter: it runs whatever its arguments say"],
+    [
+      "run",
+      { command: "npm test && x" },
+      "only one simple command can be remembered: it is more than one simple command"
+    ],
+    ["type", { text: "ls" }, "what is typed into a terminal is never remembered"],
+    [
+      "save",
+      { path: ".npmrc", content: "x".repeat(5000) },
+      "a rule for a protected file must spell it out, and these arguments are too long for that"
+    ]
+  ] as const)("never remembers %s %j", ([tool, args, whyNot]) =>
+    withHost(
+      ({ host, questions, documents }) =>
+        Effect.gen(function* () {
+          expect((yield* host.call(tool, args)).ok).toBe(true)
+          expect((yield* host.call(tool, args)).ok).toBe(true)
+          expect(questions.map(({ always }) => always)).toEqual([{ whyNot }, { whyNot }])
+          expect(documents.size).toBe(0)
+        }),
+      { answer: () => ({ approved: true, remember: true }) }
+    )
+  )
+
+  it.live("stores no rule for edited arguments, and judges them by the rules", () =>
+    withHost(
+      ({ host, store, workspace, documents }) =>
+        Effect.gen(function* () {
+          yield* store.add(Rule.parse({ id: "no", tool: "save", decision: "deny", touches: { writes: "secret/**" } }))
+          const before = documents.get("rules.json")
+          const reply = yield* host.call("save", { path: "a.txt" })
+          expect(reply.wire).toEqual({
+            error: "approval_denied",
+            message: "the call was not approved: rule no forbids it"
+          })
+          expect(yield* workspace.fingerprint("secret/a.txt")).toBe("absent")
+          expect(documents.get("rules.json")).toBe(before)
+        }),
+      { answer: () => ({ approved: true, remember: true, modifiedArgs: { path: "secret/a.txt" } }) }
+    )
+  )
+
+  it.live("asks again, for another binding, when the file is swapped between question and answer", () => {
+    let swap: Effect.Effect<unknown> = Effect.void
+    return withHost(
+      ({ host, workspace, questions }) =>
+        Effect.gen(function* () {
+          swap = Effect.orDie(workspace.commit([{ kind: "write", path: "old.txt", content: write("swapped") }]))
+          expect((yield* host.call("save", { path: "old.txt" })).ok).toBe(true)
+          expect(questions).toHaveLength(2)
+          expect(questions[0]?.binding).not.toBe(questions[1]?.binding)
+        }),
+      {
+        answer: async () => {
+          await Effect.runPromise(swap)
+          swap = Effect.void
+          return { approved: true }
+        }
+      }
+    )
+  })
+
+  it.live("denies everything while the rules can't be read, and says so", () =>
+    withHost(
+      ({ host, questions, documents, store }) =>
+        Effect.gen(function* () {
+          const reply = yield* host.call("save", { path: "a.txt" })
+          expect(reply.wire).toEqual({
+            error: "approval_denied",
+            message:
+              "the call was not approved: the approval rules can't be read, so nothing is allowed: it is not JSON"
+          })
+          expect(questions).toHaveLength(0)
+          expect((yield* Effect.flip(store.add(Rule.parse({ id: "a", tool: "save" })))).message).toBe("it is not JSON")
+          expect(documents.get("rules.json")).toEqual(write("{torn"))
+          documents.set("rules.json", write('{"version":1,"rules":[]}'))
+          expect((yield* host.call("save", { path: "a.txt" })).ok).toBe(true)
+        }),
+      { documents: new Map([["rules.json", write("{torn")]]) }
+    )
+  )
+
+  it.live("lets a rule allow as often as it says, and no more, also at once", () =>
+    withHost(
+      ({ host, store, questions }) =>
+        Effect.gen(function* () {
+          yield* store.add(Rule.parse({ id: "three", tool: "save", maximumUses: 3 }))
+          const calls = Array.from({ length: 6 }, (_, n) => host.call("save", { path: `${n}.txt` }))
+          const replies = yield* Effect.all(calls, { concurrency: "unbounded" })
+          expect(replies.filter(({ ok }) => ok)).toHaveLength(3)
+          expect(questions).toHaveLength(3)
+          expect(yield* store.use("three")).toBe(false)
+          expect(yield* store.use("unknown")).toBe(false)
+        }),
+      { answer: () => ({ approved: false }) }
+    )
+  )
+
+  it.live("refuses a rule that can't be used, and keeps the others", () =>
+    withHost(({ store }) =>
+      Effect.gen(function* () {
+        yield* store.add(Rule.parse({ id: "a", tool: "save" }))
+        expect((yield* Effect.flip(store.add(Rule.parse({ id: "a", tool: "run" })))).message).toBe(
+          "there are two rules a"
+        )
+        const broken = Rule.parse({ id: "b", tool: "save", pattern: "(" })
+        expect((yield* Effect.flip(store.add(broken))).message).toContain("rule b: missing closing )")
+        const rules = yield* store.current
+        expect("rules" in rules && rules.rules.map(({ id }) => id)).toEqual(["a"])
+      })
+    )
+  )
+
+  it.effect("takes no answer in time for a no", () =>
+    withHost(
+      ({ host }) =>
+        Effect.gen(function* () {
+          const fiber = yield* Effect.forkChild(host.call("save", { path: "a.txt" }), { startImmediately: true })
+          yield* TestClock.adjust("2 minutes")
+          expect((yield* Fiber.join(fiber)).error?.message).toBe("the call was not approved: nobody answered in time")
+        }),
+      { answer: () => new Promise(() => {}), options: { timeout: "1 minute" } }
+    )
+  )
+
+  it.live("approves or refuses everything where it is told to, within the rules", () =>
+    Effect.gen(function* () {
+      const forbid = Rule.parse({ id: "no", tool: "run", decision: "deny" })
+      const allow = Rule.parse({ id: "yes", tool: "run" })
+      const all = withHost(
+        ({ host, store }) =>
+          Effect.gen(function* () {
+            yield* store.add(forbid)
+            return [(yield* host.call("save", { path: "a" })).ok, (yield* host.call("run", { command: "ls" })).ok]
+          }),
+        { options: { mode: "all" } }
+      )
+      const none = withHost(
+        ({ host, store }) =>
+          Effect.gen(function* () {
+            yield* store.add(allow)
+            return [(yield* host.call("save", { path: "a" })).ok, (yield* host.call("run", { command: "ls" })).ok]
+          }),
+        { options: { mode: "none" } }
+      )
+      expect([yield* all, yield* none]).toEqual([
+        [true, false],
+        [false, true]
+      ])
+    })
+  )
+})
+
+describe("whom a host asks", () => {
+  const hostOf = <A>(asker: Layer.Layer<A | Asker>) =>
+    Host.layer({ dialect, plugins: [use(definePlugin({ name: "p", version: "1.0.0", tools: [save] }))] }).pipe(
+      Layer.provide(policyApprover()),
+      Layer.provideMerge(asker),
+      Layer.provide(stateRules),
+      Layer.provide(Layer.mergeAll(memoryState(), memoryWorkspace(), memoryJournal()))
+    )
+
+  it.effect("the caller itself, where it can be asked", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      const args = { path: "a.txt" }
+      expect((yield* host.call("save", args, { ask: () => Effect.succeed({ approved: true }) })).ok).toBe(true)
+      expect((yield* host.call("save", args)).ok).toBe(false)
+    }).pipe(Effect.provide(hostOf(askCallerOr(askNobody))))
+  )
+
+  it.effect("a gate, and a cancelled call takes its question back", () =>
+    Effect.gen(function* () {
+      const host = yield* Host
+      const gate = yield* ApprovalGate
+      const fiber = yield* Effect.forkChild(host.call("save", { path: "a.txt" }), { startImmediately: true })
+      yield* Effect.yieldNow
+      expect(gate.open().map(({ stepId }) => stepId)).toEqual(["memory-1"])
+      yield* Fiber.interrupt(fiber)
+      expect(gate.open()).toEqual([])
+    }).pipe(Effect.provide(hostOf(askThroughGate)))
+  )
+})

@@ -1,0 +1,311 @@
+import { PassThrough } from "node:stream"
+
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+
+import {
+  ApprovalGate,
+  type ApprovalGateService,
+  Asker,
+  type AskerAnswer,
+  askCallback,
+  askInTerminal,
+  askNobody,
+  askThroughGate,
+  type GateChange,
+  GateResponse,
+  type Question,
+  Rule,
+  type TerminalOptions
+} from "../index.ts"
+
+const question = (more: Partial<Question> = {}): Question => ({
+  call: { id: "step-1", step: 1, tool: "create_file", dialect: "haft", startedAt: 0 },
+  input: { path: "a.txt", content: "x" },
+  asks: true,
+  facts: { risk: "safe_write", reads: [], writes: [{ path: "a.txt", exists: false, isProtected: false }] },
+  reason: "create_file writes new files",
+  state: new Map(),
+  workspace: "/w",
+  binding: "bound",
+  always: { rule: Rule.parse({ id: "r", tool: "create_file", exactly: { path: "a.txt" } }) },
+  ...more
+})
+
+describe("asking at a terminal", () => {
+  const converse = (lines: ReadonlyArray<string>, asked = question(), more: Partial<TerminalOptions> = {}) =>
+    Effect.gen(function* () {
+      const input = new PassThrough()
+      const output = new PassThrough()
+      let printed = ""
+      output.setEncoding("utf8").on("data", (text: string) => (printed += text))
+      const asker = yield* Effect.provide(Asker, askInTerminal({ input, output, interactive: true, ...more }))
+      const fiber = yield* Effect.forkChild(asker.ask(asked), { startImmediately: true })
+      for (const line of lines) input.write(`${line}\n`)
+      input.end()
+      const answer = yield* Fiber.join(fiber)
+      return { answer, printed }
+    })
+
+  it.live.each<[ReadonlyArray<string>, AskerAnswer]>([
+    [["y"], { approved: true }],
+    [["YES"], { approved: true }],
+    [["n"], { approved: false, reason: "the person said no" }],
+    [["no"], { approved: false, reason: "the person said no" }],
+    [["", "what", "y"], { approved: true }],
+    [[], { approved: false, reason: "the terminal was closed" }],
+    [["yy"], { approved: false, reason: "the terminal was closed" }],
+    [["always", "y"], { approved: true, remember: true }],
+    [["a", "n", "n"], { approved: false, reason: "the person said no" }],
+    [["always"], { approved: false, reason: "the terminal was closed" }],
+    [["edit", '{"path":"b.txt"}'], { approved: true, modifiedArgs: { path: "b.txt" } }],
+    [["e", "nonsense", "[1]", "null", '{"path":"b"}'], { approved: true, modifiedArgs: { path: "b" } }],
+    [["e", "", "n"], { approved: false, reason: "the person said no" }],
+    [["e"], { approved: false, reason: "the terminal was closed" }]
+  ])("%j", ([lines, expected]) =>
+    Effect.gen(function* () {
+      expect((yield* converse(lines)).answer).toEqual(expected)
+    })
+  )
+
+  it.live("shows the rule before it is stored", () =>
+    Effect.gen(function* () {
+      const { printed } = yield* converse(["always", "y"])
+      expect(printed).toContain('This rule would be stored:\n{\n  "id": "r",')
+      expect(printed.trimEnd().endsWith("Store it? (y/n):")).toBe(true)
+    })
+  )
+
+  it.live("does not take always where it is not on offer, and says why", () =>
+    Effect.gen(function* () {
+      const { answer, printed } = yield* converse(
+        ["always", "n"],
+        question({ always: { whyNot: "sudo is a wrapper" } })
+      )
+      expect(answer.approved).toBe(false)
+      expect(printed).toContain("(always is not on offer: sudo is a wrapper)\nApprove? (y/n/edit): ")
+    })
+  )
+
+  it.live("shows the diff in colour, page by page", () =>
+    Effect.gen(function* () {
+      const preview = ["@@ -1 +1 @@", "-old", ...Array.from({ length: 30 }, (_, line) => `+line ${line}`)].join("\n")
+      const output = { colour: true }
+      const whole = yield* converse(["", "y"], question({ preview }), output)
+      expect(whole.printed).toContain("\u001B[31m-old\u001B[39m\n\u001B[32m+line 0\u001B[39m")
+      expect(whole.printed).toContain("-- 12 more lines; Enter goes on, s skips to the question -- ")
+      expect(whole.printed).toContain("+line 29")
+      const skipped = yield* converse(["s", "y"], question({ preview }), { colour: false })
+      expect(skipped.printed).not.toContain("line 29")
+      expect(skipped.printed).not.toContain("\u001B")
+      expect(skipped.answer).toEqual({ approved: true })
+    })
+  )
+
+  it.live("is a no where nobody sits", () =>
+    Effect.gen(function* () {
+      const streams = { input: new PassThrough(), output: new PassThrough() }
+      const asker = yield* Effect.provide(Asker, askInTerminal(streams))
+      expect(yield* asker.ask(question())).toEqual({
+        approved: false,
+        reason: "there is no terminal to ask at; allow the call by a rule, or approve everything explicitly"
+      })
+    })
+  )
+
+  it.live("asks one question after the other, and a line typed too early answers nothing", () =>
+    Effect.gen(function* () {
+      const input = new PassThrough()
+      const output = new PassThrough()
+      let printed = ""
+      output.setEncoding("utf8").on("data", (text: string) => (printed += text))
+      const asker = yield* Effect.provide(Asker, askInTerminal({ input, output, interactive: true }))
+      const first = yield* Effect.forkChild(asker.ask(question()), { startImmediately: true })
+      const second = yield* Effect.forkChild(asker.ask(question()), { startImmediately: true })
+      input.write("y\ny\n")
+      expect(yield* Fiber.join(first)).toEqual({ approved: true })
+      yield* Effect.sleep(20)
+      expect(printed.match(/Approve\?/g)).toHaveLength(2)
+      input.write("n\n")
+      expect(yield* Fiber.join(second)).toEqual({ approved: false, reason: "the person said no" })
+    })
+  )
+
+  it.live("gives the terminal back when nobody waits for the answer any more", () =>
+    Effect.gen(function* () {
+      const input = new PassThrough()
+      const asker = yield* Effect.provide(
+        Asker,
+        askInTerminal({ input, output: new PassThrough().resume(), interactive: true })
+      )
+      const fiber = yield* Effect.forkChild(asker.ask(question()), { startImmediately: true })
+      yield* Fiber.interrupt(fiber)
+      const next = yield* Effect.forkChild(asker.ask(question()), { startImmediately: true })
+      input.write("y\n")
+      expect(yield* Fiber.join(next)).toEqual({ approved: true })
+    })
+  )
+
+  it.live("is a no when the terminal breaks", () =>
+    Effect.gen(function* () {
+      const input = new PassThrough()
+      const asker = yield* Effect.provide(
+        Asker,
+        askInTerminal({ input, output: new PassThrough().resume(), interactive: true })
+      )
+      const fiber = yield* Effect.forkChild(asker.ask(question()), { startImmediately: true })
+      input.destroy(new Error("hung up"))
+      expect(yield* Fiber.join(fiber)).toEqual({ approved: false, reason: "the terminal was closed" })
+    })
+  )
+})
+
+describe("asking through a gate", () => {
+  const withGate = (
+    use: (gate: ApprovalGateService, ask: (asked?: Question) => Effect.Effect<AskerAnswer>) => Effect.Effect<void>
+  ) =>
+    Effect.gen(function* () {
+      const gate = yield* ApprovalGate
+      const asker = yield* Asker
+      yield* use(gate, (asked = question()) => asker.ask(asked))
+    }).pipe(Effect.provide(askThroughGate))
+
+  it.effect("shows the contract's request and takes its response", () =>
+    withGate((gate, ask) =>
+      Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(ask(question({ preview: "+x" })), { startImmediately: true })
+        const [open] = gate.open()
+        expect(open).toMatchObject({
+          stepId: "step-1",
+          tool: "create_file",
+          args: { path: "a.txt", content: "x" },
+          reason: "create_file writes new files",
+          diff: "+x",
+          binding: "bound",
+          always: { id: "r" },
+          description: { filesAffected: ["a.txt"] }
+        })
+        expect(gate.answer(open?.id ?? "", { approved: true, modifiedArgs: { path: "b" }, remember: false })).toBe(
+          "accepted"
+        )
+        expect(yield* Fiber.join(fiber)).toEqual({ approved: true, modifiedArgs: { path: "b" }, remember: false })
+        expect(gate.open()).toEqual([])
+      })
+    )
+  )
+
+  it.effect("keeps several open, and answers each by its own name, once", () =>
+    withGate((gate, ask) =>
+      Effect.gen(function* () {
+        const one = yield* Effect.forkChild(ask(), { startImmediately: true })
+        const other = yield* Effect.forkChild(ask(), { startImmediately: true })
+        const [first, second] = gate.open().map(({ id }) => id)
+        expect(gate.answer(second ?? "", { approved: true })).toBe("accepted")
+        expect(gate.answer(second ?? "", { approved: false })).toBe("gone")
+        expect(gate.answer("unknown", { approved: true })).toBe("gone")
+        expect(gate.answer(first ?? "", { approved: false })).toBe("accepted")
+        expect([yield* Fiber.join(one), yield* Fiber.join(other)]).toEqual([{ approved: false }, { approved: true }])
+      })
+    )
+  )
+
+  it.effect("refuses an answer that was meant for another request", () =>
+    withGate((gate, ask) =>
+      Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(ask(), { startImmediately: true })
+        const id = gate.open()[0]?.id ?? ""
+        expect(gate.answer(id, { approved: true, binding: "stale" })).toBe("other_request")
+        expect(gate.answer(id, { approved: true, binding: "bound" })).toBe("accepted")
+        expect(yield* Fiber.join(fiber)).toEqual({ approved: true })
+      })
+    )
+  )
+
+  it.effect("takes a question back when nobody waits any more, and tells its listeners", () =>
+    withGate((gate, ask) =>
+      Effect.gen(function* () {
+        const changes: Array<GateChange["type"]> = []
+        const stop = gate.subscribe(({ type }) => changes.push(type))
+        const fiber = yield* Effect.forkChild(ask(), { startImmediately: true })
+        const id = gate.open()[0]?.id ?? ""
+        yield* Fiber.interrupt(fiber)
+        expect(gate.open()).toEqual([])
+        expect(gate.answer(id, { approved: true })).toBe("gone")
+        stop()
+        yield* Effect.forkChild(ask(), { startImmediately: true })
+        expect(changes).toEqual(["opened", "closed"])
+      })
+    )
+  )
+
+  it.effect("answers no to all that is open when the host ends", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const services = yield* Layer.buildWithScope(askThroughGate, scope)
+      const fiber = yield* Effect.forkChild(Asker.use(({ ask }) => ask(question())).pipe(Effect.provide(services)), {
+        startImmediately: true
+      })
+      yield* Scope.close(scope, Exit.void)
+      expect(yield* Fiber.join(fiber)).toEqual({ approved: false, reason: "the host ended" })
+    })
+  )
+
+  it("accepts the contract's response and nothing beside it", () => {
+    expect(GateResponse.safeParse({ approved: true, modifiedArgs: { a: 1 } }).success).toBe(true)
+    expect(GateResponse.safeParse({ approved: "yes" }).success).toBe(false)
+    expect(GateResponse.safeParse({ approved: true, force: true }).success).toBe(false)
+  })
+})
+
+describe("asking a callback", () => {
+  it.live("passes question and description on, and the answer back", () =>
+    Effect.gen(function* () {
+      const asker = yield* Effect.provide(
+        Asker,
+        askCallback(async (asked, { description }) => ({
+          approved: asked.binding === "bound",
+          reason: description.tool
+        }))
+      )
+      expect(yield* asker.ask(question())).toEqual({ approved: true, reason: "create_file" })
+    })
+  )
+
+  it.live.each(["throws", "rejects"])("is a no when it %s", (how) =>
+    Effect.gen(function* () {
+      const fails = () => {
+        if (how === "throws") throw new Error("broken")
+        return Promise.reject(new Error("broken"))
+      }
+      const asker = yield* Effect.provide(Asker, askCallback(fails))
+      expect(yield* asker.ask(question())).toEqual({ approved: false, reason: "asking failed: broken" })
+    })
+  )
+
+  it.live("is told when nobody waits for the answer any more", () =>
+    Effect.gen(function* () {
+      const signals: Array<AbortSignal> = []
+      const asker = yield* Effect.provide(
+        Asker,
+        askCallback((_question, { signal }) => {
+          signals.push(signal)
+          return new Promise(() => {})
+        })
+      )
+      const fiber = yield* Effect.forkChild(asker.ask(question()), { startImmediately: true })
+      yield* Fiber.interrupt(fiber)
+      expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+    })
+  )
+
+  it.effect("nobody says no", () =>
+    Effect.gen(function* () {
+      const asker = yield* Effect.provide(Asker, askNobody)
+      expect((yield* asker.ask(question())).approved).toBe(false)
+    })
+  )
+})
