@@ -1,13 +1,13 @@
 import { RE2JS } from "re2js"
 
-import { type Fit, InvalidExpression, linearExpression } from "./linear-expression.ts"
+import { type Fit, InvalidExpression, type LinearMatcher, linearMatcher } from "./linear-expression.ts"
 import { type PatternToken, readPattern } from "./read-pattern.ts"
 import { reservedCharacter } from "./stable-json.ts"
 
 /** An expression over serialised arguments, compiled so that a value can't imitate a key. */
 export interface ArgumentPattern {
-  /** Matches the whole of the arguments, given as pieces, see `jsonPieces`. */
-  readonly matches: (pieces: ReadonlyArray<string>) => Fit
+  /** Matches the whole of the arguments, given as pieces, see `jsonPieces`. `marked` saves making that text again. */
+  readonly matches: (pieces: ReadonlyArray<string>, marked?: () => string) => Fit
   /** Strings that the pattern spells out in full. */
   readonly names: ReadonlyArray<string>
 }
@@ -15,39 +15,41 @@ export interface ArgumentPattern {
 // Stands for a quote that opens or closes a string. Nothing but a quote that is spelled out in the pattern can
 // match it: `.` and every class are rewritten to leave it out. Serialised arguments never contain it otherwise.
 const quote = reservedCharacter
+const maximumLength = 4096
 
 /**
  * Compiles a pattern such as `^{"path":".*\.txt"}$`. In its plain reading `.*` could run over the end of the
  * path into the next field; here a quote between fields is matched only by a quote in the pattern.
  */
 export const argumentPattern = (source: string): ArgumentPattern => {
+  if (source.length > maximumLength)
+    throw new InvalidExpression(`the pattern is longer than ${maximumLength} characters`)
   const tokens = hardened(readPattern(source))
-  // Compiled as a whole first: what is wrong with it is said of all of it.
-  const whole = linearExpression(join(tokens))
-  const segments = cutAtQuotes(tokens)
-  if (segments === undefined) {
-    return {
-      names: [],
-      matches: (pieces) => whole(pieces.join(quote))
-    }
+  const variants = spelledOut(tokens)?.map(withoutAnchors)
+  const segmented = variants?.map(cutAtQuotes)
+  if (segmented === undefined || !segmented.every((segments) => segments !== undefined)) {
+    const whole = linearMatcher(tokens)
+    const fits = (text: string): Fit => (whole.mayFit(text) ? whole.fits(text) : "no")
+    return { names: [], matches: (pieces, marked = () => markQuotes(pieces)) => fits(marked()) }
   }
-  const matchers = segments.map(segmentMatcher)
-  // Cheap ones first, so that a long text is only looked at when everything else fits.
-  const order = matchers.map((_, place) => place).toSorted((one, other) => cost(matchers[one]) - cost(matchers[other]))
+  const matchers = segmented.map((segments) => segmentsMatcher(segments))
   return {
-    names: matchers.flatMap((matcher) => (matcher.kind === "text" ? [matcher.text] : [])),
+    // What only one of several variants spells out is not what the pattern spells out.
+    names: matchers.length === 1 ? (matchers[0]?.names ?? []) : [],
     matches: (pieces) => {
-      if (pieces.length !== matchers.length) return "no"
-      let fit: Fit = "yes"
-      for (const place of order) {
-        const part = fits(matchers[place], pieces[place] ?? "")
-        if (part === "no") return "no"
-        if (part === "unknown") fit = "unknown"
+      let fit: Fit = "no"
+      for (const { matches } of matchers) {
+        const one = matches(pieces)
+        if (one === "yes") return "yes"
+        if (one === "unknown") fit = "unknown"
       }
       return fit
     }
   }
 }
+
+/** The text that patterns are matched against: serialised arguments, their quotes replaced by marks. */
+export const markQuotes = (pieces: ReadonlyArray<string>): string => pieces.join(quote)
 
 // Sets `.`, negated classes and quotes apart. Classes that would still match the quote are refused.
 const hardened = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<PatternToken> => {
@@ -73,7 +75,8 @@ const withoutQuote: Readonly<Record<string, string>> = {
 
 const classWithoutQuote = (source: string): string => {
   const rewritten = rewriteClass(source)
-  if (RE2JS.compile(rewritten).testExact(quote)) {
+  const isSurelyWithout = rewritten.startsWith("[^") || /^\\[dsw]$/.test(rewritten)
+  if (!isSurelyWithout && RE2JS.compile(rewritten).testExact(quote)) {
     throw new InvalidExpression(
       `${source} also matches the quotes between fields; list the characters it may match, or those it may not`
     )
@@ -92,22 +95,67 @@ const rewriteClass = (source: string): string => {
 const negatedProperty = (source: string): string =>
   source.startsWith(String.raw`\P`) ? `\\p${source.slice(2)}` : source.replace("{^", "{")
 
-/** The pattern between its quotes, where they all stand in the open: not repeated, not in a group, no alternative. */
-const cutAtQuotes = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<ReadonlyArray<PatternToken>> | undefined => {
-  const inner = withoutAnchors(tokens)
-  const segments: Array<Array<PatternToken>> = [[]]
+const maximumVariants = 16
+
+/**
+ * The pattern as the alternatives it stands for, as far as quotes are concerned: `"a"(,"b":1)?` is `"a"` or `"a","b":1`.
+ * Undefined when there would be too many, or when a quote is repeated.
+ */
+const spelledOut = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<ReadonlyArray<PatternToken>> | undefined => {
+  if (tokens.some(({ kind }) => kind === "flags")) return undefined
+  const done: Array<ReadonlyArray<PatternToken>> = []
+  const open = [...alternativesOf(tokens)]
+  for (let next = open.shift(); next !== undefined; next = open.shift()) {
+    const group = groupWithQuote(next)
+    if (group === undefined) done.push(next)
+    else {
+      const { from, to } = group
+      const repeat = next[to + 1]?.kind === "repeat" ? next[to + 1]?.source : undefined
+      if (repeat !== undefined && repeat !== "?" && repeat !== "??") return undefined
+      const choices = alternativesOf(next.slice(from + 1, to))
+      const rest = next.slice(to + (repeat === undefined ? 1 : 2))
+      for (const choice of repeat === undefined ? choices : [...choices, []]) {
+        open.push([...next.slice(0, from), ...choice, ...rest])
+      }
+    }
+    if (done.length + open.length > maximumVariants) return undefined
+  }
+  return done
+}
+
+const alternativesOf = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<ReadonlyArray<PatternToken>> => {
+  const alternatives: Array<Array<PatternToken>> = [[]]
   let depth = 0
-  for (const [place, token] of inner.entries()) {
-    if (token.kind === "flags" || token.kind === "anchor") return undefined
-    if (token.kind === "alternative" && depth === 0) return undefined
+  for (const token of tokens) {
     if (token.kind === "open") depth += 1
     if (token.kind === "close") depth -= 1
-    if (token.kind !== "character" || token.character !== quote) {
-      segments.at(-1)?.push(token)
-      continue
-    }
-    if (depth > 0 || inner[place + 1]?.kind === "repeat") return undefined
-    segments.push([])
+    if (token.kind === "alternative" && depth === 0) alternatives.push([])
+    else alternatives.at(-1)?.push(token)
+  }
+  return alternatives
+}
+
+const groupWithQuote = (
+  tokens: ReadonlyArray<PatternToken>
+): { readonly from: number; readonly to: number } | undefined => {
+  let depth = 0
+  let from = 0
+  for (const [place, token] of tokens.entries()) {
+    if (token.kind === "open" && depth++ === 0) from = place
+    if (token.kind === "close" && --depth === 0 && tokens.slice(from, place).some(isQuote)) return { from, to: place }
+  }
+  return undefined
+}
+
+const isQuote = (token: PatternToken): boolean => token.kind === "character" && token.character === quote
+
+/** The pattern between its quotes. Undefined where one is repeated, or where an anchor stands in the middle. */
+const cutAtQuotes = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<ReadonlyArray<PatternToken>> | undefined => {
+  const segments: Array<Array<PatternToken>> = [[]]
+  for (const [place, token] of tokens.entries()) {
+    if (token.kind === "anchor" || (isQuote(token) && tokens[place + 1]?.kind === "repeat")) return undefined
+    if (isQuote(token)) segments.push([])
+    else segments.at(-1)?.push(token)
   }
   return segments
 }
@@ -119,26 +167,34 @@ const withoutAnchors = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<Patt
   return tokens.slice(start, end)
 }
 
-type SegmentMatcher =
-  | { readonly kind: "anything" }
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "expression"; readonly matches: (text: string) => Fit }
-
-const segmentMatcher = (tokens: ReadonlyArray<PatternToken>): SegmentMatcher => {
-  if (tokens.every((token) => token.kind === "character")) {
-    return { kind: "text", text: tokens.map((token) => token.character).join("") }
+const segmentsMatcher = (segments: ReadonlyArray<ReadonlyArray<PatternToken>>) => {
+  const matchers = segments.map((tokens) => (isAnything(tokens) ? anything : linearMatcher(tokens)))
+  const names = segments.flatMap((tokens) => (tokens.every(({ kind }) => kind === "character") ? [textOf(tokens)] : []))
+  // What tells most first. Values come before keys, which are the same in every call of a tool.
+  const order = matchers
+    .map((matcher, place) => ({ ...matcher, place }))
+    .toSorted((one, other) => rank(other) - rank(one))
+  const matches = (pieces: ReadonlyArray<string>): Fit => {
+    if (pieces.length !== segments.length) return "no"
+    for (const matcher of order) if (!matcher.mayFit(pieces[matcher.place] ?? "")) return "no"
+    let fit: Fit = "yes"
+    for (const { fits, place } of order) {
+      const part = fits(pieces[place] ?? "")
+      if (part === "no") return "no"
+      if (part === "unknown") fit = "unknown"
+    }
+    return fit
   }
-  const [first, second] = tokens
-  if (tokens.length === 2 && first?.kind === "any" && second?.source === "*") return { kind: "anything" }
-  return { kind: "expression", matches: linearExpression(join(tokens)) }
+  return { names, matches }
 }
 
-const cost = (matcher: SegmentMatcher | undefined): number =>
-  matcher?.kind === "text" ? 0 : matcher?.kind === "anything" ? 1 : 2
+const anything: LinearMatcher = { mayFit: () => true, fits: () => "yes", fixed: 0 }
 
-const fits = (matcher: SegmentMatcher | undefined, piece: string): Fit => {
-  if (matcher?.kind === "expression") return matcher.matches(piece)
-  return matcher?.kind === "anything" || matcher?.text === piece ? "yes" : "no"
-}
+const isAnything = ([first, second, ...rest]: ReadonlyArray<PatternToken>): boolean =>
+  first?.kind === "any" && second?.source === "*" && rest.length === 0
 
-const join = (tokens: ReadonlyArray<PatternToken>): string => tokens.map(({ source }) => source).join("")
+const rank = ({ fixed, place }: { readonly fixed: number; readonly place: number }): number =>
+  fixed + (place % 4 === 3 ? 1000 : 0)
+
+const textOf = (tokens: ReadonlyArray<PatternToken>): string =>
+  tokens.map((token) => (token.kind === "character" ? token.character : "")).join("")

@@ -6,6 +6,9 @@ import { InvalidExpression, linearExpression } from "./linear-expression.ts"
  */
 export const pathGlob = (glob: string): ((path: string) => boolean) => {
   if (!/[*?[\]{}\\]/.test(glob)) return (path) => path === glob
+  // `directory/**` is the usual one, and needs no expression.
+  const [, below] = /^([^*?[\]{}\\]*\/)\*\*$/.exec(glob) ?? []
+  if (below !== undefined) return (path) => path.startsWith(below)
   const matches = linearExpression(expressionOf(glob))
   return (path) => matches(path) === "yes"
 }
@@ -13,7 +16,12 @@ export const pathGlob = (glob: string): ((path: string) => boolean) => {
 /** A glob without directories: `*` stands for any text. */
 export const textGlob = (glob: string): ((text: string) => boolean) => {
   if (!glob.includes("*")) return (text) => text === glob
-  const matches = linearExpression(`(?s)${glob.split("*").map(quoted).join(".*")}`)
+  const matches = linearExpression(
+    glob
+      .split("*")
+      .map(quoted)
+      .join(String.raw`[\s\S]*`)
+  )
   return (text) => matches(text) === "yes"
 }
 
@@ -26,7 +34,7 @@ const expressionOf = (glob: string): string => {
       if (members !== undefined)
         return `[${negated === "" ? "" : "^/"}${members.replaceAll(/[\\[\]^]/g, String.raw`\$&`)}]`
       if (part === "**/") return "(?:[^/]+/)*"
-      if (part.startsWith("*")) return part.length === 1 ? "[^/]*" : ".*"
+      if (part.startsWith("*")) return part.length === 1 ? "[^/]*" : String.raw`[\s\S]*`
       if (part === "?") return "[^/]"
       if (part === "{") {
         depth += 1
@@ -44,7 +52,7 @@ const expressionOf = (glob: string): string => {
     }
   )
   if (depth > 0) throw new InvalidExpression(`the glob ${glob} has an unclosed {`)
-  return `(?s)${expression}`
+  return expression
 }
 
 const quoted = (text: string): string => text.replaceAll(/[\\.^$*+?()[\]{}|]/g, String.raw`\$&`)

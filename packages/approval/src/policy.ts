@@ -58,11 +58,12 @@ const matching = (rules: RuleSet, subject: Subject): ReadonlyArray<Match> => {
   let isAllowed = false
   for (const compiled of rules.forTool(subject.tool)) {
     const { rule } = compiled
-    if (!compiled.isInForce(subject)) continue
-    if (rule.decision === "allow" && (isAllowed || !mayAllow(compiled, subject))) continue
+    const isAllowing = rule.decision === "allow"
+    if (isAllowing && isAllowed) continue
     const fit = compiled.fits(subject)
-    if (fit === "no" || (rule.decision === "allow" && fit !== "yes")) continue
-    if (rule.decision === "allow") isAllowed = true
+    if (fit === "no" || (isAllowing && fit !== "yes")) continue
+    if (!compiled.isInForce(subject) || (isAllowing && !mayAllow(compiled, subject))) continue
+    isAllowed ||= isAllowing
     matches.push({ rule, fit })
   }
   return matches

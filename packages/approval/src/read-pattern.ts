@@ -2,7 +2,7 @@
 export type PatternToken =
   | { readonly kind: "character"; readonly source: string; readonly character: string }
   | {
-      readonly kind: "any" | "class" | "anchor" | "open" | "close" | "flags" | "alternative" | "repeat"
+      readonly kind: "any" | "class" | "anchor" | "open" | "close" | "flags" | "alternative" | "repeat" | "unknown"
       readonly source: string
     }
 
@@ -38,7 +38,7 @@ export const readPattern = (pattern: string): ReadonlyArray<PatternToken> => {
       for (const character of quoted.slice(2).replace(/\\E$/, "")) addCharacter(literally(character), character)
       continue
     }
-    const code = take(/\\x\{[0-9a-fA-F]+\}|\\x[0-9a-fA-F]{2}|\\[0-7]{1,3}/y)
+    const code = take(/\\x\{[0-9a-fA-F]+\}|\\x[0-9a-fA-F]{2}|\\0[0-7]{0,2}|\\[1-7][0-7]{1,2}/y)
     if (code !== undefined) {
       addCharacter(code, characterOf(code))
       continue
@@ -55,8 +55,10 @@ export const readPattern = (pattern: string): ReadonlyArray<PatternToken> => {
     }
     const escape = take(/\\[^]/uy)
     if (escape !== undefined) {
-      const character = escape.slice(1)
-      addCharacter(escape, controls[character] ?? character)
+      const character = controls[escape.slice(1)] ?? escape.slice(1)
+      // Only punctuation may be escaped for nothing. What other escapes mean is the compiler's to say.
+      if (/^[\x00-\x7F]$/.test(character) && !/[A-Za-z0-9]/.test(character)) addCharacter(escape, character)
+      else tokens.push({ kind: "unknown", source: escape })
       continue
     }
     const repeat = take(/(?:[*+?]|\{\d+(?:,\d*)?\})\??/y)
@@ -76,7 +78,7 @@ export const readPattern = (pattern: string): ReadonlyArray<PatternToken> => {
       continue
     }
     const character = take(/[^]/uy) ?? ""
-    const kind = single[character]
+    const kind = /[[\\]/.test(character) ? "unknown" : single[character]
     if (kind === undefined) addCharacter(character, character)
     else tokens.push({ kind, source: character })
   }

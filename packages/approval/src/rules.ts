@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 
 import type { ApprovalRequest } from "@haft/core"
 
-import { argumentPattern } from "./argument-pattern.ts"
+import { argumentPattern, markQuotes } from "./argument-pattern.ts"
 import { pathGlob } from "./glob.ts"
 import { type Fit, linearExpression, linearSearch } from "./linear-expression.ts"
 import { type FieldCondition, type Rule, type RuleExample, RuleFile, rulesVersion } from "./rule.ts"
@@ -24,6 +24,7 @@ export interface Subject extends Pick<ApprovalRequest, "input" | "facts"> {
   readonly now: number
   readonly pieces: () => ReadonlyArray<string>
   readonly json: () => string
+  readonly marked: () => string
   readonly sha256: () => string
   readonly command: () => ReadCommand
 }
@@ -60,6 +61,7 @@ export const subjectOf = (
     ...at,
     pieces,
     json,
+    marked: once(() => markQuotes(pieces())),
     sha256: once(() => sha256(json())),
     command: once(() => readCommand(facts.runs ?? ""))
   }
@@ -129,10 +131,14 @@ const compile = (rule: Rule): CompiledRule => {
   }
   if (rule.pattern !== undefined) {
     // Hardening narrows what matches. That is safe for a rule that allows; one that forbids takes the plain reading.
-    const pattern = argumentPattern(rule.pattern)
-    const search = linearSearch(rule.pattern)
-    conditions.push(isAllowing ? ({ pieces }) => pattern.matches(pieces()) : ({ json }) => search(json()))
-    names.push(...pattern.names)
+    if (isAllowing) {
+      const pattern = argumentPattern(rule.pattern)
+      conditions.push(({ pieces, marked }) => pattern.matches(pieces(), marked))
+      names.push(...pattern.names)
+    } else {
+      const search = linearSearch(rule.pattern)
+      conditions.push(({ json }) => search(json()))
+    }
   }
   const expires = rule.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(rule.expires)
   return {

@@ -15,8 +15,13 @@ export interface ReadCommand {
 const joining = /[;&|<>$(){}`\n\r]/
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 
+// Beyond these a command is not worth understanding, and understanding it could take long.
+const longestLine = 8192
+const deepestNesting = 40
+
 /** Reads a command line with a parser for Bash. Anything it is not sure about is opaque. */
 export const readCommand = (line: string): ReadCommand => {
+  if (line.length > longestLine) return { opaque: "it is too long to be read", inside: [] }
   const script = parse(line)
   const inside = commandsIn(script)
   if (script.errors !== undefined && script.errors.length > 0)
@@ -55,11 +60,11 @@ export const runsOthers = (words: ReadonlyArray<string>): string | undefined => 
 
 const commandsIn = (script: Script): ReadonlyArray<ReadonlyArray<string>> => {
   const found: Array<ReadonlyArray<string>> = []
-  const visit = (node: SyntaxNode): void => {
+  const visit = (node: SyntaxNode, depth: number): void => {
     if (node.type === "Command") found.push(wordsOf(node))
-    forEachChild(node, visit)
+    if (depth < deepestNesting) forEachChild(node, (child) => visit(child, depth + 1))
   }
-  visit(script)
+  visit(script, 0)
   return found
 }
 

@@ -1,0 +1,109 @@
+import { compileRules, decide, Rule, type RuleSet } from "@haft/approval"
+import type { ApprovalRequest } from "@haft/core"
+
+import type { Group } from "../benchmark.ts"
+
+const count = 1000
+const content = 'const value = "text"\n'.repeat(3200)
+
+// One kind of rule each, all for the same tool, so that the index by tool does not help.
+const kinds: Readonly<Record<string, (n: number) => unknown>> = {
+  "patterns over arguments": (n) => ({ pattern: String.raw`^{"path":"src/m${n}/.*\.ts","content":".*"}$` }),
+  "patterns with a choice of fields": (n) => ({ pattern: String.raw`^{"path":"src/m${n}/.*\.ts"(,"content":".*")?}$` }),
+  "conditions on fields": (n) => ({ fields: { path: { glob: `src/m${n}/**` }, content: { expression: "[a-z]*" } } }),
+  "conditions on touches": (n) => ({ touches: { writes: `src/m${n}/**` } }),
+  "exact arguments": (n) => ({ exactly: { path: `src/m${n}/a.ts`, content } }),
+  prohibitions: (n) => ({ decision: "deny", pattern: `secret-${n}` })
+}
+
+const rulesOf = (kind: (n: number) => unknown): RuleSet =>
+  compileRules(
+    Array.from({ length: count }, (_, n) => Rule.parse({ id: `r${n}`, tool: "create_file", ...(kind(n) as object) }))
+  )
+
+const request: ApprovalRequest = {
+  call: { id: "1", step: 1, tool: "create_file", dialect: "cliagent", startedAt: 0 },
+  input: { path: "src/elsewhere/file.ts", content },
+  asks: true,
+  facts: {
+    reads: [],
+    writes: [{ path: "src/elsewhere/file.ts", exists: false, isProtected: false }],
+    risk: "safe_write"
+  }
+}
+
+/**
+ * A decision about 64 kB of arguments under 1,000 rules none of which matches. The floor is serialising the arguments,
+ * which whoever matches patterns must do; the peer has the patterns as plain, backtracking expressions.
+ */
+export const benchmarks: Group = async function* () {
+  const plain = Array.from(
+    { length: count },
+    (_, n) => new RegExp(String.raw`^\{"path":"src/m${n}/.*\.ts","content":".*"\}$`)
+  )
+  for (const [name, kind] of Object.entries(kinds)) {
+    const rules = rulesOf(kind)
+    yield {
+      group: "approval",
+      name: `1,000 ${name}, 64 kB`,
+      floor: "JSON.stringify",
+      contenders: [
+        {
+          name: "JSON.stringify",
+          kind: "limit",
+          run: () => JSON.stringify(request.input),
+          check: (answer) => expectTrue((answer as string).length > content.length)
+        },
+        {
+          name: "RegExp, not hardened",
+          kind: "peer",
+          run: () => {
+            const text = JSON.stringify(request.input)
+            return plain.some((expression) => expression.test(text))
+          },
+          check: (answer) => expectTrue(answer === false)
+        },
+        {
+          name: "haft",
+          kind: "haft",
+          run: () => decide(request, { rules, mode: "ask", alsoAsk: [], workspace: "/w", now: 0 }).decision,
+          check: (answer) => expectTrue(answer === "ask")
+        }
+      ]
+    }
+  }
+  const worst = compileRules([
+    Rule.parse({ id: "r", tool: "create_file", fields: { content: { expression: "[ab]*a[ab]{8}" } } })
+  ])
+  const random = randomText(60_000)
+  yield {
+    group: "approval",
+    name: "the slowest expression that is tried, 60 kB",
+    floor: "JSON.stringify",
+    contenders: [
+      { name: "JSON.stringify", kind: "limit", run: () => JSON.stringify(random), check: () => {} },
+      {
+        name: "haft",
+        kind: "haft",
+        run: () =>
+          decide(
+            { ...request, input: { content: random } },
+            { rules: worst, mode: "ask", alsoAsk: [], workspace: "/w", now: 0 }
+          ),
+        check: () => {}
+      }
+    ]
+  }
+}
+
+const expectTrue = (holds: boolean): void => {
+  if (!holds) throw new Error("a wrong answer")
+}
+
+const randomText = (length: number): string => {
+  let seed = 1
+  return Array.from({ length }, () => {
+    seed = (seed * 1103515245 + 12345) % 2147483648
+    return seed > 1073741824 ? "a" : "b"
+  }).join("")
+}
