@@ -172,7 +172,7 @@ const segmentsMatcher = (segments: ReadonlyArray<ReadonlyArray<PatternToken>>) =
   const names = segments.flatMap((tokens) => (tokens.every(({ kind }) => kind === "character") ? [textOf(tokens)] : []))
   // What tells most first. Values come before keys, which are the same in every call of a tool.
   const order = matchers
-    .map((matcher, place) => ({ ...matcher, place }))
+    .map(({ mayFit, fits, fixed }, place) => ({ mayFit, fits, fixed, place }))
     .toSorted((one, other) => rank(other) - rank(one))
   const matches = (pieces: ReadonlyArray<string>): Fit => {
     if (pieces.length !== segments.length) return "no"

@@ -57,7 +57,7 @@ export const readPattern = (pattern: string): ReadonlyArray<PatternToken> => {
     if (escape !== undefined) {
       const character = controls[escape.slice(1)] ?? escape.slice(1)
       // Only punctuation may be escaped for nothing. What other escapes mean is the compiler's to say.
-      if (/^[\x00-\x7F]$/.test(character) && !/[A-Za-z0-9]/.test(character)) addCharacter(escape, character)
+      if (character <= "\u007F" && !/[A-Za-z0-9]/.test(character)) addCharacter(escape, character)
       else tokens.push({ kind: "unknown", source: escape })
       continue
     }
