@@ -13,7 +13,9 @@ const hostFor =
   (dialect: Dialect): CaseHost =>
   ({ root, state }, approver) =>
     Host.layer({ dialect, plugins: [use(fsTools)] }).pipe(
-      Layer.provide(Layer.mergeAll(nodeWorkspace({ root, state }), memoryJournal(), memoryArtifacts(), approver))
+      Layer.provide(
+        Layer.mergeAll(nodeWorkspace({ root, state, durable: false }), memoryJournal(), memoryArtifacts(), approver)
+      )
     )
 
 describe.each([haft, agentbench, toolrouter, approvalgate, cliagent, filetools])("$name", (dialect) => {

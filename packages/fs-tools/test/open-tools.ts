@@ -33,7 +33,7 @@ export const openTools = async (
   const events: Array<JournalEvent> = []
   const artifacts = new Map<string, Uint8Array>()
   const services = Layer.mergeAll(
-    nodeWorkspace({ root: workspace.root, state: workspace.state }),
+    nodeWorkspace({ root: workspace.root, state: workspace.state, durable: false }),
     memoryJournal(events),
     memoryArtifacts(artifacts),
     approver.layer

@@ -27,7 +27,10 @@ export const cliagentCreateDirectory = cliagent.tool({
   render: ({ output }) => output,
   wording: {
     already_exists: (_error, { path }) => `Path '${path}' exists as a file, cannot create directory`,
-    not_a_directory: (_error, { path }) => `Path '${path}' exists as a file, cannot create directory`,
+    not_a_directory: ({ details }, { path }) => {
+      const file = typeof details?.["path"] === "string" ? details["path"] : path
+      return `Path '${file}' exists as a file, cannot create directory`
+    },
     permission_denied: () => "Cannot create directory - permission denied"
   }
 })

@@ -1,0 +1,65 @@
+import { execFileSync } from "node:child_process"
+import { chmodSync } from "node:fs"
+import { join } from "node:path"
+
+import { cliagent } from "@haft/dialects"
+import { describe, expect, it } from "vitest"
+
+import { openTools } from "../test/open-tools.ts"
+
+const isRoot = process.getuid?.() === 0
+const isWindows = process.platform === "win32"
+
+describe("files that are not what they should be", () => {
+  it.skipIf(isWindows)("does not open a FIFO, whatever the tool (not on this platform)", async () => {
+    await using tools = await openTools()
+    execFileSync("mkfifo", [join(tools.workspace.root, "pipe")])
+    const code = async (tool: string, params: object) =>
+      ((await tools.call(tool, params)) as { error?: { code: string } }).error?.code
+    expect(await code("edit_file", { path: "pipe", edits: [{ find: "a", replace: "b" }] })).toBe("not_a_regular_file")
+    expect(await code("write_file", { path: "pipe", content: "x" })).toBe("not_a_regular_file")
+    expect(await code("apply_patch", { patch: "--- a/pipe\n+++ b/pipe\n@@ -1 +1 @@\n-a\n+b\n" })).toBe(
+      "not_a_regular_file"
+    )
+    expect(await code("list_dir", {})).toBeUndefined()
+    expect(await code("delete_path", { path: "pipe" })).toBeUndefined()
+  })
+
+  it("refuses more than ten megabytes for a new file of the cliagent contract, and takes exactly ten", async () => {
+    await using tools = await openTools({}, { dialect: cliagent })
+    const size = 10 * 1024 * 1024
+    expect(await tools.call("create_file", { path: "a", content: "x".repeat(size + 1) })).toMatchObject({
+      success: false,
+      output: "Error: Content for 'a' is larger than 10MB",
+      error: { code: "file_too_large" }
+    })
+    expect(tools.workspace.exists("a")).toBe(false)
+    expect(await tools.call("create_file", { path: "a", content: "x".repeat(size) })).toMatchObject({ success: true })
+  })
+
+  it.skipIf(isRoot || isWindows)("says that a directory is read-only (not on this platform)", async () => {
+    await using tools = await openTools({ "d/a": "1\n" })
+    chmodSync(join(tools.workspace.root, "d"), 0o500)
+    expect(await tools.call("write_file", { path: "d/b", content: "x" })).toMatchObject({
+      error: { code: "permission_denied" }
+    })
+    chmodSync(join(tools.workspace.root, "d"), 0o700)
+  })
+
+  it("edits a long line and a file of many lines without trouble", async () => {
+    await using tools = await openTools({
+      long: `${"x".repeat(1_000_000)}HERE${"y".repeat(1_000_000)}`,
+      many: { repeat: "line {n}\n", times: 200_000 }
+    })
+    expect(await tools.call("edit_file", { path: "long", edits: [{ find: "HERE", replace: "" }] })).toMatchObject({
+      ok: true
+    })
+    expect(tools.workspace.bytes("long").length).toBe(2_000_000)
+    expect(
+      await tools.call("edit_file", { path: "many", edits: [{ find: "line 150000\n", replace: "changed\n" }] })
+    ).toMatchObject({
+      ok: true,
+      result: { lines: [{ start: 150_000, end: 150_000 }] }
+    })
+  })
+})
