@@ -1,0 +1,91 @@
+import { toolError } from "@haft/core"
+import { haft } from "@haft/dialects"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { mediaType } from "../readable-page/readable-page.ts"
+import { asksUnlessAllowed, fetchPage, fetchTouches } from "./fetch-url.ts"
+
+export const haftFetchUrl = haft.tool({
+  name: "fetch_url",
+  description:
+    "Fetch a URL and return it as readable text: the main content of a page as Markdown with absolute links, JSON " +
+    "indented, PDFs as text. Long pages come in parts: call again with start = next_start.",
+  input: z.strictObject({
+    url: z.string().describe("Address to fetch, starting with http:// or https://"),
+    start: z.number().int().min(0).default(0).describe("Character of the text to begin at, counted from 0"),
+    max_length: z.number().int().min(1).max(200_000).default(20_000).describe("Characters to return at most"),
+    format: z
+      .enum(["readable", "raw"])
+      .default("readable")
+      .describe("raw returns the text as the server sent it, with all its markup"),
+    timeout_ms: z
+      .number()
+      .int()
+      .min(1)
+      .max(300_000)
+      .default(30_000)
+      .describe("Milliseconds until the request is given up")
+  }),
+  output: z.object({
+    url: z.string(),
+    status: z.number(),
+    content_type: z.string(),
+    title: z.string().optional(),
+    content: z.string(),
+    start: z.number(),
+    next_start: z.number().optional(),
+    total_length: z.number(),
+    size: z.number(),
+    truncated: z.boolean(),
+    from_cache: z.boolean()
+  }),
+  risk: "dangerous",
+  openWorld: true,
+  idempotent: true,
+  asks: asksUnlessAllowed,
+  timeout: ({ timeout_ms }) => Duration.millis(timeout_ms + 5000),
+  touches: fetchTouches,
+  execute: Effect.fnUntraced(function* ({ url, start, max_length, format, timeout_ms }) {
+    const { title, text, response, contentType } = yield* fetchPage({
+      url,
+      timeoutMs: timeout_ms,
+      raw: format === "raw"
+    })
+    if (start > text.length || (start === text.length && start > 0)) {
+      return yield* toolError("invalid_range", `the text has ${text.length} characters, so none at ${start}`, {
+        suggestion: "Choose a smaller start.",
+        details: { parameter: "start", total_length: text.length }
+      })
+    }
+    const end = partEnd(text, start, max_length)
+    return {
+      url: response.url.href,
+      status: response.status,
+      content_type: mediaType(contentType),
+      ...(title !== undefined && { title }),
+      content: text.slice(start, end),
+      start,
+      ...(end < text.length && { next_start: end }),
+      total_length: text.length,
+      size: response.bytes.length,
+      truncated: response.truncated,
+      from_cache: response.fromCache
+    }
+  }),
+  render: ({ content, title, next_start, total_length }) =>
+    [
+      ...(title === undefined ? [] : [`${title}\n`]),
+      content,
+      ...(next_start === undefined ? [] : [`\n[characters ${next_start} to ${total_length} left out]`])
+    ].join("\n")
+})
+
+/** A part never ends inside a character of two units, unless that is all it can hold. */
+const partEnd = (text: string, start: number, maxLength: number): number => {
+  const end = Math.min(start + maxLength, text.length)
+  const isInside = end < text.length && /[\uD800-\uDBFF]/.test(text.charAt(end - 1))
+  if (!isInside) return end
+  return end - 1 > start ? end - 1 : end + 1
+}

@@ -1,0 +1,86 @@
+import * as Effect from "effect/Effect"
+
+import { decodeText } from "./charset.ts"
+
+export interface Content {
+  readonly bytes: Uint8Array
+  /** The header as it came; empty when there was none. */
+  readonly contentType: string
+  readonly url: string
+}
+
+type Kind = "html" | "json" | "text" | "pdf" | "binary"
+
+export interface ReadablePage {
+  readonly title: string | undefined
+  readonly text: string
+}
+
+/** What a response says to a person: pages as Markdown, JSON indented, text as it is, anything else only named. */
+export const readablePage = (content: Content): Effect.Effect<ReadablePage> =>
+  Effect.promise(async () => readers[kindOf(content)](content))
+
+/** The same bytes as they are, decoded; what is not text is only named. */
+export const rawText = (content: Content): string =>
+  ["html", "json", "text"].includes(kindOf(content))
+    ? decodeText(content.bytes, content.contentType)
+    : nameOnly(content)
+
+/** `text/html` of `text/html; charset=utf-8`. */
+export const mediaType = (contentType: string): string => (contentType.split(";")[0] ?? "").trim().toLowerCase()
+
+// What reads pages and PDFs is loaded when first needed: most hosts start more often than they fetch.
+const readers: Readonly<Record<Kind, (content: Content) => ReadablePage | Promise<ReadablePage>>> = {
+  html: async ({ bytes, contentType, url }) => {
+    const { htmlToMarkdown } = await import("./html-to-markdown.ts")
+    return htmlToMarkdown(decodeText(bytes, contentType), url)
+  },
+  pdf: async (content) => {
+    const { pdfText } = await import("./pdf-text.ts")
+    return untitled((await pdfText(content.bytes)) ?? nameOnly(content))
+  },
+  json: ({ bytes, contentType }) => untitled(indented(decodeText(bytes, contentType))),
+  text: ({ bytes, contentType }) => untitled(decodeText(bytes, contentType)),
+  binary: (content) => untitled(nameOnly(content))
+}
+
+const untitled = (text: string): ReadablePage => ({ title: undefined, text })
+
+const nameOnly = ({ contentType, bytes }: Content): string =>
+  `[${mediaType(contentType) || "unknown type"}, ${bytes.length} bytes, not shown]`
+
+const indented = (json: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2)
+  } catch {
+    return json
+  }
+}
+
+const kindOf = ({ bytes, contentType }: Content): Kind => {
+  const type = mediaType(contentType)
+  if (type === "text/html" || type === "application/xhtml+xml") return "html"
+  if (type === "application/json" || type === "text/json" || type.endsWith("+json")) return "json"
+  if (type === "application/pdf") return "pdf"
+  const isText =
+    type.startsWith("text/") ||
+    type.endsWith("+xml") ||
+    /^application\/(?:xml|javascript|ecmascript|x-javascript|yaml|x-yaml|toml|x-sh|x-ndjson|graphql|sql|rtf)$/.test(
+      type
+    )
+  if (isText) return hasNul(bytes, contentType) ? "binary" : "text"
+  return type === "" || type === "application/octet-stream" ? sniffed(bytes) : "binary"
+}
+
+const sniffed = (bytes: Uint8Array): Kind => {
+  const start = Buffer.from(bytes.subarray(0, 1024)).toString("latin1").trimStart().toLowerCase()
+  if (start.startsWith("%pdf-")) return "pdf"
+  if (hasNul(bytes, "")) return "binary"
+  return /^(?:<!doctype html|<html|<head|<body)\b/.test(start) ? "html" : "text"
+}
+
+// UTF-16 is text full of NUL bytes; it says what it is by its charset or its mark.
+const hasNul = (bytes: Uint8Array, contentType: string): boolean => {
+  const isUtf16 = /utf-16/i.test(contentType) || (bytes[0] ?? 0) + (bytes[1] ?? 0) === 0xfe + 0xff
+  return !isUtf16 && bytes.subarray(0, 8192).includes(0)
+}

@@ -1,0 +1,139 @@
+import { type StateFiles, type ToolError, toolError } from "@haft/core"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+
+import type { WebConfig } from "../web-config.ts"
+import { exchange, type ExchangeRequest, redirectOf } from "./exchange.ts"
+import { isNamedPrivate, isOnList } from "./host-list.ts"
+import type { HostQueue } from "./host-queue.ts"
+import { networkError } from "./network-error.ts"
+import { type CachedResponse, throughCache } from "./page-cache.ts"
+import { type Headers, withoutCredentials } from "./request-headers.ts"
+import { resolveTarget } from "./resolve-host.ts"
+import { isAllowedByRobots } from "./robots.ts"
+import { blocked, parseTarget } from "./target-url.ts"
+
+const maxRedirects = 5
+
+export interface WebRequest extends Omit<ExchangeRequest, "maxBytes"> {
+  /** For everything together: waiting, names, connecting, headers, body, redirects. */
+  readonly timeoutMs: number
+  /** Less than the host's own limit; never more. */
+  readonly maxBytes?: number
+}
+
+export interface WebResponse extends CachedResponse {
+  /** Where the response came from in the end. */
+  readonly url: URL
+}
+
+export type FetchError = ToolError<"invalid_url" | "url_blocked" | "network_error" | "timeout">
+
+/** What a host lends to requests. */
+export interface FetchSettings {
+  readonly config: WebConfig
+  readonly queue: HostQueue
+  readonly certificateAuthorities: ReadonlyArray<string> | undefined
+}
+
+/** Sends a request, follows its redirects one by one, each checked like the first, all under one deadline. */
+export const safeFetch = (
+  settings: FetchSettings,
+  { timeoutMs, ...request }: WebRequest
+): Effect.Effect<WebResponse, FetchError, StateFiles> => {
+  const maxBytes = Math.min(request.maxBytes ?? Number.POSITIVE_INFINITY, settings.config.maxBytes)
+  return follow(settings, { ...request, maxBytes }).pipe(
+    Effect.timeoutOrElse({
+      duration: Duration.millis(timeoutMs),
+      orElse: () =>
+        toolError("timeout", `${request.url.href} was not there after ${timeoutMs / 1000} seconds`, {
+          suggestion: "Try again, with more time if the call allows it.",
+          details: { url: request.url.href, timeout_ms: timeoutMs },
+          retryable: true
+        })
+    })
+  )
+}
+
+const follow = Effect.fnUntraced(function* (
+  settings: FetchSettings,
+  first: ExchangeRequest
+): Effect.fn.Return<WebResponse, FetchError, StateFiles> {
+  let request = first
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+    if (settings.config.robots) yield* obeyRobots(settings, request)
+    const response = yield* fetchOnce(settings, request)
+    const location = redirectOf(response)
+    if (location === undefined) return { ...response, url: request.url }
+    request = redirected(request, response.status, yield* nextTarget(settings.config, first.url, request.url, location))
+  }
+  return yield* networkError(first.url, `it was redirected more than ${maxRedirects} times`)
+})
+
+const fetchOnce = (
+  { config, queue, certificateAuthorities }: FetchSettings,
+  request: ExchangeRequest
+): Effect.Effect<CachedResponse, FetchError, StateFiles> => {
+  const send = (headers: Headers) =>
+    queue(
+      request.url.host,
+      Effect.flatMap(resolveTarget(request.url, config.privateHosts), (addresses) =>
+        exchange(
+          { ...request, headers: { "user-agent": config.userAgent, ...headers } },
+          addresses,
+          certificateAuthorities
+        )
+      )
+    )
+  return config.cache
+    ? throughCache(request, send)
+    : Effect.map(send(request.headers), (response) => ({ ...response, fromCache: false }))
+}
+
+/** Where a redirect may lead: a page that nobody was asked about can't send its reader where somebody would be asked. */
+const nextTarget = Effect.fnUntraced(function* (
+  { allowedHosts, privateHosts }: WebConfig,
+  first: URL,
+  from: URL,
+  location: string
+): Effect.fn.Return<URL, FetchError> {
+  if (!URL.canParse(location, from.href)) return yield* networkError(from, "it redirects to something that is no URL")
+  const to = yield* parseTarget(new URL(location, from).href, privateHosts)
+  if (to.host === from.host && to.protocol === from.protocol) return to
+  const again = `If you want that page, call again with ${to.href}.`
+  if (from.protocol === "https:" && to.protocol === "http:") {
+    return yield* blocked(from, "it redirects from https to http", again)
+  }
+  const isListed = isOnList(allowedHosts, to.hostname)
+  if (isOnList(allowedHosts, first.hostname) && !isListed) {
+    return yield* blocked(from, `it redirects to ${to.host}, which is not on the list of allowed hosts`, again)
+  }
+  if (isNamedPrivate(privateHosts, to) && !isNamedPrivate(privateHosts, from) && !isListed) {
+    return yield* blocked(from, `it redirects to the private host ${to.host}`, again)
+  }
+  return to
+})
+
+const redirected = ({ body, ...request }: ExchangeRequest, status: number, url: URL): ExchangeRequest => {
+  const headers = url.origin === request.url.origin ? request.headers : withoutCredentials(request.headers)
+  const becomesGet = status === 303 || (request.method === "POST" && (status === 301 || status === 302))
+  if (!becomesGet) return { ...request, url, headers, ...(body !== undefined && { body }) }
+  const { "content-type": _type, ...rest } = headers
+  return { ...request, url, method: "GET", headers: rest }
+}
+
+const obeyRobots = Effect.fnUntraced(function* (settings: FetchSettings, { url }: ExchangeRequest) {
+  const robots: ExchangeRequest = { url: new URL("/robots.txt", url), method: "GET", headers: {}, maxBytes: 512 * 1024 }
+  const response = yield* follow({ ...settings, config: { ...settings.config, robots: false } }, robots)
+  // No robots.txt means yes to everything, a server in trouble means no.
+  const isForbidden =
+    response.status >= 500 ||
+    (response.status < 300 &&
+      !isAllowedByRobots(
+        Buffer.from(response.bytes).toString(),
+        settings.config.userAgent,
+        `${url.pathname}${url.search}`
+      ))
+  if (isForbidden)
+    yield* blocked(url, "the site's robots.txt forbids it", "Ask the person to look at the page themselves.")
+})

@@ -1,0 +1,62 @@
+import { isIP } from "node:net"
+
+import { type ToolError, toolError } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { isPublicAddress } from "./address-policy.ts"
+import { bareHost, isNamedPrivate } from "./host-list.ts"
+
+const maxLength = 8192
+
+/** Names that never mean a public host, whatever a resolver says. */
+const localNames = ["localhost", "local", "internal", "home.arpa", "onion"]
+
+/**
+ * Parses a URL, once and for all: what comes out is what is shown, checked and connected to. Without its fragment and
+ * without the dot at the end of its host.
+ */
+export const parseTarget = (
+  text: string,
+  namedPrivate: ReadonlyArray<string>
+): Effect.Effect<URL, ToolError<"invalid_url" | "url_blocked">> => {
+  if (text.length > maxLength) return invalid(`it has ${text.length} characters, more than ${maxLength}`)
+  // The parser would silently drop tabs and line breaks, and trim the rest.
+  // oxlint-disable-next-line no-control-regex
+  if (/[\u0000-\u0020\u007F]/.test(text)) return invalid("it contains white space or control characters")
+  if (!/^https?:\/\//i.test(text)) return invalid("it does not start with http:// or https://")
+  if (!URL.canParse(text)) return invalid("it is malformed")
+  const url = new URL(text)
+  if (url.username !== "" || url.password !== "") return invalid("it contains a user name or password")
+  url.hash = ""
+  url.hostname = bareHost(url.hostname)
+  return isReachable(url, namedPrivate) ? Effect.succeed(url) : blocked(url, `${url.hostname} is not a public host`)
+}
+
+/** The address a URL spells out instead of a name. */
+export const literalAddress = (url: URL): string | undefined => {
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1")
+  return isIP(host) === 0 ? undefined : host
+}
+
+const isReachable = (url: URL, namedPrivate: ReadonlyArray<string>): boolean => {
+  if (isNamedPrivate(namedPrivate, url)) return true
+  const address = literalAddress(url)
+  if (address !== undefined) return isPublicAddress(address)
+  return !localNames.some((name) => url.hostname === name || url.hostname.endsWith(`.${name}`))
+}
+
+const invalid = (problem: string): Effect.Effect<never, ToolError<"invalid_url">> =>
+  toolError("invalid_url", `the URL can't be used: ${problem}`, {
+    suggestion: "Give a whole http:// or https:// URL without spaces and without credentials.",
+    details: { parameter: "url", reason: problem }
+  })
+
+export const blocked = (
+  url: URL,
+  problem: string,
+  suggestion = "Only public addresses can be fetched. The host's configuration can name private hosts that may be reached."
+): Effect.Effect<never, ToolError<"url_blocked">> =>
+  toolError("url_blocked", `${url.href} is not fetched: ${problem}`, {
+    suggestion,
+    details: { url: url.href, reason: problem }
+  })

@@ -1,0 +1,28 @@
+import { haft } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { maxResults, searchWeb } from "./search-web.ts"
+
+export const haftSearchWeb = haft.tool({
+  name: "search_web",
+  description: "Search the web. Fetch the pages that look right with fetch_url.",
+  input: z.strictObject({
+    query: z.string().min(1).max(2000).describe("What to look for"),
+    max_results: z.number().int().min(1).max(maxResults).default(10).describe("Results to return at most")
+  }),
+  output: z.object({
+    results: z.array(z.object({ title: z.string(), url: z.string(), snippet: z.string() })),
+    provider: z.string()
+  }),
+  risk: "read_only",
+  openWorld: true,
+  asks: false,
+  timeout: "70 seconds",
+  execute: ({ query, max_results }) =>
+    Effect.map(searchWeb(query, max_results), ({ results, provider }) => ({ results: [...results], provider })),
+  render: ({ results }) =>
+    results.length === 0
+      ? "Nothing was found."
+      : results.map(({ title, url, snippet }) => `${title}\n${url}\n${snippet}`).join("\n\n")
+})
