@@ -1,7 +1,7 @@
 import { isIPv4 } from "node:net"
 
 import { haft } from "@haft/dialects"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { type LoopbackServer, serve, webHost, type WebHost } from "../../test/loopback.ts"
@@ -177,7 +177,7 @@ describe("a server on loopback that nobody named", () => {
         `0${value.toString(8)}`,
         `000${value.toString(8)}`
       )
-    const loopback = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255)).map((rest) => [127, ...rest])
+    const loopback = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255)).map((rest) => [127].concat(rest))
     const privateNetworks = fc.tuple(
       fc.constantFrom([10, 0], [192, 168], [172, 20], [169, 254], [0, 0]),
       fc.nat(255),
@@ -185,7 +185,7 @@ describe("a server on loopback that nobody named", () => {
     )
     const octets = fc.oneof(
       loopback,
-      privateNetworks.map(([network, c, d]) => [...network, c, d])
+      privateNetworks.map(([network, c, d]) => network.concat([c, d]))
     )
     const join = (parts: ReadonlyArray<number>) => parts.reduce((all, part) => all * 256 + part, 0)
     const ipv4 = octets.chain((parts) =>

@@ -228,7 +228,7 @@ describe("the deadline", () => {
     })
     const controller = new AbortController()
     await using host = await webHost(haft, { privateHosts: [server.host] })
-    await expect(host.call("fetch_url", { url: server.url }, { signal: controller.signal })).rejects.toThrow()
+    await expect(host.call("fetch_url", { url: server.url }, { signal: controller.signal })).rejects.toThrow(/aborted/)
     await Promise.all(closed)
     expect(host.events.at(-1)).toMatchObject({ error: "cancelled" })
   })
