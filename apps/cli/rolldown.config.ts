@@ -1,7 +1,8 @@
 import { defineConfig } from "rolldown"
 
 export default defineConfig({
-  input: { bin: "src/bin.ts" },
+  // Web pages are read in a thread, whose file has to lie beside the bundle.
+  input: { bin: "src/bin.ts", "page-worker": "../../packages/web-tools/src/readable-page/page-worker.ts" },
   platform: "node",
   // Native code stays in its package, which the published `haft` depends on.
   external: ["@lydell/node-pty"],

@@ -48,7 +48,7 @@ export const haftFetchUrl = haft.tool({
   timeout: ({ timeout_ms }) => Duration.millis(timeout_ms + 5000),
   touches: fetchTouches,
   execute: Effect.fnUntraced(function* ({ url, start, max_length, format, timeout_ms }) {
-    const { title, text, response, contentType } = yield* fetchPage({
+    const { title, text, isCut, response, contentType } = yield* fetchPage({
       url,
       timeoutMs: timeout_ms,
       raw: format === "raw"
@@ -70,7 +70,7 @@ export const haftFetchUrl = haft.tool({
       ...(end < text.length && { next_start: end }),
       total_length: text.length,
       size: response.bytes.length,
-      truncated: response.truncated,
+      truncated: response.truncated || isCut === true,
       from_cache: response.fromCache
     }
   }),

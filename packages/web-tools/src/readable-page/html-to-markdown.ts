@@ -4,38 +4,29 @@ import { parseHTML } from "linkedom"
 
 import type { ReadablePage } from "./readable-page.ts"
 
-/** The main content of a page as Markdown, with absolute links. */
-export const htmlToMarkdown = (html: string, url: string): ReadablePage => {
-  const page = outline(html)
-  const base = resolveUrl(page.base ?? "", url) ?? url
-  const article = page.isOrdinary ? findArticle(html) : undefined
-  return { title: page.title, text: toMarkdown(article ?? html, base) }
+/**
+ * A page as Markdown, twice: all of it, which takes a moment, then its main content, where it has any. Finding that
+ * takes time that grows with the square of a page's depth, so whoever waits may have to do with the first.
+ */
+export function* htmlToMarkdown(html: string, url: string): Generator<ReadablePage> {
+  const { title, base } = aboutPage(html, url)
+  yield { title, text: toMarkdown(html, base) }
+  const article = findArticle(html)
+  if (article !== undefined) yield { title, text: toMarkdown(article, base) }
 }
 
 /** Never part of what a page says. */
 const furniture = [
-  "nav",
-  "footer",
-  "aside",
-  "form",
-  "button",
-  "select",
-  "textarea",
-  "dialog",
-  "noscript",
-  "template",
-  "svg"
+  ...["head", "nav", "footer", "aside", "form", "button", "select", "textarea", "dialog"],
+  ...["script", "style", "noscript", "template", "svg"]
 ]
-
-/** Finding the article takes time that grows with the square of a page's depth; beyond this the whole page is shown. */
-const ordinary = { characters: 2_000_000, elements: 20_000, totalDepth: 400_000 }
 
 /** An article that leaves out most of the page is a misunderstanding: an index, a forum, a listing. */
 const leastShare = 0.25
 
 const toMarkdown = (html: string, base: string): string =>
   convert(html, {
-    plugins: { filter: { exclude: ["head", ...furniture] } },
+    plugins: { filter: { exclude: furniture } },
     clean: { blankLines: true, emptyLinks: true, emptyLinkText: true, emptyImages: true },
     hooks: [absoluteLinks(base)]
   }).trim()
@@ -57,45 +48,39 @@ const resolveUrl = (link: string, base: string): string | undefined => {
   return ["http:", "https:", "mailto:"].includes(url.protocol) ? url.href : undefined
 }
 
-const outline = (html: string) => {
+const aboutPage = (html: string, url: string) => {
   let title: string | undefined
   let base: string | undefined
-  let elements = 0
-  let totalDepth = 0
-  convert(html, {
-    plugins: {
-      extraction: {
-        title: ({ textContent }) => {
-          title ??= textContent.replaceAll(/\s+/g, " ").trim() || undefined
-        }
-      }
-    },
-    hooks: [
-      createPlugin({
-        processAttributes: ({ name, attributes, depth }) => {
-          elements++
-          totalDepth += depth
-          if (name === "base") base ??= attributes["href"]
-        }
-      })
-    ]
+  const keepBase = createPlugin({
+    processAttributes: ({ name, attributes }) => {
+      if (name === "base") base ??= resolveUrl(attributes["href"] ?? "", url)
+    }
   })
-  const isOrdinary =
-    html.length <= ordinary.characters && elements <= ordinary.elements && totalDepth <= ordinary.totalDepth
-  return { title, base, isOrdinary }
+  const keepTitle = ({ textContent }: { readonly textContent: string }): void => {
+    title ??= textContent.replaceAll(/\s+/g, " ").trim() || undefined
+  }
+  convert(html, { plugins: { extraction: { title: keepTitle } }, hooks: [keepBase] })
+  return { title, base: base ?? url }
 }
 
 const findArticle = (html: string): string | undefined => {
   const { document } = parseHTML(/<body[\s>]/i.test(html) ? html : `<html><body>${html}</body></html>`)
-  const length = lengthOf(document.body)
-  const article = new Readability(document, { charThreshold: 200, keepClasses: true }).parse()
+  for (const element of document.querySelectorAll("script, style, noscript, template")) element.remove()
+  const length = document.body.textContent?.replaceAll(/\s+/g, " ").length ?? 0
+  const article = readArticle(document)
   if (!article?.content || (article.length ?? 0) < length * leastShare) return undefined
   // The page's own heading, which an article leaves to its reader.
   const hasHeading = /<h1[\s>]/i.test(article.content)
   return hasHeading || !article.title ? article.content : `<h1>${escapeHtml(article.title)}</h1>${article.content}`
 }
 
-const lengthOf = (body: { readonly textContent: string | null }): number =>
-  body.textContent?.replaceAll(/\s+/g, " ").length ?? 0
+// It is not at ease with every tree that a parser makes of broken markup; then there is no article.
+const readArticle = (document: ConstructorParameters<typeof Readability>[0]) => {
+  try {
+    return new Readability(document, { charThreshold: 200, keepClasses: true }).parse()
+  } catch {
+    return undefined
+  }
+}
 
 const escapeHtml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")

@@ -1,16 +1,16 @@
-import { extractText, getDocumentProxy } from "unpdf"
+import { getDocumentProxy } from "unpdf"
 
-const maxPages = 500
+import type { ReadablePage } from "./readable-page.ts"
 
-/** The text of a PDF, page after page; undefined when it can't be read. */
-export const pdfText = async (bytes: Uint8Array): Promise<string | undefined> => {
-  try {
-    // A copy: the reader takes the buffer away from its owner.
-    const document = await getDocumentProxy(new Uint8Array(bytes))
-    if (document.numPages > maxPages) return undefined
-    const { text } = await extractText(document, { mergePages: false })
-    return text.map((page) => page.trim()).join("\n\n")
-  } catch {
-    return undefined
+/** The text of a PDF, growing page by page. */
+export async function* pdfText(bytes: Uint8Array): AsyncGenerator<ReadablePage> {
+  const document = await getDocumentProxy(new Uint8Array(bytes))
+  const pages: Array<string> = []
+  for (let number = 1; number <= document.numPages; number++) {
+    const page = await document.getPage(number)
+    const { items } = await page.getTextContent()
+    const texts = items.map((item) => ("str" in item ? `${item.str}${item.hasEOL ? "\n" : ""}` : ""))
+    pages.push(texts.join("").trim())
+    yield { title: undefined, text: pages.join("\n\n") }
   }
 }

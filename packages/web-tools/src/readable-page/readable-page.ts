@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 
 import { decodeText } from "./charset.ts"
+import { readApart, type ReadLimits } from "./read-apart.ts"
 
 export interface Content {
   readonly bytes: Uint8Array
@@ -14,11 +15,26 @@ type Kind = "html" | "json" | "text" | "pdf" | "binary"
 export interface ReadablePage {
   readonly title: string | undefined
   readonly text: string
+  /** True when only the beginning of a very long page was read. */
+  readonly isCut?: boolean
 }
 
+/** Turning a page into Markdown takes many times its own memory. */
+const maxCharacters = 2_000_000
+
 /** What a response says to a person: pages as Markdown, JSON indented, text as it is, anything else only named. */
-export const readablePage = (content: Content): Effect.Effect<ReadablePage> =>
-  Effect.promise(async () => readers[kindOf(content)](content))
+export const readablePage = (content: Content, limits?: ReadLimits): Effect.Effect<ReadablePage> => {
+  const kind = kindOf(content)
+  if (kind === "binary") return Effect.succeed(untitled(nameOnly(content)))
+  if (kind === "pdf") return orNameOnly(content, readApart({ kind, bytes: content.bytes }, limits))
+  const text = decodeText(content.bytes, content.contentType)
+  if (kind === "html") {
+    const html = text.slice(0, maxCharacters)
+    const page = orNameOnly(content, readApart({ kind, html, url: content.url }, limits))
+    return Effect.map(page, (read) => ({ ...read, isCut: html.length < text.length }))
+  }
+  return Effect.succeed(untitled(kind === "json" ? indented(text) : text))
+}
 
 /** The same bytes as they are, decoded; what is not text is only named. */
 export const rawText = (content: Content): string =>
@@ -29,20 +45,8 @@ export const rawText = (content: Content): string =>
 /** `text/html` of `text/html; charset=utf-8`. */
 export const mediaType = (contentType: string): string => (contentType.split(";")[0] ?? "").trim().toLowerCase()
 
-// What reads pages and PDFs is loaded when first needed: most hosts start more often than they fetch.
-const readers: Readonly<Record<Kind, (content: Content) => ReadablePage | Promise<ReadablePage>>> = {
-  html: async ({ bytes, contentType, url }) => {
-    const { htmlToMarkdown } = await import("./html-to-markdown.ts")
-    return htmlToMarkdown(decodeText(bytes, contentType), url)
-  },
-  pdf: async (content) => {
-    const { pdfText } = await import("./pdf-text.ts")
-    return untitled((await pdfText(content.bytes)) ?? nameOnly(content))
-  },
-  json: ({ bytes, contentType }) => untitled(indented(decodeText(bytes, contentType))),
-  text: ({ bytes, contentType }) => untitled(decodeText(bytes, contentType)),
-  binary: (content) => untitled(nameOnly(content))
-}
+const orNameOnly = (content: Content, read: Effect.Effect<ReadablePage | undefined>): Effect.Effect<ReadablePage> =>
+  Effect.map(read, (page) => page ?? untitled(nameOnly(content)))
 
 const untitled = (text: string): ReadablePage => ({ title: undefined, text })
 

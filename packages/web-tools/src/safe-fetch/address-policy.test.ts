@@ -179,13 +179,13 @@ describe("a server on loopback that nobody named", () => {
       )
     const loopback = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255)).map((rest) => [127].concat(rest))
     const privateNetworks = fc.tuple(
-      fc.constantFrom([10, 0], [192, 168], [172, 20], [169, 254], [0, 0]),
+      fc.constantFrom([10, 0] as const, [192, 168] as const, [172, 20] as const, [169, 254] as const, [0, 0] as const),
       fc.nat(255),
       fc.nat(255)
     )
     const octets = fc.oneof(
       loopback,
-      privateNetworks.map(([network, c, d]) => network.concat([c, d]))
+      privateNetworks.map(([[a, b], c, d]) => [a, b, c, d])
     )
     const join = (parts: ReadonlyArray<number>) => parts.reduce((all, part) => all * 256 + part, 0)
     const ipv4 = octets.chain((parts) =>

@@ -1,0 +1,11 @@
+import { parentPort, workerData } from "node:worker_threads"
+
+import type { PageJob } from "./read-apart.ts"
+
+// A thread of its own: pages are hostile, and neither time nor memory of the host is theirs to take.
+const job = workerData as PageJob
+const readings =
+  job.kind === "html"
+    ? (await import("./html-to-markdown.ts")).htmlToMarkdown(job.html, job.url)
+    : (await import("./pdf-text.ts")).pdfText(job.bytes)
+for await (const reading of readings) parentPort?.postMessage(reading)

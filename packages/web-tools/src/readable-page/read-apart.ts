@@ -1,0 +1,59 @@
+import { Worker } from "node:worker_threads"
+
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+
+import type { ReadablePage } from "./readable-page.ts"
+
+/** What a thread is given to read. */
+export type PageJob =
+  | { readonly kind: "html"; readonly html: string; readonly url: string }
+  | { readonly kind: "pdf"; readonly bytes: Uint8Array }
+
+export interface ReadLimits {
+  readonly timeoutMs?: number
+  readonly memoryMb?: number
+}
+
+/** Threads are not free; more pages than this wait. */
+const turns = Semaphore.makeUnsafe(2)
+
+/** Reads a page in a thread of its own, and takes the best it has to offer when its time or its memory is up. */
+export const readApart = (job: PageJob, limits: ReadLimits = {}): Effect.Effect<ReadablePage | undefined> =>
+  turns.withPermits(1)(Effect.callback<ReadablePage | undefined>((resume) => openWorker(job, limits, resume)))
+
+const openWorker = (
+  job: PageJob,
+  { timeoutMs = 5000, memoryMb = 160 }: ReadLimits,
+  resume: (result: Effect.Effect<ReadablePage | undefined>) => void
+): Effect.Effect<void> => {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js"
+  const worker = new Worker(new URL(`./page-worker.${extension}`, import.meta.url), {
+    workerData: job,
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    env: {},
+    execArgv: [],
+    stdout: true,
+    stderr: true
+  })
+  let best: ReadablePage | undefined
+  const end = Effect.promise(() => worker.terminate())
+  const finish = (): void => resume(Effect.as(end, best))
+  const timer = setTimeout(finish, timeoutMs)
+  worker.on("message", (reading: ReadablePage) => {
+    best = reading
+  })
+  worker.on("error", (error) => {
+    clearTimeout(timer)
+    // A thread that is not there is a mistake in how haft was packed, and no fault of the page.
+    resume("code" in error && error.code === "ERR_MODULE_NOT_FOUND" ? Effect.die(error) : Effect.as(end, best))
+  })
+  worker.on("exit", () => {
+    clearTimeout(timer)
+    finish()
+  })
+  return Effect.andThen(
+    Effect.sync(() => clearTimeout(timer)),
+    end
+  )
+}
