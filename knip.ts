@@ -20,7 +20,6 @@ export default {
       // Names the plugin inside @effect/tsgo; there is no package to install.
       ignoreDependencies: ["@effect/language-service"]
     },
-    "packages/web-tools": { entry: ["src/readable-page/page-worker.ts"] },
     bench: { entry: ["src/main.ts", "src/groups/*.ts"] },
     ...Object.fromEntries(empty.map((name) => [`packages/${name}`, { ignoreDependencies: [/./] }]))
   }

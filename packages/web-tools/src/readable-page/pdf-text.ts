@@ -2,7 +2,9 @@ import { getDocumentProxy } from "unpdf"
 
 import type { ReadablePage } from "./readable-page.ts"
 
-/** The text of a PDF, growing page by page. */
+const pagesAtOnce = 20
+
+/** The text of a PDF, growing as its pages are read. */
 export async function* pdfText(bytes: Uint8Array): AsyncGenerator<ReadablePage> {
   const document = await getDocumentProxy(new Uint8Array(bytes))
   const pages: Array<string> = []
@@ -11,6 +13,6 @@ export async function* pdfText(bytes: Uint8Array): AsyncGenerator<ReadablePage> 
     const { items } = await page.getTextContent()
     const texts = items.map((item) => ("str" in item ? `${item.str}${item.hasEOL ? "\n" : ""}` : ""))
     pages.push(texts.join("").trim())
-    yield { title: undefined, text: pages.join("\n\n") }
+    if (number % pagesAtOnce === 0 || number === document.numPages) yield { title: undefined, text: pages.join("\n\n") }
   }
 }
