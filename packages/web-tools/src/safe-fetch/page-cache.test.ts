@@ -1,0 +1,147 @@
+import { memoryState, StateError, StateFiles } from "@haft/core"
+import { approvalgate, haft } from "@haft/dialects"
+import { fileState } from "@haft/node"
+import { temporaryWorkspace } from "@haft/testing"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { expect, it } from "vitest"
+
+import { type LoopbackServer, serve, webHost } from "../../test/loopback.ts"
+
+/** A server that counts its answers and says how long they hold. */
+const counting = (headers: Record<string, string>, answer: { status?: number } = {}) => {
+  let count = 0
+  return serve((request, response) => {
+    if (request.headers["if-none-match"] === '"v1"')
+      return response.writeHead(304, { etag: '"v1"', "cache-control": "max-age=60" }).end()
+    return response
+      .writeHead(answer.status ?? 200, { "content-type": "text/plain", ...headers })
+      .end(`answer ${++count}`)
+  })
+}
+
+const fetchTwice = async (
+  server: LoopbackServer,
+  config: Parameters<typeof webHost>[1] = {},
+  state?: Layer.Layer<StateFiles>
+) => {
+  const answers = []
+  for (let round = 0; round < 2; round++) {
+    await using host = await webHost(
+      haft,
+      { privateHosts: [server.host], ...config },
+      state === undefined ? {} : { state }
+    )
+    const { wire } = await host.call("fetch_url", { url: server.url })
+    const { result } = wire as { readonly result: { readonly content: string; readonly from_cache: boolean } }
+    answers.push([result.content, result.from_cache])
+  }
+  return answers
+}
+
+const kept = () => {
+  const documents = new Map<string, Uint8Array>()
+  return { documents, state: memoryState(documents) }
+}
+
+it("keeps an answer for as long as the server says, in the state directory, from one host to the next", async () => {
+  using workspace = temporaryWorkspace()
+  await using server = await counting({ "cache-control": "max-age=60" })
+  const answers = await fetchTwice(server, {}, fileState({ directory: workspace.state }))
+  expect(answers).toEqual([
+    ["answer 1", false],
+    ["answer 1", true]
+  ])
+  expect(server.requests.length).toBe(1)
+})
+
+it.each([
+  ["no-store", { "cache-control": "no-store" }],
+  ["max-age=0", { "cache-control": "max-age=0" }],
+  ["nothing", {}],
+  ["vary: *", { "cache-control": "max-age=60", vary: "*" }]
+])("asks again where the server says %s", async (_name, headers) => {
+  await using server = await counting(headers as Record<string, string>)
+  expect((await fetchTwice(server, {}, kept().state))[1]).toEqual(["answer 2", false])
+})
+
+it("asks whether a stale answer still holds, and uses it when it does", async () => {
+  await using server = await counting({ "cache-control": "no-cache", etag: '"v1"' })
+  expect((await fetchTwice(server, {}, kept().state))[1]).toEqual(["answer 1", true])
+  expect(server.requests.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"v1"'])
+})
+
+it("can be switched off", async () => {
+  const { documents, state } = kept()
+  await using server = await counting({ "cache-control": "max-age=60" })
+  expect((await fetchTwice(server, { cache: false }, state))[1]).toEqual(["answer 2", false])
+  expect(documents.size).toBe(0)
+})
+
+it("keeps nothing that was asked for under a name, or by POST", async () => {
+  const { documents, state } = kept()
+  await using server = await counting({ "cache-control": "max-age=60" })
+  await using host = await webHost(approvalgate, { privateHosts: [server.host] }, { state })
+  await host.call("web_fetch", { url: server.url, headers: { authorization: "Bearer 12345678" } })
+  await host.call("web_fetch", { url: server.url, method: "POST", body: "x" })
+  expect([documents.size, server.requests.length]).toEqual([0, 2])
+})
+
+it("keeps nothing that was cut off", async () => {
+  const { documents, state } = kept()
+  await using server = await counting({ "cache-control": "max-age=60" })
+  await fetchTwice(server, { maxBytes: 3 }, state)
+  expect(documents.size).toBe(0)
+})
+
+it("cuts a kept answer to what a later call may have", async () => {
+  const { state } = kept()
+  await using server = await counting({ "cache-control": "max-age=60" })
+  await fetchTwice(server, {}, state)
+  await using host = await webHost(haft, { privateHosts: [server.host], maxBytes: 3 }, { state })
+  const { wire } = await host.call("fetch_url", { url: server.url })
+  expect(wire).toMatchObject({ result: { content: "ans", truncated: true, from_cache: true } })
+})
+
+it("remembers redirects, and checks where they lead all the same", async () => {
+  const { state } = kept()
+  await using target = await counting({ "cache-control": "max-age=60" })
+  await using server = await serve((_request, response) =>
+    response.writeHead(301, { location: target.url, "cache-control": "max-age=60" }).end()
+  )
+  const both = { privateHosts: [server.host, target.host] }
+  expect((await fetchTwice(server, both, state))[1]).toEqual(["answer 1", true])
+  expect([server.requests.length, target.requests.length]).toEqual([1, 1])
+  await using host = await webHost(haft, { privateHosts: [server.host] }, { state })
+  expect((await host.call("fetch_url", { url: server.url })).error?.code).toBe("url_blocked")
+})
+
+it("does without a state directory that can't be used, and without entries that are damaged", async () => {
+  await using server = await counting({ "cache-control": "max-age=60" })
+  const broken = Effect.fail(new StateError({ name: "cache", problem: "can't be used" }))
+  const unusable = Layer.succeed(StateFiles, {
+    read: () => broken,
+    write: () => broken,
+    remove: () => broken,
+    version: () => broken,
+    exclusively: () => broken
+  })
+  expect((await fetchTwice(server, {}, unusable))[1]).toEqual(["answer 2", false])
+  const { documents, state } = kept()
+  await fetchTwice(server, {}, state)
+  for (const name of documents.keys()) documents.set(name, Buffer.from("{not json\n"))
+  expect((await fetchTwice(server, {}, state))[0]).toEqual(["answer 4", false])
+})
+
+it("never takes one page for another that falls into the same place", async () => {
+  const { documents, state } = kept()
+  await using server = await serve((request, response) =>
+    response.writeHead(200, { "content-type": "text/plain", "cache-control": "max-age=60" }).end(request.path)
+  )
+  await using host = await webHost(haft, { privateHosts: [server.host] }, { state })
+  const paths = Array.from({ length: 300 }, (_, index) => `/${index}`)
+  for (const path of [...paths, ...paths.slice(-5)]) {
+    expect((await host.call("fetch_url", { url: server.url + path })).wire).toMatchObject({ result: { content: path } })
+  }
+  expect(documents.size).toBeLessThanOrEqual(256)
+})

@@ -1,0 +1,201 @@
+import { approvalgate, haft } from "@haft/dialects"
+import { describe, expect, it } from "vitest"
+
+import { type LoopbackServer, type ReceivedRequest, serve, webHost } from "../../test/loopback.ts"
+
+const key = "secret-key-of-the-host"
+
+/** What each service answers, in the shape its documentation shows, cut to what matters. */
+const services = {
+  searxng: {
+    config: (endpoint: string) => ({ provider: "searxng" as const, endpoint }),
+    answer: {
+      query: "q",
+      number_of_results: 2,
+      results: [
+        { url: "https://a.test/", title: "A", content: "about a" },
+        { url: "https://b.test/", title: "B", content: null }
+      ]
+    },
+    asked: ({ method, path }: ReceivedRequest) => [method, path]
+  },
+  brave: {
+    config: (endpoint: string) => ({ provider: "brave" as const, key, endpoint: `${endpoint}/res/v1/web/search` }),
+    answer: {
+      type: "search",
+      query: { original: "q" },
+      web: {
+        type: "search",
+        results: [
+          { type: "search_result", title: "A", url: "https://a.test/", description: "<strong>about</strong> a" },
+          { title: "B", url: "https://b.test/" }
+        ]
+      }
+    },
+    asked: ({ method, path, headers }: ReceivedRequest) => [method, path, headers["x-subscription-token"]]
+  },
+  tavily: {
+    config: (endpoint: string) => ({ provider: "tavily" as const, key, endpoint: `${endpoint}/search` }),
+    answer: {
+      query: "q",
+      answer: null,
+      images: [],
+      results: [
+        { title: "A", url: "https://a.test/", content: "about a", score: 0.9, raw_content: null },
+        { title: "B", url: "https://b.test/", content: "", score: 0.8 }
+      ],
+      response_time: 1.1
+    },
+    asked: ({ method, path, headers, body }: ReceivedRequest) => [method, path, headers.authorization, JSON.parse(body)]
+  },
+  exa: {
+    config: (endpoint: string) => ({ provider: "exa" as const, key, endpoint: `${endpoint}/search` }),
+    answer: {
+      requestId: "r",
+      results: [
+        {
+          id: "https://a.test/",
+          title: "A",
+          url: "https://a.test/",
+          publishedDate: "2026-01-01",
+          author: null,
+          highlights: ["about a"],
+          highlightScores: [0.5]
+        },
+        { id: "b", title: "B", url: "https://b.test/", text: "" }
+      ],
+      costDollars: { total: 0.005 }
+    },
+    asked: ({ method, path, headers, body }: ReceivedRequest) => [method, path, headers["x-api-key"], JSON.parse(body)]
+  }
+}
+
+const asked = {
+  searxng: ["GET", "/search?q=what+is+haft%3F&format=json&pageno=1"],
+  brave: ["GET", "/res/v1/web/search?q=what+is+haft%3F&count=2&text_decorations=false", key],
+  tavily: ["POST", "/search", `Bearer ${key}`, { query: "what is haft?", max_results: 2 }],
+  exa: ["POST", "/search", key, { query: "what is haft?", numResults: 2, contents: { highlights: true } }]
+}
+
+const searchOn = async (
+  server: LoopbackServer,
+  name: keyof typeof services,
+  args: object = { query: "what is haft?", numResults: 2 }
+) => {
+  await using host = await webHost(approvalgate, { search: services[name].config(server.url) })
+  return { reply: await host.call("web_search", args), host }
+}
+
+const answering = (status: number, body: string, headers: Record<string, string> = {}) =>
+  serve((_request, response) =>
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(body)
+  )
+
+describe.each(Object.keys(services) as Array<keyof typeof services>)("%s", (name) => {
+  it("is asked as it documents, and its answer is understood", async () => {
+    const service = services[name]
+    await using server = await answering(200, JSON.stringify(service.answer))
+    const { reply, host } = await searchOn(server, name)
+    expect(reply.wire).toEqual({
+      ok: true,
+      value: {
+        results: [
+          { title: "A", url: "https://a.test/", snippet: "about a" },
+          { title: "B", url: "https://b.test/", snippet: "" }
+        ]
+      }
+    })
+    expect(server.requests.map(service.asked)).toEqual([asked[name]])
+    expect(host.questions).toEqual([])
+    expect(JSON.stringify(host.events)).not.toContain(key)
+  })
+
+  it.each([
+    [401, "it did not accept the request or its key (status 401)", false],
+    [429, "too many requests, or its quota is used up (status 429)", true],
+    [502, "it answered with status 502", true],
+    [418, "it answered with status 418", false]
+  ])("answers with status %i, and the error says so without the key", async (status, reason, retryable) => {
+    await using server = await answering(status, `{"detail":"bad key ${key}"}`)
+    const { reply } = await searchOn(server, name)
+    expect(reply.wire).toEqual({
+      ok: false,
+      error: {
+        code: "SEARCH_PROVIDER_FAILED",
+        message: `${name} gave no results: ${reason}`,
+        details: { provider: name, reason }
+      }
+    })
+    expect(reply.error?.retryable).toBe(retryable)
+    expect(JSON.stringify(reply)).not.toContain(key)
+  })
+
+  it.each(["", "[]", '{"results":[{"title":1}],"web":{"results":[{}]}}'])(
+    "answers %j, which nobody understands",
+    async (body) => {
+      await using server = await answering(200, body)
+      expect((await searchOn(server, name)).reply.error?.details?.["reason"]).toBe("its answer could not be understood")
+    }
+  )
+})
+
+describe("a search", () => {
+  it("without a service says how to get one", async () => {
+    const names = ["SEARXNG_URL", "BRAVE_API_KEY", "TAVILY_API_KEY", "EXA_API_KEY"]
+    expect(names.filter((name) => process.env[name] !== undefined)).toEqual([])
+    await using host = await webHost(approvalgate)
+    const reply = await host.call("web_search", { query: "x" })
+    expect(reply.wire).toMatchObject({
+      ok: false,
+      error: { code: "SEARCH_PROVIDER_MISSING", message: "no search service is configured" }
+    })
+    expect(names.filter((name) => reply.error?.suggestion?.includes(name))).toEqual(names)
+  })
+
+  it("that nobody answers is a failure that says so", async () => {
+    const server = await answering(200, "{}")
+    await server[Symbol.asyncDispose]()
+    expect((await searchOn(server, "brave")).reply.error).toMatchObject({
+      code: "search_provider_failed",
+      details: { reason: "it could not be reached (connection refused)" },
+      retryable: true
+    })
+  })
+
+  it("gives every page once, and only pages that can be fetched", async () => {
+    const results = ["https://a.test/", "https://a.test/", "javascript:alert(1)", "ftp://b.test/", "https://c.test/"]
+    await using server = await answering(
+      200,
+      JSON.stringify({ results: results.map((url) => ({ url, title: "&lt;T&gt;", content: "x".repeat(2000) })) })
+    )
+    const { reply } = await searchOn(server, "tavily", { query: "x" })
+    expect(reply.wire).toEqual({
+      ok: true,
+      value: {
+        results: ["https://a.test/", "https://c.test/"].map((url) => ({ title: "<T>", url, snippet: "x".repeat(1000) }))
+      }
+    })
+  })
+
+  it("tells Brave's silence from an error", async () => {
+    await using server = await answering(200, '{"type":"search","query":{"original":"q"}}')
+    expect((await searchOn(server, "brave")).reply.wire).toEqual({ ok: true, value: { results: [] } })
+  })
+
+  it("sends its key nowhere else when the service redirects", async () => {
+    await using other = await answering(200, JSON.stringify(services.brave.answer))
+    await using server = await answering(302, "", { location: other.url })
+    const { reply } = await searchOn(server, "brave")
+    expect(reply.error?.code).toBe("search_provider_failed")
+    expect(other.connections()).toBe(0)
+  })
+
+  it("reads well", async () => {
+    await using server = await answering(200, JSON.stringify(services.searxng.answer))
+    await using host = await webHost(haft, { search: services.searxng.config(`${server.url}/`) })
+    expect((await host.call("search_web", { query: "x", max_results: 1 })).text).toBe("A\nhttps://a.test/\nabout a")
+    await using empty = await answering(200, '{"results":[]}')
+    await using other = await webHost(haft, { search: services.searxng.config(empty.url) })
+    expect((await other.call("search_web", { query: "x" })).text).toBe("Nothing was found.")
+  })
+})
