@@ -38,7 +38,7 @@ export const serveSite = (): Promise<LoopbackServer> =>
         return send(
           200,
           { "content-type": "text/plain" },
-          `${request.method} ${request.headers["x-color"] ?? "no color"} ${request.body}`
+          `${request.method} ${String(request.headers["x-color"] ?? "no color")} ${request.body}`
         )
       case "/moved":
         return send(301, { location: "/text" })

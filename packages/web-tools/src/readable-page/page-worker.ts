@@ -8,4 +8,7 @@ const readings =
   job.kind === "html"
     ? (await import("./html-to-markdown.ts")).htmlToMarkdown(job.html, job.url)
     : (await import("./pdf-text.ts")).pdfText(job.bytes)
-for await (const reading of readings) parentPort?.postMessage(reading)
+for await (const reading of readings) {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort?.postMessage(reading)
+}

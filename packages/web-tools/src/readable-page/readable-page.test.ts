@@ -86,14 +86,12 @@ describe("a page", () => {
   })
 
   it.each([
-    ["empty", "", ""],
-    ["a fragment", "<p>Only <b>this</b></p>", "Only **this**"],
+    ["empty", "", /^$/],
+    ["a fragment", "<p>Only <b>this</b></p>", /^Only \*\*this\*\*$/],
     ["broken markup", "<p>one<div>two</p><b>three", /one[^]*two[^]*three/],
-    ["text alone", "just text", "just text"]
+    ["text alone", "just text", /^just text$/]
   ])("that is %s is read all the same", (_name, html, expected) => {
-    const shown = markdown(html)
-    if (typeof expected === "string") expect(shown).toBe(expected)
-    else expect(shown).toMatch(expected)
+    expect(markdown(html)).toMatch(expected)
   })
 
   it("is read in a thread, with its title", async () => {

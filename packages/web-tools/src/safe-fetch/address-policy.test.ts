@@ -216,7 +216,7 @@ describe("a server on loopback that nobody named", () => {
       fc.asyncProperty(authority, fc.webPath(), async (spelled, path) => {
         expect(["url_blocked", "invalid_url"]).toContain(await fetchCode(spelled, path))
       }),
-      { numRuns: 300 }
+      { numRuns: 200 }
     )
     expect(server.connections()).toBe(0)
     expect(host.questions).toEqual(

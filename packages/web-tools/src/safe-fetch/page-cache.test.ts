@@ -61,7 +61,7 @@ it.each([
   ["nothing", {}],
   ["vary: *", { "cache-control": "max-age=60", vary: "*" }]
 ])("asks again where the server says %s", async (_name, headers) => {
-  await using server = await counting(headers as Record<string, string>)
+  await using server = await counting(headers)
   expect((await fetchTwice(server, {}, kept().state))[1]).toEqual(["answer 2", false])
 })
 
