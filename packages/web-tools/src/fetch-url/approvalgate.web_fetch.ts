@@ -52,12 +52,10 @@ export const approvalgateWebFetch = approvalgate.tool({
   })
 })
 
-const checkRequest = Effect.fnUntraced(function* ({ headers, body, method }: z.output<typeof input>) {
-  yield* checkHeaders(headers)
-  if (body !== undefined && method === "GET") {
-    yield* toolError("invalid_params", "parameter 'body': a GET request has no body", {
-      suggestion: "Leave the body out, or use POST.",
-      details: { parameter: "body" }
-    })
-  }
-})
+const checkRequest = ({ headers, body, method }: z.output<typeof input>) =>
+  body !== undefined && method === "GET"
+    ? toolError("invalid_params", "parameter 'body': a GET request has no body", {
+        suggestion: "Leave the body out, or use POST.",
+        details: { parameter: "body" }
+      })
+    : checkHeaders(headers)

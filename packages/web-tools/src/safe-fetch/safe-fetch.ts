@@ -134,6 +134,7 @@ const obeyRobots = Effect.fnUntraced(function* (settings: FetchSettings, { url }
         settings.config.userAgent,
         `${url.pathname}${url.search}`
       ))
-  if (isForbidden)
-    yield* blocked(url, "the site's robots.txt forbids it", "Ask the person to look at the page themselves.")
+  return yield* isForbidden
+    ? blocked(url, "the site's robots.txt forbids it", "Ask the person to look at the page themselves.")
+    : Effect.void
 })
