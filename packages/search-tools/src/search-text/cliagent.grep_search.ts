@@ -34,6 +34,7 @@ export const cliagentGrepSearch = cliagent.tool({
       maxResults: max_results,
       contextLines: 0,
       countAll: true,
+      countFiles: true,
       timeLimitMs,
       hintAtIgnored: true
     }).pipe(

@@ -37,7 +37,7 @@ export const haftSearchText = haft.tool({
       })
     ),
     total_matches: z.number(),
-    files_searched: z.number(),
+    files_with_matches: z.number(),
     truncated: z.boolean(),
     timed_out: z.boolean(),
     remarks: z.array(z.string())
@@ -67,7 +67,7 @@ export const haftSearchText = haft.tool({
           ...(input.context_lines > 0 && { context_before: [...before], context_after: [...after] })
         })),
         total_matches: found.total ?? 0,
-        files_searched: found.filesSearched,
+        files_with_matches: found.matchingFiles,
         truncated: found.truncated,
         timed_out: found.timedOut,
         remarks: [

@@ -116,7 +116,7 @@ describe("files", () => {
     expect(resultOf(reply)).toEqual({
       matches: [{ path: "a", line: 1, content: "hit" }],
       total_matches: 1,
-      files_searched: 2,
+      files_with_matches: 1,
       truncated: false,
       timed_out: false,
       remarks: ["1 file with matches left out: the name is not UTF-8."]

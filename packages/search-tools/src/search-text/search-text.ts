@@ -18,6 +18,8 @@ export interface SearchRequest extends Expression {
   readonly contextLines: number
   /** Count every match, beyond the results too. Without that, the search ends with the last result. */
   readonly countAll: boolean
+  /** Count the files that were searched, which takes longer. */
+  readonly countFiles?: boolean
   /** When time is up, what was found by then is the answer. */
   readonly timeLimitMs?: number
   /** When nothing matches, look whether ignored files would have. */
@@ -38,6 +40,8 @@ export interface SearchResult {
   readonly total: number | undefined
   readonly truncated: boolean
   readonly timedOut: boolean
+  readonly matchingFiles: number
+  /** With `countFiles` only; else those with a match. */
   readonly filesSearched: number
   readonly leftOut: LeftOut
   /** Matches in files that `.gitignore` leaves out, when there are no others. */
@@ -84,6 +88,7 @@ export const searchText = Effect.fnUntraced(function* (
     total: request.countAll ? files.total : undefined,
     truncated: files.total > matches.length,
     timedOut: files.timedOut,
+    matchingFiles: files.matchingFiles,
     filesSearched: files.filesSearched,
     leftOut: { unreadable: files.unreadable + unreadable, unnameable: files.unnameable },
     ignored
@@ -178,6 +183,7 @@ const passOf = (request: SearchRequest, { filter, scope, directory }: SearchPlac
     expression: request,
     options: [...filter.options, ...scope.options],
     target: scope.target,
+    countFiles: request.countFiles === true || scope.heedsAbove,
     accepts: (path: string) => path.startsWith(below) && filter.accepts(path)
   }
 }

@@ -1,0 +1,60 @@
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+const words = (
+  "static int struct return void const unsigned long char if else for while switch case break default include define " +
+  "device driver kernel memory buffer lock mutex queue page table index count size offset length value result error " +
+  "status flags mask bit byte word data info node list head next prev parent child root"
+).split(" ")
+
+/** Line that stands in one file of four hundred. */
+export const rareLine = "/* rarely_seen_needle */"
+
+/**
+ * A tree like a large program's source: 78,848 small files in 4,928 directories, or a twentieth of that, the same
+ * every time. It is made once and kept.
+ */
+export const sourceTree = (home: string, { quick }: { readonly quick: boolean }): string => {
+  const root = join(home, quick ? "source-tree-small" : "source-tree")
+  if (existsSync(root)) return root
+  const unfinished = `${root}.unfinished`
+  rmSync(unfinished, { recursive: true, force: true })
+  const random = sequence(42)
+  for (let first = 0; first < (quick ? 1 : 22); first++) {
+    for (let second = 0; second < 16; second++) {
+      for (let third = 0; third < 14; third++) {
+        const directory = join(
+          unfinished,
+          `${words[first]}_${first}/${words[second]}_${second}/${words[third]}_${third}`
+        )
+        mkdirSync(directory, { recursive: true })
+        for (let file = 0; file < 16; file++) {
+          const extension = ["c", "c", "h", "c", "txt", "md", "h", "json"][file % 8]
+          writeFileSync(join(directory, `${words[file]}_${file}.${extension}`), fileText(random))
+        }
+      }
+    }
+  }
+  renameSync(unfinished, root)
+  return root
+}
+
+const fileText = (random: (below: number) => number): string => {
+  const lines = Array.from({ length: 40 + random(300) }, () => {
+    const line = Array.from({ length: 2 + random(8) }, () => words[random(words.length)]).join(
+      random(5) > 0 ? " " : "_"
+    )
+    return `${random(4) === 0 ? "\t" : ""}${line};`
+  })
+  if (random(400) === 0) lines[random(lines.length)] = rareLine
+  return `${lines.join("\n")}\n`
+}
+
+const sequence = (seed: number): ((below: number) => number) => {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    // The low bits of such a sequence repeat soon.
+    return (state >>> 8) % below
+  }
+}
