@@ -16,7 +16,7 @@ import {
   type SandboxOptions,
   treeLimits
 } from "./limits.ts"
-import { kernelFiles, type Mount, protectedMounts, readable, settingsCopy, systemMounts } from "./paths.ts"
+import { kernelFiles, type Mount, ownMounts, readable, settingsCopy, systemMounts } from "./paths.ts"
 import { findProgram, probed } from "./probe.ts"
 import { seccompFilter } from "./seccomp.ts"
 import { starterCode, terminalStarterCode } from "./starter.ts"
@@ -86,10 +86,7 @@ const planOf = (command: Command, { root, settings, limits, options, request }: 
       "--remount-ro",
       "/dev",
       ...temporary("/tmp", size),
-      ...(options.readOnlyPaths ?? []).map(readable).flatMap(mountOptions),
-      ...mountOptions({ kind: writable ? "writable" : "readable", path: root }),
-      ...(writable ? protectedMounts(root).flatMap(mountOptions) : []),
-      ...(options.writablePaths ?? []).flatMap((path) => mountOptions({ kind: "writable", path })),
+      ...ownMounts(root, options, writable).flatMap(mountOptions),
       "--remount-ro",
       "/",
       "--chdir",

@@ -16,6 +16,8 @@ import { isProtectedPath } from "@haft/core"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
+import type { SandboxOptions } from "./limits.ts"
+
 /** How one path of the host appears in a sandbox. */
 export type Mount =
   | { readonly kind: "readable" | "writable"; readonly path: string; readonly from?: string }
@@ -50,12 +52,20 @@ export const settingsCopy: Effect.Effect<string, never, Scope.Scope> = Effect.ac
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
 
+/** What of the host's own a command works with: the workspace, and what the host's configuration adds. */
+export const ownMounts = (root: string, options: SandboxOptions, isWritable: boolean): ReadonlyArray<Mount> => [
+  ...(options.readOnlyPaths ?? []).map(readable),
+  isWritable ? writable(root) : readable(root),
+  ...(isWritable ? protectedMounts(root) : []),
+  ...(options.writablePaths ?? []).map(writable)
+]
+
 /**
  * What other programs run or trust without asking stays as it is: git's hooks and configuration, editor tasks,
  * haft's configuration. `.git` becomes a mount of its own first, or renaming it would go round the rest.
  * Only what is really there, never through a link: its target may be anywhere.
  */
-export const protectedMounts = (root: string): ReadonlyArray<Mount> => [
+const protectedMounts = (root: string): ReadonlyArray<Mount> => [
   ...(isDirectory(join(root, ".git")) ? gitMounts(join(root, ".git")) : []),
   ...readdirSync(root, { withFileTypes: true })
     .filter(
@@ -74,7 +84,7 @@ const gitMounts = (git: string): ReadonlyArray<Mount> => {
     return lstat(path)?.isFile() === true ? readable(path) : { kind: "readable", path, from: "/dev/null" }
   }
   return [
-    { kind: "writable", path: git },
+    writable(git),
     directory("hooks"),
     file("config"),
     ...["modules", "worktrees"].filter((name) => isDirectory(join(git, name))).map(directory),
@@ -120,7 +130,9 @@ export const kernelFiles: ReadonlyArray<string> =
 
 export const readable = (path: string): Mount => ({ kind: "readable", path })
 
-export const isDirectory = (path: string): boolean => lstat(path)?.isDirectory() === true
+const writable = (path: string): Mount => ({ kind: "writable", path })
+
+const isDirectory = (path: string): boolean => lstat(path)?.isDirectory() === true
 
 function lstat(path: string) {
   return lstatSync(path, { throwIfNoEntry: false })
