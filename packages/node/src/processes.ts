@@ -23,6 +23,8 @@ import { endTree } from "./process/tree.ts"
 
 /** Between SIGTERM and SIGKILL. Short, so that a time-out is kept whatever the program does. */
 const graceMs = 200
+/** How long the end of a program that was killed is waited for. Only one stuck in the kernel needs it. */
+const giveUpMs = 3000
 /** After the end of a program, for what is still in the pipes. */
 const drainMs = 100
 
@@ -157,16 +159,19 @@ class RunningProgram {
     const also = alsoKill === undefined ? undefined : Effect.runPromise(alsoKill)
     // Behind a closed gate nothing of the command's own runs yet, so nothing needs a grace.
     const isQuick = gated && !this.#isOpen
-    if (isQuick) started.gate?.close()
-    await endTree(
-      { pid: started.root, mark: this.#mark },
-      {
-        graceMs: isQuick ? 0 : graceMs,
+    if (isQuick) started.gate?.refuse()
+    const tree = { pid: started.root, mark: this.#mark }
+    const deadline = performance.now() + giveUpMs
+    for (let round = 0; performance.now() < deadline; round++) {
+      await endTree(tree, {
+        graceMs: isQuick || round > 0 ? 0 : graceMs,
         spared: started.spared,
         // Without its launcher a sandbox falls at once, and nobody inside would have any time.
         lastToGo: gated ? childrenOf(started.root) : []
-      }
-    )
+      })
+      // Who was just being started is not there to be ended yet.
+      if (await Promise.race([started.end.then(() => true), sleep(5, false)])) break
+    }
     await also
   }
 
@@ -196,7 +201,7 @@ class RunningProgram {
       if (limits !== undefined) this.#release = holdTree(this.#mark.value, started.root, limits)
     } catch (cause) {
       this.#launcherSays = cause instanceof Error ? cause.message : String(cause)
-      return started.gate?.close()
+      return started.gate?.refuse()
     }
     this.#isOpen = true
     started.gate?.open()

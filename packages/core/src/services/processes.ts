@@ -16,8 +16,8 @@ export interface Command {
   readonly descriptors?: ReadonlyArray<number>
   /**
    * The program is a sandbox's launcher, and ending it ends all that it started. It gets two descriptors after the
-   * others: on the second it says `ready` when everything is shut, on the first it waits for `go` before the command
-   * starts, and on the second it says `end CODE LEFT` when that is over: how it ended, how many processes it left.
+   * others: on the second it says `ready` when everything is shut, on the first it waits for `go` (anything else ends it) before the command
+   * starts (anything else ends it), and on the second it says `end CODE LEFT` when that is over: how it ended, how many processes it left.
    */
   readonly gated?: boolean
   /** What may be used up, where the machine lets the host hold a whole process tree to it. */

@@ -28,6 +28,11 @@ export class PipePool {
     this.#free.push(path)
   }
 
+  /** For one that somebody may still hold. */
+  throwAway(path: string): void {
+    rmSync(path, { force: true })
+  }
+
   remove(): void {
     rmSync(this.directory, { recursive: true, force: true })
   }
@@ -47,6 +52,8 @@ export class PipePool {
 export interface PipeReader {
   /** Resolves when every writer is gone; false when it was closed before that. */
   readonly ended: Promise<boolean>
+  /** The same, once the descriptor is closed. */
+  readonly closed: Promise<boolean>
   /** Reads what there is without keeping the host alive for it, and tells nobody. */
   readonly letRun: () => void
   readonly close: () => void
@@ -56,7 +63,9 @@ export interface PipeReader {
 export const readPipe = (path: string, onChunk: (chunk: Uint8Array) => void): PipeReader => {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   let isHeard = true
-  const { promise: ended, resolve } = Promise.withResolvers<boolean>()
+  let isWhole = false
+  const { promise: ended, resolve: end } = Promise.withResolvers<boolean>()
+  const { promise: closed, resolve: close } = Promise.withResolvers<boolean>()
   const socket = new Socket({
     fd: descriptor,
     readable: true,
@@ -69,11 +78,18 @@ export const readPipe = (path: string, onChunk: (chunk: Uint8Array) => void): Pi
       }
     }
   })
-  socket.on("end", () => resolve(true))
+  socket.on("end", () => {
+    isWhole = true
+    end(true)
+  })
   socket.on("error", () => socket.destroy())
-  socket.on("close", () => resolve(false))
+  socket.on("close", () => {
+    end(isWhole)
+    close(isWhole)
+  })
   return {
     ended,
+    closed,
     letRun: () => {
       isHeard = false
       socket.unref()

@@ -53,7 +53,9 @@ export class LeanStarter {
     })
     void launched.end.finally(() => {
       if (input !== undefined) closeSync(input)
-      if (gated) this.#pipes.giveBack(goPath)
+      if (gate === undefined) return
+      gate.hangUp()
+      this.#pipes.giveBack(goPath)
     })
     return {
       root: launched.waiter,
@@ -79,11 +81,11 @@ export class LeanStarter {
 
   #listen(path: string, onChunk: (chunk: Uint8Array) => void): Stream {
     const reader = readPipe(path, onChunk)
-    void reader.ended.then((isWhole) => isWhole && this.#pipes.giveBack(path))
+    void reader.closed.then((isWhole) => (isWhole ? this.#pipes.giveBack(path) : this.#pipes.throwAway(path)))
     return reader
   }
 
-  #gate(goPath: string, gatePath: string, onLine: (line: string) => void): Gate & Stream {
+  #gate(goPath: string, gatePath: string, onLine: (line: string) => void): Gate & { readonly hangUp: () => void } {
     const go = openForWriting(goPath)
     let rest = ""
     const reader = this.#listen(gatePath, (chunk) => {
@@ -92,8 +94,9 @@ export class LeanStarter {
       lines.forEach(onLine)
     })
     return {
-      ...reader,
       open: () => writeSync(go.descriptor, "go\n"),
+      refuse: () => writeSync(go.descriptor, "no\n"),
+      hangUp: () => go.close(),
       close: () => {
         go.close()
         reader.close()

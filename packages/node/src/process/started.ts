@@ -22,7 +22,10 @@ export interface Stream {
 
 /** The line to a sandbox's launcher. */
 export interface Gate {
+  /** Lets the command start. */
   readonly open: () => void
+  /** Ends the sandbox before the command has started. */
+  readonly refuse: () => void
   readonly close: () => void
 }
 

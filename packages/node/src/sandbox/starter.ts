@@ -15,7 +15,7 @@ exec 9>&2 2>/dev/null
 ${limits}
 command -v "$1" >/dev/null || { echo "missing $1" >&${say}; exit 127; }
 echo ready >&${say}
-read -r word <&${go} || exit 125
+read -r word <&${go} && [ "$word" = go ] || exit 125
 trap : TERM INT HUP
 ( exec "$@" 2>&9 ${go}<&- ${say}>&- 9>&- )
 code=$?
