@@ -1,1 +1,31 @@
-export {}
+import { definePlugin } from "@haft/core"
+import * as Layer from "effect/Layer"
+
+import { cliagentTerminalLastCommand } from "./last-command/cliagent.terminal_last_command.ts"
+import { haftLastCommand } from "./last-command/haft.last_command.ts"
+import { CommandMemory } from "./last-command/last-command.ts"
+import { approvalgateRunCode } from "./run-code/approvalgate.run_code.ts"
+import { haftRunCode } from "./run-code/haft.run_code.ts"
+import { agentbenchRun } from "./run-command/agentbench.run.ts"
+import { cliagentRunInTerminal } from "./run-command/cliagent.run_in_terminal.ts"
+import { haftRunCommand } from "./run-command/haft.run_command.ts"
+import { toolrouterShell } from "./run-command/toolrouter.shell.ts"
+import { execConfig, ExecSettings } from "./settings.ts"
+
+/** Commands and code in every dialect that has them. */
+export const execTools = definePlugin({
+  name: "@haft/exec-tools",
+  version: "0.0.0",
+  config: execConfig,
+  tools: [
+    haftRunCommand,
+    haftRunCode,
+    haftLastCommand,
+    agentbenchRun,
+    toolrouterShell,
+    approvalgateRunCode,
+    cliagentRunInTerminal,
+    cliagentTerminalLastCommand
+  ],
+  layer: (config) => Layer.merge(Layer.succeed(ExecSettings, config), CommandMemory.layer)
+})

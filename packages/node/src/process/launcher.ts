@@ -29,7 +29,7 @@ export interface Launched {
  */
 export class Launcher {
   readonly #shell: ChildProcess
-  readonly #waiting = new Map<number, { begin: (pid: number) => void; end: (code: number) => void }>()
+  readonly #waiting = new Map<number, Waiting>()
   readonly lost: Promise<void>
   #count = 0
   isLost = false
@@ -51,7 +51,7 @@ export class Launcher {
     const id = ++this.#count
     const begun = Promise.withResolvers<number>()
     const ended = Promise.withResolvers<number>()
-    this.#waiting.set(id, { begin: begun.resolve, end: ended.resolve })
+    this.#waiting.set(id, { begin: begun.resolve, end: ended.resolve, heard: 0 })
     this.#wake()
     this.#shell.stdin?.write(codeFor(id, launch))
     return { waiter: await begun.promise, end: ended.promise }
@@ -67,12 +67,14 @@ export class Launcher {
   #hear(line: string): void {
     const [word, id, value] = line.split(" ")
     const waiting = this.#waiting.get(Number(id))
-    if (word === "begin") waiting?.begin(Number(value))
-    if (word === "end") {
-      waiting?.end(Number(value))
-      this.#waiting.delete(Number(id))
-      if (this.#waiting.size === 0) this.#rest()
-    }
+    if (waiting === undefined) return
+    if (word === "begin") waiting.begin(Number(value))
+    if (word === "end") waiting.end(Number(value))
+    // A short program's end may be told before its beginning.
+    waiting.heard += 1
+    if (waiting.heard < 2) return
+    this.#waiting.delete(Number(id))
+    if (this.#waiting.size === 0) this.#rest()
   }
 
   #giveUp(): void {
@@ -95,6 +97,12 @@ export class Launcher {
     refStream(this.#shell.stdout, false)
     refStream(this.#shell.stdin, false)
   }
+}
+
+interface Waiting {
+  readonly begin: (pid: number) => void
+  readonly end: (code: number) => void
+  heard: number
 }
 
 /** The code of a program whose launcher was killed: nobody knows how it ended. */

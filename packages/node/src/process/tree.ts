@@ -47,9 +47,11 @@ export const endTree = async (tree: ProcessTree, options: EndOptions): Promise<v
 export const membersOf = async (tree: ProcessTree): Promise<ReadonlyArray<number>> => {
   const entries = await listProcesses()
   const members = new Set([
-    ...entries.filter(({ pid }) => pid === tree.pid).map(({ pid }) => pid),
+    ...entries.filter(({ pid }) => pid === tree.pid && pid > 1).map(({ pid }) => pid),
     ...(tree.mark === undefined ? [] : carriersOf(`${tree.mark.name}=${tree.mark.value}\0`))
   ])
+  // Everything descends from the first process: that is nobody's tree.
+  if (tree.pid <= 1) return [...members].filter((pid) => pid > 1 && pid !== process.pid)
   const sessions = new Set([tree.pid])
   let size: number
   do {

@@ -6,11 +6,13 @@ import * as Layer from "effect/Layer"
 import { bubblewrapSandbox } from "./bubblewrap.ts"
 import type { SandboxOptions } from "./limits.ts"
 import { unavailable } from "./probe.ts"
+import { unshareSandbox } from "./unshare.ts"
 
 type SandboxLayer = Layer.Layer<Sandbox, never, Workspace | Processes>
 
 /** The strongest sandbox that works on this machine, found with the first command. Never none. */
-export const autoSandbox = (options: SandboxOptions = {}): SandboxLayer => firstThatWorks([bubblewrapSandbox(options)])
+export const autoSandbox = (options: SandboxOptions = {}): SandboxLayer =>
+  firstThatWorks([bubblewrapSandbox(options), unshareSandbox(options)])
 
 /** The first of these that really runs a command. */
 export const firstThatWorks = (candidates: ReadonlyArray<SandboxLayer>): SandboxLayer =>

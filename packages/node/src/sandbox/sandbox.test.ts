@@ -11,7 +11,7 @@ import { unshareSandbox } from "./unshare.ts"
 
 type Make = (options: SandboxOptions) => Layer.Layer<Sandbox, never, Workspace | Processes>
 
-const put = (make: Make) =>
+const put = (make: Make): void => {
   testSandbox({
     it,
     afterAll,
@@ -21,12 +21,17 @@ const put = (make: Make) =>
         Layer.provide(workspaceAt(workspace))
       )
   })
+}
 
 // A sandbox asks the workspace for its root and nothing else.
 const workspaceAt = ({ root }: TemporaryWorkspace) => Layer.mock(Workspace)({ root })
 
 const isLinux = process.platform === "linux"
 
-describe.runIf(isLinux && findProgram("bwrap") !== undefined)("bubblewrap (needs bwrap)", () => put(bubblewrapSandbox))
+describe.runIf(isLinux && findProgram("bwrap") !== undefined)("bubblewrap (needs bwrap)", () => {
+  put(bubblewrapSandbox)
+})
 
-describe.runIf(isLinux && findProgram("perl") !== undefined)("unshare (needs perl)", () => put(unshareSandbox))
+describe.runIf(isLinux && findProgram("perl") !== undefined)("unshare (needs perl)", () => {
+  put(unshareSandbox)
+})

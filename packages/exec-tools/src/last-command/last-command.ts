@@ -1,0 +1,45 @@
+import { toolError, type ToolError } from "@haft/core"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import type { CommandOutcome } from "../run-command/run-command.ts"
+
+/** A command that has run, and how it went. */
+export interface PastCommand extends CommandOutcome {
+  readonly command: string
+  /** Relative to the workspace. */
+  readonly directory: string
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+}
+
+/** Remembers the last command of a host. */
+export class CommandMemory extends Context.Service<
+  CommandMemory,
+  {
+    readonly remember: (command: PastCommand) => Effect.Effect<void>
+    readonly last: Effect.Effect<PastCommand | undefined>
+  }
+>()("@haft/exec-tools/CommandMemory") {
+  static readonly layer = Layer.sync(CommandMemory, () => {
+    let last: PastCommand | undefined
+    return {
+      remember: (command) =>
+        Effect.sync(() => {
+          last = command
+        }),
+      last: Effect.sync(() => last)
+    }
+  })
+}
+
+/** The command that ran last, by any tool of this host that runs commands. */
+export const lastCommand: Effect.Effect<PastCommand, ToolError<"no_history">, CommandMemory> = CommandMemory.use(
+  ({ last }) =>
+    Effect.flatMap(last, (found) =>
+      found === undefined
+        ? toolError("no_history", "no command has run yet", { suggestion: "Run a command first." })
+        : Effect.succeed(found)
+    )
+)

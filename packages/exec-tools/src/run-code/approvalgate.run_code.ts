@@ -1,0 +1,36 @@
+import { toolError } from "@haft/core"
+import { approvalgate } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { runCode } from "./run-code.ts"
+
+export const approvalgateRunCode = approvalgate.tool({
+  name: "run_code",
+  description: "Run Python or bash code in the sandbox, without network.",
+  input: z.strictObject({
+    language: z.enum(["python", "bash"]).describe("What the code is written in"),
+    code: z.string().describe("The program"),
+    args: z.array(z.string()).default([]).describe("Command-line arguments"),
+    env: z.record(z.string(), z.string()).default({}).describe("Environment variables"),
+    timeout: z.number().positive().default(60).describe("Seconds before the program is ended")
+  }),
+  output: z.object({
+    stdout: z.string(),
+    stderr: z.string(),
+    exitCode: z.number().int(),
+    duration: z.number().describe("Milliseconds")
+  }),
+  risk: "dangerous",
+  asks: false,
+  touches: ({ language, code }) => ({ runs: `${language}: ${code}` }),
+  execute: Effect.fnUntraced(function* ({ language, code, args, env, timeout }) {
+    const outcome = yield* runCode({ language, code, args, env, timeoutMs: Math.ceil(timeout * 1000) })
+    const output = { stdout: outcome.stdout.text, stderr: outcome.stderr.text, duration: outcome.durationMs }
+    if (outcome.timedOut) {
+      return yield* toolError("timeout", `the code took longer than ${timeout} s and was ended`, { details: output })
+    }
+    return { ...output, exitCode: outcome.exitCode }
+  }),
+  render: ({ stdout, stderr }) => stdout + stderr
+})

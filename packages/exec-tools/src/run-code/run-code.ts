@@ -1,0 +1,49 @@
+import { toolError } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { type CommandRequest, runCommand } from "../run-command/run-command.ts"
+
+export type Language = "python" | "bash"
+
+export interface CodeRequest extends Pick<CommandRequest, "env" | "timeoutMs" | "network" | "writable"> {
+  readonly language: Language
+  readonly code: string
+  readonly args: ReadonlyArray<string>
+}
+
+const interpreters: Readonly<Record<Language, { readonly names: string; readonly file: string }>> = {
+  python: { names: "python3 python", file: "main.py" },
+  bash: { names: "bash", file: "main.sh" }
+}
+
+/** Runs code as a file in a directory of its own, with an interpreter that is looked up inside the sandbox. */
+export const runCode = Effect.fnUntraced(function* ({ language, code, args, ...rest }: CodeRequest) {
+  const { names, file } = interpreters[language]
+  const outcome = yield* runCommand({
+    ...rest,
+    command: `${language} ${args.join(" ")}`.trimEnd(),
+    words: ["sh", "-c", starter, "sh", names, file, ...args],
+    stdin: code
+  })
+  if (outcome.exitCode === 127 && outcome.stderr.text === noInterpreter) {
+    return yield* toolError("command_not_found", `there is no ${language} in the sandbox`, {
+      suggestion: `Install ${language} where the sandbox sees it, or use another language.`,
+      details: { language }
+    })
+  }
+  return outcome
+})
+
+const noInterpreter = "haft: no interpreter\n"
+
+// A file, so that the code has its standard input to itself and errors can show the line they are about.
+const starter = `
+names=$1 file=$2
+shift 2
+for name in $names; do command -v "$name" >/dev/null && break; name=; done
+[ -n "$name" ] || { echo "haft: no interpreter" >&2; exit 127; }
+directory=$(mktemp -d) || exit 125
+trap 'rm -rf "$directory"' EXIT
+cat > "$directory/$file"
+PYTHONPATH="$PWD\${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1 "$name" "$directory/$file" "$@" </dev/null
+`

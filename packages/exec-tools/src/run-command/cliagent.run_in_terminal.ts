@@ -1,0 +1,70 @@
+import { toolError } from "@haft/core"
+import { cliagent } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { countLines } from "./count-lines.ts"
+import { type CommandOutcome, runCommand } from "./run-command.ts"
+
+export const cliagentRunInTerminal = cliagent.tool({
+  name: "run_in_terminal",
+  description: "Run a command in your default shell, in the working directory.",
+  input: z.strictObject({
+    command: z.string().regex(/\S/, "must not be empty").describe("Shell command"),
+    timeout_seconds: z.number().int().min(1).max(300).default(30).describe("Seconds before the command is ended")
+  }),
+  output: z.object({
+    output: z.string(),
+    files_affected: z.array(z.string()),
+    metadata: z.object({ exit_code: z.number(), stdout_lines: z.number(), stderr_lines: z.number() })
+  }),
+  risk: "dangerous",
+  touches: ({ command }) => ({ runs: command }),
+  execute: ({ command, timeout_seconds }) =>
+    runCommand({ command, words: defaultShell(command), timeoutMs: timeout_seconds * 1000 }).pipe(
+      Effect.flatMap((outcome) => report(outcome, timeout_seconds))
+    ),
+  render: ({ output }) => output,
+  wording: {
+    command_not_found: ({ details }) => `Command '${String(details?.["program"])}' not found`,
+    timeout: (_error, { timeout_seconds }) => `Command timed out after ${timeout_seconds} seconds`
+  }
+})
+
+const defaultShell = (command: string): ReadonlyArray<string> => [
+  "sh",
+  "-c",
+  `shell=\${SHELL:-sh}; command -v "$shell" >/dev/null || shell=sh; exec "$shell" -c "$1"`,
+  "sh",
+  command
+]
+
+const report = Effect.fnUntraced(function* (outcome: CommandOutcome, seconds: number) {
+  const { exitCode, stdout, stderr } = outcome
+  if (outcome.timedOut) {
+    return yield* toolError("timeout", `the command took longer than ${seconds} s and was ended`, {
+      suggestion: "Give it more time, or let it do less."
+    })
+  }
+  if (outcome.notFound !== undefined) {
+    return yield* toolError("command_not_found", `there is no program '${outcome.notFound}'`, {
+      suggestion: "Check the spelling, or install it.",
+      details: { program: outcome.notFound }
+    })
+  }
+  if (exitCode !== 0) {
+    return yield* toolError(
+      "command_failed",
+      `Command failed with exit code ${exitCode}:\n${stderr.text || stdout.text}`,
+      {
+        suggestion: "Read what it printed, correct the cause and run it again."
+      }
+    )
+  }
+  const newline = stdout.text === "" || stdout.text.endsWith("\n") ? "" : "\n"
+  return {
+    output: `Command output:\n${stdout.text}${newline}`,
+    files_affected: [],
+    metadata: { exit_code: exitCode, stdout_lines: countLines(stdout.text), stderr_lines: countLines(stderr.text) }
+  }
+})

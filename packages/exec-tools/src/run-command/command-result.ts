@@ -1,0 +1,80 @@
+import { toolError, type ToolError } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import type { CommandOutcome } from "./run-command.ts"
+
+/** How haft's own tools tell what a command did. */
+export const commandResult = z.object({
+  exit_code: z.number().int().describe("128 + number where a signal ended it"),
+  signal: z.string().nullable(),
+  timed_out: z.boolean(),
+  duration_ms: z.number().int(),
+  stdout: z.string().describe("Head and tail where it is long"),
+  stderr: z.string(),
+  stdout_bytes: z.number().int().describe("All that was printed"),
+  stderr_bytes: z.number().int(),
+  omitted_bytes: z.number().int().describe("Of both, left out here"),
+  dropped_bytes: z.number().int().describe("Of both, left out of the files too"),
+  stdout_path: z.string().describe("Artifact with all of it"),
+  stderr_path: z.string(),
+  left_running: z.number().int().describe("Processes it left behind; in a sandbox they ended with it"),
+  sandbox: z.object({ kind: z.string(), isolated: z.boolean() })
+})
+
+export const resultOf = (outcome: CommandOutcome): z.output<typeof commandResult> => ({
+  exit_code: outcome.exitCode,
+  signal: outcome.signal,
+  timed_out: outcome.timedOut,
+  duration_ms: outcome.durationMs,
+  stdout: outcome.stdout.text,
+  stderr: outcome.stderr.text,
+  stdout_bytes: outcome.stdout.totalBytes,
+  stderr_bytes: outcome.stderr.totalBytes,
+  omitted_bytes: outcome.stdout.omittedBytes + outcome.stderr.omittedBytes,
+  dropped_bytes: outcome.stdout.droppedBytes + outcome.stderr.droppedBytes,
+  stdout_path: outcome.stdout.path,
+  stderr_path: outcome.stderr.path,
+  left_running: outcome.leftRunning,
+  sandbox: outcome.sandbox
+})
+
+/** A command that was ended or that the shell did not find has failed; what it printed comes along. */
+export const requireEnd = (
+  outcome: CommandOutcome
+): Effect.Effect<z.output<typeof commandResult>, ToolError<"timeout" | "command_not_found">> => {
+  const output = resultOf(outcome)
+  if (outcome.timedOut) {
+    return toolError("timeout", `the command took longer than ${outcome.timeoutMs} ms and was ended`, {
+      suggestion: "Give it more time with timeout_ms, or let it do less.",
+      output,
+      retryable: true
+    })
+  }
+  if (outcome.notFound !== undefined) {
+    return toolError("command_not_found", `the shell did not find '${outcome.notFound}'`, {
+      suggestion: "Check the spelling, or install it.",
+      details: { program: outcome.notFound },
+      output
+    })
+  }
+  return Effect.succeed(output)
+}
+
+/** The same for people. */
+export const showResult = (result: z.output<typeof commandResult>): string => {
+  const remarks = [
+    ...(result.exit_code === 0
+      ? []
+      : [`exit code ${result.exit_code}${result.signal === null ? "" : ` (${result.signal})`}`]),
+    ...(result.omitted_bytes === 0
+      ? []
+      : [`${result.omitted_bytes} bytes left out; all of it is in ${result.stdout_path} and ${result.stderr_path}`]),
+    ...(result.left_running === 0 ? [] : [`${result.left_running} processes were left behind`]),
+    ...(result.sandbox.isolated ? [] : ["ran without a sandbox"])
+  ]
+  return [result.stdout, result.stderr, ...remarks.map((remark) => `[${remark}]`)]
+    .filter((part) => part !== "")
+    .map((part) => (part.endsWith("\n") ? part : `${part}\n`))
+    .join("")
+}

@@ -1,0 +1,37 @@
+import { haft } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { commandResult, requireEnd, showResult } from "./command-result.ts"
+import { runCommand, shellWords } from "./run-command.ts"
+
+export const haftRunCommand = haft.tool({
+  name: "run_command",
+  description:
+    "Run a shell command in the sandbox and wait for it. Its standard input is closed unless stdin is given. " +
+    "A non-zero exit code is a result, not an error. For programs that go on running, open a terminal.",
+  input: z.strictObject({
+    command: z.string().min(1).describe("Command line for bash, or sh where there is no bash"),
+    cwd: z.string().default(".").describe("Directory to run in, relative to the workspace"),
+    env: z.record(z.string(), z.string()).default({}).describe("Environment variables to add"),
+    stdin: z.string().optional().describe("Text for standard input"),
+    timeout_ms: z.number().int().min(1).max(86_400_000).optional().describe("The host's own limit when absent"),
+    network: z.boolean().default(false).describe("Ask for the network; refused where the host does not allow it"),
+    read_only: z.boolean().default(false).describe("Run with a workspace that can't be changed")
+  }),
+  output: commandResult,
+  risk: "dangerous",
+  touches: ({ command, cwd }) => ({ runs: command, reads: [cwd] }),
+  execute: ({ command, cwd, env, stdin, timeout_ms, network, read_only }) =>
+    runCommand({
+      command,
+      words: shellWords(command),
+      directory: cwd,
+      env,
+      stdin,
+      timeoutMs: timeout_ms,
+      network,
+      writable: !read_only
+    }).pipe(Effect.flatMap(requireEnd)),
+  render: showResult
+})

@@ -1,0 +1,24 @@
+import * as Context from "effect/Context"
+import * as z from "zod"
+
+/** What a host decides about commands, whatever a call asks for. */
+export const execConfig = z
+  .strictObject({
+    defaultTimeoutMs: z.number().int().min(1).default(300_000).describe("For calls that name no time-out"),
+    network: z
+      .enum(["never", "on_request"])
+      .default("never")
+      .describe("Whether a call that asks for the network gets it"),
+    artifactBytes: z
+      .number()
+      .int()
+      .min(0)
+      .default(64 * 1024 * 1024)
+      .describe("What is kept of each output stream as a file")
+  })
+  .prefault({})
+
+/** The configuration of this plugin, and what it remembers between calls. */
+export class ExecSettings extends Context.Service<ExecSettings, z.output<typeof execConfig>>()(
+  "@haft/exec-tools/ExecSettings"
+) {}
