@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Facts } from "@haft/core"
 
-import { describeRequest, printRequest, promptOf, type Question, Rule, visibleLines, visibleText } from "./index.ts"
+import { describeRequest, printRequest, promptOf, type Question, Rule } from "./index.ts"
 
 const question = (
   tool: string,
@@ -104,24 +104,5 @@ describe("a question as people see it", () => {
     expect(text).toContain(String.raw`Files affected: a\nFiles affected: b`)
     expect(text).toContain("+a\\u{202e}\n\\u{1b}[31m-b\tc\\r")
     expect(text.replaceAll("\n", "").replaceAll("\t", "")).not.toMatch(/\p{Cc}|\p{Cf}/u)
-  })
-})
-
-describe("visible text", () => {
-  it.each([
-    ["plain ä 漢字 😀", "plain ä 漢字 😀"],
-    ["a\nb", String.raw`a\nb`],
-    ["\uD800", String.raw`\u{d800}`],
-    ["\u{E0041}", String.raw`\u{e0041}`],
-    ["\uE000", String.raw`\u{e000}`],
-    ["\u2028", String.raw`\u{2028}`],
-    ["a\u00ADb", String.raw`a\u{ad}b`],
-    ["\u2066x\u2069", String.raw`\u{2066}x\u{2069}`]
-  ])("%j becomes %s", (text, visible) => {
-    expect(visibleText(text)).toBe(visible)
-  })
-
-  it("keeps lines where lines are meant", () => {
-    expect(visibleLines("a\n\tb\u0000")).toBe("a\n\tb\\u{0}")
   })
 })

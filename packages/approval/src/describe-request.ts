@@ -1,5 +1,6 @@
+import { visibleLines, visibleText } from "@haft/core"
+
 import type { Question } from "./asker.ts"
-import { visibleLines, visibleText } from "./visible-text.ts"
 
 /** A question as people see it: whole, and with nothing hidden. Every asker shows this and nothing else. */
 export interface RequestDescription {

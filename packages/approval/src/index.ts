@@ -22,4 +22,3 @@ export { compileRules, parseRules, printRules, type RuleSet, RulesUnreadable } f
 export { type ReadCommand, readCommand, runsOthers } from "./shell-words.ts"
 export { type SimulatedCall, simulate, type Simulation, type SimulationOptions } from "./simulate.ts"
 export { jsonPieces, stableJson, UnreadableValue } from "./stable-json.ts"
-export { visibleLines, visibleText } from "./visible-text.ts"

@@ -29,7 +29,11 @@ export {
   PluginError,
   use
 } from "./plugin.ts"
+export { compareWorkspaces, type FileDifference } from "./record/compare-workspaces.ts"
+export { printEvent } from "./record/print-event.ts"
 export { type RecordedCall, recordedCalls } from "./record/recorded-calls.ts"
+export { type ReplayedCall, replayCalls, type ReplyDifference } from "./record/replay-calls.ts"
+export { type EventFilter, eventFilter } from "./record/event-filter.ts"
 export { redact, redactText } from "./redact.ts"
 export {
   type Answer,
@@ -83,3 +87,4 @@ export {
   withMessage
 } from "./tool-error.ts"
 export { type Facts, isProtectedPath, type Risk, type Touches, type WrittenPath } from "./touches.ts"
+export { visibleLines, visibleText } from "./visible-text.ts"

@@ -2,13 +2,13 @@ import { createInterface } from "node:readline"
 import type { Readable, Writable } from "node:stream"
 import { styleText } from "node:util"
 
+import { visibleText } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
 import { Asker, type AskerAnswer, type Question } from "../asker.ts"
 import { describeRequest, printRequest, promptOf } from "../describe-request.ts"
-import { visibleText } from "../visible-text.ts"
 
 export interface TerminalOptions {
   readonly input: Readable & { readonly isTTY?: boolean }

@@ -2,23 +2,27 @@ import * as z from "zod"
 
 import type { JournalEvent } from "../services/journal.ts"
 
+// In memory a time is a number, in a file an ISO text.
+const Time = z.union([z.number(), z.string().transform((text) => Date.parse(text))])
+
 const Started = z.object({
   type: z.literal("tool_call_started"),
   request_id: z.string(),
   step: z.number(),
   tool: z.string(),
   dialect: z.string(),
-  at: z.number(),
+  at: Time,
   params: z.unknown()
 })
 
 const Finished = z.object({
   type: z.literal("tool_call_finished"),
   step: z.number(),
-  at: z.number(),
+  at: Time,
   status: z.enum(["success", "error"]),
   error: z.string().optional(),
-  duration_sec: z.number(),
+  duration_sec: z.number().optional(),
+  aborted: z.boolean().optional(),
   touches: z
     .object({
       risk: z.enum(["read_only", "safe_write", "dangerous"]),
@@ -75,12 +79,12 @@ export const recordedCalls = (events: Iterable<JournalEvent>): ReadonlyArray<Rec
     const finished = Finished.safeParse(event)
     const call = finished.success ? calls.get(finished.data.step) : undefined
     if (!finished.success || call === undefined) continue
-    const { status, error, duration_sec, touches, approval, reply } = finished.data
+    const { aborted, status, error, duration_sec, touches, approval, reply } = finished.data
     calls.set(call.step, {
       ...call,
-      status,
-      durationMs: duration_sec * 1000,
-      reply,
+      status: aborted === true ? "aborted" : status,
+      ...(duration_sec !== undefined && { durationMs: duration_sec * 1000 }),
+      ...(reply !== undefined && { reply }),
       ...(error !== undefined && { error }),
       ...(touches !== undefined && { touches }),
       ...(approval !== undefined && { approval })

@@ -1,0 +1,36 @@
+import type { JournalEvent } from "../services/journal.ts"
+import { visibleText } from "../visible-text.ts"
+import { timeOf } from "./event-filter.ts"
+
+const longestDetail = 160
+
+/** One line for people: when, which call, what. Nothing in it can disturb a terminal. */
+export const printEvent = (event: JournalEvent): string => {
+  const at = timeOf(event)
+  const time = at === undefined ? "-".repeat(23) : new Date(at).toISOString().slice(0, -1).replace("T", " ")
+  const step = typeof event["step"] === "number" ? `#${event["step"]}`.padStart(5) : "     "
+  const tool = typeof event["tool"] === "string" ? `${visibleText(event["tool"])} ` : ""
+  return `${time} ${step} ${tool}${detailOf(event)}`
+}
+
+const detailOf = (event: JournalEvent): string => {
+  if (event.type === "tool_call_started") return `called with ${short(event["params"])}`
+  if (event.type === "tool_call_finished") return endOf(event)
+  if (event.type === "approval_decided") {
+    return `${event["decision"] === "allow" ? "approved" : "refused"} by ${short(event["by"])}: ${short(event["reason"])}`
+  }
+  const { type, at: _at, step: _step, tool: _tool, seq: _seq, prev: _prev, ...rest } = event
+  return Object.keys(rest).length === 0 ? visibleText(type) : `${visibleText(type)} ${short(rest)}`
+}
+
+const endOf = (event: JournalEvent): string => {
+  const seconds = event["duration_sec"]
+  const took = typeof seconds === "number" ? ` in ${Math.round(seconds * 1000)} ms` : ""
+  if (event["aborted"] === true) return "never ended: the host died"
+  return event["status"] === "success" ? `succeeded${took}` : `failed with ${short(event["error"])}${took}`
+}
+
+const short = (value: unknown): string => {
+  const text = visibleText(typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing"))
+  return text.length > longestDetail ? `${text.slice(0, longestDetail)}…` : text
+}

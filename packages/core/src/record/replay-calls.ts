@@ -1,0 +1,68 @@
+import * as Effect from "effect/Effect"
+
+import type { HostService } from "../host.ts"
+import { redact } from "../redact.ts"
+import type { RecordedCall } from "./recorded-calls.ts"
+
+/** One place in which two replies differ. */
+export interface ReplyDifference {
+  /** `data.content`, `files.0.path`; empty for the reply as a whole. */
+  readonly where: string
+  readonly recorded: unknown
+  readonly replayed: unknown
+}
+
+export interface ReplayedCall {
+  readonly call: RecordedCall
+  readonly outcome: "same" | "different" | "skipped"
+  readonly differences: ReadonlyArray<ReplyDifference>
+  /** Why it was not run again. */
+  readonly whySkipped?: string
+}
+
+/**
+ * Runs recorded calls again, one after the other, and compares the replies. The host must work on a copy of the
+ * workspace and approve by itself. The record has no secrets, so calls that had some can't be run again.
+ */
+export const replayCalls = (
+  calls: ReadonlyArray<RecordedCall>,
+  host: Pick<HostService, "call" | "dialect">
+): Effect.Effect<ReadonlyArray<ReplayedCall>> =>
+  Effect.forEach(
+    calls,
+    Effect.fnUntraced(function* (call): Effect.fn.Return<ReplayedCall> {
+      const whySkipped = obstacleTo(call, host.dialect.name)
+      if (whySkipped !== undefined) return { call, outcome: "skipped", differences: [], whySkipped }
+      const reply = yield* host.call(call.tool, call.params, { requestId: call.requestId })
+      const replayed = JSON.parse(JSON.stringify(redact(reply.wire) ?? null)) as unknown
+      const differences = differencesOf(call.reply, replayed, [])
+      return { call, outcome: differences.length === 0 ? "same" : "different", differences }
+    })
+  )
+
+const obstacleTo = (call: RecordedCall, dialect: string): string | undefined => {
+  if (call.isRedacted) return "secrets in its arguments are not on record"
+  if (call.dialect !== dialect) return `it was made in the dialect ${call.dialect}`
+  if (call.approval?.decision === "deny") return "it was not approved"
+  return call.status === "aborted" ? "it has no end on record" : undefined
+}
+
+// Times differ from run to run; they say nothing about what a call did.
+const varying = /(?:_at|_ms|_sec|[a-z]At|[a-z]Ms)$|^(?:modified|duration|timestamp)$/
+
+const differencesOf = (
+  recorded: unknown,
+  replayed: unknown,
+  path: ReadonlyArray<string>
+): ReadonlyArray<ReplyDifference> => {
+  if (isRecord(recorded) && isRecord(replayed) && Array.isArray(recorded) === Array.isArray(replayed)) {
+    const keys = new Set([...Object.keys(recorded), ...Object.keys(replayed)])
+    return [...keys]
+      .filter((key) => !varying.test(key))
+      .flatMap((key) => differencesOf(recorded[key], replayed[key], [...path, key]))
+  }
+  return Object.is(recorded, replayed) ? [] : [{ where: path.join("."), recorded, replayed }]
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
