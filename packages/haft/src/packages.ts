@@ -2,11 +2,12 @@ import { type ConfiguredPlugin, type Plugin, use } from "@haft/core"
 import { fsTools } from "@haft/fs-tools"
 import { ptyTools } from "@haft/pty-tools"
 import { searchTools } from "@haft/search-tools"
+import { webTools } from "@haft/web-tools"
 
 import type { StandardServices } from "./config.ts"
 
 // In the order their tools are listed.
-const packages = { fs: fsTools, search: searchTools, pty: ptyTools }
+const packages = { fs: fsTools, search: searchTools, pty: ptyTools, web: webTools }
 
 /** haft's own tool packages. */
 export type PackageName = keyof typeof packages

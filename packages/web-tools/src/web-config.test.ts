@@ -41,6 +41,8 @@ describe("a configuration", () => {
     ["a star in the middle", { allowedHosts: ["www.*.com"] }],
     ["a star alone", { allowedHosts: ["*"] }],
     ["a private host without a port", { privateHosts: ["localhost"] }],
+    ["a private host with a port that is none", { privateHosts: ["localhost:70000"] }],
+    ["a private host with a user", { privateHosts: ["me@localhost:80"] }],
     ["a private host with a path", { privateHosts: ["localhost:80/x"] }],
     ["a user agent with a line break", { userAgent: "haft\r\nx: y" }],
     ["a limit of nothing", { maxBytes: 0 }],
@@ -50,6 +52,14 @@ describe("a configuration", () => {
     ["an unknown setting", { proxy: "http://proxy.test" }]
   ])("with %s is refused", (_name, config) => {
     expect(() => use(webTools, config as never)).toThrow(PluginError)
+  })
+
+  it("means the same host in every spelling", async () => {
+    await using server = await serve((_request, response) => response.end("x"))
+    for (const spelling of ["127.1", "0x7f000001", "127.0.0.1."]) {
+      await using host = await webHost(haft, { privateHosts: [`${spelling}:${server.port}`] })
+      expect((await host.call("fetch_url", { url: `http://2130706433:${server.port}/` })).ok).toBe(true)
+    }
   })
 
   it("may be left out", () => {

@@ -18,14 +18,15 @@ export const isOnList = (list: ReadonlyArray<string>, hostname: string): boolean
   return list.some((entry) => (entry.startsWith("*.") ? host.endsWith(entry.slice(1)) : host === entry))
 }
 
-/** One private host that may be reached: name or address, and port. */
-export const privateHostEntry = z
-  .string()
-  .transform((entry) => entry.toLowerCase())
-  .refine(
-    (entry) => /:\d+$/.test(entry) && URL.canParse(`http://${entry}`),
-    "a host and a port, such as localhost:8080"
-  )
+/** One private host that may be reached: name or address, and port. Spelled as URLs spell it. */
+export const privateHostEntry = z.string().transform((entry, context) => {
+  const [, host = "", port = ""] = /^([^/?#@\\]+):(\d{1,5})$/.exec(entry) ?? []
+  if (host !== "" && URL.canParse(`http://${host}:${port}`)) {
+    return `${bareHost(new URL(`http://${host}`).hostname)}:${Number(port)}`
+  }
+  context.addIssue("a host and a port, such as localhost:8080")
+  return z.NEVER
+})
 
 /** True for a URL whose host and port the host's configuration names. */
 export const isNamedPrivate = (list: ReadonlyArray<string>, url: URL): boolean =>

@@ -116,6 +116,23 @@ it("remembers redirects, and checks where they lead all the same", async () => {
   expect((await host.call("fetch_url", { url: server.url })).error?.code).toBe("url_blocked")
 })
 
+it("does not let a public page send its reader to a private host", async () => {
+  const { state } = kept()
+  const resolve = () => Promise.resolve(["127.0.0.1"])
+  await using target = await counting({})
+  await using server = await serve((_request, response) =>
+    response.writeHead(301, { location: target.url, "cache-control": "max-age=60" }).end()
+  )
+  // Once, so that it is in the cache and can be asked for when it is no longer named, as any public page.
+  const url = `http://public.test:${server.port}/`
+  await using before = await webHost(haft, { privateHosts: [`public.test:${server.port}`] }, { state, resolve })
+  await before.call("fetch_url", { url })
+  await using host = await webHost(haft, { privateHosts: [target.host] }, { state, resolve })
+  const reply = await host.call("fetch_url", { url })
+  expect(reply.error?.details?.["reason"]).toBe(`it redirects to the private host ${target.host}`)
+  expect([server.requests.length, target.requests.length]).toEqual([1, 0])
+})
+
 it("does without a state directory that can't be used, and without entries that are damaged", async () => {
   await using server = await counting({ "cache-control": "max-age=60" })
   const broken = Effect.fail(new StateError({ name: "cache", problem: "can't be used" }))

@@ -12,6 +12,7 @@ Disallow: /private
 Allow: /private/open$
 Disallow: /*.pdf$
 Disallow: /search*q=
+Disallow: /a*b*c
 
 User-agent: *
 Disallow: /
@@ -27,6 +28,8 @@ describe("robots.txt", () => {
     ["haft", "/file.pdf", false],
     ["haft", "/file.pdf?x", true],
     ["haft", "/search?a=1&q=x", false],
+    ["haft", "/a/1/b/2/c", false],
+    ["haft", "/a/1/c/2", true],
     ["OTHER", "/private", false],
     ["stranger", "/", false]
   ])("says for %s at %s: %s", (agent, path, expected) => expect(isAllowedByRobots(robots, agent, path)).toBe(expected))
