@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { afterAll, describe, expect, it } from "@effect/vitest"
 import { Host, Processes, type Reply } from "@haft/core"
 import { agentbench, cliagent, filetools, haft, toolrouter } from "@haft/dialects"
+import { nodeProcesses } from "@haft/node"
 import { temporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -221,6 +222,12 @@ describe("a search without a total", () => {
       ],
       truncated: true
     })
+  })
+
+  it("does so with the processes of a real host", async () => {
+    const params = { pattern: "hit", max_results: 1 }
+    const reply = await callIn(filetools, many, "file.search", params, { processes: nodeProcesses })
+    expect(reply.wire).toEqual({ matches: [{ path: "d00/f0", line: 1, content: "hit" }], truncated: true })
   })
 
   it.each([
