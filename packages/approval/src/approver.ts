@@ -6,7 +6,6 @@ import * as Layer from "effect/Layer"
 
 import { Asker, type AskerAnswer } from "./asker.ts"
 import { type ApprovalMode, decide } from "./policy.ts"
-import { bindingOf, rememberedRule } from "./remember.ts"
 import { RuleStore } from "./rule-store.ts"
 
 export interface PolicyApproverOptions {
@@ -47,6 +46,8 @@ export const policyApprover = (
 
       const ask = Effect.fnUntraced(function* (question: ApprovalQuestion) {
         const now = yield* Clock.currentTimeMillis
+        // Loaded with the first question, for the same reason as the rules: most hosts start faster than people answer.
+        const { bindingOf, rememberedRule } = yield* Effect.promise(() => import("./remember.ts"))
         const always = rememberedRule(question, { workspace, now })
         const asked = { ...question, workspace, binding: bindingOf(question, workspace), always }
         const answer: AskerAnswer = yield* asker.ask(asked).pipe(

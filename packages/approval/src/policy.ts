@@ -1,7 +1,6 @@
-import { type ApprovalRequest, isProtectedPath, type Risk, type Verdict } from "@haft/core"
+import type { ApprovalRequest, Risk, Verdict } from "@haft/core"
 
-import type { CompiledRule, RuleSet, Subject } from "./rules.ts"
-import { subjectOf } from "./rules.ts"
+import type { RuleSet } from "./rule-set.ts"
 
 /** How a host answers where the contract wants a person. */
 export type ApprovalMode = "ask" | "all" | "none"
@@ -27,8 +26,7 @@ export const decide = (request: ApprovalRequest, settings: PolicySettings): Verd
     return { decision: "deny", reason: `the approval rules can't be read, so nothing is allowed: ${rules.unreadable}` }
   }
   try {
-    const subject = subjectOf(request, settings)
-    const matches = matching(rules, subject)
+    const matches = rules.matches(request, settings)
     const denying = matches.find(({ rule, fit }) => rule.decision === "deny" && fit === "yes")
     if (denying !== undefined) return byRule("deny", denying.rule.id, "forbids it", denying.rule.note)
     const asking = matches.find(({ rule }) => rule.decision !== "allow")
@@ -47,40 +45,6 @@ export const decide = (request: ApprovalRequest, settings: PolicySettings): Verd
     return { decision: "deny", reason: `the call can't be judged: ${cause instanceof Error ? cause.message : "bug"}` }
   }
 }
-
-interface Match {
-  readonly rule: CompiledRule["rule"]
-  readonly fit: "yes" | "unknown"
-}
-
-const matching = (rules: RuleSet, subject: Subject): ReadonlyArray<Match> => {
-  const matches: Array<Match> = []
-  let isAllowed = false
-  for (const compiled of rules.forTool(subject.tool)) {
-    const { rule } = compiled
-    const isAllowing = rule.decision === "allow"
-    if (isAllowing && isAllowed) continue
-    const fit = compiled.fits(subject)
-    if (fit === "no" || (isAllowing && fit !== "yes")) continue
-    if (!compiled.isInForce(subject) || (isAllowing && !mayAllow(compiled, subject))) continue
-    isAllowed ||= isAllowing
-    matches.push({ rule, fit })
-  }
-  return matches
-}
-
-const mayAllow = ({ names }: CompiledRule, { facts, command }: Subject): boolean => {
-  for (const { path, isProtected } of facts.writes) if (isProtected && !namesProtected(names, path)) return false
-  return facts.runs === undefined || command().words !== undefined
-}
-
-// A protected name must stand in the rule itself; a `**` that happens to cover it is not enough.
-const namesProtected = (names: ReadonlyArray<string>, path: string): boolean => {
-  const wanted = path.split("/").find(isProtectedPath)
-  return wanted !== undefined && names.some((name) => name.split("/").some((part) => folded(part) === folded(wanted)))
-}
-
-const folded = (name: string): string => name.normalize("NFC").toLowerCase()
 
 const byRule = (decision: Verdict["decision"], rule: string, does: string, note?: string): Verdict => ({
   decision,

@@ -3,8 +3,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
+import { noRules, type RuleSet, RulesUnreadable } from "./rule-set.ts"
 import type { Rule } from "./rule.ts"
-import { compileRules, parseRules, printRules, type RuleSet, RulesUnreadable } from "./rules.ts"
+import type * as Compiler from "./rules.ts"
 
 export interface RuleStoreService {
   /** The rules as they are now, also when another process has changed them; or why they can't be read. */
@@ -36,10 +37,9 @@ export const stateRules: Layer.Layer<RuleStore, never, StateFiles> = Layer.effec
       const version = yield* files.version(document)
       if (known?.version === version) return known.rules
       const content = yield* files.read(document)
-      const rules = yield* Effect.try({
-        try: () => (content === undefined ? compileRules([]) : parseRules(new TextDecoder().decode(content))),
-        catch: unreadable
-      })
+      const rules = yield* content === undefined
+        ? Effect.succeed(noRules)
+        : withCompiler(({ parseRules }) => parseRules(new TextDecoder().decode(content)))
       known = { version, rules }
       return rules
     }).pipe(Effect.mapError(unreadable))
@@ -51,8 +51,11 @@ export const stateRules: Layer.Layer<RuleStore, never, StateFiles> = Layer.effec
           Effect.gen(function* () {
             const [rules, answer] = edit((yield* load).rules)
             if (rules === undefined) return answer
-            yield* Effect.try({ try: () => compileRules(rules), catch: unreadable })
-            yield* files.write(document, new TextEncoder().encode(printRules(rules)))
+            const printed = yield* withCompiler(({ compileRules, printRules }) => {
+              compileRules(rules)
+              return printRules(rules)
+            })
+            yield* files.write(document, new TextEncoder().encode(printed))
             return answer
           })
         )
@@ -78,6 +81,10 @@ export const stateRules: Layer.Layer<RuleStore, never, StateFiles> = Layer.effec
     }
   })
 )
+
+// Loaded when there are rules: a host without any starts without the expression engine and the command parser.
+const withCompiler = <A>(use: (compiler: typeof Compiler) => A): Effect.Effect<A, RulesUnreadable> =>
+  Effect.tryPromise({ try: async () => use(await import("./rules.ts")), catch: unreadable })
 
 const unreadable = (cause: unknown): RulesUnreadable => {
   if (cause instanceof RulesUnreadable) return cause

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { ApprovalRequest, Facts } from "@haft/core"
 
-import { compileRules, parseRules, printRules, Rule, RulesUnreadable } from "./index.ts"
-import { subjectOf } from "./rules.ts"
+import { parseRules, printRules, Rule, RulesUnreadable } from "./index.ts"
+import { compileRule, subjectOf } from "./rules.ts"
 
 const request = (
   input: Record<string, unknown>,
@@ -20,8 +20,8 @@ const request = (
 })
 
 const fit = (rule: Partial<Rule>, ...args: Parameters<typeof request>) => {
-  const [compiled] = compileRules([Rule.parse({ id: "r", tool: "t", ...rule })]).forTool("t")
-  return compiled?.fits(subjectOf(request(...args), { workspace: "/w", now: 0 }))
+  const compiled = compileRule(Rule.parse({ id: "r", tool: "t", ...rule }))
+  return compiled.fits(subjectOf(request(...args), { workspace: "/w", now: 0 }))
 }
 
 describe("conditions of a rule that allows", () => {
@@ -131,9 +131,7 @@ describe("conditions of a rule that forbids", () => {
 
 describe("when a rule is in force", () => {
   const isInForce = (rule: Partial<Rule>, now = Date.parse("2026-06-01T12:00:00Z")) =>
-    compileRules([Rule.parse({ id: "r", tool: "t", ...rule })])
-      .forTool("t")[0]
-      ?.isInForce(subjectOf(request({}), { workspace: "/w", now }))
+    compileRule(Rule.parse({ id: "r", tool: "t", ...rule })).isInForce(subjectOf(request({}), { workspace: "/w", now }))
 
   it.each<[Partial<Rule>, boolean]>([
     [{}, true],

@@ -1,19 +1,15 @@
 import { createHash } from "node:crypto"
 
-import type { ApprovalRequest } from "@haft/core"
+import { type ApprovalRequest, isProtectedPath } from "@haft/core"
 
 import { argumentPattern, markQuotes } from "./argument-pattern.ts"
 import { pathGlob } from "./glob.ts"
 import { type Fit, linearExpression, linearSearch } from "./linear-expression.ts"
+import { type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
 import { type FieldCondition, type Rule, type RuleExample, RuleFile, rulesVersion } from "./rule.ts"
 import { type ReadCommand, readCommand } from "./shell-words.ts"
 import { jsonPieces, stableJson } from "./stable-json.ts"
 import { touchMatcher } from "./touch-conditions.ts"
-
-/** Why rules can't be used. A host that can't read its rules denies. */
-export class RulesUnreadable extends Error {
-  override readonly name = "RulesUnreadable"
-}
 
 /** A call as rules see it. What is costly is worked out once, and only when a rule needs it. */
 export interface Subject extends Pick<ApprovalRequest, "input" | "facts"> {
@@ -38,12 +34,6 @@ export interface CompiledRule {
   readonly isInForce: (subject: Subject) => boolean
   /** Paths and texts that the rule spells out. */
   readonly names: ReadonlyArray<string>
-}
-
-/** Rules, indexed by tool. */
-export interface RuleSet {
-  readonly rules: ReadonlyArray<Rule>
-  readonly forTool: (tool: string) => ReadonlyArray<CompiledRule>
 }
 
 export const subjectOf = (
@@ -90,8 +80,43 @@ export const compileRules = (rules: ReadonlyArray<Rule>): RuleSet => {
     if (others === undefined) byTool.set(rule.tool, [compiled])
     else others.push(compiled)
   }
-  return { rules, forTool: (tool) => byTool.get(tool) ?? [] }
+  return {
+    rules,
+    matches: (request, at) => {
+      const indexed = byTool.get(request.call.tool)
+      return indexed === undefined ? [] : matching(indexed, subjectOf(request, at))
+    }
+  }
 }
+
+const matching = (rules: ReadonlyArray<CompiledRule>, subject: Subject): ReadonlyArray<RuleMatch> => {
+  const matches: Array<RuleMatch> = []
+  let isAllowed = false
+  for (const compiled of rules) {
+    const { rule } = compiled
+    const isAllowing = rule.decision === "allow"
+    if (isAllowing && isAllowed) continue
+    const fit = compiled.fits(subject)
+    if (fit === "no" || (isAllowing && fit !== "yes")) continue
+    if (!compiled.isInForce(subject) || (isAllowing && !mayAllow(compiled, subject))) continue
+    isAllowed ||= isAllowing
+    matches.push({ rule, fit })
+  }
+  return matches
+}
+
+const mayAllow = ({ names }: CompiledRule, { facts, command }: Subject): boolean => {
+  for (const { path, isProtected } of facts.writes) if (isProtected && !namesProtected(names, path)) return false
+  return facts.runs === undefined || command().words !== undefined
+}
+
+// A protected name must stand in the rule itself; a `**` that happens to cover it is not enough.
+const namesProtected = (names: ReadonlyArray<string>, path: string): boolean => {
+  const wanted = path.split("/").find(isProtectedPath)
+  return wanted !== undefined && names.some((name) => name.split("/").some((part) => folded(part) === folded(wanted)))
+}
+
+const folded = (name: string): string => name.normalize("NFC").toLowerCase()
 
 /** Compiles one rule and checks its examples. Throws {@link RulesUnreadable} with the reason. */
 export const compileRule = (rule: Rule): CompiledRule => {

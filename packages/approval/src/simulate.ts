@@ -3,8 +3,8 @@ import { isProtectedPath, recordedCalls, type RecordedCall } from "@haft/core"
 
 import { type ApprovalMode, decide } from "./policy.ts"
 import { proposeRules } from "./propose-rules.ts"
+import type { RuleSet } from "./rule-set.ts"
 import type { Rule } from "./rule.ts"
-import type { RuleSet } from "./rules.ts"
 
 export interface SimulationOptions {
   readonly rules: RuleSet

@@ -1,3 +1,6 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+
 import { afterEach, beforeEach, expect, it } from "@effect/vitest"
 import { Host } from "@haft/core"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
@@ -67,6 +70,19 @@ it("asks whoever made the call, and takes silence for a no", async () => {
   const args = { name: "Ada" }
   expect(await host.call("greet", args)).toMatchObject({ error: { code: "approval_denied" } })
   expect(await host.call("greet", args, { ask: async () => ({ approved: true }) })).toMatchObject({ ok: true })
+})
+
+it("follows the rules in its state directory, from one call to the next, and denies while they can't be read", async () => {
+  await using host = await openHost(config({ plugins: [greetings] }))
+  const greetWith = async (rules: string) => {
+    writeFileSync(join(workspace.state, "rules.json"), rules)
+    return (await host.call("greet", { name: "Ada" })).error?.message
+  }
+  const rule = (decision: string) => `{"version":1,"rules":[{"id":"r","tool":"greet","decision":"${decision}"}]}`
+  expect(await greetWith(rule("allow"))).toBe(undefined)
+  expect(await greetWith(rule("deny"))).toBe("the call was not approved: rule r forbids it")
+  expect(await greetWith("{")).toMatch(/the approval rules can't be read, so nothing is allowed: it is not JSON/)
+  expect((await host.call("read_file", { path: "a.txt" })).ok).toBe(false)
 })
 
 it("denies everything that needs approval when it is told to", async () => {

@@ -20,11 +20,14 @@ export const standardHost = (config: HaftConfig = {}): Layer.Layer<Host, PluginE
         try: () => loadPlugins(config.plugins ?? [], root),
         catch: (cause) => cause as PluginError
       })
-      const services = Layer.mergeAll(
-        nodeWorkspace({ root, state: directory }),
-        fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
-        fileState({ directory }),
-        standardApprover(config.approval ?? "ask")
+      const services = standardApprover(config.approval ?? "ask").pipe(
+        Layer.provideMerge(
+          Layer.mergeAll(
+            nodeWorkspace({ root, state: directory }),
+            fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
+            fileState({ directory })
+          )
+        )
       )
       const commands = sandboxNamed(config.sandbox ?? "auto", config.sandboxOptions).pipe(
         Layer.provideMerge(nodeProcesses),

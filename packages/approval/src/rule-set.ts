@@ -1,0 +1,26 @@
+import type { ApprovalRequest } from "@haft/core"
+
+import type { Rule } from "./rule.ts"
+
+/** Why rules can't be used. A host that can't read its rules denies. */
+export class RulesUnreadable extends Error {
+  override readonly name = "RulesUnreadable"
+}
+
+export interface RuleMatch {
+  readonly rule: Rule
+  /** `unknown` where a rule that asks or denies may match, which can't be told for sure. */
+  readonly fit: "yes" | "unknown"
+}
+
+/** Rules that are ready to be tried on calls. */
+export interface RuleSet {
+  readonly rules: ReadonlyArray<Rule>
+  /** The rules that hold for a call: all that ask or deny, and the first that allows. Throws what can't be judged. */
+  readonly matches: (
+    request: ApprovalRequest,
+    at: { readonly workspace: string; readonly now: number }
+  ) => ReadonlyArray<RuleMatch>
+}
+
+export const noRules: RuleSet = { rules: [], matches: () => [] }
