@@ -11,7 +11,7 @@ import type { ReadablePage } from "./readable-page.ts"
 export function* htmlToMarkdown(html: string, url: string): Generator<ReadablePage> {
   const { title, base } = aboutPage(html, url)
   yield { title, text: toMarkdown(html, base) }
-  const article = findArticle(html)
+  const article = findArticle(html, title)
   if (article !== undefined) yield { title, text: toMarkdown(article, base) }
 }
 
@@ -62,15 +62,16 @@ const aboutPage = (html: string, url: string) => {
   return { title, base: base ?? url }
 }
 
-const findArticle = (html: string): string | undefined => {
+const findArticle = (html: string, title: string | undefined): string | undefined => {
   const { document } = parseHTML(/<body[\s>]/i.test(html) ? html : `<html><body>${html}</body></html>`)
   for (const element of document.querySelectorAll("script, style, noscript, template")) element.remove()
   const length = document.body.textContent?.replaceAll(/\s+/g, " ").length ?? 0
   const article = readArticle(document)
   if (!article?.content || (article.length ?? 0) < length * leastShare) return undefined
   // The page's own heading, which an article leaves to its reader.
+  const heading = article.title || title
   const hasHeading = /<h1[\s>]/i.test(article.content)
-  return hasHeading || !article.title ? article.content : `<h1>${escapeHtml(article.title)}</h1>${article.content}`
+  return hasHeading || !heading ? article.content : `<h1>${escapeHtml(heading)}</h1>${article.content}`
 }
 
 // It is not at ease with every tree that a parser makes of broken markup; then there is no article.

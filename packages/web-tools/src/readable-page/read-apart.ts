@@ -24,13 +24,13 @@ export const readApart = (job: PageJob, limits: ReadLimits = {}): Effect.Effect<
 
 const openWorker = (
   job: PageJob,
-  { timeoutMs = 5000, memoryMb = 160 }: ReadLimits,
+  { timeoutMs = 5000, memoryMb = 96 }: ReadLimits,
   resume: (result: Effect.Effect<ReadablePage | undefined>) => void
 ): Effect.Effect<void> => {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js"
   const worker = new Worker(new URL(`./page-worker.${extension}`, import.meta.url), {
     workerData: job,
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 16 },
     env: {},
     execArgv: [],
     stdout: true,

@@ -157,6 +157,7 @@ describe("anything else", () => {
     ["a script", "let a", "application/javascript", "let a"],
     ["a picture", "\x89PNG", "image/png", "[image/png, 5 bytes, not shown]"],
     ["text full of zeros", "a\0b", "text/plain", "[text/plain, 3 bytes, not shown]"],
+    ["a page of zeros", "\0\0", "text/html", "[text/html, 2 bytes, not shown]"],
     ["an archive", "PK\x03\x04", "application/zip", "[application/zip, 4 bytes, not shown]"],
     ["text without a type", "hello", "", "hello"],
     ["bytes without a type", "\0\x01", "", "[unknown type, 2 bytes, not shown]"]

@@ -20,7 +20,7 @@ export interface ReadablePage {
 }
 
 /** Turning a page into Markdown takes many times its own memory. */
-const maxCharacters = 2_000_000
+const maxCharacters = 1_000_000
 
 /** What a response says to a person: pages as Markdown, JSON indented, text as it is, anything else only named. */
 export const readablePage = (content: Content, limits?: ReadLimits): Effect.Effect<ReadablePage> => {
@@ -63,7 +63,7 @@ const indented = (json: string): string => {
 
 const kindOf = ({ bytes, contentType }: Content): Kind => {
   const type = mediaType(contentType)
-  if (type === "text/html" || type === "application/xhtml+xml") return "html"
+  if (type === "text/html" || type === "application/xhtml+xml") return hasNul(bytes, contentType) ? "binary" : "html"
   if (type === "application/json" || type === "text/json" || type.endsWith("+json")) return "json"
   if (type === "application/pdf") return "pdf"
   const isText =

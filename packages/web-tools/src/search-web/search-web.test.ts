@@ -145,11 +145,9 @@ describe("a search", () => {
     expect(names.filter((name) => process.env[name] !== undefined)).toEqual([])
     await using host = await webHost(approvalgate)
     const reply = await host.call("web_search", { query: "x" })
-    expect(reply.wire).toMatchObject({
-      ok: false,
-      error: { code: "SEARCH_PROVIDER_MISSING", message: "no search service is configured" }
-    })
-    expect(names.filter((name) => reply.error?.suggestion?.includes(name))).toEqual(names)
+    expect(reply.error?.code).toBe("search_provider_missing")
+    const message = JSON.stringify(reply.wire)
+    expect(["SEARCH_PROVIDER_MISSING", ...names].filter((name) => !message.includes(name))).toEqual([])
   })
 
   it("that nobody answers is a failure that says so", async () => {

@@ -47,12 +47,17 @@ const providerOf = (config: SearchConfig): SearchProvider => {
   return config.provider === "tavily" ? tavily(config) : exa(config)
 }
 
-const providerMissing = toolError("search_provider_missing", "no search service is configured", {
-  suggestion:
-    "Ask the person to configure one: search: { provider: 'searxng', endpoint } or { provider: 'brave' | 'tavily' | 'exa', key } " +
-    "in the configuration of the web tools, or SEARXNG_URL, BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY in the environment.",
-  details: { providers: ["searxng", "brave", "tavily", "exa"] }
-})
+// The way out is in the message: not every contract has a place for suggestions.
+const providerMissing = toolError(
+  "search_provider_missing",
+  "no search service is configured: give the web tools search: { provider: 'searxng', endpoint } or " +
+    "{ provider: 'brave' | 'tavily' | 'exa', key } in the host's configuration, or set SEARXNG_URL, BRAVE_API_KEY, " +
+    "TAVILY_API_KEY or EXA_API_KEY in its environment",
+  {
+    suggestion: "Ask the person to configure a search service.",
+    details: { providers: ["searxng", "brave", "tavily", "exa"] }
+  }
+)
 
 const ask = Effect.fnUntraced(function* (provider: SearchProvider, query: SearchQuery) {
   const web = yield* Web
