@@ -104,6 +104,23 @@ describe("conditions of a rule that allows", () => {
   })
 })
 
+describe("arguments that try to look like others", () => {
+  const pattern = '^{"path":"a.txt","content":".*"}$'.replace(".txt", String.raw`\.txt`)
+
+  it.each([
+    ["escapes for letters", String.raw`{"path":"\u0061.txt","content":""}`, "yes"],
+    ["a key given twice counts as it is read, the last one", '{"path":"a.txt","path":"evil.sh","content":""}', "no"],
+    ["another order of keys", '{"content":"","path":"a.txt"}', "no"],
+    ["a key that contains the rest", String.raw`{"path\":\"a.txt\",\"content":"x"}`, "no"],
+    ["a letter that only looks the same", '{"path":"\u0430.txt","content":""}', "no"],
+    ["a NUL before the end", String.raw`{"path":"evil\u0000a.txt","content":""}`, "no"],
+    ["an array for a text", '{"path":["a.txt"],"content":""}', "no"],
+    ["an object for a text", '{"path":{"path":"a.txt"},"content":""}', "no"]
+  ])("%s", (_title, json, expected) => {
+    expect(fit({ pattern }, JSON.parse(json))).toBe(expected)
+  })
+})
+
 describe("conditions of a rule that forbids", () => {
   it.each<[Partial<Rule>, Record<string, unknown>, Parameters<typeof request>[1], string]>([
     [{ touches: { writes: "secrets/**" } }, {}, { writes: ["a", "secrets/b"] }, "yes"],

@@ -135,6 +135,22 @@ describe("asking at a terminal", () => {
     })
   )
 
+  it.live("takes nothing that was typed before the question was there", () =>
+    Effect.gen(function* () {
+      const input = Object.assign(new PassThrough(), { isTTY: true })
+      const output = Object.assign(new PassThrough().setEncoding("utf8"), { isTTY: true, rows: 40 })
+      const shown = new Promise((resolve) =>
+        output.on("data", (text: string) => text.startsWith("Approve?") && resolve(text))
+      )
+      const asker = yield* Effect.provide(Asker, askInTerminal({ input, output }))
+      input.write("y\n")
+      const fiber = yield* Effect.forkChild(asker.ask(question()), { startImmediately: true })
+      yield* Effect.promise(() => shown)
+      input.write("n\n")
+      expect(yield* Fiber.join(fiber)).toEqual({ approved: false, reason: "the person said no" })
+    })
+  )
+
   it.live("gives the terminal back when nobody waits for the answer any more", () =>
     Effect.gen(function* () {
       const input = new PassThrough()

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline"
 import type { Readable, Writable } from "node:stream"
+import { setTimeout } from "node:timers/promises"
 import { styleText } from "node:util"
 
 import { visibleText } from "@haft/core"
@@ -42,7 +43,12 @@ const refusal: AskerAnswer = {
   reason: "there is no terminal to ask at; allow the call by a rule, or approve everything explicitly"
 }
 
+/** How long to look for lines that were typed before there was a question. */
+const typedAheadMs = 30
+
 interface Lines {
+  /** Forgets what was typed before the question was shown: it was not meant for it. */
+  readonly forgetTypedAhead: () => Promise<void>
   /** The next line, or undefined when there will be none. */
   readonly next: () => Promise<string | undefined>
   readonly show: (text: string) => void
@@ -67,6 +73,11 @@ const openLines = ({ input, output }: TerminalOptions): Lines => {
   reader.on("close", end).on("error", end)
   input.once("close", end)
   return {
+    forgetTypedAhead: async () => {
+      if (input.isTTY !== true) return
+      await setTimeout(typedAheadMs)
+      arrived.length = 0
+    },
     next: () => {
       const line = arrived.shift()
       if (line !== undefined || isOver) return Promise.resolve(line)
@@ -82,6 +93,7 @@ const openLines = ({ input, output }: TerminalOptions): Lines => {
 
 const converse = async (question: Question, lines: Lines, options: TerminalOptions): Promise<AskerAnswer> => {
   const description = describeRequest(question)
+  await lines.forgetTypedAhead()
   if (description.detail !== undefined) await showDetail(description.detail, lines, options)
   lines.show(`${printRequest(description)}\n\n`)
   if (!("rule" in question.always)) lines.show(`(always is not on offer: ${visibleText(question.always.whyNot)})\n`)
