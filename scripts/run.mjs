@@ -62,7 +62,16 @@ if (task !== "lock") install("--frozen-lockfile")
 
 const exec = (...args) => run("pnpm", ["exec", ...args])
 const turbo = (...args) => exec("turbo", "run", ...args)
-const checks = ["check:format", "check:lint", "check:types", "check:effect", "check:unused", "check:packages", "build"]
+const checks = [
+  "check:format",
+  "check:lint",
+  "check:types",
+  "check:effect",
+  "check:unused",
+  "check:docs",
+  "check:packages",
+  "build"
+]
 // Nothing about what did not change, and all that is wrong in one go.
 const brief = ["--output-logs=new-only", "--continue=dependencies-successful"]
 
@@ -81,6 +90,8 @@ const tasks = {
   typecheck: () => turbo("check:types", "check:effect", ...rest),
   lint: () => turbo("check:format", "check:lint", "check:unused", ...rest),
   format: () => exec("oxfmt", ".", ...rest),
+  // What the docs say about tools, errors and commands, from the code.
+  docs: () => exec("node", "--conditions=@haft/source", "scripts/docs.ts", ...rest),
   coverage: () => {
     turbo("build", ...brief)
     exec("vitest", "run", "--coverage", ...rest)

@@ -45,6 +45,12 @@ const help = (name: string | undefined): number => {
   return 0
 }
 
+/** Every page of the help, for the docs. */
+export const commandReference = (): string =>
+  [["haft", overview()], ...commands.map((command) => [`haft ${command.name}`, pageOf(command)])]
+    .map(([title, page]) => `## ${title}\n\n\`\`\`text\n${page}\`\`\``)
+    .join("\n\n")
+
 const overview = (): string => `haft: the tool layer for AI agents
 
 Usage: haft COMMAND [options]

@@ -1,0 +1,142 @@
+// Writes what the docs say about tools, errors and commands, from the code. `--check` only says what is out of date.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+
+import { dialectNames, type ToolDescription } from "haft"
+import { openHost } from "haft/promise"
+import { format } from "oxfmt"
+
+import { commandReference } from "../apps/cli/src/main.ts"
+
+const root = dirname(import.meta.dirname)
+const isCheck = process.argv.includes("--check")
+
+interface Operation {
+  readonly package: string
+  readonly name: string
+  /** By dialect. */
+  readonly tools: ReadonlyMap<string, ReadonlyArray<ToolDescription>>
+}
+
+const generated = "<!-- Made from the code by `npm run docs`. -->"
+const formatting = { printWidth: 120, semi: false, trailingComma: "none" } as const
+
+const { operations, errorNames } = await readTools()
+const packages = [...new Set(operations.map((operation) => operation.package))]
+
+const outdated: Array<string> = []
+await put("README.md", (text) => between(text, toolTable(operations)))
+for (const name of packages) {
+  const own = operations.filter((operation) => operation.package === name)
+  await put(`packages/${name}/README.md`, (text) => between(text, toolTable(own)))
+}
+await put("docs/operations.md", () => operationsPage())
+await put("docs/errors.md", () => errorsPage())
+await put("docs/cli.md", () => `# The command line\n\n${generated}\n\n${commandReference()}`)
+
+if (outdated.length > 0 && isCheck) {
+  console.error(`Out of date: ${outdated.join(", ")}. Run: npm run docs`)
+  process.exitCode = 1
+}
+
+// An operation is a folder of a tool package, and its tools are the files in it: <dialect>.<tool>.ts.
+async function readTools() {
+  const state = await mkdtemp(join(tmpdir(), "haft-docs-"))
+  const described = new Map<string, ToolDescription>()
+  const errorNames = new Map<string, Readonly<Record<string, string>>>()
+  for (const dialect of dialectNames) {
+    await using host = await openHost({ root, state, dialect })
+    errorNames.set(dialect, host.dialect.errorNames)
+    for (const tool of host.tools) described.set(`${dialect}.${tool.name}`, tool)
+  }
+  await rm(state, { recursive: true })
+  const position = [...described.keys()]
+  const firstOf = ({ tools }: Operation): number =>
+    Math.min(...[...tools].flatMap(([dialect, list]) => list.map(({ name }) => position.indexOf(`${dialect}.${name}`))))
+  const operations = ["fs", "search", "exec", "pty", "web"].flatMap((short) => {
+    const source = join(root, "packages", `${short}-tools`, "src")
+    return readdirSync(source, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry): Operation => {
+        const files = readdirSync(join(source, entry.name))
+        const tools = dialectNames.map((dialect) => {
+          const names = files.filter((file) => file.startsWith(`${dialect}.`)).map((file) => file.slice(0, -3))
+          return [dialect, names.flatMap((name) => described.get(name) ?? [])] as const
+        })
+        return { package: `${short}-tools`, name: entry.name, tools: new Map(tools) }
+      })
+      .filter(({ tools }) => [...tools.values()].some((list) => list.length > 0))
+      .toSorted((one, other) => firstOf(one) - firstOf(other))
+  })
+  return { operations, errorNames }
+}
+
+function toolTable(list: ReadonlyArray<Operation>): string {
+  const rows = list.map(({ name, tools }) => [name, ...[...tools.values()].map(namesOf)])
+  return markdownTable(["operation", ...dialectNames], rows)
+}
+
+function namesOf(tools: ReadonlyArray<ToolDescription>): string {
+  return tools.map(({ name }) => `\`${name}\``).join(" ")
+}
+
+function operationsPage(): string {
+  const sections = operations.map(({ package: name, name: operation, tools }) => {
+    const parts = [...tools].flatMap(([dialect, list]) => list.map((tool) => toolSection(dialect, tool)))
+    return `## ${operation}\n\nIn [@haft/${name}](../packages/${name}).\n\n${parts.join("\n\n")}`
+  })
+  return `# Operations and their tools\n\n${generated}\n\n${toolTable(operations)}\n\n${sections.join("\n\n")}`
+}
+
+function toolSection(dialect: string, { name, description, risk, inputSchema }: ToolDescription): string {
+  const properties = Object.entries((inputSchema["properties"] ?? {}) as Record<string, Record<string, unknown>>)
+  const required = (inputSchema["required"] ?? []) as ReadonlyArray<string>
+  const rows = properties.map(([key, schema]) => [
+    `\`${key}\``,
+    typeOf(schema),
+    "default" in schema ? `\`${JSON.stringify(schema["default"])}\`` : required.includes(key) ? "required" : "",
+    (schema["description"] ?? "") as string
+  ])
+  const parameters =
+    rows.length === 0 ? "No parameters." : markdownTable(["parameter", "type", "default", "what"], rows)
+  return `### ${dialect}: ${name}\n\n${description} Risk: ${risk}.\n\n${parameters}`
+}
+
+function typeOf(schema: Readonly<Record<string, unknown>>): string {
+  if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => `\`${JSON.stringify(value)}\``).join(" ")
+  const alternatives = (schema["anyOf"] ?? schema["oneOf"]) as ReadonlyArray<Record<string, unknown>> | undefined
+  if (alternatives !== undefined) return alternatives.map(typeOf).join(" or ")
+  const type = ([schema["type"] ?? "any"].flat() as ReadonlyArray<string>).join(" or ")
+  return type === "array" ? `list of ${typeOf((schema["items"] ?? {}) as Record<string, unknown>)}` : type
+}
+
+function errorsPage(): string {
+  const codes = Object.keys(errorNames.get("haft") ?? {})
+  const nameIn = (dialect: string, code: string): string => {
+    const name = errorNames.get(dialect)?.[code]
+    return name === code && dialect !== "haft" ? "=" : `\`${name}\``
+  }
+  const rows = codes.map((code) => dialectNames.map((dialect) => nameIn(dialect, code)))
+  return `# Errors\n\n${generated}\n\nEvery way a call can fail, and what each dialect calls it; \`=\` is the same name.\n\n${markdownTable(dialectNames, rows)}`
+}
+
+function markdownTable(head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string {
+  const line = (cells: ReadonlyArray<string>) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")
+}
+
+function between(text: string, table: string): string {
+  return text.replace(/(<!-- tools:start -->)[\s\S]*(<!-- tools:end -->)/, `$1\n\n${table}\n\n$2`)
+}
+
+// Formatted as the formatter would, or the two would undo each other's work.
+async function put(path: string, change: (text: string) => string): Promise<void> {
+  const file = join(root, path)
+  const before = existsSync(file) ? readFileSync(file, "utf8") : ""
+  const { code } = await format(path, change(before), formatting)
+  if (code === before) return
+  outdated.push(path)
+  if (!isCheck) writeFileSync(file, code)
+}
