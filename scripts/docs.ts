@@ -108,7 +108,7 @@ function typeOf(schema: Readonly<Record<string, unknown>>): string {
   if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => `\`${JSON.stringify(value)}\``).join(" ")
   const alternatives = (schema["anyOf"] ?? schema["oneOf"]) as ReadonlyArray<Record<string, unknown>> | undefined
   if (alternatives !== undefined) return alternatives.map(typeOf).join(" or ")
-  const type = ([schema["type"] ?? "any"].flat() as ReadonlyArray<string>).join(" or ")
+  const type = [(schema["type"] ?? "any") as string | ReadonlyArray<string>].flat().join(" or ")
   return type === "array" ? `list of ${typeOf((schema["items"] ?? {}) as Record<string, unknown>)}` : type
 }
 
