@@ -31,13 +31,19 @@ export const overridesOf = (given: Given): HaftConfig => {
   }
 }
 
-/** Opens a host for one command and closes it afterwards. */
+/** Opens a host for one command and closes it afterwards. Questions go to the terminal, if there is one. */
 export const withHost = async (
   given: Given,
+  settings: HaftConfig,
   use: (host: OpenHost, config: HaftConfig) => Promise<number>
 ): Promise<number> => {
-  const [{ config }, { openHost }] = await Promise.all([configOf(given), import("haft/promise")])
-  const host = await openHost(config)
+  const [found, { openHost }, { askInTerminal }] = await Promise.all([
+    configOf(given),
+    import("haft/promise"),
+    import("haft")
+  ])
+  const config = { ...found.config, ...settings }
+  const host = await openHost(config, { asker: askInTerminal({ input: process.stdin, output: process.stderr }) })
   try {
     return await use(host, config)
   } finally {

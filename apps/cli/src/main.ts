@@ -1,12 +1,18 @@
 import { type Command, commonOptions, guess, type Option, optionsOf, read, UsageError } from "./command.ts"
 import { call, Interrupted } from "./commands/call.ts"
+import { completionFor } from "./commands/completion.ts"
 import { config } from "./commands/config.ts"
 import { doctor } from "./commands/doctor.ts"
+import { log } from "./commands/log.ts"
 import { mcp } from "./commands/mcp.ts"
+import { replay } from "./commands/replay.ts"
+import { rules } from "./commands/rules.ts"
 import { tools } from "./commands/tools.ts"
+import { undo } from "./commands/undo.ts"
 import { note, print, styled, table } from "./terminal.ts"
 
-const commands: ReadonlyArray<Command> = [tools, call, mcp, config, doctor]
+const working: ReadonlyArray<Command> = [tools, call, mcp, rules, log, undo, replay, config, doctor]
+const commands = [...working, completionFor(working)]
 
 /** Runs the program; answers with its exit code. */
 export const main = async (args: ReadonlyArray<string>, version: string): Promise<number> => {

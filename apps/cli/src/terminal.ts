@@ -31,7 +31,7 @@ export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
     .join("\n")
 }
 
-/** A sign of life on stderr while `work` runs, on a terminal only. */
+/** What `work` tells, as a sign of life on stderr, on a terminal only. Work that tells nothing shows nothing. */
 export const withSpinner = async <A>(work: (tell: (message: string) => void) => Promise<A>): Promise<A> => {
   if (!process.stderr.isTTY) return work(() => undefined)
   const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -41,11 +41,11 @@ export const withSpinner = async <A>(work: (tell: (message: string) => void) => 
     const text = `${frames[count++ % frames.length]} ${message}`.slice(0, process.stderr.columns - 1)
     process.stderr.write(`\r\u001B[2K${text}`)
   }
-  // Short calls show nothing.
-  const timer = setInterval(draw, 120)
+  let timer: NodeJS.Timeout | undefined
   try {
     return await work((told) => {
       message = told
+      timer ??= setInterval(draw, 120)
     })
   } finally {
     clearInterval(timer)

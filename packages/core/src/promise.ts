@@ -20,6 +20,8 @@ export interface OpenHost {
   readonly tools: ReadonlyArray<ToolDescription>
   readonly call: (tool: string, args: unknown, options?: PromiseCallOptions) => Promise<Reply>
   readonly preview: (tool: string, args: unknown) => Promise<CallPreview>
+  /** Arguments as the road decodes them: keys in schema order, defaults filled in. */
+  readonly decode: (tool: string, args: unknown) => Promise<Readonly<Record<string, unknown>>>
   /** Ends what still runs and closes every service. */
   readonly dispose: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -50,6 +52,7 @@ export const openHost = async (layer: Layer.Layer<Host, unknown>): Promise<OpenH
         signal
       ),
     preview: (tool, args) => run(host.preview(tool, args)),
+    decode: (tool, args) => run(host.decode(tool, args)),
     dispose,
     [Symbol.asyncDispose]: dispose
   }

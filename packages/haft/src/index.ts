@@ -1,9 +1,11 @@
+export { type Asker, askInTerminal, type Rule, type Simulation } from "@haft/approval"
 export { type ExportFormat, exportFormats, exportTools } from "@haft/adapters"
 export type {
   Answer,
   ApprovalQuestion,
   CallPreview,
   Facts,
+  JournalEvent,
   JsonSchema,
   Reply,
   ToolDescription,
@@ -21,9 +23,12 @@ export {
   sandboxNames,
   type StandardServices
 } from "./config.ts"
+export { describeQuestion } from "./approver.ts"
 export { type DialectName, dialectNames } from "./dialects.ts"
 export { examine, type Finding } from "./examine.ts"
 export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./find-config.ts"
 export { type PackageChoice, type PackageName, packageNames } from "./packages.ts"
 export { readNamedFile } from "@haft/node"
-export { standardHost } from "./standard-host.ts"
+export { followRun, readRun, type ReplayedCall, replayRun, runsOf, verifyRun } from "./record.ts"
+export { openRules, type Rules } from "./rules.ts"
+export { standardHost, type StandardHostOptions } from "./standard-host.ts"

@@ -1,10 +1,11 @@
 import { openHost as openLayer, type OpenHost } from "@haft/core/promise"
 
 import type { HaftConfig } from "./config.ts"
-import { standardHost } from "./standard-host.ts"
+import { standardHost, type StandardHostOptions } from "./standard-host.ts"
 
 /** Opens a standard host. Call `dispose` when done, or write `await using host = await openHost(…)`. */
-export const openHost = (config: HaftConfig = {}): Promise<OpenHost> => openLayer(standardHost(config))
+export const openHost = (config: HaftConfig = {}, options: StandardHostOptions = {}): Promise<OpenHost> =>
+  openLayer(standardHost(config, options))
 
 export {
   type AsyncToolContext,

@@ -1,3 +1,6 @@
+import { resolve } from "node:path"
+
+import type { Asker } from "@haft/approval"
 import { Host, isToolError, makeToolError, type PluginError, type ToolError } from "@haft/core"
 import { fileArtifacts, fileJournal, fileState, nodeProcesses, nodeWorkspace, stateDirectory } from "@haft/node"
 import * as Effect from "effect/Effect"
@@ -10,8 +13,16 @@ import { loadPlugins } from "./load-plugins.ts"
 import { standardPlugins } from "./packages.ts"
 import { sandboxNamed } from "./sandbox.ts"
 
+export interface StandardHostOptions {
+  /** Whom to ask where the caller can't be: nobody, which is a no, by default. */
+  readonly asker?: Layer.Layer<Asker>
+}
+
 /** A host on this machine, as a configuration describes it. */
-export const standardHost = (config: HaftConfig = {}): Layer.Layer<Host, PluginError | ToolError> =>
+export const standardHost = (
+  config: HaftConfig = {},
+  { asker }: StandardHostOptions = {}
+): Layer.Layer<Host, PluginError | ToolError> =>
   Layer.unwrap(
     Effect.gen(function* () {
       const root = rootOf(config)
@@ -20,17 +31,14 @@ export const standardHost = (config: HaftConfig = {}): Layer.Layer<Host, PluginE
         try: () => loadPlugins(config.plugins ?? [], root),
         catch: (cause) => cause as PluginError
       })
-      const services = standardApprover(config.approval ?? "ask").pipe(
-        Layer.provideMerge(
-          Layer.mergeAll(
-            nodeWorkspace({ root, state: directory }),
-            fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
-            fileState({ directory })
-          )
-        )
+      const services = Layer.mergeAll(
+        nodeWorkspace({ root, state: directory }),
+        fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
+        fileState({ directory })
       )
+      const approver = standardApprover(config.approval ?? "ask", asker)
       const commands = sandboxNamed(config.sandbox ?? "auto", config.sandboxOptions).pipe(
-        Layer.provideMerge(nodeProcesses),
+        Layer.provideMerge(Layer.merge(approver, nodeProcesses)),
         Layer.provideMerge(services)
       )
       return Host.layer({
@@ -41,7 +49,8 @@ export const standardHost = (config: HaftConfig = {}): Layer.Layer<Host, PluginE
     })
   )
 
-const rootOf = ({ root = process.cwd() }: HaftConfig): string => root
+/** The workspace's directory, absolute. */
+export const rootOf = ({ root = "." }: HaftConfig): string => resolve(root)
 
 /** The directory of a host's state; it fails where that would lie inside the workspace. */
 export const stateOf = (config: HaftConfig): Effect.Effect<string, ToolError> =>

@@ -1,6 +1,6 @@
 import { resolve } from "node:path"
 
-import type { ApprovalQuestion, CallPreview, Reply, ToolDescription } from "haft"
+import type { CallPreview, Reply, ToolDescription } from "haft"
 import type { OpenHost } from "haft/promise"
 
 import { readArguments } from "../arguments.ts"
@@ -24,7 +24,7 @@ export const call: Command = {
   run: (given) => {
     const [name, ...typed] = given.positionals
     if (name === undefined) throw new UsageError("which tool? See them with: haft tools")
-    return withHost(given, async (host, config) => {
+    return withHost(given, {}, async (host, config) => {
       const args = await readArguments(typed, find(host.tools, name)?.inputSchema)
       if (given.has("dry-run")) return dryRun(host, name, args, given)
       const reply = await callIt(host, name, args)
@@ -44,17 +44,12 @@ const callIt = async (host: OpenHost, name: string, args: unknown): Promise<Repl
   process.once("SIGINT", stop).once("SIGTERM", stop)
   try {
     return await withSpinner((tell) =>
-      host.call(name, args, { signal: controller.signal, onProgress: ({ message }) => tell(message), ask: refuse })
+      host.call(name, args, { signal: controller.signal, onProgress: ({ message }) => tell(message) })
     )
   } finally {
     process.off("SIGINT", stop).off("SIGTERM", stop)
   }
 }
-
-const refuse = async (_question: ApprovalQuestion) => ({
-  approved: false,
-  reason: "it needs approval, and there is no terminal to ask in. Run it again with --approve all, or add a rule"
-})
 
 const printReply = (name: string, { ok, text, writes, durationMs }: Reply, root: string): void => {
   const mark = ok ? styled(process.stdout, "green", "✓") : styled(process.stdout, "red", "✗")

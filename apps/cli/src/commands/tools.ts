@@ -12,7 +12,7 @@ export const tools: Command = {
   },
   examples: ["haft tools", "haft tools --dialect agentbench --format openai"],
   run: (given) =>
-    withHost(given, async ({ tools }) => {
+    withHost(given, {}, async ({ tools }) => {
       const format = given.value("format") ?? (given.has("json") ? "json" : "table")
       if (format === "table") {
         const rows = tools.map(({ name, risk, description }) => [name, risk, description.replaceAll("\n", " ")])

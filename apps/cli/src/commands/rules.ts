@@ -1,0 +1,93 @@
+import type { Rule, Rules, Simulation } from "haft"
+
+import { readArguments } from "../arguments.ts"
+import { type Command, type Given, UsageError } from "../command.ts"
+import { configOf } from "../host.ts"
+import { print, printJson, table } from "../terminal.ts"
+
+export const rules: Command = {
+  name: "rules",
+  summary: "approval rules: what runs without asking, what asks, what never runs",
+  takes: "list | add RULE | remove ID | enable ID | disable ID | test",
+  subcommands: ["list", "add", "remove", "enable", "disable", "test"],
+  options: {
+    log: { value: "FILE", describe: "test: a record to try the rules on (the last run)" },
+    run: { value: "RUN", describe: "test: a run to try the rules on" }
+  },
+  examples: [
+    "haft rules list",
+    `haft rules add '{"id":"docs","tool":"write_file","touches":{"writes":"docs/**"}}'`,
+    "haft rules disable docs",
+    "haft rules test --log events.jsonl"
+  ],
+  run: async (given) => {
+    const [verb = "list", ...rest] = given.positionals
+    const { openRules } = await import("haft")
+    const { config } = await configOf(given)
+    const store = await openRules(config)
+    const action = actions[verb]
+    if (action === undefined) throw new UsageError(`haft rules can ${Object.keys(actions).join(", ")}, not '${verb}'`)
+    return action(store, rest, given)
+  }
+}
+
+type Action = (store: Rules, rest: ReadonlyArray<string>, given: Given) => Promise<number>
+
+const actions: Readonly<Record<string, Action>> = {
+  list: async (store, _rest, given) => {
+    const list = await store.list()
+    if (given.has("json")) printJson(list)
+    else if (list.length === 0) print("No rules. What the contract asks about is asked.")
+    else print(table([["RULE", "DECISION", "TOOL", "WHERE"], ...list.map(row)]))
+    return 0
+  },
+  add: async (store, rest, given) => {
+    if (rest.length === 0) throw new UsageError("which rule? Give it as JSON, as @FILE, or as KEY=VALUE pairs")
+    const rule = await store.add(await readArguments(rest, undefined))
+    if (given.has("json")) printJson(rule)
+    else print(`Added ${rule.id}: ${rule.decision} ${rule.tool}`)
+    return 0
+  },
+  remove: (store, rest) => byId(rest, (id) => store.remove(id), "Removed"),
+  enable: (store, rest) => byId(rest, (id) => store.setEnabled(id, true), "Enabled"),
+  disable: (store, rest) => byId(rest, (id) => store.setEnabled(id, false), "Disabled"),
+  test: async (store, _rest, given) => {
+    const file = given.value("log")
+    const run = given.value("run")
+    const simulation = await store.test({
+      ...(file !== undefined && { file }),
+      ...(run !== undefined && { run })
+    })
+    if (given.has("json")) printJson(simulation)
+    else printSimulation(simulation)
+    return 0
+  }
+}
+
+const byId = async (
+  [id]: ReadonlyArray<string>,
+  change: (id: string) => Promise<boolean>,
+  done: string
+): Promise<number> => {
+  if (id === undefined) throw new UsageError("which rule? See them with: haft rules list")
+  if (!(await change(id))) throw new UsageError(`there is no rule '${id}'. See them with: haft rules list`)
+  print(`${done} ${id}`)
+  return 0
+}
+
+const row = ({ id, decision, tool, enabled, expires, pattern, fields, touches, exactly }: Rule): Array<string> => {
+  const where = pattern ?? JSON.stringify(touches ?? fields ?? exactly ?? {})
+  const state = [...(enabled ? [] : ["disabled"]), ...(expires === undefined ? [] : [`until ${expires}`])]
+  return [id, decision, tool, [where, ...state].join(", ")]
+}
+
+const printSimulation = ({ calls, counts, flips, proposals, undecided }: Simulation): void => {
+  print(`${calls.length} calls: ${counts.allow} allowed, ${counts.ask} asked, ${counts.deny} denied`)
+  if (undecided > 0) print(`${undecided} more never came as far as a decision`)
+  for (const { requestId, tool, recorded, simulated } of flips) {
+    print(`  ${requestId} ${tool}: was ${recorded.decision} by ${recorded.by}, would be ${simulated.decision}`)
+  }
+  for (const { rule, questionsSpared } of proposals) {
+    print(`  would spare ${questionsSpared} questions: haft rules add '${JSON.stringify(rule)}'`)
+  }
+}

@@ -1,0 +1,23 @@
+import type { Command } from "../command.ts"
+import { withHost } from "../host.ts"
+import { print, printJson } from "../terminal.ts"
+
+export const undo: Command = {
+  name: "undo",
+  summary: "take back what a call changed",
+  takes: "[CALL]",
+  options: { run: { value: "RUN", describe: "take back a whole run" } },
+  examples: ["haft undo", "haft undo 20261116T101500-1f2e3d4c-3", "haft undo --run 20261116T101500-1f2e3d4c"],
+  // The person who types this has decided already, and the tool is haft's own whatever dialect is spoken otherwise.
+  run: (given) => {
+    const [call] = given.positionals
+    const run = given.value("run")
+    const args = { ...(call !== undefined && { call }), ...(run !== undefined && { run }) }
+    return withHost(given, { approval: "all", dialect: "haft" }, async (host) => {
+      const reply = await host.call("undo", args)
+      if (given.has("json")) printJson(reply.wire)
+      else print(`${reply.ok ? "✓" : "✗"} ${reply.text}`)
+      return reply.ok ? 0 : 1
+    })
+  }
+}

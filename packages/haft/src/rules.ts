@@ -1,0 +1,73 @@
+import {
+  type Rule,
+  RuleStore,
+  type RuleStoreService,
+  type Simulation,
+  simulate,
+  stateRules,
+  Rule as RuleShape
+} from "@haft/approval"
+import { fileState } from "@haft/node"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import { ConfigError, type HaftConfig } from "./config.ts"
+import { openHost } from "./promise.ts"
+import { readRun } from "./record.ts"
+import { rootOf, stateOf } from "./standard-host.ts"
+
+/** The approval rules of a workspace, without a host. */
+export interface Rules {
+  readonly list: () => Promise<ReadonlyArray<Rule>>
+  /** Adds a rule. One that is malformed, or fails its own examples, is refused. */
+  readonly add: (rule: unknown) => Promise<Rule>
+  readonly remove: (id: string) => Promise<boolean>
+  readonly setEnabled: (id: string, enabled: boolean) => Promise<boolean>
+  /** What these rules would have decided about the calls of a record. */
+  readonly test: (record: { readonly run?: string; readonly file?: string }) => Promise<Simulation>
+}
+
+export const openRules = async (config: HaftConfig = {}): Promise<Rules> => {
+  const directory = await Effect.runPromise(stateOf(config))
+  const layer = stateRules.pipe(Layer.provide(fileState({ directory })))
+  const run = <A, E>(use: (store: RuleStoreService) => Effect.Effect<A, E>): Promise<A> =>
+    Effect.runPromise(RuleStore.use(use).pipe(Effect.provide(layer)))
+  const current = async () => {
+    const rules = await run((store) => store.current)
+    if ("unreadable" in rules) throw new ConfigError(`the rules can't be read: ${rules.unreadable}`)
+    return rules
+  }
+  return {
+    list: async () => (await current()).rules,
+    add: async (written) => {
+      const checked = RuleShape.safeParse(written)
+      if (!checked.success) {
+        const problems = checked.error.issues.map(({ path, message }) => `${path.join(".") || "it"}: ${message}`)
+        throw new ConfigError(`this is not a rule: ${problems.join("; ")}`)
+      }
+      await run((store) => store.add(checked.data)).catch(asConfigError)
+      return checked.data
+    },
+    remove: (id) => run((store) => store.remove(id)),
+    setEnabled: (id, enabled) => run((store) => store.setEnabled(id, enabled)),
+    test: async (record) => {
+      const events = await readRun(config, record)
+      await using host = await openHost(config)
+      const decoded = new Map<string, Readonly<Record<string, unknown>> | undefined>()
+      const key = (tool: string, params: unknown): string => JSON.stringify([tool, params])
+      for (const { type, tool, params } of events) {
+        if (type !== "tool_call_started" || typeof tool !== "string") continue
+        decoded.set(key(tool, params), await host.decode(tool, params).catch(() => undefined))
+      }
+      return simulate(events, {
+        rules: await current(),
+        workspace: rootOf(config),
+        decode: (tool, params) => decoded.get(key(tool, params))
+      })
+    }
+  }
+}
+
+const asConfigError = (cause: unknown): never => {
+  throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause })
+}
