@@ -21,8 +21,11 @@ export const useHaft = () => {
     const cache = join(import.meta.dirname, "../node_modules/.cache")
     mkdirSync(cache, { recursive: true })
     directory = mkdtempSync(join(cache, "haft-"))
-    const input = { bin: join(import.meta.dirname, "../src/bin.ts") }
-    await build({ ...bundle, input, output: { dir: directory, format: "esm" } })
+    await build({
+      ...bundle,
+      cwd: join(import.meta.dirname, ".."),
+      output: { dir: directory, format: "esm", entryFileNames: "[name].js" }
+    })
   })
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 

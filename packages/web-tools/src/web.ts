@@ -1,5 +1,3 @@
-import { getCACertificates } from "node:tls"
-
 import { StateFiles, type ToolError } from "@haft/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -32,7 +30,7 @@ export class Web extends Context.Service<
       Effect.gen(function* () {
         const state = yield* StateFiles
         const { certificateAuthorities: added } = config
-        const certificateAuthorities = added.length === 0 ? undefined : [...getCACertificates("default"), ...added]
+        const certificateAuthorities = added.length === 0 ? undefined : yield* withUsual(added)
         const settings = { config, certificateAuthorities, queue: makeHostQueue(config.requestsPerHost) }
         return {
           target: (url) => parseTarget(url, config.privateHosts),
@@ -54,3 +52,10 @@ export class Web extends Context.Service<
       })
     )
 }
+
+// Loading TLS takes longer than the rest of a host's start, so only who needs it waits for it.
+const withUsual = (added: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.promise(async () => {
+    const { getCACertificates } = await import("node:tls")
+    return [...getCACertificates("default"), ...added]
+  })

@@ -2,7 +2,7 @@ import { BlockList, isIP } from "node:net"
 
 import type { ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
-import { buildConnector, Client } from "undici"
+import type { buildConnector, Client } from "undici"
 
 import { networkError, reasonOf } from "./network-error.ts"
 import { acceptedEncodings, encodingsOf, readBody } from "./read-body.ts"
@@ -45,7 +45,7 @@ export const exchange = (
   certificateAuthorities: ReadonlyArray<string> | undefined
 ): Effect.Effect<ExchangeResponse, ToolError<"network_error">> =>
   Effect.acquireUseRelease(
-    Effect.sync(() => openClient(request.url, addresses, certificateAuthorities)),
+    Effect.promise(() => openClient(request.url, addresses, certificateAuthorities)),
     (client) =>
       Effect.tryPromise({
         try: (signal) => send(client, request, signal),
@@ -93,25 +93,29 @@ const flatten = (headers: Readonly<Record<string, string | Array<string> | undef
     ])
   )
 
-const openClient = (
+// undici is more than half of what a host would load at its start, so it is loaded with the first request.
+const openClient = async (
   url: URL,
   addresses: ReadonlyArray<ResolvedAddress>,
   certificateAuthorities: ReadonlyArray<string> | undefined
-): Client =>
-  new Client(url.origin, {
-    connect: pinnedConnector(addresses, certificateAuthorities),
+): Promise<Client> => {
+  const undici = await import("undici")
+  return new undici.Client(url.origin, {
+    connect: pinnedConnector(undici.buildConnector, addresses, certificateAuthorities),
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 64 * 1024,
     pipelining: 1
   })
+}
 
 /** Connects to the addresses that were checked. The name is never looked up a second time. */
 const pinnedConnector = (
+  build: typeof buildConnector,
   addresses: ReadonlyArray<ResolvedAddress>,
   certificateAuthorities: ReadonlyArray<string> | undefined
 ): buildConnector.connector => {
-  const connect = buildConnector({
+  const connect = build({
     timeout: connectTimeoutMs,
     maxCachedSessions: 0,
     lookup: (_hostname, options, callback) => {
