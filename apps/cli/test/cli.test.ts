@@ -2,9 +2,7 @@ import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import manifest from "haft/package.json" with { type: "json" }
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
-import { useHaft } from "./haft.ts"
-
-const { haft } = useHaft()
+import { haft } from "./haft.ts"
 
 let workspace: TemporaryWorkspace
 beforeEach(() => {
@@ -95,9 +93,9 @@ describe("haft call", () => {
   })
 
   it("refuses what needs approval where nobody can be asked, and says how to allow it", async () => {
-    const { code, stdout } = await haft(inWorkspace("call", "write_file", "path=new.txt", "content=hello"))
+    const { code, stderr } = await haft(inWorkspace("call", "write_file", "path=new.txt", "content=hello"))
     expect(code).toBe(1)
-    expect(stdout).toContain("--approve all")
+    expect(stderr).toContain("--approve all")
     expect(workspace.exists("new.txt")).toBe(false)
   })
 

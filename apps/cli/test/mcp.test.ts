@@ -3,16 +3,14 @@ import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { expect, it } from "vitest"
 
-import { useHaft } from "./haft.ts"
-
-const { bin, haft } = useHaft()
+import { bin, haft } from "./haft.ts"
 
 it.each([
   { era: "2025-11-25", mode: "legacy" as const },
   { era: "2026-07-28", mode: { pin: "2026-07-28" } }
 ])("serves the official client over stdio with protocol $era, and ends with it", async ({ era, mode }) => {
   using workspace = temporaryWorkspace({ "a.txt": "one\n" })
-  const args = [bin(), "mcp", "--workspace", workspace.root, "--state", workspace.state, "--dialect", "filetools"]
+  const args = [bin, "mcp", "--workspace", workspace.root, "--state", workspace.state, "--dialect", "filetools"]
   const transport = new StdioClientTransport({ command: process.execPath, args, stderr: "pipe" })
   const client = new Client({ name: "test", version: "0" }, { versionNegotiation: { mode } })
   await client.connect(transport)

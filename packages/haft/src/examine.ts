@@ -1,8 +1,13 @@
+import { Sandbox } from "@haft/core"
+import { nodeProcesses, nodeWorkspace } from "@haft/node"
+import { installedRipgrep } from "@haft/search-tools"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 
-import type { HaftConfig } from "./config.ts"
+import { type HaftConfig, type SandboxName, sandboxNames } from "./config.ts"
 import { openHost } from "./promise.ts"
-import { stateOf } from "./standard-host.ts"
+import { sandboxNamed } from "./sandbox.ts"
+import { rootOf, stateOf } from "./standard-host.ts"
 
 /** One thing a host depends on, how it is here, and what to do about it. */
 export interface Finding {
@@ -14,7 +19,7 @@ export interface Finding {
 
 /** Looks at this machine with a host's eyes. Nothing is changed but that the state directory is made. */
 export const examine = async (config: HaftConfig = {}): Promise<ReadonlyArray<Finding>> => {
-  const checks = [node, workspace, state]
+  const checks = [node, workspace, state, ripgrep, terminals, sandboxes]
   return (await Promise.all(checks.map((check) => check(config)))).flat()
 }
 
@@ -45,6 +50,57 @@ const state = async (config: HaftConfig): Promise<Finding> => {
   } catch (cause) {
     const mend = "Choose a directory you can write to, outside the workspace, with --state."
     return { subject: "State directory", state: "missing", found: reasonOf(cause), mend }
+  }
+}
+
+const ripgrep = async (): Promise<Finding> => {
+  const found = await Effect.runPromise(Effect.result(installedRipgrep))
+  if (found._tag === "Success") return { subject: "ripgrep", state: "ok", found: found.success }
+  const { message, suggestion } = found.failure
+  return { subject: "ripgrep", state: "missing", found: message, ...(suggestion !== undefined && { mend: suggestion }) }
+}
+
+const terminals = async (): Promise<Finding> => {
+  try {
+    await import("@lydell/node-pty")
+    return { subject: "Terminals", state: "ok", found: `for ${process.platform} ${process.arch}` }
+  } catch (cause) {
+    const mend = "Install again with optional dependencies; the other tools work without."
+    return { subject: "Terminals", state: "limited", found: reasonOf(cause), mend }
+  }
+}
+
+const howToGet: Readonly<Partial<Record<SandboxName, string>>> = {
+  bubblewrap: "Install it: apt install bubblewrap, dnf install bubblewrap.",
+  docker: "Install a container engine and start it.",
+  auto: "Install bubblewrap, or choose --sandbox none, which holds nothing back."
+}
+
+const sandboxes = async (config: HaftConfig): Promise<ReadonlyArray<Finding>> =>
+  Promise.all(sandboxNames.filter((name) => name !== "none" && belongsHere(name)).map((name) => sandbox(config, name)))
+
+const belongsHere = (name: SandboxName): boolean =>
+  name === "seatbelt" ? process.platform === "darwin" : name === "bubblewrap" ? process.platform === "linux" : true
+
+const sandbox = async (config: HaftConfig, name: SandboxName): Promise<Finding> => {
+  const subject = `Sandbox ${name}`
+  const workspace = nodeWorkspace({ root: rootOf(config), ...(config.state !== undefined && { state: config.state }) })
+  const layer = sandboxNamed(name, config.sandboxOptions).pipe(Layer.provide(Layer.merge(workspace, nodeProcesses)))
+  const described = await Effect.runPromise(
+    Effect.result(Effect.scoped(Sandbox.use(({ describe }) => describe).pipe(Effect.provide(layer))))
+  )
+  if (described._tag === "Failure") {
+    const mend = howToGet[name]
+    const isNeeded = name === (config.sandbox ?? "auto")
+    const found = reasonOf(described.failure)
+    return { subject, state: isNeeded ? "missing" : "limited", found, ...(mend !== undefined && { mend }) }
+  }
+  const { kind, enforced, notEnforced } = described.success
+  return {
+    subject,
+    state: notEnforced.length === 0 ? "ok" : "limited",
+    found: `${name === kind ? "" : `${kind}; `}enforces: ${enforced.join("; ")}`,
+    ...(notEnforced.length > 0 && { mend: `Not enforced here: ${notEnforced.join("; ")}.` })
   }
 }
 

@@ -11,7 +11,18 @@ export type {
   ToolDescription,
   ToolError
 } from "@haft/core"
-export { definePlugin, defineTool, Host, isToolError, toolError, use } from "@haft/core"
+export {
+  definePlugin,
+  defineTool,
+  type EventFilter,
+  eventFilter,
+  Host,
+  isToolError,
+  printEvent,
+  type ReplayedCall,
+  toolError,
+  use
+} from "@haft/core"
 export {
   type ApprovalMode,
   approvalModes,
@@ -29,6 +40,6 @@ export { examine, type Finding } from "./examine.ts"
 export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./find-config.ts"
 export { type PackageChoice, type PackageName, packageNames } from "./packages.ts"
 export { readNamedFile } from "@haft/node"
-export { followRun, readRun, type ReplayedCall, replayRun, runsOf, verifyRun } from "./record.ts"
+export { followRun, readRun, replayRun, runsOf, verifyRun } from "./record.ts"
 export { openRules, type Rules } from "./rules.ts"
 export { standardHost, type StandardHostOptions } from "./standard-host.ts"

@@ -1,4 +1,5 @@
 import { type ConfiguredPlugin, type Plugin, use } from "@haft/core"
+import { execTools } from "@haft/exec-tools"
 import { fsTools } from "@haft/fs-tools"
 import { ptyTools } from "@haft/pty-tools"
 import { searchTools } from "@haft/search-tools"
@@ -7,7 +8,7 @@ import { webTools } from "@haft/web-tools"
 import type { StandardServices } from "./config.ts"
 
 // In the order their tools are listed.
-const packages = { fs: fsTools, search: searchTools, pty: ptyTools, web: webTools }
+const packages = { fs: fsTools, search: searchTools, exec: execTools, pty: ptyTools, web: webTools }
 
 /** haft's own tool packages. */
 export type PackageName = keyof typeof packages

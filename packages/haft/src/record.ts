@@ -1,11 +1,10 @@
-import { type JournalEvent, type RecordedCall, recordedCalls, type Reply } from "@haft/core"
+import { Host, type JournalEvent, recordedCalls, type ReplayedCall, replayCalls } from "@haft/core"
 import { followJournal, listRuns, readJournal, type RunFile, type Verification, verifyJournal } from "@haft/node"
 import * as Effect from "effect/Effect"
 
 import { ConfigError, type HaftConfig } from "./config.ts"
 import type { DialectName } from "./dialects.ts"
-import { openHost } from "./promise.ts"
-import { stateOf } from "./standard-host.ts"
+import { standardHost, stateOf } from "./standard-host.ts"
 
 /** The runs of a workspace, oldest first. */
 export const runsOf = async (config: HaftConfig = {}): Promise<ReadonlyArray<RunFile>> =>
@@ -35,37 +34,27 @@ export const followRun = async (
 export const verifyRun = async (config: HaftConfig, run?: string): Promise<Verification> =>
   verifyJournal((await runFile(config, run)).file)
 
-/** A call of a record that was made again. */
-export interface ReplayedCall {
-  readonly call: RecordedCall
-  /** Absent when it could not be made again: why not is said. */
-  readonly reply?: Reply
-  readonly skipped?: string
-  readonly isSame: boolean
-}
-
-/** Makes the calls of a run again, in order, in the workspace as it is now. */
+/**
+ * Makes the calls of a run again, in order, and compares the replies. `into` is the directory to work in, a copy as a
+ * rule; without it, the workspace itself.
+ */
 export const replayRun = async (
   config: HaftConfig,
-  run: string | undefined,
-  onCall: (replayed: ReplayedCall) => void
-): Promise<void> => {
+  { run, into }: { readonly run?: string; readonly into?: string } = {}
+): Promise<ReadonlyArray<ReplayedCall>> => {
   const calls = recordedCalls(await readRun(config, run === undefined ? {} : { run }))
   const dialect = calls[0]?.dialect as DialectName | undefined
-  await using host = await openHost({ ...config, ...(dialect !== undefined && { dialect }) })
-  for (const call of calls) {
-    if (call.isRedacted) {
-      onCall({ call, skipped: "the record hides a secret among its arguments", isSame: false })
-      continue
-    }
-    const reply = await host.call(call.tool, call.params)
-    onCall({ call, reply, isSame: reply.ok === (call.status === "success") })
-  }
+  const { state: _state, ...elsewhere } = config
+  const host = standardHost({
+    ...(into === undefined ? config : { ...elsewhere, root: into }),
+    ...(dialect !== undefined && { dialect })
+  })
+  return Effect.runPromise(Host.use((service) => replayCalls(calls, service)).pipe(Effect.provide(host)))
 }
 
 const runFile = async (config: HaftConfig, run: string | undefined): Promise<RunFile> => {
   const runs = await runsOf(config)
-  const found = run === undefined ? runs.at(-1) : runs.find(({ name }) => name === run)
+  const found = run === undefined ? runs.findLast(({ bytes }) => bytes > 0) : runs.find(({ name }) => name === run)
   if (found !== undefined) return found
   const last = runs.slice(-5).map(({ name }) => name)
   throw new ConfigError(

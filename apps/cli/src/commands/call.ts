@@ -30,10 +30,13 @@ export const call: Command = {
       const reply = await callIt(host, name, args)
       if (given.has("json")) printJson(host.dialect.print?.(name, reply.wire) ?? reply.wire)
       else printReply(name, reply, resolve(config.root ?? "."))
+      if (reply.error?.code === "approval_denied" && !process.stdin.isTTY) note(howToAllow)
       return reply.ok ? 0 : 1
     })
   }
 }
+
+const howToAllow = "haft: approve it with --approve all, or allow calls like it by a rule: haft rules add"
 
 const find = (tools: ReadonlyArray<ToolDescription>, name: string): ToolDescription | undefined =>
   tools.find((tool) => tool.name === name || tool.name.replaceAll(".", "_") === name)

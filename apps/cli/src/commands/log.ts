@@ -1,8 +1,8 @@
-import type { JournalEvent } from "haft"
+import type { EventFilter, JournalEvent } from "haft"
 
-import type { Command } from "../command.ts"
+import type { Command, Given } from "../command.ts"
 import { configOf } from "../host.ts"
-import { print, printJson, styled, table } from "../terminal.ts"
+import { print, printJson, table } from "../terminal.ts"
 
 export const log: Command = {
   name: "log",
@@ -11,24 +11,29 @@ export const log: Command = {
   subcommands: ["runs", "verify"],
   options: {
     run: { value: "RUN", describe: "the run to show (the last)" },
+    tool: { value: "NAME", describe: "only calls of this tool" },
+    call: { value: "ID", describe: "only this call" },
+    status: { value: "STATUS", describe: "only ends of calls: success or error", choices: ["success", "error"] },
+    text: { value: "TEXT", describe: "only events with this text in them" },
     follow: { describe: "go on with what happens next", short: "f" }
   },
   examples: ["haft log", "haft log runs", "haft log --run 20261116T101500-1f2e3d4c --json", "haft log --follow"],
   run: async (given) => {
-    const { followRun, readRun, runsOf, verifyRun } = await import("haft")
-    const { config } = await configOf(given)
+    const [haft, { config }] = await Promise.all([import("haft"), configOf(given)])
     const run = given.value("run")
-    const show = (event: JournalEvent): void =>
-      given.has("json") ? print(JSON.stringify(event)) : print(lineOf(event))
+    const isWanted = haft.eventFilter(filterOf(given))
+    const show = (event: JournalEvent): void => {
+      if (isWanted(event)) print(given.has("json") ? JSON.stringify(event) : haft.printEvent(event))
+    }
     const [verb] = given.positionals
     if (verb === "runs") {
-      const runs = await runsOf(config)
+      const runs = await haft.runsOf(config)
       if (given.has("json")) printJson(runs)
       else print(table(runs.map(({ name, bytes }) => [name, `${bytes} bytes`])))
       return 0
     }
     if (verb === "verify") {
-      const verification = await verifyRun(config, run)
+      const verification = await haft.verifyRun(config, run)
       if (given.has("json")) printJson(verification)
       else if (verification.intact) print(`✓ ${verification.events} events, as they were written`)
       else print(`✗ line ${verification.line}: ${verification.problem}`)
@@ -37,30 +42,20 @@ export const log: Command = {
     if (given.has("follow")) {
       const controller = new AbortController()
       process.once("SIGINT", () => controller.abort()).once("SIGTERM", () => controller.abort())
-      await followRun(config, run, { onEvent: show, signal: controller.signal })
+      await haft.followRun(config, run, { onEvent: show, signal: controller.signal })
       return 0
     }
-    for (const event of await readRun(config, run === undefined ? {} : { run })) show(event)
+    for (const event of await haft.readRun(config, run === undefined ? {} : { run })) show(event)
     return 0
   }
 }
 
-const lineOf = (event: JournalEvent): string => {
-  const text = (field: string): string => {
-    const value = event[field]
-    return typeof value === "string" || typeof value === "number" ? String(value) : ""
+const filterOf = (given: Given): EventFilter => {
+  const [tool, request, status, text] = ["tool", "call", "status", "text"].map(given.value)
+  return {
+    ...(tool !== undefined && { tool }),
+    ...(request !== undefined && { request }),
+    ...(status !== undefined && { status: status as "success" | "error" }),
+    ...(text !== undefined && { text })
   }
-  const { status, duration_sec: seconds, decision } = event
-  const outcome = [
-    ...(status === undefined ? [] : [status === "success" ? "✓" : `✗ ${text("error")}`]),
-    ...(typeof seconds === "number" ? [`${Math.round(seconds * 1000)}ms`] : []),
-    ...(decision === undefined ? [] : [`${text("decision")} by ${text("by")}: ${text("reason")}`])
-  ]
-  const head = [
-    styled(process.stdout, "dim", text("at")),
-    text("step").padStart(4),
-    event.type.padEnd(18),
-    text("tool")
-  ]
-  return [...head, ...outcome].join(" ").trimEnd()
 }

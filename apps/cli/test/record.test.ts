@@ -1,0 +1,87 @@
+import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+
+import { haft } from "./haft.ts"
+
+let workspace: TemporaryWorkspace
+beforeEach(() => {
+  workspace = temporaryWorkspace({ "a.txt": "one\n" })
+})
+afterEach(() => workspace.remove())
+
+const run = (...args: ReadonlyArray<string>) =>
+  haft([...args, "--workspace", workspace.root, "--state", workspace.state])
+const write = (...more: ReadonlyArray<string>) => run("call", "write_file", "path=docs/b.md", "content=two", ...more)
+
+describe("haft rules", () => {
+  const rule = '{"id":"docs","tool":"write_file","touches":{"writes":"docs/**"}}'
+
+  it("allow what was asked before, until they are disabled or removed", async () => {
+    expect(await run("rules")).toMatchObject({ code: 0, stdout: expect.stringContaining("No rules") })
+    expect(await write()).toMatchObject({ code: 1, stdout: expect.stringContaining("not approved") })
+    expect(await run("rules", "add", rule)).toMatchObject({ code: 0, stdout: "Added docs: allow write_file\n" })
+    expect(await write()).toMatchObject({ code: 0 })
+    expect(await run("rules", "disable", "docs")).toMatchObject({ code: 0 })
+    expect(await write()).toMatchObject({ code: 1 })
+    expect((await run("rules", "list")).stdout).toContain("disabled")
+    expect(await run("rules", "enable", "docs")).toMatchObject({ code: 0 })
+    expect(JSON.parse((await run("rules", "list", "--json")).stdout)).toMatchObject([{ id: "docs", enabled: true }])
+    expect(await run("rules", "remove", "docs")).toMatchObject({ code: 0 })
+    expect(await run("rules", "remove", "docs")).toMatchObject({ code: 2, stderr: expect.stringContaining("no rule") })
+  })
+
+  it("are tried on a record before they count", async () => {
+    await write("--approve", "all")
+    const asked = await run("rules", "test")
+    expect(asked.stdout).toContain("1 calls: 0 allowed, 1 asked, 0 denied")
+    await run("rules", "add", rule)
+    const simulation = JSON.parse((await run("rules", "test", "--json")).stdout) as { counts: unknown }
+    expect(simulation.counts).toEqual({ allow: 1, ask: 0, deny: 0 })
+  })
+
+  it.each([
+    [["add", "{}"], "not a rule"],
+    [["add"], "which rule?"],
+    [["forget"], "haft rules can list"]
+  ])("explain what is wrong with %j", async (args, message) => {
+    expect(await run("rules", ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+  })
+})
+
+describe("haft log, undo and replay", () => {
+  it("show the last run with calls in it, filtered, and prove that nobody changed it", async () => {
+    expect(await run("log")).toMatchObject({ code: 2, stderr: expect.stringContaining("nothing is on record") })
+    await run("call", "read_file", "path=a.txt")
+    await run("tools")
+    expect((await run("log")).stdout).toMatch(/#1 read_file called with .+\n.+ read_file succeeded in \d+ ms\n$/)
+    const events = (await run("log", "--json", "--status", "success")).stdout.trim().split("\n")
+    expect(events.map((line) => (JSON.parse(line) as { type: string }).type)).toEqual(["tool_call_finished"])
+    expect(await run("log", "verify")).toMatchObject({ code: 0, stdout: "✓ 2 events, as they were written\n" })
+    const [first] = JSON.parse((await run("log", "runs", "--json")).stdout) as Array<{ name: string }>
+    expect((await run("log", "--run", first?.name ?? "")).code).toBe(0)
+    expect(await run("log", "--run", "other")).toMatchObject({ code: 2, stderr: expect.stringContaining("no run") })
+  })
+
+  it("take back what the last call changed", async () => {
+    await write("--approve", "all")
+    expect(workspace.exists("docs/b.md")).toBe(true)
+    expect(await run("undo")).toMatchObject({ code: 0, stdout: expect.stringContaining("docs/b.md") })
+    expect(workspace.exists("docs/b.md")).toBe(false)
+    expect(await run("undo")).toMatchObject({ code: 1 })
+  })
+
+  it("make calls again and say what came out differently", async () => {
+    await run("call", "read_file", "path=a.txt")
+    expect(await run("replay")).toMatchObject({ code: 0, stdout: "✓ #1 read_file: same\n" })
+    await run("call", "read_file", "path=a.txt")
+    workspace.put("a.txt", "changed\n")
+    expect(await run("replay")).toMatchObject({ code: 1, stdout: expect.stringContaining("result.content was") })
+  })
+})
+
+it.each(["bash", "zsh", "fish"])("prints a completion script for %s that knows the commands", async (shell) => {
+  const { code, stdout } = await haft(["completion", shell])
+  expect(code).toBe(0)
+  for (const word of ["tools", "call", "rules", "--dialect", "agentbench"])
+    expect(stdout).toContain(word.replace("--", ""))
+})
