@@ -53,8 +53,9 @@ export const openCommitJournal = (options: {
   readonly root: Root
   readonly directory: string
   readonly durable: boolean
+  readonly onStep?: (name: string) => void
 }): CommitJournal => {
-  const { root, directory, durable } = options
+  const { root, directory, durable, onStep } = options
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const file = (id: string, state: "sweep" | "commit" | "abort") => join(directory, `${id}.${state}`)
   const forget = (id: string) => {
@@ -79,8 +80,9 @@ export const openCommitJournal = (options: {
   const recoverOne = (id: string, states: ReadonlySet<string>): void => {
     if (states.has("commit")) {
       const { steps, staged, rubbish } = readJson<JournalledCommit>(file(id, "commit")) ?? nothing
-      doSteps(root, steps, { again: true, durable })
+      doSteps(root, steps, { again: true, durable, ...(onStep && { onStep }) })
       for (const path of [...rubbish, ...staged]) discard(root, path)
+      onStep?.("recovered")
     } else if (states.has("abort")) takeBack(root, readJson<JournalledCommit>(file(id, "abort")) ?? nothing)
     else for (const path of readJson<ReadonlyArray<string>>(file(id, "sweep")) ?? []) discard(root, path)
     forget(id)

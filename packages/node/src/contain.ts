@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve, sep } from "node:path"
 
 import { makeToolError, type SymlinkPolicy, type ToolError } from "@haft/core"
 
-import { fromErrno, isErrno, nameTooLong } from "./errno.ts"
+import { fromErrno, isErrno, nameTooLong, replacedMeanwhile } from "./errno.ts"
 import { chooseTechnique, type Held, type Technique } from "./technique.ts"
 
 /** An open workspace root: everything inside is reached from here. */
@@ -165,12 +165,21 @@ const lookUp = (
 
 /** A link's target as names from the root on; `..` is left in, since what it means depends on the way there. */
 const linkTarget = (root: Root, given: string, link: string, parent: ReadonlyArray<string>): Array<string> => {
-  const target = readlinkSync(link)
+  const target = readLink(link, given)
   if (target.includes("\0")) throw outside(given)
   if (!isAbsolute(target)) return [...parent, ...splitNames(target)]
   const names = belowRoot(root, target)
   if (names === undefined) throw outside(given)
   return names
+}
+
+/** Where a link leads. It may have become something else since it was seen. */
+export const readLink = (link: string, given: string): string => {
+  try {
+    return readlinkSync(link)
+  } catch (error) {
+    throw isErrno(error, "EINVAL") ? replacedMeanwhile(given) : fromErrno(error, given)
+  }
 }
 
 const namesOf = (root: Root, given: string): Array<string> => {

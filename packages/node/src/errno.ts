@@ -15,13 +15,14 @@ export const fromErrno = (error: unknown, given: string): ToolError<ErrnoCode> =
   if (isErrno(error, "ENOENT", "ENOTDIR")) return notFound(given)
   if (isErrno(error, "EACCES", "EPERM", "EROFS")) return permissionDenied(given)
   if (isErrno(error, "ENAMETOOLONG")) return nameTooLong(given)
-  if (isErrno(error, "ELOOP")) {
-    return makeToolError("symlink_blocked", `${given} was replaced by a link while it was used`, {
-      details: { path: given }
-    })
-  }
+  if (isErrno(error, "ELOOP")) return replacedMeanwhile(given)
   throw error
 }
+
+export const replacedMeanwhile = (given: string): ToolError<"symlink_blocked"> =>
+  makeToolError("symlink_blocked", `${given} was exchanged, for a link or from one, while it was used`, {
+    details: { path: given }
+  })
 
 /** Runs a piece of work on the disk. What the system refuses is told with the path that it was about. */
 export const naming = <A>(path: string, work: () => A): A => {

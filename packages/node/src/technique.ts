@@ -59,7 +59,7 @@ const holdDescriptor = (path: string | Buffer, flags: number): Held => {
  * Every step is taken from the descriptor of the directory before it, so a directory that is exchanged
  * for a link in between leads nowhere else.
  */
-export const descriptors: Technique = {
+const descriptors: Technique = {
   name: "descriptors",
   holdRoot: (path) => holdDescriptor(path, O_PATH | O_DIRECTORY),
   enter: (directory, name) => holdDescriptor(below(directory, name), O_PATH | O_DIRECTORY | O_NOFOLLOW),
@@ -73,7 +73,7 @@ const holdPath = (path: string, stats: Stats): Held => ({ base: path, stats, clo
  * For systems without `/proc/self/fd`. Every component is looked at before it is used and the whole path
  * again afterwards. A process that exchanges directories at the right moment can get between the two looks.
  */
-export const paths: Technique = {
+const paths: Technique = {
   name: "paths",
   holdRoot: (path) => holdPath(path, lstatSync(path)),
   enter: (directory, name) => {
@@ -96,3 +96,5 @@ export const paths: Technique = {
     throw Object.assign(new Error("ELOOP"), { code: "ELOOP" })
   }
 }
+
+export const techniques: Readonly<Record<Technique["name"], Technique>> = { descriptors, paths }

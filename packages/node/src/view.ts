@@ -1,8 +1,8 @@
-import { closeSync, readdirSync, readlinkSync } from "node:fs"
+import { closeSync, readdirSync } from "node:fs"
 
 import type { SymlinkPolicy } from "@haft/core"
 
-import { type Place, type Root, withPlace, withResolved } from "./contain.ts"
+import { type Place, readLink, type Root, withPlace, withResolved } from "./contain.ts"
 import { fingerprintContent, fingerprintDescriptor, openFile } from "./content.ts"
 import { notADirectory, notFound } from "./errno.ts"
 import { identityOf, type Identity } from "./identity.ts"
@@ -179,5 +179,5 @@ const nodeAt = (place: Place, home: DirectoryNode | undefined, name: string): No
   if (stats.isFile()) return { kind: "file", origin }
   if (stats.isDirectory()) return { kind: "directory", origin, children: new Map(), found: new Map() }
   if (!stats.isSymbolicLink()) return { kind: "other", origin }
-  return { kind: "symlink", origin, target: readlinkSync(`${place.directory.base}/${place.name}`) }
+  return { kind: "symlink", origin, target: readLink(`${place.directory.base}/${place.name}`, path) }
 }

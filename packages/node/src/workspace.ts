@@ -42,6 +42,7 @@ import { openHistory } from "./history.ts"
 import { takeLock } from "./lock-file.ts"
 import type { PlannedChange } from "./plan.ts"
 import { stateDirectory } from "./state-directory.ts"
+import { type Technique, techniques } from "./technique.ts"
 import { asUndoError, planUndo } from "./undo.ts"
 import { readEntries, startWalk } from "./walk.ts"
 
@@ -52,6 +53,11 @@ export interface NodeWorkspaceOptions {
   readonly state?: string
   /** Wait until a change would survive a power loss. True by default. */
   readonly durable?: boolean
+  /**
+   * How paths are kept inside: `descriptors` holds against processes that exchange directories meanwhile and
+   * needs Linux's `/proc`; `paths` looks twice and works everywhere. The best there is, when absent.
+   */
+  readonly containment?: Technique["name"]
   /** How much replaced content is kept for undoing; the oldest goes first. 512 MiB by default. */
   readonly historyBytes?: number
   /** Told about every moment of a commit at which a crash would find another state. For tests. */
@@ -91,7 +97,7 @@ interface Settings extends CommitSettings {
 
 const openSettings = (options: NodeWorkspaceOptions): Settings => {
   const { durable = true, historyBytes = 512 * 1024 * 1024, onStep } = options
-  const root = openWorkspaceRoot(options.root)
+  const root = openWorkspaceRoot(options)
   try {
     const state = stateDirectory(options)
     return {
@@ -99,7 +105,7 @@ const openSettings = (options: NodeWorkspaceOptions): Settings => {
       durable,
       lock: join(state, "commit.lock"),
       turn: Semaphore.makeUnsafe(1),
-      journal: openCommitJournal({ root, directory: join(state, "commits"), durable }),
+      journal: openCommitJournal({ root, directory: join(state, "commits"), durable, ...(onStep && { onStep }) }),
       history: openHistory({ root, directory: join(state, "history"), capBytes: historyBytes }),
       ...(onStep !== undefined && { onStep })
     }
@@ -113,12 +119,12 @@ const openSettings = (options: NodeWorkspaceOptions): Settings => {
   }
 }
 
-const openWorkspaceRoot = (directory: string): Root => {
+const openWorkspaceRoot = ({ root, containment }: NodeWorkspaceOptions): Root => {
   try {
-    if (!statSync(directory).isDirectory()) throw notADirectory(directory)
-    return openRoot(directory)
+    if (!statSync(root).isDirectory()) throw notADirectory(root)
+    return openRoot(root, containment === undefined ? undefined : techniques[containment])
   } catch (error) {
-    throw fromErrno(error, directory)
+    throw fromErrno(error, root)
   }
 }
 

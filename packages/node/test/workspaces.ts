@@ -13,6 +13,8 @@ import { dirname, join } from "node:path"
 
 import { CurrentCall, isToolError, Workspace, type WorkspaceService } from "@haft/core"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 
 import { nodeWorkspace, type NodeWorkspaceOptions } from "../src/workspace.ts"
 
@@ -62,7 +64,10 @@ export const inWorkspace = <A, E>(
       const workspace = yield* Workspace
       const call = yield* CurrentCall
       return yield* use(workspace).pipe(Effect.provideService(CurrentCall, { ...call, ...context }))
-    }).pipe(Effect.provide(nodeWorkspace({ root, state: `${root}.state`, ...open })))
+    }).pipe(
+      // Without a logger: that a host had to tidy up is nothing to print in a test.
+      Effect.provide(Layer.merge(nodeWorkspace({ root, state: `${root}.state`, ...open }), Logger.layer([])))
+    )
   )
 }
 

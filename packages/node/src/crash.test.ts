@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { linkSync, readdirSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { build } from "rolldown"
+
+import { filesOf, type Version } from "../test/crash-plan.ts"
+import { contentsOf, inWorkspace, makeWorkspaces } from "../test/workspaces.ts"
+
+const workspaces = makeWorkspaces("crash")
+const child = join(workspaces.base, "child.mjs")
+const trials = process.env["HAFT_LONG"] === undefined ? 200 : 1000
+
+// Bundled, because a process that loads single files takes half a second to start.
+beforeAll(async () => {
+  const directory = dirname(fileURLToPath(import.meta.url))
+  await build({
+    input: join(directory, "../test/crash-child.ts"),
+    platform: "node",
+    resolve: { conditionNames: ["@haft/source", "import", "node"] },
+    output: { file: child, codeSplitting: false },
+    logLevel: "silent"
+  })
+})
+afterAll(workspaces.remove)
+
+const makeOld = (): string => {
+  const files = Object.entries(filesOf("old")).filter((entry): entry is [string, string] => entry[1] !== null)
+  return workspaces.make(Object.fromEntries(files.filter(([path]) => path !== "hard.txt")), (root) =>
+    linkSync(join(root, "d/hard.txt"), join(root, "hard.txt"))
+  )
+}
+
+const startChild = (root: string, dieAt: number, begin: Version): ChildProcess =>
+  spawn(process.execPath, [child, root, `${root}.state`, String(dieAt), begin], {
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+
+const ended = async (child: ChildProcess): Promise<string | null> => {
+  const [code, signal] = (await once(child, "exit")) as [number | null, string | null]
+  expect(code ?? 0).toBe(0)
+  return signal
+}
+
+/** Which version the workspace shows once the next host has opened it. Fails on a mixture. */
+const versionAfterRecovery = async (root: string): Promise<Version> => {
+  await inWorkspace(root, () => Effect.void, { open: { durable: false } })
+  const found = contentsOf(root)
+  const version = found["a.txt"] === filesOf("old")["a.txt"] ? "old" : "new"
+  expect(found).toEqual(filesOf(version))
+  expect(readdirSync(join(`${root}.state`, "commits"))).toEqual([])
+  return version
+}
+
+describe("a host that is killed", () => {
+  it("leaves all old or all new, at every step of a commit", { timeout: 120_000 }, async () => {
+    const root = makeOld()
+    let version: Version = "old"
+    const seen = new Set<string>()
+    for (let step = 1; ; step++) {
+      const target: Version = version === "old" ? "new" : "old"
+      const signal = await ended(startChild(root, step, target))
+      const after = await versionAfterRecovery(root)
+      seen.add(after === version ? "back" : "forward")
+      version = after
+      if (signal === null) break
+    }
+    expect(seen).toEqual(new Set(["back", "forward"]))
+  })
+
+  it("leaves all old or all new when the host that tidies up is killed too", { timeout: 600_000 }, async () => {
+    const root = makeOld()
+    let version: Version = "old"
+    const often = process.env["HAFT_LONG"] === undefined ? 3 : 1
+    for (let step = often; ; step += often) {
+      const target: Version = version === "old" ? "new" : "old"
+      if ((await ended(startChild(root, step, target))) === null) break
+      for (const second of often === 1 ? [1, 2, 3, 5, 8, 13] : [1 + (step % 9)]) {
+        await ended(startChild(root, second, target))
+        if (often !== 1) break
+      }
+      version = await versionAfterRecovery(root)
+    }
+  })
+
+  it(`leaves all old or all new, at ${trials} moments by chance`, { timeout: 1_200_000 }, async () => {
+    const versions = { old: 0, new: 0 }
+    const lane = async () => {
+      const root = makeOld()
+      let version: Version = "old"
+      for (let trial = 0; trial < trials / 2; trial++) {
+        const host = startChild(root, 0, version === "old" ? "new" : "old")
+        const end = ended(host)
+        await Promise.race([once(host.stdout ?? host, "data"), end])
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 12))
+        host.kill("SIGKILL")
+        expect(await end).toBe("SIGKILL")
+        version = await versionAfterRecovery(root)
+        versions[version]++
+      }
+    }
+    await Promise.all([lane(), lane()])
+    expect(versions.old + versions.new).toBe(trials)
+    expect(Math.min(versions.old, versions.new)).toBeGreaterThan(0)
+  })
+})

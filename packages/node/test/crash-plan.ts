@@ -1,0 +1,70 @@
+import type { Change } from "@haft/core"
+
+export type Version = "old" | "new"
+
+const write = (path: string, text: string): Change => ({
+  kind: "write",
+  path,
+  content: new TextEncoder().encode(text),
+  createDirectories: true
+})
+
+/** A large enough mixture: files changed, made, removed and moved, directories too, and a file with two names. */
+export const filesOf = (version: Version): Record<string, string | null> => {
+  const text = `${version} `.repeat(2000)
+  const common = {
+    "a.txt": `a ${text}`,
+    "d/b.txt": `b ${text}`,
+    "d/hard.txt": `h ${text}`,
+    "hard.txt": `h ${text}`,
+    d: null
+  }
+  return version === "old"
+    ? {
+        ...common,
+        "goes.txt": "goes",
+        "moves.txt": "moves",
+        tree: null,
+        "tree/x": "x",
+        "tree/y": null,
+        "tree/y/z": "z",
+        dir: null,
+        "dir/in": "in"
+      }
+    : {
+        ...common,
+        "comes.txt": "comes",
+        "d/moved.txt": "moves",
+        made: null,
+        "made/deep": null,
+        "made/deep/f": "f",
+        "moved-dir": null,
+        "moved-dir/in": "in"
+      }
+}
+
+/** From the one version to the other, in one commit. */
+export const changesTo = (version: Version): ReadonlyArray<Change> => {
+  const text = `${version} `.repeat(2000)
+  const common = [write("a.txt", `a ${text}`), write("d/b.txt", `b ${text}`), write("hard.txt", `h ${text}`)]
+  return version === "new"
+    ? [
+        ...common,
+        write("comes.txt", "comes"),
+        { kind: "delete", path: "goes.txt" },
+        { kind: "move", from: "moves.txt", to: "d/moved.txt" },
+        { kind: "delete", path: "tree", recursive: true },
+        write("made/deep/f", "f"),
+        { kind: "move", from: "dir", to: "moved-dir" }
+      ]
+    : [
+        ...common,
+        { kind: "delete", path: "comes.txt" },
+        write("goes.txt", "goes"),
+        { kind: "move", from: "d/moved.txt", to: "moves.txt" },
+        write("tree/x", "x"),
+        write("tree/y/z", "z"),
+        { kind: "delete", path: "made", recursive: true },
+        { kind: "move", from: "moved-dir", to: "dir" }
+      ]
+}
