@@ -11,10 +11,12 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 
+import { isToolError } from "@haft/core"
+
 import type { Root } from "./contain.ts"
 import { writeFully } from "./content.ts"
 import { discard, doStep, syncDirectory, undoStep } from "./disk.ts"
-import { naming } from "./errno.ts"
+import { isErrno, naming } from "./errno.ts"
 import type { Step } from "./steps.ts"
 
 /** A commit as it stands in the journal. Once it is there it will happen, whatever happens to the host. */
@@ -81,10 +83,12 @@ export const openCommitJournal = (options: {
     if (states.has("commit")) {
       const { steps, staged, rubbish } = readJson<JournalledCommit>(file(id, "commit")) ?? nothing
       doSteps(root, steps, { again: true, durable, ...(onStep && { onStep }) })
-      for (const path of [...rubbish, ...staged]) discard(root, path)
+      for (const path of [...rubbish, ...staged]) unlessChanged(() => discard(root, path))
       onStep?.("recovered")
     } else if (states.has("abort")) takeBack(root, readJson<JournalledCommit>(file(id, "abort")) ?? nothing)
-    else for (const path of readJson<ReadonlyArray<string>>(file(id, "sweep")) ?? []) discard(root, path)
+    else
+      for (const path of readJson<ReadonlyArray<string>>(file(id, "sweep")) ?? [])
+        unlessChanged(() => discard(root, path))
     forget(id)
   }
 
@@ -120,11 +124,13 @@ export const openCommitJournal = (options: {
 export const doSteps = (root: Root, steps: ReadonlyArray<Step>, options: StepOptions): void => {
   for (const step of steps) {
     if (step.do !== "make_directory") options.begun?.push(step)
-    naming(step.path, () => doStep(root, step, options))
+    const work = () => naming(step.path, () => doStep(root, step, options))
+    if (options.again) unlessChanged(work)
+    else work()
     if (step.do === "make_directory") options.begun?.push(step)
     options.onStep?.(step.do)
   }
-  if (options.durable) for (const path of directoriesOf(steps)) syncDirectory(root, path)
+  if (options.durable) for (const path of directoriesOf(steps)) unlessChanged(() => syncDirectory(root, path))
   options.onStep?.("synced")
 }
 
@@ -138,8 +144,23 @@ interface StepOptions {
 
 /** Takes steps back, the last one first, and removes what was written for them. */
 export const takeBack = (root: Root, { steps, staged, rubbish }: JournalledCommit): void => {
-  for (const step of steps.toReversed()) undoStep(root, step)
-  for (const path of [...rubbish, ...staged]) discard(root, path)
+  for (const step of steps.toReversed()) unlessChanged(() => undoStep(root, step))
+  for (const path of [...rubbish, ...staged]) unlessChanged(() => discard(root, path))
+}
+
+/**
+ * Leaves alone what somebody else has moved, removed or replaced since: their change counts, and waiting for the
+ * old state to come back would block every later commit. A full or read-only disk still counts as a failure.
+ */
+const unlessChanged = (work: () => void): void => {
+  try {
+    work()
+  } catch (error) {
+    const isAboutTheirs = isToolError(error)
+      ? ["stale_file", "file_not_found", "symlink_blocked"].includes(error.code)
+      : isErrno(error, "ENOENT", "ENOTDIR", "EISDIR", "EEXIST", "ENOTEMPTY", "ELOOP", "EINVAL", "EBUSY")
+    if (!isAboutTheirs) throw error
+  }
 }
 
 /** The directories whose names the steps change. */

@@ -113,7 +113,7 @@ function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator
     perform(settings, id, { steps, staged, rubbish })
   } finally {
     if (!isDecided) {
-      for (const path of staged) discard(root, path)
+      takeBack(root, { steps: [], staged, rubbish: [] })
       journal.forget(id)
     }
   }

@@ -16,12 +16,13 @@ const commitForever = Effect.fnUntraced(function* (
   commit: (changes: ReadonlyArray<Change>) => Effect.Effect<unknown, unknown>
 ) {
   process.stdout.write("ready\n")
-  let version = begin as Version
-  do {
-    yield* commit(changesTo(version))
-    version = version === "new" ? "old" : "new"
-  } while (dieAt === "0")
-  process.stdout.write(`done ${steps}\n`)
+  const other: Version = begin === "new" ? "old" : "new"
+  yield* commit(changesTo(begin as Version))
+  if (dieAt !== "0") return
+  for (;;) {
+    yield* commit(changesTo(other))
+    yield* commit(changesTo(begin as Version))
+  }
 })
 
 await Effect.runPromise(
