@@ -1,6 +1,6 @@
 import { RE2JS } from "re2js"
 
-import { type Fit, InvalidExpression, type LinearMatcher, linearMatcher } from "./linear-expression.ts"
+import { checkExpression, type Fit, InvalidExpression, type LinearMatcher, linearMatcher } from "./linear-expression.ts"
 import { type PatternToken, readPattern } from "./read-pattern.ts"
 import { reservedCharacter } from "./stable-json.ts"
 
@@ -25,6 +25,7 @@ export const argumentPattern = (source: string): ArgumentPattern => {
   if (source.length > maximumLength)
     throw new InvalidExpression(`the pattern is longer than ${maximumLength} characters`)
   const tokens = hardened(readPattern(source))
+  checkExpression(tokens.map((token) => token.source).join(""))
   const variants = spelledOut(tokens)?.map(withoutAnchors)
   const segmented = variants?.map(cutAtQuotes)
   if (segmented === undefined || !segmented.every((segments) => segments !== undefined)) {

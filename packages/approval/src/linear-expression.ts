@@ -17,6 +17,7 @@ const maximumWork = 800_000
 /** Compiles an expression in RE2's syntax that must match a whole text. Time grows with the text's length alone. */
 export const linearExpression = (source: string): ((text: string) => Fit) => {
   if (source.length > maximumLength) throw tooLong()
+  checkExpression(source)
   const { mayFit, fits } = linearMatcher(readPattern(source))
   return (text) => (mayFit(text) ? fits(text) : "no")
 }
@@ -31,14 +32,24 @@ export interface LinearMatcher {
   readonly fixed: number
 }
 
-/** The same for an expression that has been read already. */
+/** Throws {@link InvalidExpression} unless the expression can be compiled. */
+export const checkExpression = (source: string): void => void compile(source)
+
+/**
+ * Makes a matcher of an expression that has been read and checked. It is compiled when a text may fit for the first time:
+ * of a thousand rules most never see such a text.
+ */
 export const linearMatcher = (tokens: ReadonlyArray<PatternToken>): LinearMatcher => {
   const { start, middle, end } = fixedEnds(tokens)
   const fixed = start.length + end.length
   if (middle.length === 0) return { mayFit: (text) => text === start, fits: () => "yes", fixed }
   const mayFit = (text: string): boolean => text.length >= fixed && text.startsWith(start) && text.endsWith(end)
-  const expression = compile(tokens.map(({ source }) => source).join(""))
-  return { mayFit, fits: bounded(expression, (text) => expression.testExact(text)), fixed }
+  let compiled: ((text: string) => Fit) | undefined
+  const fits = (text: string): Fit => {
+    compiled ??= wholeMatch(compile(tokens.map(({ source }) => source).join("")))
+    return compiled(text)
+  }
+  return { mayFit, fits, fixed }
 }
 
 /** Like {@link linearExpression}, but a match anywhere in the text counts. */
@@ -49,6 +60,9 @@ export const linearSearch = (source: string): ((text: string) => Fit) => {
 }
 
 const tooLong = () => new InvalidExpression(`the expression is longer than ${maximumLength} characters`)
+
+const wholeMatch = (expression: RE2JS): ((text: string) => Fit) =>
+  bounded(expression, (text) => expression.testExact(text))
 
 const bounded = (expression: RE2JS, test: (text: string) => boolean): ((text: string) => Fit) => {
   const longest = Math.floor(maximumWork / expression.programSize())
