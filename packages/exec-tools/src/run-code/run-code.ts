@@ -36,7 +36,8 @@ export const runCode = Effect.fnUntraced(function* ({ language, code, args, ...r
 
 const noInterpreter = "haft: no interpreter\n"
 
-// A file, so that the code has its standard input to itself and errors can show the line they are about.
+// A file, so that the code has its standard input to itself and errors can show the line they are about. In a
+// subshell, or the shell's own remarks on how it ended would go where the code's errors go.
 const starter = `
 names=$1 file=$2
 shift 2
@@ -45,5 +46,7 @@ for name in $names; do command -v "$name" >/dev/null && break; name=; done
 directory=$(mktemp -d) || exit 125
 trap 'rm -rf "$directory"' EXIT
 cat > "$directory/$file"
-PYTHONPATH="$PWD\${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1 "$name" "$directory/$file" "$@" </dev/null
+export PYTHONPATH="$PWD\${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
+exec 9>&2 2>/dev/null
+( exec "$name" "$directory/$file" "$@" </dev/null 2>&9 9>&- )
 `

@@ -1,0 +1,261 @@
+import { writeFileSync } from "node:fs"
+import { homedir } from "node:os"
+import { join } from "node:path"
+
+import {
+  Host,
+  type JournalEvent,
+  memoryArtifacts,
+  memoryJournal,
+  type Progress,
+  refuseCommands,
+  type Reply,
+  type Sandbox,
+  type Workspace,
+  type Processes,
+  use
+} from "@haft/core"
+import { openHost } from "@haft/core/promise"
+import { haft, toolrouter } from "@haft/dialects"
+import { autoSandbox, nodeProcesses, nodeWorkspace, noSandbox } from "@haft/node"
+import { scriptedApprover, temporaryWorkspace } from "@haft/testing"
+import * as Layer from "effect/Layer"
+import { afterAll, describe, expect, it } from "vitest"
+
+import { execTools } from "./index.ts"
+
+const isLinux = process.platform === "linux"
+
+const opened = (
+  sandbox: Layer.Layer<Sandbox, never, Workspace | Processes>,
+  { dialect = haft, config = {} }: { dialect?: typeof haft; config?: object } = {}
+) => {
+  const workspace = temporaryWorkspace()
+  const events: Array<JournalEvent> = []
+  const artifacts = new Map<string, Uint8Array>()
+  const services = Layer.mergeAll(
+    memoryJournal(events),
+    memoryArtifacts(artifacts),
+    scriptedApprover().layer,
+    sandbox.pipe(
+      Layer.provideMerge(Layer.mergeAll(nodeProcesses, nodeWorkspace({ root: workspace.root, state: workspace.state })))
+    )
+  )
+  const host = openHost(Host.layer({ dialect, plugins: [use(execTools, config)] }).pipe(Layer.provide(services)))
+  return { workspace, events, artifacts, host }
+}
+
+interface Result {
+  readonly exit_code: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly stdout_bytes: number
+  readonly stdout_path: string
+  readonly left_running: number
+  readonly timed_out: boolean
+}
+
+describe.runIf(isLinux)("commands in the strongest sandbox that works", () => {
+  const { workspace, artifacts, events, host } = opened(autoSandbox(), { config: { artifactBytes: 300_000 } })
+  afterAll(async () => {
+    const open = await host
+    await open.dispose()
+    workspace.remove()
+  })
+  const call = async (params: object, options: object = {}): Promise<Reply> => {
+    const open = await host
+    return open.call("run_command", params, options)
+  }
+  const run = async (command: string, more: object = {}): Promise<Result> => {
+    const { wire } = await call({ command, timeout_ms: 20_000, ...more })
+    return (wire as { result: Result }).result
+  }
+
+  it("`sleep 3 &` returns at once", async () => {
+    const began = Date.now()
+    expect(await run("sleep 3000 & echo on")).toMatchObject({ exit_code: 0, stdout: "on\n", left_running: 1 })
+    expect(Date.now() - began).toBeLessThan(15_000)
+  })
+
+  it("`setsid sleep` dies with the time-out", async () => {
+    const result = await run("setsid sh -c 'while :; do date +%N > beat; sleep 0.02; done' & sleep 60", {
+      timeout_ms: 400
+    })
+    expect(result.timed_out).toBe(true)
+    const before = workspace.read("beat")
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(workspace.read("beat")).toBe(before)
+  })
+
+  it("`yes` for a second stays bounded, and what is beyond the file's limit is counted", async () => {
+    const result = await run("timeout 1 yes")
+    expect(result.stdout.length).toBeLessThan(100_100)
+    expect(artifacts.get(result.stdout_path)?.length).toBe(300_000)
+    expect(result).toMatchObject({ exit_code: 124, dropped_bytes: result.stdout_bytes - 300_000 })
+  })
+
+  it("a program that ignores SIGTERM is killed", async () => {
+    expect(await run("trap '' TERM; echo stubborn; sleep 60; sleep 60", { timeout_ms: 300 })).toMatchObject({
+      timed_out: true,
+      signal: "SIGKILL",
+      stdout: "stubborn\n"
+    })
+  })
+
+  it("a prompt for a password gets no answer and does not wait", async () => {
+    const result = await run(
+      "read -rsp 'Password: ' secret; echo \"got $?\"; (exec < /dev/tty) 2>/dev/null || echo no terminal"
+    )
+    expect(result.stdout).toBe("got 1\nno terminal\n")
+  })
+
+  it("`git log` with a pager prints and returns", async () => {
+    const result = await run('printf "%s %s %s\\n" "$PAGER" "$GIT_PAGER" "$TERM"; seq 500 | $PAGER | tail -1')
+    expect(result.stdout).toBe("cat cat dumb\n500\n")
+  })
+
+  it("100 MB on one line", async () => {
+    const result = await run("head -c 100000000 /dev/zero | tr '\\0' x")
+    expect(result).toMatchObject({ exit_code: 0, stdout_bytes: 100_000_000, omitted_bytes: 99_900_000 })
+  })
+
+  it("invalid UTF-8 is replaced in the reply and survives in the artifact", async () => {
+    const result = await run("printf 'a\\377\\300b'")
+    expect(result.stdout).toBe("a\ufffd\ufffdb")
+    expect(artifacts.get(result.stdout_path)).toEqual(new Uint8Array([97, 255, 192, 98]))
+  })
+
+  it("an exit by signal", async () => {
+    expect(await run("kill -SEGV $$")).toMatchObject({ exit_code: 139, signal: "SIGSEGV" })
+  })
+
+  it("a command that closes its output early", async () => {
+    expect(await run("exec >&- 2>&-; sleep 0.05; exit 5")).toMatchObject({ exit_code: 5, stdout: "" })
+  })
+
+  it("a fork bomb", async () => {
+    await run("bomb() { bomb | bomb & }; bomb; sleep 0.3", { timeout_ms: 2000 })
+    expect(await run("echo well")).toMatchObject({ exit_code: 0, stdout: "well\n" })
+  })
+
+  it("a write outside the workspace", async () => {
+    const target = join(workspace.outside, "x")
+    expect((await run(`echo x > '${target}'`)).exit_code).not.toBe(0)
+  })
+
+  it("a read of ~/.ssh and of what lies beside the workspace", async () => {
+    writeFileSync(join(workspace.outside, "secret"), "do-not-tell")
+    const { stdout } = await run(
+      `cat '${homedir()}'/.ssh/* ~/.ssh/* '${workspace.outside}/secret' '${workspace.state}'/*`
+    )
+    expect(stdout).toBe("")
+  })
+
+  it("a network attempt", async () => {
+    const { stdout } = await run(
+      "(exec 3<>/dev/tcp/127.0.0.1/22) 2>/dev/null && echo in; (exec 3<>/dev/tcp/192.0.2.1/80) 2>/dev/null && echo out"
+    )
+    expect(stdout).toBe("")
+  })
+
+  it("a cancel in the middle of a build", async () => {
+    const open = await host
+    const abort = new AbortController()
+    setTimeout(() => abort.abort(new Error("enough")), 300)
+    const building = open.call(
+      "run_command",
+      { command: "make() { while :; do date +%N > built; sleep 0.02; done; }; make & make & make" },
+      { signal: abort.signal }
+    )
+    await expect(building).rejects.toThrow("enough")
+    const before = workspace.read("built")
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(workspace.read("built")).toBe(before)
+    expect(events.at(-1)).toMatchObject({ type: "tool_call_finished", status: "error", error: "cancelled" })
+  })
+
+  it("a read-only workspace, when asked for", async () => {
+    expect((await run("echo x > new", { read_only: true })).exit_code).not.toBe(0)
+    expect(workspace.exists("new")).toBe(false)
+  })
+
+  it("long commands give signs of life", async () => {
+    const heard: Array<Progress> = []
+    await call({ command: "echo compiling; sleep 1.3" }, { onProgress: (progress: Progress) => heard.push(progress) })
+    expect(heard[0]).toEqual({ message: "compiling", done: 1 })
+  })
+
+  it("secrets do not leak in, and are redacted in the record", async () => {
+    process.env["SOME_API_TOKEN"] = "sk-0123456789abcdef0123"
+    const result = await run('echo "[$SOME_API_TOKEN]"', { env: { MY_TOKEN: "sk-fedcba9876543210fedc" } })
+    delete process.env["SOME_API_TOKEN"]
+    expect(result.stdout).toBe("[]\n")
+    expect(JSON.stringify(events)).not.toContain("sk-fedcba")
+  })
+
+  it("a missing interpreter says so", async () => {
+    const open = await host
+    const reply = await open.call("run_code", {
+      language: "python",
+      code: "print(1)",
+      env: { PATH: "/nowhere:/usr/sbin" }
+    })
+    expect(reply.wire).toMatchObject({ ok: false, error: { code: "command_not_found" } })
+  })
+
+  it("the record names the sandbox", async () => {
+    await run("true")
+    const chosen = events.findLast(({ type }) => type === "sandbox_chosen")
+    expect(chosen).toMatchObject({ tool: "run_command", isolated: true })
+  })
+})
+
+describe.runIf(isLinux)("commands without a sandbox", () => {
+  it("run only by choice, and reply and record say so", async () => {
+    const { host, events, workspace } = opened(noSandbox())
+    const open = await host
+    const reply = await open.call("run_command", { command: "true" })
+    expect(reply.wire).toMatchObject({ ok: true, result: { sandbox: { kind: "none", isolated: false } } })
+    expect(reply.text).toBe("[ran without a sandbox]\n")
+    expect(events.find(({ type }) => type === "sandbox_chosen")).toMatchObject({ kind: "none", isolated: false })
+    await open.dispose()
+    workspace.remove()
+  })
+
+  it("say so in toolrouter's message", async () => {
+    const { host, workspace } = opened(noSandbox(), { dialect: toolrouter })
+    const open = await host
+    const reply = await open.call("shell", { command: "true" })
+    expect(reply.wire).toMatchObject({ returncode: 0, message: "it ran without a sandbox" })
+    await open.dispose()
+    workspace.remove()
+  })
+
+  it("do not run where the host has none", async () => {
+    const { host, workspace } = opened(refuseCommands)
+    const open = await host
+    const reply = await open.call("run_command", { command: "touch made" })
+    expect(reply.wire).toMatchObject({ ok: false, error: { code: "sandbox_unavailable" } })
+    expect(workspace.exists("made")).toBe(false)
+    await open.dispose()
+    workspace.remove()
+  })
+
+  it("get the network only where the host's configuration allows it", async () => {
+    const { host, workspace } = opened(noSandbox(), { config: { network: "on_request" } })
+    const open = await host
+    const reply = await open.call("run_command", { command: "true", network: true })
+    expect(reply.ok).toBe(true)
+    await open.dispose()
+    workspace.remove()
+  })
+
+  it("refuse commands longer than the system takes", async () => {
+    const { host, workspace } = opened(noSandbox())
+    const open = await host
+    const reply = await open.call("run_command", { command: `echo ${"x".repeat(140_000)}` })
+    expect(reply.wire).toMatchObject({ ok: false, error: { code: "invalid_params" } })
+    await open.dispose()
+    workspace.remove()
+  })
+})
