@@ -51,6 +51,7 @@ export {
   type ProcessEnd,
   Processes,
   type ProcessTree,
+  type RunErrorCode,
   type RunOptions,
   type TreeLimits
 } from "./services/processes.ts"

@@ -8,6 +8,7 @@ import {
   makeToolError,
   type ProcessEnd,
   Processes,
+  type RunErrorCode,
   type RunOptions,
   type ToolError
 } from "@haft/core"
@@ -28,7 +29,7 @@ const giveUpMs = 3000
 /** After the end of a program, for what is still in the pipes. */
 const drainMs = 100
 
-type RunError = ToolError<"command_not_found" | "permission_denied" | "sandbox_error">
+type RunError = ToolError<RunErrorCode>
 
 /** Programs on this machine. When the host ends, whatever way, all that it started ends too. */
 export const nodeProcesses: Layer.Layer<Processes> = Layer.effect(
@@ -147,6 +148,8 @@ class RunningProgram {
       throw makeToolError("command_not_found", `there is no program '${this.#missing}' in the sandbox`)
     }
     if (command.gated === true && !this.#isOpen && !this.#isStopped) throw this.#notShut(end.exitCode)
+    const failure = this.#isStopped ? undefined : command.failure?.(end.exitCode, this.#launcherSays)
+    if (failure !== undefined) throw failure
     return { ...end, leftRunning }
   }
 
@@ -156,7 +159,6 @@ class RunningProgram {
 
   async #end(started: Started): Promise<void> {
     const { gated = false, alsoKill } = this.#command
-    const also = alsoKill === undefined ? undefined : Effect.runPromise(alsoKill)
     // Behind a closed gate nothing of the command's own runs yet, so nothing needs a grace.
     const isQuick = gated && !this.#isOpen
     if (isQuick) started.gate?.refuse()
@@ -172,7 +174,7 @@ class RunningProgram {
       // Who was just being started is not there to be ended yet.
       if (await Promise.race([started.end.then(() => true), sleep(5, false)])) break
     }
-    await also
+    if (alsoKill !== undefined) await Effect.runPromise(alsoKill)
   }
 
   #left(started: Started): number {
@@ -182,8 +184,12 @@ class RunningProgram {
   }
 
   #hearStderr(chunk: Uint8Array): void {
-    if (this.#command.gated !== true || this.#isOpen) this.#options.onStderr?.(chunk)
-    else this.#launcherSays = (this.#launcherSays + Buffer.from(chunk).toString()).slice(0, 2000)
+    const { gated = false, failure } = this.#command
+    const isLaunchers = gated && !this.#isOpen
+    if (!isLaunchers) this.#options.onStderr?.(chunk)
+    if ((isLaunchers || failure !== undefined) && this.#launcherSays.length < 2000) {
+      this.#launcherSays += Buffer.from(chunk.subarray(0, 2000)).toString()
+    }
   }
 
   #hearGate(line: string): void {

@@ -26,9 +26,14 @@ export interface Command {
   readonly alsoKill?: Effect.Effect<void>
   /** The same as a program with its arguments, for when the host itself is killed. */
   readonly ifHostDies?: ReadonlyArray<string>
+  /** Tells a launcher's own failure from the command's, by its exit code and the beginning of what it printed as errors. */
+  readonly failure?: (exitCode: number | null, stderr: string) => ToolError<RunErrorCode> | undefined
   /** Runs once the process is gone, however it ended. */
   readonly afterEnd?: Effect.Effect<void>
 }
+
+/** Why a program did not run. */
+export type RunErrorCode = "command_not_found" | "permission_denied" | "sandbox_error"
 
 /** Limits on a process tree as a sum. */
 export interface TreeLimits {
@@ -64,10 +69,7 @@ export interface ProcessTree {
 export class Processes extends Context.Service<
   Processes,
   {
-    readonly run: (
-      command: Command,
-      options?: RunOptions
-    ) => Effect.Effect<ProcessEnd, ToolError<"command_not_found" | "permission_denied" | "sandbox_error">>
+    readonly run: (command: Command, options?: RunOptions) => Effect.Effect<ProcessEnd, ToolError<RunErrorCode>>
     /** Ends a process that was started by other means, such as behind a terminal. Returns once nothing of it is left. */
     readonly end: (tree: ProcessTree) => Effect.Effect<void>
   }

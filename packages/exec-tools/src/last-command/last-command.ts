@@ -35,11 +35,9 @@ export class CommandMemory extends Context.Service<
 }
 
 /** The command that ran last, by any tool of this host that runs commands. */
-export const lastCommand: Effect.Effect<PastCommand, ToolError<"no_history">, CommandMemory> = CommandMemory.use(
-  ({ last }) =>
-    Effect.flatMap(last, (found) =>
-      found === undefined
-        ? toolError("no_history", "no command has run yet", { suggestion: "Run a command first." })
-        : Effect.succeed(found)
-    )
-)
+export const lastCommand: Effect.Effect<PastCommand, ToolError<"no_history">, CommandMemory> = Effect.gen(function* () {
+  const { last } = yield* CommandMemory
+  const found = yield* last
+  if (found !== undefined) return found
+  return yield* toolError("no_history", "no command has run yet", { suggestion: "Run a command first." })
+})

@@ -30,6 +30,7 @@ export interface Launched {
 export class Launcher {
   readonly #shell: ChildProcess
   readonly #waiting = new Map<number, Waiting>()
+  readonly #wills = new Set<string>()
   readonly lost: Promise<void>
   #count = 0
   isLost = false
@@ -53,7 +54,7 @@ export class Launcher {
     const ended = Promise.withResolvers<number>()
     this.#waiting.set(id, { begin: begun.resolve, end: ended.resolve, heard: 0 })
     this.#wake()
-    this.#shell.stdin?.write(codeFor(id, launch))
+    this.#shell.stdin?.write(this.#lastWill(launch.ifHostDies) + codeFor(id, launch))
     return { waiter: await begun.promise, end: ended.promise }
   }
 
@@ -84,6 +85,14 @@ export class Launcher {
       end(lostCode)
     }
     this.#waiting.clear()
+  }
+
+  // Said once, however many commands ask for it.
+  #lastWill(words: ReadonlyArray<string> | undefined): string {
+    const will = words?.map(quoted).join(" ")
+    if (will === undefined || this.#wills.has(will)) return ""
+    this.#wills.add(will)
+    return `orphans="$orphans"${quoted(`${will};`)}\n`
   }
 
   // A host that has nothing to wait for may end; one that runs a program may not.
@@ -152,7 +161,7 @@ trap : HUP INT TERM
 `
 
 const codeFor = (id: number, launch: Launch): string => {
-  const { program, args, directory, env, streams, ownSession, ifHostDies } = launch
+  const { program, args, directory, env, streams, ownSession } = launch
   const assignments = Object.entries(env).map(([name, value]) => quoted(`${name}=${value}`))
   const redirections = [...streams].map(([descriptor, { path, mode }]) => `${descriptor}${mode}${quoted(path)}`)
   const words = [
@@ -166,8 +175,7 @@ const codeFor = (id: number, launch: Launch): string => {
     "9>&-"
   ]
   const run = `cd ${quoted(directory)} && exec ${words.join(" ")}`
-  const job = `{ ( ${run} ); echo "end ${id} $?" >&9; } 2>/dev/null </dev/null &\necho "begin ${id} $!" >&9\n`
-  return ifHostDies === undefined ? job : `orphans="$orphans "${quoted(`${ifHostDies.map(quoted).join(" ")};`)}\n${job}`
+  return `{ ( ${run} ); echo "end ${id} $?" >&9; } 2>/dev/null </dev/null &\necho "begin ${id} $!" >&9\n`
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -4,15 +4,20 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { bubblewrapSandbox } from "./bubblewrap.ts"
-import type { SandboxOptions } from "./limits.ts"
+import { type ContainerOptions, containerSandbox } from "./docker.ts"
 import { unavailable } from "./probe.ts"
+import { seatbeltSandbox } from "./seatbelt.ts"
 import { unshareSandbox } from "./unshare.ts"
 
 type SandboxLayer = Layer.Layer<Sandbox, never, Workspace | Processes>
 
 /** The strongest sandbox that works on this machine, found with the first command. Never none. */
-export const autoSandbox = (options: SandboxOptions = {}): SandboxLayer =>
-  firstThatWorks([bubblewrapSandbox(options), unshareSandbox(options)])
+export const autoSandbox = (options: ContainerOptions = {}): SandboxLayer =>
+  firstThatWorks(
+    process.platform === "linux"
+      ? [bubblewrapSandbox(options), unshareSandbox(options), containerSandbox(options)]
+      : [seatbeltSandbox(options), containerSandbox(options)]
+  )
 
 /** The first of these that really runs a command. */
 export const firstThatWorks = (candidates: ReadonlyArray<SandboxLayer>): SandboxLayer =>

@@ -55,7 +55,7 @@ export const bubblewrapSandbox = (options: SandboxOptions = {}): Layer.Layer<San
 interface Plan {
   readonly root: string
   /** The copy of the system's settings. */
-  readonly settings: string
+  readonly settings: () => string
   readonly limits: SandboxLimits
   readonly options: SandboxOptions
   readonly request: SandboxRequest
@@ -76,7 +76,7 @@ const planOf = (command: Command, { root, settings, limits, options, request }: 
       ...(network ? [] : ["--unshare-net"]),
       // A terminal's own session must stay, or Ctrl-C reaches nobody.
       ...(terminal ? [] : ["--new-session"]),
-      ...systemMounts(settings, network).flatMap(mountOptions),
+      ...systemMounts(settings(), network).flatMap(mountOptions),
       "--proc",
       "/proc",
       ...kernelFiles.map(readable).flatMap(mountOptions),

@@ -37,20 +37,25 @@ export const systemMounts = (settingsCopy: string, network: boolean): ReadonlyAr
   ...(network && existsSync(resolver) ? [readable(resolver)] : [])
 ]
 
-/** A copy of those settings, for as long as the host lives. One mount costs a command less time than many. */
-export const settingsCopy: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
-  Effect.sync(() => {
-    const directory = mkdtempSync(join(tmpdir(), "haft-settings-"))
-    for (const name of settings) {
-      const path = join("/etc", name)
-      if (lstat(path) !== undefined) cpSync(path, join(directory, name), { recursive: true, verbatimSymlinks: true })
-    }
-    writeFileSync(join(directory, "resolv.conf"), "")
-    chmodSync(directory, 0o755)
-    return directory
-  }),
-  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+/** A copy of those settings, made with the first use and kept while the host lives. One mount costs less than many. */
+export const settingsCopy: Effect.Effect<() => string, never, Scope.Scope> = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync((): { directory?: string } => ({})),
+    ({ directory }) => Effect.sync(() => directory !== undefined && rmSync(directory, { recursive: true, force: true }))
+  ),
+  (copy) => () => (copy.directory ??= copySettings())
 )
+
+const copySettings = (): string => {
+  const directory = mkdtempSync(join(tmpdir(), "haft-settings-"))
+  for (const name of settings) {
+    const path = join("/etc", name)
+    if (lstat(path) !== undefined) cpSync(path, join(directory, name), { recursive: true, verbatimSymlinks: true })
+  }
+  writeFileSync(join(directory, "resolv.conf"), "")
+  chmodSync(directory, 0o755)
+  return directory
+}
 
 /** What of the host's own a command works with: the workspace, and what the host's configuration adds. */
 export const ownMounts = (root: string, options: SandboxOptions, isWritable: boolean): ReadonlyArray<Mount> => [

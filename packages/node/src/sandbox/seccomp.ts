@@ -9,6 +9,60 @@ export const seccompFilter = (architecture: string = process.arch): Uint8Array |
   return numbers === undefined ? undefined : assemble(programFor(numbers))
 }
 
+/** The same as docker and podman take it. */
+export const containerProfile = (): object => {
+  const rule = (names: ReadonlyArray<string>, errnoRet: number, condition?: object) => ({
+    names,
+    action: "SCMP_ACT_ERRNO",
+    errnoRet,
+    ...(condition !== undefined && { args: [condition] })
+  })
+  const equal = (index: number, value: number) => ({ index, value, op: "SCMP_CMP_EQ" })
+  const masked = { index: 0, value: newUserNamespace, valueTwo: newUserNamespace, op: "SCMP_CMP_MASKED_EQ" }
+  return {
+    defaultAction: "SCMP_ACT_ALLOW",
+    syscalls: [
+      rule(unknownNames, 38),
+      rule(forbiddenNames, 1),
+      ...Array.from({ length: 64 }, (_, family) => family)
+        .filter((family) => !families.includes(family))
+        .map((family) => rule(["socket", "socketpair"], 97, equal(0, family))),
+      ...terminalTricks.map((request) => rule(["ioctl"], 1, equal(1, request))),
+      rule(["clone", "unshare"], 1, masked)
+    ]
+  }
+}
+
+/** Answered as if the kernel had never heard of them, so that programs fall back to something older. */
+const unknownNames = ["io_uring_setup", "io_uring_enter", "io_uring_register", "clone3"]
+
+const forbiddenNames = [
+  "add_key",
+  "request_key",
+  "keyctl",
+  "bpf",
+  "perf_event_open",
+  "userfaultfd",
+  "kexec_load",
+  "kexec_file_load",
+  "init_module",
+  "finit_module",
+  "delete_module",
+  "mount",
+  "umount2",
+  "pivot_root",
+  "swapon",
+  "swapoff",
+  "reboot",
+  "setns",
+  "open_by_handle_at",
+  "open_tree",
+  "move_mount",
+  "fsopen",
+  "fsmount",
+  "mount_setattr"
+]
+
 interface SystemCalls {
   readonly audit: number
   readonly socket: number
@@ -16,7 +70,7 @@ interface SystemCalls {
   readonly ioctl: number
   readonly clone: number
   readonly unshare: number
-  /** Answered as if the kernel had never heard of them, so that programs fall back to something older. */
+  /** In the order of the names. */
   readonly unknown: ReadonlyArray<number>
   readonly forbidden: ReadonlyArray<number>
 }
@@ -29,11 +83,7 @@ const systemCalls: Readonly<Record<string, SystemCalls>> = {
     ioctl: 16,
     clone: 56,
     unshare: 272,
-    // io_uring_setup, io_uring_enter, io_uring_register, clone3
     unknown: [425, 426, 427, 435],
-    // add_key, request_key, keyctl, bpf, perf_event_open, userfaultfd, kexec_load, kexec_file_load, init_module,
-    // finit_module, delete_module, mount, umount2, pivot_root, swapon, swapoff, reboot, setns, open_by_handle_at,
-    // open_tree, move_mount, fsopen, fsmount, mount_setattr
     forbidden: [
       248, 249, 250, 321, 298, 323, 246, 320, 175, 313, 176, 165, 166, 155, 167, 168, 169, 308, 304, 428, 429, 430, 432,
       442

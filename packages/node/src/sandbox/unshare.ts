@@ -58,7 +58,7 @@ export const unshareSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandbo
 
 interface Plan {
   readonly root: string
-  readonly settings: string
+  readonly settings: () => string
   readonly limits: SandboxLimits
   readonly options: SandboxOptions
   readonly request: SandboxRequest
@@ -79,7 +79,7 @@ const planOf = (command: Command, { root, settings, limits, options, request }: 
   })
   const size = String(limits.temporaryBytes)
   const steps: ReadonlyArray<Step> = [
-    ...systemMounts(settings, network).map(stepOf),
+    ...systemMounts(settings(), network).map(stepOf),
     ["proc", "", "/proc"],
     ...kernelFiles.map(readable).map(stepOf),
     ["devices", size, "/dev"],

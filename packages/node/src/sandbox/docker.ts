@@ -1,0 +1,236 @@
+import { randomBytes } from "node:crypto"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import {
+  type Command,
+  makeToolError,
+  Processes,
+  type RunErrorCode,
+  Sandbox,
+  type SandboxDescription,
+  type SandboxRequest,
+  type ToolError,
+  toolError,
+  Workspace
+} from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import { environmentFor } from "./environment.ts"
+import { defaultLimits, type SandboxLimits, type SandboxOptions } from "./limits.ts"
+import { type Mount, ownMounts } from "./paths.ts"
+import { findProgram, probed } from "./probe.ts"
+import { containerProfile } from "./seccomp.ts"
+
+export interface ContainerOptions extends SandboxOptions {
+  /** It must be there already: a sandbox fetches nothing. */
+  readonly image?: string
+  /** The first that is installed when absent. */
+  readonly engine?: "docker" | "podman"
+  /** Processors that one command may keep busy. */
+  readonly processors?: number
+}
+
+/** A container for each command, by docker or podman. The image brings the programs; the workspace is mounted. */
+export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sandbox, never, Workspace | Processes> =>
+  Layer.effect(
+    Sandbox,
+    Effect.gen(function* () {
+      const { root } = yield* Workspace
+      const processes = yield* Processes
+      const engine = yield* Effect.sync(() =>
+        (options.engine === undefined ? ["docker", "podman"] : [options.engine])
+          .map(findProgram)
+          .find((path) => path !== undefined)
+      )
+      const host = randomBytes(8).toString("hex")
+      const profile = yield* profileFile
+      const engineRuns: EngineRuns = (words) =>
+        Effect.ignore(processes.run(engineCommand(words), { timeoutMs: 20_000 }))
+      const wrap = (command: Command, request: SandboxRequest = {}): Command => {
+        const name = `haft-${host}-${randomBytes(4).toString("hex")}`
+        const plan = { name, host, root, profile, limits: { ...defaultLimits, ...options.limits }, options, request }
+        return {
+          ...inContainer(engine ?? "docker", command, plan),
+          alsoKill: removeContainer(engine ?? "docker", name, engineRuns)
+        }
+      }
+      const works = yield* probed("docker", engine, wrap)
+      // Containers outlive the program that started them: what an interrupted start left is removed at the end.
+      yield* Effect.addFinalizer(() => (engine === undefined ? Effect.void : engineRuns(sweep(engine, host))))
+      return {
+        wrap: (command, request) =>
+          root === "/"
+            ? toolError("sandbox_error", "the workspace is the whole machine, so a sandbox would hold nothing back")
+            : Effect.flatMap(works, () => Effect.sync(() => wrap(command, request))),
+        describe: Effect.as(works, describe({ ...defaultLimits, ...options.limits }))
+      }
+    })
+  )
+
+interface Plan {
+  readonly name: string
+  readonly host: string
+  readonly root: string
+  readonly profile: string
+  readonly limits: SandboxLimits
+  readonly options: ContainerOptions
+  readonly request: SandboxRequest
+}
+
+const defaultImage = "debian:stable-slim"
+
+const inContainer = (engine: string, command: Command, plan: Plan): Command => {
+  const { terminal = false } = plan.request
+  const missing = `haft-missing-${randomBytes(8).toString("hex")}`
+  const image = plan.options.image ?? defaultImage
+  const inside = ["sh", "-c", lookUp(missing), "haft", command.program, ...command.args]
+  const run = [...runOptions(command, plan), image, ...inside]
+  const attach = command.stdin === undefined ? [] : ["-i"]
+  return {
+    program: terminal ? "/bin/sh" : engine,
+    args: terminal ? ["-c", askForTerminal, "haft", engine, ...run] : ["run", ...attach, ...run],
+    directory: "/",
+    env: engineEnvironment(),
+    ...(command.stdin !== undefined && { stdin: command.stdin }),
+    ifHostDies: sweep(engine, plan.host),
+    failure: failureOf(missing, command.program)
+  }
+}
+
+const lookUp = (missing: string): string =>
+  `command -v "$1" >/dev/null || { echo ${missing} >&2; exit 127; }; exec "$@"`
+
+// The engine refuses a terminal where there is none, as in a test.
+const askForTerminal = `engine=$1; shift; if [ -t 0 ]; then exec "$engine" run -i -t "$@"; fi; exec "$engine" run "$@"`
+
+const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
+  const { limits, options, request, root } = plan
+  const { network = false, writable = true } = request
+  const memory = String(limits.memoryBytes)
+  const size = String(limits.temporaryBytes)
+  return [
+    "--rm",
+    "--init",
+    "--pull=never",
+    "--log-driver=none",
+    `--name=${plan.name}`,
+    `--label=haft.host=${plan.host}`,
+    ...(network ? [] : ["--network=none"]),
+    "--read-only",
+    `--tmpfs=/tmp:rw,exec,nosuid,nodev,mode=1777,size=${size}`,
+    `--shm-size=${size}`,
+    `--memory=${memory}`,
+    `--memory-swap=${memory}`,
+    `--pids-limit=${limits.processes}`,
+    `--cpus=${options.processors ?? 2}`,
+    "--cap-drop=ALL",
+    "--security-opt=no-new-privileges",
+    `--security-opt=seccomp=${plan.profile}`,
+    `--user=${process.getuid?.() ?? 65_534}:${process.getgid?.() ?? 65_534}`,
+    "--ulimit=core=0",
+    `--ulimit=fsize=${limits.fileSizeBytes}`,
+    `--ulimit=nofile=${limits.openFiles}`,
+    `--ulimit=cpu=${limits.cpuSeconds}`,
+    ...ownMounts(root, options, writable).map(mountOption),
+    `--workdir=${command.directory}`,
+    ...Object.entries(containerEnvironment(command, plan)).map(([name, value]) => `--env=${name}=${value}`)
+  ]
+}
+
+// The image has its own programs in its own places, and its own users.
+const containerEnvironment = (command: Command, { options, request }: Plan): Record<string, string> => {
+  const names = options.environment ?? []
+  const environment = environmentFor({}, request, { names, home: "/tmp", temporary: "/tmp" })
+  for (const name of ["PATH", "SHELL", "USER", "LOGNAME"]) if (!names.includes(name)) delete environment[name]
+  return { ...environment, ...command.env }
+}
+
+const mountOption = (mount: Mount): string => {
+  const fields =
+    mount.kind === "empty" || mount.kind === "link"
+      ? ["type=tmpfs", `dst=${mount.path}`, "tmpfs-mode=0755", "readonly"]
+      : [
+          "type=bind",
+          `src=${mount.from ?? mount.path}`,
+          `dst=${mount.path}`,
+          ...(mount.kind === "readable" ? ["readonly"] : [])
+        ]
+  return `--mount=${fields.map(quoted).join(",")}`
+}
+
+// The engine reads the value as a line of CSV.
+const quoted = (field: string): string => (/[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)
+
+const failureOf =
+  (missing: string, program: string) =>
+  (exitCode: number | null, stderr: string): ToolError<RunErrorCode> | undefined => {
+    if (exitCode === 127 && stderr.startsWith(missing)) {
+      return makeToolError("command_not_found", `there is no program '${program}' in the sandbox`)
+    }
+    // The engine's own code for a container that could not be made.
+    return exitCode === 125 && /^(?:docker|Error|podman)/.test(stderr)
+      ? makeToolError("sandbox_error", `the sandbox could not be set up: ${stderr.split("\n")[0] ?? ""}`)
+      : undefined
+  }
+
+type EngineRuns = (words: ReadonlyArray<string>) => Effect.Effect<void>
+
+// A container that was still being made when its command was given up appears a moment later.
+const removeContainer = (engine: string, name: string, engineRuns: EngineRuns): Effect.Effect<void> => {
+  const remove = engineRuns([engine, "rm", "--force", name])
+  return Effect.andThen(remove, remove.pipe(Effect.delay("500 millis"), Effect.forkDetach, Effect.asVoid))
+}
+
+/** Removes every container of a host. */
+const sweep = (engine: string, host: string): ReadonlyArray<string> => [
+  "/bin/sh",
+  "-c",
+  `all=$("$1" ps --all --quiet --filter "label=haft.host=$2"); [ -z "$all" ] || "$1" rm --force $all`,
+  "haft",
+  engine,
+  host
+]
+
+const engineCommand = ([program = "", ...args]: ReadonlyArray<string>): Command => ({
+  program,
+  args,
+  directory: "/",
+  env: engineEnvironment()
+})
+
+/** How the engine's own program finds its engine. */
+const engineEnvironment = (): Record<string, string> =>
+  Object.fromEntries(
+    ["PATH", "HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "CONTAINER_HOST", "XDG_RUNTIME_DIR"].flatMap(
+      (name) => {
+        const value = process.env[name]
+        return value === undefined ? [] : [[name, value] as const]
+      }
+    )
+  )
+
+const profileFile = Effect.acquireRelease(
+  Effect.sync(() => {
+    const directory = mkdtempSync(join(tmpdir(), "haft-profile-"))
+    const file = join(directory, "profile.json")
+    writeFileSync(file, JSON.stringify(containerProfile()))
+    return file
+  }),
+  (file) => Effect.sync(() => rmSync(join(file, ".."), { recursive: true, force: true }))
+)
+
+const describe = (limits: SandboxLimits): SandboxDescription => ({
+  kind: "docker",
+  isolated: true,
+  enforced: [
+    "no network unless a call is allowed it",
+    "only the image's programs and the workspace are visible",
+    "no capabilities, no new privileges, a filter for system calls",
+    `${limits.memoryBytes} bytes of memory and ${limits.processes} processes for all together`,
+    `files of at most ${limits.fileSizeBytes} bytes, ${limits.openFiles} open, ${limits.cpuSeconds} s of CPU each`
+  ],
+  notEnforced: ["how many processes a command left is not known; they end with its container"]
+})

@@ -1,0 +1,100 @@
+import { homedir, tmpdir } from "node:os"
+
+import { type Command, type Processes, Sandbox, type SandboxRequest, toolError, Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import { environmentFor } from "./environment.ts"
+import { defaultLimits, limitCode, type SandboxOptions } from "./limits.ts"
+import { ownMounts } from "./paths.ts"
+import { findProgram, probed } from "./probe.ts"
+
+/**
+ * macOS, with `sandbox-exec` and Apple's profile language. There are no namespaces: a command sees the host's
+ * processes, and /tmp is everybody's. Written to Apple's documentation; it has not been run on a Mac.
+ */
+export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandbox, never, Workspace | Processes> =>
+  Layer.effect(
+    Sandbox,
+    Effect.gen(function* () {
+      const { root } = yield* Workspace
+      const limits = { ...defaultLimits, ...options.limits }
+      const program = yield* Effect.sync(() =>
+        process.platform === "darwin" ? findProgram("sandbox-exec") : undefined
+      )
+      const wrap = (command: Command, request: SandboxRequest = {}): Command => ({
+        ...command,
+        program: program ?? "sandbox-exec",
+        args: [
+          "-p",
+          seatbeltProfile(root, options, request),
+          "/bin/sh",
+          "-c",
+          `{ ${limitCode(limits)}\n} 2>/dev/null; exec "$@"`,
+          "haft",
+          command.program,
+          ...command.args
+        ],
+        env: environmentFor(command.env, request, {
+          names: options.environment ?? [],
+          home: tmpdir(),
+          temporary: tmpdir()
+        })
+      })
+      const works = yield* probed("seatbelt", program, wrap)
+      return {
+        wrap: (command, request) =>
+          root === "/"
+            ? toolError("sandbox_error", "the workspace is the whole machine, so a sandbox would hold nothing back")
+            : Effect.flatMap(works, () => Effect.sync(() => wrap(command, request))),
+        describe: Effect.as(works, {
+          kind: "seatbelt",
+          isolated: true,
+          enforced: [
+            "no network unless a call is allowed it",
+            "writes only to the workspace and temporary files",
+            "the home directory is hidden but for the workspace",
+            `files of at most ${limits.fileSizeBytes} bytes, ${limits.openFiles} open, ${limits.cpuSeconds} s of CPU each`
+          ],
+          notEnforced: ["own processes", "own /tmp", "memory for all processes together", "tested on a Mac"]
+        })
+      }
+    })
+  )
+
+/** The last rule that fits decides, so what is special comes last. */
+export const seatbeltProfile = (root: string, options: SandboxOptions, request: SandboxRequest): string => {
+  const { network = false, writable = true } = request
+  const own = ownMounts(root, options, writable)
+  const readable = own.map(({ path }) => path)
+  const changeable = own.filter(({ kind }) => kind === "writable").map(({ path }) => path)
+  const kept = own.filter(({ kind }) => kind !== "writable").map(({ path }) => path)
+  return [
+    "(version 1)",
+    "(deny default)",
+    '(import "system.sb")',
+    "(allow process-fork process-exec)",
+    "(allow signal (target same-sandbox))",
+    "(allow sysctl-read)",
+    "(allow file-read*)",
+    `(deny file-read* ${subpaths([homedir(), "/Users", "/Volumes", "/private/etc/ssh"])})`,
+    `(allow file-read* ${subpaths(readable)})`,
+    `(allow file-write* ${subpaths([tmpdir(), "/private/tmp", "/dev/null", "/dev/tty", ...changeable])})`,
+    `(deny file-write* ${subpaths(kept)})`,
+    // Renaming what holds a protected path would go round the rule above.
+    `(deny file-write-unlink ${[...kept, ...parents(kept, root)].map((path) => `(literal ${text(path)})`).join(" ")})`,
+    ...(network ? ["(allow network*)"] : ["(deny network*)", "(allow network* (local unix))"])
+  ]
+    .filter((line) => !line.endsWith(" )"))
+    .join("\n")
+}
+
+const subpaths = (paths: ReadonlyArray<string>): string => paths.map((path) => `(subpath ${text(path)})`).join(" ")
+
+const text = (path: string): string => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`
+
+const parents = (paths: ReadonlyArray<string>, root: string): ReadonlyArray<string> => [
+  ...new Set(
+    paths.map((path) => path.slice(0, path.lastIndexOf("/"))).filter((path) => path.startsWith(root) && path !== root)
+  )
+]
