@@ -16,9 +16,8 @@ export function* htmlToMarkdown(html: string, url: string): Generator<ReadablePa
 }
 
 /** Never part of what a page says. */
-const furniture = "head nav footer aside form button select textarea dialog script style noscript template svg".split(
-  " "
-)
+const furniture =
+  "head title nav footer aside form button select textarea dialog script style noscript template svg".split(" ")
 
 /** An article that leaves out most of the page is a misunderstanding: an index, a forum, a listing. */
 const leastShare = 0.25
@@ -64,7 +63,7 @@ const aboutPage = (html: string, url: string) => {
 
 const findArticle = (html: string, title: string | undefined): string | undefined => {
   const { document } = parseHTML(/<body[\s>]/i.test(html) ? html : `<html><body>${html}</body></html>`)
-  for (const element of document.querySelectorAll("script, style, noscript, template")) element.remove()
+  for (const element of document.querySelectorAll("body title, script, style, noscript, template")) element.remove()
   const length = document.body.textContent?.replaceAll(/\s+/g, " ").length ?? 0
   const article = readArticle(document)
   if (!article?.content || (article.length ?? 0) < length * leastShare) return undefined

@@ -89,6 +89,7 @@ describe("a page", () => {
     ["empty", "", /^$/],
     ["a fragment", "<p>Only <b>this</b></p>", /^Only \*\*this\*\*$/],
     ["broken markup", "<p>one<div>two</p><b>three", /one[^]*two[^]*three/],
+    ["nothing but a title and a text", "<title>t</title><p>hello", /^(?:# t\n\n)?hello$/],
     ["text alone", "just text", /^just text$/]
   ])("that is %s is read all the same", (_name, html, expected) => {
     expect(markdown(html)).toMatch(expected)
