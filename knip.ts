@@ -20,6 +20,8 @@ export default {
       // Names the plugin inside @effect/tsgo; there is no package to install.
       ignoreDependencies: ["@effect/language-service"]
     },
+    // The package has no types of its own; only the compiler looks for these.
+    "packages/web-tools": { ignoreDependencies: ["@types/http-cache-semantics"] },
     bench: { entry: ["src/main.ts", "src/groups/*.ts"] },
     ...Object.fromEntries(empty.map((name) => [`packages/${name}`, { ignoreDependencies: [/./] }]))
   }
