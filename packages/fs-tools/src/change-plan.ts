@@ -91,6 +91,8 @@ export class ChangePlan {
           { suggestion: "Use other characters, or write the whole file anew as UTF-8.", details: { path } }
         )
       }
+      // A file whose text stays is left alone.
+      if (replacements.every(({ start, end, text: now }) => text.text.slice(start, end) === now)) return text
       const edited = text.replace(replacements)
       const file = yield* this.#look(path)
       file.now = edited
@@ -100,14 +102,6 @@ export class ChangePlan {
   /** Puts a file where none is. */
   readonly add = (path: string, text: TextFile): Effect.Effect<void, PlanError> =>
     Effect.map(this.#lookAtNothing(path), (file) => {
-      file.now = text
-    })
-
-  /** Sets the text of a file, whether there is one or not. */
-  readonly put = (path: string, text: TextFile): Effect.Effect<void, PlanError> =>
-    Effect.gen({ self: this }, function* () {
-      const file = yield* this.#look(path)
-      if (file.now === "on disk") yield* this.#readForDiff(path)
       file.now = text
     })
 
@@ -162,7 +156,7 @@ export class ChangePlan {
     if (files.length === 0) return Effect.succeed([])
     // What goes away goes first, so that a directory can take a file's place.
     const changes = [...files.flatMap(removalsOf), ...files.flatMap(writesOf)]
-    return Effect.map(this.#workspace.commit(changes), (made) => files.map((file) => reportOf(file, made)))
+    return Effect.map(this.#workspace.commit(changes), (made) => files.flatMap((file) => reportOf(file, made)))
   })
 
   get #changed(): ReadonlyArray<PlannedFile> {
@@ -267,7 +261,7 @@ const isChanged = ({ disk, before, now, mode, newMode, movedFrom }: PlannedFile)
   if (movedFrom !== undefined) return true
   if (newMode !== undefined && newMode !== mode && now !== "absent") return true
   if (now === "absent") return disk !== undefined
-  return now !== "on disk" && (disk === undefined || before === undefined || now.text !== before.text)
+  return now !== "on disk" && (disk === undefined || now !== before)
 }
 
 const isMovedAsItIs = ({ now, newMode, movedFrom }: PlannedFile): boolean =>
@@ -322,11 +316,13 @@ const writesOf = (file: PlannedFile): ReadonlyArray<Change> => {
   ]
 }
 
-const reportOf = (file: PlannedFile, made: ReadonlyArray<ChangedPath>): PlannedChange => {
+/** Nothing for a file that was written with the content it had. */
+const reportOf = (file: PlannedFile, made: ReadonlyArray<ChangedPath>): ReadonlyArray<PlannedChange> => {
   const { path, now, movedFrom, disk } = file
   const change = made.find((one) => (one.movedTo ?? one.path) === path && one.kind !== "deleted")
   const facts = { bytesWritten: change?.bytesWritten ?? 0, hash: change?.after ?? "absent" }
-  if (movedFrom !== undefined) return { path: movedFrom.path, kind: "moved", movedTo: path, ...facts }
-  if (now === "absent") return { path, kind: "deleted", movedTo: undefined, ...facts }
-  return { path, kind: disk === undefined ? "created" : "modified", movedTo: undefined, ...facts }
+  if (movedFrom !== undefined) return [{ path: movedFrom.path, kind: "moved", movedTo: path, ...facts }]
+  if (now === "absent") return [{ path, kind: "deleted", movedTo: undefined, ...facts }]
+  if (change === undefined) return []
+  return [{ path, kind: disk === undefined ? "created" : "modified", movedTo: undefined, ...facts }]
 }

@@ -11,5 +11,5 @@ export interface LineRange {
 export const changedRanges = (before: TextFile, after: TextFile): ReadonlyArray<LineRange> =>
   editsBetween(before, after).map(({ newLine, added }) => {
     const start = Math.max(1, Math.min(newLine + 1, after.lineCount))
-    return { start, end: Math.max(start, newLine + added) }
+    return { start, end: Math.max(start, newLine + added.length) }
   })

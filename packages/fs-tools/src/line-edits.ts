@@ -1,50 +1,55 @@
 import type { TextFile } from "./text-file.ts"
 
-/** A stretch of lines that gives way to another. */
+/** A stretch of lines that gives way to others. */
 export interface LineEdit {
+  readonly oldLine: number
+  readonly removed: number
+  readonly newLine: number
+  /** Each with its newline, if it has one. */
+  readonly added: ReadonlyArray<string>
+}
+
+/** Beyond this many differences a shortest list is not worth its time: all is shown as replaced. */
+const maximumDistance = 1000
+
+/** What turns one text into another, line by line. Only the part that differs is looked at. */
+export const editsBetween = (before: TextFile, after: TextFile): ReadonlyArray<LineEdit> => {
+  const { start, end, text } = after.changeFrom(before)
+  const firstLine = before.lineAt(start)
+  const from = before.lineStart(firstLine)
+  const to = before.lineStart(before.lineAt(end) + 1)
+  const old = linesOf(before.text.slice(from, to))
+  const now = linesOf(before.text.slice(from, start) + text + before.text.slice(end, to))
+  const same = sameLines(old, now)
+  const [oldMiddle, newMiddle] = [old, now].map((lines) => lines.slice(same.before, lines.length - same.after))
+  return stepsBetween(oldMiddle ?? [], newMiddle ?? []).map(({ oldLine, removed, newLine, added }) => ({
+    oldLine: oldLine + firstLine + same.before,
+    removed,
+    newLine: newLine + firstLine + same.before,
+    added: now.slice(newLine + same.before, newLine + same.before + added)
+  }))
+}
+
+const linesOf = (text: string): ReadonlyArray<string> => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+
+const sameLines = (old: ReadonlyArray<string>, now: ReadonlyArray<string>) => {
+  const most = Math.min(old.length, now.length)
+  let before = 0
+  while (before < most && old[before] === now[before]) before++
+  let after = 0
+  while (after < most - before && old[old.length - 1 - after] === now[now.length - 1 - after]) after++
+  return { before, after }
+}
+
+interface Step {
   readonly oldLine: number
   readonly removed: number
   readonly newLine: number
   readonly added: number
 }
 
-/** Beyond this many differences a shortest list is not worth its time: all is shown as replaced. */
-const maximumDistance = 1000
-
-/** What turns one text into another, line by line. Lines differ when their ends do. */
-export const editsBetween = (before: TextFile, after: TextFile): ReadonlyArray<LineEdit> => {
-  const shared = commonEnds(before, after)
-  return lineEdits(
-    linesBetween(before, shared.start, before.lineCount - shared.end),
-    linesBetween(after, shared.start, after.lineCount - shared.end)
-  ).map(({ oldLine, removed, newLine, added }) => ({
-    oldLine: oldLine + shared.start,
-    removed,
-    newLine: newLine + shared.start,
-    added
-  }))
-}
-
-const commonEnds = (before: TextFile, after: TextFile): { readonly start: number; readonly end: number } => {
-  const most = Math.min(before.lineCount, after.lineCount)
-  let start = 0
-  while (start < most && isSameLine(before, start, after, start)) start++
-  let end = 0
-  while (end < most - start && isSameLine(before, before.lineCount - 1 - end, after, after.lineCount - 1 - end)) end++
-  return { start, end }
-}
-
-const isSameLine = (one: TextFile, line: number, other: TextFile, otherLine: number): boolean =>
-  other.lineEquals(otherLine, one.line(line)) && one.endsWithNewline(line) === other.endsWithNewline(otherLine)
-
-const linesBetween = (file: TextFile, from: number, to: number): ReadonlyArray<string> =>
-  Array.from({ length: to - from }, (_, index) => {
-    const line = from + index
-    return file.line(line) + (file.endsWithNewline(line) ? "\n" : "")
-  })
-
-/** A shortest list of edits from one list of lines to another, by Myers' greedy algorithm. */
-const lineEdits = (old: ReadonlyArray<string>, now: ReadonlyArray<string>): ReadonlyArray<LineEdit> => {
+/** A shortest list of steps from one list of lines to another, by Myers' greedy algorithm. */
+const stepsBetween = (old: ReadonlyArray<string>, now: ReadonlyArray<string>): ReadonlyArray<Step> => {
   if (old.length === 0 && now.length === 0) return []
   const trace = old.length === 0 || now.length === 0 ? undefined : furthestPaths(old, now)
   if (trace === undefined) return [{ oldLine: 0, removed: old.length, newLine: 0, added: now.length }]
@@ -85,8 +90,8 @@ const comesFromAbove = (above: number, left: number): boolean => above > left
 const reachedOn = (reached: Int32Array, distance: number, diagonal: number): number =>
   Math.abs(diagonal) > distance ? -1 : (reached[diagonal + distance + 1] ?? -1)
 
-const stepsBack = (trace: ReadonlyArray<Int32Array>, oldLength: number, newLength: number): ReadonlyArray<LineEdit> => {
-  const steps: Array<LineEdit> = []
+const stepsBack = (trace: ReadonlyArray<Int32Array>, oldLength: number, newLength: number): ReadonlyArray<Step> => {
+  const steps: Array<Step> = []
   let x = oldLength
   let y = newLength
   for (let distance = trace.length - 1; distance > 0; distance--) {
@@ -102,8 +107,8 @@ const stepsBack = (trace: ReadonlyArray<Int32Array>, oldLength: number, newLengt
   return steps.toReversed()
 }
 
-const merged = (steps: ReadonlyArray<LineEdit>): ReadonlyArray<LineEdit> => {
-  const edits: Array<LineEdit> = []
+const merged = (steps: ReadonlyArray<Step>): ReadonlyArray<Step> => {
+  const edits: Array<Step> = []
   for (const step of steps) {
     const last = edits.at(-1)
     if (

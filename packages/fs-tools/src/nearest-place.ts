@@ -36,6 +36,9 @@ export const describeNearest = (
   }
 }
 
+/** Lines beyond these are not compared: a hint is not worth seconds. */
+const linesCompared = 200_000
+
 const normalised = (line: string): string => foldLookAlikes(line).replace(/\s+/g, " ").trim()
 
 const lineOrEmpty = (file: TextFile, line: number): string =>
@@ -52,7 +55,7 @@ const byCommonLines = (file: TextFile, expected: ReadonlyArray<string>): number 
   }
   const votes = new Map<number, number>()
   let best: number | undefined
-  for (let line = 0; line < file.lineCount; line++) {
+  for (let line = 0; line < Math.min(file.lineCount, linesCompared); line++) {
     for (const index of wanted.get(normalised(file.line(line).slice(0, 1000))) ?? []) {
       const start = line - index
       const count = (votes.get(start) ?? 0) + 1
@@ -62,8 +65,6 @@ const byCommonLines = (file: TextFile, expected: ReadonlyArray<string>): number 
   }
   return best
 }
-
-const linesCompared = 50_000
 
 /** The place of the line that is most like the longest expected one. */
 const bySimilarLine = (file: TextFile, expected: ReadonlyArray<string>): number | undefined => {

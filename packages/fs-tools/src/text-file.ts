@@ -42,9 +42,7 @@ export class TextFile {
 
   /** All of it. The byte order mark of UTF-8 is its first character; that of UTF-16 is no part of it. */
   get text(): string {
-    return (this.#text ??= this.#pieces
-      .map((piece) => ("text" in piece ? piece.text : this.#original.text.slice(piece.start, piece.end)))
-      .join(""))
+    return (this.#text ??= this.#pieces.map((piece) => this.#textOf(piece)).join(""))
   }
 
   /** A newline ends a line: `a\nb\n` has two lines, an empty file none. */
@@ -104,6 +102,38 @@ export class TextFile {
     return new TextFile(this.#original, pieces)
   }
 
+  /**
+   * The one stretch of `before` that has to be replaced to get this file. A file that was made from `before`
+   * knows it without looking at the text.
+   */
+  changeFrom(before: TextFile): Replacement {
+    return before.#original === this.#original && before.#isPristine
+      ? this.#ownChange()
+      : changeBetween(before.text, this.text)
+  }
+
+  get #isPristine(): boolean {
+    const [piece] = this.#pieces
+    return (
+      this.#pieces.length === 1 && piece !== undefined && "start" in piece && piece.end === this.#original.text.length
+    )
+  }
+
+  #ownChange(): Replacement {
+    const { length } = this.#original.text
+    const head = this.#pieces[0]
+    const tail = this.#pieces.at(-1)
+    const start = head !== undefined && "start" in head && head.start === 0 ? head.end : 0
+    const end =
+      tail !== undefined && "start" in tail && tail.end === length && tail.start >= start ? tail.start : length
+    const between = this.#pieces.slice(start === 0 ? 0 : 1, end === length ? undefined : -1)
+    return { start, end, text: between.map((piece) => this.#textOf(piece)).join("") }
+  }
+
+  #textOf(piece: Piece): string {
+    return "text" in piece ? piece.text : this.#original.text.slice(piece.start, piece.end)
+  }
+
   /** The first character of a text that this file's encoding has no bytes for. */
   firstUnencodable(text: string): string | undefined {
     if (this.encoding === "latin-1") return /[^\p{ASCII}\u0080-\u00ff]/u.exec(text)?.[0]
@@ -142,6 +172,20 @@ export class TextFile {
     if (next !== undefined) return next - 1
     return this.text.endsWith("\n") ? this.text.length - 1 : this.text.length
   }
+}
+
+const changeBetween = (before: string, after: string): Replacement => {
+  const most = Math.min(before.length, after.length)
+  let start = 0
+  while (start < most && before.charCodeAt(start) === after.charCodeAt(start)) start++
+  let end = 0
+  while (
+    end < most - start &&
+    before.charCodeAt(before.length - 1 - end) === after.charCodeAt(after.length - 1 - end)
+  ) {
+    end++
+  }
+  return { start, end: before.length - end, text: after.slice(start, after.length - end) }
 }
 
 interface Original {

@@ -35,10 +35,10 @@ const hunksOf = (before: TextFile, after: TextFile): string => {
       groups.at(-1)?.push(edit)
     else groups.push([edit])
   }
-  return groups.map((group) => hunkText(before, after, group)).join("")
+  return groups.map((group) => hunkText(before, group)).join("")
 }
 
-const hunkText = (before: TextFile, after: TextFile, edits: ReadonlyArray<LineEdit>): string => {
+const hunkText = (before: TextFile, edits: ReadonlyArray<LineEdit>): string => {
   const [first] = edits
   const last = edits.at(-1)
   if (first === undefined || last === undefined) return ""
@@ -47,18 +47,18 @@ const hunkText = (before: TextFile, after: TextFile, edits: ReadonlyArray<LineEd
   const body: Array<string> = []
   let line = first.oldLine - lead
   const keepUntil = (end: number): void => {
-    for (; line < end; line++) body.push(printed(" ", before, line))
+    for (; line < end; line++) body.push(printed(" ", lineOf(before, line)))
   }
   for (const edit of edits) {
     keepUntil(edit.oldLine)
-    for (; line < edit.oldLine + edit.removed; line++) body.push(printed("-", before, line))
-    for (let added = 0; added < edit.added; added++) body.push(printed("+", after, edit.newLine + added))
+    for (; line < edit.oldLine + edit.removed; line++) body.push(printed("-", lineOf(before, line)))
+    for (const added of edit.added) body.push(printed("+", added))
   }
   keepUntil(line + trail)
   const oldStart = first.oldLine - lead
   const newStart = first.newLine - lead
   const oldCount = last.oldLine + last.removed + trail - oldStart
-  const newCount = last.newLine + last.added + trail - newStart
+  const newCount = last.newLine + last.added.length + trail - newStart
   return `@@ -${range(oldStart, oldCount)} +${range(newStart, newCount)} @@\n${body.join("")}`
 }
 
@@ -67,5 +67,7 @@ const range = (start: number, count: number): string => {
   return count === 1 ? `${start + 1}` : `${start + 1},${count}`
 }
 
-const printed = (sign: string, file: TextFile, line: number): string =>
-  `${sign}${file.line(line)}\n${file.endsWithNewline(line) ? "" : "\\ No newline at end of file\n"}`
+const lineOf = (file: TextFile, line: number): string => file.text.slice(file.lineStart(line), file.lineStart(line + 1))
+
+const printed = (sign: string, line: string): string =>
+  sign + (line.endsWith("\n") ? line : `${line}\n\\ No newline at end of file\n`)
