@@ -9,7 +9,7 @@ export default defineConfig({
     reporters: ["default", "./scripts/count-reporter.ts"],
     coverage: {
       provider: "v8",
-      include: ["packages/*/src/**", "apps/*/src/**"],
+      include: ["packages/*/src/**/*.ts", "apps/*/src/**/*.ts"],
       exclude: ["**/*.test.ts"],
       reporter: ["text", "lcov"],
       thresholds: Object.fromEntries(guarded.map((name) => [`packages/${name}/src/**`, { lines: 95 }]))

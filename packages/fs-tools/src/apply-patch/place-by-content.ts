@@ -89,7 +89,7 @@ const orElse = <A>(one: ReadonlyArray<A>, other: () => ReadonlyArray<A>): Readon
   one.length > 0 ? one : other()
 
 /** How a pass sees a line. A carriage return at the end is never seen. */
-export const comparable = (line: string, pass: ContentPass): string => {
+const comparable = (line: string, pass: ContentPass): string => {
   const visible = line.endsWith("\r") ? line.slice(0, -1) : line
   if (pass === "exact") return visible
   if (pass === "trailing_space") return visible.trimEnd()
