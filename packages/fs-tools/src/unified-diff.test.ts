@@ -31,7 +31,7 @@ describe("unifiedDiff", () => {
         fc.pre(before !== after)
         expect(applied(TextFile.of(before), diffOf(before, after))).toBe(after)
       }),
-      { numRuns: 1000 }
+      { numRuns: 1000, seed: 1 }
     )
   })
 

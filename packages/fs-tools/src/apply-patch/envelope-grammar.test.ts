@@ -80,7 +80,7 @@ describe("envelope.grammar", () => {
         const parsed = parse(patch)
         expect(parsed._tag === "Success" ? "read" : `${parsed.failure.message}\n${patch}`).toBe("read")
       }),
-      { numRuns: 1000 }
+      { numRuns: 1000, seed: 1 }
     )
   })
 
@@ -104,7 +104,7 @@ describe("envelope.grammar", () => {
         const cut = patch.slice(0, patch.lastIndexOf("*** End Patch"))
         expect(parse(cut)._tag).toBe("Failure")
       }),
-      { numRuns: 200 }
+      { numRuns: 200, seed: 1 }
     )
   })
 })
