@@ -31,7 +31,15 @@ export const readLinesAround = Effect.fnUntraced(function* (
   for (const { line, column } of positions) wanted.set(line, column)
   const collector = new LineCollector(wanted)
   const transcoder = new Transcoder()
-  yield* workspace.scan(path, (chunk) => collector.push(transcoder.push(chunk)))
+  const push = (chunk: Uint8Array): boolean => collector.push(transcoder.push(chunk))
+  // Most files are small, and reading one whole costs less than half of handing it over in chunks.
+  yield* workspace.read(path, { maxBytes: readWhole }).pipe(
+    Effect.map(push),
+    Effect.catchIf(
+      (error) => error.code === "file_too_large",
+      () => workspace.scan(path, push)
+    )
+  )
   const lines = collector.finish()
   const near = (from: number, to: number): ReadonlyArray<string> =>
     Array.from({ length: to - from + 1 }, (_, index) => lines.get(from + index)).filter((text) => text !== undefined)
@@ -41,6 +49,9 @@ export const readLinesAround = Effect.fnUntraced(function* (
     return [{ line, content, before: near(line - contextLines, line - 1), after: near(line + 1, line + contextLines) }]
   })
 })
+
+/** Files up to this size are read in one go. */
+const readWhole = 256 * 1024
 
 /** Bytes kept on either side of a line's focus: enough for the characters shown, however long each is. */
 const reach = 8192
