@@ -1,4 +1,4 @@
-export { type Asker, askInTerminal, type Rule, type Simulation } from "@haft/approval"
+export { type Asker, askInTerminal, GateResponse, type OpenRequest, Rule, type Simulation } from "@haft/approval"
 export { type ExportFormat, exportFormats, exportTools } from "@haft/adapters"
 export type {
   Answer,
@@ -41,5 +41,6 @@ export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } fro
 export { type PackageChoice, type PackageName, packageNames } from "./packages.ts"
 export { readNamedFile } from "@haft/node"
 export { followRun, readRun, replayRun, runsOf, verifyRun } from "./record.ts"
+export { openWorkspace, type OpenWorkspace } from "./open-workspace.ts"
 export { openRules, type Rules } from "./rules.ts"
 export { standardHost, type StandardHostOptions } from "./standard-host.ts"

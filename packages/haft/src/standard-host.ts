@@ -1,13 +1,13 @@
 import { resolve } from "node:path"
 
 import type { Asker } from "@haft/approval"
-import { Host, isToolError, makeToolError, type PluginError, type ToolError } from "@haft/core"
+import { type Dialect, Host, isToolError, makeToolError, type PluginError, type ToolError } from "@haft/core"
 import { fileArtifacts, fileJournal, fileState, nodeProcesses, nodeWorkspace, stateDirectory } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { standardApprover } from "./approver.ts"
-import type { HaftConfig } from "./config.ts"
+import type { HaftConfig, StandardServices } from "./config.ts"
 import { dialectOf } from "./dialects.ts"
 import { loadPlugins } from "./load-plugins.ts"
 import { standardPlugins } from "./packages.ts"
@@ -21,32 +21,50 @@ export interface StandardHostOptions {
 /** A host on this machine, as a configuration describes it. */
 export const standardHost = (
   config: HaftConfig = {},
-  { asker }: StandardHostOptions = {}
+  options: StandardHostOptions = {}
 ): Layer.Layer<Host, PluginError | ToolError> =>
+  hostOn(config, dialectOf(config.dialect)).pipe(Layer.provide(standardServices(config, options)))
+
+/** What a standard host lends to its tools; several hosts can share it. */
+export const standardServices = (
+  config: HaftConfig = {},
+  { asker }: StandardHostOptions = {}
+): Layer.Layer<StandardServices, ToolError> =>
   Layer.unwrap(
     Effect.gen(function* () {
       const root = rootOf(config)
       const directory = yield* stateOf(config)
-      const plugins = yield* Effect.tryPromise({
-        try: () => loadPlugins(config.plugins ?? [], root),
-        catch: (cause) => cause as PluginError
-      })
-      const services = Layer.mergeAll(
+      const files = Layer.mergeAll(
         nodeWorkspace({ root, state: directory }),
         fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
         fileState({ directory })
       )
       const approver = standardApprover(config.approval ?? "ask", asker)
-      const commands = sandboxNamed(config.sandbox ?? "auto", config.sandboxOptions).pipe(
+      return sandboxNamed(config.sandbox ?? "auto", config.sandboxOptions).pipe(
         Layer.provideMerge(Layer.merge(approver, nodeProcesses)),
-        Layer.provideMerge(services)
+        Layer.provideMerge(files)
       )
-      return Host.layer({
-        dialect: dialectOf(config.dialect),
-        plugins: [...standardPlugins(config.packages), ...plugins],
-        ...(config.symlinks !== undefined && { symlinks: config.symlinks })
-      }).pipe(Layer.provide(commands))
     })
+  )
+
+/** The tools of a configuration in one dialect, on services that are lent to them. */
+export const hostOn = (
+  config: HaftConfig,
+  dialect: Dialect
+): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.tryPromise({
+        try: () => loadPlugins(config.plugins ?? [], rootOf(config)),
+        catch: (cause) => cause as PluginError
+      }),
+      (plugins) =>
+        Host.layer({
+          dialect,
+          plugins: [...standardPlugins(config.packages), ...plugins],
+          ...(config.symlinks !== undefined && { symlinks: config.symlinks })
+        })
+    )
   )
 
 /** The workspace's directory, absolute. */

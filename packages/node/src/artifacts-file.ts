@@ -45,7 +45,7 @@ const artifactsIn = (directory: string, maximum: number): typeof Artifacts.Servi
     ).pipe(Effect.map((descriptor) => writerOf(path, descriptor, Math.min(capBytes, maximum)))),
   read: (path) =>
     Effect.try({
-      try: () => readFileSync(join(directory, checked(path))),
+      try: () => readFileSync(join(directory, artifactName(path))),
       catch: () => makeToolError("file_not_found", `there is no artifact ${path}`, { details: { path } })
     })
 })
@@ -75,13 +75,13 @@ const { O_WRONLY, O_CREAT, O_TRUNC } = constants
 const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0
 
 const openNew = (directory: string, path: string): number => {
-  const file = join(directory, checked(path))
+  const file = join(directory, artifactName(path))
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   return openSync(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
 }
 
-// Names begin with a letter, a digit or `_`: no `..`, nothing hidden, nothing absolute.
-const checked = (path: string): string => {
+/** The path itself where it can name an artifact: plain names, so no `..`, nothing hidden, nothing absolute. */
+export const artifactName = (path: string): string => {
   const names = path.split("/")
   const isPlain = names.every((name) => /^\w[\w.-]{0,199}$/.test(name))
   if (!isPlain || path === "events.jsonl" || path === "session.log") throw new Error("not a name for an artifact")

@@ -1,0 +1,69 @@
+import type { HaftConfig, OpenWorkspace } from "haft"
+import { openWorkspace } from "haft"
+import { describeQuestion, type DialectName, dialectNames } from "haft"
+import { type McpFetchHandler, mcpFetchHandler, mcpServer } from "haft/mcp"
+
+import { Problem } from "./problem.ts"
+
+/** The workspaces a server has, by name, each with its own dialect, policy and state. */
+export interface Workspaces {
+  readonly names: () => ReadonlyArray<string>
+  readonly all: () => Iterable<readonly [string, OpenWorkspace]>
+  /** Fails with 404 on a name that is not known. */
+  readonly named: (name: string) => OpenWorkspace
+  /** MCP in a dialect over a workspace; made when it is first asked for. */
+  readonly mcp: (name: string, dialect?: string) => Promise<McpFetchHandler>
+  readonly dispose: () => Promise<void>
+}
+
+export const openWorkspaces = async (
+  configs: Readonly<Record<string, HaftConfig>>,
+  version: string
+): Promise<Workspaces> => {
+  const open = new Map<string, OpenWorkspace>()
+  const mounts = new Map<string, Promise<McpFetchHandler>>()
+  for (const [name, config] of Object.entries(configs)) open.set(name, await openWorkspace(config))
+
+  const named = (name: string): OpenWorkspace => {
+    const workspace = open.get(name)
+    if (workspace === undefined) {
+      throw new Problem(
+        404,
+        "unknown_workspace",
+        `There is no workspace '${name}'. There are: ${[...open.keys()].join(", ")}.`
+      )
+    }
+    return workspace
+  }
+  const mount = async (name: string, dialect?: DialectName): Promise<McpFetchHandler> => {
+    const host = await named(name).host(dialect)
+    const howToAllow = "A person can allow it in haft's console, or with a rule."
+    return mcpFetchHandler(mcpServer(host, { version, howToAllow, describe: describeQuestion }))
+  }
+
+  return {
+    names: () => [...open.keys()],
+    all: () => open,
+    named,
+    mcp: (name, dialect) => {
+      const key = `${name}/${dialect ?? ""}`
+      const mounted = mounts.get(key) ?? mount(name, dialect === undefined ? undefined : dialectNamed(dialect))
+      mounts.set(key, mounted)
+      mounted.catch(() => mounts.delete(key))
+      return mounted
+    },
+    dispose: async () => {
+      for (const mounted of mounts.values()) await mounted.then((handler) => handler.close()).catch(() => {})
+      for (const workspace of open.values()) await workspace.dispose()
+    }
+  }
+}
+
+/** Fails with 400 on a name that is none of the dialects'. */
+export const dialectNamed = (name: string): DialectName => {
+  const found = dialectNames.find((known) => known === name)
+  if (found === undefined) {
+    throw new Problem(400, "unknown_dialect", `There is no dialect '${name}'. There are: ${dialectNames.join(", ")}.`)
+  }
+  return found
+}
