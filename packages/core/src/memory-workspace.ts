@@ -28,7 +28,7 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
       const path = yield* containIn(given)
       const content = files.get(path)
       if (content !== undefined) return fileInfo(path, "file", content.length)
-      return isDirectory(path) ? fileInfo(path, "directory", 0) : yield* missing(path)
+      return isDirectory(path) ? fileInfo(path, "directory", 0) : yield* missing(given)
     })
 
     const read = Effect.fnUntraced(function* (given: string, options?: { readonly maxBytes?: number }) {
@@ -143,6 +143,8 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
 
 const containIn = (path: string): Effect.Effect<string, ContainError> => {
   if (path.includes("\0")) return toolError("invalid_params", "parameter 'path': a path can't contain a NUL character")
+  // Paths in Windows' style that name a drive or climb are meant to leave, whatever they are here.
+  if (/^(?:[A-Za-z]:[\\/]|\\)|\.\.\\|\\\.\.$/.test(path)) return outside(path)
   const parts: Array<string> = []
   for (const part of path.split("/")) {
     if (part === "" || part === ".") continue

@@ -218,9 +218,7 @@ const belowRoot = (root: Root, absolute: string): Array<string> | undefined => {
 // On Linux and macOS a backslash is a character like any other, but a path in Windows' style that climbs
 // or names a drive was meant to leave: it must not pass as a strange file name.
 const looksLikeWindows = (path: string): boolean =>
-  process.platform !== "win32" && path.includes("\\")
-    ? /^(?:[A-Za-z]:)?\\|^[A-Za-z]:|(?:^|[\\/])\.\.\\|\\\.\.(?:[\\/]|$)/.test(path)
-    : process.platform !== "win32" && /^[A-Za-z]:\//.test(path)
+  process.platform !== "win32" && /^(?:[A-Za-z]:[\\/]|\\)|\.\.\\|\\\.\.$/.test(path)
 
 /** Streams, devices, and names that Windows would shorten to another one. */
 const isSpecialOnWindows = (name: string): boolean =>

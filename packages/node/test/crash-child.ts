@@ -1,32 +1,44 @@
-// A host that changes files over and over until somebody kills it, or until it kills itself at a chosen moment.
-// Arguments: root, state, the number of the step to die at (0: never), which plan to begin with.
-import { type Change, Workspace } from "@haft/core"
-import * as Effect from "effect/Effect"
+// The engine of a host that changes files over and over until somebody kills it, or once, killing itself at a
+// chosen moment. It is put together by hand and has little else, so that hundreds of them start quickly.
+// Arguments: root, state, the number of the step to die at (0: never), which version to begin with.
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
 
-import { nodeWorkspace } from "../src/workspace.ts"
+import { openCommitJournal } from "../src/commit-journal.ts"
+import { commitChanges, type CommitSettings, recover } from "../src/commit.ts"
+import { openRoot } from "../src/contain.ts"
+import { openHistory } from "../src/history.ts"
 import { changesTo, type Version } from "./crash-plan.ts"
 
-const [root = "", state = "", dieAt = "0", begin = "new"] = process.argv.slice(2)
+const [directory = "", state = "", dieAt = "0", begin = "new"] = process.argv.slice(2)
 let steps = 0
 const onStep = () => {
   if (++steps === Number(dieAt)) process.kill(process.pid, "SIGKILL")
 }
 
-const commitForever = Effect.fnUntraced(function* (
-  commit: (changes: ReadonlyArray<Change>) => Effect.Effect<unknown, unknown>
-) {
-  process.stdout.write("ready\n")
-  const other: Version = begin === "new" ? "old" : "new"
-  yield* commit(changesTo(begin as Version))
-  if (dieAt !== "0") return
-  for (;;) {
-    yield* commit(changesTo(other))
-    yield* commit(changesTo(begin as Version))
-  }
-})
+mkdirSync(state, { recursive: true })
+const root = openRoot(directory)
+const durable = false
+const settings: CommitSettings = {
+  root,
+  durable,
+  onStep,
+  journal: openCommitJournal({ root, directory: join(state, "commits"), durable, onStep }),
+  history: openHistory({ root, directory: join(state, "history"), capBytes: 1_000_000 })
+}
 
-await Effect.runPromise(
-  Workspace.use((workspace) => commitForever(workspace.commit)).pipe(
-    Effect.provide(nodeWorkspace({ root, state, onStep, durable: false }))
-  )
-)
+const commit = (version: Version): void => {
+  const call = { call: "call", run: "run", tool: "tool", at: 0, symlinks: "inside", exact: false } as const
+  const work = commitChanges(settings, { ...call, changes: changesTo(version) })
+  while (work.next().done !== true);
+}
+
+recover(settings)
+process.stdout.write("ready\n")
+commit(begin as Version)
+if (dieAt === "0") {
+  for (;;) {
+    commit(begin === "new" ? "old" : "new")
+    commit(begin as Version)
+  }
+}

@@ -1,11 +1,11 @@
-import type { Change } from "@haft/core"
+import type { PlannedChange } from "../src/plan.ts"
 
 export type Version = "old" | "new"
 
-const write = (path: string, text: string): Change => ({
+const write = (path: string, text: string): PlannedChange => ({
   kind: "write",
   path,
-  content: new TextEncoder().encode(text),
+  content: [new TextEncoder().encode(text)],
   createDirectories: true
 })
 
@@ -44,7 +44,7 @@ export const filesOf = (version: Version): Record<string, string | null> => {
 }
 
 /** From the one version to the other, in one commit. */
-export const changesTo = (version: Version): ReadonlyArray<Change> => {
+export const changesTo = (version: Version): ReadonlyArray<PlannedChange> => {
   const text = `${version} `.repeat(2000)
   const common = [write("a.txt", `a ${text}`), write("d/b.txt", `b ${text}`), write("hard.txt", `h ${text}`)]
   return version === "new"
