@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { type ErrorCode, errorCodes, type FinishedCall, makeToolError, type ToolError } from "@haft/core"
+import { type ErrorCode, errorCodes, type FinishedCall, makeToolError, type Risk, type ToolError } from "@haft/core"
+import * as z from "zod"
 
 import { agentbench, approvalgate, cliagent, filetools, haft, toolrouter } from "./index.ts"
 
@@ -30,6 +31,55 @@ describe("every dialect", () => {
   it.each(contracts)("$name has a word for every code", ({ errorNames }) => {
     expect(Object.keys(errorNames).toSorted()).toEqual(errorCodes.toSorted())
     expect(Object.values(errorNames)).not.toContain("")
+  })
+})
+
+describe("the published schema", () => {
+  const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] }
+  const forCliagent = {
+    type: "object",
+    properties: { output: { type: "string" }, files_affected: { type: "array" }, metadata: output }
+  }
+
+  it.each(contracts)("of $name admits a success and a failure, and nothing else", (dialect) => {
+    const own = dialect.name === "cliagent" ? forCliagent : output
+    const envelope = z.fromJSONSchema(dialect.envelope(own))
+    const result = dialect.name === "cliagent" ? { output: "x", files_affected: [], metadata: { n: 1 } } : { n: 1 }
+    expect(envelope.safeParse(dialect.success(succeeded(result))).success).toBe(true)
+    expect(envelope.safeParse(dialect.failure(failed("some_error"))).success).toBe(true)
+    expect(envelope.safeParse({ n: "one" }).success).toBe(false)
+  })
+
+  it("of cliagent carries a foreign tool's output as metadata", () => {
+    const envelope = z.fromJSONSchema(cliagent.envelope(output))
+    expect(envelope.safeParse(cliagent.success(succeeded({ n: 1 }, true))).success).toBe(true)
+    expect(envelope.safeParse(cliagent.success(succeeded({ n: "one" }, true))).success).toBe(false)
+  })
+})
+
+describe("what a dialect asks about by itself", () => {
+  const asked = (asks: (risk: Risk) => boolean) => (["read_only", "safe_write", "dangerous"] as const).filter(asks)
+
+  it("is every change, but for agentbench, which trusts its sandbox, and approvalgate, whose tools decide", () => {
+    expect(Object.fromEntries(contracts.map(({ name, asks }) => [name, asked(asks)]))).toEqual({
+      haft: ["safe_write", "dangerous"],
+      agentbench: [],
+      toolrouter: ["safe_write", "dangerous"],
+      approvalgate: ["dangerous"],
+      cliagent: ["safe_write", "dangerous"],
+      filetools: ["safe_write", "dangerous"]
+    })
+  })
+})
+
+describe("cliagent's own words", () => {
+  it.each([
+    ["path_outside_workspace", "Path '../a' is outside working directory"],
+    ["symlink_blocked", "Path '../a' is outside working directory"],
+    ["file_not_found", "File '../a' not found"]
+  ] as const)("for %s are the contract's", (code, message) => {
+    const reword = cliagent.wording?.[code] as ((error: ToolError, input: object) => string) | undefined
+    expect(reword?.(makeToolError(code, "x", { details: { path: "../a" } }), {})).toBe(message)
   })
 })
 
