@@ -1,0 +1,20 @@
+export {
+  type ApprovalgateError,
+  type ApprovalgateRequest,
+  type ApprovalgateResponse,
+  type ApprovalgateResult,
+  type ApprovalgateTool,
+  requestHandler,
+  type ToolRegistration,
+  toolRegistrations,
+  toolRegistry,
+  ToolRegistry,
+  type ToolRequest,
+  type ToolResult,
+  type ToolResultError,
+  ToolRouter,
+  type UniversalTool,
+  type UniversalToolError,
+  type UniversalToolResult,
+  universalTools
+} from "@haft/adapters/contracts"
