@@ -5,13 +5,14 @@ import { config } from "./commands/config.ts"
 import { doctor } from "./commands/doctor.ts"
 import { log } from "./commands/log.ts"
 import { mcp } from "./commands/mcp.ts"
+import { plugin } from "./commands/plugin.ts"
 import { replay } from "./commands/replay.ts"
 import { rules } from "./commands/rules.ts"
 import { tools } from "./commands/tools.ts"
 import { undo } from "./commands/undo.ts"
 import { note, print, styled, table } from "./terminal.ts"
 
-const working: ReadonlyArray<Command> = [tools, call, mcp, rules, log, undo, replay, config, doctor]
+const working: ReadonlyArray<Command> = [tools, call, mcp, rules, log, undo, replay, plugin, config, doctor]
 const commands = [...working, completionFor(working)]
 
 /** Runs the program; answers with its exit code. */

@@ -79,6 +79,21 @@ describe("haft log, undo and replay", () => {
   })
 })
 
+describe("haft plugin", () => {
+  it("starts a plugin that passes its own check", async () => {
+    expect(await run("plugin", "new", "haft-plugin-hello")).toMatchObject({ code: 0 })
+    expect(workspace.read("haft-plugin-hello/package.json")).toContain('"haft-plugin"')
+    expect(await run("plugin", "new", "haft-plugin-hello")).toMatchObject({ code: 2 })
+    workspace.put("plain.mjs", "export default {}")
+    expect(await run("plugin", "check", "./plain.mjs")).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("not made by definePlugin")
+    })
+    expect((await run("plugin", "list")).stdout).toContain("@haft/fs-tools")
+    expect(await run("plugin", "new", "No Good")).toMatchObject({ code: 2 })
+  })
+})
+
 it.each(["bash", "zsh", "fish"])("prints a completion script for %s that knows the commands", async (shell) => {
   const { code, stdout } = await haft(["completion", shell])
   expect(code).toBe(0)
