@@ -53,7 +53,7 @@ export const commonOptions = {
   sandbox: {
     value: "NAME",
     describe: "what holds commands back (auto)",
-    choices: ["auto", "bubblewrap", "docker", "seatbelt", "none"]
+    choices: ["auto", "bubblewrap", "unshare", "docker", "seatbelt", "none"]
   },
   config: { value: "FILE", describe: "a configuration to use, wherever it lies", short: "c" },
   json: { describe: "machine-readable output, and nothing else on stdout" },

@@ -8,7 +8,7 @@ import type {
   Sandbox,
   StateFiles
 } from "@haft/core"
-import type { SandboxOptions } from "@haft/node"
+import type { ContainerOptions } from "@haft/node"
 import * as z from "zod"
 
 import { type DialectName, dialectNames } from "./dialects.ts"
@@ -31,7 +31,7 @@ export type PluginEntry =
 export const approvalModes = ["ask", "all", "none"] as const
 export type ApprovalMode = (typeof approvalModes)[number]
 
-export const sandboxNames = ["auto", "bubblewrap", "docker", "seatbelt", "none"] as const
+export const sandboxNames = ["auto", "bubblewrap", "unshare", "docker", "seatbelt", "none"] as const
 export type SandboxName = (typeof sandboxNames)[number]
 
 /** Everything that can be said about a host. Nothing has to be. */
@@ -48,7 +48,7 @@ export interface HaftConfig {
   /** `auto` by default: the strongest that works here, and no commands where none does. */
   readonly sandbox?: SandboxName
   /** What commands may see and use up in the sandbox. */
-  readonly sandboxOptions?: SandboxOptions
+  readonly sandboxOptions?: ContainerOptions
   /** Where records, rules and history are kept, never inside the root. A directory of the user's by default. */
   readonly state?: string
   /** Whether links inside the workspace are followed; the dialect says so by default. */
@@ -99,6 +99,7 @@ const configShape = z.strictObject({
       readOnlyPaths: z.array(z.string()).optional(),
       writablePaths: z.array(z.string()).optional(),
       environment: z.array(z.string()).optional(),
+      image: z.string().optional(),
       limits: z
         .strictObject({
           processes: z.number().int().min(1).optional(),

@@ -80,7 +80,11 @@ const sandboxes = async (config: HaftConfig): Promise<ReadonlyArray<Finding>> =>
   Promise.all(sandboxNames.filter((name) => name !== "none" && belongsHere(name)).map((name) => sandbox(config, name)))
 
 const belongsHere = (name: SandboxName): boolean =>
-  name === "seatbelt" ? process.platform === "darwin" : name === "bubblewrap" ? process.platform === "linux" : true
+  name === "seatbelt"
+    ? process.platform === "darwin"
+    : ["bubblewrap", "unshare"].includes(name)
+      ? process.platform === "linux"
+      : true
 
 const sandbox = async (config: HaftConfig, name: SandboxName): Promise<Finding> => {
   const subject = `Sandbox ${name}`

@@ -1,5 +1,13 @@
-import { type Processes, refuseCommands, Sandbox, type Workspace } from "@haft/core"
-import { autoSandbox, bubblewrapSandbox, noSandbox, type SandboxOptions } from "@haft/node"
+import { type Processes, Sandbox, type Workspace } from "@haft/core"
+import {
+  autoSandbox,
+  bubblewrapSandbox,
+  type ContainerOptions,
+  containerSandbox,
+  noSandbox,
+  seatbeltSandbox,
+  unshareSandbox
+} from "@haft/node"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,14 +17,15 @@ import type { SandboxName } from "./config.ts"
 type SandboxLayer = Layer.Layer<Sandbox, never, Workspace | Processes>
 
 /** The sandbox of that name. One that this machine lacks refuses every command, and says so. */
-export const sandboxNamed = (name: SandboxName, options: SandboxOptions = {}): SandboxLayer =>
+export const sandboxNamed = (name: SandboxName, options: ContainerOptions = {}): SandboxLayer =>
   onFirstUse(sandboxes[name](options))
 
-const sandboxes: Readonly<Record<SandboxName, (options: SandboxOptions) => SandboxLayer>> = {
+const sandboxes: Readonly<Record<SandboxName, (options: ContainerOptions) => SandboxLayer>> = {
   auto: autoSandbox,
   bubblewrap: bubblewrapSandbox,
-  docker: () => refuseCommands,
-  seatbelt: () => refuseCommands,
+  docker: containerSandbox,
+  seatbelt: seatbeltSandbox,
+  unshare: unshareSandbox,
   none: noSandbox
 }
 
