@@ -41,12 +41,13 @@ export const previewPatch = Effect.fnUntraced(function* (
 })
 
 /** Where and how a hunk was found, in one line. */
-export const describeHunk = ({ path, line, pass, offset, fuzz, warning }: FoundHunk): string =>
+export const describeHunk = ({ path, line, pass, offset, fuzz, others, warning }: FoundHunk): string =>
   [
     `${path}: matched at line ${line}`,
     pass === "exact" ? "exactly" : `by ${pass.replaceAll("_", " ")}`,
     ...(offset === 0 ? [] : [`${Math.abs(offset)} lines ${offset > 0 ? "further down" : "further up"} than stated`]),
     ...(fuzz === 0 ? [] : [`with ${fuzz} lines of context left out`]),
+    ...(others.length === 0 ? [] : [`also fitting at ${others.join(", ")}`]),
     ...(warning === undefined ? [] : [warning])
   ].join(", ")
 

@@ -31,7 +31,8 @@ export const haftApplyPatch = haft.tool({
         line: z.number(),
         matched: z.string(),
         offset: z.number(),
-        fuzz: z.number()
+        fuzz: z.number(),
+        also_fits: z.array(z.number())
       })
     ),
     warnings: z.array(z.string())
@@ -49,7 +50,14 @@ export const haftApplyPatch = haft.tool({
         const file = { path, change: kind, bytes_written: bytesWritten, fingerprint: hash }
         return movedTo === undefined ? file : Object.assign(file, { moved_to: movedTo })
       }),
-      hunks: hunks.map(({ path, line, pass, offset, fuzz }) => ({ path, line, matched: pass, offset, fuzz })),
+      hunks: hunks.map(({ path, line, pass, offset, fuzz, others }) => ({
+        path,
+        line,
+        matched: pass,
+        offset,
+        fuzz,
+        also_fits: [...others]
+      })),
       warnings: [
         ...hunks.filter(({ warning }) => warning !== undefined).map(describeHunk),
         ...omissionWarnings(addedText(sections), "")

@@ -9,7 +9,12 @@ export interface LinePlacement {
   readonly line: number
   readonly pass: "exact" | "line_endings"
   readonly fuzz: number
+  /** Other lines it would fit as well, told when it is not where it was stated to be. */
+  readonly others: ReadonlyArray<number>
 }
+
+/** More of them help nobody. */
+const maximumOthers = 10
 
 /**
  * Finds the place of a hunk that states its line: there, then ever further away in both directions, then
@@ -24,7 +29,7 @@ export const placeByLine = (
   const guess = Math.max(0, stated.line + stated.drift)
   const old = lines.filter(({ sign }) => sign !== "+")
   if (old.length === 0) {
-    return guess <= file.lineCount ? { line: guess, pass: "exact", fuzz: 0 } : undefined
+    return guess <= file.lineCount ? { line: guess, pass: "exact", fuzz: 0, others: [] } : undefined
   }
   const prefix = lines.findIndex(({ sign }) => sign !== " ")
   const suffix = lines.length - 1 - lines.findLastIndex(({ sign }) => sign !== " ")
@@ -46,7 +51,7 @@ export const placeByLine = (
         startsFile: stated.isExact && window.prefix < 0 && stated.line === 0,
         endsFile: stated.isExact && window.suffix < 0
       })
-      if (line !== undefined) return { line, pass, fuzz }
+      if (line !== undefined) return { line, pass, fuzz, others: line === guess ? [] : othersThatFit(file, line, fits) }
     }
   }
   return undefined
@@ -67,6 +72,14 @@ const lineThatFits = (
     if (distance > 0 && guess - distance >= 0 && fits(guess - distance)) return guess - distance
   }
   return undefined
+}
+
+const othersThatFit = (file: TextFile, chosen: number, fits: (line: number) => boolean): ReadonlyArray<number> => {
+  const others: Array<number> = []
+  for (let line = 0; line < file.lineCount && others.length < maximumOthers; line++) {
+    if (line !== chosen && fits(line)) others.push(line)
+  }
+  return others
 }
 
 const linesMatch = (

@@ -19,6 +19,8 @@ export interface PlacedHunk {
   readonly fuzz: number
   /** How far from the stated line; 0 for hunks that state none. */
   readonly offset: number
+  /** Other lines that it would have fitted as well, from 1. */
+  readonly others: ReadonlyArray<number>
   readonly warning: string | undefined
 }
 
@@ -83,7 +85,8 @@ const findByLine = (file: TextFile, hunk: Hunk, drift: number, isFree: IsFree): 
   const old = oldLines(hunk.lines)
   const found = placeByLine(file, hunk.lines, { ...hunk.place, drift }, isFree)
   if (found === undefined) return { candidates: [] }
-  const { line: at, pass, fuzz } = found
+  const { line: at, pass, fuzz, others } = found
+  const lead = changedRange(hunk.lines, at).start - at + 1
   const spellsCarriageReturns = hunk.lines.some(({ text }) => text.endsWith("\r"))
   return {
     lines: hunk.lines,
@@ -91,10 +94,11 @@ const findByLine = (file: TextFile, hunk: Hunk, drift: number, isFree: IsFree): 
     // Without an old line to compare, only the patch's own carriage returns tell how its lines should end.
     endings: pass === "exact" && (old.length > 0 || spellsCarriageReturns) ? "literal" : "adapted",
     placed: {
-      line: changedRange(hunk.lines, at).start + 1,
+      line: at + lead,
       pass,
       fuzz,
       offset: at - hunk.place.line,
+      others: others.map((line) => line + lead),
       warning: undefined
     }
   }
@@ -119,7 +123,7 @@ const findByContent = (
     }
     const { line: at, pass } = placement
     const shifted = pass === "exact" || pass === "trailing_space" ? lines : reindented(file, lines, at)
-    const placed = { line: changedRange(lines, at).start + 1, pass, fuzz: 0, offset: 0, warning }
+    const placed = { line: changedRange(lines, at).start + 1, pass, fuzz: 0, offset: 0, others: [], warning }
     return { lines: shifted, at, endings: "adapted", placed }
   }
   return missing

@@ -7,7 +7,7 @@ import type { Section } from "./patch.ts"
 
 /** What toolrouter's two patch tools share: the same parameters and the same answer. */
 export const patchInput = z.strictObject({
-  patch: z.string().describe("Unified diff text or freeform apply_patch envelope.")
+  patch: z.string().describe("A unified diff, or sections between *** Begin Patch and *** End Patch")
 })
 
 const result = z.object({

@@ -8,7 +8,7 @@ import { patchInput, patchOutput, patchResults, renderResults } from "./toolrout
 
 export const toolrouterApplyPatchFreeform = toolrouter.tool({
   name: "apply_patch_freeform",
-  description: "Apply a patch written between *** Begin Patch and *** End Patch.",
+  description: "Change files by sections written between *** Begin Patch and *** End Patch: all of them, or none.",
   input: patchInput,
   output: patchOutput,
   risk: "dangerous",

@@ -7,7 +7,7 @@ import { patchInput, patchOutput, patchResults, renderResults } from "./toolrout
 
 export const toolrouterApplyPatchJson = toolrouter.tool({
   name: "apply_patch_json",
-  description: "Apply a unified diff.",
+  description: "Change files by a unified diff or a *** Begin Patch envelope: all of them, or none.",
   input: patchInput,
   output: patchOutput,
   risk: "dangerous",

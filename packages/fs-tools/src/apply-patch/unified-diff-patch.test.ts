@@ -211,7 +211,20 @@ describe("unified diffs: places", () => {
       " 4"
     )
     expect(a).toBe(text("x", "y", "1", "2", "three", ...lines(4, 9)))
-    expect(hunks).toEqual([{ path: "a.txt", line: 5, matched: "exact", offset: 2, fuzz: 0 }])
+    expect(hunks).toEqual([{ path: "a.txt", line: 5, matched: "exact", offset: 2, fuzz: 0, also_fits: [] }])
+  })
+
+  it("says where else a hunk would have fitted that is not where it was stated", async () => {
+    const { a, hunks } = await patch(
+      { "a.txt": text("x", "1", "2", "y", "1", "2", "z") },
+      ...head("a.txt"),
+      "@@ -1,2 +1,2 @@",
+      " 1",
+      "-2",
+      "+two"
+    )
+    expect(a).toBe(text("x", "1", "two", "y", "1", "2", "z"))
+    expect(hunks).toMatchObject([{ line: 3, offset: 1, also_fits: [6] }])
   })
 
   it("leaves out up to two lines of context, and says so", async () => {

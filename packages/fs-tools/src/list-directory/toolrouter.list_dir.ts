@@ -10,10 +10,10 @@ export const toolrouterListDir = toolrouter.tool({
   name: "list_dir",
   description: "List directory entries level by level, down to a depth.",
   input: z.strictObject({
-    path: z.string().default(".").describe("Root directory to list from."),
-    depth: z.number().int().min(0).default(2).describe("Maximum depth to traverse (BFS)."),
-    offset: z.number().int().min(0).default(0).describe("Number of entries to skip from the start."),
-    limit: z.number().int().min(1).default(200).describe("Maximum number of entries to return.")
+    path: z.string().default(".").describe("Directory to begin in, relative to the workspace"),
+    depth: z.number().int().min(0).default(2).describe("Levels to go down; 0 for the directory's own entries"),
+    offset: z.number().int().min(0).default(0).describe("Entries to pass over"),
+    limit: z.number().int().min(1).default(200).describe("Entries to give at most")
   }),
   output: z.object({ entries: z.array(z.string()) }),
   risk: "read_only",
