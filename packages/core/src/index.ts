@@ -50,6 +50,7 @@ export {
   type Command,
   type ProcessEnd,
   Processes,
+  type ProcessMark,
   type ProcessTree,
   type RunErrorCode,
   type RunOptions,

@@ -39,7 +39,10 @@ export const nodeProcesses: Layer.Layer<Processes> = Layer.effect(
       Effect.sync(() => new LeanStarter()),
       (starter) => Effect.promise(() => starter.close())
     ),
-    (starter) => serviceOf(process.platform === "linux" ? starter.start : startDirect, starter.host)
+    (starter) =>
+      process.platform === "linux"
+        ? serviceOf(starter.start, starter.host, starter.watch)
+        : serviceOf(startDirect, starter.host)
   )
 )
 
@@ -48,19 +51,21 @@ export const directProcesses: Layer.Layer<Processes> = Layer.sync(Processes, () 
   serviceOf(startDirect, `direct-${process.pid}`)
 )
 
-const serviceOf = (start: Start, host: string): Processes["Service"] => {
+const serviceOf = (start: Start, host: string, watch = () => Promise.resolve()): Processes["Service"] => {
   let count = 0
+  const newMark = () => ({ name: markName, value: `${host}.${++count}` })
   return {
     run: (command, options = {}) =>
       Effect.callback<ProcessEnd, RunError>((resume) => {
-        const program = new RunningProgram(start, { name: markName, value: `${host}.${++count}` }, command, options)
+        const program = new RunningProgram(start, newMark(), command, options)
         program.run().then(
           (end) => resume(Effect.succeed(end)),
           (cause: unknown) => resume(isToolError(cause) ? Effect.fail(cause as RunError) : Effect.die(cause))
         )
         return Effect.promise(() => program.stop())
       }),
-    end: (tree) => Effect.promise(() => endTree(tree, { graceMs }))
+    end: (tree) => Effect.promise(() => endTree(tree, { graceMs })),
+    mark: Effect.promise(watch).pipe(Effect.map(newMark))
   }
 }
 

@@ -62,7 +62,13 @@ export interface ProcessEnd {
 export interface ProcessTree {
   readonly pid: number
   /** A variable that was put into its environment and nobody else's. It finds those that moved to a session of their own. */
-  readonly mark?: { readonly name: string; readonly value: string }
+  readonly mark?: ProcessMark
+}
+
+/** A variable that one process tree carries and no other. */
+export interface ProcessMark {
+  readonly name: string
+  readonly value: string
 }
 
 /** Starts programs and ends them for real: interruption and time-out kill the whole tree. */
@@ -72,5 +78,7 @@ export class Processes extends Context.Service<
     readonly run: (command: Command, options?: RunOptions) => Effect.Effect<ProcessEnd, ToolError<RunErrorCode>>
     /** Ends a process that was started by other means, such as behind a terminal. Returns once nothing of it is left. */
     readonly end: (tree: ProcessTree) => Effect.Effect<void>
+    /** A new mark for the environment of such a process. Whoever carries it ends when the host dies, where that can be done. */
+    readonly mark: Effect.Effect<ProcessMark>
   }
 >()("@haft/core/Processes") {}

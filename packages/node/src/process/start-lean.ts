@@ -66,6 +66,11 @@ export class LeanStarter {
     } satisfies Started
   }
 
+  /** Makes sure that there is a launcher to notice the host's death, also when it started nothing itself. */
+  readonly watch = async (): Promise<void> => {
+    await this.#ready()
+  }
+
   async close(): Promise<void> {
     const launcher = await this.#launcher
     await launcher?.close()

@@ -1,13 +1,12 @@
-import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 
-import { Sandbox, toolError, Workspace } from "@haft/core"
+import { Processes, Sandbox, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import type { WindowSize } from "../terminals/native.ts"
 import { type Reading, report } from "../terminals/report.ts"
 import { settle } from "../terminals/settle.ts"
-import { markName, Terminals } from "../terminals/terminals.ts"
+import { Terminals } from "../terminals/terminals.ts"
 
 export interface Opening extends Omit<Reading, "cursor"> {
   /** A command line for the shell. */
@@ -28,16 +27,17 @@ const silentMs = 2000
 export const openTerminal = Effect.fnUntraced(function* (opening: Opening) {
   const { command: commandLine, size, label, view, maxBytes, yieldMs, quietMs } = opening
   const workspace = yield* Workspace
+  const processes = yield* Processes
   const sandbox = yield* Sandbox
   const terminals = yield* Terminals
   const directory = yield* directoryFor(opening.directory)
-  const mark = randomUUID()
+  const mark = yield* processes.mark
   const command = yield* sandbox.wrap(
     {
       program: "bash",
       args: ["-c", commandLine],
       directory: join(workspace.root, directory),
-      env: { ...opening.env, [markName]: mark }
+      env: { ...opening.env, [mark.name]: mark.value }
     },
     { terminal: true }
   )

@@ -1,6 +1,15 @@
 import { randomUUID } from "node:crypto"
 
-import { Artifacts, type Command, makeToolError, Processes, redactText, type ToolError, toolError } from "@haft/core"
+import {
+  Artifacts,
+  type Command,
+  makeToolError,
+  Processes,
+  type ProcessMark,
+  redactText,
+  type ToolError,
+  toolError
+} from "@haft/core"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -52,7 +61,8 @@ export interface OpenRequest {
   readonly size: WindowSize
   /** The caller's own name for the session, in contracts that have one; made up when absent. */
   readonly label?: string
-  readonly mark: string
+  /** Found in the command's environment, and nowhere else. */
+  readonly mark: ProcessMark
 }
 
 type OpenError = ToolError<"session_exists" | "session_limit" | "terminal_unavailable" | "write_failed">
@@ -70,8 +80,7 @@ export class Terminals extends Context.Service<
   }
 >()("@haft/pty-tools/Terminals") {}
 
-/** The variable that marks the processes of one terminal. */
-export const markName = "HAFT_TERMINAL"
+const hangUpMs = 200
 
 interface Session {
   readonly terminal: Terminal
@@ -151,8 +160,10 @@ export const terminals = (
       const live = (session: Session, { command, mark }: OpenRequest, scope: Scope.Closeable): Effect.Effect<void> => {
         const { terminal, closing, gone } = session
         const clearUp = Effect.gen(function* () {
-          if (terminal.end === undefined) terminal.hangUp()
-          yield* processes.end({ pid: terminal.pid, mark: { name: markName, value: mark } })
+          terminal.hangUp()
+          // Most programs go when their window does, and then there is little to look for.
+          yield* terminal.ended.pipe(Effect.timeoutOption(hangUpMs))
+          yield* processes.end({ pid: terminal.pid, mark })
           yield* command.alsoKill ?? Effect.void
           yield* terminal.ended.pipe(Effect.timeoutOption("1 second"))
           terminal.release()
