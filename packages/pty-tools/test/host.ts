@@ -111,12 +111,14 @@ const wordsFor = (
     write,
     until: Effect.fnUntraced(function* (id: string, pattern: RegExp, already = "") {
       let seen = already
-      for (;;) {
+      let isOver = false
+      while (!pattern.test(seen)) {
+        if (isOver) throw new Error(`ended after ${JSON.stringify(seen)}`)
         const { output, state } = yield* write(id, { yield_time_ms: 5000, quiet_ms: 50 })
         seen += output
-        if (pattern.test(seen)) return seen
-        if (state === "ended") throw new Error(`ended after ${JSON.stringify(seen)}`)
+        isOver = state === "ended"
       }
+      return seen
     }),
     untilScreen: Effect.fnUntraced(function* (id: string, pattern: RegExp) {
       for (;;) {

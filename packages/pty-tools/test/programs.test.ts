@@ -8,7 +8,7 @@ const shell = { command: "bash --norc --noprofile", env: { GIT_PAGER: "cat" } }
 /** Types a line and reads until the answer is there, whether it came with the first reply or later. */
 const say = Effect.fnUntraced(function* (host: TerminalHost, id: string, text: string, answer: RegExp) {
   const { output } = yield* host.write(id, { text, keys: ["enter"] })
-  if (!answer.test(output)) yield* host.until(id, answer, output)
+  yield* host.until(id, answer, output)
 })
 
 const ended = Effect.fnUntraced(function* (host: TerminalHost, id: string) {

@@ -119,7 +119,7 @@ export class Terminal {
 
   /** Tells the program that its window was closed; shells pass that on to their jobs. */
   hangUp(): void {
-    this.#native.kill("SIGHUP")
+    if (this.#end === undefined) this.#native.kill("SIGHUP")
   }
 
   /** Kills the program's own process group without waiting, for a host that has no time left. */
