@@ -25,3 +25,6 @@ export const ptyTools = definePlugin({
   tools,
   layer: (config) => terminals(config)
 })
+
+export { type Terminal } from "./terminals/terminal.ts"
+export { Terminals, terminals, terminalsConfig } from "./terminals/terminals.ts"

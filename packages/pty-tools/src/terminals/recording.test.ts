@@ -44,3 +44,14 @@ it("ends with a whole line when it is full", () => {
   expect(lines().length).toBeGreaterThan(4)
   expect(lines().length).toBeLessThan(10)
 })
+
+it("ends when it can't be written any more, and the terminal goes on", () => {
+  let writes = 0
+  const write = () => {
+    if (++writes > 1) throw new Error("no space left on device")
+  }
+  const recording = new Recording({ path: "a.cast", write, dropped: () => 0 }, 10_000, header)
+  recording.output(Buffer.from("one"))
+  recording.output(Buffer.from("two"))
+  expect(writes).toBe(2)
+})

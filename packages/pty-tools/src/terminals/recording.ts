@@ -53,6 +53,11 @@ export class Recording {
     const bytes = new TextEncoder().encode(`${JSON.stringify(line)}\n`)
     this.#room -= bytes.length
     if (this.#room < 0) return
-    this.#writer.write(bytes)
+    try {
+      this.#writer.write(bytes)
+    } catch {
+      // A full disk ends the recording, not the terminal.
+      this.#room = 0
+    }
   }
 }

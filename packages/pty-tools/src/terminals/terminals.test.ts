@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 
 import { describe, expect, it } from "@effect/vitest"
 import { memoryArtifacts, type ToolError } from "@haft/core"
-import { bubblewrapSandbox, nodeProcesses } from "@haft/node"
+import { bubblewrapSandbox, nodeProcesses, unshareSandbox } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -283,8 +283,11 @@ describe.concurrent("a terminal", () => {
   )
 })
 
-describe("behind bubblewrap", () => {
-  const sandboxed = { sandbox: bubblewrapSandbox() }
+describe.each([
+  ["bubblewrap", bubblewrapSandbox()],
+  ["unshare", unshareSandbox()]
+] as const)("behind %s", (kind, sandbox) => {
+  const sandboxed = { sandbox }
 
   it.live("a shell has job control: Ctrl-C interrupts the program and leaves the shell", () =>
     withTerminals(
@@ -292,7 +295,7 @@ describe("behind bubblewrap", () => {
         Effect.gen(function* () {
           const opened = yield* host.open({ command: "bash --norc --noprofile" })
           const { terminal_id: id } = opened
-          expect(opened["sandbox"]).toBe("bubblewrap")
+          expect(opened["sandbox"]).toBe(kind)
           const begun = yield* host.write(id, { text: "echo beg''un; sleep 1000", keys: ["enter"] })
           yield* host.until(id, /begun/, begun.output)
           yield* host.write(id, { keys: ["interrupt"] })
