@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+
+import { type Command, memoryJournal, Processes } from "@haft/core"
+import { fileArtifacts, nodeProcesses } from "@haft/node"
+import { type Terminal, terminals, Terminals, terminalsConfig } from "@haft/pty-tools"
+import { type IPty, spawn } from "@lydell/node-pty"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+
+import type { Group } from "../benchmark.ts"
+
+const bare = "the native module alone"
+const size = { cols: 80, rows: 24 }
+
+/** What a terminal costs above the native module: recorded, kept for readers, and watched for its end. */
+export const benchmarks: Group = async function* ({ quick }) {
+  const directory = mkdtempSync(join(tmpdir(), "haft-bench-terminals-"))
+  const services = Layer.mergeAll(nodeProcesses, fileArtifacts({ directory }).pipe(Layer.provide(memoryJournal())))
+  const runtime = ManagedRuntime.make(terminals(terminalsConfig.parse({})).pipe(Layer.provideMerge(services)))
+  const open = (line: string): Promise<Terminal> => runtime.runPromise(opening(line))
+
+  // The device itself answers each key, the return key with ^M: no program is in between.
+  const echoing = "stty raw echo; echo ready; exec cat > /dev/null"
+  const nativeCat = startNative(echoing)
+  const cat = await open(echoing)
+  await Promise.all([ready((listener) => nativeCat.onData(listener)), ready((listener) => cat.onChange(listener))])
+  yield {
+    group: "terminals",
+    name: "a key pressed and echoed",
+    floor: bare,
+    goal: { contender: "haft", atMost: 2 },
+    contenders: [
+      { name: bare, kind: "limit", run: () => nativeEcho(nativeCat), check: expectBytes(2) },
+      { name: "haft", kind: "haft", run: () => echo(cat), check: expectBytes(2) }
+    ],
+    close: async () => {
+      nativeCat.kill()
+      await runtime.runPromise(Terminals.use((service) => service.close(cat.id)))
+    }
+  }
+
+  const bytes = (quick ? 5 : 50) * 1024 * 1024
+  const flood = `head -c ${bytes} /dev/zero`
+  yield {
+    group: "terminals",
+    name: "a flood",
+    size: { value: bytes, label: `${bytes / 1024 / 1024} MB` },
+    floor: bare,
+    goal: { contender: "haft", atMost: 2 },
+    contenders: [
+      { name: bare, kind: "limit", run: () => nativeFlood(flood), check: expectBytes(bytes) },
+      {
+        name: "haft",
+        kind: "haft",
+        run: async () => {
+          const terminal = await open(flood)
+          await runtime.runPromise(terminal.ended)
+          const { end } = terminal.output
+          await runtime.runPromise(Terminals.use((service) => service.close(terminal.id)))
+          return end
+        },
+        check: expectBytes(bytes)
+      }
+    ],
+    rounds: quick ? 3 : 7,
+    runsPerRound: 1,
+    close: async () => {
+      await runtime.dispose()
+      rmSync(directory, { recursive: true, force: true })
+    }
+  }
+}
+
+// The first output says that the device is set up; the rest of it is given a moment.
+const ready = async (listen: (listener: () => void) => unknown): Promise<void> => {
+  await new Promise<void>((resolve) => void listen(resolve))
+  await sleep(500)
+}
+
+const commandFor = (line: string): Command => ({
+  program: "bash",
+  args: ["-c", line],
+  directory: "/",
+  env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", TERM: "xterm-256color" }
+})
+
+const opening = Effect.fnUntraced(function* (line: string) {
+  const processes = yield* Processes
+  const service = yield* Terminals
+  const mark = yield* processes.mark
+  return yield* service.open({ command: commandFor(line), commandLine: line, directory: ".", size, mark })
+})
+
+const startNative = (line: string): IPty => {
+  const { program, args, directory, env } = commandFor(line)
+  return spawn(program, [...args], { ...size, cwd: directory, env, encoding: null })
+}
+
+const nativeEcho = (terminal: IPty): Promise<number> =>
+  new Promise((resolve) => {
+    const listener = terminal.onData((chunk) => {
+      listener.dispose()
+      resolve(chunk.length)
+    })
+    terminal.write("\r")
+  })
+
+const echo = (terminal: Terminal): Promise<number> =>
+  new Promise((resolve) => {
+    const before = terminal.output.end
+    const stop = terminal.onChange(() => {
+      stop()
+      resolve(terminal.output.end - before)
+    })
+    terminal.type("\r")
+  })
+
+const nativeFlood = (line: string): Promise<number> =>
+  new Promise((resolve) => {
+    const terminal = startNative(line)
+    let received = 0
+    terminal.onData((chunk) => (received += chunk.length))
+    terminal.onExit(() => resolve(received))
+  })
+
+const expectBytes =
+  (expected: number) =>
+  (answer: unknown): void => {
+    if (answer !== expected) throw new Error(`${String(answer)} bytes, not ${expected}`)
+  }
