@@ -357,16 +357,24 @@ describe.each([
   )
 })
 
-describe("opening and closing", () => {
+describe("in a process of its own", () => {
   const rounds = process.env["HAFT_LONG"] === "1" ? 1000 : 100
-
-  it(`leaves no descriptor and no memory to speak of behind after ${rounds} rounds`, { timeout: 600_000 }, async () => {
-    const script = new URL("../../test/rounds.ts", import.meta.url).pathname
-    const options = ["--expose-gc", "--conditions=@haft/source", script, String(rounds)]
+  const measure = async (script: URL, argument: number): Promise<Readonly<Record<string, number>>> => {
+    const options = ["--expose-gc", "--conditions=@haft/source", script.pathname, String(argument)]
     const { stdout } = await promisify(execFile)(process.execPath, options)
-    const left = JSON.parse(stdout) as { descriptors: number; memory: number; rss: number }
-    expect(left.descriptors).toBeLessThan(4)
-    expect(left.memory).toBeLessThan(8 * 1024 * 1024)
-    expect(left.rss).toBeLessThan(64 * 1024 * 1024)
-  })
+    return JSON.parse(stdout) as Record<string, number>
+  }
+
+  it(`${rounds} terminals, opened and closed, leave no descriptor and no memory to speak of`, async () => {
+    const { descriptors, memory, rss } = await measure(new URL("../../test/rounds.ts", import.meta.url), rounds)
+    expect(descriptors).toBeLessThan(4)
+    expect(memory).toBeLessThan(8 * 1024 * 1024)
+    expect(rss).toBeLessThan(64 * 1024 * 1024)
+  }, 600_000)
+
+  it("a flood of 50 MB takes little memory", async () => {
+    const { cursor, omitted_bytes, growth } = await measure(new URL("../../test/flood.ts", import.meta.url), 50)
+    expect([cursor, omitted_bytes]).toEqual([50_000_000, 49_900_000])
+    expect(growth).toBeLessThan(128 * 1024 * 1024)
+  }, 120_000)
 })
