@@ -16,7 +16,9 @@ export class HeadAndTail {
   readonly #tailLimit: number
   readonly #head: Array<Uint8Array> = []
   #headBytes = 0
-  #tail: Array<Uint8Array> = []
+  /** A ring that is written over and over, so that a flood leaves nothing for the garbage collector. */
+  #ring: Uint8Array | undefined
+  #ringEnd = 0
   #tailBytes = 0
   #total = 0
 
@@ -33,7 +35,7 @@ export class HeadAndTail {
       this.#headBytes += forHead.length
     }
     const forTail = chunk.subarray(forHead.length)
-    if (forTail.length > 0) this.#pushTail(forTail)
+    if (forTail.length > 0 && this.#tailLimit > 0) this.#pushTail(forTail)
   }
 
   /** Counts bytes that are gone already. What comes after them belongs to the tail. */
@@ -45,13 +47,13 @@ export class HeadAndTail {
 
   /** What was kept, with one line in the middle that says how many bytes are missing. */
   finish(): Clipped {
-    const kept = [...this.#head, ...this.#tail]
-    const omittedBetween = this.#total - this.#headBytes - this.#tailBytes
-    if (omittedBetween === 0 && this.#tailBytes <= this.#tailLimit) {
-      return { text: decode(concat(kept)), truncated: false, totalBytes: this.#total, omittedBytes: 0 }
+    const keptTail = this.#lastBytes()
+    if (this.#headBytes + keptTail.length === this.#total) {
+      const text = decode(concat([...this.#head, keptTail]))
+      return { text, truncated: false, totalBytes: this.#total, omittedBytes: 0 }
     }
     const head = endAtCharacter(concat(this.#head))
-    const tail = startAtCharacter(concat(this.#tail).subarray(-this.#tailLimit))
+    const tail = startAtCharacter(keptTail)
     const omittedBytes = this.#total - head.length - tail.length
     const marker = `[${omittedBytes} bytes left out]`
     const headText = decode(head)
@@ -64,14 +66,19 @@ export class HeadAndTail {
   }
 
   #pushTail(bytes: Uint8Array): void {
-    this.#tail.push(copyOf(bytes.subarray(-this.#tailLimit)))
-    this.#tailBytes += Math.min(bytes.length, this.#tailLimit)
-    // Small pieces are put together now and then, so that a program that writes byte by byte stays cheap.
-    if (this.#tailBytes > 2 * this.#tailLimit || this.#tail.length > 4096) {
-      const whole = copyOf(concat(this.#tail).subarray(-this.#tailLimit))
-      this.#tail = [whole]
-      this.#tailBytes = whole.length
-    }
+    const ring = (this.#ring ??= new Uint8Array(this.#tailLimit))
+    const last = bytes.subarray(-this.#tailLimit)
+    const untilEnd = last.subarray(0, this.#tailLimit - this.#ringEnd)
+    ring.set(untilEnd, this.#ringEnd)
+    ring.set(last.subarray(untilEnd.length), 0)
+    this.#ringEnd = (this.#ringEnd + last.length) % this.#tailLimit
+    this.#tailBytes += bytes.length
+  }
+
+  #lastBytes(): Uint8Array {
+    if (this.#ring === undefined) return new Uint8Array()
+    if (this.#tailBytes < this.#tailLimit) return this.#ring.subarray(0, this.#tailBytes)
+    return concat([this.#ring.subarray(this.#ringEnd), this.#ring.subarray(0, this.#ringEnd)])
   }
 }
 

@@ -1,9 +1,12 @@
+import { spawn } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+
 import { type Command, type ProcessEnd, Processes, type RunOptions } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { afterAll, describe, expect, it } from "vitest"
+import { afterAll, describe, expect, it, vi } from "vitest"
 
 import { carriersOf, listProcesses } from "./process/table.ts"
 import { directProcesses, nodeProcesses } from "./processes.ts"
@@ -175,4 +178,36 @@ describe.runIf(isLinux)("the launcher", () => {
     await runtime.dispose()
     expect(carriersOf(`WORD=${word}\0`)).toEqual([])
   })
+
+  it("ends everything when the host is killed with SIGKILL", async () => {
+    const seconds = `${800_000 + (process.pid % 90_000)}.${Date.now() % 100_000}`
+    const host = spawn(
+      process.execPath,
+      ["--conditions=@haft/source", "--input-type=module", "-e", hostCode(seconds)],
+      { cwd: new URL(".", import.meta.url), stdio: ["ignore", "pipe", "inherit"] }
+    )
+    await new Promise((resolve) => host.stdout.once("data", resolve))
+    expect(sleepersFor(seconds)).toBe(3)
+    host.kill("SIGKILL")
+    await vi.waitFor(() => expect(sleepersFor(seconds)).toBe(0), { timeout: 10_000, interval: 20 })
+  })
 })
+
+const hostCode = (seconds: string): string => `
+  import { Processes } from "@haft/core"
+  import * as ManagedRuntime from "effect/ManagedRuntime"
+  import { nodeProcesses } from ${JSON.stringify(new URL("processes.ts", import.meta.url).href)}
+  const code = "sleep ${seconds} & (setsid sleep ${seconds} &) ; echo on; sleep ${seconds}; true"
+  const command = { program: "sh", args: ["-c", code], directory: "/", env: { PATH: "/usr/bin:/bin" } }
+  const onStdout = () => setTimeout(() => console.log("running"), 200)
+  await ManagedRuntime.make(nodeProcesses).runPromise(Processes.use((processes) => processes.run(command, { onStdout })))
+`
+
+const sleepersFor = (seconds: string): number =>
+  readdirSync("/proc").filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8") === `sleep\0${seconds}\0`
+    } catch {
+      return false
+    }
+  }).length

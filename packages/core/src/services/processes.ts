@@ -44,6 +44,7 @@ export interface TreeLimits {
 export interface RunOptions {
   /** The program's whole tree is killed after this time, and `timedOut` says so. */
   readonly timeoutMs?: number
+  /** The chunk is only valid during the call, copy what is kept: the next one comes in the same memory. */
   readonly onStdout?: (chunk: Uint8Array) => void
   readonly onStderr?: (chunk: Uint8Array) => void
 }

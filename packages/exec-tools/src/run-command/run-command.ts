@@ -150,7 +150,7 @@ const collect = Effect.fnUntraced(function* (capBytes: number) {
       push: (chunk) => {
         kept.push(chunk)
         writer.write(chunk)
-        last = chunk.slice(-200)
+        last = new Uint8Array(chunk.subarray(-200))
       },
       finish: () => ({ ...kept.finish(), path: writer.path, droppedBytes: writer.dropped() }),
       lastLine: () => new TextDecoder().decode(last).trimEnd().split("\n").at(-1) ?? ""

@@ -62,6 +62,8 @@ export interface PipeReader {
 /** Opens the reading end, so that a writer can open the other. The chunk is only valid during the call. */
 export const readPipe = (path: string, onChunk: (chunk: Uint8Array) => void): PipeReader => {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  // A plain array, not a Node buffer, whose `slice` would not copy.
+  const memory = new Uint8Array(65_536)
   let isHeard = true
   let isWhole = false
   const { promise: ended, resolve: end } = Promise.withResolvers<boolean>()
@@ -71,9 +73,9 @@ export const readPipe = (path: string, onChunk: (chunk: Uint8Array) => void): Pi
     readable: true,
     writable: false,
     onread: {
-      buffer: Buffer.allocUnsafe(65_536),
-      callback: (length, buffer) => {
-        if (isHeard) onChunk(buffer.subarray(0, length))
+      buffer: memory,
+      callback: (length) => {
+        if (isHeard) onChunk(memory.subarray(0, length))
         return true
       }
     }

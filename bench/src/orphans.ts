@@ -1,0 +1,145 @@
+// Ends commands in every way there is, and counts what survives two seconds.
+// node --conditions=@haft/source bench/src/orphans.ts [trials, 1000] [sandbox: none, bubblewrap, unshare]
+import { spawn } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+
+import { Processes, Sandbox, Workspace } from "@haft/core"
+import { bubblewrapSandbox, nodeProcesses, noSandbox, unshareSandbox } from "@haft/node"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+
+const sandboxes = { none: noSandbox, bubblewrap: bubblewrapSandbox, unshare: unshareSandbox }
+type Kind = keyof typeof sandboxes
+
+const open = (kind: Kind) => {
+  const root = mkdtempSync(join(tmpdir(), "haft-orphans-"))
+  const runtime = ManagedRuntime.make(
+    sandboxes[kind]().pipe(Layer.provideMerge(Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root }))))
+  )
+  const start = (seconds: string, timeoutMs?: number) =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const processes = yield* Processes
+      // A child, a session of its own, a daemon of a daemon, and a shell that does not listen.
+      const nap = `sleep ${seconds}`
+      const code = `${nap} & setsid ${nap} & (setsid sh -c '${nap} & ${nap}' &) ; trap '' TERM HUP INT; ${nap}; ${nap}`
+      const command = { program: "sh", args: ["-c", code], directory: root, env: {} }
+      return yield* processes.run(yield* sandbox.wrap(command), timeoutMs === undefined ? {} : { timeoutMs })
+    })
+  const close = async (): Promise<void> => {
+    await runtime.dispose()
+    rmSync(root, { recursive: true, force: true })
+  }
+  return { runtime, start, close }
+}
+
+/** Processes that sleep for exactly these seconds: the number is the trial's own. */
+const survivors = (seconds: string): number =>
+  readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(`sleep\0${seconds}`)).length
+
+const commandOf = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8")
+  } catch {
+    return ""
+  }
+}
+
+const atOnce = 20
+const base = 900_000 + (process.pid % 90_000)
+
+type Way = (host: ReturnType<typeof open>, seconds: string, trials: number) => Promise<void>
+
+const cancelAfter =
+  (delay: () => number): Way =>
+  async ({ runtime, start }, seconds, trials) => {
+    for (let done = 0; done < trials; done += atOnce) {
+      const one = Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(start(seconds), { startImmediately: true })
+        yield* Effect.sleep(delay())
+        yield* Fiber.interrupt(fiber)
+      })
+      await runtime.runPromise(
+        Effect.all(
+          Array.from({ length: atOnce }, () => one),
+          { concurrency: "unbounded" }
+        )
+      )
+    }
+  }
+
+const ways: Readonly<Record<string, Way>> = {
+  "time-out": async ({ runtime, start }, seconds, trials) => {
+    for (let done = 0; done < trials; done += atOnce) {
+      const all = Array.from({ length: atOnce }, () => start(seconds, 100 + Math.random() * 100))
+      await runtime.runPromise(Effect.all(all, { concurrency: "unbounded" }))
+    }
+  },
+  cancel: cancelAfter(() => 50 + Math.random() * 200),
+  "early cancel": cancelAfter(() => Math.random() * 10)
+}
+
+/** The client goes: the host is closed while commands run. */
+const clientGone = async (kind: Kind, seconds: string, trials: number): Promise<void> => {
+  for (let done = 0; done < trials; done += atOnce) {
+    const { runtime, start, close } = open(kind)
+    for (let count = 0; count < atOnce; count++) void runtime.runPromise(start(seconds)).catch(() => undefined)
+    await sleep(Math.random() * 300)
+    await close()
+  }
+}
+
+/** The host is killed with SIGKILL while commands run. */
+const hostKilled = async (kind: Kind, seconds: string, trials: number): Promise<void> => {
+  for (let done = 0; done < trials; done += atOnce) {
+    const flags = [...process.execArgv, fileURLToPath(import.meta.url), "host", kind, seconds]
+    const host = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] })
+    await new Promise((resolve) => host.stdout.once("data", resolve))
+    await sleep(Math.random() * 300)
+    host.kill("SIGKILL")
+    await new Promise((resolve) => host.once("exit", resolve))
+  }
+}
+
+const main = async (trials: number, kinds: ReadonlyArray<Kind>): Promise<void> => {
+  let total = 0
+  let number = 0
+  const report = (kind: Kind, way: string, seconds: string): void => {
+    const count = survivors(seconds)
+    total += count
+    console.log(`${kind.padEnd(12)}${way.padEnd(16)}${trials} trials, ${count} survivors`)
+  }
+  for (const kind of kinds) {
+    const host = open(kind)
+    for (const [way, play] of Object.entries(ways)) {
+      const seconds = `${base}.${++number}1`
+      await play(host, seconds, trials)
+      await sleep(2000)
+      report(kind, way, seconds)
+    }
+    await host.close()
+    for (const [way, play] of [["client gone", clientGone] as const, ["host kill -9", hostKilled] as const]) {
+      const seconds = `${base}.${++number}1`
+      await play(kind, seconds, trials)
+      await sleep(2000)
+      report(kind, way, seconds)
+    }
+  }
+  process.exitCode = total === 0 ? 0 : 1
+}
+
+const [first = "1000", second, third = ""] = process.argv.slice(2)
+if (first === "host") {
+  const { runtime, start } = open(second as Kind)
+  await runtime.runPromise(Sandbox.use(({ describe }) => describe))
+  for (let count = 0; count < atOnce; count++) void runtime.runPromise(start(third)).catch(() => undefined)
+  console.log("started")
+} else {
+  await main(Number(first), second === undefined ? ["none", "bubblewrap", "unshare"] : [second as Kind])
+}
