@@ -1,6 +1,9 @@
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 
 import {
   type CallOptions,
@@ -13,7 +16,7 @@ import {
 import type { Reply, SymlinkPolicy } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
 import type { JsonSchema } from "./json-schema.ts"
-import { type ConfiguredPlugin, PluginError } from "./plugin.ts"
+import { checkContract, type ConfiguredPlugin, PluginError, reasonOf } from "./plugin.ts"
 import type { ToolError } from "./tool-error.ts"
 import type { Tool } from "./tool.ts"
 import type { Facts, Risk } from "./touches.ts"
@@ -50,6 +53,10 @@ export interface HostService {
   readonly preview: (tool: string, args: unknown) => Effect.Effect<CallPreview, ToolError>
   /** Arguments as the tool would get them: keys in schema order, defaults filled in. */
   readonly decode: (tool: string, args: unknown) => Effect.Effect<Readonly<Record<string, unknown>>, ToolError>
+  /** Plugins this host was told to start without, and why. */
+  readonly skipped: ReadonlyArray<PluginError>
+  /** Asks every plugin how it is. One that does not answer in five seconds is not well. */
+  readonly health: Effect.Effect<ReadonlyArray<PluginHealth>>
 }
 
 export interface HostOptions<R> {
@@ -57,6 +64,19 @@ export interface HostOptions<R> {
   readonly plugins: ReadonlyArray<ConfiguredPlugin<R>>
   /** The dialect's own policy when absent. */
   readonly symlinks?: SymlinkPolicy
+  /** `refuse`, the default, starts no host with a plugin that can't be used; `skip` starts it without that plugin. */
+  readonly onPluginError?: OnPluginError
+}
+
+export type OnPluginError = "refuse" | "skip"
+
+/** How a plugin is. */
+export interface PluginHealth {
+  readonly plugin: string
+  readonly version: string
+  readonly isWell: boolean
+  /** Why it is not. */
+  readonly problem?: string
 }
 
 /** One dialect, some plugins and the services, ready to be called. */
@@ -66,11 +86,9 @@ export class Host extends Context.Service<Host, HostService>()("@haft/core/Host"
       Host,
       Effect.gen(function* () {
         const services = yield* Effect.context<R | RoadServices>()
-        const plugins = options.plugins.map((plugin) => plugin.layer)
-        const provided = yield* Layer.build(Layer.mergeAll(Layer.empty, ...plugins))
-        const context = Context.merge(services, provided)
         const { dialect } = options
-        const tools = yield* collect(options)
+        const { started, tools, skipped, provided } = yield* startPlugins(options)
+        const context = Context.merge(services, provided)
         const settings: RoadSettings<unknown> = {
           dialect,
           symlinks: options.symlinks ?? dialect.symlinks,
@@ -83,7 +101,9 @@ export class Host extends Context.Service<Host, HostService>()("@haft/core/Host"
           call: (name, args, callOptions) =>
             callTool(settings, name, args, callOptions).pipe(Effect.provideContext(context)),
           preview: (name, args) => previewCall(settings, name, args).pipe(Effect.provideContext(context)),
-          decode: (name, args) => decodeCall(settings, name, args)
+          decode: (name, args) => decodeCall(settings, name, args),
+          skipped,
+          health: Effect.forEach(started, healthOf, { concurrency: "unbounded" }).pipe(Effect.provideContext(context))
         }
       })
     )
@@ -94,25 +114,62 @@ interface HostedTool {
   readonly plugin: string
 }
 
-const collect = Effect.fnUntraced(function* <R>({ dialect, plugins }: HostOptions<R>) {
+// One after the other: a name belongs to whoever comes first, and only who is accepted starts.
+const startPlugins = Effect.fnUntraced(function* <R>({ dialect, plugins, onPluginError = "refuse" }: HostOptions<R>) {
   const tools = new Map<string, HostedTool>()
+  const started: Array<ConfiguredPlugin<R>> = []
+  const skipped: Array<PluginError> = []
+  let provided = Context.empty() as Context.Context<unknown>
   for (const plugin of plugins) {
-    for (const tool of plugin.tools) {
-      if (tool.dialect !== dialect.name && tool.dialect !== "any") continue
-      const other = tools.get(tool.name)
-      if (other !== undefined) {
-        return yield* Effect.fail(
-          new PluginError(
-            plugin.name,
-            `its tool '${tool.name}' is also in plugin ${other.plugin}. Use only one of the two.`
-          )
-        )
-      }
-      tools.set(tool.name, { tool, plugin: plugin.name })
+    const result = yield* Effect.result(startPlugin(plugin, toolsOf(plugin, dialect), tools))
+    if (result._tag === "Success") {
+      provided = Context.merge(provided, result.success)
+      started.push(plugin)
+      continue
+    }
+    if (onPluginError === "refuse") return yield* Effect.fail(result.failure)
+    skipped.push(result.failure)
+    yield* Effect.logWarning(`started without ${result.failure.message}`)
+  }
+  return { started, tools, skipped, provided }
+})
+
+const toolsOf = <R>({ tools }: ConfiguredPlugin<R>, dialect: Dialect): ReadonlyArray<Tool<unknown>> =>
+  tools.filter((tool) => tool.dialect === dialect.name || tool.dialect === "any")
+
+const startPlugin = Effect.fnUntraced(function* <R>(
+  plugin: ConfiguredPlugin<R>,
+  own: ReadonlyArray<Tool<unknown>>,
+  tools: Map<string, HostedTool>
+) {
+  yield* Effect.try({ try: () => checkContract(plugin), catch: (cause) => cause as PluginError })
+  for (const [at, { name }] of own.entries()) {
+    const other = tools.get(name)
+    if (other !== undefined) {
+      const problem = `its tool '${name}' is also in plugin ${other.plugin}. Use only one of the two.`
+      return yield* Effect.fail(new PluginError(plugin.name, problem))
+    }
+    if (own.findIndex((tool) => tool.name === name) < at) {
+      return yield* Effect.fail(new PluginError(plugin.name, `it has two tools '${name}'. Rename one of them.`))
     }
   }
-  return tools
+  // In a scope of its own, so that a plugin that fails half-way keeps nothing open.
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const provided = yield* Layer.buildWithScope(plugin.layer, scope).pipe(
+    Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+  )
+  for (const tool of own) tools.set(tool.name, { tool, plugin: plugin.name })
+  return provided
 })
+
+const healthOf = <R>({ name, version, health }: ConfiguredPlugin<R>): Effect.Effect<PluginHealth, never, unknown> =>
+  Effect.suspend(() => health ?? Effect.void).pipe(
+    Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.fail("it did not answer within 5 seconds") }),
+    Effect.as({ plugin: name, version, isWell: true }),
+    Effect.catchCause((cause) =>
+      Effect.succeed({ plugin: name, version, isWell: false, problem: reasonOf(Cause.squash(cause)) })
+    )
+  )
 
 // Some model APIs forbid dots in names; a call under the legal spelling means the same tool.
 const spelled = (tools: ReadonlyMap<string, HostedTool>, name: string): string =>

@@ -17,12 +17,21 @@ export {
   type FinishedCall,
   type Success
 } from "./dialect.ts"
-export { type CallPreview, Host, type HostOptions, type HostService, type ToolDescription } from "./host.ts"
+export {
+  type CallPreview,
+  Host,
+  type HostOptions,
+  type HostService,
+  type OnPluginError,
+  type PluginHealth,
+  type ToolDescription
+} from "./host.ts"
 export { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./json-schema.ts"
 export { memoryWorkspace } from "./memory-workspace.ts"
 export {
   type ConfiguredPlugin,
   definePlugin,
+  isPluginError,
   type Plugin,
   pluginContract,
   type PluginDefinition,
@@ -34,6 +43,7 @@ export { printEvent } from "./record/print-event.ts"
 export { type RecordedCall, recordedCalls } from "./record/recorded-calls.ts"
 export { type ReplayedCall, replayCalls, type ReplyDifference } from "./record/replay-calls.ts"
 export { type EventFilter, eventFilter } from "./record/event-filter.ts"
+export { type Program, type ProgramEnd, runProgram, type RunsPrograms } from "./run-program.ts"
 export { redact, redactText } from "./redact.ts"
 export {
   type Answer,

@@ -101,18 +101,19 @@ describe("plugins", () => {
   )
 
   it.effect.each([
-    ["fails", () => Layer.effect(Greeting, Effect.fail("no server"))],
+    ["fails", "no server", () => Layer.effect(Greeting, Effect.fail("no server"))],
     [
       "throws",
+      "a bug",
       () =>
         Layer.sync(Greeting, () => {
           throw new Error("a bug")
         })
     ]
-  ] as const)("are refused by name when starting %s", ([, layer]) =>
+  ] as const)("are refused by name when starting %s", ([, reason, layer]) =>
     Effect.gen(function* () {
       const broken = definePlugin({ name: "broken", version: "1.0.0", tools: [greet], layer })
-      expect(yield* problemOf([use(broken)])).toBe("plugin broken: it could not start")
+      expect(yield* problemOf([use(broken)])).toBe(`plugin broken: it could not start: ${reason}`)
     })
   )
 
@@ -138,6 +139,100 @@ describe("plugins", () => {
         Effect.provide(Host.layer({ dialect: plain, plugins: [use(several)] }).pipe(Layer.provide(services)))
       )
       expect(tools.map(({ name }) => name)).toEqual(["mine", "anybodys"])
+    })
+  )
+
+  it("are refused by name when they take no configuration and are given one, or when reading it throws", () => {
+    const bare = definePlugin({ name: "bare", version: "1.0.0", tools: [] })
+    expect(() => use(bare, { a: 1 } as never)).toThrow("plugin bare: it takes no configuration, and was given one")
+    const health = () => {
+      throw new Error("a bug")
+    }
+    const broken = definePlugin({ name: "broken", version: "1.0.0", tools: [], health })
+    expect(() => use(broken)).toThrow("plugin broken: it can't be configured: a bug")
+  })
+
+  it.effect("are refused by name with two tools of one name, and with another number when they are bound already", () =>
+    Effect.gen(function* () {
+      const twice = definePlugin({
+        name: "twice",
+        version: "1.0.0",
+        tools: [greet, greet],
+        layer: () => Layer.succeed(Greeting, "Hi")
+      })
+      expect(yield* problemOf([use(twice)])).toBe("plugin twice: it has two tools 'greet.person'. Rename one of them.")
+      const newer = { ...use(greetings, { greeting: "Hi" }), "~haft/Plugin": 2 }
+      expect(yield* problemOf([newer])).toMatch(/^plugin greetings: it was made for plugin contract 2/)
+    })
+  )
+
+  it.effect("are left out, nothing of them open, when the host is told to start without those it can't use", () =>
+    Effect.gen(function* () {
+      const events: Array<string> = []
+      const lived = (name: string) =>
+        Effect.acquireRelease(
+          Effect.sync(() => events.push(`${name} starts`)),
+          () => Effect.sync(() => events.push(`${name} stops`))
+        )
+      const halfway = definePlugin({
+        name: "halfway",
+        version: "1.0.0",
+        tools: [greet],
+        layer: () => Layer.effect(Greeting, Effect.andThen(lived("halfway"), Effect.fail("no server")))
+      })
+      const good = definePlugin({
+        name: "good",
+        version: "1.0.0",
+        tools: [greet],
+        layer: () => Layer.effect(Greeting, Effect.as(lived("good"), "Hello"))
+      })
+      const late = definePlugin({
+        name: "late",
+        version: "1.0.0",
+        tools: [greet],
+        layer: () => Layer.effect(Greeting, Effect.as(lived("late"), "Late"))
+      })
+      const plugins = [use(halfway), use(good), use(late)]
+      yield* Effect.gen(function* () {
+        const { call, skipped } = yield* Host
+        expect(skipped.map(({ message }) => message)).toEqual([
+          "plugin halfway: it could not start: no server",
+          "plugin late: its tool 'greet.person' is also in plugin good. Use only one of the two."
+        ])
+        expect((yield* call("greet.person", { name: "Ada" })).wire).toEqual({ text: "Hello Ada" })
+        expect(events).toEqual(["halfway starts", "halfway stops", "good starts"])
+      }).pipe(
+        Effect.provide(Host.layer({ dialect: plain, plugins, onPluginError: "skip" }).pipe(Layer.provide(services)))
+      )
+      expect(events).toEqual(["halfway starts", "halfway stops", "good starts", "good stops"])
+    })
+  )
+
+  it.live("say how they are", () =>
+    Effect.gen(function* () {
+      const ill = definePlugin({ name: "ill", version: "1.0.0", tools: [], health: () => Effect.fail("no server") })
+      const buggy = definePlugin({ name: "buggy", version: "1.0.0", tools: [], health: () => Effect.die("a bug") })
+      const fit = definePlugin({
+        name: "fit",
+        version: "1.0.0",
+        tools: [],
+        layer: () => Layer.succeed(Greeting, "Hi"),
+        health: () => Greeting.useSync(() => undefined)
+      })
+      const silent = definePlugin({ name: "silent", version: "2.0.0", tools: [] })
+      const { health } = yield* Host.pipe(
+        Effect.provide(
+          Host.layer({ dialect: plain, plugins: [use(ill), use(buggy), use(fit), use(silent)] }).pipe(
+            Layer.provide(services)
+          )
+        )
+      )
+      expect(yield* health).toEqual([
+        { plugin: "ill", version: "1.0.0", isWell: false, problem: "no server" },
+        { plugin: "buggy", version: "1.0.0", isWell: false, problem: "a bug" },
+        { plugin: "fit", version: "1.0.0", isWell: true },
+        { plugin: "silent", version: "2.0.0", isWell: true }
+      ])
     })
   )
 })

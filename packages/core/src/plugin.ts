@@ -1,4 +1,5 @@
 import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as z from "zod"
@@ -24,7 +25,10 @@ export interface ConfiguredPlugin<out R = never> {
   readonly name: string
   readonly version: string
   readonly tools: ReadonlyArray<Tool<unknown>>
+  /** Building it starts the plugin, closing its scope stops it. */
   readonly layer: Layer.Layer<unknown, PluginError, R>
+  /** Fails with a reason while the plugin can't do its work. Absent: it is well as long as it runs. */
+  readonly health?: Effect.Effect<void, unknown, unknown>
   /** Phantom: what the host still has to lend. */
   readonly "~R"?: R
 }
@@ -46,9 +50,17 @@ export interface PluginDefinition<Config extends z.ZodType, R, Provided, LayerR>
   readonly tools: ReadonlyArray<Tool<R>>
   /** Refused by name when it does not fit. Absent: the plugin takes no configuration. */
   readonly config?: Config
-  /** What the tools need and the host does not lend. */
+  /**
+   * What the tools need and the host does not lend. Building it is how a plugin starts; what it acquires is released
+   * when the host closes, which is how it stops.
+   */
   readonly layer?: (config: z.output<Config>) => Layer.Layer<Provided, unknown, LayerR>
+  /** Looks whether the plugin can do its work, and fails with a reason when it can't. */
+  readonly health?: (config: z.output<Config>) => Effect.Effect<void, unknown, Provided | LayerR>
 }
+
+/** A plugin that takes longer to start has hung. */
+const startTimeout: Duration.Input = "30 seconds"
 
 export const definePlugin = <
   R = never,
@@ -62,45 +74,78 @@ export const definePlugin = <
   name: definition.name,
   version: definition.version,
   tools: definition.tools,
-  configure: (config) => ({
-    "~haft/Plugin": pluginContract,
-    name: definition.name,
-    version: definition.version,
-    tools: definition.tools,
-    layer: layerOf(definition, config) as Layer.Layer<unknown, PluginError, Exclude<R, Provided> | LayerR>
-  })
+  configure: (config) => {
+    const checked = checkConfig(definition, config)
+    return {
+      "~haft/Plugin": pluginContract,
+      name: definition.name,
+      version: definition.version,
+      tools: definition.tools,
+      layer: layerOf(definition, checked) as Layer.Layer<unknown, PluginError, Exclude<R, Provided> | LayerR>,
+      ...(definition.health !== undefined && { health: definition.health(checked) })
+    }
+  }
 })
 
-const layerOf = <Config extends z.ZodType, R, Provided, LayerR>(
+const checkConfig = <Config extends z.ZodType, R, Provided, LayerR>(
   definition: PluginDefinition<Config, R, Provided, LayerR>,
   config: unknown
-): Layer.Layer<Provided, PluginError, LayerR> => {
-  const checked = definition.config?.safeParse(config)
-  if (checked?.success === false) {
-    const problems = checked.error.issues.map((issue) => `${issue.path.join(".") || "configuration"}: ${issue.message}`)
-    throw new PluginError(definition.name, `its configuration does not fit: ${problems.join("; ")}`)
+): z.output<Config> => {
+  if (definition.config === undefined) {
+    if (config === undefined) return undefined as z.output<Config>
+    throw new PluginError(definition.name, "it takes no configuration, and was given one. Leave it out.")
   }
-  if (definition.layer === undefined) return Layer.empty as Layer.Layer<Provided>
-  const layer = definition.layer(checked?.data as z.output<Config>)
-  const started = Layer.build(layer).pipe(
-    Effect.catchCause((cause) =>
-      Effect.fail(new PluginError(definition.name, "it could not start", { cause: Cause.squash(cause) }))
-    )
+  const checked = definition.config.safeParse(config)
+  if (checked.success) return checked.data
+  const problems = checked.error.issues.map((issue) => `${issue.path.join(".") || "configuration"}: ${issue.message}`)
+  throw new PluginError(definition.name, `its configuration does not fit: ${problems.join("; ")}`)
+}
+
+const layerOf = <Config extends z.ZodType, R, Provided, LayerR>(
+  { name, layer }: PluginDefinition<Config, R, Provided, LayerR>,
+  config: z.output<Config>
+): Layer.Layer<Provided, PluginError, LayerR> => {
+  if (layer === undefined) return Layer.empty as Layer.Layer<Provided>
+  const started = Effect.suspend(() => Layer.build(layer(config))).pipe(
+    Effect.catchCause((cause) => {
+      const reason = Cause.squash(cause)
+      return Effect.fail(new PluginError(name, `it could not start: ${reasonOf(reason)}`, { cause: reason }))
+    }),
+    Effect.timeoutOrElse({
+      duration: startTimeout,
+      orElse: () => Effect.fail(new PluginError(name, `it did not start within ${startTimeout}`))
+    })
   )
   return Layer.effectContext(started)
 }
+
+/** What went wrong, in the words it came with. */
+export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 /** Binds a plugin to its configuration: `use(fsTools)`, `use(tickets, { baseUrl })`. */
 export const use = <R, Config>(
   plugin: Plugin<R, Config>,
   ...config: undefined extends Config ? [config?: Config] : [config: Config]
 ): ConfiguredPlugin<R> => {
-  const number = plugin["~haft/Plugin"]
-  if (number !== pluginContract) {
-    throw new PluginError(
-      plugin.name,
-      `it was made for plugin contract ${number}, this host speaks ${pluginContract}. Install a version of one that fits the other.`
-    )
+  checkContract(plugin)
+  try {
+    return plugin.configure(config[0] as Config)
+  } catch (cause) {
+    if (isPluginError(cause)) throw cause
+    throw new PluginError(plugin.name, `it can't be configured: ${reasonOf(cause)}`, { cause })
   }
-  return plugin.configure(config[0] as Config)
 }
+
+/** Throws a {@link PluginError} for a plugin of a contract that this host does not know. */
+export const checkContract = (plugin: { readonly name: string; readonly "~haft/Plugin": number }): void => {
+  const number = plugin["~haft/Plugin"]
+  if (number === pluginContract) return
+  throw new PluginError(
+    plugin.name,
+    `it was made for plugin contract ${number}, this host speaks ${pluginContract}. Install a version of one that fits the other.`
+  )
+}
+
+/** By name, because a plugin may bring its own copy of this package. */
+export const isPluginError = (cause: unknown): cause is PluginError =>
+  cause instanceof Error && cause.name === "PluginError" && "plugin" in cause

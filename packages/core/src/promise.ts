@@ -4,15 +4,13 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import type * as z from "zod"
 
 import type { CallOptions } from "./call-tool.ts"
-import { CurrentCall, type Progress, type Reply } from "./call.ts"
+import type { Reply } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
-import { type CallPreview, Host, type ToolDescription } from "./host.ts"
+import { type CallPreview, Host, type PluginHealth, type ToolDescription } from "./host.ts"
+import type { PluginError } from "./plugin.ts"
 import type { Answer, ApprovalQuestion } from "./services/approver.ts"
-import { isToolError, type ToolError } from "./tool-error.ts"
-import { defineTool as defineEffectTool, type Tool, type ToolDefinition } from "./tool.ts"
 
 /** A host without Effect. */
 export interface OpenHost {
@@ -22,6 +20,9 @@ export interface OpenHost {
   readonly preview: (tool: string, args: unknown) => Promise<CallPreview>
   /** Arguments as the road decodes them: keys in schema order, defaults filled in. */
   readonly decode: (tool: string, args: unknown) => Promise<Readonly<Record<string, unknown>>>
+  /** Plugins this host was told to start without, and why. */
+  readonly skipped: ReadonlyArray<PluginError>
+  readonly health: () => Promise<ReadonlyArray<PluginHealth>>
   /** Ends what still runs and closes every service. */
   readonly dispose: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -53,6 +54,8 @@ export const openHost = async (layer: Layer.Layer<Host, unknown>): Promise<OpenH
       ),
     preview: (tool, args) => run(host.preview(tool, args)),
     decode: (tool, args) => run(host.decode(tool, args)),
+    skipped: host.skipped,
+    health: () => run(host.health),
     dispose,
     [Symbol.asyncDispose]: dispose
   }
@@ -67,40 +70,13 @@ const valueOf = <A, E>(exit: Exit.Exit<A, E>, signal: AbortSignal | undefined): 
   throw Cause.squash(exit.cause)
 }
 
-/** What an async tool gets besides its input. */
-export interface AsyncToolContext {
-  /** Aborted when the call is cancelled or times out. */
-  readonly signal: AbortSignal
-  readonly progress: (progress: Progress) => void
-}
-
-/** A tool made of async functions. Throw a {@link ToolError} for a failure the caller can act on. */
-export interface AsyncToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> extends Omit<
-  ToolDefinition<Input, Output, never>,
-  "execute" | "preview"
-> {
-  readonly execute: (input: z.output<Input>, context: AsyncToolContext) => Promise<z.input<Output>>
-  readonly preview?: (input: z.output<Input>) => Promise<string>
-}
-
-export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject>({
-  execute,
-  preview,
-  ...definition
-}: AsyncToolDefinition<Input, Output>): Tool =>
-  defineEffectTool({
-    ...definition,
-    execute: (input) =>
-      Effect.flatMap(CurrentCall, (call) =>
-        fromPromise((signal) => execute(input, { signal, progress: (progress) => call.onProgress?.(progress) }))
-      ),
-    ...(preview !== undefined && { preview: (input: z.output<Input>) => fromPromise(() => preview(input)) })
-  })
-
-const fromPromise = <A>(run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, ToolError> =>
-  Effect.promise((signal) => run(signal).then(Effect.succeed, failed)).pipe(Effect.flatten)
-
-const failed = (cause: unknown): Effect.Effect<never, ToolError> =>
-  isToolError(cause) ? Effect.fail(cause) : Effect.die(cause)
-
-export { definePlugin } from "./plugin.ts"
+export {
+  type AsyncPluginDefinition,
+  type AsyncToolContext,
+  type AsyncToolDefinition,
+  type AsyncWorkspace,
+  definePlugin,
+  defineService,
+  defineTool,
+  type LentService
+} from "./async-plugin.ts"

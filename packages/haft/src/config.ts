@@ -2,6 +2,7 @@ import type {
   Artifacts,
   ConfiguredPlugin,
   Dialect,
+  OnPluginError,
   Plugin,
   Processes,
   RoadServices,
@@ -43,6 +44,8 @@ export interface HaftConfig {
   /** Which of haft's own tool packages to use, and how; all by default. */
   readonly packages?: PackageChoice
   readonly plugins?: ReadonlyArray<PluginEntry>
+  /** `refuse` by default: no host with a plugin that can't be used. `skip` starts without it, and says so in the log. */
+  readonly onPluginError?: OnPluginError
   /** `ask` by default. Rules come first. */
   readonly approval?: ApprovalMode
   /** `auto` by default: the strongest that works here, and no commands where none does. */
@@ -92,6 +95,7 @@ const configShape = z.strictObject({
       ])
     )
     .optional(),
+  onPluginError: z.enum(["refuse", "skip"]).optional(),
   approval: z.enum(approvalModes).optional(),
   sandbox: z.enum(sandboxNames).optional(),
   sandboxOptions: z

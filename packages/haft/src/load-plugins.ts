@@ -2,34 +2,74 @@ import { createRequire } from "node:module"
 import { isAbsolute, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 
-import { type ConfiguredPlugin, type Plugin, PluginError, use } from "@haft/core"
+import { type ConfiguredPlugin, isPluginError, type OnPluginError, type Plugin, PluginError, use } from "@haft/core"
 
 import type { PluginEntry, StandardServices } from "./config.ts"
 
-/** Brings plugins in: what is named is imported, as seen from `from`, and everything is bound to its configuration. */
-export const loadPlugins = (
+export type LoadedPlugin = ConfiguredPlugin<StandardServices>
+
+/** What became of the plugins a configuration names. */
+export interface LoadedPlugins {
+  readonly plugins: ReadonlyArray<LoadedPlugin>
+  /** Those that can't be used, where the host starts without them. */
+  readonly skipped: ReadonlyArray<PluginError>
+}
+
+export interface LoadOptions {
+  /** The directory that names are looked up from. */
+  readonly from: string
+  readonly onPluginError?: OnPluginError
+  /** A last look at a plugin; throws a PluginError for one that can't be used. */
+  readonly vet?: (plugin: LoadedPlugin) => void
+}
+
+/** Brings plugins in: what is named is imported, nothing else, and everything is bound to its configuration. */
+export const loadPlugins = async (
   entries: ReadonlyArray<PluginEntry>,
-  from: string
-): Promise<ReadonlyArray<ConfiguredPlugin<StandardServices>>> =>
-  Promise.all(
+  { from, onPluginError = "refuse", vet }: LoadOptions
+): Promise<LoadedPlugins> => {
+  const results = await Promise.all(
     entries.map(async (entry) => {
-      if (typeof entry === "string") return use(await importPlugin(entry, from))
-      if ("package" in entry) return use(await importPlugin(entry.package, from), entry.config as undefined)
-      return "configure" in entry ? use(entry) : entry
+      try {
+        const plugin = await loadPlugin(entry, from)
+        vet?.(plugin)
+        return plugin
+      } catch (cause) {
+        if (onPluginError === "refuse" || !isPluginError(cause)) throw cause
+        return cause
+      }
     })
   )
+  return {
+    plugins: results.filter((result): result is LoadedPlugin => !isPluginError(result)),
+    skipped: results.filter(isPluginError)
+  }
+}
 
-const importPlugin = async (name: string, from: string): Promise<Plugin<StandardServices, undefined>> => {
+const loadPlugin = async (entry: PluginEntry, from: string): Promise<LoadedPlugin> => {
+  if (typeof entry === "string") return use(await importPlugin(entry, from))
+  if ("package" in entry) return use(await importPlugin(entry.package, from), entry.config as undefined)
+  return "configure" in entry ? use(entry) : entry
+}
+
+/** The plugin a package or a file exports. */
+export const importPlugin = async (name: string, from: string): Promise<Plugin<StandardServices, undefined>> => {
   const module = (await import(addressOf(name, from)).catch((cause: unknown) => {
-    throw new PluginError(name, `it can't be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause
-    })
-  })) as { readonly default?: Plugin<StandardServices, undefined> }
-  if (module.default === undefined || !("~haft/Plugin" in module.default)) {
-    throw new PluginError(name, "its default export is not made by definePlugin")
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new PluginError(
+      name,
+      `it can't be loaded: ${reason}. Mend or reinstall it, or take it out of the configuration.`,
+      { cause }
+    )
+  })) as { readonly default?: unknown }
+  if (!isPlugin(module.default)) {
+    throw new PluginError(name, "its default export is not made by definePlugin. Is it a plugin of haft?")
   }
   return module.default
 }
+
+const isPlugin = (value: unknown): value is Plugin<StandardServices, undefined> =>
+  typeof value === "object" && value !== null && "~haft/Plugin" in value
 
 /** Where a plugin of that name is found, as seen from `from`. */
 export const addressOf = (name: string, from: string): string => {

@@ -8,10 +8,14 @@ export const openHost = (config: HaftConfig = {}, options: StandardHostOptions =
   openLayer(standardHost(config, options))
 
 export {
+  type AsyncPluginDefinition,
   type AsyncToolContext,
   type AsyncToolDefinition,
+  type AsyncWorkspace,
   definePlugin,
+  defineService,
   defineTool,
+  type LentService,
   type OpenHost,
   type PromiseCallOptions
 } from "@haft/core/promise"

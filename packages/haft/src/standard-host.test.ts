@@ -111,3 +111,29 @@ it("examines the machine, and says what to do where a workspace can't be used", 
     mend: expect.stringContaining("--workspace")
   })
 })
+
+it("refuses a plugin whose tool a model's API would refuse, and names both", async () => {
+  const tool = { description: "x", output: z.object({}), risk: "read_only", execute: async () => ({}) } as const
+  const dated = defineTool({ ...tool, name: "dated", input: z.strictObject({ on: z.date() }) })
+  const numbered = defineTool({ ...tool, name: "numbered", input: z.strictObject({ "a b": z.string() }) })
+  const pluginOf = (only: typeof dated) => definePlugin({ name: "odd", version: "1.0.0", tools: [only] })
+  await expect(openHost(config({ plugins: [pluginOf(dated)] }))).rejects.toThrow(
+    /plugin odd: the input of its tool 'dated' can't be written as a JSON Schema/
+  )
+  await expect(openHost(config({ plugins: [pluginOf(numbered)] }))).rejects.toThrow(
+    /plugin odd: anthropic would refuse its tool 'numbered': the property a b/
+  )
+})
+
+it("starts without the plugins it can't use only when it is told to, and names them", async () => {
+  workspace.put("../outside/throws.mjs", `throw new Error("a bug")`)
+  const plugins = [`${workspace.outside}/throws.mjs`, "not-installed-anywhere", greetings, use(greetings)]
+  await expect(openHost(config({ plugins, packages: [] }))).rejects.toThrow(/can't be loaded|not installed/)
+  await using host = await openHost(config({ plugins, packages: [], onPluginError: "skip" }))
+  expect(host.tools.map(({ name }) => name)).toEqual(["greet"])
+  expect(host.skipped.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/throws\.mjs: it can't be loaded: a bug\. Mend or reinstall it/),
+    expect.stringMatching(/^plugin not-installed-anywhere: it is not installed/),
+    "plugin greetings: its tool 'greet' is also in plugin greetings. Use only one of the two."
+  ])
+})

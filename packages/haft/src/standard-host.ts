@@ -12,6 +12,7 @@ import { dialectOf } from "./dialects.ts"
 import { loadPlugins } from "./load-plugins.ts"
 import { standardPlugins } from "./packages.ts"
 import { sandboxNamed } from "./sandbox.ts"
+import { vetPlugin } from "./vet-plugin.ts"
 
 export interface StandardHostOptions {
   /** Whom to ask where the caller can't be: nobody, which is a no, by default. */
@@ -53,18 +54,29 @@ export const hostOn = (
   dialect: Dialect
 ): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
   Layer.unwrap(
-    Effect.map(
-      Effect.tryPromise({
-        try: () => loadPlugins(config.plugins ?? [], rootOf(config)),
+    Effect.gen(function* () {
+      const { onPluginError = "refuse", symlinks } = config
+      const { plugins, skipped } = yield* Effect.tryPromise({
+        try: () =>
+          loadPlugins(config.plugins ?? [], {
+            from: rootOf(config),
+            onPluginError,
+            vet: (plugin) => vetPlugin(plugin, dialect)
+          }),
         catch: (cause) => cause as PluginError
-      }),
-      (plugins) =>
-        Host.layer({
-          dialect,
-          plugins: [...standardPlugins(config.packages), ...plugins],
-          ...(config.symlinks !== undefined && { symlinks: config.symlinks })
-        })
-    )
+      })
+      for (const { message } of skipped) yield* Effect.logWarning(`started without ${message}`)
+      const host = Host.layer({
+        dialect,
+        plugins: [...standardPlugins(config.packages), ...plugins],
+        onPluginError,
+        ...(symlinks !== undefined && { symlinks })
+      })
+      return Layer.effect(
+        Host,
+        Host.useSync((service) => ({ ...service, skipped: [...skipped, ...service.skipped] }))
+      ).pipe(Layer.provide(host))
+    })
   )
 
 /** The workspace's directory, absolute. */
