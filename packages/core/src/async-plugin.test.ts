@@ -41,7 +41,8 @@ const echo = Layer.merge(
         onStdout?.(new TextEncoder().encode([program, ...args].join(" ")))
         return { exitCode: 0, signal: null, timedOut: false, durationMs: 1, leftRunning: 0 }
       }),
-    end: () => Effect.void
+    end: () => Effect.void,
+    mark: Effect.succeed({ name: "MARK", value: "1" })
   })
 )
 

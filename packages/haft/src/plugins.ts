@@ -14,13 +14,15 @@ export const pluginsOf = async (
   config: HaftConfig = {}
 ): Promise<ReadonlyArray<ConfiguredPlugin<StandardServices>>> => [
   ...standardPlugins(config.packages),
-  ...(await loadPlugins(config.plugins ?? [], rootOf(config)))
+  ...(await loadPlugins(config.plugins ?? [], { from: rootOf(config) })).plugins
 ]
 
 /** What a host, a model API or a reader of schemas would have against a plugin. Empty when nothing. */
 export const checkPlugin = async (name: string, from: string): Promise<ReadonlyArray<string>> => {
   try {
-    const [plugin] = await loadPlugins([name], from)
+    const {
+      plugins: [plugin]
+    } = await loadPlugins([name], { from })
     return plugin === undefined ? [] : [...manifestProblems(plugin), ...plugin.tools.flatMap(toolProblems)]
   } catch (cause) {
     if (cause instanceof PluginError) return [cause.message]
