@@ -22,6 +22,7 @@ export default {
     },
     // The package has no types of its own; only the compiler looks for these.
     "packages/web-tools": { ignoreDependencies: ["@types/http-cache-semantics"] },
+    "examples/*": { entry: ["src/*.ts"] },
     bench: { entry: ["src/main.ts", "src/groups/*.ts"] },
     ...Object.fromEntries(empty.map((name) => [`packages/${name}`, { ignoreDependencies: [/./] }]))
   }

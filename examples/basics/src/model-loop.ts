@@ -20,7 +20,7 @@ const inOpenAIsWords = async (host: OpenHost): Promise<ReadonlyArray<string>> =>
   const outputs: Array<string> = []
   for (const [at, { name, input }] of steps.entries()) {
     const item = { call_id: `call-${at}`, name, arguments: JSON.stringify(input) }
-    outputs.push(String((await call(item, { ask })).output))
+    outputs.push(JSON.stringify((await call(item, { ask })).output))
   }
   return outputs
 }
@@ -29,7 +29,7 @@ const inAnthropicsWords = async (host: OpenHost): Promise<ReadonlyArray<string>>
   const { call } = anthropicTools(host)
   const outputs: Array<string> = []
   for (const [at, { name, input }] of steps.entries()) {
-    outputs.push(String((await call({ id: `toolu-${at}`, name, input }, { ask })).content))
+    outputs.push(JSON.stringify((await call({ id: `toolu-${at}`, name, input }, { ask })).content))
   }
   return outputs
 }
@@ -41,5 +41,5 @@ for (const run of [inOpenAIsWords, inAnthropicsWords]) {
   const outputs = await run(host)
   const repaired = await readFile(join(root, "add.js"), "utf8")
   console.log(run.name, outputs.at(-1))
-  if (!repaired.includes("a + b") || !outputs.at(-1)?.includes('"4\\n"')) process.exitCode = 1
+  if (!repaired.includes("a + b") || !outputs.at(-1)?.includes("4\\\\n")) process.exitCode = 1
 }
