@@ -13,6 +13,12 @@ export interface LinePlacement {
   readonly others: ReadonlyArray<number>
 }
 
+/** Where the hunks before it ended. Only a file whose context all matched lets a hunk stand before an earlier one. */
+export interface Floor {
+  readonly line: number
+  readonly isStrict: boolean
+}
+
 /** More of them help nobody. */
 const maximumOthers = 10
 
@@ -23,7 +29,7 @@ const maximumOthers = 10
 export const placeByLine = (
   file: TextFile,
   lines: ReadonlyArray<HunkLine>,
-  stated: StatedLine & { readonly drift: number },
+  stated: StatedLine & { readonly drift: number; readonly floor: Floor },
   isFree: (start: number, end: number) => boolean
 ): LinePlacement | undefined => {
   const guess = Math.max(0, stated.line + stated.drift)
@@ -42,7 +48,7 @@ export const placeByLine = (
     if (skip.prefix + skip.suffix >= old.length) return undefined
     for (const pass of ["exact", "line_endings"] as const) {
       const fits = (line: number): boolean =>
-        line + skip.prefix >= 0 &&
+        line >= (fuzz > 0 || stated.floor.isStrict ? stated.floor.line : 0) &&
         line + old.length - skip.suffix <= file.lineCount &&
         isFree(line, line + old.length) &&
         linesMatch(file, old, line, skip, pass)

@@ -8,7 +8,7 @@ import { changedRange, hunkReplacements } from "./hunk-replacements.ts"
 import { withoutLineNumbers } from "./line-numbers.ts"
 import type { Hunk, HunkLine } from "./patch.ts"
 import { type ContentPass, LineViews, placeByContent } from "./place-by-content.ts"
-import { placeByLine } from "./place-by-line.ts"
+import { type Floor, placeByLine } from "./place-by-line.ts"
 
 /** Where a hunk went, and how it was recognised. */
 export interface PlacedHunk {
@@ -43,9 +43,13 @@ export const placeHunks = Effect.fnUntraced(function* (
   for (const [index, hunk] of hunks.entries()) {
     const isFree = (start: number, end: number): boolean =>
       used.every((range) => end <= range.start || start >= range.end)
+    const floor = {
+      line: Math.max(0, ...used.map(({ end }) => end)),
+      isStrict: placed.some((one) => one.placed.fuzz > 0)
+    }
     const found =
       hunk.place.kind === "line"
-        ? findByLine(file, hunk, drift, isFree)
+        ? findByLine(file, hunk, { drift, floor }, isFree)
         : findByContent(file, views, hunk, cursor, isFree)
     if (!("placed" in found)) return yield* failed(path, file, { hunk, number: index + 1, of: hunks.length }, found)
     const range = changedRange(found.lines, found.at)
@@ -80,10 +84,15 @@ type IsFree = (start: number, end: number) => boolean
 
 const oldLines = (lines: ReadonlyArray<HunkLine>): ReadonlyArray<HunkLine> => lines.filter(({ sign }) => sign !== "+")
 
-const findByLine = (file: TextFile, hunk: Hunk, drift: number, isFree: IsFree): Found | NotFound => {
+const findByLine = (
+  file: TextFile,
+  hunk: Hunk,
+  before: { readonly drift: number; readonly floor: Floor },
+  isFree: IsFree
+): Found | NotFound => {
   if (hunk.place.kind !== "line") return { candidates: [] }
   const old = oldLines(hunk.lines)
-  const found = placeByLine(file, hunk.lines, { ...hunk.place, drift }, isFree)
+  const found = placeByLine(file, hunk.lines, { ...hunk.place, ...before }, isFree)
   if (found === undefined) return { candidates: [] }
   const { line: at, pass, fuzz, others } = found
   const lead = changedRange(hunk.lines, at).start - at + 1
