@@ -1,13 +1,13 @@
 import {
   closeSync,
-  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync
+  rmSync,
+  unlinkSync
 } from "node:fs"
 import { join } from "node:path"
 
@@ -60,8 +60,10 @@ export const openCommitJournal = (options: {
   const { root, directory, durable, onStep } = options
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const file = (id: string, state: "sweep" | "commit" | "abort") => join(directory, `${id}.${state}`)
-  const forget = (id: string) => {
-    for (const state of ["commit", "abort", "sweep"] as const) rmSync(file(id, state), { force: true })
+  const known = new Map<string, Set<string>>()
+  const forget = (id: string, states: Iterable<string> = known.get(id) ?? []) => {
+    for (const state of states) unlinkSync(join(directory, `${id}.${state}`))
+    known.delete(id)
   }
   const syncJournal = () => {
     if (!durable || process.platform === "win32") return
@@ -89,23 +91,28 @@ export const openCommitJournal = (options: {
     else
       for (const path of readJson<ReadonlyArray<string>>(file(id, "sweep")) ?? [])
         unlessChanged(() => discard(root, path))
-    forget(id)
+    forget(id, states)
   }
 
   return {
-    prepare: (id, temporaries) => write(file(id, "sweep"), temporaries, { sync: false }),
+    prepare: (id, temporaries) => {
+      known.set(id, new Set(["sweep"]))
+      write(file(id, "sweep"), temporaries, { sync: false })
+    },
     decide: (id, commit) => {
       const path = file(id, "commit")
       write(`${path}.new`, commit, { sync: durable })
       renameSync(`${path}.new`, path)
+      known.get(id)?.add("commit")
       syncJournal()
     },
     abort: (id) => {
-      if (!existsSync(file(id, "commit"))) return
+      if (known.get(id)?.delete("commit") !== true) return
+      known.get(id)?.add("abort")
       renameSync(file(id, "commit"), file(id, "abort"))
       syncJournal()
     },
-    forget,
+    forget: (id) => forget(id),
     recover: () => {
       const found = new Map<string, Set<string>>()
       for (const name of readdirSync(directory)) {

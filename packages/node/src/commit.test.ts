@@ -386,7 +386,7 @@ describe("odd moments", () => {
   it("takes over the lock of a process that is gone, and waits for one that lives", async () => {
     const root = workspaces.make({ "a.txt": "a" })
     mkdirSync(`${root}.state`, { recursive: true })
-    writeFileSync(`${root}.state/commit.lock`, "999999999 1 dead")
+    writeFileSync(`${root}.state/commit.lock`, "999999999 1 dead\n")
     expect(await commit(root, [write("a.txt", "b")])).toHaveLength(1)
     const both = await Promise.all([
       commit(

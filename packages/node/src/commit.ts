@@ -98,7 +98,9 @@ function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator
   const { root, journal, onStep } = settings
   const single = asSingleStep(plan)
   const staged = plan.staged.map(({ path }) => path)
-  const { rubbish } = plan
+  // The only step of a commit replaces at one stroke; nothing is kept that would have to go.
+  const isReplacement = single?.[0]?.do === "put_in_place"
+  const rubbish = isReplacement ? [] : plan.rubbish
   let isDecided = false
   journal.prepare(id, single === undefined ? staged : [...staged, ...rubbish])
   try {
@@ -131,7 +133,7 @@ const perform = (settings: CommitSettings, id: string, { steps, staged, rubbish 
     throw error
   }
   try {
-    for (const path of [...rubbish, ...staged]) {
+    for (const path of rubbish) {
       discard(root, path)
       onStep?.("discarded")
     }

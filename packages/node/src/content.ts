@@ -39,7 +39,8 @@ export const readWhole = (descriptor: number, given: string, maxBytes: number): 
   let filled = 0
   for (;;) {
     if (filled === content.length) {
-      // The end is only certain when a read finds nothing; a file may have grown since it was opened.
+      // What is added while it is read comes too late. But some file systems only know a size once all is read.
+      if (size > 0) return content
       const extra = Buffer.allocUnsafe(4096)
       const read = readSync(descriptor, extra, 0, extra.length, null)
       if (read === 0) return content

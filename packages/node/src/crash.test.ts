@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { linkSync, readdirSync } from "node:fs"
-import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { join } from "node:path"
 
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { build } from "rolldown"
 
+import { bundleProgram } from "../test/bundle.ts"
 import { filesOf, type Version } from "../test/crash-plan.ts"
 import { contentsOf, inWorkspace, makeWorkspaces } from "../test/workspaces.ts"
 
@@ -15,17 +14,7 @@ const workspaces = makeWorkspaces("crash")
 const child = join(workspaces.base, "child.mjs")
 const trials = process.env["HAFT_LONG"] === undefined ? 200 : 1000
 
-// Bundled, because a process that loads single files takes half a second to start.
-beforeAll(async () => {
-  const directory = dirname(fileURLToPath(import.meta.url))
-  await build({
-    input: join(directory, "../test/crash-child.ts"),
-    platform: "node",
-    resolve: { conditionNames: ["@haft/source", "import", "node"] },
-    output: { file: child, codeSplitting: false },
-    logLevel: "silent"
-  })
-})
+beforeAll(() => bundleProgram("crash-child.ts", child))
 afterAll(workspaces.remove)
 
 const makeOld = (): string => {

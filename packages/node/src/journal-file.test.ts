@@ -104,7 +104,7 @@ describe("the record", () => {
     )
     const file = eventsOf(directory, "dead")
     appendFileSync(file, '{"type":"half')
-    writeFileSync(join(directory, "open-runs", "dead"), "999999999 1 dead")
+    writeFileSync(join(directory, "open-runs", "dead"), "999999999 1 dead\n")
     await withJournal(directory, () => Effect.void, "next")
     expect(readJournal(file).slice(-2)).toEqual([
       expect.objectContaining({

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs"
 
 import { isErrno } from "./errno.ts"
 
@@ -8,27 +8,21 @@ import { isErrno } from "./errno.ts"
  * file that names its owner, so that the lock of a process that died can be taken over.
  */
 export const takeLock = (path: string): (() => void) | undefined => {
-  const mark = `${process.pid} ${startOf(process.pid)} ${randomBytes(6).toString("hex")}`
-  const own = `${path}.${randomBytes(6).toString("hex")}`
-  writeFileSync(own, mark, { flag: "wx", mode: 0o600 })
-  try {
-    if (!linkIfFree(own, path)) {
-      const holder = readIfThere(path)
-      if (holder !== undefined && isAlive(holder)) return undefined
-      if (holder !== undefined) breakLock(path, holder)
-      if (!linkIfFree(own, path)) return undefined
-    }
-  } finally {
-    rmSync(own, { force: true })
+  const mark = `${process.pid} ${ownStart} ${randomBytes(6).toString("hex")}\n`
+  if (!createIfFree(path, mark)) {
+    const holder = readIfThere(path)
+    if (holder !== undefined && isAlive(path, holder)) return undefined
+    if (holder !== undefined) breakLock(path, holder)
+    if (!createIfFree(path, mark)) return undefined
   }
   return () => {
-    if (readIfThere(path) === mark) rmSync(path, { force: true })
+    if (readIfThere(path) === mark) unlinkSync(path)
   }
 }
 
-const linkIfFree = (own: string, path: string): boolean => {
+const createIfFree = (path: string, mark: string): boolean => {
   try {
-    linkSync(own, path)
+    writeFileSync(path, mark, { flag: "wx", mode: 0o600 })
     return true
   } catch (error) {
     if (isErrno(error, "EEXIST")) return false
@@ -45,7 +39,8 @@ const breakLock = (path: string, holder: string): void => {
     if (isErrno(error, "ENOENT")) return
     throw error
   }
-  if (readIfThere(aside) !== holder) linkIfFree(aside, path)
+  const moved = readIfThere(aside)
+  if (moved !== undefined && moved !== holder) createIfFree(path, moved)
   rmSync(aside, { force: true })
 }
 
@@ -58,7 +53,9 @@ const readIfThere = (path: string): string | undefined => {
   }
 }
 
-const isAlive = (holder: string): boolean => {
+const isAlive = (path: string, holder: string): boolean => {
+  // Not signed to the end: its owner is about to, or died before it could.
+  if (!holder.endsWith("\n")) return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) < 2000
   const [id = "", start = ""] = holder.split(" ")
   try {
     process.kill(Number(id), 0)
@@ -78,3 +75,5 @@ const startOf = (id: number): string => {
     return ""
   }
 }
+
+const ownStart = startOf(process.pid)

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, type Stats } from "node:fs"
+import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, realpathSync, type Stats } from "node:fs"
 import { join } from "node:path"
 
 /** Something inside the workspace that can't be exchanged for something else while it is held. */
@@ -26,8 +26,9 @@ export const chooseTechnique = (root: string): Technique => {
   try {
     const held = descriptors.holdRoot(root)
     const through = lstatSync(`${held.base}/.`)
+    const isSame = through.ino === held.stats.ino && through.dev === held.stats.dev
     held.close()
-    return through.ino === held.stats.ino && through.dev === held.stats.dev ? descriptors : paths
+    return isSame ? descriptors : paths
   } catch {
     return paths
   }
@@ -41,17 +42,32 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
 export const below = (directory: string, name: string | Buffer): string | Buffer =>
   typeof name === "string" ? `${directory}/${name}` : Buffer.concat([Buffer.from(`${directory}/`), name])
 
-const holdDescriptor = (path: string | Buffer, flags: number): Held => {
-  const descriptor = openSync(path, flags)
+// `/proc/self` spelled out: one link less to follow on every step. Not process.pid, which another /proc may count differently.
+const descriptorDirectory = ((): string => {
   try {
-    return {
-      base: `/proc/self/fd/${descriptor}`,
-      stats: fstatSync(descriptor),
-      close: () => closeSync(descriptor)
-    }
-  } catch (error) {
-    closeSync(descriptor)
-    throw error
+    return `/proc/${readlinkSync("/proc/self")}/fd`
+  } catch {
+    return "/proc/self/fd"
+  }
+})()
+
+/** A descriptor that names something. It is asked about only when somebody wants to know: most are just passed through. */
+class HeldDescriptor implements Held {
+  readonly base: string
+  readonly #descriptor: number
+  #stats: Stats | undefined
+
+  constructor(path: string | Buffer, flags: number) {
+    this.#descriptor = openSync(path, flags)
+    this.base = `${descriptorDirectory}/${this.#descriptor}`
+  }
+
+  get stats(): Stats {
+    return (this.#stats ??= fstatSync(this.#descriptor))
+  }
+
+  close(): void {
+    closeSync(this.#descriptor)
   }
 }
 
@@ -61,9 +77,9 @@ const holdDescriptor = (path: string | Buffer, flags: number): Held => {
  */
 const descriptors: Technique = {
   name: "descriptors",
-  holdRoot: (path) => holdDescriptor(path, O_PATH | O_DIRECTORY),
-  enter: (directory, name) => holdDescriptor(below(directory, name), O_PATH | O_DIRECTORY | O_NOFOLLOW),
-  hold: (directory, name) => holdDescriptor(`${directory}/${name}`, O_PATH | O_NOFOLLOW),
+  holdRoot: (path) => new HeldDescriptor(path, O_PATH | O_DIRECTORY),
+  enter: (directory, name) => new HeldDescriptor(below(directory, name), O_PATH | O_DIRECTORY | O_NOFOLLOW),
+  hold: (directory, name) => new HeldDescriptor(`${directory}/${name}`, O_PATH | O_NOFOLLOW),
   open: (held, flags) => openSync(held.base, flags | O_NONBLOCK)
 }
 

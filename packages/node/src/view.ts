@@ -4,7 +4,7 @@ import type { SymlinkPolicy } from "@haft/core"
 
 import { type Place, readLink, type Root, withPlace, withResolved } from "./contain.ts"
 import { fingerprintContent, fingerprintDescriptor, openFile } from "./content.ts"
-import { notADirectory, notFound } from "./errno.ts"
+import { isErrno, notADirectory, notFound } from "./errno.ts"
 import { identityOf, type Identity } from "./identity.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
@@ -72,28 +72,61 @@ export interface View {
 
 export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
   const loaded: Array<Node> = []
-  const load = (path: string, home: DirectoryNode | undefined, name: string): Node | undefined =>
-    withResolved(root, path, (place) => {
-      const node = nodeAt(place, home, name)
-      if (node !== undefined) loaded.push(node)
-      return node
-    })
-
-  const top = load(".", undefined, "")
+  const remember = (place: NodePlace): Node | undefined => {
+    const node = nodeAt(place)
+    if (node === undefined) return undefined
+    loaded.push(node)
+    place.home?.children.set(place.name, node)
+    place.home?.found?.set(place.name, node)
+    return node
+  }
+  const top = withResolved(root, ".", (place) => remember({ ...place, home: undefined }))
   if (top?.kind !== "directory") throw notFound(".")
 
   const child = (directory: DirectoryNode, name: string): Node | undefined => {
     if (!directory.children.has(name)) {
       const { origin } = directory
-      const node = origin === undefined ? undefined : load(join(origin.path, name), directory, name)
-      directory.children.set(name, node)
-      if (node !== undefined) directory.found?.set(name, node)
+      if (origin !== undefined) {
+        withResolved(root, join(origin.path, name), (place) => remember({ ...place, name, home: directory }))
+      }
+      if (!directory.children.has(name)) directory.children.set(name, undefined)
     }
     return directory.children.get(name)
   }
 
-  const find = (names: ReadonlyArray<string>): Node | undefined =>
-    names.reduce<Node | undefined>((node, name) => (node?.kind === "directory" ? child(node, name) : undefined), top)
+  /** Looks at every directory on the way to a path that nobody has looked at yet, in one go. */
+  const lookAlong = (names: ReadonlyArray<string>): void => {
+    let directory: DirectoryNode = top
+    let held = root.held
+    try {
+      for (const [index, name] of names.slice(0, -1).entries()) {
+        const isNew = !directory.children.has(name)
+        const path = names.slice(0, index + 1).join("/")
+        if (!isNew && directory.children.get(name)?.origin?.path !== path) return
+        const next = root.technique.enter(held.base, name)
+        if (held !== root.held) held.close()
+        held = next
+        const node = isNew
+          ? remember({ path, name, found: held, directory: held, home: directory })
+          : directory.children.get(name)
+        if (node?.kind !== "directory") return
+        directory = node
+      }
+    } catch (error) {
+      // What is missing or no directory is found out step by step, where it matters.
+      if (!isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES")) throw error
+    } finally {
+      if (held !== root.held) held.close()
+    }
+  }
+
+  const find = (names: ReadonlyArray<string>): Node | undefined => {
+    if (names.length > 2) lookAlong(names)
+    return names.reduce<Node | undefined>(
+      (node, name) => (node?.kind === "directory" ? child(node, name) : undefined),
+      top
+    )
+  }
 
   return {
     root,
@@ -160,8 +193,11 @@ const listNames = ({ found, given }: Place): ReadonlyArray<string> => {
   return readdirSync(found.base).filter((name) => !isTemporaryName(name))
 }
 
-const nodeAt = (place: Place, home: DirectoryNode | undefined, name: string): Node | undefined => {
-  const { found, path } = place
+interface NodePlace extends Pick<Place, "path" | "name" | "found" | "directory"> {
+  readonly home: DirectoryNode | undefined
+}
+
+const nodeAt = ({ found, path, name, directory, home }: NodePlace): Node | undefined => {
   if (found === undefined) return undefined
   const { stats } = found
   const { size, mtimeMs, mode, nlink, uid, gid } = stats
@@ -179,5 +215,5 @@ const nodeAt = (place: Place, home: DirectoryNode | undefined, name: string): No
   if (stats.isFile()) return { kind: "file", origin }
   if (stats.isDirectory()) return { kind: "directory", origin, children: new Map(), found: new Map() }
   if (!stats.isSymbolicLink()) return { kind: "other", origin }
-  return { kind: "symlink", origin, target: readLink(`${place.directory.base}/${place.name}`, path) }
+  return { kind: "symlink", origin, target: readLink(`${directory.base}/${name}`, path) }
 }

@@ -66,7 +66,7 @@ export const inWorkspace = <A, E>(
       return yield* use(workspace).pipe(Effect.provideService(CurrentCall, { ...call, ...context }))
     }).pipe(
       // Without a logger: that a host had to tidy up is nothing to print in a test.
-      Effect.provide(Layer.merge(nodeWorkspace({ root, state: `${root}.state`, ...open }), Logger.layer([])))
+      Effect.provide(nodeWorkspace({ root, state: `${root}.state`, ...open }).pipe(Layer.provide(Logger.layer([]))))
     )
   )
 }

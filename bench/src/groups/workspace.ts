@@ -1,0 +1,85 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync
+} from "node:fs"
+import { dirname, join } from "node:path"
+
+import { Workspace } from "@haft/core"
+import { nodeWorkspace } from "@haft/node"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+
+import type { Group } from "../benchmark.ts"
+
+const path = "one/two/three/four/five/file.txt"
+const content = Buffer.alloc(4096, "x")
+
+/** What containment and durability cost a small file, five directories down. */
+export const benchmarks: Group = async function* (setting) {
+  const root = join(setting.home, "workspace-files")
+  const file = join(root, path)
+  rmSync(root, { recursive: true, force: true })
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, content)
+  const runtime = ManagedRuntime.make(nodeWorkspace({ root, state: `${root}-state` }))
+  const workspace = await runtime.runPromise(Workspace.useSync((service) => service))
+  const checkRead = (answer: unknown): void => {
+    if (!content.equals(answer as Uint8Array)) throw new Error("other content")
+  }
+  yield {
+    group: "workspace",
+    name: "contained read of 4 KB, five directories down",
+    floor: "readFileSync",
+    contenders: [
+      { name: "readFileSync", kind: "limit", run: () => readFileSync(file), check: checkRead },
+      { name: "haft", kind: "haft", run: () => runtime.runPromise(workspace.read(path)), check: checkRead }
+    ]
+  }
+
+  let round = 0
+  const next = (): Buffer => {
+    content.writeUInt32LE(++round)
+    return content
+  }
+  const checkWritten = (): void => checkRead(readFileSync(file))
+  yield {
+    group: "workspace",
+    name: "durable replacement of 4 KB, five directories down",
+    floor: "temporary file, fsync, rename, fsync",
+    rounds: setting.quick ? 3 : 11,
+    runsPerRound: setting.quick ? 10 : 100,
+    contenders: [
+      {
+        name: "temporary file, fsync, rename, fsync",
+        kind: "limit",
+        run: () => replaceDurably(file, next()),
+        check: checkWritten
+      },
+      {
+        name: "haft, with the way back",
+        kind: "haft",
+        run: () => runtime.runPromise(workspace.commit([{ kind: "write", path, content: next() }])),
+        check: checkWritten
+      }
+    ],
+    close: () => runtime.dispose()
+  }
+}
+
+const replaceDurably = (file: string, bytes: Uint8Array): void => {
+  const temporary = `${file}.tmp`
+  const written = openSync(temporary, "w")
+  writeSync(written, bytes)
+  fsyncSync(written)
+  closeSync(written)
+  renameSync(temporary, file)
+  const directory = openSync(dirname(file), "r")
+  fsyncSync(directory)
+  closeSync(directory)
+}

@@ -1,0 +1,115 @@
+import { execFileSync } from "node:child_process"
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+
+import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+
+import { bundleProgram } from "../test/bundle.ts"
+import { contentsOf, makeWorkspaces } from "../test/workspaces.ts"
+
+const workspaces = makeWorkspaces("limits")
+const program = join(workspaces.base, "child.mjs")
+const nobody = 65_534
+
+beforeAll(async () => {
+  chmodSync(workspaces.base, 0o755)
+  await bundleProgram("limits-child.ts", program)
+})
+afterAll(workspaces.remove)
+
+/** Runs as somebody whom permissions stop: as nobody, when the tests run as root. */
+const run = (root: string, told: ReadonlyArray<unknown>, shell = ""): unknown => {
+  const isRoot = process.getuid?.() === 0
+  const state = `${root}.state`
+  mkdirSync(state, { recursive: true })
+  if (isRoot) for (const path of [root, state]) chownSync(path, nobody, nobody)
+  const script = `${shell} exec "$0" "$@"`
+  const args = ["-c", script, process.execPath, program, root, state, JSON.stringify(told)]
+  const options = { encoding: "utf8" as const, ...(isRoot && { uid: nobody, gid: nobody }) }
+  return JSON.parse(execFileSync("sh", args, options))
+}
+const giveAway = (root: string): void => {
+  if (process.getuid?.() !== 0) return
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    chownSync(join(entry.parentPath, entry.name), nobody, nobody)
+  }
+}
+
+describe.skipIf(process.platform === "win32")("what the machine does not allow (POSIX permissions)", () => {
+  it("is permission_denied, and changes nothing", () => {
+    const root = workspaces.make(
+      { "closed/in": "x", "fixed/in": "x", "locked.txt": "x", "hidden.txt": "x", "tree/fixed/in": "x" },
+      (root) => {
+        giveAway(root)
+        chmodSync(join(root, "locked.txt"), 0o444)
+        chmodSync(join(root, "hidden.txt"), 0o000)
+        chmodSync(join(root, "fixed"), 0o555)
+        chmodSync(join(root, "tree/fixed"), 0o555)
+        chmodSync(join(root, "closed"), 0o000)
+      }
+    )
+    const denied = (path: string) => `permission_denied: the permissions of ${path} do not allow this`
+    expect(
+      run(root, [
+        { read: "hidden.txt" },
+        { read: "closed/in" },
+        { list: "closed" },
+        { kind: "write", path: "locked.txt" },
+        { kind: "write", path: "fixed/new" },
+        { kind: "write", path: "fixed/in", size: 2 },
+        { kind: "delete", path: "fixed/in" },
+        { kind: "delete", path: "tree", recursive: true },
+        { kind: "create_directory", path: "fixed/d" },
+        { kind: "move", from: "fixed/in", to: "out" },
+        { read: "locked.txt" }
+      ])
+    ).toEqual([
+      denied("hidden.txt"),
+      denied("closed/in"),
+      denied("closed"),
+      denied("locked.txt"),
+      denied("fixed/new"),
+      denied("fixed/in"),
+      denied("fixed/in"),
+      denied("tree"),
+      denied("fixed/d"),
+      denied("fixed/in"),
+      "x"
+    ])
+    for (const path of ["closed", "fixed", "tree/fixed"]) chmodSync(join(root, path), 0o755)
+    chmodSync(join(root, "hidden.txt"), 0o644)
+    expect(Object.keys(contentsOf(root)).toSorted()).toEqual([
+      "closed",
+      "closed/in",
+      "fixed",
+      "fixed/in",
+      "hidden.txt",
+      "locked.txt",
+      "tree",
+      "tree/fixed",
+      "tree/fixed/in"
+    ])
+  })
+
+  it("is write_failed when there is no room, and leaves nothing behind", () => {
+    const root = workspaces.make({ "a.txt": "old" }, giveAway)
+    const told = [
+      { kind: "write", path: "a.txt", size: 100_000 },
+      { kind: "write", path: "new.txt", size: 100_000 },
+      { kind: "write", path: "small.txt", size: 10 }
+    ]
+    expect(run(root, told, "trap '' XFSZ; ulimit -f 20;")).toEqual([
+      "write_failed: a.txt could not be written: EFBIG; nothing was changed",
+      "write_failed: new.txt could not be written: EFBIG; nothing was changed",
+      ["small.txt created"]
+    ])
+    expect(contentsOf(root)).toEqual({ "a.txt": "old", "small.txt": "xxxxxxxxxx" })
+    expect(readdirSync(`${root}.state/commits`)).toEqual([])
+  })
+
+  it("keeps state to its owner", () => {
+    const root = workspaces.make({ "a.txt": "old" }, giveAway)
+    run(root, [{ kind: "write", path: "a.txt" }])
+    expect(statSync(`${root}.state`).mode & 0o777).toBe(0o700)
+  })
+})
