@@ -62,6 +62,11 @@ const throughTheFacade: Fence = {
   group: noneOfOurs("haft"),
   message: "An app reads configuration and asks `haft` for a host; what it needs from below, `haft` exports."
 }
+const serverBesides: Fence = {
+  group: noneOfOurs("haft", "@haft/server"),
+  message:
+    "The command asks `haft` for a host, and @haft/server for a server; what it needs from below, `haft` exports."
+}
 
 const fence = (files: Array<string>, fences: ReadonlyArray<Fence>): Override => ({
   files,
@@ -130,6 +135,7 @@ export default {
     fence(["packages/testing/src/**"], [onCoreAlone, vendors, barrel, otherSources]),
     fence(["packages/*-tools/src/**"], [toolsApart, machine, vendors, barrel, otherSources]),
     fence(["apps/*/src/**"], [throughTheFacade, machine, vendors, barrel, otherSources]),
+    fence(["apps/cli/src/**"], [serverBesides, machine, vendors, barrel, otherSources]),
     {
       files: ["packages/core/src/**", "packages/dialects/src/**"],
       rules: {

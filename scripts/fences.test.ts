@@ -47,7 +47,9 @@ const stopped: ReadonlyArray<{ file: string; code: string; reason: string }> = [
   { file: "packages/haft/src/b.ts", code: `import "ai"`, reason: "knows a vendor" },
   { file: "packages/haft/src/c.ts", code: `import "node:fs"`, reason: "Only packages/node opens files" },
   { file: "apps/cli/src/a.ts", code: `import "node:fs"`, reason: "Only packages/node opens files" },
-  { file: "apps/cli/src/b.ts", code: `import "@haft/node"`, reason: "asks `haft` for a host" }
+  { file: "apps/cli/src/b.ts", code: `import "@haft/node"`, reason: "asks `haft` for a host" },
+  { file: "apps/server/src/a.ts", code: `import "node:fs"`, reason: "Only packages/node opens files" },
+  { file: "apps/server/src/b.ts", code: `import "@haft/cli"`, reason: "asks `haft` for a host" }
 ]
 
 const open: ReadonlyArray<{ file: string; code: string }> = [
@@ -66,6 +68,8 @@ const open: ReadonlyArray<{ file: string; code: string }> = [
   { file: "packages/fs-tools/test/ok.test.ts", code: `import "../src/index.ts"` },
   { file: "packages/haft/src/ok.ts", code: `import "@haft/node"; import "@haft/fs-tools"; import "node:path"` },
   { file: "apps/cli/src/ok.ts", code: `import "haft"; import "haft/promise"; import "node:module"` },
+  { file: "apps/cli/src/ok-b.ts", code: `await import("@haft/server")` },
+  { file: "apps/server/src/ok.ts", code: `import "haft"; import "haft/mcp"; import "srvx"` },
   { file: "apps/cli/src/ok.test.ts", code: `import "node:child_process"` },
   { file: "scripts/ok.ts", code: `import "node:fs"` },
   { file: "bench/ok.ts", code: `import "node:fs"; import "effect"` }

@@ -110,8 +110,12 @@ tasks[task]()
 function start() {
   // stdout belongs to the program, which may speak a protocol there; the build is heard only when it fails.
   const build = ["exec", "turbo", "run", "build", "--filter=@haft/cli", "--output-logs=errors-only"]
+  // The server looks for the console's files where its build puts them.
+  const command = rest.length > 0 ? rest : ["serve", "--demo"]
+  if (command[0] === "serve" && existsSync(join(root, "apps/console/package.json")))
+    build.push("--filter=@haft/console")
   run("pnpm", build, { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" })
-  const child = spawn(node, [join(root, "apps/cli/dist/bin.js"), ...rest], { env, stdio: "inherit" })
+  const child = spawn(node, [join(root, "apps/cli/dist/bin.js"), ...command], { env, stdio: "inherit" })
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal))
   child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 143)))
 }

@@ -8,11 +8,12 @@ import { mcp } from "./commands/mcp.ts"
 import { plugin } from "./commands/plugin.ts"
 import { replay } from "./commands/replay.ts"
 import { rules } from "./commands/rules.ts"
+import { serve } from "./commands/serve.ts"
 import { tools } from "./commands/tools.ts"
 import { undo } from "./commands/undo.ts"
 import { note, print, styled, table } from "./terminal.ts"
 
-const working: ReadonlyArray<Command> = [tools, call, mcp, rules, log, undo, replay, plugin, config, doctor]
+const working: ReadonlyArray<Command> = [tools, call, mcp, serve, rules, log, undo, replay, plugin, config, doctor]
 const commands = [...working, completionFor(working)]
 
 /** Runs the program; answers with its exit code. */

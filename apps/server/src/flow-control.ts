@@ -10,8 +10,12 @@ export interface FlowLimits {
 
 export interface FlowControl {
   readonly inFlight: () => number
-  /** Takes work on, or fails with 429 or 503 at once: a queue would only hide that there is too much. */
-  readonly run: <A>(client: string, work: () => Promise<A>) => Promise<A>
+  readonly isStopped: () => boolean
+  /**
+   * Takes work on, or fails with 429 or 503 at once: a queue would only hide that there is too much. The returned
+   * function says that the work has ended.
+   */
+  readonly enter: (client: string) => () => void
   /** Takes no more work on. */
   readonly stop: () => void
   /** Resolves when all work has ended. */
@@ -36,7 +40,8 @@ export const flowControl = ({ perClient, total }: FlowLimits): FlowControl => {
 
   return {
     inFlight: () => sum,
-    run: async (client, work) => {
+    isStopped: () => isStopped,
+    enter: (client) => {
       const count = counts.get(client) ?? 0
       if (isStopped) throw busy(503, "stopping", "The server is stopping and takes no more calls.")
       if (count >= perClient) {
@@ -45,10 +50,10 @@ export const flowControl = ({ perClient, total }: FlowLimits): FlowControl => {
       if (sum >= total) throw busy(503, "busy", `The server has ${sum} calls in flight; try again in a moment.`)
       counts.set(client, count + 1)
       sum++
-      try {
-        return await work()
-      } finally {
-        leave(client)
+      let hasLeft = false
+      return () => {
+        if (!hasLeft) leave(client)
+        hasLeft = true
       }
     },
     stop: () => {

@@ -1,4 +1,6 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
+import { createHash, timingSafeEqual } from "node:crypto"
+
+import { makeToken } from "haft"
 
 import { Problem } from "./problem.ts"
 import type { Access } from "./route.ts"
@@ -29,8 +31,6 @@ export interface Gatekeeper {
 const cookieName = "haft_session"
 const linkLifetimeMs = 10 * 60_000
 const sessionLifetimeMs = 12 * 60 * 60_000
-
-export const makeToken = (): string => randomBytes(32).toString("base64url")
 
 /** Checks tokens and cookies. Secrets are kept and compared only as hashes, in constant time. */
 export const gatekeeper = (tokens: Tokens, now: () => number = Date.now): Gatekeeper => {

@@ -1,1 +1,2 @@
-export {}
+export type { ServerLimits } from "./limits.ts"
+export { type RunningServer, serveHaft, type ServeOptions } from "./serve.ts"

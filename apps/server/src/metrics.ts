@@ -1,3 +1,6 @@
+import type { FlowControl } from "./flow-control.ts"
+import type { Workspaces } from "./workspaces.ts"
+
 /** Prometheus' text format, for the few figures a server of calls has. */
 export interface Metrics {
   readonly requestAnswered: (route: string, status: number, milliseconds: number) => void
@@ -64,6 +67,25 @@ export const makeMetrics = (): Metrics => {
     text: () => [...textLines()].join("\n")
   }
 }
+
+/** Counts what the workspaces' records tell, and reads what there is to read. */
+export const measure = (metrics: Metrics, workspaces: Workspaces, flow: FlowControl): void => {
+  for (const [workspace, { subscribe }] of workspaces.all()) {
+    subscribe((event) => {
+      if (event.type === "approval_decided") metrics.approvalDecided(workspace, text(event["decision"]))
+      if (event.type !== "tool_call_finished") return
+      // A name that is no tool's is the caller's own, and there is no end to those.
+      const tool = event["error"] === "unknown_tool" ? "unknown" : text(event["tool"])
+      metrics.callFinished({ workspace, tool, status: text(event["status"]) }, Number(event["duration_sec"] ?? 0))
+    })
+  }
+  const open = (): number => [...workspaces.all()].reduce((sum, [, { approvals }]) => sum + approvals.open().length, 0)
+  metrics.gauge("haft_calls_in_flight", "Calls that are being worked on", flow.inFlight)
+  metrics.gauge("haft_approvals_open", "Questions that wait for a person", open)
+  metrics.gauge("process_resident_memory_bytes", "Memory of the server", () => process.memoryUsage.rss())
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "unknown")
 
 type Labels = Readonly<Record<string, string>>
 

@@ -1,8 +1,9 @@
+import { makeToken } from "haft"
 import { describe, expect, it } from "vitest"
 import * as z from "zod"
 
 import { flowControl } from "./flow-control.ts"
-import { gatekeeper, makeToken } from "./identity.ts"
+import { gatekeeper } from "./identity.ts"
 import { openapiOf } from "./openapi.ts"
 import { requestHandler } from "./request-handler.ts"
 import { defineRoute } from "./route.ts"

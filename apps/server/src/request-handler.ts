@@ -11,6 +11,8 @@ export interface HandlerOptions {
   readonly allowedHosts: () => ReadonlySet<string>
   readonly flow: FlowControl
   readonly bodyLimits: BodyLimits
+  /** Answers what no route does: the console's files. */
+  readonly site?: (url: URL) => Response | undefined
   /** Told about every answered request, and about errors nobody expected. */
   readonly onAnswered?: (route: Route | undefined, status: number, milliseconds: number) => void
   readonly onDefect?: (error: unknown) => void
@@ -23,17 +25,31 @@ export const requestHandler = (options: HandlerOptions): ((request: Request) => 
   const answer = async (request: Request, begin: { route?: Route }): Promise<Response> => {
     checkOrigin(request, options.allowedHosts())
     const url = new URL(request.url)
-    const { route, path } = findRoute(routes, request.method, url.pathname)
+    const found = findRoute(routes, request.method, url.pathname)
+    if (found === undefined) return pageOrNothing(request.method, url)
+    const { route, path } = found
     begin.route = route
     const identity = gatekeeper.identify(request)
     gatekeeper.admit(identity, route.access)
     const query = check(route.query, Object.fromEntries(url.searchParams), "query")
-    const handle = async (): Promise<Response> => {
-      const body =
-        route.body === undefined ? {} : check(route.body, await readJson(request, options.bodyLimits), "body")
-      return route.handle({ request, url, path, query, body, identity })
+    const readBody = (): Promise<unknown> => readJson(request, options.bodyLimits)
+    const leave = route.isWork ? flow.enter(`${identity?.client ?? "nobody"} ${addressOf(request)}`) : () => {}
+    try {
+      const body = route.body === undefined ? {} : check(route.body, await readBody(), "body")
+      const response = await route.handle({ request, url, path, query, body, readBody, identity })
+      if (route.isWork && isStream(response)) return sendingStream(response, leave)
+      leave()
+      return response
+    } catch (error) {
+      leave()
+      throw error
     }
-    return route.isWork ? flow.run(identity?.client ?? "nobody", handle) : handle()
+  }
+
+  const pageOrNothing = (method: string, url: URL): Response => {
+    const page = method === "GET" || method === "HEAD" ? options.site?.(url) : undefined
+    if (page === undefined) throw new Problem(404, "not_found", "There is nothing at this address.")
+    return page
   }
 
   return async (request) => {
@@ -41,6 +57,9 @@ export const requestHandler = (options: HandlerOptions): ((request: Request) => 
     const begin: { route?: Route } = {}
     const response = await answer(request, begin).catch((error: unknown) => {
       if (error instanceof Problem) return error.toResponse()
+      if (request.signal.aborted) return clientGone.toResponse()
+      // Calls that did not end in time are interrupted when the server stops.
+      if (flow.isStopped()) return stopped.toResponse()
       options.onDefect?.(error)
       return new Problem(
         500,
@@ -51,6 +70,38 @@ export const requestHandler = (options: HandlerOptions): ((request: Request) => 
     options.onAnswered?.(begin.route, response.status, performance.now() - started)
     return withSecurityHeaders(response)
   }
+}
+
+const clientGone = new Problem(499, "client_gone", "The client has closed the connection.")
+
+const stopped = new Problem(503, "stopping", "The server stopped before this was done.")
+
+// Clients that share a token are told apart by where they are; srvx says so beside the standard request.
+const addressOf = (request: Request & { readonly ip?: string | undefined }): string => request.ip ?? ""
+
+const isStream = ({ headers, body }: Response): boolean =>
+  body !== null && headers.get("content-type")?.startsWith("text/event-stream") === true
+
+/** Work that answers with a stream ends with the stream. */
+const sendingStream = (response: Response, leave: () => void): Response => {
+  const reader = response.body?.getReader()
+  const body = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      try {
+        const next = await reader?.read()
+        if (next?.value !== undefined) return controller.enqueue(next.value)
+        controller.close()
+      } catch (error) {
+        controller.error(error)
+      }
+      leave()
+    },
+    cancel: async (reason) => {
+      leave()
+      await reader?.cancel(reason)
+    }
+  })
+  return new Response(body, { status: response.status, headers: response.headers })
 }
 
 const contentSecurityPolicy = [

@@ -13,6 +13,8 @@ export interface RouteRequest<Query, Body> {
   readonly path: Readonly<Record<string, string>>
   readonly query: Query
   readonly body: Body
+  /** The JSON body of a route that declares none, within the limits of all bodies. */
+  readonly readBody: () => Promise<unknown>
   /** Absent on public routes. */
   readonly identity: Identity | undefined
 }
@@ -65,19 +67,18 @@ export const check = <Schema extends z.ZodType>(schema: Schema, value: unknown, 
   throw new Problem(400, "invalid_request", issues.join("; "))
 }
 
-/** Finds the route of a request. Fails with 404, or with 405 where only the method is wrong. */
+/** Finds the route of a request. Fails with 405 where only the method is wrong. */
 export const findRoute = (
   routes: ReadonlyArray<Route>,
   method: string,
   pathname: string
-): { readonly route: Route; readonly path: Readonly<Record<string, string>> } => {
+): { readonly route: Route; readonly path: Readonly<Record<string, string>> } | undefined => {
   const matching = routes.flatMap((route) => {
     const path = matchPath(route.path, pathname)
     return path === undefined ? [] : [{ route, path }]
   })
   const found = matching.find(({ route }) => route.method === method || (method === "HEAD" && route.method === "GET"))
-  if (found !== undefined) return found
-  if (matching.length === 0) throw new Problem(404, "not_found", "There is nothing at this address.")
+  if (found !== undefined || matching.length === 0) return found
   const allow = [...new Set(matching.map(({ route }) => route.method))].join(", ")
   throw new Problem(405, "method_not_allowed", `Use ${allow} here.`, { allow })
 }

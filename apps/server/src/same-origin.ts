@@ -18,12 +18,28 @@ export const checkOrigin = (request: Request, allowedHosts: ReadonlySet<string>)
   }
 }
 
-/** The names a server on this address goes by. */
-export const hostNames = (hostname: string, port: number, more: ReadonlyArray<string> = []): ReadonlySet<string> => {
+/** The names a server on this address goes by, with the addresses of this machine where it listens on all of them. */
+export const hostNames = (
+  hostname: string,
+  port: number,
+  {
+    also = [],
+    addresses = []
+  }: { readonly also?: ReadonlyArray<string>; readonly addresses?: ReadonlyArray<string> } = {}
+): ReadonlySet<string> => {
   const isLoopback = ["127.0.0.1", "localhost", "::1", "[::1]"].includes(hostname)
-  const names = isLoopback ? ["127.0.0.1", "localhost", "[::1]"] : [hostname]
-  return new Set([...names.map((name) => `${name}:${port}`), ...more].map((name) => name.toLowerCase()))
+  const isEverywhere = ["0.0.0.0", "::", "[::]"].includes(hostname)
+  // Another site can make its own name lead here, but never an address.
+  const names = [
+    ...(isLoopback || isEverywhere ? ["127.0.0.1", "localhost", "::1"] : [hostname]),
+    ...(isEverywhere ? addresses : [])
+  ].map(bracketed)
+  const plain = port === 80 ? names : []
+  return new Set([...names.map((name) => `${name}:${port}`), ...plain, ...also].map((name) => name.toLowerCase()))
 }
+
+/** An address as URLs have it. */
+export const bracketed = (host: string): string => (host.includes(":") && !host.startsWith("[") ? `[${host}]` : host)
 
 const hostOf = (origin: string): string => {
   try {

@@ -1,6 +1,11 @@
-import type { HaftConfig, OpenWorkspace } from "haft"
-import { openWorkspace } from "haft"
-import { describeQuestion, type DialectName, dialectNames } from "haft"
+import {
+  describeQuestion,
+  type DialectName,
+  dialectNames,
+  type HaftConfig,
+  openWorkspace,
+  type OpenWorkspace
+} from "haft"
 import { type McpFetchHandler, mcpFetchHandler, mcpServer } from "haft/mcp"
 
 import { Problem } from "./problem.ts"
@@ -37,8 +42,7 @@ export const openWorkspaces = async (
   }
   const mount = async (name: string, dialect?: DialectName): Promise<McpFetchHandler> => {
     const host = await named(name).host(dialect)
-    const howToAllow = "A person can allow it in haft's console, or with a rule."
-    return mcpFetchHandler(mcpServer(host, { version, howToAllow, describe: describeQuestion }))
+    return mcpFetchHandler(mcpServer(host, { version, asksElsewhere: true, describe: describeQuestion }))
   }
 
   return {

@@ -15,11 +15,17 @@ export interface Conversation {
   readonly cancel: (reason: unknown) => void
 }
 
+export interface ConversationOptions {
+  readonly onProgress: (progress: Progress) => void
+  /** Whether the caller can be asked; if not, the host asks whom it can. */
+  readonly asks: boolean
+}
+
 export const converse = (
   host: Pick<OpenHost, "call">,
   tool: string,
   args: unknown,
-  onProgress: (progress: Progress) => void
+  { onProgress, asks }: ConversationOptions
 ): Conversation => {
   const controller = new AbortController()
   let asked = Promise.withResolvers<Step>()
@@ -28,11 +34,13 @@ export const converse = (
     .call(tool, args, {
       signal: controller.signal,
       onProgress,
-      ask: (question) => {
-        answered = Promise.withResolvers()
-        asked.resolve({ question })
-        return answered.promise
-      }
+      ...(asks && {
+        ask: (question: ApprovalQuestion) => {
+          answered = Promise.withResolvers()
+          asked.resolve({ question })
+          return answered.promise
+        }
+      })
     })
     .then((reply): Step => ({ reply }))
   // A call that is cancelled while nobody waits for it has nobody to tell.

@@ -56,7 +56,12 @@ export interface HaftConfig {
   readonly state?: string
   /** Whether links inside the workspace are followed; the dialect says so by default. */
   readonly symlinks?: "inside" | "deny"
+  /** More workspaces for `haft serve`, by name. Each stands for itself: it takes nothing over from this one. */
+  readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
 }
+
+/** A workspace beside the one called default. */
+export type WorkspaceConfig = Omit<HaftConfig, "workspaces">
 
 /** The identity, with the type of a configuration: the default export of `haft.config.ts`. */
 export const defineConfig = (config: HaftConfig): HaftConfig => config
@@ -77,7 +82,7 @@ export const checkConfig = (value: unknown, where: string): HaftConfig => {
 const isPlugin = (value: unknown): boolean => typeof value === "object" && value !== null && "~haft/Plugin" in value
 const isDialect = (value: unknown): boolean => typeof value === "object" && value !== null && "errorNames" in value
 
-const configShape = z.strictObject({
+const workspaceShape = z.strictObject({
   root: z.string().min(1).optional(),
   dialect: z.union([z.enum(dialectNames), z.custom(isDialect, "neither a dialect nor the name of one")]).optional(),
   packages: z
@@ -119,3 +124,10 @@ const configShape = z.strictObject({
   state: z.string().min(1).optional(),
   symlinks: z.enum(["inside", "deny"]).optional()
 })
+
+const workspaceName = z
+  .string()
+  .regex(/^[a-z\d][\w-]{0,63}$/i, "a name is made of letters, digits, - and _")
+  .refine((name) => name !== "default", "default is what the other settings describe")
+
+const configShape = workspaceShape.extend({ workspaces: z.record(workspaceName, workspaceShape).optional() })

@@ -8,7 +8,7 @@ import { type StateError, StateFiles, type StateFilesService } from "@haft/core"
 import { fileState } from "@haft/node"
 import * as Effect from "effect/Effect"
 
-import { checkConfig, ConfigError, type HaftConfig, type PluginEntry } from "./config.ts"
+import { checkConfig, ConfigError, type HaftConfig, type PluginEntry, type WorkspaceConfig } from "./config.ts"
 import { addressOf } from "./load-plugins.ts"
 import { stateOf } from "./standard-host.ts"
 
@@ -91,19 +91,25 @@ const isTrusted = async ({ path, content }: Candidate, config: HaftConfig): Prom
 const hashOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex")
 
 const loaded = async (file: string, overrides: HaftConfig): Promise<FoundConfig> => {
-  const written = checkConfig(await contentOf(file), file)
+  const { workspaces, ...written } = checkConfig(await contentOf(file), file)
   const directory = dirname(file)
+  const others = Object.entries(workspaces ?? {}).map(([name, other]) => [name, seenFrom(directory, other)] as const)
   const config: HaftConfig = {
-    ...written,
-    ...(written.root !== undefined && { root: resolve(directory, written.root) }),
-    ...(written.state !== undefined && { state: resolve(directory, written.state) }),
-    ...(written.plugins !== undefined && { plugins: written.plugins.map((entry) => from(directory, entry)) }),
+    ...seenFrom(directory, written),
+    ...(workspaces !== undefined && { workspaces: Object.fromEntries(others) }),
     ...overrides
   }
   return { config, file }
 }
 
 // A path in a file is relative to the file, not to whoever reads it.
+const seenFrom = (directory: string, written: WorkspaceConfig): WorkspaceConfig => ({
+  ...written,
+  ...(written.root !== undefined && { root: resolve(directory, written.root) }),
+  ...(written.state !== undefined && { state: resolve(directory, written.state) }),
+  ...(written.plugins !== undefined && { plugins: written.plugins.map((entry) => from(directory, entry)) })
+})
+
 const from = (directory: string, entry: PluginEntry): PluginEntry => {
   if (typeof entry === "string") return entry.startsWith(".") ? resolve(directory, entry) : entry
   if (!("package" in entry) || !entry.package.startsWith(".")) return entry
@@ -143,7 +149,8 @@ const alone = async (root: string, file: string, load: () => Promise<FoundConfig
   })
   try {
     const found = await load()
-    for (const entry of found.config.plugins ?? []) {
+    const { plugins = [], workspaces = {} } = found.config
+    for (const entry of [...plugins, ...Object.values(workspaces).flatMap((other) => other.plugins ?? [])]) {
       const name = typeof entry === "string" ? entry : "package" in entry ? entry.package : undefined
       if (name !== undefined) refuse(fileURLToPath(addressOf(name, dirname(file))))
     }

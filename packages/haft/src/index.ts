@@ -32,16 +32,18 @@ export {
   type PluginEntry,
   type SandboxName,
   sandboxNames,
-  type StandardServices
+  type StandardServices,
+  type WorkspaceConfig
 } from "./config.ts"
 export { describeQuestion } from "./approver.ts"
 export { type DialectName, dialectNames } from "./dialects.ts"
 export { examine, type Finding } from "./examine.ts"
 export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./find-config.ts"
 export { type PackageChoice, type PackageName, packageNames } from "./packages.ts"
-export { readNamedFile } from "@haft/node"
+export { makeScratchDirectory, readNamedFile, readSite, type ScratchDirectory } from "@haft/node"
 export { checkPlugin, newPlugin, pluginsOf } from "./plugins.ts"
 export { followRun, readRun, replayRun, runsOf, verifyRun } from "./record.ts"
 export { openWorkspace, type OpenWorkspace } from "./open-workspace.ts"
 export { openRules, type Rules } from "./rules.ts"
+export { makeToken, type ServerTokens, serverTokens } from "./server-tokens.ts"
 export { standardHost, type StandardHostOptions } from "./standard-host.ts"

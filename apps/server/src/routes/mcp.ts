@@ -1,3 +1,5 @@
+import type { McpFetchHandler } from "haft/mcp"
+
 import { defineRoute, type Route, type RouteRequest } from "../route.ts"
 import type { Workspaces } from "../workspaces.ts"
 
@@ -8,7 +10,7 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
   const mount = (
     path: string,
     summary: string,
-    handle: (request: RouteRequest<unknown, unknown>) => Promise<Response>
+    mountOf: (asked: RouteRequest<unknown, unknown>) => Promise<McpFetchHandler>
   ) =>
     methods.map((method) =>
       defineRoute({
@@ -18,17 +20,16 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
         access: "agent",
         isWork: method === "POST",
         replies: { 200: { description: "As the protocol says; JSON or a stream" } },
-        handle
+        handle: async (asked) => {
+          const { fetch } = await mountOf(asked)
+          return method === "POST" ? fetch(asked.request, await asked.readBody()) : fetch(asked.request)
+        }
       })
     )
   return [
-    ...mount("/v1/workspaces/{workspace}/mcp/{dialect}", "MCP in a dialect", async ({ path, request }) => {
-      const { fetch } = await workspaces.mcp(path["workspace"] ?? "", path["dialect"])
-      return fetch(request)
-    }),
-    ...mount("/mcp", "MCP on the workspace called default, in its own dialect", async ({ request }) => {
-      const { fetch } = await workspaces.mcp("default")
-      return fetch(request)
-    })
+    ...mount("/v1/workspaces/{workspace}/mcp/{dialect}", "MCP in a dialect", ({ path }) =>
+      workspaces.mcp(path["workspace"] ?? "", path["dialect"])
+    ),
+    ...mount("/mcp", "MCP on the workspace called default, in its own dialect", () => workspaces.mcp("default"))
   ]
 }

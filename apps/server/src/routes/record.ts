@@ -24,7 +24,9 @@ export const recordRoutes = (
     defineRoute({
       method: "GET",
       path: `${base}/events`,
-      summary: "Events as they happen (server-sent events); Last-Event-ID takes up where a client left off",
+      summary:
+        "Events as they happen (server-sent events); Last-Event-ID takes up where a client left off. " +
+        "Events named approvals tell of questions that open and close",
       access: "approver",
       replies: { 200: { description: "A stream", contentType: "text/event-stream" } },
       handle: ({ path, request }) => {
@@ -41,7 +43,9 @@ export const recordRoutes = (
               if (run !== workspace.run) return events.slice(-backlog).map(numbered)
               return events.filter((event) => Number(event["seq"]) > Number(seq)).map(numbered)
             },
-            subscribe: (listener) => workspace.subscribe((event) => listener(numbered(event)))
+            subscribe: (listener) => workspace.subscribe((event) => listener(numbered(event))),
+            subscribeToPassing: (listener) =>
+              workspace.approvals.subscribe((change) => listener({ name: "approvals", data: change }))
           },
           request.headers.get("last-event-id") ?? undefined
         )

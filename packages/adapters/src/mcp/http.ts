@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 
 import {
   createMcpHandler,
+  isJSONRPCRequest,
   isLegacyRequest,
   WebStandardStreamableHTTPServerTransport
 } from "@modelcontextprotocol/server"
@@ -9,7 +10,8 @@ import {
 import type { McpServerFactory } from "./server.ts"
 
 export interface McpFetchHandler {
-  readonly fetch: (request: Request) => Promise<Response>
+  /** Answers a request. A server that has read the body already, within its own limits, hands it over. */
+  readonly fetch: (request: Request, body?: unknown) => Promise<Response>
   /** Ends every session. */
   readonly close: () => Promise<void>
 }
@@ -24,9 +26,14 @@ export const mcpFetchHandler = (factory: McpServerFactory): McpFetchHandler => {
   const modern = createMcpHandler(factory, { legacy: "reject" })
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
 
-  const legacy = async (request: Request): Promise<Response> => {
+  const legacy = async (request: Request, body: unknown): Promise<Response> => {
     const id = request.headers.get("mcp-session-id")
-    if (id !== null) return (await sessions.get(id)?.handleRequest(request)) ?? noSession()
+    if (id !== null) {
+      const session = sessions.get(id)
+      if (session === undefined) return noSession()
+      cancelWithStream(request, body, session)
+      return session.handleRequest(request, given(body))
+    }
     const [oldest] = sessions.keys()
     if (sessions.size >= maximumSessions && oldest !== undefined) await sessions.get(oldest)?.close()
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -42,15 +49,36 @@ export const mcpFetchHandler = (factory: McpServerFactory): McpFetchHandler => {
         if (transport.sessionId !== undefined) sessions.delete(transport.sessionId)
       }
     })
-    return transport.handleRequest(request)
+    return transport.handleRequest(request, given(body))
   }
 
   return {
-    fetch: async (request) => ((await isLegacyRequest(request)) ? legacy(request) : modern.fetch(request)),
+    fetch: async (request, body) =>
+      (await isLegacyRequest(request, body)) ? legacy(request, body) : modern.fetch(request, given(body)),
     close: async () => {
       await Promise.all([modern.close(), ...[...sessions.values()].map((transport) => transport.close())])
     }
   }
+}
+
+const given = (body: unknown) => (body === undefined ? {} : { parsedBody: body })
+
+// The older protocols leave it open what a closed stream means. Here it ends the calls that would have been answered
+// on it: nobody can fetch the answers any more, and what they run must not go on without anybody.
+const cancelWithStream = (
+  request: Request,
+  body: unknown,
+  transport: WebStandardStreamableHTTPServerTransport
+): void => {
+  const requests = [body].flat().filter(isJSONRPCRequest)
+  if (requests.length === 0) return
+  const cancel = (): void => {
+    for (const { id: requestId } of requests) {
+      const params = { requestId, reason: "the client closed the stream" }
+      transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params })
+    }
+  }
+  request.signal.addEventListener("abort", cancel, { once: true })
 }
 
 const noSession = (): Response =>

@@ -26,6 +26,8 @@ export interface McpOptions {
   readonly describe?: (question: ApprovalQuestion) => string
   /** What a person can do where the client is unable to ask. */
   readonly howToAllow?: string
+  /** Whether the host can ask somebody else where the client is unable to; a refusal by default. */
+  readonly asksElsewhere?: boolean
 }
 
 /** Makes a server for one connection, as the SDK's transports want it. */
@@ -53,7 +55,10 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
       const ticket = context.mcpReq.requestState<string>()
       const conversation =
         ticket === undefined
-          ? converse(host, original(params.name), params.arguments ?? {}, progressTo(context))
+          ? converse(host, original(params.name), params.arguments ?? {}, {
+              onProgress: progressTo(context),
+              asks: options.asksElsewhere !== true || canElicit(context, server)
+            })
           : waiting.leave(ticket)
       if (conversation === undefined) return noLongerOpen
       if (ticket !== undefined) conversation.answer(answerOf(context))

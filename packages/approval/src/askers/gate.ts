@@ -30,6 +30,7 @@ export interface OpenRequest {
 export const GateResponse = z.strictObject({
   approved: z.boolean().describe("Whether the call may run."),
   modifiedArgs: z.record(z.string(), z.unknown()).optional().describe("Arguments to run instead; judged anew."),
+  reason: z.string().max(2_000).optional().describe("Why; whoever made the call is told."),
   remember: z.boolean().optional().describe("Store the rule that the request offers."),
   binding: z.string().optional().describe("The request's binding; an answer to another one is refused.")
 })
@@ -128,8 +129,9 @@ const openRequest = (question: Question, askedAt: number): OpenRequest => ({
   askedAt
 })
 
-const givenOnly = ({ approved, modifiedArgs, remember }: GateResponse): AskerAnswer => ({
+const givenOnly = ({ approved, modifiedArgs, reason, remember }: GateResponse): AskerAnswer => ({
   approved,
   ...(modifiedArgs !== undefined && { modifiedArgs }),
+  ...(reason !== undefined && { reason }),
   ...(remember !== undefined && { remember })
 })

@@ -1,0 +1,80 @@
+import type { HaftConfig, ScratchDirectory } from "haft"
+
+import { type Command, type Given, UsageError } from "../command.ts"
+import { configOf } from "../host.ts"
+import { note, print, printJson, styled } from "../terminal.ts"
+
+export const serve: Command = {
+  name: "serve",
+  summary: "serve calls, MCP and the console over HTTP",
+  options: {
+    host: { value: "ADDRESS", describe: "the address to listen on (127.0.0.1)" },
+    port: { value: "NUMBER", describe: "the port to listen on; 0 takes any that is free (4711)" },
+    token: { value: "T", describe: "the agent's token; one is made and kept otherwise" },
+    "also-known-as": { value: "HOST", describe: "another name the server answers to, such as haft.example:443" },
+    grace: { value: "SECONDS", describe: "how long running calls may go on when the server stops (10)" },
+    demo: { describe: "serve a scratch workspace with a few things in it, and forget it afterwards" }
+  },
+  examples: [
+    "haft serve --workspace ~/project",
+    "haft serve --port 0 --json",
+    "haft serve --host 0.0.0.0 --also-known-as haft.example:443",
+    "haft serve --demo"
+  ],
+  run: async (given) => {
+    if (given.positionals.length > 0) throw new UsageError("haft serve takes options only")
+    if (!given.has("demo")) return serveUntilStopped(given, (await configOf(given)).config)
+    const { makeDemo } = await import("../demo.ts")
+    const demo = await makeDemo(given)
+    try {
+      return await serveUntilStopped(given, demo.config, demo.scratch)
+    } finally {
+      demo.scratch.remove()
+    }
+  }
+}
+
+const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: ScratchDirectory): Promise<number> => {
+  // Listened for from the first moment on: a server that is told to stop while it starts stops when it has started.
+  const { promise: stopAsked, resolve: askToStop } = Promise.withResolvers<string>()
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, askToStop)
+  const [{ serverTokens }, { serveHaft }] = await Promise.all([import("haft"), import("@haft/server")])
+  const { workspaces = {}, ...first } = config
+  const token = given.value("token")
+  if (token === "") throw new UsageError("--token can't be empty")
+  const tokens = await serverTokens(first, token === undefined ? {} : { agent: token })
+  const [host, alsoKnownAs] = [given.value("host"), given.value("also-known-as")]
+  const server = await serveHaft({
+    workspaces: { default: first, ...workspaces },
+    tokens,
+    version: given.version,
+    ...(host !== undefined && { host }),
+    port: numberOf(given, "port", 4711, 65_535),
+    ...(alsoKnownAs !== undefined && { alsoKnownAs: alsoKnownAs.split(",") }),
+    limits: { graceMilliseconds: numberOf(given, "grace", 10, 3_600) * 1_000 },
+    onDefect: (error) => note(`haft: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  })
+  const mcp = `${server.url}/mcp`
+  if (given.has("json")) {
+    printJson({ url: server.url, console: server.consoleLink(), mcp, tokens: tokens.file, workspace: first.root })
+  } else {
+    const bold = (text: string): string => styled(process.stdout, "bold", text)
+    if (demo !== undefined) print(`A scratch workspace to try haft on: ${first.root ?? demo.path}`)
+    print(`${bold("Console")}  ${server.consoleLink()}`)
+    print(`         (the link works once, within ten minutes, and makes its browser an approver)`)
+    print(`${bold("MCP")}      ${mcp}`)
+    print(`         claude mcp add --transport http haft ${mcp} --header "Authorization: Bearer ${tokens.agent}"`)
+    print(`${bold("Tokens")}   ${tokens.file}`)
+  }
+  const signal = await stopAsked
+  note(`haft: ${signal}, stopping`)
+  await server.stop()
+  return 0
+}
+
+const numberOf = (given: Given, option: string, standard: number, maximum: number): number => {
+  const typed = given.value(option)
+  if (typed === undefined) return standard
+  if (/^\d{1,6}$/.test(typed) && Number(typed) <= maximum) return Number(typed)
+  throw new UsageError(`--${option} is a number from 0 to ${maximum}, not '${typed}'`)
+}

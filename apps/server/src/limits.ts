@@ -1,0 +1,25 @@
+import type { FlowLimits } from "./flow-control.ts"
+import type { BodyLimits } from "./json-body.ts"
+
+/** How much a client may ask of the server before it is refused or dropped. */
+export interface ServerLimits {
+  readonly body: BodyLimits
+  readonly calls: FlowLimits
+  readonly headerBytes: number
+  /** How long a client may take to send the headers, and the whole of a request. How long an answer takes is free. */
+  readonly headersMilliseconds: number
+  readonly requestMilliseconds: number
+  readonly connections: number
+  /** How long running calls may go on when the server stops. */
+  readonly graceMilliseconds: number
+}
+
+export const standardLimits: ServerLimits = {
+  body: { bytes: 16 * 1024 * 1024, depth: 64, milliseconds: 30_000 },
+  calls: { perClient: 128, total: 512 },
+  headerBytes: 16 * 1024,
+  headersMilliseconds: 10_000,
+  requestMilliseconds: 60_000,
+  connections: 1_024,
+  graceMilliseconds: 10_000
+}

@@ -1,0 +1,81 @@
+import * as z from "zod"
+
+import type { FlowControl } from "../flow-control.ts"
+import type { Gatekeeper } from "../identity.ts"
+import type { Metrics } from "../metrics.ts"
+import { defineRoute, type Route } from "../route.ts"
+
+export interface ServerRoutesOptions {
+  readonly version: string
+  readonly flow: FlowControl
+  readonly metrics: Metrics
+  readonly gatekeeper: Gatekeeper
+  /** Where people find this server. */
+  readonly url: () => string
+  readonly openapi: () => object
+}
+
+/** The server itself: how it is, who you are, and the way into the console. */
+export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route> => [
+  defineRoute({
+    method: "GET",
+    path: "/healthz",
+    summary: "Whether the server takes calls",
+    access: "public",
+    replies: {
+      200: { description: "It does", schema: z.object({ status: z.literal("ok"), version: z.string() }) },
+      503: { description: "It is stopping", schema: z.object({ status: z.literal("stopping"), version: z.string() }) }
+    },
+    handle: () => {
+      const isStopped = options.flow.isStopped()
+      const body = { status: isStopped ? "stopping" : "ok", version: options.version }
+      return Response.json(body, { status: isStopped ? 503 : 200 })
+    }
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/metrics",
+    summary: "Figures for Prometheus",
+    access: "agent",
+    replies: { 200: { description: "Prometheus' text format", contentType: "text/plain" } },
+    handle: () =>
+      new Response(options.metrics.text(), { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } })
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/openapi.json",
+    summary: "This document",
+    access: "public",
+    replies: { 200: { description: "OpenAPI 3.1", schema: z.looseObject({ openapi: z.string() }) } },
+    handle: () => Response.json(options.openapi())
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/login",
+    summary: "Trades the code of a one-time link for a cookie, and leads to the console",
+    access: "public",
+    query: z.strictObject({ code: z.string().min(1).max(200) }),
+    replies: { 303: { description: "To the console" } },
+    handle: ({ query }) => {
+      const cookie = options.gatekeeper.redeemLink(query.code)
+      return new Response(null, { status: 303, headers: { location: "/", "set-cookie": cookie } })
+    }
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/v1/links",
+    summary: "Makes another one-time link to the console",
+    access: "approver",
+    body: z.strictObject({}),
+    replies: { 200: { description: "It works once, within ten minutes", schema: z.object({ link: z.url() }) } },
+    handle: () => Response.json({ link: `${options.url()}/login?code=${options.gatekeeper.makeLink()}` })
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/v1/me",
+    summary: "Who the server takes you for",
+    access: "agent",
+    replies: { 200: { description: "Your role", schema: z.object({ role: z.enum(["agent", "approver"]) }) } },
+    handle: ({ identity }) => Response.json({ role: identity?.role })
+  })
+]

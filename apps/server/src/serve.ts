@@ -1,0 +1,163 @@
+import { networkInterfaces } from "node:os"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+
+import { ConfigError, type HaftConfig, readSite } from "haft"
+import { serve, type Server } from "srvx"
+
+import { flowControl } from "./flow-control.ts"
+import { gatekeeper, type Tokens } from "./identity.ts"
+import { type ServerLimits, standardLimits } from "./limits.ts"
+import { makeMetrics, measure } from "./metrics.ts"
+import { openapiOf } from "./openapi.ts"
+import { Problem } from "./problem.ts"
+import { requestHandler } from "./request-handler.ts"
+import type { Route } from "./route.ts"
+import { approvalRoutes } from "./routes/approvals.ts"
+import { callRoutes } from "./routes/calls.ts"
+import { mcpRoutes } from "./routes/mcp.ts"
+import { recordRoutes } from "./routes/record.ts"
+import { serverRoutes } from "./routes/server.ts"
+import { bracketed, hostNames } from "./same-origin.ts"
+import { siteOf } from "./site.ts"
+import { openWorkspaces } from "./workspaces.ts"
+
+export interface ServeOptions {
+  /** The workspaces by name; the short MCP address is for the one called default. */
+  readonly workspaces: Readonly<Record<string, HaftConfig>>
+  readonly tokens: Tokens
+  readonly version: string
+  /** 127.0.0.1 by default. */
+  readonly host?: string
+  /** 4711 by default; 0 takes any that is free. */
+  readonly port?: number
+  /** Names besides its own that the server answers to, as Host headers have them: `haft.example:443`. */
+  readonly alsoKnownAs?: ReadonlyArray<string>
+  readonly limits?: Partial<ServerLimits>
+  /** The directory of the console's files; the one of this build by default. */
+  readonly console?: string
+  /** Told about errors nobody expected. */
+  readonly onDefect?: (error: unknown) => void
+}
+
+export interface RunningServer {
+  /** Without a slash at the end. */
+  readonly url: string
+  /** A new address of the console; it works once. */
+  readonly consoleLink: () => string
+  /** Takes no more calls, lets running ones end for a while, ends the rest and closes the record. */
+  readonly stop: () => Promise<void>
+}
+
+/** Opens the workspaces and answers requests until it is stopped. */
+export const serveHaft = async (options: ServeOptions): Promise<RunningServer> => {
+  const { host = "127.0.0.1", port = 4711, version } = options
+  const limits = { ...standardLimits, ...options.limits }
+  const workspaces = await openWorkspaces(options.workspaces, version)
+  const keeper = gatekeeper(options.tokens)
+  const flow = flowControl(limits.calls)
+  const metrics = makeMetrics()
+  measure(metrics, workspaces, flow)
+
+  let url = ""
+  let names: ReadonlySet<string> = new Set()
+  const routes: ReadonlyArray<Route> = [
+    ...serverRoutes({ version, flow, metrics, gatekeeper: keeper, url: () => url, openapi: () => document }),
+    ...callRoutes(workspaces),
+    ...approvalRoutes(workspaces),
+    ...recordRoutes(workspaces, options.workspaces),
+    ...mcpRoutes(workspaces)
+  ]
+  const document = openapiOf(routes, version)
+  const onDefect = options.onDefect ?? (() => {})
+
+  const server = serve({
+    hostname: host,
+    port,
+    manual: true,
+    silent: true,
+    gracefulShutdown: false,
+    fetch: requestHandler({
+      routes,
+      gatekeeper: keeper,
+      allowedHosts: () => names,
+      flow,
+      bodyLimits: limits.body,
+      site: siteOf(readConsole(options.console)),
+      onAnswered: (route, status, milliseconds) =>
+        metrics.requestAnswered(route?.path ?? "console", status, milliseconds),
+      onDefect
+    }),
+    error: (error) => {
+      onDefect(error)
+      return new Problem(
+        500,
+        "internal_error",
+        "The server failed because of a bug; its log has the cause."
+      ).toResponse()
+    },
+    node: {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headersMilliseconds,
+      requestTimeout: limits.requestMilliseconds,
+      connectionsCheckingInterval: Math.min(1_000, limits.headersMilliseconds)
+    }
+  })
+  try {
+    const bound = await listen(server, limits.connections)
+    url = `http://${bracketed(isEverywhere(host) ? "127.0.0.1" : host)}:${bound}`
+    names = hostNames(host, bound, { also: options.alsoKnownAs ?? [], addresses: addressesHere() })
+  } catch (error) {
+    await workspaces.dispose()
+    throw new ConfigError(whyNot(error, host, port), { cause: error })
+  }
+
+  const stop = async (): Promise<void> => {
+    flow.stop()
+    for (const [, { approvals }] of workspaces.all()) {
+      for (const { id } of approvals.open()) approvals.answer(id, { approved: false, reason: "the server stopped" })
+    }
+    const patience = new AbortController()
+    await Promise.race([flow.idle(), after(limits.graceMilliseconds, patience.signal)])
+    patience.abort()
+    await workspaces.dispose()
+    await server.close(true)
+  }
+  let stopping: Promise<void> | undefined
+  return {
+    url,
+    consoleLink: () => `${url}/login?code=${keeper.makeLink()}`,
+    stop: () => (stopping ??= stop())
+  }
+}
+
+// Beside a bundle that was published with it, or where the repository has it.
+const readConsole = (directory: string | undefined): ReadonlyMap<string, Uint8Array> | undefined =>
+  directory === undefined
+    ? (readSite(fileURLToPath(new URL("console", import.meta.url))) ??
+      readSite(fileURLToPath(new URL("../../console/dist", import.meta.url))))
+    : readSite(directory)
+
+const listen = async (server: Server, connections: number): Promise<number> => {
+  const node = server.node?.server
+  if (node !== undefined) node.maxConnections = connections
+  await server.serve()
+  const address = node?.address()
+  return typeof address === "object" && address !== null ? address.port : 0
+}
+
+const isEverywhere = (host: string): boolean => ["0.0.0.0", "::", "[::]"].includes(host)
+
+const addressesHere = (): ReadonlyArray<string> =>
+  Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
+
+const whyNot = (error: unknown, host: string, port: number): string => {
+  const code = error instanceof Error && "code" in error ? error.code : undefined
+  const where = `${bracketed(host)}:${port}`
+  if (code === "EADDRINUSE") return `${where} is in use; choose another port with --port, or 0 for any`
+  if (code === "EACCES") return `${where} needs rights that haft does not have; choose a port above 1023`
+  return `${where} can't be listened on: ${error instanceof Error ? error.message : String(error)}`
+}
+
+const after = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  sleep(milliseconds, undefined, { signal }).catch(() => undefined)

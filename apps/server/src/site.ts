@@ -1,0 +1,59 @@
+import { extname } from "node:path"
+
+/** Answers with a file of the console. Paths without an ending are places inside it, and get its page. */
+export const siteOf = (files: ReadonlyMap<string, Uint8Array> | undefined): ((url: URL) => Response | undefined) => {
+  if (files?.has("index.html") !== true) return ({ pathname }) => (pathname === "/" ? notBuilt() : undefined)
+  return ({ pathname }) => {
+    const name = nameOf(pathname)
+    const file = files.get(name)
+    if (file !== undefined) return fileResponse(name, file)
+    const page = extname(name) === "" && !/^(v1|mcp)(\/|$)/.test(name) ? files.get("index.html") : undefined
+    return page && fileResponse("index.html", page)
+  }
+}
+
+const nameOf = (pathname: string): string => {
+  try {
+    return decodeURIComponent(pathname).slice(1) || "index.html"
+  } catch {
+    return ""
+  }
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".json": "application/json",
+  ".webmanifest": "application/manifest+json",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".ico": "image/x-icon",
+  ".woff2": "font/woff2",
+  ".txt": "text/plain; charset=utf-8"
+}
+
+// A name with a hash of the content in it never means anything else.
+const isHashed = (name: string): boolean => /[-.][\w-]{8,}\.\w+$/.test(name) && name.startsWith("assets/")
+
+const fileResponse = (name: string, file: Uint8Array): Response =>
+  new Response(Buffer.from(file), {
+    headers: {
+      "content-type": contentTypes[extname(name)] ?? "application/octet-stream",
+      "cache-control": isHashed(name) ? "public, max-age=31536000, immutable" : "no-cache"
+    }
+  })
+
+const notBuilt = (): Response =>
+  new Response(
+    `<!doctype html>
+<html lang="en">
+  <head><meta charset="utf-8"><title>haft</title></head>
+  <body>
+    <h1>haft is running</h1>
+    <p>The console is not part of this build. The API is described in <a href="/openapi.json">openapi.json</a>.</p>
+  </body>
+</html>
+`,
+    { headers: { "content-type": "text/html; charset=utf-8" } }
+  )
