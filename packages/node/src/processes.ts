@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, statSync } from "node:fs"
+import { accessSync, closeSync, constants, type Stats, statSync } from "node:fs"
 import { delimiter, isAbsolute, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
@@ -233,7 +233,7 @@ class RunningProgram {
 const unheld = { ref: false }
 
 const checkProgram = ({ program, directory, env }: Command): void => {
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
+  if (lookAt(directory)?.isDirectory() !== true) {
     throw makeToolError("sandbox_error", "the directory to run in does not exist", {
       suggestion: "Create it first, or run in another directory."
     })
@@ -242,9 +242,18 @@ const checkProgram = ({ program, directory, env }: Command): void => {
   const places = isAbsolute(program) || program.includes("/") ? [""] : (env["PATH"] ?? "").split(delimiter)
   const found = places
     .map((place) => (place === "" ? (isAbsolute(program) ? program : join(directory, program)) : join(place, program)))
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .filter((path) => lookAt(path)?.isFile() === true)
   if (found.length === 0) throw makeToolError("command_not_found", `there is no program '${program}' here`)
   if (!found.some(isExecutable)) throw makeToolError("permission_denied", `'${program}' may not be executed`)
+}
+
+// What this user may not even look at is not there for it.
+const lookAt = (path: string): Stats | undefined => {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
 }
 
 const isExecutable = (path: string): boolean => {
