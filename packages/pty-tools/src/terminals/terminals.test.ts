@@ -283,7 +283,7 @@ describe.concurrent("a terminal", () => {
   )
 })
 
-describe.each([
+describe.concurrent.each([
   ["bubblewrap", bubblewrapSandbox()],
   ["unshare", unshareSandbox()]
 ] as const)("behind %s", (kind, sandbox) => {
@@ -357,7 +357,7 @@ describe.each([
   )
 })
 
-describe("in a process of its own", () => {
+describe.concurrent("in a process of its own", () => {
   const rounds = process.env["HAFT_LONG"] === "1" ? 1000 : 100
   const measure = async (script: URL, argument: number): Promise<Readonly<Record<string, number>>> => {
     const options = ["--expose-gc", "--conditions=@haft/source", script.pathname, String(argument)]
