@@ -1,6 +1,9 @@
-import { chunksOf } from "./content.ts"
+import { closeSync } from "node:fs"
+
+import { withResolved } from "./contain.ts"
+import { chunksOf, openFile } from "./content.ts"
 import { notARegularFile } from "./errno.ts"
-import { type Content, modeOf, type Node, type View, withFile } from "./view.ts"
+import { type Content, modeOf, type Node, type View } from "./view.ts"
 
 /** The same again, to be written where a rename does not reach: on another device. */
 export const copyNode = (view: View, node: Node): Node => {
@@ -19,11 +22,14 @@ export const copyNode = (view: View, node: Node): Node => {
   if (node.content !== undefined) return node
   const { origin } = node
   if (origin === undefined) return node
-  // Read into memory piece by piece when it is written: the descriptor is not open in between.
   const content: Content = {
     *[Symbol.iterator]() {
-      const pieces = withFile(view.root, node, (descriptor) => [...copies(descriptor)])
-      yield* pieces
+      const descriptor = withResolved(view.root, origin.path, (place) => openFile(view.root, place))
+      try {
+        yield* chunksOf(descriptor)
+      } finally {
+        closeSync(descriptor)
+      }
     }
   }
   return {
@@ -33,8 +39,4 @@ export const copyNode = (view: View, node: Node): Node => {
     owner: origin.owner,
     ...(node.fingerprint !== undefined && { fingerprint: node.fingerprint })
   }
-}
-
-function* copies(descriptor: number): Generator<Uint8Array, void> {
-  for (const chunk of chunksOf(descriptor)) yield Uint8Array.from(chunk)
 }

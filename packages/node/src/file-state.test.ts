@@ -98,7 +98,7 @@ describe("fileState", () => {
       Effect.gen(function* () {
         const lock = join(directory, "a.lock")
         const gone = spawnSync(process.execPath, ["-e", ""]).pid
-        writeFileSync(lock, holder.startsWith("nobody") ? "" : `${gone} mark`)
+        writeFileSync(lock, holder.startsWith("nobody") ? "" : `${gone} 1 mark\n`)
         utimesSync(lock, 1, 1)
         expect(yield* state.exclusively("a", Effect.succeed("mine"))).toBe("mine")
         expect(readdirSync(directory)).toEqual([])
@@ -110,7 +110,7 @@ describe("fileState", () => {
     withState((state, directory) =>
       Effect.gen(function* () {
         const lock = join(directory, "a.lock")
-        writeFileSync(lock, `${process.pid} other`)
+        writeFileSync(lock, `${process.pid}  other\n`)
         const waiting = state.exclusively("a", Effect.succeed("mine"))
         const freed = Effect.andThen(
           Effect.sleep(60),

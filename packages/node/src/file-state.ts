@@ -9,6 +9,8 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 
+import { takeLock } from "./lock-file.ts"
+
 /** Keeps documents as files below `directory`, which must lie outside the workspace. */
 export const fileState = (options: { readonly directory: string }): Layer.Layer<StateFiles> =>
   Layer.sync(StateFiles, () => stateIn(options.directory))
@@ -42,7 +44,7 @@ const stateIn = (directory: string): StateFilesService => {
           Effect.acquireUseRelease(
             file,
             () => use,
-            (release) => Effect.promise(release)
+            (release) => Effect.sync(release)
           )
         )
       })
@@ -86,47 +88,9 @@ const replaceFile = async (path: string, content: Uint8Array): Promise<void> => 
   }
 }
 
-// A lock is a file with its owner's process id in it.
-const holdLock = async (path: string): Promise<() => Promise<void>> => {
+const holdLock = async (path: string): Promise<() => void> => {
   await fs.mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const lock = `${path}.lock`
-  const mark = `${process.pid} ${randomUUID()}`
-  try {
-    await fs.writeFile(lock, mark, { flag: "wx", mode: 0o600 })
-  } catch (cause) {
-    if (hasCode(cause, "EEXIST")) await breakLockOfTheDead(lock)
-    throw cause
-  }
-  return async () => {
-    const held = await fs.readFile(lock, "utf8").catch(absentAs(""))
-    if (held === mark) await fs.rm(lock, { force: true })
-  }
-}
-
-// Moved aside first and looked at again: if somebody else was quicker and it is a living lock by now, it goes back.
-const breakLockOfTheDead = async (lock: string): Promise<void> => {
-  const held = await fs.readFile(lock, "utf8").catch(absentAs(""))
-  if (await isAlive(lock, held)) return
-  const aside = `${lock}.${randomUUID()}`
-  await fs.rename(lock, aside).catch(absentAs(undefined))
-  const moved = await fs.readFile(aside, "utf8").catch(absentAs(held))
-  if (moved !== held) await fs.link(aside, lock)
-  await fs.rm(aside, { force: true })
-}
-
-const isAlive = async (lock: string, held: string): Promise<boolean> => {
-  const owner = Number(held.split(" ")[0])
-  if (held !== "" && Number.isSafeInteger(owner)) return isRunning(owner)
-  // Nobody has signed it: its owner is about to, or died before it could.
-  const age = await fs.stat(lock).then(({ mtimeMs }) => Date.now() - mtimeMs, absentAs(0))
-  return age < 10_000
-}
-
-const isRunning = (id: number): boolean => {
-  try {
-    process.kill(id, 0)
-    return true
-  } catch (cause) {
-    return !hasCode(cause, "ESRCH")
-  }
+  const release = takeLock(`${path}.lock`)
+  if (release === undefined) throw new Error("somebody else holds its lock")
+  return release
 }
