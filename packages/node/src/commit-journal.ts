@@ -171,7 +171,7 @@ const unlessChanged = (work: () => void): void => {
 }
 
 /** The directories whose names the steps change. */
-export const directoriesOf = (steps: ReadonlyArray<Step>): ReadonlySet<string> => {
+const directoriesOf = (steps: ReadonlyArray<Step>): ReadonlySet<string> => {
   const paths = steps.flatMap((step) => {
     if (step.do === "make_directory") return [step.path]
     return step.do === "set_aside" ? [step.path, step.aside] : [step.path, step.from]

@@ -59,7 +59,7 @@ export const isDirectory = (given: string): ToolError<"is_directory"> =>
 export const notARegularFile = (given: string): ToolError<"not_a_regular_file"> =>
   makeToolError("not_a_regular_file", `${given} is not a regular file`, { details: { path: given } })
 
-export const permissionDenied = (given: string): ToolError<"permission_denied"> =>
+const permissionDenied = (given: string): ToolError<"permission_denied"> =>
   makeToolError("permission_denied", `the permissions of ${given} do not allow this`, { details: { path: given } })
 
 export const nameTooLong = (given: string): ToolError<"invalid_params"> =>
