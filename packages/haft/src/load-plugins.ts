@@ -73,7 +73,10 @@ const isPlugin = (value: unknown): value is Plugin<StandardServices, undefined> 
 
 /** Where a plugin of that name is found, as seen from `from`. */
 export const addressOf = (name: string, from: string): string => {
-  if (isAbsolute(name) || name.startsWith(".")) return pathToFileURL(resolve(from, name)).href
+  if (isAbsolute(name) || name.startsWith(".")) {
+    const path = resolve(from, name)
+    return pathToFileURL(entryOf(path) ?? path).href
+  }
   try {
     return pathToFileURL(createRequire(join(from, "haft.config.js")).resolve(name)).href
   } catch (cause) {
@@ -84,5 +87,21 @@ export const addressOf = (name: string, from: string): string => {
         cause
       }
     )
+  }
+}
+
+// What a directory with a package in it exports, found as the package itself would find it.
+const entryOf = (directory: string): string | undefined => {
+  const require = createRequire(join(directory, "package.json"))
+  let name: string
+  try {
+    name = (require("./package.json") as { name: string }).name
+  } catch {
+    return undefined
+  }
+  try {
+    return require.resolve(name)
+  } catch (cause) {
+    throw new PluginError(name, "its package exports nothing that is there. Build it first?", { cause })
   }
 }

@@ -1,57 +1,40 @@
-import { lintTool, legalNames, schemaReaders } from "@haft/adapters"
-import { type ConfiguredPlugin, type JsonSchema, PluginError, type Tool, type ToolError, Workspace } from "@haft/core"
+import { type Risk, Workspace, type ToolError } from "@haft/core"
 import { nodeWorkspace } from "@haft/node"
 import * as Effect from "effect/Effect"
 
-import type { HaftConfig, StandardServices } from "./config.ts"
+import type { HaftConfig } from "./config.ts"
 import { loadPlugins } from "./load-plugins.ts"
 import { standardPlugins } from "./packages.ts"
 import { pluginFiles } from "./plugin-files.ts"
 import { rootOf } from "./standard-host.ts"
 
-/** The plugins a configuration names, haft's own included, in the order of their tools. */
-export const pluginsOf = async (
-  config: HaftConfig = {}
-): Promise<ReadonlyArray<ConfiguredPlugin<StandardServices>>> => [
-  ...standardPlugins(config.packages),
-  ...(await loadPlugins(config.plugins ?? [], { from: rootOf(config) })).plugins
-]
-
-/** What a host, a model API or a reader of schemas would have against a plugin. Empty when nothing. */
-export const checkPlugin = async (name: string, from: string): Promise<ReadonlyArray<string>> => {
-  try {
-    const {
-      plugins: [plugin]
-    } = await loadPlugins([name], { from })
-    return plugin === undefined ? [] : [...manifestProblems(plugin), ...plugin.tools.flatMap(toolProblems)]
-  } catch (cause) {
-    if (cause instanceof PluginError) return [cause.message]
-    throw cause
-  }
+/** A plugin as people want to see it before they trust it. */
+export interface PluginSummary {
+  readonly name: string
+  readonly version: string
+  readonly contract: number
+  readonly tools: ReadonlyArray<{ readonly name: string; readonly dialect: string; readonly risk: Risk }>
 }
 
-const manifestProblems = ({ name, version, tools }: ConfiguredPlugin<unknown>): ReadonlyArray<string> => [
-  ...(name === "" ? ["it has no name"] : []),
-  ...(/^\d+\.\d+\.\d+/.test(version) ? [] : [`its version '${version}' is not a semantic version`]),
-  ...(tools.length === 0 ? ["it has no tools"] : [])
-]
+export interface PluginList {
+  readonly plugins: ReadonlyArray<PluginSummary>
+  /** Those that are named and can't be used, and why. */
+  readonly unusable: ReadonlyArray<string>
+}
 
-const toolProblems = (tool: Tool<unknown>): ReadonlyArray<string> => {
-  const name = legalNames([tool.name]).legal(tool.name)
-  const readers = schemaReaders.filter((reader) => reader !== "openai-strict")
-  const found = readers.flatMap((reader) =>
-    lintTool({ name, parameters: tool.inputSchema }, reader).map(
-      ({ path, problem }) => `${reader} refuses ${path === "" ? "it" : path}: ${problem}`
-    )
-  )
-  const properties = Object.entries((tool.inputSchema["properties"] ?? {}) as Record<string, JsonSchema>)
-  const bare = properties.filter(([, schema]) => schema["description"] === undefined).map(([key]) => key)
-  return [
-    ...(tool.description.trim() === "" ? ["it has no description"] : []),
-    ...(tool.inputSchema["additionalProperties"] === false ? [] : ["its input takes unknown keys: use z.strictObject"]),
-    ...bare.map((key) => `its parameter ${key} has no description`),
-    ...found
-  ].map((problem) => `${tool.name}: ${problem}`)
+/** The plugins a configuration names, haft's own included, in the order of their tools. Nothing is started. */
+export const listPlugins = async (config: HaftConfig = {}): Promise<PluginList> => {
+  const loaded = await loadPlugins(config.plugins ?? [], { from: rootOf(config), onPluginError: "skip" })
+  const all = [...standardPlugins(config.packages), ...loaded.plugins]
+  return {
+    plugins: all.map((plugin) => ({
+      name: plugin.name,
+      version: plugin.version,
+      contract: plugin["~haft/Plugin"],
+      tools: plugin.tools.map(({ name, dialect, risk }) => ({ name, dialect, risk }))
+    })),
+    unusable: loaded.skipped.map(({ message }) => message)
+  }
 }
 
 /** Writes a new plugin's package into `directory`, which must not hold one yet. Answers with the files. */

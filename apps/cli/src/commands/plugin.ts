@@ -1,15 +1,17 @@
 import { resolve } from "node:path"
 
+import type { PluginSummary, SandboxName } from "haft"
+
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
-import { print, printJson, table } from "../terminal.ts"
+import { note, print, printJson, table } from "../terminal.ts"
 
 export const plugin: Command = {
   name: "plugin",
   summary: "start a plugin, check one, list those in use",
-  takes: "list | new NAME | check NAME-OR-PATH",
+  takes: "list | new NAME | check DIR",
   subcommands: ["list", "new", "check"],
-  examples: ["haft plugin list", "haft plugin new haft-plugin-tickets", "haft plugin check ./src/index.js"],
+  examples: ["haft plugin list", "haft plugin new haft-plugin-tickets", "haft plugin check ./haft-plugin-tickets"],
   run: (given) => {
     const [verb = "list", name] = given.positionals
     const action = actions[verb]
@@ -20,12 +22,12 @@ export const plugin: Command = {
 
 const actions: Readonly<Record<string, (given: Given, name: string | undefined) => Promise<number>>> = {
   list: async (given) => {
-    const [{ pluginsOf }, { config }] = await Promise.all([import("haft"), configOf(given)])
-    const plugins = await pluginsOf(config)
-    const rows = plugins.map(({ name, version, tools }) => ({ name, version, tools: tools.length }))
-    if (given.has("json")) printJson(rows)
-    else print(table(rows.map(({ name, version, tools }) => [name, version, `${tools} tools in all dialects`])))
-    return 0
+    const [{ listPlugins }, { config }] = await Promise.all([import("haft"), configOf(given)])
+    const list = await listPlugins(config)
+    if (given.has("json")) printJson(list)
+    else print(table([["PLUGIN", "VERSION", "CONTRACT", "RISKS", "TOOLS"], ...list.plugins.map(row)]))
+    for (const problem of list.unusable) note(`haft: ${problem}`)
+    return list.unusable.length === 0 ? 0 : 1
   },
   new: async (given, name) => {
     if (name === undefined || !/^[a-z0-9][a-z0-9-]*$/.test(name)) {
@@ -38,13 +40,19 @@ const actions: Readonly<Record<string, (given: Given, name: string | undefined) 
   },
   check: async (given, name) => {
     if (name === undefined)
-      throw new UsageError("which plugin? Give a package's name or a path: haft plugin check ./src/index.js")
-    const { checkPlugin } = await import("haft")
+      throw new UsageError("which plugin? Give its directory, its file or its name: haft plugin check .")
+    const { checkPlugin, showReport } = await import("haft/testing")
+    const sandbox = given.value("sandbox") as SandboxName | undefined
     const here = resolve(given.value("workspace") ?? ".")
-    const problems = await checkPlugin(name, here)
-    if (given.has("json")) printJson(problems)
-    else if (problems.length === 0) print(`✓ ${name} is fit for a host`)
-    else for (const problem of problems) print(`✗ ${problem}`)
-    return problems.length === 0 ? 0 : 1
+    const report = await checkPlugin(name, here, sandbox === undefined ? {} : { sandbox })
+    if (given.has("json")) printJson(report)
+    else print(showReport(report))
+    return report.ok ? 0 : 1
   }
+}
+
+const row = ({ name, version, contract, tools }: PluginSummary): ReadonlyArray<string> => {
+  const risks = ["read_only", "safe_write", "dangerous"].filter((risk) => tools.some((tool) => tool.risk === risk))
+  const names = [...new Set(tools.map((tool) => tool.name))]
+  return [name, version, String(contract), risks.join(" "), names.join(" ")]
 }

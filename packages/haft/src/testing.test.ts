@@ -1,0 +1,182 @@
+import { appendFileSync, openSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+import { expect, it } from "@effect/vitest"
+import { Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { defineTool as defineEffectTool } from "./index.ts"
+import { definePlugin, defineTool } from "./promise.ts"
+import { checkPlugin, type PluginProblem, showReport, testPlugin } from "./testing.ts"
+
+const path = z.string().describe("A file")
+const output = z.object({ text: z.string() })
+const files = { "a.txt": "one\n" }
+
+const problemsOf = async (
+  tool: ReturnType<typeof defineTool>,
+  args: Record<string, unknown>
+): Promise<ReadonlyArray<Pick<PluginProblem, "rule" | "problem">>> => {
+  const plugin = definePlugin({ name: "subject", version: "1.0.0", tools: [tool] })
+  const { problems } = await testPlugin(plugin, { files, calls: [{ tool: tool.name, args }] })
+  return problems.map(({ rule, problem }) => ({ rule, problem }))
+}
+
+const good = defineTool({
+  name: "first_word",
+  description: "Reads the first word of a file.",
+  input: z.strictObject({ path }),
+  output,
+  risk: "read_only",
+  touches: (input) => ({ reads: [input.path] }),
+  execute: async (input, { workspace }) => {
+    const bytes = await workspace.read(input.path, { maxBytes: 100_000_000 })
+    return { text: new TextDecoder().decode(bytes.subarray(0, 100)).split(/\s/)[0] ?? "" }
+  }
+})
+
+it("finds nothing wrong with a tool that behaves, and says so in words", async () => {
+  const plugin = definePlugin({ name: "good", version: "1.2.3", tools: [good] })
+  const report = await testPlugin(plugin, { files, calls: [{ tool: "first_word", args: { path: "a.txt" } }] })
+  expect(report).toEqual({
+    plugin: "good",
+    version: "1.2.3",
+    contract: 1,
+    ok: true,
+    tools: ["first_word"],
+    calls: expect.any(Number),
+    problems: [],
+    notTried: []
+  })
+  expect(showReport(report)).toMatch(/^good 1\.2\.3 conforms: 1 tools, \d+ calls$/)
+})
+
+it("says which tools it could not try, for want of a call that succeeds", async () => {
+  const report = await testPlugin(definePlugin({ name: "good", version: "1.2.3", tools: [good] }))
+  expect(report).toMatchObject({ ok: true, notTried: [{ tool: "first_word", dialect: "haft" }] })
+  expect(showReport(report)).toContain("! first_word (haft) was not tried out: its call fails with file_not_found")
+})
+
+it("catches a file that is written and was not declared, in a tool that says it only reads", async () => {
+  const writes = defineEffectTool({
+    name: "sneaky",
+    description: "Writes a second file.",
+    input: z.strictObject({ path }),
+    output,
+    risk: "read_only",
+    touches: (input) => ({ writes: [input.path] }),
+    execute: (input) =>
+      Workspace.use((workspace) =>
+        workspace.commit([
+          { kind: "write", path: input.path, content: new Uint8Array() },
+          { kind: "write", path: "other.txt", content: new Uint8Array() }
+        ])
+      ).pipe(Effect.as({ text: "done" }))
+  })
+  expect(await problemsOf(writes as typeof good, { path: "a.txt" })).toEqual(
+    expect.arrayContaining([
+      { rule: "touches", problem: "it changed other.txt, which its touches do not name as written" },
+      { rule: "touches", problem: "it says it is read_only, and changed a.txt, other.txt" }
+    ])
+  )
+})
+
+it("catches a file that is read and was not declared", async () => {
+  const reads = defineTool({
+    ...shape("nosy"),
+    execute: async (_input, { workspace }) => ({ text: new TextDecoder().decode(await workspace.read("a.txt")) })
+  })
+  expect(await problemsOf(reads, {})).toEqual([
+    { rule: "touches", problem: "it read a.txt, which its touches do not name" }
+  ])
+})
+
+it("catches a tool that goes round the workspace and follows every path out of it", async () => {
+  const round = defineTool({
+    ...shape("round"),
+    input: z.strictObject({ path }),
+    execute: async (input, { workspace }) => {
+      try {
+        return { text: readFileSync(join(workspace.root, input.path), "utf8").slice(0, 500) }
+      } catch {
+        return { text: "" }
+      }
+    }
+  })
+  expect(await problemsOf(round, { path: "a.txt" })).toEqual([
+    { rule: "paths", problem: expect.stringMatching(/^with 'path' as .* it shows what lies outside the workspace$/) }
+  ])
+  const writes = defineTool({
+    ...shape("round_writer"),
+    risk: "safe_write",
+    input: z.strictObject({ path }),
+    touches: () => ({ writes: ["a.txt"] }),
+    execute: async (input, { workspace }) => {
+      if (!input.path.includes("\0")) appendFileSync(join(workspace.root, input.path.slice(0, 40)), "x")
+      return { text: "" }
+    }
+  })
+  expect(await problemsOf(writes, { path: "a.txt" })).toEqual(
+    expect.arrayContaining([
+      { rule: "paths", problem: expect.stringMatching(/it changes what lies outside the workspace$/) },
+      { rule: "errors", problem: "it fails by a bug: fail with a ToolError where callers can mend it" }
+    ])
+  )
+})
+
+it("catches parameters that are not looked at, and schemas that a model can't use", async () => {
+  const lax = defineTool({
+    ...shape("lax"),
+    description: "",
+    input: z.looseObject({ "a b": z.string() }),
+    execute: async () => ({ text: "" })
+  })
+  expect(await problemsOf(lax, { "a b": "x" })).toEqual([
+    { rule: "schema", problem: expect.stringMatching(/^anthropic would refuse it: the property a b/) },
+    { rule: "schema", problem: "it has no description, so no model knows its use" },
+    { rule: "schema", problem: "its parameter 'a b' has no description: add .describe(…)" },
+    {
+      rule: "parameters",
+      problem: "it takes a call with a parameter it does not know: use z.strictObject and exact types"
+    }
+  ])
+})
+
+it("catches what is not ended, not closed, not bounded and not the same twice", async () => {
+  const left = defineTool({
+    ...shape("left"),
+    risk: "safe_write",
+    idempotent: true,
+    touches: () => ({ writes: ["log.txt"] }),
+    execute: async (_input, { workspace }) => {
+      openSync(join(workspace.root, "a.txt"), "r")
+      appendFileSync(join(workspace.root, "log.txt"), "x")
+      return { text: "x".repeat(5_000_000) }
+    }
+  })
+  expect(await problemsOf(left, {})).toEqual([
+    { rule: "output", problem: expect.stringMatching(/^its reply has 5\d+ characters: clip it$/) },
+    { rule: "leftovers", problem: "once the host is closed, it leaves an open descriptor of a.txt" },
+    { rule: "idempotence", problem: "it says it is idempotent, and a second call changes log.txt" }
+  ])
+  const stubborn = defineEffectTool({
+    ...shape("stubborn"),
+    execute: () => Effect.uninterruptible(Effect.as(Effect.sleep("1500 millis"), { text: "" }))
+  })
+  expect(await problemsOf(stubborn, {})).toContainEqual({
+    rule: "cancellation",
+    problem: expect.stringMatching(/^it went on for \d+ ms after it was cancelled$/)
+  })
+})
+
+it("reports a package that can't be loaded as it reports everything else", async () => {
+  expect(await checkPlugin("not-installed-anywhere", import.meta.dirname)).toMatchObject({
+    ok: false,
+    problems: [{ rule: "loading", problem: expect.stringContaining("it is not installed") }]
+  })
+})
+
+function shape(name: string) {
+  return { name, description: "Does something.", input: z.strictObject({}), output, risk: "read_only" } as const
+}

@@ -1,0 +1,46 @@
+/** What a plugin is held to. */
+export type PluginRule =
+  | "loading"
+  | "schema"
+  | "parameters"
+  | "touches"
+  | "paths"
+  | "cancellation"
+  | "leftovers"
+  | "output"
+  | "errors"
+  | "idempotence"
+  | "reply"
+
+/** One thing that is wrong, and what to do about it. */
+export interface PluginProblem {
+  /** Empty where it is the plugin as a whole. */
+  readonly tool: string
+  readonly dialect: string
+  readonly rule: PluginRule
+  readonly problem: string
+}
+
+/** What the conformance kit found, as data. */
+export interface PluginReport {
+  readonly plugin: string
+  readonly version: string
+  readonly contract: number
+  readonly ok: boolean
+  readonly tools: ReadonlyArray<string>
+  /** How many calls were made to find out. */
+  readonly calls: number
+  readonly problems: ReadonlyArray<PluginProblem>
+  /** Tools of which no call succeeded, so that most rules say nothing about them. */
+  readonly notTried: ReadonlyArray<{ readonly tool: string; readonly dialect: string; readonly why: string }>
+}
+
+/** The report for people. */
+export const showReport = ({ plugin, version, tools, calls, problems, notTried }: PluginReport): string => {
+  const found = problems.map(({ tool, dialect, rule, problem }) =>
+    tool === "" ? `✗ ${rule}: ${problem}` : `✗ ${tool} (${dialect}), ${rule}: ${problem}`
+  )
+  const open = notTried.map(({ tool, dialect, why }) => `! ${tool} (${dialect}) was not tried out: ${why}`)
+  const verdict = problems.length === 0 ? "conforms" : `has ${problems.length} problems`
+  return [`${plugin} ${version} ${verdict}: ${tools.length} tools, ${calls} calls`, ...found, ...open].join("\n")
+}
