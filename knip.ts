@@ -13,6 +13,8 @@ export default {
   // Each package can test Effects, whether or not one of its tests does today. A package that is a program is looked
   // for at run time, from wherever the code was bundled to.
   ignoreDependencies: ["@effect/vitest", "@lydell/node-pty", "@vscode/ripgrep"],
+  // Comes with every POSIX system; tests make pipes with it.
+  ignoreBinaries: ["mkfifo"],
   ignoreExportsUsedInFile: { interface: true, type: true },
   workspaces: {
     ".": {
@@ -22,10 +24,11 @@ export default {
     },
     // The package has no types of its own; only the compiler looks for these.
     "packages/web-tools": { ignoreDependencies: ["@types/http-cache-semantics"] },
-    // Programs that tests start, bundled or as they are; mkfifo comes with every POSIX system.
-    "packages/node": { entry: ["test/*-child.ts"], ignoreBinaries: ["mkfifo"] },
+    // Programs that tests start, bundled or as they are.
+    "packages/node": { entry: ["test/*-child.ts"] },
+    "packages/fs-tools": { entry: ["test/*.ts"] },
     "examples/*": { entry: ["src/*.ts"] },
-    bench: { entry: ["src/main.ts", "src/groups/*.ts"] },
+    bench: { entry: ["src/main.ts", "src/orphans.ts", "src/groups/*.ts"] },
     ...Object.fromEntries(empty.map((name) => [`packages/${name}`, { ignoreDependencies: [/./] }]))
   }
 } satisfies KnipConfig

@@ -8,7 +8,7 @@ const words = (
 ).split(" ")
 
 /** Line that stands in one file of four hundred. */
-export const rareLine = "/* rarely_seen_needle */"
+const rareLine = "/* rarely_seen_needle */"
 
 /**
  * A tree like a large program's source: 78,848 small files in 4,928 directories, or a twentieth of that, the same

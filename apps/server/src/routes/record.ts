@@ -127,7 +127,7 @@ export const recordRoutes = (
 }
 
 /** One range of bytes, as `bytes=0-99`, `bytes=100-` or `bytes=-50`; undefined when it can't be served. */
-export const rangeOf = (header: string, size: number): { readonly start: number; readonly end: number } | undefined => {
+const rangeOf = (header: string, size: number): { readonly start: number; readonly end: number } | undefined => {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header.trim())
   if (match === null) return undefined
   const [, from = "", to = ""] = match

@@ -66,9 +66,6 @@ export interface Output extends Clipped {
   readonly droppedBytes: number
 }
 
-export type RunServices = Workspace | Sandbox | Processes | Artifacts | Journal | ExecSettings | CommandMemory
-export type RunError = ToolError
-
 /** Runs a program in the sandbox. A failing command is an outcome; a command that could not run is an error. */
 export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) {
   yield* checkWords(request)

@@ -147,7 +147,7 @@ export class LineWindow {
 const copyOf = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes)
 
 /** How many lines a piece of text has; a last one without newline counts. */
-export const linesIn = (bytes: Uint8Array): number =>
+const linesIn = (bytes: Uint8Array): number =>
   countNewlines(bytes, 0) + (bytes.length > 0 && bytes[bytes.length - 1] !== newline ? 1 : 0)
 
 const countNewlines = (bytes: Uint8Array, from: number): number => {

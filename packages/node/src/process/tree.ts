@@ -44,7 +44,7 @@ export const endTree = async (tree: ProcessTree, options: EndOptions): Promise<v
 }
 
 /** The living members of a tree: descendants, members of their sessions, and whoever carries the mark. */
-export const membersOf = async (tree: ProcessTree): Promise<ReadonlyArray<number>> => {
+const membersOf = async (tree: ProcessTree): Promise<ReadonlyArray<number>> => {
   const entries = await listProcesses()
   const members = new Set([
     ...entries.filter(({ pid }) => pid === tree.pid && pid > 1).map(({ pid }) => pid),

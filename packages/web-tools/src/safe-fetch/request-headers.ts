@@ -30,7 +30,6 @@ export const checkHeaders = (given: Headers): Effect.Effect<Headers, ToolError<"
   for (const [name, value] of Object.entries(given)) {
     const lower = name.toLowerCase()
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower)) return refuse(name, "is not a header name")
-    // oxlint-disable-next-line no-control-regex
     if (!/^[\t\u0020-\u007E\u0080-\u00FF]*$/.test(value))
       return refuse(name, "has a value with characters no header has")
     if (reserved.has(lower)) return refuse(name, "is set by the connection and can't be given")
