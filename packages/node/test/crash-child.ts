@@ -1,6 +1,7 @@
 // The engine of a host that changes files over and over until somebody kills it, or once, killing itself at a
 // chosen moment. It is put together by hand and has little else, so that hundreds of them start quickly.
-// Arguments: root, state, the number of the step to die at (0: never), which version to begin with.
+// Arguments: root, state, the number of the step to die at (0: never), which version to begin with (none: only
+// tidy up after the host before).
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 
@@ -35,6 +36,7 @@ const commit = (version: Version): void => {
 
 recover(settings)
 process.stdout.write("ready\n")
+if (begin === "none") process.exit()
 commit(begin as Version)
 if (dieAt === "0") {
   for (;;) {
