@@ -69,6 +69,7 @@ const checks = [
   "check:effect",
   "check:unused",
   "check:docs",
+  "check:contracts",
   "check:packages",
   "build"
 ]

@@ -1,3 +1,5 @@
+import { cpSync } from "node:fs"
+
 import { defineConfig } from "rolldown"
 
 export default defineConfig({
@@ -6,6 +8,14 @@ export default defineConfig({
   platform: "node",
   // Native code stays in its package, which the published `haft` depends on.
   external: ["@lydell/node-pty"],
+  // What a new plugin is made from is read at run time.
+  plugins: [
+    {
+      name: "templates",
+      writeBundle: ({ dir = "dist" }) =>
+        cpSync("../../packages/haft/templates", `${dir}/templates`, { recursive: true })
+    }
+  ],
   // A parser of style sheets that nothing here reaches names an error class with eval.
   checks: { eval: false },
   resolve: { conditionNames: ["@haft/source", "node", "import"] },

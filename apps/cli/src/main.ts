@@ -2,6 +2,7 @@ import { type Command, commonOptions, guess, type Option, optionsOf, read, Usage
 import { call, Interrupted } from "./commands/call.ts"
 import { completionFor } from "./commands/completion.ts"
 import { config } from "./commands/config.ts"
+import { contract } from "./commands/contract.ts"
 import { doctor } from "./commands/doctor.ts"
 import { log } from "./commands/log.ts"
 import { mcp } from "./commands/mcp.ts"
@@ -13,7 +14,20 @@ import { tools } from "./commands/tools.ts"
 import { undo } from "./commands/undo.ts"
 import { note, print, styled, table } from "./terminal.ts"
 
-const working: ReadonlyArray<Command> = [tools, call, mcp, serve, rules, log, undo, replay, plugin, config, doctor]
+const working: ReadonlyArray<Command> = [
+  tools,
+  call,
+  mcp,
+  serve,
+  rules,
+  log,
+  undo,
+  replay,
+  plugin,
+  contract,
+  config,
+  doctor
+]
 const commands = [...working, completionFor(working)]
 
 /** Runs the program; answers with its exit code. */

@@ -100,3 +100,4 @@ export {
 } from "./tool-error.ts"
 export { type Facts, isProtectedPath, type Risk, type Touches, type WrittenPath } from "./touches.ts"
 export { visibleLines, visibleText } from "./visible-text.ts"
+export { coreVersion } from "./version.ts"

@@ -29,3 +29,5 @@ export const execTools = definePlugin({
   ],
   layer: (config) => Layer.merge(Layer.succeed(ExecSettings, config), CommandMemory.layer)
 })
+
+export default execTools

@@ -70,3 +70,5 @@ export const fsTools = definePlugin({
     filetoolsFileDelete
   ]
 })
+
+export default fsTools

@@ -35,13 +35,22 @@ export {
   type StandardServices,
   type WorkspaceConfig
 } from "./config.ts"
+export {
+  type Bump,
+  checkContract,
+  type ContractCheck,
+  lockContract,
+  showContractCheck
+} from "./contract/check-contract.ts"
+export { type ContractChange, type Weight } from "./contract/compare-contracts.ts"
 export { describeQuestion } from "./approver.ts"
 export { type DialectName, dialectNames } from "./dialects.ts"
 export { examine, type Finding } from "./examine.ts"
 export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./find-config.ts"
 export { type PackageChoice, type PackageName, packageNames } from "./packages.ts"
 export { makeScratchDirectory, readNamedFile, readSite, type ScratchDirectory } from "@haft/node"
-export { listPlugins, newPlugin, type PluginList, type PluginSummary } from "./plugins.ts"
+export { listPlugins, newPlugin, type PluginList, type PluginSummary, writePluginTable } from "./plugins.ts"
+export { type NewPlugin, type PluginStyle, pluginStyles } from "./plugin-files.ts"
 export { followRun, readRun, replayRun, runsOf, verifyRun } from "./record.ts"
 export { openWorkspace, type OpenWorkspace } from "./open-workspace.ts"
 export { openRules, type Rules } from "./rules.ts"

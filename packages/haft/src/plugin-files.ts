@@ -1,56 +1,55 @@
-/** The files of a plugin that does one small thing, by path: a start that runs and passes its own test. */
-export const pluginFiles = (name: string): Readonly<Record<string, string>> => ({
-  "package.json": `${JSON.stringify(
-    {
-      name,
-      version: "0.1.0",
-      type: "module",
-      exports: "./src/index.js",
-      keywords: ["haft-plugin"],
-      scripts: { test: "node --test" },
-      peerDependencies: { haft: "*", zod: "^4.0.0" }
-    },
-    null,
-    2
-  )}\n`,
-  "src/index.js": `import { definePlugin, defineTool } from "haft/promise"
-import * as z from "zod"
+import { fileURLToPath } from "node:url"
 
-export const greet = defineTool({
-  name: "greet",
-  description: "Greet somebody by name.",
-  input: z.strictObject({ name: z.string().min(1).describe("Whom to greet") }),
-  output: z.object({ greeting: z.string() }),
-  risk: "read_only",
-  execute: async ({ name }) => ({ greeting: \`Hello, \${name}!\` }),
-  render: ({ greeting }) => greeting
-})
+import { coreVersion } from "@haft/core"
+import { readNamedFile } from "@haft/node"
 
-export default definePlugin({ name: "${name}", version: "0.1.0", tools: [greet] })
-`,
-  "src/index.test.js": `import assert from "node:assert/strict"
-import { test } from "node:test"
+export const pluginStyles = ["promise", "effect"] as const
+/** Whether a plugin's tools are async functions or Effects. */
+export type PluginStyle = (typeof pluginStyles)[number]
 
-import { openHost } from "haft/promise"
+export interface NewPlugin {
+  readonly name: string
+  /** `promise` by default. */
+  readonly style?: PluginStyle
+  /** The version of haft it is made for. */
+  readonly haft: string
+}
 
-import plugin from "./index.js"
+// Where a file of the package comes from. Some go by another name here, or tools would take them for this package's.
+const common = {
+  "package.json": "package.json",
+  "tsconfig.json": "tsconfig.json",
+  "README.md": "README.md",
+  LICENSE: "LICENSE",
+  ".gitignore": "gitignore",
+  ".changeset/config.json": "changeset-config.json",
+  ".changeset/first-release.md": "first-release.md",
+  ".github/workflows/ci.yml": "ci.yml",
+  "conformance.json": "conformance.json",
+  "test/conformance.test.ts": "plugin.test.ts"
+}
+const styled = { "src/index.ts": "index.ts", "src/count-words.ts": "count-words.ts" }
 
-test("greets by name", async () => {
-  const host = await openHost({ packages: [], plugins: [plugin] })
-  const reply = await host.call("greet", { name: "Ada" })
-  assert.equal(reply.text, "Hello, Ada!")
-  await host.dispose()
-})
-`,
-  "README.md": `# ${name}
+/** The files of a plugin that does one small thing, by path: it builds, passes its own test and packs as it is. */
+export const pluginFiles = async ({
+  name,
+  style = "promise",
+  haft
+}: NewPlugin): Promise<ReadonlyArray<readonly [string, string]>> => {
+  const sources = [
+    ...Object.entries(common).map(([path, template]) => [path, `common/${template}`] as const),
+    ...Object.entries(styled).map(([path, template]) => [path, `${style}/${template}`] as const)
+  ]
+  const values = { name, haft, core: coreVersion }
+  return Promise.all(sources.map(async ([path, template]) => [path, filled(await readTemplate(template), values)]))
+}
 
-A plugin for haft: \`greet\` greets somebody by name.
+const filled = (text: string, values: Readonly<Record<string, string>>): string =>
+  text.replaceAll(/\{\{(name|haft|core)\}\}/g, (_match, key: string) => values[key] ?? "")
 
-\`\`\`sh
-npm test
-haft plugin check .
-haft call greet name=Ada --config haft.config.json
-\`\`\`
-`,
-  "haft.config.json": `${JSON.stringify({ plugins: ["./src/index.js"] }, null, 2)}\n`
-})
+// Beside the code's directory in this package, and beside the code itself where it is bundled.
+const readTemplate = async (template: string): Promise<string> => {
+  const read = (base: string): Promise<string> =>
+    readNamedFile(fileURLToPath(new URL(`${base}/${template}.template`, import.meta.url)))
+  return read("../templates").catch(() => read("./templates"))
+}

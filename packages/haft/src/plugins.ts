@@ -1,11 +1,13 @@
-import { type Risk, Workspace, type ToolError } from "@haft/core"
-import { nodeWorkspace } from "@haft/node"
+import { resolve } from "node:path"
+
+import { type Change, type Risk, type Tool, type ToolError, Workspace } from "@haft/core"
+import { nodeWorkspace, readNamedFile } from "@haft/node"
 import * as Effect from "effect/Effect"
 
 import type { HaftConfig } from "./config.ts"
-import { loadPlugins } from "./load-plugins.ts"
+import { importPlugin, loadPlugins } from "./load-plugins.ts"
 import { standardPlugins } from "./packages.ts"
-import { pluginFiles } from "./plugin-files.ts"
+import { type NewPlugin, pluginFiles } from "./plugin-files.ts"
 import { rootOf } from "./standard-host.ts"
 
 /** A plugin as people want to see it before they trust it. */
@@ -37,21 +39,45 @@ export const listPlugins = async (config: HaftConfig = {}): Promise<PluginList> 
   }
 }
 
-/** Writes a new plugin's package into `directory`, which must not hold one yet. Answers with the files. */
-export const newPlugin = (name: string, directory: string): Promise<ReadonlyArray<string>> => {
-  const files = Object.entries(pluginFiles(name))
-  const write: Effect.Effect<void, ToolError, Workspace> = Workspace.use((workspace) =>
-    workspace.commit(
-      files.map(([path, content]) => ({
-        kind: "write",
-        path: `${name}/${path}`,
-        content: new TextEncoder().encode(content),
-        base: "absent",
-        createDirectories: true
-      }))
-    )
-  ).pipe(Effect.asVoid)
-  return Effect.runPromise(
-    write.pipe(Effect.as(files.map(([path]) => `${name}/${path}`)), Effect.provide(nodeWorkspace({ root: directory })))
+/** Writes a new plugin's package into a directory of its name in `directory`, which must not be there yet. */
+export const newPlugin = async (plugin: NewPlugin, directory: string): Promise<ReadonlyArray<string>> => {
+  const folder = plugin.name.split("/").at(-1) ?? plugin.name
+  const files = await pluginFiles(plugin)
+  const changes = files.map(([path, content]): Change => ({
+    kind: "write",
+    path: `${folder}/${path}`,
+    content: new TextEncoder().encode(content),
+    base: "absent",
+    createDirectories: true
+  }))
+  await commitIn(directory, changes)
+  return files.map(([path]) => `${folder}/${path}`)
+}
+
+/** Brings the table of tools in a plugin's README up to date. Answers whether anything changed. */
+export const writePluginTable = async (directory: string): Promise<boolean> => {
+  const plugin = await importPlugin(resolve(directory), ".")
+  const file = resolve(directory, "README.md")
+  const readme = await readNamedFile(file)
+  const written = readme.replace(
+    /(<!-- tools:start -->)[\s\S]*(<!-- tools:end -->)/,
+    `$1\n\n${pluginTable(plugin.tools)}\n\n$2`
   )
+  if (written === readme) return false
+  await commitIn(directory, [{ kind: "write", path: "README.md", content: new TextEncoder().encode(written) }])
+  return true
+}
+
+const pluginTable = (tools: ReadonlyArray<Tool<unknown>>): string => {
+  const rows = tools.map(({ name, description, risk, inputSchema }) => {
+    const parameters = Object.keys((inputSchema["properties"] ?? {}) as object).map((key) => `\`${key}\``)
+    return [`\`${name}\``, description, parameters.join(" "), risk]
+  })
+  const lines = [["tool", "what", "parameters", "risk"], ["---", "---", "---", "---"], ...rows]
+  return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`).join("\n")
+}
+
+const commitIn = (directory: string, changes: ReadonlyArray<Change>): Promise<unknown> => {
+  const write: Effect.Effect<unknown, ToolError, Workspace> = Workspace.use((workspace) => workspace.commit(changes))
+  return Effect.runPromise(Effect.provide(write, nodeWorkspace({ root: resolve(directory) })))
 }

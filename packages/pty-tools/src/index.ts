@@ -28,3 +28,5 @@ export const ptyTools = definePlugin({
 
 export { type Terminal } from "./terminals/terminal.ts"
 export { Terminals, terminals, terminalsConfig } from "./terminals/terminals.ts"
+
+export default ptyTools

@@ -35,3 +35,5 @@ export const searchTools = definePlugin({
       program: config?.ripgrep === undefined ? installedRipgrep : Effect.succeed(config.ripgrep)
     })
 })
+
+export default searchTools

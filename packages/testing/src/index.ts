@@ -5,3 +5,4 @@ export { type Fixture, temporaryWorkspace, type TemporaryWorkspace } from "./tem
 export { testWorkspace, type WorkspaceUnderTest } from "./test-workspace.ts"
 export { type PluginProblem, type PluginReport, type PluginRule, showReport } from "./test-plugin/report.ts"
 export { type ExampleCall, type PluginUnderTest, testPlugin } from "./test-plugin/test-plugin.ts"
+export { sampleArguments } from "./test-plugin/sample-arguments.ts"

@@ -19,3 +19,5 @@ export const webTools = definePlugin({
   tools: [haftFetchUrl, haftSearchWeb, approvalgateWebFetch, approvalgateWebSearch, cliagentFetchWebpage],
   layer: Web.layer
 })
+
+export default webTools

@@ -1,6 +1,6 @@
 import { resolve } from "node:path"
 
-import type { PluginSummary, SandboxName } from "haft"
+import type { PluginStyle, PluginSummary, SandboxName } from "haft"
 
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
@@ -8,10 +8,21 @@ import { note, print, printJson, table } from "../terminal.ts"
 
 export const plugin: Command = {
   name: "plugin",
-  summary: "start a plugin, check one, list those in use",
-  takes: "list | new NAME | check DIR",
-  subcommands: ["list", "new", "check"],
-  examples: ["haft plugin list", "haft plugin new haft-plugin-tickets", "haft plugin check ./haft-plugin-tickets"],
+  summary: "start a plugin, check one, list those in use, document one",
+  takes: "list | new NAME | check DIR | docs DIR",
+  subcommands: ["list", "new", "check", "docs"],
+  options: {
+    style: {
+      value: "STYLE",
+      describe: "new: promise (async functions) or effect (promise)",
+      choices: ["promise", "effect"]
+    }
+  },
+  examples: [
+    "haft plugin list",
+    "haft plugin new haft-plugin-tickets --style effect",
+    "haft plugin check ./haft-plugin-tickets"
+  ],
   run: (given) => {
     const [verb = "list", name] = given.positionals
     const action = actions[verb]
@@ -30,12 +41,24 @@ const actions: Readonly<Record<string, (given: Given, name: string | undefined) 
     return list.unusable.length === 0 ? 0 : 1
   },
   new: async (given, name) => {
-    if (name === undefined || !/^[a-z0-9][a-z0-9-]*$/.test(name)) {
+    if (name === undefined || !/^(@[a-z0-9][a-z0-9-]*\/)?[a-z0-9][a-z0-9-]*$/.test(name)) {
       throw new UsageError("which name? Small letters, digits and dashes: haft plugin new haft-plugin-tickets")
     }
     const { newPlugin } = await import("haft")
-    const files = await newPlugin(name, resolve(given.value("workspace") ?? "."))
-    for (const file of files) print(`✓ ${file}`)
+    const style = given.value("style") as PluginStyle | undefined
+    const plugin = { name, haft: given.version, ...(style !== undefined && { style }) }
+    const files = await newPlugin(plugin, resolve(given.value("workspace") ?? "."))
+    if (given.has("json")) printJson(files)
+    else {
+      for (const file of files) print(`✓ ${file}`)
+      print(`\nNext: cd ${name.split("/").at(-1)} && npm install && npm test && npm pack`)
+    }
+    return 0
+  },
+  docs: async (given, directory = ".") => {
+    const { writePluginTable } = await import("haft")
+    const isChanged = await writePluginTable(resolve(given.value("workspace") ?? ".", directory))
+    print(isChanged ? "✓ README.md has the tools of today" : "✓ README.md was up to date")
     return 0
   },
   check: async (given, name) => {

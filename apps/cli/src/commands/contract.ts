@@ -1,0 +1,29 @@
+import { resolve } from "node:path"
+
+import { type Command, UsageError } from "../command.ts"
+import { print, printJson } from "../terminal.ts"
+
+export const contract: Command = {
+  name: "contract",
+  summary: "what a tool package promises: whether a change breaks it, and whether the waiting changeset says so",
+  takes: "check [DIR...] | lock [DIR...]",
+  subcommands: ["check", "lock"],
+  examples: ["haft contract check", "haft contract check packages/fs-tools --json", "haft contract lock"],
+  run: async (given) => {
+    const [verb = "check", ...named] = given.positionals
+    const { checkContract, lockContract, showContractCheck } = await import("haft")
+    const directories = (named.length === 0 ? ["."] : named).map((one) => resolve(given.value("workspace") ?? ".", one))
+    if (verb === "lock") {
+      for (const directory of directories) {
+        const { plugin, tools } = await lockContract(directory)
+        print(`✓ ${plugin}: ${Object.keys(tools).length} tools are locked as they are`)
+      }
+      return 0
+    }
+    if (verb !== "check") throw new UsageError(`haft contract can check and lock, not '${verb}'`)
+    const checks = await Promise.all(directories.map(checkContract))
+    if (given.has("json")) printJson(checks)
+    else for (const check of checks) print(showContractCheck(check))
+    return checks.every(({ ok }) => ok) ? 0 : 1
+  }
+}

@@ -1,0 +1,111 @@
+import { dirname, join, resolve } from "node:path"
+
+import { PluginError, Workspace } from "@haft/core"
+import { nodeWorkspace, readNamedFile } from "@haft/node"
+import * as Effect from "effect/Effect"
+
+import { importPlugin } from "../load-plugins.ts"
+import { compareContracts, type ContractChange, type Weight, weightOf } from "./compare-contracts.ts"
+import { type Contract, contractOf } from "./contract.ts"
+
+export type Bump = "none" | "patch" | "minor" | "major"
+
+/** Whether a package may be released as its waiting changesets say. */
+export interface ContractCheck {
+  readonly package: string
+  readonly version: string
+  readonly weight: Weight
+  readonly changes: ReadonlyArray<ContractChange>
+  readonly needed: Bump
+  /** The largest that a waiting changeset names. */
+  readonly waiting: Bump
+  readonly ok: boolean
+}
+
+const lockName = "contract.lock.json"
+const bumps: ReadonlyArray<Bump> = ["none", "patch", "minor", "major"]
+
+/** Compares the tools of the package in `directory` with its lock: what was released last. */
+export const checkContract = async (directory: string): Promise<ContractCheck> => {
+  const manifest = await manifestOf(directory)
+  const lock = await readNamedFile(join(directory, lockName)).catch(() => undefined)
+  if (lock === undefined) {
+    throw new PluginError(manifest.name, `it has no ${lockName}. Write one with: haft contract lock ${directory}`)
+  }
+  const changes = compareContracts(JSON.parse(lock) as Contract, await currentContract(directory))
+  const weight = weightOf(changes)
+  const needed = neededBump(weight, changes.length > 0, manifest.version)
+  const waiting = await waitingBump(manifest.name, directory)
+  const ok = bumps.indexOf(waiting) >= bumps.indexOf(needed)
+  return { package: manifest.name, version: manifest.version, weight, changes, needed, waiting, ok }
+}
+
+/** Writes down what the package in `directory` promises, as it is released. */
+export const lockContract = async (directory: string): Promise<Contract> => {
+  const contract = await currentContract(directory)
+  const content = new TextEncoder().encode(`${JSON.stringify(contract, null, 2)}\n`)
+  const write = Workspace.use((workspace) => workspace.commit([{ kind: "write", path: lockName, content }]))
+  await Effect.runPromise(Effect.provide(write, nodeWorkspace({ root: resolve(directory) })))
+  return contract
+}
+
+/** The check for people. */
+export const showContractCheck = (check: ContractCheck): string => {
+  const { changes, weight, needed, waiting, ok } = check
+  const lines = changes.map(({ tool, weight: one, change }) => `  ${one}: ${tool && `${tool}: `}${change}`)
+  const verdict = ok
+    ? ""
+    : `\n  It needs a changeset with ${needed}; ${waiting === "none" ? "none is" : `${waiting} is`} waiting.`
+  return [`${ok ? "✓" : "✗"} ${check.package} ${check.version}: ${weight}`, ...lines].join("\n") + verdict
+}
+
+const currentContract = async (directory: string): Promise<Contract> =>
+  contractOf(await importPlugin(resolve(directory), "."))
+
+const manifestOf = async (directory: string): Promise<{ readonly name: string; readonly version: string }> => {
+  const file = join(directory, "package.json")
+  try {
+    return JSON.parse(await readNamedFile(file)) as { name: string; version: string }
+  } catch (cause) {
+    throw new PluginError(directory, "there is no package here. Name a directory with a package.json.", { cause })
+  }
+}
+
+/** What a change needs at a version: below 1.0 npm's `^` takes a minor for a major and a patch for a minor. */
+export const neededBump = (weight: Weight, isChanged: boolean, version: string): Bump => {
+  const isYoung = version.startsWith("0.")
+  if (weight === "breaking") return isYoung ? "minor" : "major"
+  if (weight === "additive") return isYoung ? "patch" : "minor"
+  return isChanged ? "patch" : "none"
+}
+
+const waitingBump = async (name: string, directory: string): Promise<Bump> => {
+  const texts = await changesetsAbove(resolve(directory))
+  const named = texts.flatMap((text) => {
+    const [, head = ""] = text.split(/^---$/m)
+    return head.split("\n").flatMap((line) => {
+      const [, subject, bump] = /^\s*["']?([^"':]+)["']?\s*:\s*(patch|minor|major)\s*$/.exec(line) ?? []
+      return subject === name ? [bump as Bump] : []
+    })
+  })
+  return bumps.findLast((bump) => named.includes(bump)) ?? "none"
+}
+
+// In the package itself, or in the repository around it.
+const changesetsAbove = async (directory: string): Promise<ReadonlyArray<string>> => {
+  const read = Workspace.use((workspace) =>
+    Effect.gen(function* () {
+      const names = yield* workspace.list(".changeset")
+      const changesets = names.map(({ name: file }) => file).filter((file) => /^(?!README).*\.md$/.test(file))
+      return yield* Effect.forEach(changesets, (file) =>
+        Effect.map(workspace.read(`.changeset/${file}`), (bytes) => new TextDecoder().decode(bytes))
+      )
+    })
+  )
+  const found = await Effect.runPromise(
+    Effect.result(Effect.scoped(Effect.provide(read, nodeWorkspace({ root: directory }))))
+  )
+  if (found._tag === "Success") return found.success
+  const above = dirname(directory)
+  return above === directory ? [] : changesetsAbove(above)
+}

@@ -1,0 +1,32 @@
+// Holds every tool package to its contract.lock.json: what was released last. A change of a tool needs a changeset with
+// a bump that is large enough. `--release`, after the versions were raised, writes them into the code and locks anew.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+
+import { checkContract, lockContract, showContractCheck } from "haft"
+
+const root = dirname(import.meta.dirname)
+const directories = readdirSync(join(root, "packages"))
+  .map((name) => join(root, "packages", name))
+  .filter((directory) => existsSync(join(directory, "package.json")))
+const toolPackages = directories.filter((directory) => directory.endsWith("-tools"))
+
+if (process.argv.includes("--release")) {
+  for (const directory of directories) stampVersion(directory)
+  for (const directory of toolPackages) await lockContract(directory)
+} else {
+  const checks = await Promise.all(toolPackages.map(checkContract))
+  for (const check of checks.filter(({ ok }) => !ok)) console.error(showContractCheck(check))
+  if (checks.some(({ ok }) => !ok)) process.exitCode = 1
+  else console.log(`${checks.length} tool packages keep their promises`)
+}
+
+// A bundle has no package.json to look its version up in.
+function stampVersion(directory: string): void {
+  const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { version: string }
+  for (const file of ["src/index.ts", "src/version.ts"].map((name) => join(directory, name)).filter(existsSync)) {
+    const text = readFileSync(file, "utf8")
+    const stamped = text.replace(/((?:^  version: |coreVersion = )")[^"]*(")/m, `$1${version}$2`)
+    if (stamped !== text) writeFileSync(file, stamped)
+  }
+}
