@@ -70,7 +70,7 @@ export const writePluginTable = async (directory: string): Promise<boolean> => {
 
 const pluginTable = (tools: ReadonlyArray<Tool<unknown>>): string => {
   const rows = tools.map(({ name, description, risk, inputSchema }) => {
-    const parameters = Object.keys((inputSchema["properties"] ?? {}) as object).map((key) => `\`${key}\``)
+    const parameters = Object.keys(inputSchema["properties"] ?? {}).map((key) => `\`${key}\``)
     return [`\`${name}\``, description, parameters.join(" "), risk]
   })
   const lines = [["tool", "what", "parameters", "risk"], ["---", "---", "---", "---"], ...rows]

@@ -87,7 +87,9 @@ const withoutWords = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutWords)
   if (typeof value !== "object" || value === null) return value
   const kept = Object.entries(value).filter(([key]) => key !== "description" && key !== "title")
-  return Object.fromEntries(kept.toSorted().map(([key, inner]) => [key, withoutWords(inner)]))
+  return Object.fromEntries(
+    kept.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([key, inner]) => [key, withoutWords(inner)])
+  )
 }
 
 const lower = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"]
@@ -95,8 +97,8 @@ const upper = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxPrope
 const exact = ["pattern", "format", "multipleOf", "uniqueItems"]
 
 const compareBounds = (before: JsonSchema, after: JsonSchema, path: string): ReadonlyArray<SchemaDifference> => [
-  ...lower.flatMap((key) => compareBound(before[key], after[key], `${key}`, path, 1)),
-  ...upper.flatMap((key) => compareBound(before[key], after[key], `${key}`, path, -1)),
+  ...lower.flatMap((key) => compareBound(boundOf(before, key), boundOf(after, key), key, path, 1)),
+  ...upper.flatMap((key) => compareBound(boundOf(before, key), boundOf(after, key), key, path, -1)),
   ...exact.flatMap((key) => {
     const [was, is] = [before[key], after[key]]
     if (JSON.stringify(was) === JSON.stringify(is)) return []
@@ -106,16 +108,18 @@ const compareBounds = (before: JsonSchema, after: JsonSchema, path: string): Rea
   })
 ]
 
+const boundOf = (schema: JsonSchema, key: string): number | undefined => schema[key] as number | undefined
+
 const compareBound = (
-  was: unknown,
-  is: unknown,
+  was: number | undefined,
+  is: number | undefined,
   key: string,
   path: string,
   narrowerWhenRising: 1 | -1
 ): ReadonlyArray<SchemaDifference> => {
   if (was === is) return []
   const open = narrowerWhenRising === 1 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
-  const [from, to] = [was ?? open, is ?? open] as [number, number]
+  const [from, to] = [was ?? open, is ?? open]
   const isNarrower = (to - from) * narrowerWhenRising > 0
   return [at(path, isNarrower ? "narrower" : "wider", `${key} was ${was ?? "open"}, is ${is ?? "open"}`)]
 }
@@ -130,13 +134,15 @@ const compareProperties = (before: JsonSchema, after: JsonSchema, path: string):
       const inner = join(path, key)
       const earlier = was[key]
       if (earlier === undefined) return [at(inner, isRequired.includes(key) ? "new_required" : "new", "is new")]
-      return [
-        ...(isRequired.includes(key) && !wasRequired.includes(key) ? [at(inner, "narrower", "is now required")] : []),
-        ...(!isRequired.includes(key) && wasRequired.includes(key) ? [at(inner, "wider", "is now optional")] : []),
-        ...compareSchemas(earlier, schema, inner)
-      ]
+      const presence = comparePresence(wasRequired.includes(key), isRequired.includes(key), inner)
+      return presence.concat(compareSchemas(earlier, schema, inner))
     })
   ]
+}
+
+const comparePresence = (was: boolean, is: boolean, path: string): ReadonlyArray<SchemaDifference> => {
+  if (was === is) return []
+  return [is ? at(path, "narrower", "is now required") : at(path, "wider", "is now optional")]
 }
 
 const propertiesOf = (schema: JsonSchema): Readonly<Record<string, JsonSchema>> =>
@@ -158,8 +164,18 @@ const compareInner = (before: JsonSchema, after: JsonSchema, path: string): Read
 const isSchema = (value: unknown): value is JsonSchema => typeof value === "object" && value !== null
 
 const known = new Set([
-  ...["type", "enum", "const", "anyOf", "oneOf", "properties", "required", "items", "additionalProperties"],
-  ...[...lower, ...upper, ...exact]
+  "type",
+  "enum",
+  "const",
+  "anyOf",
+  "oneOf",
+  "properties",
+  "required",
+  "items",
+  "additionalProperties",
+  ...lower,
+  ...upper,
+  ...exact
 ])
 
 // A default changes what a call means that leaves the parameter out. Of a keyword unknown here the worst is assumed.
