@@ -19,13 +19,15 @@ export interface ConversationOptions {
   readonly onProgress: (progress: Progress) => void
   /** Whether the caller can be asked; if not, the host asks whom it can. */
   readonly asks: boolean
+  /** The caller's own span. */
+  readonly traceParent?: string
 }
 
 export const converse = (
   host: Pick<OpenHost, "call">,
   tool: string,
   args: unknown,
-  { onProgress, asks }: ConversationOptions
+  { onProgress, asks, traceParent }: ConversationOptions
 ): Conversation => {
   const controller = new AbortController()
   let asked = Promise.withResolvers<Step>()
@@ -34,6 +36,7 @@ export const converse = (
     .call(tool, args, {
       signal: controller.signal,
       onProgress,
+      ...(traceParent !== undefined && { traceParent }),
       ...(asks && {
         ask: (question: ApprovalQuestion) => {
           answered = Promise.withResolvers()

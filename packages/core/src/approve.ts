@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { type ApprovedState, CurrentCall } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
 import { type ApprovalRequest, Approver } from "./services/approver.ts"
-import { Journal } from "./services/journal.ts"
+import { Journal, type JournalEvent } from "./services/journal.ts"
 import { Workspace } from "./services/workspace.ts"
 import { toolError } from "./tool-error.ts"
 import type { PreparedCall, Tool } from "./tool.ts"
@@ -97,6 +97,7 @@ export const approve = Effect.fnUntraced(function* <R>(
     const state = yield* stateOf(facts)
     if (isEdited) return { prepared, state } satisfies ApprovedCall<R>
     const preview = prepared.preview === undefined ? undefined : yield* prepared.preview
+    yield* append({ type: "approval_requested", reason })
     const answer = yield* approver.ask({ ...request, reason, state, ...(preview !== undefined && { preview }) })
     if (!answer.approved) {
       const refusal = answer.reason ?? "the request was refused"
@@ -128,16 +129,12 @@ const denied = Effect.fnUntraced(function* (by: "policy" | "person", reason: str
   })
 })
 
-const record = Effect.fnUntraced(function* (decision: Decision) {
+const record = (decision: Decision) => append({ type: "approval_decided", ...decision })
+
+const append = Effect.fnUntraced(function* ({ type, ...more }: JournalEvent) {
   const journal = yield* Journal
   const call = yield* CurrentCall
-  yield* journal.append({
-    type: "approval_decided",
-    request_id: call.id,
-    step: call.step,
-    tool: call.tool,
-    ...decision
-  })
+  yield* journal.append({ type, request_id: call.id, step: call.step, tool: call.tool, ...more })
 })
 
 const stateOf = Effect.fnUntraced(function* (facts: Facts) {

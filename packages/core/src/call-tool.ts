@@ -22,6 +22,8 @@ export interface CallOptions {
   /** The caller's own id for the request; made up when absent. */
   readonly requestId?: string
   readonly onProgress?: (progress: Progress) => void
+  /** The caller's own span, as a `traceparent` header of W3C's Trace Context has it. */
+  readonly traceParent?: string
   /** How the caller itself can be asked for approval. Whether its answer counts is the approver's decision. */
   readonly ask?: AskCaller
 }

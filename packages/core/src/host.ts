@@ -20,6 +20,7 @@ import { checkContract, type ConfiguredPlugin, PluginError, reasonOf } from "./p
 import type { ToolError } from "./tool-error.ts"
 import type { Tool } from "./tool.ts"
 import type { Facts, Risk } from "./touches.ts"
+import { traced } from "./trace.ts"
 
 /** A tool as a host shows it to the outside. */
 export interface ToolDescription {
@@ -99,7 +100,14 @@ export class Host extends Context.Service<Host, HostService>()("@haft/core/Host"
           dialect,
           tools: [...tools.values()].map(({ tool, plugin }) => describe(dialect, tool, plugin)),
           call: (name, args, callOptions) =>
-            callTool(settings, name, args, callOptions).pipe(Effect.provideContext(context)),
+            callTool(settings, name, args, callOptions).pipe(
+              traced({
+                tool: settings.find(name)?.name ?? "unknown",
+                dialect: dialect.name,
+                ...(callOptions?.traceParent !== undefined && { traceParent: callOptions.traceParent })
+              }),
+              Effect.provideContext(context)
+            ),
           preview: (name, args) => previewCall(settings, name, args).pipe(Effect.provideContext(context)),
           decode: (name, args) => decodeCall(settings, name, args),
           skipped,

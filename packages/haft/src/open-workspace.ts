@@ -32,9 +32,17 @@ export interface OpenWorkspace {
 
 export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorkspace> => {
   const state = await Effect.runPromise(stateOf(config))
-  const runtime = ManagedRuntime.make(Layer.merge(standardServices(config, { asker: askThroughGate }), askThroughGate))
+  const observing = isObserved() ? await import("./telemetry.ts") : undefined
+  const runtime = ManagedRuntime.make(
+    Layer.mergeAll(
+      standardServices(config, { asker: askThroughGate }),
+      askThroughGate,
+      observing === undefined ? Layer.empty : observing.telemetry()
+    )
+  )
   const services = await runtime.context()
   const journal = Context.get(services, Journal)
+  if (observing !== undefined) journal.subscribe((event) => runtime.runSync(observing.countEvent(event)))
   const hosts = new Map<string, Promise<OpenHost>>()
   const open = (dialect: ReturnType<typeof dialectOf>): Promise<OpenHost> =>
     openHost(hostOn(config, dialect).pipe(Layer.provide(Layer.succeedContext(services))))
@@ -58,3 +66,7 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     }
   }
 }
+
+// Most hosts are not: what sends traces is loaded only where somebody wants them.
+const isObserved = (): boolean =>
+  ["", "_TRACES", "_METRICS"].some((kind) => (process.env[`OTEL_EXPORTER_OTLP${kind}_ENDPOINT`] ?? "") !== "")

@@ -17,7 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { isErrno } from "./errno.ts"
-import { firstLink, lineOf, linkOf, repairTail, unfinishedCalls } from "./journal-lines.ts"
+import { firstLink, lineOf, linkOf, repairTail, type UnfinishedCall, unfinishedCalls } from "./journal-lines.ts"
 import { takeLock } from "./lock-file.ts"
 
 export interface FileJournalOptions {
@@ -121,10 +121,8 @@ const closeAbandonedRuns = (directory: string): void => {
     const file = join(directory, "runs", run, "events.jsonl")
     try {
       let { seq, prev } = repairTail(file)
-      for (const { request_id, step, tool } of unfinishedCalls(file)) {
-        const at = new Date().toISOString()
-        const end = { type: "tool_call_finished", request_id, step, tool, status: "error", error: "cancelled" }
-        const line = lineOf({ ...end, aborted: true, seq: ++seq, at, prev })
+      for (const event of unfinishedCalls(file).flatMap(endOf)) {
+        const line = lineOf({ ...event, seq: ++seq, at: new Date().toISOString(), prev })
         appendFileSync(file, line)
         prev = linkOf(line)
       }
@@ -134,6 +132,14 @@ const closeAbandonedRuns = (directory: string): void => {
       release()
     }
   }
+}
+
+// A question that nobody can answer any more is a no, and the record says so before it ends the call.
+const endOf = ({ started, isAsking }: UnfinishedCall): ReadonlyArray<JournalEvent> => {
+  const call = { request_id: started["request_id"], step: started["step"], tool: started["tool"] }
+  const refusal = { decision: "deny", by: "policy", reason: "the host died before anybody answered" }
+  const end = { type: "tool_call_finished", ...call, status: "error", error: "cancelled", aborted: true }
+  return isAsking ? [{ type: "approval_decided", ...call, ...refusal }, end] : [end]
 }
 
 // For people who follow a session: requests at INFO, replies at DEBUG. The record is what counts, so a line

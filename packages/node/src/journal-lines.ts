@@ -55,12 +55,22 @@ export const repairTail = (file: string): { readonly seq: number; readonly prev:
   return { seq: lines.length, prev: last === undefined ? firstLink : linkOf(last) }
 }
 
-/** Calls that were started and have no end. */
-export const unfinishedCalls = (file: string): ReadonlyArray<RecordedEvent> => {
-  const open = new Map<unknown, RecordedEvent>()
+/** A call that was started and has no end. */
+export interface UnfinishedCall {
+  readonly started: RecordedEvent
+  /** Whether a person was being asked. */
+  readonly isAsking: boolean
+}
+
+export const unfinishedCalls = (file: string): ReadonlyArray<UnfinishedCall> => {
+  const open = new Map<unknown, UnfinishedCall>()
   for (const event of readJournal(file)) {
-    if (event.type === "tool_call_started") open.set(event["step"], event)
-    if (event.type === "tool_call_finished") open.delete(event["step"])
+    const { type, step } = event as { readonly type: string; readonly step?: unknown }
+    const call = open.get(step)
+    if (type === "tool_call_started") open.set(step, { started: event, isAsking: false })
+    else if (type === "tool_call_finished") open.delete(step)
+    else if (call !== undefined && type === "approval_requested") open.set(step, { ...call, isAsking: true })
+    else if (call !== undefined && type === "approval_decided") open.set(step, { ...call, isAsking: false })
   }
   return [...open.values()]
 }

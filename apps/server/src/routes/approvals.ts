@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto"
+
 import { ConfigError, GateResponse, Rule } from "haft"
 import * as z from "zod"
 
@@ -53,10 +55,13 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     path: `${base}/rules`,
     summary: "Adds a rule; one that fails its own examples is refused",
     access: "approver",
-    body: Rule,
+    body: Rule.extend({ id: Rule.shape.id.optional().describe("Names the rule; made up when absent.") }),
     replies: { 200: { description: "The rule as it is stored", schema: z.object({ rule: z.looseObject({}) }) } },
-    handle: async ({ path, body }) =>
-      Response.json({ rule: await explained(() => workspaces.named(workspaceOf(path)).rules.add(body)) })
+    handle: async ({ path, body }) => {
+      const { rules } = workspaces.named(workspaceOf(path))
+      const id = body.id ?? `${body.tool.slice(0, 60)}-${randomUUID().slice(0, 8)}`
+      return Response.json({ rule: await explained(() => rules.add({ ...body, id })) })
+    }
   }),
   defineRoute({
     method: "POST",

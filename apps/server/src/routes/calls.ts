@@ -61,8 +61,10 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     replies: { 200: { description: "The dialect's envelope", schema: z.looseObject({}) } },
     handle: async ({ path, body, request, identity }) => {
       const host = await workspaces.named(path["workspace"] ?? "").host(chosen(body.dialect))
+      const traceParent = request.headers.get("traceparent")
       const reply = await host.call(body.tool, body.params, {
         signal: request.signal,
+        ...(traceParent !== null && { traceParent }),
         ...(body.request_id !== undefined && { requestId: body.request_id }),
         // Whoever holds the approver's token has consented by calling.
         ...(identity?.role === "approver" && {

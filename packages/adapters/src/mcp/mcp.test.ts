@@ -156,7 +156,12 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
     const result = await client.callTool({ name: "save", arguments: { path: "a.txt", content: "x" } })
     expect(result).toMatchObject({ structuredContent: { ok }, isError: !ok })
     expect(asked).toEqual([expect.stringContaining("Run save?")])
-    expect(events.map(({ type }) => type)).toEqual(["tool_call_started", "approval_decided", "tool_call_finished"])
+    expect(events.map(({ type }) => type)).toEqual([
+      "tool_call_started",
+      "approval_requested",
+      "approval_decided",
+      "tool_call_finished"
+    ])
   })
 
   it("refuses and says how to allow it when the client can't ask", async () => {

@@ -10,7 +10,8 @@ import {
   type InputRequiredResult,
   inputResponse,
   Server,
-  type ServerContext
+  type ServerContext,
+  TRACEPARENT_META_KEY
 } from "@modelcontextprotocol/server"
 
 import { type Conversation, converse } from "../conversation.ts"
@@ -57,7 +58,8 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
         ticket === undefined
           ? converse(host, original(params.name), params.arguments ?? {}, {
               onProgress: progressTo(context),
-              asks: options.asksElsewhere !== true || canElicit(context, server)
+              asks: options.asksElsewhere !== true || canElicit(context, server),
+              ...traceOf(context)
             })
           : waiting.leave(ticket)
       if (conversation === undefined) return noLongerOpen
@@ -106,6 +108,12 @@ const progressTo = ({ mcpReq }: ServerContext): ((progress: Progress) => void) =
     const params = { progressToken, progress: count, message, ...(total !== undefined && { total }) }
     mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined)
   }
+}
+
+// The request's own word counts; over HTTP there may also be a header.
+const traceOf = ({ mcpReq, http }: ServerContext): { readonly traceParent?: string } => {
+  const traceParent = mcpReq._meta?.[TRACEPARENT_META_KEY] ?? http?.req?.headers.get("traceparent")
+  return typeof traceParent === "string" ? { traceParent } : {}
 }
 
 const approvalKey = "approval"

@@ -16,6 +16,7 @@ export const printEvent = (event: JournalEvent): string => {
 const detailOf = (event: JournalEvent): string => {
   if (event.type === "tool_call_started") return `called with ${short(event["params"])}`
   if (event.type === "tool_call_finished") return endOf(event)
+  if (event.type === "approval_requested") return `asks a person: ${short(event["reason"])}`
   if (event.type === "approval_decided") {
     return `${event["decision"] === "allow" ? "approved" : "refused"} by ${short(event["by"])}: ${short(event["reason"])}`
   }

@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest"
+
+import { sendRaw, startServer, tokens } from "./running.ts"
+
+describe("who may do what", () => {
+  it("is the same for every route: nobody, a stranger, an agent, an approver", async () => {
+    const { send, post, base } = await startServer()
+    const statuses = async (path: string, body?: unknown) => {
+      const as = async (role?: "agent" | "approver", headers: Record<string, string> = {}) => {
+        const response = await (body === undefined
+          ? send(path, role, { headers })
+          : post(path, body, role, { headers }))
+        await response.body?.cancel()
+        return response.status
+      }
+      const stranger = { authorization: "Bearer wrong" }
+      const nobody = body === undefined ? as() : as(undefined, { authorization: "" })
+      return [await nobody, await as(undefined, stranger), await as("agent"), await as("approver")]
+    }
+    expect(await statuses("/healthz")).toEqual([200, 401, 200, 200])
+    expect(await statuses("/v1/me")).toEqual([401, 401, 200, 200])
+    expect(await statuses("/metrics")).toEqual([401, 401, 200, 200])
+    expect(await statuses("/v1/workspaces")).toEqual([401, 401, 200, 200])
+    expect(await statuses(`${base}/tools?format=openai`)).toEqual([401, 401, 200, 200])
+    expect(await statuses(`${base}/calls`, { tool: "list_dir" })).toEqual([401, 401, 200, 200])
+    expect(await statuses(`${base}/approvals`)).toEqual([401, 401, 403, 200])
+    expect(await statuses(`${base}/approvals/x`, { approved: true })).toEqual([401, 401, 403, 404])
+    expect(await statuses(`${base}/rules`)).toEqual([401, 401, 403, 200])
+    expect(await statuses(`${base}/rules`, { tool: "*", decision: "allow" })).toEqual([401, 401, 403, 200])
+    expect(await statuses(`${base}/simulations`, {})).toEqual([401, 401, 403, 200])
+    expect(await statuses(`${base}/events`)).toEqual([401, 401, 403, 200])
+    expect(await statuses(`${base}/runs`)).toEqual([401, 401, 403, 200])
+    expect(await statuses("/v1/links", {})).toEqual([401, 401, 403, 200])
+  })
+
+  it("holds for a browser that came by a link, once, and for no other", async () => {
+    const { server, send, post, base } = await startServer()
+    const path = server.consoleLink().slice(server.url.length)
+    const login = await send(path)
+    expect([login.status, login.headers.get("location")]).toEqual([303, "/"])
+    const cookie = login.headers.get("set-cookie") ?? ""
+    expect(cookie).toMatch(/; HttpOnly; SameSite=Strict; Path=\//)
+    const headers = { cookie: cookie.split(";")[0] ?? "" }
+    expect(await (await send("/v1/me", undefined, { headers })).json()).toEqual({ role: "approver" })
+    expect((await send(`${base}/approvals`, undefined, { headers })).status).toBe(200)
+    const fromElsewhere = { ...headers, origin: "http://evil.example" }
+    expect((await send(`${base}/approvals`, undefined, { headers: fromElsewhere })).status).toBe(403)
+    expect((await send(path)).status).toBe(403)
+    expect((await send("/login?code=guess")).status).toBe(403)
+    const { link } = (await (await post("/v1/links", {}, "approver")).json()) as { link: string }
+    expect((await send(link.slice(server.url.length))).status).toBe(303)
+  })
+})
+
+describe("over a socket", () => {
+  it.each([
+    ["another name", "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421],
+    ["no name", "GET /healthz HTTP/1.0\r\n\r\n", 421],
+    ["another name in the first line", "GET http://evil.example/healthz HTTP/1.1\r\nHost: HERE\r\n\r\n", 200],
+    ["another origin", "GET /healthz HTTP/1.1\r\nHost: HERE\r\nOrigin: http://evil.example\r\n\r\n", 403],
+    ["a way out of the console", "GET /../../etc/passwd HTTP/1.1\r\nHost: HERE\r\n\r\n", 404],
+    ["an escaped way out", "GET /%2e%2e/%2e%2e/etc/passwd.txt HTTP/1.1\r\nHost: HERE\r\n\r\n", 404],
+    ["no HTTP at all", "hello\r\n\r\n", 400],
+    ["more headers than anybody needs", `GET /healthz HTTP/1.1\r\nHost: HERE\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431]
+  ])("%s gets its status", async (_what, text, status) => {
+    const { server } = await startServer()
+    const answer = await sendRaw(server.url, text.replace("HERE", new URL(server.url).host))
+    expect(answer.split("\r\n")[0]).toContain(` ${status}`)
+  })
+
+  it("a client that never ends its headers, or its body, is dropped, and others do not notice", async () => {
+    const { server, send } = await startServer(
+      {},
+      {
+        limits: {
+          headersMilliseconds: 200,
+          requestMilliseconds: 400,
+          body: { bytes: 1_000, depth: 10, milliseconds: 200 }
+        }
+      }
+    )
+    const { host } = new URL(server.url)
+    const slowHeaders = sendRaw(server.url, `GET /healthz HTTP/1.1\r\nHost: ${host}\r\nX-Slow:`, { end: false })
+    const head = `POST /v1/workspaces/default/calls HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${tokens.agent}\r\n`
+    const slowBody = sendRaw(
+      server.url,
+      `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"tool":`,
+      { end: false }
+    )
+    expect((await send("/healthz")).status).toBe(200)
+    expect(await slowHeaders).toMatch(/^(HTTP\/1.1 408|$)/)
+    expect(await slowBody).toMatch(/^HTTP\/1.1 408/)
+  })
+})
+
+describe("a body", () => {
+  it.each([
+    ["{", 400, "invalid_json"],
+    ['{"tool":"read_file","params":{"__proto__":{"path":"a.txt"}}}', 400, "invalid_json"],
+    [`{"tool":"${"x".repeat(20_000)}"}`, 413, "body_too_large"],
+    [`{"tool":"read_file","params":${"[".repeat(500)}${"]".repeat(500)}}`, 400, "too_deep"],
+    ["null", 400, "invalid_request"]
+  ])("%.60s gets %d for calls and for MCP", async (body, status, code) => {
+    const { post, base, defects } = await startServer(
+      {},
+      { limits: { body: { bytes: 10_000, depth: 64, milliseconds: 5_000 } } }
+    )
+    const response = await post(`${base}/calls`, {}, "agent", { body })
+    expect([response.status, await response.json()]).toEqual([status, { error: { code, message: expect.any(String) } }])
+    const overMcp = await post("/mcp", {}, "agent", {
+      body,
+      headers: { accept: "application/json, text/event-stream" }
+    })
+    expect(overMcp.status).toBe(status)
+    expect(await overMcp.text()).not.toMatch(/\bat .*:\d+/)
+    expect(defects).toEqual([])
+  })
+})
+
+it("takes no more than it can do: one client gets 429, all together 503, and health is still answered", async () => {
+  const { post, send, base } = await startServer({}, { limits: { calls: { perClient: 2, total: 3 } } })
+  const wait = () => post(`${base}/calls`, { tool: "write_file", params: { path: "b", content: "" } })
+  const running = [wait(), wait()]
+  const open = async () => ((await (await send(`${base}/approvals`, "approver")).json()) as { approvals: [] }).approvals
+  await expect.poll(open).toHaveLength(2)
+  const refused = await wait()
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"])
+  expect((await send("/healthz")).status).toBe(200)
+  for (const { id } of (await open()) as Array<{ id: string }>) {
+    expect((await post(`${base}/approvals/${id}`, { approved: false }, "approver")).status).toBe(200)
+  }
+  expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200])
+})

@@ -1,0 +1,135 @@
+import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
+import type { HaftConfig } from "haft"
+import { describe, expect, it, onTestFinished } from "vitest"
+
+import { type Running, startServer, tokens } from "./running.ts"
+
+const eras = { "2025-11-25": { mode: "legacy" }, "2026-07-28": { mode: { pin: "2026-07-28" } } } as const
+
+const connect = async (
+  { server }: Running,
+  era: keyof typeof eras,
+  { path = "/mcp", capabilities = {} }: { path?: string } & Pick<ClientOptions, "capabilities"> = {}
+) => {
+  const client = new Client({ name: "test", version: "0" }, { capabilities, versionNegotiation: eras[era] })
+  const transport = new StreamableHTTPClientTransport(new URL(`${server.url}${path}`), {
+    requestInit: { headers: { authorization: `Bearer ${tokens.agent}` } }
+  })
+  await client.connect(transport)
+  onTestFinished(() => client.close())
+  return client
+}
+
+const openQuestions = async ({ send, base }: Running): Promise<Array<{ id: string; tool: string }>> =>
+  ((await (await send(`${base}/approvals`, "approver")).json()) as { approvals: [] }).approvals
+
+const freely: HaftConfig = { approval: "all" }
+const write = { name: "write_file", arguments: { path: "b.txt", content: "b" } }
+
+describe.each(Object.keys(eras) as Array<keyof typeof eras>)("MCP %s over HTTP", (era) => {
+  it("lists and calls the tools of the dialect that is mounted", async () => {
+    const running = await startServer()
+    const client = await connect(running, era)
+    expect(client.getNegotiatedProtocolVersion()).toBe(era)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toContain("read_file")
+    expect(await client.callTool({ name: "read_file", arguments: { path: "a.txt" } })).toMatchObject({
+      content: [{ type: "text", text: "one\ntwo\n" }],
+      structuredContent: { ok: true, result: { content: "one\ntwo\n" } },
+      isError: false
+    })
+    const filetools = await connect(running, era, { path: "/v1/workspaces/default/mcp/filetools" })
+    expect((await filetools.listTools()).tools.map(({ name }) => name)).toContain("file_read")
+    expect(running.defects).toEqual([])
+  })
+
+  it("passes progress on", async () => {
+    const client = await connect(await startServer(freely), era)
+    const heard: Array<unknown> = []
+    const call = { name: "run_command", arguments: { command: "for i in 1 2 3; do echo $i; sleep 0.3; done" } }
+    expect(await client.callTool(call, { onprogress: (progress) => heard.push(progress) })).toMatchObject({
+      isError: false
+    })
+    expect(heard.length).toBeGreaterThan(0)
+  })
+
+  it.each(["cancelled by the client", "left by the client"])(
+    "ends a call, and its process, that is %s",
+    async (how) => {
+      const running = await startServer(freely)
+      const client = await connect(running, era)
+      const controller = new AbortController()
+      const command = "echo $$ > pid; exec sleep 1000"
+      const call = client.callTool({ name: "run_command", arguments: { command } }, { signal: controller.signal })
+      call.catch(() => {})
+      await expect.poll(() => running.workspace.read("pid")).toMatch(/^\d+\n$/)
+      const pid = Number(running.workspace.read("pid"))
+      expect(isAlive(pid)).toBe(true)
+      if (how === "left by the client") await client.close()
+      else controller.abort("enough")
+      await expect.poll(() => isAlive(pid), { timeout: 5_000 }).toBe(false)
+    }
+  )
+
+  it("asks a person at the gate when the client can't ask", async () => {
+    const running = await startServer()
+    const client = await connect(running, era)
+    const call = client.callTool(write)
+    await expect.poll(() => openQuestions(running)).toMatchObject([{ tool: "write_file" }])
+    const [question] = await openQuestions(running)
+    const answer = { approved: true, modifiedArgs: { path: "b.txt", content: "edited" } }
+    expect((await running.post(`${running.base}/approvals/${question!.id}`, answer, "approver")).status).toBe(200)
+    expect(await call).toMatchObject({ structuredContent: { ok: true } })
+    expect(running.workspace.read("b.txt")).toBe("edited")
+  })
+
+  it("asks through the client that can ask, and not at the gate", async () => {
+    const running = await startServer()
+    const client = await connect(running, era, { capabilities: { elicitation: { form: {} } } })
+    const asked: Array<string> = []
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      asked.push(params.message)
+      expect(await openQuestions(running)).toEqual([])
+      return { action: "accept", content: { approve: true } }
+    })
+    expect(await client.callTool(write)).toMatchObject({ structuredContent: { ok: true } })
+    expect(asked).toEqual([expect.stringContaining("b.txt")])
+    expect(running.workspace.read("b.txt")).toBe("b")
+  })
+
+  it("closes the question of a client that has gone", async () => {
+    const running = await startServer()
+    const client = await connect(running, era)
+    client.callTool(write).catch(() => {})
+    await expect.poll(() => openQuestions(running)).toHaveLength(1)
+    await client.close()
+    await expect.poll(() => openQuestions(running)).toEqual([])
+  })
+})
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+it("answers a session that it does not know as the protocol says", async () => {
+  const { post } = await startServer()
+  const headers = { accept: "application/json, text/event-stream", "mcp-session-id": "made-up" }
+  const response = await post("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" }, "agent", { headers })
+  expect([response.status, await response.json()]).toEqual([
+    404,
+    { jsonrpc: "2.0", id: null, error: { code: -32_001, message: expect.stringContaining("initialize again") } }
+  ])
+})
+
+it.each([
+  ["/v1/workspaces/nowhere/mcp/haft", 404],
+  ["/v1/workspaces/default/mcp/klingon", 400]
+])("has nothing at %s", async (path, status) => {
+  const { post } = await startServer()
+  expect((await post(path, { jsonrpc: "2.0", id: 1, method: "tools/list" })).status).toBe(status)
+})

@@ -1,0 +1,39 @@
+import * as Effect from "effect/Effect"
+import * as Tracer from "effect/Tracer"
+
+import type { Reply } from "./call.ts"
+
+export interface TracedCall {
+  readonly tool: string
+  readonly dialect: string
+  readonly traceParent?: string
+}
+
+/** One span around one call, below the caller's own where the caller says which that is. */
+export const traced =
+  ({ tool, dialect, traceParent }: TracedCall) =>
+  <R>(call: Effect.Effect<Reply, never, R>): Effect.Effect<Reply, never, R> => {
+    const parent = traceParent === undefined ? undefined : spanOf(traceParent)
+    return call.pipe(
+      Effect.tap((reply) =>
+        Effect.annotateCurrentSpan(reply.error === undefined ? {} : { "error.type": reply.error.code })
+      ),
+      Effect.withSpan(
+        `haft ${tool}`,
+        {
+          kind: "server",
+          attributes: { "haft.tool": tool, "haft.dialect": dialect },
+          ...(parent !== undefined && { parent })
+        },
+        { captureStackTrace: false }
+      )
+    ) as Effect.Effect<Reply, never, R>
+  }
+
+// As W3C writes it: version, trace, span, flags. What can't be read starts a trace of its own.
+const spanOf = (traceParent: string): Tracer.ExternalSpan | undefined => {
+  const match = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-|$)/.exec(traceParent)
+  if (match === null) return undefined
+  const [, traceId = "", spanId = "", flags = ""] = match
+  return Tracer.externalSpan({ traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 })
+}

@@ -1,0 +1,35 @@
+import type { JournalEvent } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as OtlpMetrics from "effect/observability/OtlpMetrics"
+import * as OtlpSerialization from "effect/observability/OtlpSerialization"
+import * as OtlpTracer from "effect/observability/OtlpTracer"
+
+/** Traces and metrics over OTLP, as the standard `OTEL_…` variables say. */
+export const telemetry = (): Layer.Layer<never> => {
+  const resource = { serviceName: process.env["OTEL_SERVICE_NAME"] ?? "haft" }
+  const { OTEL_EXPORTER_OTLP_PROTOCOL: protocol } = process.env
+  const serialization = protocol === "http/json" ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf
+  return Layer.merge(OtlpTracer.layerFromConfig({ resource }), OtlpMetrics.layerFromConfig({ resource })).pipe(
+    Layer.provide(Layer.merge(serialization, FetchHttpClient.layer))
+  )
+}
+
+const calls = Metric.counter("haft.calls", { description: "Calls that ended" })
+const seconds = Metric.histogram("haft.call.duration", {
+  description: "How long calls took, in seconds",
+  boundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300]
+})
+
+/** Counts a call that ended. */
+export const countEvent = ({ type, tool, status, error, duration_sec }: JournalEvent): Effect.Effect<void> => {
+  if (type !== "tool_call_finished") return Effect.void
+  // A name that is no tool's is the caller's own, and there is no end to those.
+  const labels = { tool: error === "unknown_tool" ? "unknown" : String(tool), status: String(status) }
+  return Effect.andThen(
+    Metric.update(Metric.withAttributes(calls, labels), 1),
+    Metric.update(Metric.withAttributes(seconds, labels), Number(duration_sec ?? 0))
+  )
+}
