@@ -29,7 +29,7 @@ describe("events", () => {
     const opened = await readEvents(stream, (events) => events.some(({ event }) => event === "approvals"))
     const { data } = opened.find(({ event }) => event === "approvals") ?? {}
     expect(data).toMatchObject({ type: "opened", request: { tool: "write_file", args: { path: "b.txt" } } })
-    const { id } = data?.["request"] as { id: string }
+    const { id } = data!["request"] as { id: string }
     await post(`${base}/approvals/${id}`, { approved: false, reason: "too soon" }, "approver")
     expect(await reply).toMatchObject({ ok: false })
     const { events } = (await (await send(`${base}/runs/${await runOf(send)}/events`, "approver")).json()) as {

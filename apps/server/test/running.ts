@@ -14,7 +14,7 @@ export interface Running {
   readonly workspace: TemporaryWorkspace
   readonly base: string
   readonly defects: Array<unknown>
-  readonly send: (path: string, as?: Role | undefined, init?: RequestInit) => Promise<Response>
+  readonly send: (path: string, as?: Role, init?: RequestInit) => Promise<Response>
   readonly post: (path: string, body: unknown, as?: Role, init?: RequestInit) => Promise<Response>
   /** A call in the workspace `default`, and the envelope it ends in. */
   readonly call: (tool: string, params: object, as?: Role, init?: RequestInit) => Promise<Record<string, unknown>>

@@ -27,7 +27,7 @@ export const traced =
         },
         { captureStackTrace: false }
       )
-    ) as Effect.Effect<Reply, never, R>
+    )
   }
 
 // As W3C writes it: version, trace, span, flags. What can't be read starts a trace of its own.

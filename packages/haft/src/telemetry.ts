@@ -1,4 +1,5 @@
 import type { JournalEvent } from "@haft/core"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
@@ -13,8 +14,18 @@ export const telemetry = (): Layer.Layer<never> => {
   const { OTEL_EXPORTER_OTLP_PROTOCOL: protocol } = process.env
   const serialization = protocol === "http/json" ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf
   return Layer.merge(OtlpTracer.layerFromConfig({ resource }), OtlpMetrics.layerFromConfig({ resource })).pipe(
-    Layer.provide(Layer.merge(serialization, FetchHttpClient.layer))
+    Layer.provide(Layer.mergeAll(serialization, FetchHttpClient.layer, ConfigProvider.layer(environment())))
   )
+}
+
+// The standard says that OTLP is the exporter where none is named.
+const environment = (): ConfigProvider.ConfigProvider => {
+  const given = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return ConfigProvider.fromEnvRecord({
+    OTEL_TRACES_EXPORTER: "otlp",
+    OTEL_METRICS_EXPORTER: "otlp",
+    ...Object.fromEntries(given)
+  })
 }
 
 const calls = Metric.counter("haft.calls", { description: "Calls that ended" })

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { readFileSync, statSync } from "node:fs"
+
+import { temporaryWorkspace } from "@haft/testing"
+import { expect, it, onTestFinished } from "vitest"
+
+import { bin, haft } from "./haft.ts"
+
+interface Announced {
+  readonly url: string
+  readonly console: string
+  readonly mcp: string
+  readonly tokens: string
+  readonly workspace?: string
+}
+
+/** Starts `haft serve --json`; resolves when it has said where it is. */
+const start = async (args: ReadonlyArray<string>) => {
+  const child = spawn(process.execPath, [bin, "serve", "--json", "--port", "0", ...args])
+  onTestFinished(() => void child.kill("SIGKILL"))
+  let stdout = ""
+  const announced = await new Promise<Announced>((resolve, reject) => {
+    child.once("exit", () => reject(new Error("it ended")))
+    child.stdout.on("data", (chunk: Buffer) => {
+      stdout += chunk.toString()
+      if (stdout.endsWith("}\n")) resolve(JSON.parse(stdout) as Announced)
+    })
+  })
+  return { child, ...announced, ended: exitOf(child) }
+}
+
+const exitOf = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve) => child.once("exit", (code) => resolve(code)))
+
+const tokensIn = (file: string) => JSON.parse(readFileSync(file, "utf8")) as { agent: string; approver: string }
+
+const post = (url: string, token: string, body: unknown): Promise<Response> =>
+  fetch(url, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }
+  })
+
+it("serves until SIGTERM, lets the running call end, and exits with 0", async () => {
+  using workspace = temporaryWorkspace({ "a.txt": "one\n" })
+  const place = ["--workspace", workspace.root, "--state", workspace.state, "--sandbox", "none"]
+  const server = await start([...place, "--token", "the-agents-token"])
+  const { agent, approver } = tokensIn(server.tokens)
+  expect(agent).toBe("the-agents-token")
+  expect(approver).toMatch(/^[\w-]{43}$/)
+  expect(statSync(server.tokens).mode & 0o777).toBe(0o600)
+  const calls = `${server.url}/v1/workspaces/default/calls`
+  const slow = post(calls, approver, { tool: "run_command", params: { command: "touch started; sleep 1; echo done" } })
+  await expect.poll(() => workspace.exists("started"), { timeout: 10_000 }).toBe(true)
+  server.child.kill("SIGTERM")
+  expect(await (await slow).json()).toMatchObject({ ok: true })
+  expect(await server.ended).toBe(0)
+
+  const again = await start(place)
+  expect(tokensIn(again.tokens)).toEqual({ agent, approver })
+  again.child.kill("SIGINT")
+  expect(await again.ended).toBe(0)
+})
+
+it("says in the record that a question was refused when the server that asked it was killed", async () => {
+  using workspace = temporaryWorkspace({ "a.txt": "one\n" })
+  const place = ["--workspace", workspace.root, "--state", workspace.state, "--sandbox", "none"]
+  const first = await start(place)
+  const { agent, approver } = tokensIn(first.tokens)
+  const asking = post(`${first.url}/v1/workspaces/default/calls`, agent, {
+    tool: "write_file",
+    params: { path: "b.txt", content: "" }
+  })
+  asking.catch(() => {})
+  const headers = { authorization: `Bearer ${approver}` }
+  const open = async () => {
+    const response = await fetch(`${first.url}/v1/workspaces/default/approvals`, { headers })
+    return ((await response.json()) as { approvals: Array<unknown> }).approvals
+  }
+  await expect.poll(open, { timeout: 10_000 }).toHaveLength(1)
+  first.child.kill("SIGKILL")
+  await first.ended
+
+  const second = await start(place)
+  const base = `${second.url}/v1/workspaces/default`
+  const { runs } = (await (await fetch(`${base}/runs`, { headers })).json()) as { runs: Array<{ name: string }> }
+  const { events } = (await (await fetch(`${base}/runs/${runs[0]?.name}/events`, { headers })).json()) as {
+    events: Array<object>
+  }
+  expect(events).toMatchObject([
+    { type: "tool_call_started" },
+    { type: "approval_requested" },
+    { type: "approval_decided", decision: "deny", reason: "the host died before anybody answered" },
+    { type: "tool_call_finished", error: "cancelled", aborted: true }
+  ])
+  expect(workspace.exists("b.txt")).toBe(false)
+})
+
+it("has a demo to try, and takes it away again", async () => {
+  const { child, url, console: link, workspace = "", ended } = await start(["--demo"])
+  expect(readFileSync(`${workspace}/prices.csv`, "utf8")).toContain("\r\n")
+  expect((await fetch(link, { redirect: "manual" })).status).toBe(303)
+  expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  child.kill("SIGTERM")
+  expect(await ended).toBe(0)
+  expect(() => statSync(workspace)).toThrow(/ENOENT/)
+})
+
+it.each([
+  [["--port", "many"], "--port is a number from 0 to 65535, not 'many'"],
+  [["--token", ""], "--token can't be empty"],
+  [["now"], "haft serve takes options only"]
+])("refuses %j in words", async (args, message) => {
+  const { code, stderr } = await haft(["serve", ...args])
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+})

@@ -1,0 +1,129 @@
+import { temporaryWorkspace } from "@haft/testing"
+import { expect, it } from "vitest"
+
+import { type Running, startServer } from "./running.ts"
+
+const openQuestions = async ({ send, base }: Running): Promise<Array<{ id: string; tool: string }>> =>
+  ((await (await send(`${base}/approvals`, "approver")).json()) as { approvals: [] }).approvals
+
+it("stops gracefully: running calls end, new ones get 503, open questions are a no, and all of it is on record", async () => {
+  const running = await startServer({}, { limits: { graceMilliseconds: 5_000 } })
+  const { server, call, post, send, base } = running
+  const slow = call("run_command", { command: "touch started; sleep 0.7; echo done" }, "approver")
+  const asking = call("write_file", { path: "b.txt", content: "" })
+  await expect.poll(() => openQuestions(running)).toHaveLength(1)
+  await expect.poll(() => running.workspace.exists("started")).toBe(true)
+  const stopped = server.stop()
+  const health = await send("/healthz")
+  expect([health.status, await health.json()]).toEqual([503, { status: "stopping", version: "1.2.3" }])
+  const late = await post(`${base}/calls`, { tool: "list_dir" })
+  expect([late.status, await late.json()]).toMatchObject([503, { error: { code: "stopping" } }])
+  expect(await asking).toMatchObject({ ok: false, error: { message: expect.stringContaining("the server stopped") } })
+  expect(await slow).toMatchObject({ ok: true })
+  await stopped
+  await expect(send("/healthz")).rejects.toThrow(/fetch failed/)
+})
+
+it("ends what does not end in time, with an answer to whoever waits", async () => {
+  const { server, post, base, workspace, defects } = await startServer({}, { limits: { graceMilliseconds: 100 } })
+  const endless = post(
+    `${base}/calls`,
+    { tool: "run_command", params: { command: "echo $$ > pid; exec sleep 1000" } },
+    "approver"
+  )
+  await expect.poll(() => workspace.exists("pid") && workspace.read("pid")).toMatch(/^\d+\n$/)
+  await server.stop()
+  const answer = await endless.then(
+    ({ status }) => status,
+    () => "closed"
+  )
+  expect([503, "closed"]).toContain(answer)
+  const pid = Number(workspace.read("pid"))
+  expect(() => process.kill(pid, 0)).toThrow(/ESRCH/)
+  expect(defects).toEqual([])
+})
+
+it("finds rules and record as they were when it starts again", async () => {
+  const workspace = temporaryWorkspace({ "a.txt": "one\n" })
+  const first = await startServer({}, { workspace })
+  const rule = { id: "letters", tool: "write_file", decision: "allow", touches: { writes: "letters/**" } }
+  expect((await first.post(`${first.base}/rules`, rule, "approver")).status).toBe(200)
+  await first.call("read_file", { path: "a.txt" })
+  await first.server.stop()
+
+  const second = await startServer({}, { workspace })
+  const { rules } = (await (await second.send(`${second.base}/rules`, "approver")).json()) as { rules: Array<object> }
+  expect(rules).toMatchObject([rule])
+  expect(await second.call("write_file", { path: "letters/a.txt", content: "" })).toMatchObject({ ok: true })
+  const { runs } = (await (await second.send(`${second.base}/runs`, "approver")).json()) as {
+    runs: Array<{ name: string }>
+  }
+  expect(runs).toHaveLength(2)
+  const { events } = (await (await second.send(`${second.base}/runs/${runs[0]!.name}/events`, "approver")).json()) as {
+    events: Array<{ type: string }>
+  }
+  expect(events.map(({ type }) => type)).toEqual(["tool_call_started", "tool_call_finished"])
+})
+
+it("serves several workspaces, each with its own dialect, policy and state", async () => {
+  const other = temporaryWorkspace({ "b.txt": "other\n" })
+  const own = temporaryWorkspace({ "a.txt": "own\n" })
+  const { send, post } = await startServer(
+    {},
+    {
+      workspace: own,
+      workspaces: {
+        default: { root: own.root, state: own.state, sandbox: "none" },
+        other: { root: other.root, state: other.state, sandbox: "none", dialect: "agentbench", approval: "none" }
+      }
+    }
+  )
+  const { workspaces } = (await (await send("/v1/workspaces", "agent")).json()) as { workspaces: Array<object> }
+  expect(workspaces).toMatchObject([
+    { name: "default", dialect: "haft" },
+    { name: "other", dialect: "agentbench" }
+  ])
+  const reply = await post("/v1/workspaces/other/calls", {
+    tool: "read_file",
+    params: { path: "b.txt" },
+    request_id: "r1"
+  })
+  expect(await reply.json()).toMatchObject({ request_id: "r1", status: "success" })
+  const elsewhere = await post("/v1/workspaces/other/calls", { tool: "read_file", params: { path: "a.txt" } })
+  expect(await elsewhere.json()).toMatchObject({ status: "error" })
+  expect((await post("/v1/workspaces/nowhere/calls", { tool: "x" })).status).toBe(404)
+  other.remove()
+})
+
+it("refuses a port that is taken, in words", async () => {
+  const { server } = await startServer()
+  const port = Number(new URL(server.url).port)
+  await expect(startServer({}, { port })).rejects.toThrow(`127.0.0.1:${port} is in use`)
+})
+
+it("a client that hangs up takes its question with it, and that is no bug", async () => {
+  const running = await startServer()
+  const controller = new AbortController()
+  const call = running.call("write_file", { path: "b.txt", content: "" }, "agent", { signal: controller.signal })
+  call.catch(() => {})
+  await expect.poll(() => openQuestions(running)).toHaveLength(1)
+  controller.abort()
+  await expect.poll(() => openQuestions(running)).toEqual([])
+  expect(running.workspace.exists("b.txt")).toBe(false)
+  expect(running.defects).toEqual([])
+})
+
+it("counts what it does, for Prometheus", async () => {
+  const { call, send } = await startServer()
+  await call("read_file", { path: "a.txt" })
+  await call("read_file", { path: "missing" })
+  await call("made_up_by_the_caller", {})
+  const text = await (await send("/metrics", "agent")).text()
+  expect(text).toContain('haft_calls_total{workspace="default",tool="read_file",status="success"} 1')
+  expect(text).toContain('haft_calls_total{workspace="default",tool="read_file",status="error"} 1')
+  expect(text).toContain('haft_calls_total{workspace="default",tool="unknown",status="error"} 1')
+  expect(text).toContain('haft_call_seconds_count{workspace="default",tool="read_file"} 2')
+  expect(text).toMatch(/^haft_calls_in_flight 0$/m)
+  expect(text).toMatch(/^haft_approvals_open 0$/m)
+  expect(text).toMatch(/^process_resident_memory_bytes \d+$/m)
+})

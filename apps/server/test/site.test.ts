@@ -1,0 +1,42 @@
+import { temporaryWorkspace } from "@haft/testing"
+import { expect, it } from "vitest"
+
+import { startServer } from "./running.ts"
+
+it("serves the console's files, with types and for as long as they stay the same", async () => {
+  const built = temporaryWorkspace({
+    "index.html": "<!doctype html><title>haft</title>",
+    "assets/index-Ab12Cd34.js": "export {}",
+    "favicon.svg": "<svg/>"
+  })
+  const { send } = await startServer({}, { console: built.root })
+  const get = async (path: string) => {
+    const response = await send(path)
+    const { headers } = response
+    return [response.status, headers.get("content-type"), headers.get("cache-control"), await response.text()]
+  }
+  const page = [200, "text/html; charset=utf-8", "no-cache", "<!doctype html><title>haft</title>"]
+  expect(await get("/")).toEqual(page)
+  expect(await get("/approvals/123")).toEqual(page)
+  const immutable = "public, max-age=31536000, immutable"
+  expect(await get("/assets/index-Ab12Cd34.js")).toEqual([
+    200,
+    "text/javascript; charset=utf-8",
+    immutable,
+    "export {}"
+  ])
+  expect(await get("/favicon.svg")).toEqual([200, "image/svg+xml", "no-cache", "<svg/>"])
+  expect((await get("/assets/missing.js"))[0]).toBe(404)
+  expect((await get("/v1/nothing"))[0]).toBe(404)
+  expect((await send("/", undefined, { method: "POST" })).status).toBe(404)
+  expect((await send("/")).headers.get("content-security-policy")).toContain("script-src 'self';")
+  built.remove()
+})
+
+it("says so where there is no console", async () => {
+  const { send, workspace } = await startServer({}, { console: "/nowhere/at/all" })
+  const page = await send("/")
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("not part of this build")])
+  expect((await send("/approvals")).status).toBe(404)
+  expect(workspace.exists("a.txt")).toBe(true)
+})

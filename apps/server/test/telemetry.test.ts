@@ -1,0 +1,78 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+
+import { expect, it, onTestFinished } from "vitest"
+
+import { startServer } from "./running.ts"
+
+interface Span {
+  readonly name: string
+  readonly traceId: string
+  readonly parentSpanId?: string
+  readonly attributes: ReadonlyArray<{ readonly key: string; readonly value: { readonly stringValue?: string } }>
+}
+
+/** Takes what exporters send, on a port of this machine. */
+const startCollector = async () => {
+  const received: Array<{ readonly path: string; readonly body: string }> = []
+  const collector = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()))
+    request.on("end", () => {
+      received.push({ path: request.url ?? "", body })
+      response.setHeader("content-type", "application/json").end("{}")
+    })
+  })
+  await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve))
+  onTestFinished(() => void collector.close())
+  const { port } = collector.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, received }
+}
+
+const withEnvironment = (variables: Readonly<Record<string, string>>): void => {
+  Object.assign(process.env, variables)
+  onTestFinished(() => {
+    for (const name of Object.keys(variables)) delete process.env[name]
+  })
+}
+
+it("sends a span for every call, below the caller's own, and counts calls, when it is told where to", async () => {
+  const { url, received } = await startCollector()
+  withEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" })
+  const { call, post, server } = await startServer()
+  const traceId = "0af7651916cd43dd8448eb211c80319c"
+  const traceparent = `00-${traceId}-b7ad6b7169203331-01`
+  await call("read_file", { path: "a.txt" }, "agent", { headers: { traceparent } })
+  await call("read_file", { path: "missing.txt" }, "agent", { headers: { traceparent: "00-broken" } })
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "0" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+    traceparent
+  }
+  const params = { name: "list_dir", arguments: {}, _meta: meta }
+  const headers = {
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": "list_dir"
+  }
+  const overMcp = await post("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params }, "agent", { headers })
+  expect(await overMcp.json()).toMatchObject({ result: { isError: false } })
+  await server.stop()
+
+  const spans = received.filter(({ path }) => path === "/v1/traces").flatMap(({ body }) => spansIn(body))
+  const found = spans.filter(({ name }) => name.startsWith("haft "))
+  expect(found.map(({ name }) => name)).toEqual(["haft read_file", "haft read_file", "haft list_dir"])
+  expect(found[0]).toMatchObject({ traceId, parentSpanId: "b7ad6b7169203331" })
+  expect(found[1]?.traceId).not.toBe(traceId)
+  expect(found[1]?.attributes).toContainEqual({ key: "error.type", value: { stringValue: "file_not_found" } })
+  expect(found[2]).toMatchObject({ traceId })
+  const metrics = received.filter(({ path }) => path === "/v1/metrics").map(({ body }) => body)
+  expect(metrics.join("\n")).toContain("haft.calls")
+})
+
+const spansIn = (body: string): ReadonlyArray<Span> => {
+  const { resourceSpans } = JSON.parse(body) as { resourceSpans: Array<{ scopeSpans: Array<{ spans: Array<Span> }> }> }
+  return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
+}
