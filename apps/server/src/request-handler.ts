@@ -33,15 +33,19 @@ export const requestHandler = (options: HandlerOptions): ((request: Request) => 
     gatekeeper.admit(identity, route.access)
     const query = check(route.query, Object.fromEntries(url.searchParams), "query")
     const readBody = (): Promise<unknown> => readJson(request, options.bodyLimits)
-    const leave = route.isWork ? flow.enter(`${identity?.client ?? "nobody"} ${addressOf(request)}`) : () => {}
+    let leave: (() => void) | undefined
+    const startWork = (): void => {
+      leave = flow.enter(`${identity?.client ?? "nobody"} ${addressOf(request)}`)
+    }
+    if (route.isWork) startWork()
     try {
       const body = route.body === undefined ? {} : check(route.body, await readBody(), "body")
-      const response = await route.handle({ request, url, path, query, body, readBody, identity })
-      if (route.isWork && isStream(response)) return sendingStream(response, leave)
-      leave()
+      const response = await route.handle({ request, url, path, query, body, readBody, startWork, identity })
+      if (leave !== undefined && isStream(response)) return sendingStream(response, leave)
+      leave?.()
       return response
     } catch (error) {
-      leave()
+      leave?.()
       throw error
     }
   }

@@ -15,6 +15,8 @@ export interface RouteRequest<Query, Body> {
   readonly body: Body
   /** The JSON body of a route that declares none, within the limits of all bodies. */
   readonly readBody: () => Promise<unknown>
+  /** Counts the request, from now on and until it is answered, against the calls a client may have in flight. */
+  readonly startWork: () => void
   /** Absent on public routes. */
   readonly identity: Identity | undefined
 }
@@ -29,7 +31,7 @@ export interface Route {
   readonly query: z.ZodObject
   readonly body: z.ZodObject | undefined
   readonly replies: Readonly<Record<number, RouteReply>>
-  /** Counts against the calls a client may have in flight. */
+  /** Whether every request is work, see `startWork`. */
   readonly isWork: boolean
   readonly handle: (request: RouteRequest<unknown, unknown>) => Promise<Response>
 }

@@ -27,7 +27,21 @@ export const openWorkspaces = async (
 ): Promise<Workspaces> => {
   const open = new Map<string, OpenWorkspace>()
   const mounts = new Map<string, Promise<McpFetchHandler>>()
-  for (const [name, config] of Object.entries(configs)) open.set(name, await openWorkspace(config))
+  const dispose = async (): Promise<void> => {
+    for (const mounted of mounts.values()) await mounted.then((handler) => handler.close()).catch(() => {})
+    for (const workspace of open.values()) await workspace.dispose()
+  }
+  try {
+    for (const [name, config] of Object.entries(configs)) {
+      const workspace = await openWorkspace(config)
+      open.set(name, workspace)
+      // What is wrong with a plugin is told now, not to the first caller.
+      await workspace.host()
+    }
+  } catch (error) {
+    await dispose()
+    throw error
+  }
 
   const named = (name: string): OpenWorkspace => {
     const workspace = open.get(name)
@@ -56,10 +70,7 @@ export const openWorkspaces = async (
       mounted.catch(() => mounts.delete(key))
       return mounted
     },
-    dispose: async () => {
-      for (const mounted of mounts.values()) await mounted.then((handler) => handler.close()).catch(() => {})
-      for (const workspace of open.values()) await workspace.dispose()
-    }
+    dispose
   }
 }
 

@@ -37,7 +37,7 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     Layer.mergeAll(
       standardServices(config, { asker: askThroughGate }),
       askThroughGate,
-      observing === undefined ? Layer.empty : observing.telemetry()
+      observing === undefined ? Layer.empty : observing.telemetry
     )
   )
   const services = await runtime.context()

@@ -8,15 +8,15 @@ import * as OtlpMetrics from "effect/observability/OtlpMetrics"
 import * as OtlpSerialization from "effect/observability/OtlpSerialization"
 import * as OtlpTracer from "effect/observability/OtlpTracer"
 
-/** Traces and metrics over OTLP, as the standard `OTEL_…` variables say. */
-export const telemetry = (): Layer.Layer<never> => {
+/** Traces and metrics over OTLP, as the standard `OTEL_…` variables say when it is built. */
+export const telemetry: Layer.Layer<never> = Layer.suspend(() => {
   const resource = { serviceName: process.env["OTEL_SERVICE_NAME"] ?? "haft" }
   const { OTEL_EXPORTER_OTLP_PROTOCOL: protocol } = process.env
   const serialization = protocol === "http/json" ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf
   return Layer.merge(OtlpTracer.layerFromConfig({ resource }), OtlpMetrics.layerFromConfig({ resource })).pipe(
     Layer.provide(Layer.mergeAll(serialization, FetchHttpClient.layer, ConfigProvider.layer(environment())))
   )
-}
+})
 
 // The standard says that OTLP is the exporter where none is named.
 const environment = (): ConfigProvider.ConfigProvider => {

@@ -18,11 +18,14 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
         path,
         summary,
         access: "agent",
-        isWork: method === "POST",
         replies: { 200: { description: "As the protocol says; JSON or a stream" } },
         handle: async (asked) => {
           const { fetch } = await mountOf(asked)
-          return method === "POST" ? fetch(asked.request, await asked.readBody()) : fetch(asked.request)
+          if (method !== "POST") return fetch(asked.request)
+          const body = await asked.readBody()
+          // Calls only: a client with its hands full must still be able to answer questions, and to cancel.
+          if ([body].flat().some(isCall)) asked.startWork()
+          return fetch(asked.request, body)
         }
       })
     )
@@ -33,3 +36,6 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
     ...mount("/mcp", "MCP on the workspace called default, in its own dialect", () => workspaces.mcp("default"))
   ]
 }
+
+const isCall = (message: unknown): boolean =>
+  typeof message === "object" && message !== null && "method" in message && message.method === "tools/call"

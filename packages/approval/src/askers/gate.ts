@@ -1,3 +1,4 @@
+import { reportProgress } from "@haft/core"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -91,7 +92,7 @@ export const askThroughGate: Layer.Layer<Asker | ApprovalGate> = Layer.effectCon
         })
         return yield* Effect.acquireUseRelease(
           open,
-          () => Deferred.await(answer),
+          () => Effect.raceFirst(Deferred.await(answer), stillWaiting),
           () =>
             Effect.sync(() => close(request.id, { approved: false, reason: "nobody waits for the answer any more" }))
         )
@@ -113,6 +114,11 @@ export const askThroughGate: Layer.Layer<Asker | ApprovalGate> = Layer.effectCon
     }
     return Context.make(Asker, { ask }).pipe(Context.add(ApprovalGate, gate))
   })
+)
+
+// Whoever made the call hears that it is not forgotten: clients give up on calls that are silent.
+const stillWaiting: Effect.Effect<never> = Effect.forever(
+  Effect.andThen(reportProgress({ message: "waits for a person's approval" }), Effect.sleep("10 seconds"))
 )
 
 const openRequest = (question: Question, askedAt: number): OpenRequest => ({
