@@ -40,12 +40,19 @@ const open = (kind: Kind) => {
 }
 
 /** Processes that sleep for exactly these seconds: the number is the trial's own. */
-const survivors = (seconds: string): number =>
-  readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(`sleep\0${seconds}`)).length
+const survivors = (seconds: string): number => processesWith(`sleep\0${seconds}`).length
 
-const commandOf = (pid: string): string => {
+/** Launchers whose host is gone, and what they started on its behalf. */
+const strays = (): number =>
+  processesWith("/bin/sh\0-s\0HAFT_CALL=").filter((pid) => read(pid, "stat").split(") ")[1]?.split(" ")[1] === "1")
+    .length
+
+const processesWith = (words: string): ReadonlyArray<string> =>
+  readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && read(pid, "cmdline").includes(words))
+
+const read = (pid: string, file: string): string => {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8")
+    return readFileSync(`/proc/${pid}/${file}`, "utf8")
   } catch {
     return ""
   }
@@ -110,8 +117,9 @@ const hostKilled = async (kind: Kind, seconds: string, trials: number): Promise<
 const main = async (trials: number, kinds: ReadonlyArray<Kind>): Promise<void> => {
   let total = 0
   let number = 0
+  const straysBefore = strays()
   const report = (kind: Kind, way: string, seconds: string): void => {
-    const count = survivors(seconds)
+    const count = survivors(seconds) + Math.max(0, strays() - straysBefore)
     total += count
     console.log(`${kind.padEnd(12)}${way.padEnd(16)}${trials} trials, ${count} survivors`)
   }

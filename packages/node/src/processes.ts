@@ -19,7 +19,7 @@ import { holdTree } from "./process/cgroup.ts"
 import { startDirect } from "./process/start-direct.ts"
 import { LeanStarter, markName } from "./process/start-lean.ts"
 import type { Start, Started } from "./process/started.ts"
-import { carriersOf, childrenOf } from "./process/table.ts"
+import { childrenOf, countCarriers } from "./process/table.ts"
 import { endTree } from "./process/tree.ts"
 
 /** Between SIGTERM and SIGKILL. Short, so that a time-out is kept whatever the program does. */
@@ -169,7 +169,7 @@ class RunningProgram {
     if (isQuick) started.gate?.refuse()
     const tree = { pid: started.root, mark: this.#mark }
     const deadline = performance.now() + giveUpMs
-    for (let round = 0; performance.now() < deadline; round++) {
+    for (let round = 0; round < 5 || performance.now() < deadline; round++) {
       await endTree(tree, {
         graceMs: isQuick || round > 0 ? 0 : graceMs,
         spared: started.spared,
@@ -185,7 +185,7 @@ class RunningProgram {
   #left(started: Started): number {
     if (this.#command.gated === true) return this.#report?.left ?? 0
     const { name, value } = this.#mark
-    return carriersOf(`${name}=${value}\0`, started.root).length
+    return countCarriers(`${name}=${value}`, started.root)
   }
 
   #hearStderr(chunk: Uint8Array): void {

@@ -136,13 +136,13 @@ export const startLauncher = async (mark: string, litter: string): Promise<Launc
   return new Launcher(shell.nodeChildProcess)
 }
 
-// Descriptor 9 leads to the host. The trap runs when the host closes its end, or dies. Programs in sandboxes die
+// Descriptor 9 leads to the host, and to write there when it is gone must not end this shell. The trap runs when the host closes its end, or dies. Programs in sandboxes die
 // with the waiters, which are all in this shell's group; the others are found by the mark.
 const prologue = `
 exec 9>&1 >/dev/null
 mark=$1 litter=$2 orphans=
 ending() {
-  trap '' TERM HUP INT
+  trap '' TERM HUP INT PIPE
   eval "$orphans"
   quiet=0 rounds=0
   while [ $quiet -lt 3 ] && [ $rounds -lt 200 ]; do
@@ -157,7 +157,7 @@ ending() {
   kill -KILL 0
 }
 trap ending EXIT
-trap : HUP INT TERM
+trap : HUP INT TERM PIPE
 `
 
 const codeFor = (id: number, launch: Launch): string => {

@@ -8,13 +8,43 @@ export interface ProcessEntry {
   readonly session: number
 }
 
-/** Every living process. Zombies are not alive: they wait for a parent that has not looked yet. */
-export const listProcesses = async (): Promise<ReadonlyArray<ProcessEntry>> =>
-  process.platform === "linux" ? fromProc() : fromPs()
+/** The processes of one moment. */
+export interface ProcessTable {
+  readonly entries: ReadonlyArray<ProcessEntry>
+  /** Those whose environment was given `assignment`, `NAME=value`. Where that can't be read, there are none. */
+  readonly carriers: (assignment: string) => ReadonlyArray<number>
+}
 
-/** The processes whose environment was given `assignment`, `NAME=value`. Where that can't be read, there are none. */
-export const carriersOf = (assignment: string, olderThan = 0): ReadonlyArray<number> =>
-  process.platform === "linux" ? numbersInProc().filter((pid) => pid > olderThan && carries(pid, assignment)) : []
+let latest: { readonly takenAt: number; readonly table: ProcessTable } | undefined
+
+/**
+ * Every living process, as of `notBefore` or later. Looking takes milliseconds, and when many programs are ended at
+ * a time all of them look: they share what was seen. Zombies are not alive: they wait for a parent to notice.
+ */
+export const processTable = async (notBefore: number): Promise<ProcessTable> => {
+  if (latest !== undefined && latest.takenAt >= notBefore) return latest.table
+  const takenAt = performance.now()
+  const entries = process.platform === "linux" ? fromProc() : await fromPs()
+  const environments = new Map<number, string>()
+  const environmentOf = (pid: number): string => {
+    const known = environments.get(pid)
+    if (known !== undefined) return known
+    const read = process.platform === "linux" ? `\0${readProc(pid, "environ")}` : ""
+    environments.set(pid, read)
+    return read
+  }
+  const table: ProcessTable = {
+    entries,
+    carriers: (assignment) =>
+      entries.filter(({ pid }) => environmentOf(pid).includes(`\0${assignment}\0`)).map(({ pid }) => pid)
+  }
+  latest = { takenAt, table }
+  return table
+}
+
+/** How many living processes newer than `pid` carry an assignment; Linux only. */
+export const countCarriers = (assignment: string, pid: number): number =>
+  process.platform === "linux" ? numbersInProc().filter((other) => other > pid && carries(other, assignment)).length : 0
 
 /** The processes that `pid` started and that are still there; Linux only. */
 export const childrenOf = (pid: number): ReadonlyArray<number> =>
@@ -46,7 +76,7 @@ const readEntry = (pid: number): ProcessEntry | undefined => {
 }
 
 const carries = (pid: number, assignment: string): boolean =>
-  `\0${readProc(pid, "environ")}`.includes(`\0${assignment}`) && readEntry(pid) !== undefined
+  `\0${readProc(pid, "environ")}`.includes(`\0${assignment}\0`) && readEntry(pid) !== undefined
 
 // A process may be gone, or another user's: then there is nothing to read.
 const readProc = (pid: number, file: string): string => {

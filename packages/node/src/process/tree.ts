@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 
 import type { ProcessTree } from "@haft/core"
 
-import { carriersOf, listProcesses } from "./table.ts"
+import { type ProcessTable, processTable } from "./table.ts"
 
 export interface EndOptions {
   /** Time between SIGTERM and SIGKILL; 0 kills at once. */
@@ -14,44 +14,43 @@ export interface EndOptions {
   readonly spared?: ReadonlyArray<number>
 }
 
-/** How long the end of a process that was killed is waited for. Only one stuck in the kernel needs it. */
+/** SIGKILL is repeated so often at least, and for so long; only a process stuck in the kernel needs that. */
+const leastRounds = 20
 const giveUpMs = 2000
 
 /** Ends a tree: SIGTERM, a short grace, SIGKILL, until nothing is left. */
 export const endTree = async (tree: ProcessTree, options: EndOptions): Promise<void> => {
   if (process.platform === "win32") return endOnWindows(tree.pid)
   const { graceMs, lastToGo = [], spared = [] } = options
-  const members = async (): Promise<ReadonlyArray<number>> =>
-    (await membersOf(tree)).filter((pid) => !spared.includes(pid))
+  const members = async (notBefore: number): Promise<ReadonlyArray<number>> =>
+    membersOf(tree, await processTable(notBefore)).filter((pid) => !spared.includes(pid))
   if (graceMs > 0) {
-    // Who leaves the tree on the way, by starting a session of its own, is still on the list.
-    const asked = (await members()).filter((pid) => !lastToGo.includes(pid))
-    signalAll(asked, "SIGTERM")
-    const deadline = performance.now() + graceMs
-    let left = await members()
-    while (left.length > 0 && performance.now() < deadline) {
-      await sleep(5)
-      left = await members()
-    }
+    const asked = await members(performance.now())
+    signalAll(
+      asked.filter((pid) => !lastToGo.includes(pid)),
+      "SIGTERM"
+    )
+    const signalledAt = performance.now()
+    while ((await members(signalledAt)).length > 0 && performance.now() < signalledAt + graceMs) await sleep(5)
   }
   const deadline = performance.now() + giveUpMs
-  for (;;) {
-    const left = await members()
-    if (left.length === 0 || performance.now() > deadline) return
+  let notBefore = performance.now()
+  for (let round = 0; round < leastRounds || performance.now() < deadline; round++) {
+    const left = await members(notBefore)
+    if (left.length === 0) return
     signalAll(left, "SIGKILL")
+    notBefore = performance.now()
     await sleep(2)
   }
 }
 
-/** The living members of a tree: descendants, members of their sessions, and whoever carries the mark. */
-const membersOf = async (tree: ProcessTree): Promise<ReadonlyArray<number>> => {
-  const entries = await listProcesses()
-  const members = new Set([
-    ...entries.filter(({ pid }) => pid === tree.pid && pid > 1).map(({ pid }) => pid),
-    ...(tree.mark === undefined ? [] : carriersOf(`${tree.mark.name}=${tree.mark.value}\0`))
-  ])
+/** The members of a tree: descendants, members of their sessions, and whoever carries the mark. */
+const membersOf = (tree: ProcessTree, { entries, carriers }: ProcessTable): ReadonlyArray<number> => {
+  const members = new Set(tree.mark === undefined ? [] : carriers(`${tree.mark.name}=${tree.mark.value}`))
+  members.delete(process.pid)
   // Everything descends from the first process: that is nobody's tree.
-  if (tree.pid <= 1) return [...members].filter((pid) => pid > 1 && pid !== process.pid)
+  if (tree.pid <= 1) return [...members].filter((pid) => pid > 1)
+  if (entries.some(({ pid }) => pid === tree.pid)) members.add(tree.pid)
   const sessions = new Set([tree.pid])
   let size: number
   do {
