@@ -1,0 +1,32 @@
+import { defineTool, type RunsPrograms, type Tool } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { commandLine, git } from "./git.ts"
+import { paths, revision } from "./parameters.ts"
+
+const wordsOf = ({ staged, against }: { staged: boolean; against?: string | undefined }): ReadonlyArray<string> => [
+  "diff",
+  "--no-ext-diff",
+  "--no-textconv",
+  ...(staged ? ["--cached"] : []),
+  ...(against === undefined ? [] : [against])
+]
+
+export const gitDiff: Tool<RunsPrograms> = defineTool({
+  name: "git_diff",
+  description: "Changes as a unified diff: of the files against the index, of the index, or against a revision.",
+  input: z.strictObject({
+    staged: z.boolean().default(false).describe("What would be committed, in place of what is not staged yet"),
+    against: revision.optional().describe("A revision or a range to compare with, as in main or main..HEAD"),
+    paths: paths.default([]).describe("Only these files and directories")
+  }),
+  output: z.object({ diff: z.string() }),
+  risk: "read_only",
+  touches: (input) => ({
+    reads: input.paths.length > 0 ? input.paths : ["."],
+    runs: commandLine(...wordsOf(input), "--", ...input.paths)
+  }),
+  execute: (input) => Effect.map(git({ args: wordsOf(input), paths: input.paths }), (diff) => ({ diff })),
+  render: ({ diff }) => diff || "No differences."
+})

@@ -1,0 +1,27 @@
+import { defineTool, type RunsPrograms, type Tool } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { commandLine, git } from "./git.ts"
+import { revision } from "./parameters.ts"
+
+const wordsOf = (input: { revision: string; path?: string | undefined }): ReadonlyArray<string> => [
+  "show",
+  "--no-ext-diff",
+  "--no-textconv",
+  input.path === undefined ? input.revision : `${input.revision}:${input.path}`
+]
+
+export const gitShow: Tool<RunsPrograms> = defineTool({
+  name: "git_show",
+  description: "A commit with its diff, or a file as it was at a revision.",
+  input: z.strictObject({
+    revision: revision.default("HEAD").describe("The commit"),
+    path: z.string().min(1).optional().describe("A file: its content at that revision, in place of the commit")
+  }),
+  output: z.object({ content: z.string() }),
+  risk: "read_only",
+  touches: (input) => ({ reads: [input.path ?? "."], runs: commandLine(...wordsOf(input)) }),
+  execute: (input) => Effect.map(git({ args: wordsOf(input) }), (content) => ({ content })),
+  render: ({ content }) => content
+})

@@ -1,0 +1,63 @@
+import { type ProgramEnd, runProgram, type RunsPrograms, toolError, type ToolError } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+export interface GitCommand {
+  readonly args: ReadonlyArray<string>
+  /** Paths, as callers wrote them: each means itself, no wildcards. */
+  readonly paths?: ReadonlyArray<string>
+  readonly writes?: boolean
+  readonly stdin?: string
+}
+
+// A repository's own configuration names programs that git would run: none of them runs for a reader.
+const harmless = [
+  "--no-pager",
+  "--literal-pathspecs",
+  "--no-optional-locks",
+  "-c",
+  "core.fsmonitor=false",
+  "-c",
+  "core.quotePath=false",
+  "-c",
+  "color.ui=false",
+  "-c",
+  "gc.auto=0"
+]
+
+/** Runs git in the sandbox, without network. What git refuses is an error in git's own words. */
+export const git = Effect.fnUntraced(function* ({
+  args,
+  paths = [],
+  writes = false,
+  stdin
+}: GitCommand): Effect.fn.Return<string, ToolError, RunsPrograms> {
+  const end = yield* runProgram({
+    program: "git",
+    args: [...harmless, ...args, ...(paths.length > 0 ? ["--", ...paths] : [])],
+    env: { GIT_TERMINAL_PROMPT: "0", GIT_EDITOR: "true", LC_ALL: "C" },
+    writable: writes,
+    ...(stdin !== undefined && { stdin })
+  })
+  if (end.exitCode === 0) return end.stdout.text
+  return yield* refused(args[0] ?? "", end)
+})
+
+/** The command line as people see it. */
+export const commandLine = (...words: ReadonlyArray<string>): string =>
+  ["git", ...words]
+    .map((word) => (/^[\w@%+=:,./^~-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+    .join(" ")
+
+const refused = (command: string, { exitCode, stderr, stdout, timedOut }: ProgramEnd) => {
+  if (timedOut) return toolError("timeout", `git ${command} took too long and was stopped`, { retryable: true })
+  const words = (stderr.text.trim() || stdout.text.trim()).slice(0, 2000)
+  const isRepository = !/not a git repository/i.test(words)
+  return toolError(
+    "command_failed",
+    isRepository ? `git ${command} refused: ${words}` : "this is not a git repository",
+    {
+      suggestion: isRepository ? "Mend what git names and call again." : "Work in a directory that git keeps.",
+      details: { exit_code: exitCode }
+    }
+  )
+}
