@@ -15,6 +15,8 @@ export default {
   ignoreDependencies: ["@effect/vitest", "@lydell/node-pty", "@vscode/ripgrep"],
   // Comes with every POSIX system; tests make pipes with it.
   ignoreBinaries: ["mkfifo"],
+  // A tool package's plugin has a name, for programs, and is the default export, for configurations.
+  rules: { duplicates: "off" },
   ignoreExportsUsedInFile: { interface: true, type: true },
   workspaces: {
     ".": {

@@ -1,7 +1,16 @@
 import { defineConfig } from "vitest/config"
 
 // Packages that change or guard a user's machine: nearly every line of theirs is run by a test.
-const guarded = ["dialects", "approval", "fs-tools", "search-tools", "exec-tools", "pty-tools", "web-tools", "git-tools"]
+const guarded = [
+  "dialects",
+  "approval",
+  "fs-tools",
+  "search-tools",
+  "exec-tools",
+  "pty-tools",
+  "web-tools",
+  "git-tools"
+]
 
 export default defineConfig({
   test: {

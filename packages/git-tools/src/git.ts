@@ -11,18 +11,9 @@ export interface GitCommand {
 
 // A repository's own configuration names programs that git would run: none of them runs for a reader.
 const harmless = [
-  "--no-pager",
-  "--literal-pathspecs",
-  "--no-optional-locks",
-  "-c",
-  "core.fsmonitor=false",
-  "-c",
-  "core.quotePath=false",
-  "-c",
-  "color.ui=false",
-  "-c",
-  "gc.auto=0"
-]
+  "--no-pager --literal-pathspecs --no-optional-locks",
+  "-c core.fsmonitor=false -c core.quotePath=false -c color.ui=false -c gc.auto=0"
+].flatMap((words) => words.split(" "))
 
 /** Runs git in the sandbox, without network. What git refuses is an error in git's own words. */
 export const git = Effect.fnUntraced(function* ({
