@@ -1,0 +1,56 @@
+import { useEffect, useMemo } from "react"
+
+import { ApiError, listWorkspaces, workspaceApi } from "./api.ts"
+import { Console } from "./console.tsx"
+import { Empty, Problem } from "./parts.tsx"
+import { addressOf, goTo, useRoute } from "./route.ts"
+import { useLoad } from "./use-load.ts"
+
+/** Finds out which workspaces there are and whether this browser may see them. */
+export const App = () => {
+  const { loaded } = useLoad(workspacesOrNobody)
+  const route = useRoute()
+  const workspaces = loaded.state === "ready" ? loaded.value : undefined
+  const chosen = workspaces?.find(({ name }) => name === route.workspace) ?? workspaces?.[0]
+  const name = chosen?.name
+  const api = useMemo(() => (name === undefined ? undefined : workspaceApi(name)), [name])
+
+  useEffect(() => {
+    if (name !== undefined && route.workspace !== name) goTo(addressOf(name, route.screen))
+  }, [name, route.workspace, route.screen])
+
+  if (loaded.state === "failed") {
+    return (
+      <main className="alone">
+        <Problem>{loaded.message}</Problem>
+      </main>
+    )
+  }
+  if (loaded.state === "loading") return <main className="alone quiet">Loading…</main>
+  if (workspaces === undefined) {
+    return (
+      <main className="alone">
+        <h1>haft</h1>
+        <Empty title="This browser is not signed in">
+          Open the link that <code>haft serve</code> printed. It works once; starting the server again prints a new one.
+        </Empty>
+      </main>
+    )
+  }
+  if (chosen === undefined || api === undefined) {
+    return (
+      <main className="alone">
+        <h1>haft</h1>
+        <Empty title="This server has no workspaces" />
+      </main>
+    )
+  }
+  return <Console key={chosen.name} api={api} workspace={chosen} workspaces={workspaces} route={route} />
+}
+
+/** Undefined when the browser has no session. */
+const workspacesOrNobody = () =>
+  listWorkspaces().catch((error: unknown) => {
+    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return undefined
+    throw error
+  })

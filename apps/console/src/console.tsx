@@ -1,0 +1,104 @@
+import { type ComponentType, lazy, Suspense, useCallback, useEffect, useRef } from "react"
+
+import type { WorkspaceApi } from "./api.ts"
+import { Header } from "./header.tsx"
+import { addressOf, goTo, type Route, type ScreenName, screenNames } from "./route.ts"
+import { Activity } from "./screens/activity.tsx"
+import { Approvals } from "./screens/approvals.tsx"
+import { Numbers } from "./screens/numbers.tsx"
+import { Rules } from "./screens/rules.tsx"
+import { Tools } from "./screens/tools.tsx"
+import { useApprovals } from "./use-approvals.ts"
+import { useEvents } from "./use-events.ts"
+import { useNotifications } from "./use-notifications.ts"
+import { useSetting } from "./use-setting.ts"
+import { useShortcuts } from "./use-shortcuts.ts"
+import type { WorkspaceName } from "./wire.ts"
+import type { ScreenProps } from "./workspace.ts"
+
+// The terminal emulator is as large as all the rest, and not everybody opens it.
+const Terminals = lazy(() => import("./screens/terminals.tsx").then((module) => ({ default: module.Terminals })))
+
+const screens: Readonly<Record<ScreenName, ComponentType<ScreenProps>>> = {
+  approvals: Approvals,
+  activity: Activity,
+  terminals: Terminals,
+  tools: Tools,
+  rules: Rules,
+  numbers: Numbers
+}
+
+interface ConsoleProps {
+  readonly api: WorkspaceApi
+  readonly workspace: WorkspaceName
+  readonly workspaces: ReadonlyArray<WorkspaceName>
+  readonly route: Route
+}
+
+/** One workspace: its live state, and the screen that is chosen. */
+export const Console = ({ api, workspace: { name, run }, workspaces, route }: ConsoleProps) => {
+  const { log, connection } = useEvents(api, run)
+  const { requests, reload } = useApprovals(api, log)
+  const [shortcuts, setShortcuts] = useSetting("shortcuts", ["on", "off"], "on")
+  const openApprovals = useCallback(() => goTo(addressOf(name, "approvals")), [name])
+  const notifications = useNotifications(requests, openApprovals)
+  const main = useRef<HTMLElement>(null)
+  const { screen } = route
+
+  useShortcuts(
+    Object.fromEntries(
+      screenNames.map((other, index) => [String(index + 1), () => goTo(addressOf(name, other))] as const)
+    ),
+    shortcuts === "on"
+  )
+  useEffect(() => {
+    const waiting = requests.length === 0 ? "" : `(${requests.length}) `
+    document.title = `${waiting}${screen[0]?.toUpperCase()}${screen.slice(1)} · ${name} · haft`
+  }, [requests.length, screen, name])
+
+  const isFirst = useRef(true)
+  useEffect(() => {
+    // Whoever follows a link by keyboard goes on from the new screen, not from the link.
+    if (!isFirst.current) main.current?.focus({ preventScroll: true })
+    isFirst.current = false
+  }, [screen])
+
+  const Screen = screens[screen]
+  return (
+    <>
+      <a className="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
+        Skip to content
+      </a>
+      <Header
+        workspace={name}
+        workspaces={workspaces}
+        screen={screen}
+        waiting={requests.length}
+        connection={connection}
+        notifications={notifications}
+        shortcuts={shortcuts}
+        onShortcuts={setShortcuts}
+      />
+      <main id="main" ref={main} tabIndex={-1} className={`screen ${screen}`}>
+        <Suspense fallback={<p className="quiet">Loading…</p>}>
+          <Screen
+            api={api}
+            workspace={name}
+            run={run}
+            item={route.item}
+            log={log}
+            requests={requests}
+            reloadApprovals={reload}
+            hasShortcuts={shortcuts === "on"}
+          />
+        </Suspense>
+      </main>
+      <p className="for-readers" role="status" aria-live="polite">
+        {requests.length === 0 ? "Nothing waits for approval" : waitingText(requests.map(({ tool }) => tool))}
+      </p>
+    </>
+  )
+}
+
+const waitingText = (tools: ReadonlyArray<string>): string =>
+  tools.length === 1 ? `${tools[0]} waits for approval` : `${tools.length} requests wait for approval, the last of ${tools.at(-1)}`

@@ -1,0 +1,52 @@
+import type { RecordedCall } from "./call-log.ts"
+
+export type CallState = "waiting" | "running" | "done" | "failed" | "refused"
+
+export const stateNames: Readonly<Record<CallState, string>> = {
+  waiting: "Waiting",
+  running: "Running",
+  done: "Done",
+  failed: "Failed",
+  refused: "Refused"
+}
+
+/** What a person calls the state of a call. `waiting` are the requests that are open. */
+export const stateOf = (call: RecordedCall, waiting: ReadonlySet<string>): CallState => {
+  if (call.status === "success") return "done"
+  if (call.status === "error") return call.approval?.decision === "deny" ? "refused" : "failed"
+  return waiting.has(call.requestId) ? "waiting" : "running"
+}
+
+/** The one thing about a call that tells it from others of the same tool. */
+export const subjectOf = (call: RecordedCall): string => {
+  const { touches } = call
+  const known = touches?.runs ?? touches?.writes?.map(({ path }) => path).join(", ") ?? touches?.fetches
+  if (known !== undefined) return known
+  const fields = isObject(call.params) ? call.params : {}
+  const told = ["command", "path", "url", "pattern", "query", "from", "terminal_id", "call"].map((name) => fields[name])
+  const text = told.find((value) => typeof value === "string")
+  return text ?? touches?.reads?.join(", ") ?? ""
+}
+
+/** Whether a call has everything that was searched for, whatever the case. */
+export const fitsSearch = (call: RecordedCall, search: string): boolean => {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  if (words.length === 0) return true
+  const text = [call.tool, call.requestId, call.error, subjectOf(call), ...(call.touches?.reads ?? [])]
+    .join("\n")
+    .toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+export const durationText = (milliseconds: number | undefined): string => {
+  if (milliseconds === undefined) return ""
+  if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`
+  return `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1000)} s`
+}
+
+export const timeText = (at: number): string => new Date(at).toLocaleTimeString([], { hour12: false })
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

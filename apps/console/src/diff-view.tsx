@@ -1,0 +1,104 @@
+import { useMemo } from "react"
+
+import { changedPart, type DiffLine, type DiffRow, parseDiff } from "./diff.ts"
+
+/** More rows than this are shown only when asked for. */
+const manyRows = 2_000
+
+/** A diff with the old lines on the left and the new ones on the right. */
+export const DiffView = ({ text }: { readonly text: string }) => {
+  const files = useMemo(() => parseDiff(text), [text])
+  const rows = files.reduce((sum, file) => sum + file.hunks.reduce((count, hunk) => count + hunk.rows.length, 0), 0)
+  if (rows === 0) return <pre className="block">{text}</pre>
+  const shown = (
+    <div className="diff">
+      {files.map((file) => (
+        <table key={`${file.before}\n${file.after}`} className="diff-file">
+          <caption>{nameOf(file.before, file.after)}</caption>
+          <thead className="for-readers">
+            <tr>
+              <th scope="col">Line before</th>
+              <th scope="col">Before</th>
+              <th scope="col">Line after</th>
+              <th scope="col">After</th>
+            </tr>
+          </thead>
+          {file.hunks.map((hunk, index) => (
+            // Hunks have no name of their own and never change places.
+            // oxlint-disable-next-line react/no-array-index-key
+            <tbody key={index}>
+              {(index > 0 || hunk.title !== "") && (
+                <tr className="diff-gap">
+                  <td colSpan={4}>{hunk.title === "" ? "⋯" : hunk.title}</td>
+                </tr>
+              )}
+              {hunk.rows.map((row, line) => (
+                // oxlint-disable-next-line react/no-array-index-key
+                <Row key={line} row={row} />
+              ))}
+            </tbody>
+          ))}
+        </table>
+      ))}
+    </div>
+  )
+  if (rows <= manyRows) return shown
+  return (
+    <details>
+      <summary>A long diff: {rows.toLocaleString()} lines</summary>
+      {shown}
+    </details>
+  )
+}
+
+const nameOf = (before: string, after: string): string => {
+  if (before === after) return after
+  if (before === "/dev/null") return `${after} (new)`
+  if (after === "/dev/null") return `${before} (deleted)`
+  return `${before} → ${after}`
+}
+
+const Row = ({ row: { before, after } }: { readonly row: DiffRow }) => {
+  const isReplaced = before?.isChanged === true && after?.isChanged === true
+  return (
+    <tr className={before?.isChanged === true || after?.isChanged === true ? "is-changed" : undefined}>
+      <Cells side="before" line={before} other={isReplaced ? after : undefined} />
+      <Cells side="after" line={after} other={isReplaced ? before : undefined} />
+    </tr>
+  )
+}
+
+interface CellsProps {
+  readonly side: "before" | "after"
+  readonly line: DiffLine | undefined
+  readonly other: DiffLine | undefined
+}
+
+const Cells = ({ side, line, other }: CellsProps) => {
+  const kind = line === undefined ? "nothing" : line.isChanged ? side : "same"
+  return (
+    <>
+      <td className={`diff-number ${side} ${kind}`}>{line?.number}</td>
+      <td className={`diff-text ${side} ${kind}`}>
+        {line?.isChanged === true && (
+          <span className="for-readers">{side === "before" ? "removed: " : "added: "}</span>
+        )}
+        {line !== undefined && <Text line={line} other={other} />}
+      </td>
+    </>
+  )
+}
+
+const Text = ({ line, other }: { readonly line: DiffLine; readonly other: DiffLine | undefined }) => {
+  if (other === undefined) return line.text
+  const { start, end } = changedPart(line.text, other.text)
+  // Lines with nothing in common are marked as a whole by their colour.
+  if (start === 0 && end === line.text.length) return line.text
+  return (
+    <>
+      {line.text.slice(0, start)}
+      <mark>{line.text.slice(start, end)}</mark>
+      {line.text.slice(end)}
+    </>
+  )
+}

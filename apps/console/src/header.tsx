@@ -1,0 +1,128 @@
+import { useEffect, useRef } from "react"
+
+import { Key } from "./parts.tsx"
+import { addressOf, goTo, type ScreenName, screenNames } from "./route.ts"
+import type { Connection } from "./use-events.ts"
+import type { useNotifications } from "./use-notifications.ts"
+import { useSetting } from "./use-setting.ts"
+import { useShortcuts } from "./use-shortcuts.ts"
+import type { WorkspaceName } from "./wire.ts"
+
+interface HeaderProps {
+  readonly workspace: string
+  readonly workspaces: ReadonlyArray<WorkspaceName>
+  readonly screen: ScreenName
+  readonly waiting: number
+  readonly connection: Connection
+  readonly notifications: ReturnType<typeof useNotifications>
+  readonly shortcuts: "on" | "off"
+  readonly onShortcuts: (choice: "on" | "off") => void
+}
+
+const connectionNames = { connecting: "Connecting", live: "Live", lost: "Reconnecting" } as const
+const themes = ["auto", "light", "dark"] as const
+
+/** The name of the place, the way to the screens, and what concerns all of them. */
+export const Header = (props: HeaderProps) => {
+  const { workspace, workspaces, screen, waiting, connection, notifications } = props
+  const [theme, setTheme] = useSetting("theme", themes, "auto")
+  useEffect(() => {
+    document.documentElement.dataset["theme"] = theme
+  }, [theme])
+  return (
+    <header className="header">
+      <h1>
+        <img src="/favicon.svg" alt="" width="22" height="22" />
+        haft
+      </h1>
+      <label className="workspace">
+        <span className="for-readers">Workspace</span>
+        <select value={workspace} onChange={(event) => goTo(addressOf(event.target.value, screen))}>
+          {workspaces.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <nav aria-label="Screens">
+        {screenNames.map((name) => (
+          <a key={name} href={addressOf(workspace, name)} aria-current={name === screen ? "page" : undefined}>
+            {name}
+            {name === "approvals" && waiting > 0 && (
+              <span className="count">
+                {waiting}
+                <span className="for-readers"> waiting</span>
+              </span>
+            )}
+          </a>
+        ))}
+      </nav>
+      <div className="header-end">
+        <span className={`connection ${connection}`}>{connectionNames[connection]}</span>
+        {notifications.state === "off" && (
+          <button type="button" className="plain" onClick={notifications.turnOn}>
+            Notify me
+          </button>
+        )}
+        <label className="theme">
+          <span className="for-readers">Colours</span>
+          <select value={theme} onChange={(event) => setTheme(event.target.value as (typeof themes)[number])}>
+            {themes.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <ShortcutHelp shortcuts={props.shortcuts} onShortcuts={props.onShortcuts} />
+      </div>
+    </header>
+  )
+}
+
+const keys: ReadonlyArray<readonly [key: string, action: string]> = [
+  ["1 … 6", "go to a screen"],
+  ["j  k", "next and previous request or call"],
+  ["a", "approve"],
+  ["d", "deny"],
+  ["e", "edit the arguments"],
+  ["w", "approve always (shows the rule first)"],
+  ["/", "search the activity"],
+  ["?", "this list"]
+]
+
+const ShortcutHelp = ({ shortcuts, onShortcuts }: Pick<HeaderProps, "shortcuts" | "onShortcuts">) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const open = (): void => dialog.current?.showModal()
+  useShortcuts({ "?": open }, shortcuts === "on")
+  return (
+    <>
+      <button type="button" className="plain" onClick={open} aria-label="Keyboard shortcuts">
+        <Key>?</Key>
+      </button>
+      <dialog ref={dialog} aria-labelledby="shortcut-title">
+        <h2 id="shortcut-title">Keyboard shortcuts</h2>
+        <dl className="keys">
+          {keys.map(([key, action]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{action}</dd>
+            </div>
+          ))}
+        </dl>
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={shortcuts === "on"}
+            onChange={(event) => onShortcuts(event.target.checked ? "on" : "off")}
+          />
+          Single keys are shortcuts
+        </label>
+        <div className="buttons">
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Close
+          </button>
+        </div>
+      </dialog>
+    </>
+  )
+}

@@ -1,0 +1,59 @@
+import type { ReactNode } from "react"
+
+import type { CallState } from "./describe-call.ts"
+import { stateNames } from "./describe-call.ts"
+import type { Loaded } from "./use-load.ts"
+import type { Risk } from "./wire.ts"
+
+const riskNames: Readonly<Record<Risk, string>> = {
+  read_only: "only reads",
+  safe_write: "writes",
+  dangerous: "dangerous"
+}
+
+export const RiskBadge = ({ risk }: { readonly risk: Risk }) => <span className={`badge ${risk}`}>{riskNames[risk]}</span>
+
+export const StateBadge = ({ state }: { readonly state: CallState }) => (
+  <span className={`state ${state}`}>{stateNames[state]}</span>
+)
+
+/** A key that does the same as what stands beside it. */
+export const Key = ({ children }: { readonly children: string }) => <kbd aria-hidden="true">{children}</kbd>
+
+export const Json = ({ value }: { readonly value: unknown }) => (
+  <pre className="block">{JSON.stringify(value, undefined, 2)}</pre>
+)
+
+/** Something with a name, in a box of its own. */
+export const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+  <section className="section">
+    <h3>{title}</h3>
+    {children}
+  </section>
+)
+
+export const Problem = ({ children }: { readonly children: string | undefined }) =>
+  children === undefined ? null : (
+    <p className="problem" role="alert">
+      {children}
+    </p>
+  )
+
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
+  <div className="empty">
+    <h3>{title}</h3>
+    <p>{children}</p>
+  </div>
+)
+
+interface LoadingProps<A> {
+  readonly loaded: Loaded<A>
+  readonly children: (value: A) => ReactNode
+}
+
+/** What is loaded, or why there is nothing to see. */
+export const Loading = <A,>({ loaded, children }: LoadingProps<A>) => {
+  if (loaded.state === "loading") return <p className="quiet">Loading…</p>
+  if (loaded.state === "failed") return <Problem>{loaded.message}</Problem>
+  return children(loaded.value)
+}

@@ -1,0 +1,120 @@
+import type { JsonSchema } from "./wire.ts"
+
+/** One field of a form that was made from a schema. */
+export interface SchemaField {
+  readonly name: string
+  readonly kind: "text" | "long_text" | "number" | "boolean" | "choice" | "lines" | "json"
+  readonly description: string
+  readonly isRequired: boolean
+  readonly choices: ReadonlyArray<string>
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly isInteger: boolean
+  /** What holds when the field is left empty. */
+  readonly fallback?: unknown
+}
+
+/** What stands in the fields, by name, as text. */
+export type FieldTexts = Readonly<Record<string, string>>
+
+export type FieldsRead =
+  | { readonly values: Readonly<Record<string, unknown>> }
+  | { readonly problems: Readonly<Record<string, string>> }
+
+const longNames = /content|code|patch|diff|text|stdin|replace|find/i
+
+export const fieldsOf = (schema: JsonSchema): ReadonlyArray<SchemaField> =>
+  Object.entries(schema.properties ?? {}).map(([name, property]) => ({
+    name,
+    kind: kindOf(name, property),
+    description: property.description ?? "",
+    isRequired: schema.required?.includes(name) ?? false,
+    choices: (property.enum ?? []).map(String),
+    isInteger: property.type === "integer",
+    ...(property.minimum !== undefined && { minimum: property.minimum }),
+    ...(property.maximum !== undefined && { maximum: property.maximum }),
+    ...(property.default !== undefined && { fallback: property.default })
+  }))
+
+const kindOf = (name: string, property: JsonSchema): SchemaField["kind"] => {
+  if (property.enum !== undefined && property.enum.every((choice) => typeof choice === "string")) return "choice"
+  if (property.type === "boolean") return "boolean"
+  if (property.type === "integer" || property.type === "number") return "number"
+  if (property.type === "string") return longNames.test(name) ? "long_text" : "text"
+  if (property.type === "array" && property.items?.type === "string" && property.items.enum === undefined) {
+    return "lines"
+  }
+  return "json"
+}
+
+/** The texts a form begins with. */
+export const textsOf = (
+  fields: ReadonlyArray<SchemaField>,
+  values: Readonly<Record<string, unknown>>
+): FieldTexts => Object.fromEntries(fields.map((field) => [field.name, textOf(field, values[field.name])]))
+
+const textOf = ({ kind }: SchemaField, value: unknown): string => {
+  if (value === undefined) return ""
+  if (kind === "lines" && Array.isArray(value)) return value.join("\n")
+  if (kind === "json") return JSON.stringify(value, undefined, 2)
+  return typeof value === "string" ? value : JSON.stringify(value)
+}
+
+/**
+ * The values that the texts stand for, or what is wrong with them, by field. A field that is left empty is left out,
+ * unless it is required or was there before.
+ */
+export const readFields = (
+  fields: ReadonlyArray<SchemaField>,
+  texts: FieldTexts,
+  before: Readonly<Record<string, unknown>> = {}
+): FieldsRead => {
+  const values: Record<string, unknown> = {}
+  const problems: Record<string, string> = {}
+  for (const field of fields) {
+    const text = texts[field.name] ?? ""
+    const isText = field.kind === "text" || field.kind === "long_text"
+    if (text === "" && !(isText && (field.isRequired || typeof before[field.name] === "string"))) {
+      if (field.isRequired && field.kind !== "lines") problems[field.name] = "This is needed."
+      else if (field.kind === "lines" && (field.isRequired || field.name in before)) values[field.name] = []
+      continue
+    }
+    const read = readField(field, text)
+    if ("problem" in read) problems[field.name] = read.problem
+    else values[field.name] = read.value
+  }
+  return Object.keys(problems).length > 0 ? { problems } : { values }
+}
+
+const readField = (field: SchemaField, text: string): { readonly value: unknown } | { readonly problem: string } => {
+  switch (field.kind) {
+    case "text":
+    case "long_text":
+    case "choice":
+      return { value: text }
+    case "boolean":
+      return { value: text === "true" }
+    case "lines":
+      return { value: text.split("\n") }
+    case "number":
+      return readNumber(field, text)
+    case "json":
+      try {
+        return { value: JSON.parse(text) as unknown }
+      } catch {
+        return { problem: "This is not JSON." }
+      }
+  }
+}
+
+const readNumber = (
+  { minimum, maximum, isInteger }: SchemaField,
+  text: string
+): { readonly value: number } | { readonly problem: string } => {
+  const value = Number(text)
+  if (!Number.isFinite(value)) return { problem: "This is not a number." }
+  if (isInteger && !Number.isInteger(value)) return { problem: "This must be a whole number." }
+  if (minimum !== undefined && value < minimum) return { problem: `The least is ${minimum}.` }
+  if (maximum !== undefined && value > maximum) return { problem: `The most is ${maximum}.` }
+  return { value }
+}

@@ -1,0 +1,156 @@
+import { type RefObject, useState } from "react"
+
+import type { WorkspaceApi } from "../api.ts"
+import { DiffView } from "../diff-view.tsx"
+import { Json, Key, RiskBadge, Section } from "../parts.tsx"
+import type { ApprovalAnswer, OpenRequest } from "../wire.ts"
+import { EditArguments } from "./edit-arguments.tsx"
+import { RuleSummary } from "./rule-summary.tsx"
+
+export type DetailMode = "look" | "edit" | "always"
+
+interface ApprovalDetailProps {
+  readonly api: WorkspaceApi
+  readonly request: OpenRequest
+  readonly mode: DetailMode
+  readonly isSending: boolean
+  readonly heading: RefObject<HTMLHeadingElement | null>
+  readonly onMode: (mode: DetailMode) => void
+  readonly onAnswer: (answer: Omit<ApprovalAnswer, "binding">) => void
+}
+
+/** A request in full, and the answers to it. */
+export const ApprovalDetail = (props: ApprovalDetailProps) => {
+  const { api, request, mode, isSending, heading, onMode, onAnswer } = props
+  const { tool, reason, description } = request
+  return (
+    <>
+      <header className="detail-head">
+        <h2 id="request-title" ref={heading} tabIndex={-1}>
+          {tool} <RiskBadge risk={description.risk} />
+        </h2>
+        <p className="quiet">{reason}</p>
+      </header>
+      <div className="answers">
+        {mode === "look" && (
+          <>
+            <button
+              type="button"
+              className="primary"
+              disabled={isSending}
+              onClick={() => onAnswer({ approved: true })}
+            >
+              Approve <Key>a</Key>
+            </button>
+            <button type="button" className="danger" disabled={isSending} onClick={() => onAnswer({ approved: false })}>
+              Deny <Key>d</Key>
+            </button>
+            <button type="button" onClick={() => onMode("edit")}>
+              Edit <Key>e</Key>
+            </button>
+            {request.always !== undefined && (
+              <button type="button" onClick={() => onMode("always")}>
+                Always <Key>w</Key>
+              </button>
+            )}
+          </>
+        )}
+        {mode === "always" && <AlwaysPanel {...props} />}
+      </div>
+      {mode === "edit" ? (
+        <EditArguments
+          api={api}
+          request={request}
+          onApprove={(modifiedArgs) => onAnswer({ approved: true, modifiedArgs })}
+          onCancel={() => onMode("look")}
+        />
+      ) : (
+        <RequestBody request={request} />
+      )}
+    </>
+  )
+}
+
+const AlwaysPanel = ({ request, isSending, onMode, onAnswer }: ApprovalDetailProps) => {
+  const [isJson, setIsJson] = useState(false)
+  if (request.always === undefined) return null
+  return (
+    <div className="panel" role="group" aria-label="The rule that would be stored">
+      <p>
+        This rule would be stored. It allows exactly this from now on:
+        <button type="button" className="plain" onClick={() => setIsJson(!isJson)}>
+          {isJson ? "in words" : "as JSON"}
+        </button>
+      </p>
+      {isJson ? <Json value={request.always} /> : <RuleSummary rule={request.always} />}
+      <div className="buttons">
+        <button
+          type="button"
+          className="primary"
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- it was just asked for, and Enter is the next key
+          autoFocus
+          disabled={isSending}
+          onClick={() => onAnswer({ approved: true, remember: true })}
+        >
+          Approve and store the rule
+        </button>
+        <button type="button" onClick={() => onMode("look")}>
+          Back
+        </button>
+      </div>
+    </div>
+  )
+}
+
+const RequestBody = ({ request: { description, diff } }: { readonly request: OpenRequest }) => {
+  const { command, url, host, types, filesAffected, parameters, detail } = description
+  return (
+    <>
+      {command !== undefined && (
+        <Section title="Runs">
+          <pre className="block command">{command}</pre>
+        </Section>
+      )}
+      {url !== undefined && (
+        <Section title={`Fetches from ${host ?? "somewhere"}`}>
+          <pre className="block">{url}</pre>
+        </Section>
+      )}
+      {types !== undefined && (
+        <Section title="Types">
+          <pre className="block">{types}</pre>
+        </Section>
+      )}
+      {filesAffected.length > 0 && (
+        <Section title={filesAffected.length === 1 ? "Changes a file" : `Changes ${filesAffected.length} files`}>
+          <ul className="paths">
+            {filesAffected.map((path) => (
+              <li key={path}>
+                <code>{path}</code>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      {detail !== undefined && (
+        <Section title={diff === undefined ? "In full" : "The change"}>
+          {diff === undefined ? <pre className="block">{detail}</pre> : <DiffView text={detail} />}
+        </Section>
+      )}
+      {parameters.length > 0 && (
+        <Section title="Arguments">
+          <dl className="facts">
+            {parameters.map(({ name, value }) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>
+                  <code>{value}</code>
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </Section>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,130 @@
+import { useEffect, useRef, useState } from "react"
+
+import { timeText } from "../describe-call.ts"
+import { Empty, Problem, RiskBadge } from "../parts.tsx"
+import { messageOf } from "../use-load.ts"
+import { useShortcuts } from "../use-shortcuts.ts"
+import type { ApprovalAnswer, OpenRequest } from "../wire.ts"
+import type { ScreenProps } from "../workspace.ts"
+import { ApprovalDetail, type DetailMode } from "./approval-detail.tsx"
+
+/** Nobody reads a request faster. What takes the place of another one can't be answered by a key meant for that. */
+const readingMs = 400
+
+/** What waits for a person, and the one that is being looked at. */
+export const Approvals = ({ api, requests, reloadApprovals, hasShortcuts }: ScreenProps) => {
+  const [selectedId, setSelectedId] = useState<string>()
+  const [mode, setMode] = useState<DetailMode>("look")
+  const [problem, setProblem] = useState<string>()
+  const [isSending, setIsSending] = useState(false)
+  const heading = useRef<HTMLHeadingElement>(null)
+  const replacedAt = useRef(Number.NEGATIVE_INFINITY)
+  const shownId = useRef<string>(undefined)
+
+  const position = Math.max(
+    0,
+    requests.findIndex(({ id }) => id === selectedId)
+  )
+  const selected = requests[position]
+
+  useEffect(() => {
+    const before = shownId.current
+    shownId.current = selected?.id
+    if (before === undefined || before === selected?.id) return
+    setMode("look")
+    heading.current?.focus()
+    if (!requests.some(({ id }) => id === before)) replacedAt.current = performance.now()
+  }, [selected?.id, requests])
+
+  const answer = async (given: Omit<ApprovalAnswer, "binding">): Promise<void> => {
+    if (selected === undefined || isSending || performance.now() - replacedAt.current < readingMs) return
+    setIsSending(true)
+    setProblem(undefined)
+    try {
+      await api.answer(selected.id, { ...given, binding: selected.binding })
+    } catch (error) {
+      setProblem(messageOf(error))
+    } finally {
+      setIsSending(false)
+      await reloadApprovals()
+    }
+  }
+  const move = (by: number): void => {
+    const next = requests[Math.min(requests.length - 1, Math.max(0, position + by))]
+    if (next !== undefined) setSelectedId(next.id)
+  }
+  useShortcuts(
+    {
+      j: () => move(1),
+      k: () => move(-1),
+      ArrowDown: () => move(1),
+      ArrowUp: () => move(-1),
+      a: () => mode === "look" && void answer({ approved: true }),
+      d: () => void answer({ approved: false }),
+      e: () => setMode("edit"),
+      w: () => selected?.always !== undefined && setMode("always"),
+      Escape: () => setMode("look")
+    },
+    hasShortcuts
+  )
+
+  if (selected === undefined) {
+    return (
+      <>
+        <h2 className="for-readers" ref={heading} tabIndex={-1}>
+          Approvals
+        </h2>
+        <Problem>{problem}</Problem>
+        <Empty title="Nothing is waiting">
+          When an agent asks for something that needs a person, it appears here at once.
+        </Empty>
+      </>
+    )
+  }
+  return (
+    <div className="split">
+      <section className="split-list" aria-label="Waiting requests">
+        <h2>
+          Waiting <span className="quiet">{requests.length}</span>
+        </h2>
+        <ul className="cards">
+          {requests.map((request) => (
+            <li key={request.id}>
+              <button
+                type="button"
+                className="card"
+                aria-current={request.id === selected.id}
+                onClick={() => setSelectedId(request.id)}
+              >
+                <span className="card-title">
+                  <strong>{request.tool}</strong>
+                  <RiskBadge risk={request.description.risk} />
+                </span>
+                <span className="card-subject">{subjectOf(request)}</span>
+                <span className="quiet">
+                  since {timeText(request.askedAt)} · {request.dialect}
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <article className="split-detail" aria-labelledby="request-title">
+        <Problem>{problem}</Problem>
+        <ApprovalDetail
+          key={selected.id}
+          api={api}
+          request={selected}
+          mode={mode}
+          isSending={isSending}
+          heading={heading}
+          onMode={setMode}
+          onAnswer={(given) => void answer(given)}
+        />
+      </article>
+    </div>
+  )
+}
+
+const subjectOf = ({ description: { command, url, types, filesAffected, parameters } }: OpenRequest): string =>
+  command ?? url ?? types ?? (filesAffected.join(", ") || parameters.map(({ value }) => value).join(" "))

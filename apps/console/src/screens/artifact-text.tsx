@@ -1,0 +1,36 @@
+import { useState } from "react"
+
+import type { WorkspaceApi } from "../api.ts"
+import { messageOf } from "../use-load.ts"
+
+interface ArtifactTextProps {
+  readonly api: WorkspaceApi
+  readonly run: string
+  readonly path: string
+}
+
+/** More than this is not put into the page. */
+const mostBytes = 500_000
+
+/** A file that a call left behind, read when it is opened. */
+export const ArtifactText = ({ api, run, path }: ArtifactTextProps) => {
+  const [text, setText] = useState<string>()
+  const load = async (): Promise<void> => {
+    try {
+      const bytes = await api.artifact(run, path)
+      const shown = new TextDecoder().decode(bytes.subarray(0, mostBytes))
+      const more = bytes.length > mostBytes ? `\n… ${(bytes.length - mostBytes).toLocaleString()} more bytes` : ""
+      setText(bytes.length === 0 ? "(empty)" : shown + more)
+    } catch (error) {
+      setText(messageOf(error))
+    }
+  }
+  return (
+    <details className="section" onToggle={(event) => event.currentTarget.open && text === undefined && void load()}>
+      <summary>
+        <code>{path}</code>
+      </summary>
+      <pre className="block">{text ?? "Loading…"}</pre>
+    </details>
+  )
+}

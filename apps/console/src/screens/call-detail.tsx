@@ -1,0 +1,127 @@
+import { useEffect, useRef, useState } from "react"
+
+import type { WorkspaceApi } from "../api.ts"
+import { changeOf } from "../call-changes.ts"
+import type { RecordedCall } from "../call-log.ts"
+import { type CallState, durationText, isObject } from "../describe-call.ts"
+import { DiffView } from "../diff-view.tsx"
+import { Json, Section, StateBadge } from "../parts.tsx"
+import { addressOf } from "../route.ts"
+import { messageOf } from "../use-load.ts"
+import { ArtifactText } from "./artifact-text.tsx"
+
+interface CallDetailProps {
+  readonly api: WorkspaceApi
+  readonly workspace: string
+  readonly call: RecordedCall
+  readonly state: CallState
+}
+
+/** One call: what was asked, what it touched, how it was decided, what came back. */
+export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  const { touches, approval } = call
+  const change = changeOf(call.params)
+  const facts: ReadonlyArray<readonly [string, string | undefined]> = [
+    ["call", call.requestId],
+    ["dialect", call.dialect],
+    ["started", new Date(call.startedAt).toLocaleString()],
+    ["took", durationText(call.durationMs)],
+    ["error", call.error],
+    ["decided", approval === undefined ? undefined : `${approval.decision} by ${approval.by}: ${approval.reason}`],
+    ["rule", approval?.rule],
+    ["reads", touches?.reads?.join(", ")],
+    ["writes", touches?.writes?.map(({ path, exists }) => (exists ? path : `${path} (new)`)).join(", ")],
+    ["runs", touches?.runs],
+    ["fetches", touches?.fetches],
+    ["types into", touches?.types]
+  ]
+  return (
+    <>
+      <a className="back" href={addressOf(workspace, "activity")}>
+        ← All calls
+      </a>
+      <header className="detail-head">
+        <h2 ref={heading} tabIndex={-1}>
+          {call.tool} <StateBadge state={state} />
+        </h2>
+      </header>
+      {state === "done" && (touches?.writes?.length ?? 0) > 0 && <UndoButton api={api} call={call} />}
+      {state === "waiting" && (
+        <p>
+          It waits for a person: <a href={addressOf(workspace, "approvals")}>approvals</a>.
+        </p>
+      )}
+      <Section title="Facts">
+        <dl className="facts">
+          {facts.map(
+            ([name, value]) =>
+              value !== undefined &&
+              value !== "" && (
+                <div key={name}>
+                  <dt>{name}</dt>
+                  <dd>
+                    <code>{value}</code>
+                  </dd>
+                </div>
+              )
+          )}
+        </dl>
+      </Section>
+      {change !== undefined && (
+        <Section title="The change it asked for">
+          <DiffView text={change} />
+        </Section>
+      )}
+      <Section title="Arguments">
+        <Json value={call.params} />
+      </Section>
+      {call.reply !== undefined && (
+        <Section title="Reply">
+          <Json value={call.reply} />
+        </Section>
+      )}
+      {artifactsIn(call.reply).map((path) => (
+        <ArtifactText key={path} api={api} run={call.run} path={path} />
+      ))}
+    </>
+  )
+}
+
+/** Takes the call's changes back; refused by the server where a file has changed since. */
+const UndoButton = ({ api, call }: { readonly api: WorkspaceApi; readonly call: RecordedCall }) => {
+  const [outcome, setOutcome] = useState<string>()
+  const undo = async (): Promise<void> => {
+    setOutcome("Taking it back…")
+    try {
+      setOutcome(outcomeText(await api.call("undo", { call: call.requestId }, "haft")))
+    } catch (error) {
+      setOutcome(messageOf(error))
+    }
+  }
+  return (
+    <div className="buttons">
+      <button type="button" onClick={() => void undo()}>
+        Undo this call
+      </button>
+      <span role="status">{outcome}</span>
+    </div>
+  )
+}
+
+const outcomeText = (reply: unknown): string => {
+  const { result, error } = (isObject(reply) ? reply : {}) as {
+    result?: { paths?: ReadonlyArray<string> }
+    error?: { message?: string }
+  }
+  return error === undefined ? `Taken back: ${result?.paths?.join(", ") ?? "done"}` : (error.message ?? "It failed.")
+}
+
+const artifactName = /^(?:logs|diffs|output|terminals)\/[\w./-]+$/
+
+/** Files that a reply names as left behind, wherever in it they stand. */
+const artifactsIn = (reply: unknown): ReadonlyArray<string> => {
+  if (typeof reply === "string") return artifactName.test(reply) ? [reply] : []
+  return typeof reply === "object" && reply !== null ? Object.values(reply).flatMap(artifactsIn) : []
+}

@@ -1,0 +1,68 @@
+import { useCallback, useEffect, useRef, useState } from "react"
+
+import type { WorkspaceApi } from "../api.ts"
+import { DiffView } from "../diff-view.tsx"
+import { Loading, Problem, Section } from "../parts.tsx"
+import { type FieldValues, SchemaForm } from "../schema-form.tsx"
+import { messageOf, useLoad } from "../use-load.ts"
+import type { OpenRequest, Preview } from "../wire.ts"
+
+interface EditArgumentsProps {
+  readonly api: WorkspaceApi
+  readonly request: OpenRequest
+  readonly onApprove: (values: FieldValues) => void
+  readonly onCancel: () => void
+}
+
+/** The request's arguments in a form, with a look at what the edited ones would do. */
+export const EditArguments = ({ api, request, onApprove, onCancel }: EditArgumentsProps) => {
+  const { tool, dialect, args } = request
+  const load = useCallback(
+    async () => (await api.tools(dialect)).find(({ name }) => name === tool)?.inputSchema ?? {},
+    [api, dialect, tool]
+  )
+  const { loaded } = useLoad(load)
+  const [preview, setPreview] = useState<Preview>()
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (loaded.state === "ready") place.current?.querySelector<HTMLElement>("input, textarea, select")?.focus()
+  }, [loaded.state])
+  const look = (values: FieldValues | undefined): void => {
+    if (values === undefined) return
+    api
+      .preview(tool, values, dialect)
+      .catch((error: unknown): Preview => ({ ok: false, error: { message: messageOf(error) } }))
+      .then(setPreview, () => {})
+  }
+  return (
+    <div ref={place}>
+      <Section title="Edit the arguments">
+        <Loading loaded={loaded}>
+          {(schema) => (
+            <SchemaForm schema={schema} initial={args} onSubmit={onApprove}>
+              {(read) => (
+                <>
+                  <button type="submit" className="primary">
+                    Approve these arguments
+                  </button>
+                  <button type="button" onClick={() => look(read())}>
+                    Preview
+                  </button>
+                  <button type="button" onClick={onCancel}>
+                    Back
+                  </button>
+                </>
+              )}
+            </SchemaForm>
+          )}
+        </Loading>
+      </Section>
+      <Problem>{preview?.error?.message}</Problem>
+      {preview?.preview?.diff !== undefined && (
+        <Section title="What these arguments would change">
+          <DiffView text={preview.preview.diff} />
+        </Section>
+      )}
+    </div>
+  )
+}

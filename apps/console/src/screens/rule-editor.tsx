@@ -1,0 +1,90 @@
+import { type SubmitEvent, useCallback, useId, useState } from "react"
+
+import type { WorkspaceApi } from "../api.ts"
+import { Problem } from "../parts.tsx"
+import { messageOf, useLoad } from "../use-load.ts"
+import type { Rule } from "../wire.ts"
+
+interface RuleEditorProps {
+  readonly api: WorkspaceApi
+  /** The rule to change; a new one when absent. */
+  readonly rule: Rule | undefined
+  readonly onSave: (rule: unknown) => Promise<void>
+  readonly onCancel: () => void
+}
+
+const decisions = ["allow", "ask", "deny"] as const
+const inForm = new Set(["id", "tool", "decision", "note"])
+
+/** The parts that every rule has in fields of their own, its conditions as JSON. */
+export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => {
+  const [id, setId] = useState(rule?.id ?? "")
+  const [tool, setTool] = useState(rule?.tool ?? "")
+  const [decision, setDecision] = useState<Rule["decision"]>(rule?.decision ?? "allow")
+  const [note, setNote] = useState(rule?.note ?? "")
+  const [conditions, setConditions] = useState(() => JSON.stringify(conditionsOf(rule), undefined, 2))
+  const [problem, setProblem] = useState<string>()
+  const loadTools = useCallback(() => api.tools(), [api])
+  const { loaded: tools } = useLoad(loadTools)
+  const listId = useId()
+
+  const save = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault()
+    try {
+      const rest = JSON.parse(conditions) as object
+      await onSave({ id, tool, decision, ...(note !== "" && { note }), ...rest })
+    } catch (error) {
+      setProblem(error instanceof SyntaxError ? "The conditions are not JSON." : messageOf(error))
+    }
+  }
+  return (
+    <form className="panel fields" aria-label="Rule" onSubmit={(event) => void save(event)}>
+      <label className="field">
+        Name
+        <input value={id} onChange={(event) => setId(event.target.value)} required maxLength={100} />
+      </label>
+      <label className="field">
+        Tool
+        <input value={tool} onChange={(event) => setTool(event.target.value)} required list={listId} />
+        <datalist id={listId}>
+          {tools.state === "ready" && tools.value.map(({ name }) => <option key={name} value={name} />)}
+        </datalist>
+      </label>
+      <label className="field">
+        Decision
+        <select value={decision} onChange={(event) => setDecision(event.target.value as Rule["decision"])}>
+          {decisions.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <label className="field">
+        Conditions (JSON): <span className="quiet">touches, fields, exactly, pattern, expires, maximumUses</span>
+        <textarea
+          rows={7}
+          spellCheck={false}
+          value={conditions}
+          onChange={(event) => setConditions(event.target.value)}
+        />
+      </label>
+      <label className="field">
+        Note
+        <input value={note} onChange={(event) => setNote(event.target.value)} />
+      </label>
+      <Problem>{problem}</Problem>
+      <div className="buttons">
+        <button type="submit" className="primary">
+          Save the rule
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  )
+}
+
+const conditionsOf = (rule: Rule | undefined): object =>
+  rule === undefined
+    ? { touches: { writes: "docs/**" } }
+    : Object.fromEntries(Object.entries(rule).filter(([name]) => !inForm.has(name)))

@@ -1,0 +1,65 @@
+import { useEffect, useState } from "react"
+
+import type { WorkspaceApi } from "./api.ts"
+import { applyEvents, type CallLog, emptyLog } from "./call-log.ts"
+import type { JournalEvent } from "./wire.ts"
+
+export type Connection = "connecting" | "live" | "lost"
+
+/** Events are taken in together this often: a thousand of them cost one drawing. */
+const batchMs = 60
+
+/** The calls of a workspace, as they happen. The browser comes back by itself where a connection ends. */
+export const useEvents = (
+  api: WorkspaceApi,
+  run: string
+): { readonly log: CallLog; readonly connection: Connection } => {
+  const [log, setLog] = useState(emptyLog)
+  const [connection, setConnection] = useState<Connection>("connecting")
+
+  useEffect(() => {
+    setLog(emptyLog)
+    setConnection("connecting")
+    const source = new EventSource(api.eventsAddress)
+    let arrived: Array<{ readonly run: string; readonly event: JournalEvent }> = []
+    let timer = 0
+    const take = (): void => {
+      timer = 0
+      const batch = Map.groupBy(arrived, (one) => one.run)
+      arrived = []
+      setLog((before) =>
+        [...batch].reduce(
+          (taken, [ofRun, events]) =>
+            applyEvents(
+              taken,
+              ofRun,
+              events.map(({ event }) => event)
+            ),
+          before
+        )
+      )
+    }
+    source.addEventListener("open", () => setConnection("live"))
+    source.addEventListener("error", () => setConnection("lost"))
+    source.addEventListener("message", ({ data, lastEventId }: MessageEvent<string>) => {
+      const [ofRun = ""] = lastEventId.split(":")
+      arrived.push({ run: ofRun, event: JSON.parse(data) as JournalEvent })
+      timer ||= window.setTimeout(take, batchMs)
+    })
+    // The stream begins with the last events only; the record has those before them.
+    let isOver = false
+    api.lastEvents(run).then(
+      (events) => {
+        if (!isOver) setLog((before) => applyEvents(before, run, events))
+      },
+      () => {}
+    )
+    return () => {
+      isOver = true
+      source.close()
+      window.clearTimeout(timer)
+    }
+  }, [api, run])
+
+  return { log, connection }
+}

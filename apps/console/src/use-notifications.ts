@@ -1,0 +1,34 @@
+import { useEffect, useRef, useState } from "react"
+
+import type { OpenRequest } from "./wire.ts"
+
+export type NotificationState = "unavailable" | "off" | "on" | "refused"
+
+/** Tells the person about a request that arrives while they look elsewhere. */
+export const useNotifications = (
+  requests: ReadonlyArray<OpenRequest>,
+  onOpen: () => void
+): { readonly state: NotificationState; readonly turnOn: () => void } => {
+  const [permission, setPermission] = useState(() => ("Notification" in window ? Notification.permission : "none"))
+  const known = useRef(new Set<string>())
+  useEffect(() => {
+    const fresh = requests.filter(({ id }) => !known.current.has(id))
+    known.current = new Set(requests.map(({ id }) => id))
+    if (permission !== "granted" || document.hasFocus()) return
+    for (const { id, tool, description } of fresh) {
+      const body = description.command ?? description.filesAffected.join(", ")
+      // With the request's own id as its tag, two open consoles show it once.
+      const notification = new Notification(`${tool} waits for approval`, { body, tag: id })
+      notification.addEventListener("click", () => {
+        window.focus()
+        onOpen()
+        notification.close()
+      })
+    }
+  }, [requests, permission, onOpen])
+  const states: Readonly<Record<string, NotificationState>> = { granted: "on", denied: "refused", default: "off" }
+  return {
+    state: states[permission] ?? "unavailable",
+    turnOn: () => void Notification.requestPermission().then(setPermission)
+  }
+}

@@ -1,0 +1,18 @@
+import { useState } from "react"
+
+/** A choice of the person's that this browser remembers. */
+export const useSetting = <A extends string>(
+  name: string,
+  choices: ReadonlyArray<A>,
+  usual: A
+): readonly [A, (choice: A) => void] => {
+  const key = `haft-${name}`
+  const [choice, setChoice] = useState(() => choices.find((known) => known === localStorage.getItem(key)) ?? usual)
+  return [
+    choice,
+    (next) => {
+      localStorage.setItem(key, next)
+      setChoice(next)
+    }
+  ]
+}

@@ -1,0 +1,24 @@
+import { useEffect, useRef } from "react"
+
+export type Shortcuts = Readonly<Record<string, () => void>>
+
+/** Single keys that do something, wherever no text is being typed. A key that is held down counts once. */
+export const useShortcuts = (shortcuts: Shortcuts, isOn: boolean): void => {
+  const current = useRef(shortcuts)
+  current.current = shortcuts
+  useEffect(() => {
+    if (!isOn) return undefined
+    const listener = (event: KeyboardEvent): void => {
+      if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      const action = Object.hasOwn(current.current, event.key) ? current.current[event.key] : undefined
+      if (action === undefined) return
+      event.preventDefault()
+      action()
+    }
+    document.addEventListener("keydown", listener)
+    return () => document.removeEventListener("keydown", listener)
+  }, [isOn])
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest("input, textarea, select, [contenteditable], dialog, .xterm") !== null

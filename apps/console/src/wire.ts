@@ -1,0 +1,127 @@
+// What the console reads of the server's JSON. The server's OpenAPI document has the whole of it.
+
+export type Risk = "read_only" | "safe_write" | "dangerous"
+
+export interface WorkspaceName {
+  readonly name: string
+  readonly run: string
+  readonly dialect: string
+}
+
+export interface JsonSchema {
+  readonly type?: string | ReadonlyArray<string>
+  readonly description?: string
+  readonly default?: unknown
+  readonly enum?: ReadonlyArray<unknown>
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: ReadonlyArray<string>
+  readonly items?: JsonSchema
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxLength?: number
+}
+
+export interface ToolDescription {
+  readonly name: string
+  readonly description: string
+  readonly plugin: string
+  readonly risk: Risk
+  readonly idempotent: boolean
+  readonly openWorld: boolean
+  readonly inputSchema: JsonSchema
+  readonly replySchema: JsonSchema
+}
+
+export interface Rule {
+  readonly id: string
+  readonly tool: string
+  readonly decision: "allow" | "ask" | "deny"
+  readonly dialect?: string
+  readonly enabled: boolean
+  readonly uses: number
+  readonly maximumUses?: number
+  readonly expires?: string
+  readonly created?: string
+  readonly note?: string
+  readonly [condition: string]: unknown
+}
+
+/** A request that waits for a person. */
+export interface OpenRequest {
+  readonly id: string
+  readonly stepId: string
+  readonly tool: string
+  readonly dialect: string
+  readonly args: Readonly<Record<string, unknown>>
+  readonly reason: string
+  readonly binding: string
+  readonly askedAt: number
+  readonly diff?: string
+  readonly always?: Rule
+  readonly description: {
+    readonly risk: Risk
+    readonly parameters: ReadonlyArray<{ readonly name: string; readonly value: string }>
+    readonly filesAffected: ReadonlyArray<string>
+    readonly command?: string
+    readonly url?: string
+    readonly host?: string
+    readonly types?: string
+    readonly detail?: string
+  }
+}
+
+export interface ApprovalAnswer {
+  readonly approved: boolean
+  readonly binding: string
+  readonly modifiedArgs?: Readonly<Record<string, unknown>>
+  readonly remember?: boolean
+}
+
+export interface Touches {
+  readonly risk: Risk
+  readonly reads?: ReadonlyArray<string>
+  readonly writes?: ReadonlyArray<{ readonly path: string; readonly exists: boolean }>
+  readonly runs?: string
+  readonly fetches?: string
+  readonly types?: string
+}
+
+export interface Decision {
+  readonly decision: "allow" | "deny"
+  readonly by: "policy" | "person"
+  readonly reason: string
+  readonly rule?: string
+}
+
+export interface JournalEvent {
+  readonly type: string
+  readonly seq: number
+  readonly at: string
+  readonly [field: string]: unknown
+}
+
+export interface RunName {
+  readonly name: string
+  readonly bytes: number
+}
+
+export interface Preview {
+  readonly ok: boolean
+  readonly preview?: { readonly facts: unknown; readonly asks: boolean; readonly diff?: string }
+  readonly error?: { readonly message: string }
+}
+
+export interface SimulatedCall {
+  readonly requestId: string
+  readonly tool: string
+  readonly recorded: Decision
+  readonly simulated: { readonly decision: "allow" | "ask" | "deny"; readonly reason: string }
+  readonly change: "same" | "less" | "more"
+}
+
+export interface Simulation {
+  readonly counts: { readonly allow: number; readonly ask: number; readonly deny: number }
+  readonly flips: ReadonlyArray<SimulatedCall>
+  readonly undecided: number
+  readonly proposals: ReadonlyArray<{ readonly rule: Rule; readonly questionsSpared: number }>
+}

@@ -1,0 +1,15 @@
+import type { WorkspaceApi } from "./api.ts"
+import type { CallLog } from "./call-log.ts"
+import type { OpenRequest } from "./wire.ts"
+
+/** What every screen is given: the workspace it shows, and what is known of it. */
+export interface ScreenProps {
+  readonly api: WorkspaceApi
+  readonly workspace: string
+  readonly run: string
+  readonly item: string | undefined
+  readonly log: CallLog
+  readonly requests: ReadonlyArray<OpenRequest>
+  readonly reloadApprovals: () => Promise<void>
+  readonly hasShortcuts: boolean
+}
