@@ -68,6 +68,11 @@ const serverBesides: Fence = {
     "The command asks `haft` for a host, and @haft/server for a server; what it needs from below, `haft` exports."
 }
 
+const aloneInTheBrowser: Fence = {
+  group: noneOfOurs(),
+  message: "The console runs in a browser and knows the server's HTTP interface, nothing else of ours."
+}
+
 const fence = (files: Array<string>, fences: ReadonlyArray<Fence>): Override => ({
   files,
   rules: {
@@ -136,6 +141,23 @@ export default {
     fence(["packages/*-tools/src/**"], [toolsApart, machine, vendors, barrel, otherSources]),
     fence(["apps/*/src/**"], [throughTheFacade, machine, vendors, barrel, otherSources]),
     fence(["apps/cli/src/**"], [serverBesides, machine, vendors, barrel, otherSources]),
+    fence(["apps/console/src/**"], [aloneInTheBrowser, machine, vendors, barrel, otherSources]),
+    {
+      files: ["apps/console/src/**"],
+      plugins: ["react", "jsx-a11y"],
+      rules: {
+        "react/rules-of-hooks": "error",
+        "react/exhaustive-deps": "error",
+        // An effect may run again for a change that it does not look at.
+        "react/exhaustive-effect-dependencies": "off",
+        // An svg is one picture by its role only.
+        "jsx-a11y/prefer-tag-over-role": "off",
+        // The compiler makes the import.
+        "react/react-in-jsx-scope": "off",
+        // A style sheet is imported for what it does.
+        "import/no-unassigned-import": ["error", { allow: ["**/*.css"] }]
+      }
+    },
     {
       files: ["packages/core/src/**", "packages/dialects/src/**"],
       rules: {

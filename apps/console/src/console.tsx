@@ -101,4 +101,6 @@ export const Console = ({ api, workspace: { name, run }, workspaces, route }: Co
 }
 
 const waitingText = (tools: ReadonlyArray<string>): string =>
-  tools.length === 1 ? `${tools[0]} waits for approval` : `${tools.length} requests wait for approval, the last of ${tools.at(-1)}`
+  tools.length === 1
+    ? `${tools[0]} waits for approval`
+    : `${tools.length} requests wait for approval, the last of ${tools.at(-1)}`

@@ -80,9 +80,7 @@ const Cells = ({ side, line, other }: CellsProps) => {
     <>
       <td className={`diff-number ${side} ${kind}`}>{line?.number}</td>
       <td className={`diff-text ${side} ${kind}`}>
-        {line?.isChanged === true && (
-          <span className="for-readers">{side === "before" ? "removed: " : "added: "}</span>
-        )}
+        {line?.isChanged === true && <span className="for-readers">{side === "before" ? "removed: " : "added: "}</span>}
         {line !== undefined && <Text line={line} other={other} />}
       </td>
     </>

@@ -79,8 +79,21 @@ export const latencyByTool = (calls: ReadonlyArray<RecordedCall>): ReadonlyArray
 
 /** Who let calls through, and who did not. */
 export const countDecisions = (calls: ReadonlyArray<RecordedCall>): ReadonlyArray<DecisionCount> => {
-  const names = { allow: { policy: "Allowed by policy", person: "Approved by a person" }, deny: { policy: "Denied by policy", person: "Refused by a person" } } as const
-  const counts = new Map(Object.values(names).flatMap(({ policy, person }) => [[policy, 0], [person, 0]] as const).map(([name, count]) => [name as string, count as number]))
+  const names = {
+    allow: { policy: "Allowed by policy", person: "Approved by a person" },
+    deny: { policy: "Denied by policy", person: "Refused by a person" }
+  } as const
+  const counts = new Map(
+    Object.values(names)
+      .flatMap(
+        ({ policy, person }) =>
+          [
+            [policy, 0],
+            [person, 0]
+          ] as const
+      )
+      .map(([name, count]) => [name as string, count as number])
+  )
   for (const { approval } of calls) {
     if (approval === undefined) continue
     const name = names[approval.decision][approval.by]

@@ -11,7 +11,9 @@ const riskNames: Readonly<Record<Risk, string>> = {
   dangerous: "dangerous"
 }
 
-export const RiskBadge = ({ risk }: { readonly risk: Risk }) => <span className={`badge ${risk}`}>{riskNames[risk]}</span>
+export const RiskBadge = ({ risk }: { readonly risk: Risk }) => (
+  <span className={`badge ${risk}`}>{riskNames[risk]}</span>
+)
 
 export const StateBadge = ({ state }: { readonly state: CallState }) => (
   <span className={`state ${state}`}>{stateNames[state]}</span>
@@ -28,6 +30,14 @@ export const Json = ({ value }: { readonly value: unknown }) => (
 export const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <section className="section">
     <h3>{title}</h3>
+    {children}
+  </section>
+)
+
+/** A wide table that can be moved sideways, by keyboard too. */
+export const ScrollBox = ({ label, children }: { readonly label: string; readonly children: ReactNode }) => (
+  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- arrow keys scroll only what has the focus
+  <section className="table-scroller" tabIndex={0} aria-label={label}>
     {children}
   </section>
 )

@@ -34,7 +34,13 @@ export const TimePlot = ({ buckets }: { readonly buckets: ReadonlyArray<TimeBuck
             <g key={from}>
               <title>{`${clock(from)}: ${succeeded} succeeded, ${failed} failed`}</title>
               <rect className="good" x={x} width={barWidth} y={y(succeeded)} height={bottom - y(succeeded)} />
-              <rect className="bad" x={x} width={barWidth} y={y(succeeded + failed)} height={y(succeeded) - y(succeeded + failed)} />
+              <rect
+                className="bad"
+                x={x}
+                width={barWidth}
+                y={y(succeeded + failed)}
+                height={y(succeeded) - y(succeeded + failed)}
+              />
             </g>
           )
         })}
@@ -61,7 +67,12 @@ export const LatencyPlot = ({ latencies }: { readonly latencies: ReadonlyArray<T
   const powers = Array.from({ length: most - least + 1 }, (_, index) => 10 ** (least + index))
   return (
     <div ref={box}>
-      <svg width={width} height={height} role="img" aria-label="How long calls took, by tool; the table has the numbers">
+      <svg
+        width={width}
+        height={height}
+        role="img"
+        aria-label="How long calls took, by tool; the table has the numbers"
+      >
         {powers.map((power, index) => (
           <g key={power}>
             <line className="grid" x1={x(power)} x2={x(power)} y1={4} y2={height - 22} />

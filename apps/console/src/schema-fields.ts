@@ -24,17 +24,21 @@ export type FieldsRead =
 const longNames = /content|code|patch|diff|text|stdin|replace|find/i
 
 export const fieldsOf = (schema: JsonSchema): ReadonlyArray<SchemaField> =>
-  Object.entries(schema.properties ?? {}).map(([name, property]) => ({
-    name,
-    kind: kindOf(name, property),
-    description: property.description ?? "",
-    isRequired: schema.required?.includes(name) ?? false,
-    choices: (property.enum ?? []).map(String),
-    isInteger: property.type === "integer",
-    ...(property.minimum !== undefined && { minimum: property.minimum }),
-    ...(property.maximum !== undefined && { maximum: property.maximum }),
-    ...(property.default !== undefined && { fallback: property.default })
-  }))
+  Object.entries(schema.properties ?? {}).map(([name, property]) =>
+    fieldOf(name, property, schema.required?.includes(name) ?? false)
+  )
+
+const fieldOf = (name: string, property: JsonSchema, isRequired: boolean): SchemaField => ({
+  name,
+  kind: kindOf(name, property),
+  description: property.description ?? "",
+  isRequired,
+  choices: (property.enum ?? []).map(String),
+  isInteger: property.type === "integer",
+  ...(property.minimum !== undefined && { minimum: property.minimum }),
+  ...(property.maximum !== undefined && { maximum: property.maximum }),
+  ...(property.default !== undefined && { fallback: property.default })
+})
 
 const kindOf = (name: string, property: JsonSchema): SchemaField["kind"] => {
   if (property.enum !== undefined && property.enum.every((choice) => typeof choice === "string")) return "choice"
@@ -48,10 +52,8 @@ const kindOf = (name: string, property: JsonSchema): SchemaField["kind"] => {
 }
 
 /** The texts a form begins with. */
-export const textsOf = (
-  fields: ReadonlyArray<SchemaField>,
-  values: Readonly<Record<string, unknown>>
-): FieldTexts => Object.fromEntries(fields.map((field) => [field.name, textOf(field, values[field.name])]))
+export const textsOf = (fields: ReadonlyArray<SchemaField>, values: Readonly<Record<string, unknown>>): FieldTexts =>
+  Object.fromEntries(fields.map((field) => [field.name, textOf(field, values[field.name])]))
 
 const textOf = ({ kind }: SchemaField, value: unknown): string => {
   if (value === undefined) return ""
@@ -86,31 +88,25 @@ export const readFields = (
   return Object.keys(problems).length > 0 ? { problems } : { values }
 }
 
-const readField = (field: SchemaField, text: string): { readonly value: unknown } | { readonly problem: string } => {
-  switch (field.kind) {
-    case "text":
-    case "long_text":
-    case "choice":
-      return { value: text }
-    case "boolean":
-      return { value: text === "true" }
-    case "lines":
-      return { value: text.split("\n") }
-    case "number":
-      return readNumber(field, text)
-    case "json":
-      try {
-        return { value: JSON.parse(text) as unknown }
-      } catch {
-        return { problem: "This is not JSON." }
-      }
+type FieldRead = { readonly value: unknown } | { readonly problem: string }
+
+const readField = (field: SchemaField, text: string): FieldRead => {
+  if (field.kind === "boolean") return { value: text === "true" }
+  if (field.kind === "lines") return { value: text.split("\n") }
+  if (field.kind === "number") return readNumber(field, text)
+  if (field.kind === "json") return readJson(text)
+  return { value: text }
+}
+
+const readJson = (text: string): FieldRead => {
+  try {
+    return { value: JSON.parse(text) as unknown }
+  } catch {
+    return { problem: "This is not JSON." }
   }
 }
 
-const readNumber = (
-  { minimum, maximum, isInteger }: SchemaField,
-  text: string
-): { readonly value: number } | { readonly problem: string } => {
+const readNumber = ({ minimum, maximum, isInteger }: SchemaField, text: string): FieldRead => {
   const value = Number(text)
   if (!Number.isFinite(value)) return { problem: "This is not a number." }
   if (isInteger && !Number.isInteger(value)) return { problem: "This must be a whole number." }

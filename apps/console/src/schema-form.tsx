@@ -1,4 +1,4 @@
-import { type ReactNode, type SubmitEvent, useId, useMemo, useRef, useState } from "react"
+import { type ReactNode, type SubmitEvent, useEffect, useId, useMemo, useRef, useState } from "react"
 
 import { fieldsOf, readFields, type SchemaField, textsOf } from "./schema-fields.ts"
 import type { JsonSchema } from "./wire.ts"
@@ -25,11 +25,12 @@ export const SchemaForm = ({ schema, initial = noValues, onSubmit, children }: S
   const read = (): FieldValues | undefined => {
     const outcome = readFields(fields, texts, initial)
     setProblems("problems" in outcome ? outcome.problems : {})
-    if ("values" in outcome) return outcome.values
-    const [first] = Object.keys(outcome.problems)
-    form.current?.querySelector<HTMLElement>(`[name="${CSS.escape(first ?? "")}"]`)?.focus()
-    return undefined
+    return "values" in outcome ? outcome.values : undefined
   }
+  useEffect(() => {
+    const [first] = Object.keys(problems)
+    if (first !== undefined) form.current?.querySelector<HTMLElement>(`[name="${CSS.escape(first)}"]`)?.focus()
+  }, [problems])
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
     const values = read()
@@ -94,37 +95,25 @@ const Control = ({ id, field, text, problem, onChange }: FieldProps & { readonly
     onChange: (event: { readonly target: { readonly value: string } }) => onChange(event.target.value)
   }
   const fallback = field.fallback === undefined ? "" : fallbackText(field.fallback)
-  switch (field.kind) {
-    case "choice":
-    case "boolean": {
-      const choices = field.kind === "boolean" ? ["true", "false"] : field.choices
-      return (
-        <select {...shared}>
-          {(!field.isRequired || text === "") && (
-            <option value="">{fallback === "" ? "—" : `${fallback} (as usual)`}</option>
-          )}
-          {choices.map((choice) => (
-            <option key={choice}>{choice}</option>
-          ))}
-        </select>
-      )
-    }
-    case "long_text":
-    case "json":
-    case "lines":
-      return (
-        <textarea
-          {...shared}
-          rows={Math.min(14, Math.max(2, text.split("\n").length + 1))}
-          spellCheck={false}
-          placeholder={fallback}
-        />
-      )
-    case "number":
-      return <input {...shared} inputMode="decimal" placeholder={fallback} autoComplete="off" />
-    case "text":
-      return <input {...shared} placeholder={fallback} autoComplete="off" spellCheck={false} />
+  if (field.kind === "choice" || field.kind === "boolean") {
+    const choices = field.kind === "boolean" ? ["true", "false"] : field.choices
+    return (
+      <select {...shared}>
+        {(!field.isRequired || text === "") && (
+          <option value="">{fallback === "" ? "—" : `${fallback} (as usual)`}</option>
+        )}
+        {choices.map((choice) => (
+          <option key={choice}>{choice}</option>
+        ))}
+      </select>
+    )
   }
+  if (field.kind === "text" || field.kind === "number") {
+    const inputMode = field.kind === "number" ? "decimal" : "text"
+    return <input {...shared} inputMode={inputMode} placeholder={fallback} autoComplete="off" spellCheck={false} />
+  }
+  const rows = Math.min(14, Math.max(2, text.split("\n").length + 1))
+  return <textarea {...shared} rows={rows} spellCheck={false} placeholder={fallback} />
 }
 
 const fallbackText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value))

@@ -1,6 +1,6 @@
 import "@xterm/xterm/css/xterm.css"
 import { Terminal } from "@xterm/xterm"
-import { useEffect, useRef } from "react"
+import { useEffect, useEffectEvent, useRef } from "react"
 
 import type { WorkspaceApi } from "./api.ts"
 import { CastReader } from "./asciicast.ts"
@@ -21,8 +21,7 @@ const pollMs = 700
 export const TerminalView = ({ api, run, recording, label, isRunning, onTyped }: TerminalViewProps) => {
   const place = useRef<HTMLDivElement>(null)
   const shown = useRef<Terminal>(null)
-  const typed = useRef(onTyped)
-  typed.current = onTyped
+  const type = useEffectEvent((text: string) => onTyped?.(text))
 
   useEffect(() => {
     if (place.current === null) return undefined
@@ -37,7 +36,7 @@ export const TerminalView = ({ api, run, recording, label, isRunning, onTyped }:
     shown.current = terminal
     terminal.open(place.current)
     terminal.textarea?.setAttribute("aria-label", label)
-    terminal.onData((text) => typed.current?.(text))
+    terminal.onData((text) => type(text))
     return () => terminal.dispose()
   }, [label])
 

@@ -21,7 +21,6 @@ export const useApprovals = (
 
   useEffect(() => {
     const timer = window.setInterval(() => void reload(), betweenMs)
-    void reload()
     return () => window.clearInterval(timer)
   }, [reload])
 

@@ -18,8 +18,6 @@ export const useEvents = (
   const [connection, setConnection] = useState<Connection>("connecting")
 
   useEffect(() => {
-    setLog(emptyLog)
-    setConnection("connecting")
     const source = new EventSource(api.eventsAddress)
     let arrived: Array<{ readonly run: string; readonly event: JournalEvent }> = []
     let timer = 0
@@ -49,9 +47,7 @@ export const useEvents = (
     // The stream begins with the last events only; the record has those before them.
     let isOver = false
     api.lastEvents(run).then(
-      (events) => {
-        if (!isOver) setLog((before) => applyEvents(before, run, events))
-      },
+      (events) => isOver || setLog((before) => applyEvents(before, run, events)),
       () => {}
     )
     return () => {

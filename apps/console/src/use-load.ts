@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from "react"
+import { useCallback, useEffect, useRef, useState } from "react"
 
 export type Loaded<A> =
   | { readonly state: "loading" }
@@ -8,19 +8,25 @@ export type Loaded<A> =
 /** Loads something when it is first shown, and again when `load` changes or `reload` is called. */
 export const useLoad = <A>(load: () => Promise<A>): { readonly loaded: Loaded<A>; readonly reload: () => void } => {
   const [loaded, setLoaded] = useState<Loaded<A>>({ state: "loading" })
-  const [round, setRound] = useState(0)
-  useEffect(() => {
-    let isOver = false
-    load().then(
-      (value) => !isOver && setLoaded({ state: "ready", value }),
-      (error: unknown) => !isOver && setLoaded({ state: "failed", message: messageOf(error) })
-    )
-    return () => {
-      isOver = true
+  const latest = useRef(0)
+  const reload = useCallback(() => {
+    const round = ++latest.current
+    const settle = (next: Loaded<A>): void => {
+      if (round === latest.current) setLoaded(next)
     }
-    // `round` is there to load once more.
-  }, [load, round])
-  return { loaded, reload: useCallback(() => setRound((before) => before + 1), []) }
+    load().then(
+      (value) => settle({ state: "ready", value }),
+      (error: unknown) => settle({ state: "failed", message: messageOf(error) })
+    )
+  }, [load])
+  useEffect(() => {
+    const rounds = latest
+    reload()
+    return () => {
+      rounds.current++
+    }
+  }, [reload])
+  return { loaded, reload }
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,20 +1,19 @@
-import { useEffect, useRef } from "react"
+import { useEffect, useEffectEvent } from "react"
 
 export type Shortcuts = Readonly<Record<string, () => void>>
 
 /** Single keys that do something, wherever no text is being typed. A key that is held down counts once. */
 export const useShortcuts = (shortcuts: Shortcuts, isOn: boolean): void => {
-  const current = useRef(shortcuts)
-  current.current = shortcuts
+  const press = useEffectEvent((event: KeyboardEvent): void => {
+    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+    const action = Object.hasOwn(shortcuts, event.key) ? shortcuts[event.key] : undefined
+    if (action === undefined) return
+    event.preventDefault()
+    action()
+  })
   useEffect(() => {
     if (!isOn) return undefined
-    const listener = (event: KeyboardEvent): void => {
-      if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-      const action = Object.hasOwn(current.current, event.key) ? current.current[event.key] : undefined
-      if (action === undefined) return
-      event.preventDefault()
-      action()
-    }
+    const listener = (event: KeyboardEvent): void => press(event)
     document.addEventListener("keydown", listener)
     return () => document.removeEventListener("keydown", listener)
   }, [isOn])

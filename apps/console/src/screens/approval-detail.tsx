@@ -34,12 +34,7 @@ export const ApprovalDetail = (props: ApprovalDetailProps) => {
       <div className="answers">
         {mode === "look" && (
           <>
-            <button
-              type="button"
-              className="primary"
-              disabled={isSending}
-              onClick={() => onAnswer({ approved: true })}
-            >
+            <button type="button" className="primary" disabled={isSending} onClick={() => onAnswer({ approved: true })}>
               Approve <Key>a</Key>
             </button>
             <button type="button" className="danger" disabled={isSending} onClick={() => onAnswer({ approved: false })}>
@@ -75,7 +70,7 @@ const AlwaysPanel = ({ request, isSending, onMode, onAnswer }: ApprovalDetailPro
   const [isJson, setIsJson] = useState(false)
   if (request.always === undefined) return null
   return (
-    <div className="panel" role="group" aria-label="The rule that would be stored">
+    <section className="panel" aria-label="The rule that would be stored">
       <p>
         This rule would be stored. It allows exactly this from now on:
         <button type="button" className="plain" onClick={() => setIsJson(!isJson)}>
@@ -98,7 +93,7 @@ const AlwaysPanel = ({ request, isSending, onMode, onAnswer }: ApprovalDetailPro
           Back
         </button>
       </div>
-    </div>
+    </section>
   )
 }
 

@@ -105,7 +105,7 @@ const UndoButton = ({ api, call }: { readonly api: WorkspaceApi; readonly call: 
       <button type="button" onClick={() => void undo()}>
         Undo this call
       </button>
-      <span role="status">{outcome}</span>
+      <output>{outcome}</output>
     </div>
   )
 }

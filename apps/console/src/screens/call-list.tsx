@@ -29,7 +29,7 @@ export const CallList = ({ workspace, calls, openKey, waiting }: CallListProps) 
   useEffect(() => {
     if (openIndex >= 0) virtualizer.scrollToIndex(openIndex, { align: "auto" })
     // Only when another call is opened: new calls must not pull the list along.
-    // oxlint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [openKey])
   return (
     <div className="call-scroller" ref={scroller}>

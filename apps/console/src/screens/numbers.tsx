@@ -3,7 +3,7 @@ import { useCallback, useMemo, useState } from "react"
 import { logOf } from "../call-log.ts"
 import { durationText } from "../describe-call.ts"
 import { callsOverTime, countDecisions, latencyByTool, percentile } from "../numbers.ts"
-import { Empty } from "../parts.tsx"
+import { Empty, ScrollBox } from "../parts.tsx"
 import { DecisionPlot, LatencyPlot, TimePlot } from "../plot.tsx"
 import { useLoad } from "../use-load.ts"
 import type { ScreenProps } from "../workspace.ts"
@@ -29,7 +29,10 @@ export const Numbers = ({ api, run, log: live }: ScreenProps) => {
   const times = ended.map(({ durationMs = 0 }) => durationMs).toSorted((one, other) => one - other)
   const tiles: ReadonlyArray<readonly [string, string]> = [
     ["calls", calls.length.toLocaleString()],
-    ["failed", ended.length === 0 ? "0" : `${failed.toLocaleString()} (${((failed / ended.length) * 100).toFixed(1)} %)`],
+    [
+      "failed",
+      ended.length === 0 ? "0" : `${failed.toLocaleString()} (${((failed / ended.length) * 100).toFixed(1)} %)`
+    ],
     ["half within", durationText(percentile(times, 50))],
     ["95 % within", durationText(percentile(times, 95))]
   ]
@@ -83,7 +86,7 @@ export const Numbers = ({ api, run, log: live }: ScreenProps) => {
 }
 
 const LatencyTable = ({ latencies }: { readonly latencies: ReturnType<typeof latencyByTool> }) => (
-  <div className="table-scroller" tabIndex={0} role="region" aria-label="Figures by tool">
+  <ScrollBox label="Figures by tool">
     <table>
       <thead>
         <tr>
@@ -108,5 +111,5 @@ const LatencyTable = ({ latencies }: { readonly latencies: ReturnType<typeof lat
         ))}
       </tbody>
     </table>
-  </div>
+  </ScrollBox>
 )

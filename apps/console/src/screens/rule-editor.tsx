@@ -47,7 +47,7 @@ export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => 
         Tool
         <input value={tool} onChange={(event) => setTool(event.target.value)} required list={listId} />
         <datalist id={listId}>
-          {tools.state === "ready" && tools.value.map(({ name }) => <option key={name} value={name} />)}
+          {tools.state === "ready" && tools.value.map(({ name }) => <option key={name}>{name}</option>)}
         </datalist>
       </label>
       <label className="field">

@@ -107,12 +107,7 @@ const RuleActions = ({ rule, onEnable, onEdit, onRemove }: RuleActionsProps) => 
   return (
     <div className="buttons">
       <label className="check">
-        <input
-          type="checkbox"
-          role="switch"
-          checked={rule.enabled}
-          onChange={(event) => onEnable(event.target.checked)}
-        />
+        <input type="checkbox" checked={rule.enabled} onChange={(event) => onEnable(event.target.checked)} />
         <span>
           On<span className="for-readers">: {rule.id}</span>
         </span>

@@ -1,7 +1,7 @@
 import { useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
-import { Problem, Section } from "../parts.tsx"
+import { Problem, ScrollBox, Section } from "../parts.tsx"
 import { messageOf } from "../use-load.ts"
 import type { Rule, Simulation } from "../wire.ts"
 import { RuleSummary } from "./rule-summary.tsx"
@@ -59,7 +59,7 @@ const Outcome = ({ outcome, onAccept }: { readonly outcome: Simulation; readonly
       </dl>
       <Section title={flips.length === 0 ? "Nothing would change" : `${flips.length} calls would go another way`}>
         {flips.length > 0 && (
-          <div className="table-scroller" tabIndex={0} role="region" aria-label="Calls that would go another way">
+          <ScrollBox label="Calls that would go another way">
             <table>
               <thead>
                 <tr>
@@ -82,7 +82,7 @@ const Outcome = ({ outcome, onAccept }: { readonly outcome: Simulation; readonly
                 ))}
               </tbody>
             </table>
-          </div>
+          </ScrollBox>
         )}
       </Section>
       {proposals.length > 0 && (

@@ -99,7 +99,9 @@ const useTyping = (api: WorkspaceApi, id: string, onProblem: (message: string | 
         while (waiting.current !== "") {
           const text = waiting.current
           waiting.current = ""
-          const reply = await api.call("write_terminal", { terminal_id: id, text, quiet_ms: 50 }, "haft").catch(messageOf)
+          const reply = await api
+            .call("write_terminal", { terminal_id: id, text, quiet_ms: 50 }, "haft")
+            .catch(messageOf)
           onProblem(problemIn(reply))
         }
         isSending.current = false
