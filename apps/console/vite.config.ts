@@ -6,7 +6,5 @@ export default defineConfig({
     // The server's content security policy lets no inline script through, and no data: module either.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0
-  },
-  // While developing: the API of a server that runs beside it.
-  server: { proxy: { "/v1": "http://127.0.0.1:4711" } }
+  }
 })

@@ -15,6 +15,12 @@ export const DiffView = ({ text }: { readonly text: string }) => {
       {files.map((file) => (
         <table key={`${file.before}\n${file.after}`} className="diff-file">
           <caption>{nameOf(file.before, file.after)}</caption>
+          <colgroup>
+            <col className="diff-numbers" />
+            <col />
+            <col className="diff-numbers" />
+            <col />
+          </colgroup>
           <thead className="for-readers">
             <tr>
               <th scope="col">Line before</th>

@@ -82,6 +82,7 @@ const keys: ReadonlyArray<readonly [key: string, action: string]> = [
   ["j  k", "next and previous request or call"],
   ["a", "approve"],
   ["d", "deny"],
+  ["r", "deny with a reason"],
   ["e", "edit the arguments"],
   ["w", "approve always (shows the rule first)"],
   ["/", "search the activity"],

@@ -65,6 +65,7 @@ export const LatencyPlot = ({ latencies }: { readonly latencies: ReadonlyArray<T
   const x = (milliseconds: number): number =>
     left + ((Math.log10(Math.max(milliseconds, 10 ** least)) - least) / (most - least)) * (width - left - 16)
   const powers = Array.from({ length: most - least + 1 }, (_, index) => 10 ** (least + index))
+  const every = Math.ceil((powers.length * 58) / (width - left))
   return (
     <div ref={box}>
       <svg
@@ -76,9 +77,11 @@ export const LatencyPlot = ({ latencies }: { readonly latencies: ReadonlyArray<T
         {powers.map((power, index) => (
           <g key={power}>
             <line className="grid" x1={x(power)} x2={x(power)} y1={4} y2={height - 22} />
-            <text x={x(power)} y={height - 6} textAnchor={index === powers.length - 1 ? "end" : "middle"}>
-              {power < 1 ? `${power} ms` : durationText(power).replace(".0", "")}
-            </text>
+            {index % every === 0 && (
+              <text x={x(power)} y={height - 6} textAnchor={index === powers.length - 1 ? "end" : "middle"}>
+                {power < 1000 ? `${power} ms` : `${power / 1000} s`}
+              </text>
+            )}
           </g>
         ))}
         {latencies.map(({ tool, median, p95, p99 }, index) => {

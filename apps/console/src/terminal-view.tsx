@@ -73,5 +73,5 @@ export const TerminalView = ({ api, run, recording, label, isRunning, onTyped }:
     if (onTyped !== undefined) terminal.focus()
   }, [onTyped])
 
-  return <div className="terminal" ref={place} />
+  return <div className="terminal-place" ref={place} />
 }

@@ -75,6 +75,7 @@ export interface ApprovalAnswer {
   readonly binding: string
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
   readonly remember?: boolean
+  readonly reason?: string
 }
 
 export interface Touches {

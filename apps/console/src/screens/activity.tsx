@@ -68,7 +68,7 @@ export const Activity = ({ api, workspace, run, item, log: live, requests, hasSh
             <input
               ref={searchBox}
               type="search"
-              placeholder="Search path, command, tool"
+              placeholder="Search"
               value={search}
               onChange={(event) => setSearch(event.target.value)}
             />

@@ -1,19 +1,20 @@
-import { type RefObject, useState } from "react"
+import { type RefObject, type SubmitEvent, useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
 import { DiffView } from "../diff-view.tsx"
+import { parseDiff } from "../diff.ts"
 import { Json, Key, RiskBadge, Section } from "../parts.tsx"
 import type { ApprovalAnswer, OpenRequest } from "../wire.ts"
 import { EditArguments } from "./edit-arguments.tsx"
 import { RuleSummary } from "./rule-summary.tsx"
 
-export type DetailMode = "look" | "edit" | "always"
+export type DetailMode = "look" | "edit" | "always" | "deny"
 
 interface ApprovalDetailProps {
   readonly api: WorkspaceApi
   readonly request: OpenRequest
   readonly mode: DetailMode
-  readonly isSending: boolean
+  readonly isBusy: boolean
   readonly heading: RefObject<HTMLHeadingElement | null>
   readonly onMode: (mode: DetailMode) => void
   readonly onAnswer: (answer: Omit<ApprovalAnswer, "binding">) => void
@@ -21,7 +22,7 @@ interface ApprovalDetailProps {
 
 /** A request in full, and the answers to it. */
 export const ApprovalDetail = (props: ApprovalDetailProps) => {
-  const { api, request, mode, isSending, heading, onMode, onAnswer } = props
+  const { api, request, mode, isBusy, heading, onMode, onAnswer } = props
   const { tool, reason, description } = request
   return (
     <>
@@ -34,11 +35,14 @@ export const ApprovalDetail = (props: ApprovalDetailProps) => {
       <div className="answers">
         {mode === "look" && (
           <>
-            <button type="button" className="primary" disabled={isSending} onClick={() => onAnswer({ approved: true })}>
+            <button type="button" className="primary" disabled={isBusy} onClick={() => onAnswer({ approved: true })}>
               Approve <Key>a</Key>
             </button>
-            <button type="button" className="danger" disabled={isSending} onClick={() => onAnswer({ approved: false })}>
+            <button type="button" className="danger" disabled={isBusy} onClick={() => onAnswer({ approved: false })}>
               Deny <Key>d</Key>
+            </button>
+            <button type="button" onClick={() => onMode("deny")}>
+              Deny with reason <Key>r</Key>
             </button>
             <button type="button" onClick={() => onMode("edit")}>
               Edit <Key>e</Key>
@@ -51,6 +55,7 @@ export const ApprovalDetail = (props: ApprovalDetailProps) => {
           </>
         )}
         {mode === "always" && <AlwaysPanel {...props} />}
+        {mode === "deny" && <DenyPanel {...props} />}
       </div>
       {mode === "edit" ? (
         <EditArguments
@@ -66,7 +71,7 @@ export const ApprovalDetail = (props: ApprovalDetailProps) => {
   )
 }
 
-const AlwaysPanel = ({ request, isSending, onMode, onAnswer }: ApprovalDetailProps) => {
+const AlwaysPanel = ({ request, isBusy, onMode, onAnswer }: ApprovalDetailProps) => {
   const [isJson, setIsJson] = useState(false)
   if (request.always === undefined) return null
   return (
@@ -84,7 +89,7 @@ const AlwaysPanel = ({ request, isSending, onMode, onAnswer }: ApprovalDetailPro
           className="primary"
           // oxlint-disable-next-line jsx-a11y/no-autofocus -- it was just asked for, and Enter is the next key
           autoFocus
-          disabled={isSending}
+          disabled={isBusy}
           onClick={() => onAnswer({ approved: true, remember: true })}
         >
           Approve and store the rule
@@ -97,8 +102,39 @@ const AlwaysPanel = ({ request, isSending, onMode, onAnswer }: ApprovalDetailPro
   )
 }
 
+const DenyPanel = ({ isBusy, onMode, onAnswer }: ApprovalDetailProps) => {
+  const [reason, setReason] = useState("")
+  const send = (event: SubmitEvent): void => {
+    event.preventDefault()
+    onAnswer({ approved: false, ...(reason !== "" && { reason }) })
+  }
+  return (
+    <form className="panel" onSubmit={send}>
+      <label className="field">
+        Why not? The agent is told.
+        <input
+          value={reason}
+          maxLength={2000}
+          onChange={(event) => setReason(event.target.value)}
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- it was just asked for
+          autoFocus
+        />
+      </label>
+      <div className="buttons">
+        <button type="submit" className="danger" disabled={isBusy}>
+          Deny
+        </button>
+        <button type="button" onClick={() => onMode("look")}>
+          Back
+        </button>
+      </div>
+    </form>
+  )
+}
+
 const RequestBody = ({ request: { description, diff } }: { readonly request: OpenRequest }) => {
   const { command, url, host, types, filesAffected, parameters, detail } = description
+  const isShownInDiff = diff !== undefined && filesAffected.length === parseDiff(diff).length
   return (
     <>
       {command !== undefined && (
@@ -116,7 +152,7 @@ const RequestBody = ({ request: { description, diff } }: { readonly request: Ope
           <pre className="block">{types}</pre>
         </Section>
       )}
-      {filesAffected.length > 0 && (
+      {filesAffected.length > 0 && !isShownInDiff && (
         <Section title={filesAffected.length === 1 ? "Changes a file" : `Changes ${filesAffected.length} files`}>
           <ul className="paths">
             {filesAffected.map((path) => (

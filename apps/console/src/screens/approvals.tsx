@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react"
+import { useEffect, useMemo, useRef, useState } from "react"
 
 import { timeText } from "../describe-call.ts"
 import { Empty, Problem, RiskBadge } from "../parts.tsx"
@@ -12,13 +12,15 @@ import { ApprovalDetail, type DetailMode } from "./approval-detail.tsx"
 const readingMs = 400
 
 /** What waits for a person, and the one that is being looked at. */
-export const Approvals = ({ api, requests, reloadApprovals, hasShortcuts }: ScreenProps) => {
+export const Approvals = ({ api, requests: open, reloadApprovals, hasShortcuts }: ScreenProps) => {
+  const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set())
+  const requests = useMemo(() => open.filter(({ id }) => !answered.has(id)), [open, answered])
   const [selectedId, setSelectedId] = useState<string>()
   const [mode, setMode] = useState<DetailMode>("look")
   const [problem, setProblem] = useState<string>()
   const [isSending, setIsSending] = useState(false)
+  const [isFresh, setIsFresh] = useState(false)
   const heading = useRef<HTMLHeadingElement>(null)
-  const replacedAt = useRef(Number.NEGATIVE_INFINITY)
   const shownId = useRef<string>(undefined)
 
   const position = Math.max(
@@ -31,17 +33,28 @@ export const Approvals = ({ api, requests, reloadApprovals, hasShortcuts }: Scre
     const before = shownId.current
     shownId.current = selected?.id
     if (before === undefined || before === selected?.id) return
-    setMode("look")
     heading.current?.focus()
-    if (!requests.some(({ id }) => id === before)) replacedAt.current = performance.now()
-  }, [selected?.id, requests])
+  }, [selected?.id])
+  useEffect(() => {
+    if (!isFresh) return undefined
+    const timer = window.setTimeout(() => setIsFresh(false), readingMs)
+    return () => window.clearTimeout(timer)
+  }, [isFresh])
+
+  const [lookedAt, setLookedAt] = useState(selected?.id)
+  if (lookedAt !== selected?.id) {
+    setLookedAt(selected?.id)
+    setMode("look")
+    if (lookedAt !== undefined && !requests.some(({ id }) => id === lookedAt)) setIsFresh(true)
+  }
 
   const answer = async (given: Omit<ApprovalAnswer, "binding">): Promise<void> => {
-    if (selected === undefined || isSending || performance.now() - replacedAt.current < readingMs) return
+    if (selected === undefined || isSending || isFresh) return
     setIsSending(true)
     setProblem(undefined)
     try {
       await api.answer(selected.id, { ...given, binding: selected.binding })
+      setAnswered((before) => new Set([...before, selected.id]))
     } catch (error) {
       setProblem(messageOf(error))
     } finally {
@@ -60,7 +73,8 @@ export const Approvals = ({ api, requests, reloadApprovals, hasShortcuts }: Scre
       ArrowDown: () => move(1),
       ArrowUp: () => move(-1),
       a: () => mode === "look" && void answer({ approved: true }),
-      d: () => void answer({ approved: false }),
+      d: () => mode === "look" && void answer({ approved: false }),
+      r: () => setMode("deny"),
       e: () => setMode("edit"),
       w: () => selected?.always !== undefined && setMode("always"),
       Escape: () => setMode("look")
@@ -116,7 +130,7 @@ export const Approvals = ({ api, requests, reloadApprovals, hasShortcuts }: Scre
           api={api}
           request={selected}
           mode={mode}
-          isSending={isSending}
+          isBusy={isSending || isFresh}
           heading={heading}
           onMode={setMode}
           onAnswer={(given) => void answer(given)}

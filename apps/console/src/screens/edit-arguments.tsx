@@ -35,7 +35,7 @@ export const EditArguments = ({ api, request, onApprove, onCancel }: EditArgumen
       .then(setPreview, () => {})
   }
   return (
-    <div ref={place}>
+    <div ref={place} className="edit">
       <Section title="Edit the arguments">
         <Loading loaded={loaded}>
           {(schema) => (
@@ -59,9 +59,11 @@ export const EditArguments = ({ api, request, onApprove, onCancel }: EditArgumen
       </Section>
       <Problem>{preview?.error?.message}</Problem>
       {preview?.preview?.diff !== undefined && (
-        <Section title="What these arguments would change">
-          <DiffView text={preview.preview.diff} />
-        </Section>
+        <div ref={(shown) => shown?.scrollIntoView({ block: "nearest" })}>
+          <Section title="What these arguments would change">
+            <DiffView text={preview.preview.diff} />
+          </Section>
+        </div>
       )}
     </div>
   )

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest"
+
+import { changedPart, parseDiff } from "./diff.ts"
+
+const same = (number: number, text: string) => ({ number, text, isChanged: false })
+const changed = (number: number, text: string) => ({ number, text, isChanged: true })
+
+describe("a unified diff", () => {
+  it("is read side by side, replaced lines beside what replaces them", () => {
+    const text = "--- a/x.txt\n+++ b/x.txt\n@@ -1,4 +1,4 @@ main\n one\n-two\n-three\n+TWO\n four\n+five\n"
+    expect(parseDiff(text)).toEqual([
+      {
+        before: "x.txt",
+        after: "x.txt",
+        hunks: [
+          {
+            title: "main",
+            rows: [
+              { before: same(1, "one"), after: same(1, "one") },
+              { before: changed(2, "two"), after: changed(2, "TWO") },
+              { before: changed(3, "three") },
+              { before: same(4, "four"), after: same(3, "four") },
+              { after: changed(4, "five") }
+            ]
+          }
+        ]
+      }
+    ])
+  })
+
+  it("shows a removed line that looks like a header as what it is", () => {
+    const text = "--- a/x.sql\n+++ b/x.sql\n@@ -1,2 +1,2 @@\n--- drop\n+++ keep\n same\n"
+    const [file, ...others] = parseDiff(text)
+    expect(others).toEqual([])
+    expect(file?.hunks[0]?.rows).toEqual([
+      { before: changed(1, "-- drop"), after: changed(1, "++ keep") },
+      { before: same(2, "same"), after: same(2, "same") }
+    ])
+  })
+
+  it("has as many files as it names, new and deleted ones too", () => {
+    const text =
+      "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+one\n\\ No newline at end of file\n--- a/old.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n"
+    expect(parseDiff(text).map(({ before, after }) => [before, after])).toEqual([
+      ["/dev/null", "new.txt"],
+      ["old.txt", "/dev/null"]
+    ])
+  })
+
+  it("may come without line numbers, and as an envelope", () => {
+    const [file] = parseDiff("*** Begin Patch\n*** Update File: a.txt\n@@\n-x\n+y\n*** End Patch\n")
+    expect(file).toEqual({
+      before: "a.txt",
+      after: "a.txt",
+      hunks: [{ title: "", rows: [{ before: { text: "x", isChanged: true }, after: { text: "y", isChanged: true } }] }]
+    })
+  })
+
+  it.each(["", "not a diff", "--- a\nno plus", "@@ nonsense"])("that is none has no rows: %j", (text) => {
+    expect(parseDiff(text).flatMap(({ hunks }) => hunks)).toEqual([])
+  })
+})
+
+describe("the part that changed", () => {
+  it.each([
+    ["port = 80", "port = 8080", [9, 9]],
+    ["port = 8080", "port = 80", [9, 11]],
+    ["same", "same", [4, 4]],
+    ["", "all", [0, 0]],
+    ["aXb", "aYb", [1, 2]]
+  ])("of %j against %j", (one, other, [start, end]) => {
+    expect(changedPart(one, other)).toEqual({ start, end })
+  })
+})

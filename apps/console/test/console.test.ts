@@ -1,0 +1,244 @@
+import axe, { type AxeResults } from "axe-core"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+import { hasBrowser, launchBrowser, openConsole } from "./open-console.ts"
+
+const screens = ["approvals", "activity", "terminals", "tools", "rules", "numbers"]
+
+describe.skipIf(!hasBrowser)(
+  `the console in a browser${hasBrowser ? "" : ": skipped, /usr/bin/chromium is missing"}`,
+  () => {
+    let browser: Browser
+    beforeAll(async () => {
+      browser = await launchBrowser()
+    })
+    afterAll(() => browser?.close())
+
+    it("lets a person approve with edited arguments, shows the call, and takes it back", async () => {
+      await using console = await openConsole(browser, { "greeting.txt": "hello\n" })
+      const { page, workspace } = console
+      const reply = console.call("write_file", { path: "greeting.txt", content: "goodbye\n" })
+
+      await page.getByRole("heading", { name: /write_file/ }).waitFor()
+      const change = page.getByRole("table", { name: "greeting.txt" })
+      expect(await change.locator("td.diff-text.before").innerText()).toContain("hello")
+      expect(await change.locator("td.diff-text.after").innerText()).toContain("goodbye")
+      expect(workspace.read("greeting.txt")).toBe("hello\n")
+
+      await page.keyboard.press("e")
+      await page.getByLabel("content").fill("hello, world\n")
+      await page.getByRole("button", { name: "Preview" }).click()
+      await page.getByText("hello, world").last().waitFor()
+      await page.getByRole("button", { name: "Approve these arguments" }).click()
+      expect(await reply).toMatchObject({ ok: true, result: { path: "greeting.txt" } })
+      expect(workspace.read("greeting.txt")).toBe("hello, world\n")
+      await page.getByText("Nothing is waiting").waitFor()
+
+      await console.goTo("activity")
+      await page.getByRole("link", { name: /Done write_file greeting\.txt/ }).click()
+      await page.getByText("allow by person: approved").waitFor()
+      await page.getByRole("button", { name: "Undo this call" }).click()
+      await page.getByText("Taken back: greeting.txt").waitFor()
+      expect(workspace.read("greeting.txt")).toBe("hello\n")
+      await page.getByRole("link", { name: /Done undo/ }).waitFor()
+      expect(console.complaints).toEqual([])
+    })
+
+    it("changes nothing when a person refuses, and tells the agent why", async () => {
+      await using console = await openConsole(browser, { "keep.txt": "kept\n" })
+      const { page, workspace } = console
+      const reply = console.call("delete_path", { path: "keep.txt" })
+      await page.getByRole("heading", { name: /delete_path/ }).waitFor()
+      await page.keyboard.press("r")
+      await page.getByLabel("Why not? The agent is told.").fill("it is still needed")
+      await page.keyboard.press("Enter")
+      expect(await reply).toMatchObject({
+        ok: false,
+        error: { code: "approval_denied", message: expect.stringContaining("it is still needed") }
+      })
+      expect(workspace.read("keep.txt")).toBe("kept\n")
+      await console.goTo("activity")
+      await page.getByRole("link", { name: /Refused delete_path keep\.txt/ }).waitFor()
+      expect(console.complaints).toEqual([])
+    })
+
+    it("works through a queue by keyboard, and an answer does not hit the next request", async () => {
+      await using console = await openConsole(browser, { "one.txt": "1\n", "two.txt": "2\n" })
+      const { page, workspace } = console
+      const first = console.call("delete_path", { path: "one.txt" })
+      await page.getByRole("heading", { name: /delete_path/ }).waitFor()
+      const second = console.call("delete_path", { path: "two.txt" })
+      await page.getByRole("button", { name: /two\.txt/ }).waitFor()
+      await page.keyboard.press("a")
+      await page.keyboard.press("a")
+      expect(await first).toMatchObject({ ok: true })
+      await page
+        .getByRole("button", { name: /two\.txt/, pressed: false })
+        .and(page.locator("[aria-current=true]"))
+        .waitFor()
+      expect(workspace.exists("two.txt")).toBe(true)
+      await page
+        .getByRole("button", { name: "Deny d" })
+        .or(page.getByRole("button", { name: "Deny", exact: true }))
+        .click()
+      expect(await second).toMatchObject({ ok: false })
+      expect([workspace.exists("one.txt"), workspace.exists("two.txt")]).toEqual([false, true])
+    })
+
+    it("stores the rule that it showed, and the same call asks no more", async () => {
+      await using console = await openConsole(browser, { "log.txt": "" })
+      const { page } = console
+      const params = { path: "log.txt", content: "same\n" }
+      const reply = console.call("write_file", params)
+      await page.getByRole("heading", { name: /write_file/ }).waitFor()
+      await page.keyboard.press("w")
+      await page.getByText("exactly with").waitFor()
+      await page.keyboard.press("Enter")
+      expect(await reply).toMatchObject({ ok: true })
+      expect(await console.call("write_file", params)).toMatchObject({ ok: true })
+      await console.goTo("rules")
+      await page.getByText(/always, answered to/).waitFor()
+      await page.getByRole("checkbox").click()
+      await page.locator(".card.is-off").waitFor()
+      await page.getByRole("button", { name: /^Remove/ }).click()
+      await page.getByRole("button", { name: "Remove for good" }).click()
+      await page.getByText("No rules yet").waitFor()
+    })
+
+    it("adds a rule, refuses a bad one in words, and simulates", async () => {
+      await using console = await openConsole(browser)
+      const { page } = console
+      const reply = console.call("write_file", { path: "docs/a.md", content: "a\n" })
+      await page.getByRole("heading", { name: /write_file/ }).waitFor()
+      await page.keyboard.press("a")
+      await reply
+      await console.goTo("rules")
+      await page.getByRole("button", { name: "Add a rule" }).click()
+      await page.getByLabel("Name").fill("docs")
+      await page.getByLabel("Tool").fill("write_file")
+      await page.getByLabel(/^Conditions/).fill("{")
+      await page.getByRole("button", { name: "Save the rule" }).click()
+      await page.getByText("The conditions are not JSON.").waitFor()
+      await page.getByLabel(/^Conditions/).fill('{"touches":{"writes":"docs/**"}}')
+      await page.getByRole("button", { name: "Save the rule" }).click()
+      await page.getByRole("button", { name: "Edit docs" }).waitFor()
+      await page.getByRole("button", { name: "Try the rules" }).click()
+      await page.getByText("1 calls would go another way").waitFor()
+    })
+
+    it("tries a tool from its form, and says what is missing", async () => {
+      await using console = await openConsole(browser, { "a.txt": "alpha\n" })
+      const { page } = console
+      await console.goTo("tools")
+      await page.getByRole("link", { name: /^read_file/ }).click()
+      await page.getByLabel(/^start_line/).fill("zero")
+      await page.getByRole("button", { name: "Call" }).click()
+      await page.getByText("This is not a number.").waitFor()
+      await page.getByLabel(/^start_line/).fill("")
+      await page.getByLabel(/^path/).fill("a.txt")
+      await page.getByRole("button", { name: "Call" }).click()
+      await page.getByText(/alpha/).waitFor()
+      expect(console.complaints).toEqual([])
+    })
+
+    it("shows a terminal as it runs, and types into it when taken over", async () => {
+      await using console = await openConsole(browser)
+      const { page } = console
+      const opened = console.call("open_terminal", { command: "echo ready; cat" })
+      await page.getByRole("heading", { name: /open_terminal/ }).waitFor()
+      await page.keyboard.press("a")
+      expect(await opened).toMatchObject({ ok: true })
+      await console.goTo("terminals")
+      const rows = page.locator(".xterm-rows")
+      await rows.getByText("ready").waitFor()
+      await page.getByRole("button", { name: "Take over" }).click()
+      await page.keyboard.type("echoed by cat")
+      await page.keyboard.press("Enter")
+      await rows.getByText("echoed by cat").last().waitFor()
+      expect(console.complaints).toEqual([])
+    })
+
+    it("draws a bounded number of rows for 10,000 events", async () => {
+      await using console = await openConsole(browser)
+      const { page } = console
+      await page.route("**/runs/*/events?*", (route) => route.fulfill({ json: { events: manyEvents, total: 10_000 } }))
+      await page.reload()
+      await console.goTo("activity")
+      await page.getByText("5,000 calls").waitFor()
+      const rows = page.locator(".calls li")
+      expect(await rows.count()).toBeLessThan(60)
+      expect(await rows.first().getAttribute("aria-setsize")).toBe("5000")
+      await page.locator(".call-scroller").evaluate((scroller) => scroller.scrollTo(0, scroller.scrollHeight))
+      await page.locator('.calls li[aria-posinset="5000"]').waitFor()
+      expect(await rows.count()).toBeLessThan(60)
+      await page.getByRole("searchbox", { name: "Search" }).fill("4321.txt")
+      await page.getByText("1 calls").waitFor()
+      await console.goTo("numbers")
+      await page.getByText("5,000").first().waitFor()
+    })
+
+    it("has no serious problem of accessibility on any screen, light or dark", async () => {
+      await using console = await openConsole(browser, { "a.txt": "a\n" })
+      const { page } = console
+      await console.call("read_file", { path: "a.txt" })
+      await console.call("read_file", { path: "missing.txt" })
+      void console.call("write_file", { path: "a.txt", content: "b\n" })
+      await page.getByRole("heading", { name: /write_file/ }).waitFor()
+      const found: Array<string> = []
+      for (const screen of screens) {
+        await console.goTo(screen)
+        await page.locator(`main.${screen} h2`).first().waitFor({ state: "attached" })
+        if (screen === "activity") await page.getByRole("link", { name: /Failed read_file/ }).click()
+        if (screen === "tools") await page.getByRole("link", { name: /^edit_file/ }).click()
+        if (screen === "rules") await page.getByRole("button", { name: "Add a rule" }).click()
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme })
+          found.push(...(await seriousProblems(page)).map((problem) => `${screen}, ${colorScheme}: ${problem}`))
+        }
+      }
+      expect(found).toEqual([])
+    }, 120_000)
+
+    it("fits a phone: nothing is wider than the screen, and every screen can be reached", async () => {
+      await using console = await openConsole(browser, { "a.txt": "a\n" }, { viewport: { width: 390, height: 800 } })
+      const { page } = console
+      void console.call("write_file", { path: "a.txt", content: `${"long ".repeat(100)}\n` })
+      await page.getByRole("button", { name: "Approve" }).waitFor()
+      for (const screen of screens) {
+        await console.goTo(screen)
+        await page.locator(`main.${screen}`).waitFor()
+        expect([screen, await page.locator("html").evaluate((html) => html.scrollWidth)]).toEqual([screen, 390])
+      }
+    })
+
+    it("tells a browser without a session how to get one", async () => {
+      await using console = await openConsole(browser)
+      const { context, page } = console
+      await context.clearCookies()
+      await page.reload()
+      await page.getByText("This browser is not signed in").waitFor()
+    })
+  }
+)
+
+const manyEvents = Array.from({ length: 5_000 }, (_, index) => {
+  const shared = { step: index + 1, request_id: `many-${index + 1}`, tool: "read_file" }
+  const at = new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString()
+  return [
+    { ...shared, type: "tool_call_started", seq: index * 2 + 1, at, dialect: "haft", params: { path: `${index}.txt` } },
+    { ...shared, type: "tool_call_finished", seq: index * 2 + 2, at, status: "success", duration_sec: 0.001 }
+  ]
+}).flat()
+
+/** What axe calls serious or worse. */
+const seriousProblems = async (page: Page): Promise<ReadonlyArray<string>> => {
+  // Evaluated by the debugger, because the page's own policy lets no foreign script in.
+  await page.evaluate(axe.source)
+  const { violations } = (await page.evaluate("axe.run()")) as AxeResults
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id} at ${target.join(" ")}: ${failureSummary}`)
+    )
+}

@@ -1,0 +1,85 @@
+import { existsSync } from "node:fs"
+
+import { serveHaft } from "@haft/server"
+import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+
+import { directory } from "./build.ts"
+
+const executablePath = "/usr/bin/chromium"
+export const hasBrowser = existsSync(executablePath)
+
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync"
+    ]
+  })
+
+export interface OpenConsole extends AsyncDisposable {
+  readonly workspace: TemporaryWorkspace
+  readonly page: Page
+  readonly context: BrowserContext
+  /** Errors of the page, refusals of its content security policy among them. */
+  readonly complaints: ReadonlyArray<string>
+  /** A call as an agent makes it; it waits where a person is asked. */
+  readonly call: (tool: string, params: unknown) => Promise<unknown>
+  readonly goTo: (screen: string) => Promise<void>
+}
+
+/** A real server on a temporary workspace, and a browser that followed its link. */
+export const openConsole = async (
+  browser: Browser,
+  files: Parameters<typeof temporaryWorkspace>[0] = {},
+  options: BrowserContextOptions = {}
+): Promise<OpenConsole> => {
+  const workspace = temporaryWorkspace(files)
+  const { root, state } = workspace
+  const server = await serveHaft({
+    workspaces: { default: { root, state, sandbox: "none", approval: "ask" } },
+    tokens: { agent: "the-agent-of-this-test", approver: "the-approver-of-this-test" },
+    version: "0.0.0",
+    port: 0,
+    console: directory
+  })
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  // Below the tests' own limit, so that a test that fails says where.
+  context.setDefaultTimeout(15_000)
+  const page = await context.newPage()
+  const complaints: Array<string> = []
+  page.on("pageerror", (error) => complaints.push(String(error)))
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()))
+  await page.goto(server.consoleLink())
+  await page.getByText("Live", { exact: true }).waitFor()
+  return {
+    workspace,
+    page,
+    context,
+    complaints,
+    call: async (tool, params) => {
+      const response = await fetch(`${server.url}/v1/workspaces/default/calls`, {
+        method: "POST",
+        headers: { authorization: "Bearer the-agent-of-this-test", "content-type": "application/json" },
+        body: JSON.stringify({ tool, params })
+      })
+      return response.json()
+    },
+    goTo: (screen) =>
+      page
+        .getByRole("navigation")
+        .getByRole("link", { name: new RegExp(screen, "i") })
+        .click(),
+    [Symbol.asyncDispose]: async () => {
+      await context.close()
+      await server.stop()
+      workspace.remove()
+    }
+  }
+}
