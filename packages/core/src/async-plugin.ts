@@ -12,6 +12,7 @@ import { Sandbox } from "./services/sandbox.ts"
 import { Workspace, type WorkspaceService } from "./services/workspace.ts"
 import { isToolError, toolError, type ToolError } from "./tool-error.ts"
 import { defineTool as defineEffectTool, type Tool, type ToolDefinition } from "./tool.ts"
+import type { Touches } from "./touches.ts"
 
 /** What an async tool gets besides its input. */
 export interface AsyncToolContext {
@@ -38,8 +39,9 @@ export type AsyncWorkspace = {
 /** A tool made of async functions. Throw a {@link ToolError} for a failure the caller can act on. */
 export interface AsyncToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> extends Omit<
   ToolDefinition<Input, Output, never>,
-  "execute" | "preview"
+  "execute" | "preview" | "touches"
 > {
+  readonly touches?: (input: z.output<Input>, context: AsyncToolContext) => Touches | Promise<Touches>
   readonly execute: (input: z.output<Input>, context: AsyncToolContext) => Promise<z.input<Output>>
   readonly preview?: (input: z.output<Input>, context: AsyncToolContext) => Promise<string>
 }
@@ -47,11 +49,22 @@ export interface AsyncToolDefinition<Input extends z.ZodObject, Output extends z
 export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject>({
   execute,
   preview,
+  touches,
   ...definition
 }: AsyncToolDefinition<Input, Output>): Tool =>
   defineEffectTool({
     ...definition,
     execute: (input) => withContext((context) => execute(input, context)),
+    ...(touches !== undefined && {
+      touches: (input: z.output<Input>) =>
+        Effect.flatMap(Effect.context<never>(), (services) => {
+          const told = touches(
+            input,
+            contextOf(services, new AbortController().signal, () => undefined)
+          )
+          return told instanceof Promise ? fromPromise(() => told) : Effect.succeed(told)
+        })
+    }),
     ...(preview !== undefined && {
       preview: (input: z.output<Input>) => withContext((context) => preview(input, context))
     })

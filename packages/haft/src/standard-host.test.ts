@@ -137,3 +137,9 @@ it("starts without the plugins it can't use only when it is told to, and names t
     "plugin greetings: its tool 'greet' is also in plugin greetings. Use only one of the two."
   ])
 })
+
+it("runs a plugin that was published for the first plugin contract", async () => {
+  const plugin = join(import.meta.dirname, "../test/fixtures/contract-1.mjs")
+  await using host = await openHost(config({ packages: [], plugins: [plugin] }))
+  expect(await host.call("echo", { text: "still here" })).toMatchObject({ ok: true, text: "still here" })
+})
