@@ -75,9 +75,13 @@ export class ConfigError extends Error {
 export const checkConfig = (value: unknown, where: string): HaftConfig => {
   const checked = configShape.safeParse(value)
   if (checked.success) return checked.data as HaftConfig
-  const problems = checked.error.issues.map(({ path, message }) => `${path.join(".") || "it"}: ${message}`)
+  const problems = checked.error.issues.map((issue) => `${issue.path.join(".") || "it"}: ${wordsOf(issue)}`)
   throw new ConfigError(`${where} is not a configuration of haft: ${problems.join("; ")}`)
 }
+
+// What is wrong with a key stands one level deeper.
+const wordsOf = (issue: z.core.$ZodIssue): string =>
+  issue.code === "invalid_key" ? issue.issues.map(({ message }) => message).join(", ") : issue.message
 
 const isPlugin = (value: unknown): boolean => typeof value === "object" && value !== null && "~haft/Plugin" in value
 const isDialect = (value: unknown): boolean => typeof value === "object" && value !== null && "errorNames" in value

@@ -1,3 +1,5 @@
+import { resolve } from "node:path"
+
 import { afterEach, beforeEach, describe, expect, it } from "@effect/vitest"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 
@@ -77,4 +79,35 @@ it.each([
 ])("refuses the configuration %s and says what is wrong with it", async (content, problem) => {
   workspace.put("bad.json", content)
   await expect(findConfig({ file: `${workspace.root}/bad.json` })).rejects.toThrow(problem)
+})
+
+describe("more workspaces", () => {
+  it("are read with paths seen from the file, each for itself", async () => {
+    workspace.put(
+      "../outside/team.json",
+      '{"dialect":"agentbench","workspaces":{"docs":{"root":"./docs","state":"../state-of-docs","plugins":["./p.mjs"]}}}'
+    )
+    const { config } = await findConfig({ file: `${workspace.outside}/team.json`, overrides: here() })
+    expect(config).toEqual({
+      ...here(),
+      dialect: "agentbench",
+      workspaces: {
+        docs: {
+          root: `${workspace.outside}/docs`,
+          state: resolve(workspace.outside, "../state-of-docs"),
+          plugins: [`${workspace.outside}/p.mjs`]
+        }
+      }
+    })
+  })
+
+  it.each([
+    ['{"default":{}}', "default is what the other settings describe"],
+    ['{"a/b":{}}', "a name is made of letters"],
+    ['{"a":{"workspaces":{}}}', "workspaces"],
+    ['{"a":{"rot":"x"}}', "rot"]
+  ])("refuses %s", async (workspaces, problem) => {
+    workspace.put("../outside/team.json", `{"workspaces":${workspaces}}`)
+    await expect(findConfig({ file: `${workspace.outside}/team.json` })).rejects.toThrow(problem)
+  })
 })
