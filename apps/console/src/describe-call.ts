@@ -46,6 +46,8 @@ export const durationText = (milliseconds: number | undefined): string => {
   return `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1000)} s`
 }
 
+export const callsText = (count: number): string => (count === 1 ? "1 call" : `${count.toLocaleString()} calls`)
+
 export const timeText = (at: number): string => new Date(at).toLocaleTimeString([], { hour12: false })
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)(
       await page.getByRole("button", { name: "Save the rule" }).click()
       await page.getByRole("button", { name: "Edit docs" }).waitFor()
       await page.getByRole("button", { name: "Try the rules" }).click()
-      await page.getByText("1 calls would go another way").waitFor()
+      await page.getByText("1 call would go another way").waitFor()
     })
 
     it("tries a tool from its form, and says what is missing", async () => {
@@ -173,7 +173,7 @@ describe.skipIf(!hasBrowser)(
       await page.locator('.calls li[aria-posinset="5000"]').waitFor()
       expect(await rows.count()).toBeLessThan(60)
       await page.getByRole("searchbox", { name: "Search" }).fill("4321.txt")
-      await page.getByText("1 calls").waitFor()
+      await page.getByText("1 call", { exact: true }).waitFor()
       await console.goTo("numbers")
       await page.getByText("5,000").first().waitFor()
     })

@@ -1,7 +1,7 @@
 import { useCallback, useDeferredValue, useMemo, useRef, useState } from "react"
 
 import { logOf } from "../call-log.ts"
-import { type CallState, fitsSearch, stateNames, stateOf } from "../describe-call.ts"
+import { type CallState, callsText, fitsSearch, stateNames, stateOf } from "../describe-call.ts"
 import { Empty, Key } from "../parts.tsx"
 import { addressOf, goTo } from "../route.ts"
 import { useLoad } from "../use-load.ts"
@@ -60,7 +60,7 @@ export const Activity = ({ api, workspace, run, item, log: live, requests, hasSh
     <div className="split" data-open={open !== undefined}>
       <section className="split-list wide" aria-label="Calls">
         <h2>
-          Activity <span className="quiet">{shown.length.toLocaleString()} calls</span>
+          Activity <span className="quiet">{callsText(shown.length)}</span>
         </h2>
         <search className="filters">
           <label className="search">

@@ -55,10 +55,12 @@ export const Rules = ({ api, run }: ScreenProps) => {
         )}
         <Loading loaded={loaded}>
           {(rules) =>
-            rules.length === 0 && edited !== undefined ? null : rules.length === 0 ? (
-              <Empty title="No rules yet">
-                Answer a request with Always, or add one. Without rules, whatever is not harmless is asked.
-              </Empty>
+            rules.length === 0 ? (
+              edited === undefined && (
+                <Empty title="No rules yet">
+                  Answer a request with Always, or add one. Without rules, whatever is not harmless is asked.
+                </Empty>
+              )
             ) : (
               <ul className="cards">
                 {rules.map((rule) => (

@@ -1,6 +1,7 @@
 import { useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
+import { callsText } from "../describe-call.ts"
 import { Problem, ScrollBox, Section } from "../parts.tsx"
 import { messageOf } from "../use-load.ts"
 import type { Rule, Simulation } from "../wire.ts"
@@ -57,7 +58,7 @@ const Outcome = ({ outcome, onAccept }: { readonly outcome: Simulation; readonly
           </div>
         ))}
       </dl>
-      <Section title={flips.length === 0 ? "Nothing would change" : `${flips.length} calls would go another way`}>
+      <Section title={flips.length === 0 ? "Nothing would change" : `${callsText(flips.length)} would go another way`}>
         {flips.length > 0 && (
           <ScrollBox label="Calls that would go another way">
             <table>
