@@ -27,11 +27,12 @@ try {
   await rm(packed, { recursive: true, force: true })
 }
 
-// The package `haft` carries the bundled command of apps/cli.
+// The package `haft` carries the bundled command of apps/cli, and beside it the console that `haft serve` shows.
 async function bringCommandIntoFacade(): Promise<void> {
   const target = join(root, "packages/haft/cli")
   await rm(target, { recursive: true, force: true })
   await cp(join(root, "apps/cli/dist"), target, { recursive: true })
+  await cp(join(root, "apps/console/dist"), join(target, "console"), { recursive: true })
 }
 
 async function check(name: string): Promise<ReadonlyArray<string>> {
