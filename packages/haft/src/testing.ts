@@ -7,7 +7,7 @@ import { type ExampleCall, type Fixture, type PluginReport, testPlugin as testWi
 import * as z from "zod"
 
 import { ConfigError, type SandboxName, type StandardServices } from "./config.ts"
-import { dialectNames, dialectOf } from "./dialects.ts"
+import { type DialectName, dialectNames, dialectOf } from "./dialects.ts"
 import { importPlugin } from "./load-plugins.ts"
 import { standardServices } from "./standard-host.ts"
 
@@ -21,17 +21,19 @@ export interface PluginTest {
   readonly calls?: ReadonlyArray<ExampleCall>
   /** `auto` by default. */
   readonly sandbox?: SandboxName
+  /** Only its tools in these dialects; in all by default. */
+  readonly dialects?: ReadonlyArray<DialectName>
 }
 
 /** Puts every tool of a plugin to every test of the conformance kit, on a standard host in temporary directories. */
 export const testPlugin = <Config>(
   plugin: Plugin<StandardServices, Config>,
-  { config, files = {}, calls = [], sandbox = "auto" }: PluginTest = {}
+  { config, files = {}, calls = [], sandbox = "auto", dialects = dialectNames }: PluginTest = {}
 ): Promise<PluginReport> => {
   const spoken = new Set(plugin.tools.map(({ dialect }) => (dialect === "any" ? "haft" : dialect)))
   return testWith<StandardServices>({
     plugin: use(plugin as Plugin<StandardServices, unknown>, config),
-    dialects: dialectNames.filter((name) => spoken.has(name)).map((name) => dialectOf(name)),
+    dialects: dialects.filter((name) => spoken.has(name)).map((name) => dialectOf(name)),
     services: ({ root, state }) => standardServices({ root, state, approval: "all", sandbox }),
     refusals,
     files,

@@ -64,7 +64,8 @@ const touches: Rule = ({ tool, example, trial }) =>
       ...read.map((path) => ["touches", `it read ${path}, which its touches do not name`] as const),
       ...found(
         "touches",
-        watch.runs.length > 0 && !runs,
+        // A tool that only reads may have a program read for it: the files it reads are declared.
+        watch.runs.length > 0 && !runs && (tool.risk !== "read_only" || facts.reads.length === 0),
         `it ran '${watch.runs[0]?.slice(0, 80)}', and its touches name no command`
       ),
       ...replyProblems(tool, reply)

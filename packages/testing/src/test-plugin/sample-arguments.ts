@@ -16,13 +16,14 @@ export const wrongArguments = (
   args: Readonly<Record<string, unknown>>
 ): ReadonlyArray<{ readonly args: unknown; readonly wrong: string }> => {
   const required = (schema["required"] ?? []) as ReadonlyArray<string>
-  const missing = required.map((key) => {
+  // Where null is taken, some contracts publish a parameter as required that may be left out all the same.
+  const needed = required.filter((key) => !takes(propertiesOf(schema)[key] ?? {}, null))
+  const missing = needed.map((key) => {
     const { [key]: _left, ...rest } = args
     return { args: rest, wrong: `without '${key}'` }
   })
   const odd = Object.entries(propertiesOf(schema)).flatMap(([key, property]) => {
-    const fits = z.fromJSONSchema(property)
-    const value = oddValues.find((candidate) => !fits.safeParse(candidate).success)
+    const value = oddValues.find((candidate) => !takes(property, candidate))
     return value === undefined
       ? []
       : [{ args: { ...args, [key]: value }, wrong: `with '${key}' as ${JSON.stringify(value)}` }]
@@ -34,6 +35,8 @@ export const wrongArguments = (
     ...odd
   ]
 }
+
+const takes = (schema: JsonSchema, value: unknown): boolean => z.fromJSONSchema(schema).safeParse(value).success
 
 const oddValues = [{ odd: { value: 1 } }, 42.5, "text", true, null, [[]]]
 
