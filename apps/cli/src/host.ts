@@ -6,7 +6,7 @@ import { note } from "./terminal.ts"
 
 /** The configuration that the command line asks for. */
 export const configOf = async (given: Given): Promise<FoundConfig> => {
-  const { findConfig } = await import("haft")
+  const { findConfig } = await import("haft/promise")
   const file = given.value("config")
   const found = await findConfig({ overrides: overridesOf(given), ...(file !== undefined && { file }) })
   if (found.untrusted !== undefined) {
@@ -34,16 +34,13 @@ export const overridesOf = (given: Given): HaftConfig => {
 /** Opens a host for one command and closes it afterwards. Questions go to the terminal, if there is one. */
 export const withHost = async (
   given: Given,
-  settings: HaftConfig,
+  { onlyTool, ...settings }: HaftConfig & { readonly onlyTool?: string },
   use: (host: OpenHost, config: HaftConfig) => Promise<number>
 ): Promise<number> => {
-  const [found, { openHost }, { askInTerminal }] = await Promise.all([
-    configOf(given),
-    import("haft/promise"),
-    import("haft")
-  ])
+  const [found, { askInTerminal, openHost }] = await Promise.all([configOf(given), import("haft/promise")])
   const config = { ...found.config, ...settings }
-  const host = await openHost(config, { asker: askInTerminal({ input: process.stdin, output: process.stderr }) })
+  const asker = askInTerminal({ input: process.stdin, output: process.stderr })
+  const host = await openHost(config, { asker, ...(onlyTool !== undefined && { onlyTool }) })
   try {
     return await use(host, config)
   } finally {

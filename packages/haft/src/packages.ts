@@ -1,14 +1,15 @@
 import { type ConfiguredPlugin, type Plugin, use } from "@haft/core"
-import { execTools } from "@haft/exec-tools"
-import { fsTools } from "@haft/fs-tools"
-import { ptyTools } from "@haft/pty-tools"
-import { searchTools } from "@haft/search-tools"
-import { webTools } from "@haft/web-tools"
 
 import type { StandardServices } from "./config.ts"
 
-// In the order their tools are listed.
-const packages = { fs: fsTools, search: searchTools, exec: execTools, pty: ptyTools, web: webTools }
+// In the order their tools are listed. Only those that a host has are loaded: it is most of what starting one costs.
+const packages = {
+  fs: async () => (await import("@haft/fs-tools")).fsTools,
+  search: async () => (await import("@haft/search-tools")).searchTools,
+  exec: async () => (await import("@haft/exec-tools")).execTools,
+  pty: async () => (await import("@haft/pty-tools")).ptyTools,
+  web: async () => (await import("@haft/web-tools")).webTools
+}
 
 /** haft's own tool packages. */
 export type PackageName = keyof typeof packages
@@ -18,16 +19,25 @@ export const packageNames = Object.keys(packages) as ReadonlyArray<PackageName> 
 export type PackageChoice = ReadonlyArray<PackageName> | { readonly [Name in PackageName]?: false | ConfigOf<Name> }
 
 type ConfigOf<Name extends PackageName> =
-  (typeof packages)[Name] extends Plugin<infer _R, infer Config> ? NonNullable<Config> : never
+  Awaited<ReturnType<(typeof packages)[Name]>> extends Plugin<infer _R, infer Config> ? NonNullable<Config> : never
 
-export const standardPlugins = (choice: PackageChoice = {}): ReadonlyArray<ConfiguredPlugin<StandardServices>> =>
-  packageNames.flatMap((name) => {
-    if (isList(choice)) return choice.includes(name) ? [configured(name)] : []
-    return choice[name] === false ? [] : [configured(name, choice[name])]
-  })
+/** The packages of a choice, bound to their configuration; of `tool` alone, if one of them has it. */
+export const standardPlugins = async (
+  choice: PackageChoice = {},
+  tool?: { readonly name: string; readonly dialect: string }
+): Promise<ReadonlyArray<ConfiguredPlugin<StandardServices>>> => {
+  const names = packageNames.filter((name) => (isList(choice) ? choice.includes(name) : choice[name] !== false))
+  if (tool !== undefined) {
+    for (const name of names) {
+      const plugin = await configured(name, choice)
+      if (plugin.tools.some((one) => one.name === tool.name && one.dialect === tool.dialect)) return [plugin]
+    }
+  }
+  return Promise.all(names.map((name) => configured(name, choice)))
+}
 
 const isList = (choice: PackageChoice): choice is ReadonlyArray<PackageName> => Array.isArray(choice)
 
 // What does not fit is refused by the plugin itself, by name.
-const configured = (name: PackageName, config?: unknown): ConfiguredPlugin<StandardServices> =>
-  use(packages[name] as Plugin<StandardServices, unknown>, config)
+const configured = async (name: PackageName, choice: PackageChoice): Promise<ConfiguredPlugin<StandardServices>> =>
+  use((await packages[name]()) as Plugin<StandardServices, unknown>, isList(choice) ? undefined : choice[name])

@@ -27,7 +27,7 @@ export interface PluginList {
 /** The plugins a configuration names, haft's own included, in the order of their tools. Nothing is started. */
 export const listPlugins = async (config: HaftConfig = {}): Promise<PluginList> => {
   const loaded = await loadPlugins(config.plugins ?? [], { from: rootOf(config), onPluginError: "skip" })
-  const all = [...standardPlugins(config.packages), ...loaded.plugins]
+  const all = [...(await standardPlugins(config.packages)), ...loaded.plugins]
   return {
     plugins: all.map((plugin) => ({
       name: plugin.name,

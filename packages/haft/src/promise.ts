@@ -19,4 +19,8 @@ export {
   type OpenHost,
   type PromiseCallOptions
 } from "@haft/core/promise"
+export { type Asker, askInTerminal } from "@haft/approval"
+export { isToolError } from "@haft/core"
 export { defineConfig, type HaftConfig } from "./config.ts"
+export { findConfig, type FindConfigOptions, type FoundConfig } from "./find-config.ts"
+export type { StandardHostOptions } from "./standard-host.ts"

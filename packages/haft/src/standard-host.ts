@@ -17,6 +17,8 @@ import { vetPlugin } from "./vet-plugin.ts"
 export interface StandardHostOptions {
   /** Whom to ask where the caller can't be: nobody, which is a no, by default. */
   readonly asker?: Layer.Layer<Asker>
+  /** The only tool that will be called, if that is known: what it does not need is not loaded. */
+  readonly onlyTool?: string
 }
 
 /** A host on this machine, as a configuration describes it. */
@@ -24,7 +26,7 @@ export const standardHost = (
   config: HaftConfig = {},
   options: StandardHostOptions = {}
 ): Layer.Layer<Host, PluginError | ToolError> =>
-  hostOn(config, dialectOf(config.dialect)).pipe(Layer.provide(standardServices(config, options)))
+  hostOn(config, dialectOf(config.dialect), options.onlyTool).pipe(Layer.provide(standardServices(config, options)))
 
 /** What a standard host lends to its tools; several hosts can share it. */
 export const standardServices = (
@@ -51,24 +53,26 @@ export const standardServices = (
 /** The tools of a configuration in one dialect, on services that are lent to them. */
 export const hostOn = (
   config: HaftConfig,
-  dialect: Dialect
+  dialect: Dialect,
+  onlyTool?: string
 ): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { onPluginError = "refuse", symlinks } = config
-      const { plugins, skipped } = yield* Effect.tryPromise({
-        try: () =>
-          loadPlugins(config.plugins ?? [], {
-            from: rootOf(config),
-            onPluginError,
-            vet: (plugin) => vetPlugin(plugin, dialect)
-          }),
-        catch: (cause) => cause as PluginError
-      })
+      const { plugins, skipped } = yield* loaded(() =>
+        loadPlugins(config.plugins ?? [], {
+          from: rootOf(config),
+          onPluginError,
+          vet: (plugin) => vetPlugin(plugin, dialect)
+        })
+      )
+      // Beside a plugin nothing is left out: two tools of one name have to be noticed.
+      const only = onlyTool === undefined || plugins.length > 0 ? undefined : { name: onlyTool, dialect: dialect.name }
+      const own = yield* loaded(() => standardPlugins(config.packages, only))
       for (const { message } of skipped) yield* Effect.logWarning(`started without ${message}`)
       const host = Host.layer({
         dialect,
-        plugins: [...standardPlugins(config.packages), ...plugins],
+        plugins: [...own, ...plugins],
         onPluginError,
         ...(symlinks !== undefined && { symlinks })
       })
@@ -78,6 +82,9 @@ export const hostOn = (
       ).pipe(Layer.provide(host))
     })
   )
+
+const loaded = <A>(load: () => Promise<A>): Effect.Effect<A, PluginError> =>
+  Effect.tryPromise({ try: load, catch: (cause) => cause as PluginError })
 
 /** The workspace's directory, absolute. */
 export const rootOf = ({ root = "." }: HaftConfig): string => resolve(root)

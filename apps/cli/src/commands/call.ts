@@ -24,7 +24,7 @@ export const call: Command = {
   run: (given) => {
     const [name, ...typed] = given.positionals
     if (name === undefined) throw new UsageError("which tool? See them with: haft tools")
-    return withHost(given, {}, async (host, config) => {
+    return withHost(given, { onlyTool: name }, async (host, config) => {
       const args = await readArguments(typed, find(host.tools, name)?.inputSchema)
       if (given.has("dry-run")) return dryRun(host, name, args, given)
       const reply = await callIt(host, name, args)
@@ -67,7 +67,7 @@ const printReply = (name: string, { ok, text, writes, durationMs }: Reply, root:
 const dim = (text: string): string => styled(process.stdout, "dim", text)
 
 const dryRun = async (host: OpenHost, name: string, args: unknown, given: Given): Promise<number> => {
-  const { isToolError } = await import("haft")
+  const { isToolError } = await import("haft/promise")
   try {
     const preview = await host.preview(name, args)
     if (given.has("json")) printJson(preview)
