@@ -9,7 +9,8 @@ export const shared = defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     passWithNoTests: true,
-    pool: "threads",
+    // Processes, because in threads Node warns about descriptors that a socket takes over.
+    pool: "forks",
     // Files share one module graph per worker, which makes the suite about ten times faster.
     // A test therefore never patches a module and leaves no state behind in one.
     isolate: false,

@@ -46,6 +46,18 @@ const finished = (step: number) => ({
 })
 
 describe("the record", () => {
+  it("of a host that did nothing is not kept, unless something lies beside it", async () => {
+    const directory = newDirectory()
+    await withJournal(directory, () => Effect.void)
+    expect(readdirSync(join(directory, "runs"))).toEqual([])
+    await withJournal(
+      directory,
+      () => Effect.sync(() => writeFileSync(join(directory, "runs", "a-run", "artifact"), "")),
+      "a-run"
+    )
+    expect(readdirSync(join(directory, "runs", "a-run"))).toEqual(["artifact"])
+  })
+
   it("has one line an event, numbered, timed and chained", async () => {
     const directory = newDirectory()
     const heard: Array<unknown> = []
@@ -165,7 +177,7 @@ describe("the record", () => {
 
   it("refuses a run that is there already, and names that are paths", async () => {
     const directory = newDirectory()
-    await withJournal(directory, () => Effect.void, "once")
+    await withJournal(directory, (journal) => journal.append(started(1)), "once")
     await expect(withJournal(directory, () => Effect.void, "once")).rejects.toMatchObject({
       code: "journal_unavailable"
     })

@@ -8,6 +8,8 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  rmdirSync,
+  unlinkSync,
   writeSync
 } from "node:fs"
 import { join } from "node:path"
@@ -47,6 +49,8 @@ interface Run {
   readonly name: string
   readonly descriptor: number
   readonly sessionLog: string
+  /** How many events are on record. */
+  count: number
   readonly close: () => void
 }
 
@@ -60,21 +64,34 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
   const release = takeLock(join(open, run))
   if (release === undefined) throw new Error(`the run ${run} belongs to another host`)
   const descriptor = openSync(join(files, "events.jsonl"), "ax", 0o600)
-  return {
+  const opened: Run = {
     name: run,
     descriptor,
     sessionLog: join(files, "session.log"),
+    count: 0,
     close: () => {
       closeSync(descriptor)
+      if (opened.count === 0) removeRun(files)
       release()
     }
   }
+  return opened
 }
 
-const makeJournal = ({ name, descriptor, sessionLog }: Run): typeof Journal.Service => {
+// A host that was only looked at leaves no run behind. Should anything lie beside the record, it stays.
+const removeRun = (files: string): void => {
+  try {
+    unlinkSync(join(files, "events.jsonl"))
+    rmdirSync(files)
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error
+  }
+}
+
+const makeJournal = (run: Run): typeof Journal.Service => {
+  const { name, descriptor, sessionLog } = run
   const listeners = new Set<(event: JournalEvent) => void>()
   let step = 0
-  let seq = 0
   let size = 0
   let prev = firstLink
   return {
@@ -82,11 +99,11 @@ const makeJournal = ({ name, descriptor, sessionLog }: Run): typeof Journal.Serv
     nextStep: () => ++step,
     append: (event, { durable = false } = {}) =>
       recording(() => {
-        const recorded = { ...event, seq: seq + 1, at: timeOf(event), prev }
+        const recorded = { ...event, seq: run.count + 1, at: timeOf(event), prev }
         const line = lineOf(recorded)
         writeLine(descriptor, line, size)
         if (durable) fdatasyncSync(descriptor)
-        seq++
+        run.count++
         size += line.length
         prev = linkOf(line)
         logSession(sessionLog, recorded)
