@@ -1,6 +1,9 @@
 import { cpSync } from "node:fs"
+import { resolve } from "node:path"
 
 import { defineConfig } from "rolldown"
+
+const here = import.meta.dirname
 
 export default defineConfig({
   // Web pages are read in a thread, whose file has to lie beside the bundle.
@@ -13,7 +16,7 @@ export default defineConfig({
     {
       name: "templates",
       writeBundle: ({ dir = "dist" }) =>
-        cpSync("../../packages/haft/templates", `${dir}/templates`, { recursive: true })
+        cpSync(resolve(here, "../../packages/haft/templates"), resolve(here, dir, "templates"), { recursive: true })
     }
   ],
   // A parser of style sheets that nothing here reaches names an error class with eval.

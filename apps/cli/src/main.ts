@@ -3,7 +3,7 @@ import { call, Interrupted } from "./commands/call.ts"
 import { completionFor } from "./commands/completion.ts"
 import { config } from "./commands/config.ts"
 import { contract } from "./commands/contract.ts"
-import { doctor } from "./commands/doctor.ts"
+import { doctor, printFindings } from "./commands/doctor.ts"
 import { log } from "./commands/log.ts"
 import { mcp } from "./commands/mcp.ts"
 import { plugin } from "./commands/plugin.ts"
@@ -12,6 +12,7 @@ import { rules } from "./commands/rules.ts"
 import { serve } from "./commands/serve.ts"
 import { tools } from "./commands/tools.ts"
 import { undo } from "./commands/undo.ts"
+import { configOf } from "./host.ts"
 import { note, print, styled, table } from "./terminal.ts"
 
 const working: ReadonlyArray<Command> = [
@@ -34,6 +35,7 @@ const commands = [...working, completionFor(working)]
 export const main = async (args: ReadonlyArray<string>, version: string): Promise<number> => {
   try {
     const [name, ...rest] = args
+    if (name === undefined && process.stdout.isTTY) return await welcome(version)
     if (name === undefined || name === "help" || name === "--help" || name === "-h") return help(rest[0])
     const command = commandNamed(name)
     const given = read(command, rest, version)
@@ -60,6 +62,15 @@ const explain = (cause: unknown): number => {
   note(`${styled(process.stderr, "red", "haft:")} ${cause.message}`)
   if ("suggestion" in cause && typeof cause.suggestion === "string") note(`  ${cause.suggestion}`)
   return 2
+}
+
+// Somebody looks around: how things stand here, then what can be done.
+const welcome = async (version: string): Promise<number> => {
+  const [{ config }, { examine }] = await Promise.all([configOf(read(doctor, [], version)), import("haft")])
+  const subjects = ["Workspace", "State directory", `Sandbox ${config.sandbox ?? "auto"}`]
+  printFindings((await examine(config)).filter(({ subject }) => subjects.includes(subject)))
+  print("\n")
+  return help(undefined)
 }
 
 const help = (name: string | undefined): number => {

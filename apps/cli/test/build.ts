@@ -12,6 +12,6 @@ export default async (): Promise<void> => {
   await build({
     ...bundle,
     cwd: join(import.meta.dirname, ".."),
-    output: { dir: directory, format: "esm", entryFileNames: "[name].js", cleanDir: true }
+    output: { ...bundle.output, dir: directory, sourcemap: false }
   })
 }

@@ -2,7 +2,7 @@ import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import manifest from "haft/package.json" with { type: "json" }
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
-import { haft } from "./haft.ts"
+import { bin, haft } from "./haft.ts"
 
 let workspace: TemporaryWorkspace
 beforeEach(() => {
@@ -27,6 +27,19 @@ describe("haft", () => {
     const { code, stdout, stderr } = await haft(args)
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     for (const name of ["tools", "call", "mcp", "doctor"]) expect(stdout).toContain(`\n  ${name}`)
+  })
+
+  it("shows in a terminal how things stand before what it can do", async () => {
+    const { spawn } = await import("@lydell/node-pty")
+    const terminal = spawn(process.execPath, [bin], {
+      cwd: workspace.root,
+      env: { ...process.env, XDG_STATE_HOME: workspace.state, NO_COLOR: "1" }
+    })
+    let seen = ""
+    terminal.onData((text) => (seen += text))
+    const { exitCode } = await new Promise<{ exitCode: number }>((resolve) => terminal.onExit(resolve))
+    expect(exitCode).toBe(0)
+    expect(seen).toMatch(/Workspace: .*tools in haft[^]*State directory: [^]*Sandbox auto: [^]*Usage: haft COMMAND/)
   })
 
   it.each(["tools", "call", "mcp", "doctor"])("explains %s with examples", async (name) => {
@@ -165,6 +178,7 @@ describe("haft doctor", () => {
       findings: Array<{ subject: string; found: string }>
     }
     expect(findings.find(({ subject }) => subject === "State directory")?.found).toBe(workspace.state)
+    expect(findings.map(({ subject }) => subject)).toContain("Port 4711")
   })
 })
 

@@ -1,8 +1,11 @@
+import { createServer } from "node:net"
+
+import type { Finding } from "haft"
+
 import type { Command } from "../command.ts"
 import { configOf } from "../host.ts"
 import { print, printJson, styled } from "../terminal.ts"
-
-const marks = { ok: ["green", "✓"], limited: ["yellow", "!"], missing: ["red", "✗"] } as const
+import { standardPort } from "./serve.ts"
 
 export const doctor: Command = {
   name: "doctor",
@@ -10,15 +13,32 @@ export const doctor: Command = {
   examples: ["haft doctor", "haft doctor --json"],
   run: async (given) => {
     const [{ config, file }, { examine }] = await Promise.all([configOf(given), import("haft")])
-    const findings = await examine(config)
+    const findings = [...(await examine(config)), await port()]
     if (given.has("json")) printJson({ version: given.version, config: file ?? null, findings })
-    else {
-      for (const { subject, state, found, mend } of findings) {
-        const [colour, mark] = marks[state]
-        print(`${styled(process.stdout, colour, mark)} ${subject}: ${found}`)
-        if (mend !== undefined) print(`    ${mend}`)
-      }
-    }
+    else printFindings(findings)
     return findings.some(({ state }) => state === "missing") ? 1 : 0
   }
 }
+
+const marks = { ok: ["green", "✓"], limited: ["yellow", "!"], missing: ["red", "✗"] } as const
+
+export const printFindings = (findings: ReadonlyArray<Finding>): void => {
+  for (const { subject, state, found, mend } of findings) {
+    const [colour, mark] = marks[state]
+    print(`${styled(process.stdout, colour, mark)} ${subject}: ${found}`)
+    if (mend !== undefined) print(`    ${mend}`)
+  }
+}
+
+const port = (): Promise<Finding> =>
+  new Promise((resolve) => {
+    const subject = `Port ${standardPort}`
+    const server = createServer()
+    server.once("error", ({ message }) => {
+      const mend = "haft serve needs another one here, if it is not haft serve that has it: haft serve --port 0"
+      resolve({ subject, state: "limited", found: message, mend })
+    })
+    server.listen(standardPort, "127.0.0.1", () => {
+      server.close(() => resolve({ subject, state: "ok", found: "free for haft serve" }))
+    })
+  })

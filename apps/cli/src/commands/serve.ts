@@ -4,12 +4,15 @@ import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
 import { note, print, printJson, styled } from "../terminal.ts"
 
+/** Where `haft serve` listens unless it is told otherwise. */
+export const standardPort = 4711
+
 export const serve: Command = {
   name: "serve",
   summary: "serve calls, MCP and the console over HTTP",
   options: {
     host: { value: "ADDRESS", describe: "the address to listen on (127.0.0.1)" },
-    port: { value: "NUMBER", describe: "the port to listen on; 0 takes any that is free (4711)" },
+    port: { value: "NUMBER", describe: `the port to listen on; 0 takes any that is free (${standardPort})` },
     token: { value: "T", describe: "the agent's token; one is made and kept otherwise" },
     "also-known-as": { value: "HOST", describe: "another name the server answers to, such as haft.example:443" },
     grace: { value: "SECONDS", describe: "how long running calls may go on when the server stops (10)" },
@@ -49,7 +52,7 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
     tokens,
     version: given.version,
     ...(host !== undefined && { host }),
-    port: numberOf(given, "port", 4711, 65_535),
+    port: numberOf(given, "port", standardPort, 65_535),
     ...(alsoKnownAs !== undefined && { alsoKnownAs: alsoKnownAs.split(",") }),
     limits: { graceMilliseconds: numberOf(given, "grace", 10, 3_600) * 1_000 },
     onDefect: (error) => note(`haft: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
