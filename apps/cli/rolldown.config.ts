@@ -1,9 +1,24 @@
 import { cpSync } from "node:fs"
 import { resolve } from "node:path"
 
-import { defineConfig } from "rolldown"
+import { defineConfig, type OutputOptions } from "rolldown"
 
 const here = import.meta.dirname
+
+export const output: OutputOptions = {
+  dir: "dist",
+  format: "esm",
+  sourcemap: true,
+  cleanDir: true,
+  // Names stay: a trace has to say where.
+  minify: { compress: true, mangle: false, codegen: true },
+  // What every host needs lies in one file: each file more costs a start about a millisecond.
+  codeSplitting: {
+    groups: [{ name: "base", test: /node_modules\/(?:effect|zod)\/|packages\/(?:core|dialects)\/src/ }]
+  },
+  entryFileNames: "[name].js",
+  chunkFileNames: "chunk-[name].js"
+}
 
 export default defineConfig({
   // Web pages are read in a thread, whose file has to lie beside the bundle.
@@ -22,18 +37,5 @@ export default defineConfig({
   // A parser of style sheets that nothing here reaches names an error class with eval.
   checks: { eval: false },
   resolve: { conditionNames: ["@haft/source", "node", "import"] },
-  output: {
-    dir: "dist",
-    format: "esm",
-    sourcemap: true,
-    cleanDir: true,
-    // Names stay: a trace has to say where.
-    minify: { compress: true, mangle: false, codegen: true },
-    // What every host needs lies in one file: each file more costs a start about a millisecond.
-    codeSplitting: {
-      groups: [{ name: "base", test: /node_modules\/(?:effect|zod)\/|packages\/(?:core|dialects)\/src/ }]
-    },
-    entryFileNames: "[name].js",
-    chunkFileNames: "chunk-[name].js"
-  }
+  output
 })

@@ -2,7 +2,7 @@ import { join } from "node:path"
 
 import { build } from "rolldown"
 
-import bundle from "../rolldown.config.ts"
+import bundle, { output } from "../rolldown.config.ts"
 
 // Below the package, as dist is: programs that come as packages are looked for from there.
 export const directory = join(import.meta.dirname, "../node_modules/.cache/haft")
@@ -12,6 +12,6 @@ export default async (): Promise<void> => {
   await build({
     ...bundle,
     cwd: join(import.meta.dirname, ".."),
-    output: { ...bundle.output, dir: directory, sourcemap: false }
+    output: { ...output, dir: directory, sourcemap: false }
   })
 }
