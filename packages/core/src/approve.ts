@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 
 import { type ApprovedState, CurrentCall } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
+import { paramsForRecord } from "./params-for-record.ts"
 import { type ApprovalRequest, Approver } from "./services/approver.ts"
 import { Journal, type JournalEvent } from "./services/journal.ts"
 import { Workspace } from "./services/workspace.ts"
@@ -106,10 +107,14 @@ export const approve = Effect.fnUntraced(function* <R>(
     }
     const consent = { decision: "allow", reason: answer.reason ?? "approved" } as const
     watcher.decided({ ...consent, ...byPerson })
-    yield* record({ ...consent, by: "person" })
-    if (answer.modifiedArgs !== undefined) {
+    const edited = answer.modifiedArgs
+    yield* record(
+      { ...consent, by: "person" },
+      edited === undefined ? {} : { params: yield* paramsForRecord(tool, edited) }
+    )
+    if (edited !== undefined) {
       // The person's own arguments need no second question, but they are decoded, assessed and judged like any.
-      prepared = yield* tool.prepare(answer.modifiedArgs)
+      prepared = yield* tool.prepare(edited)
       isEdited = true
       continue
     }
@@ -129,7 +134,8 @@ const denied = Effect.fnUntraced(function* (by: "policy" | "person", reason: str
   })
 })
 
-const record = (decision: Decision) => append({ type: "approval_decided", ...decision })
+const record = (decision: Decision, edited: { readonly params?: unknown } = {}) =>
+  append({ type: "approval_decided", ...decision, ...edited })
 
 const append = Effect.fnUntraced(function* ({ type, ...more }: JournalEvent) {
   const journal = yield* Journal

@@ -379,11 +379,15 @@ describe("approval", () => {
       })
     )
     return withHost(
-      ({ host }) =>
+      ({ host, events }) =>
         Effect.gen(function* () {
           const workspace = yield* Workspace
           expect((yield* host.call("save", { path: "a.txt", content: "x" })).ok).toBe(true)
           expect(new TextDecoder().decode(yield* workspace.read("b.txt"))).toBe("edited")
+          expect(events.find(({ type }) => type === "approval_decided")).toMatchObject({
+            decision: "allow",
+            params: { path: "b.txt", content: "edited" }
+          })
           expect(yield* workspace.fingerprint("a.txt")).toBe("absent")
           const refused = yield* host.call("save", { path: "c.txt", content: "x" })
           expect(refused.error?.code).toBe("approval_denied")

@@ -7,6 +7,7 @@ import * as Exit from "effect/Exit"
 import { approve, assess, type Decision } from "./approve.ts"
 import { type Call, CurrentCall, type Progress, type Reply, type SymlinkPolicy } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
+import { paramsForRecord } from "./params-for-record.ts"
 import { redact, redactText } from "./redact.ts"
 import type { Approver, AskCaller } from "./services/approver.ts"
 import { Journal } from "./services/journal.ts"
@@ -139,17 +140,6 @@ const touchesForRecord = ({ reads, writes, runs, fetches, types, risk }: Facts):
   ...(fetches !== undefined && { fetches: redactText(fetches) }),
   ...(types !== undefined && { types: types.terminal })
 })
-
-// A tool that can't say what may be recorded keeps its arguments off the record altogether.
-const paramsForRecord = <R>(tool: Tool<R> | undefined, args: unknown): Effect.Effect<unknown, never, R> => {
-  if (tool?.forRecord === undefined) return Effect.succeed(redact(args))
-  return Effect.suspend(() => tool.forRecord?.(args) ?? Effect.succeed(args)).pipe(
-    Effect.map(redact),
-    Effect.catchCause((cause) =>
-      Effect.logError(`the arguments of ${tool.name} are not on record`, cause).pipe(Effect.as("[withheld]"))
-    )
-  )
-}
 
 const travel = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, args: unknown, progress: Travel) {
   const call = yield* CurrentCall
