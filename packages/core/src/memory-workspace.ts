@@ -104,6 +104,12 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
       contain: containIn,
       info,
       read,
+      snapshot: (path) =>
+        Effect.map(Effect.all([info(path), read(path)]), ([found, content]) => ({
+          info: found,
+          content,
+          fingerprint: hash(content)
+        })),
       scan: (path, visit) =>
         Effect.flatMap(read(path), (content) => {
           visit(content)
@@ -137,12 +143,13 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
           )
         )
       },
-      undo: () => toolError("no_history", "a workspace in memory keeps no history")
+      undo: () => toolError("no_history", "a workspace in memory keeps no history"),
+      previewUndo: () => toolError("no_history", "a workspace in memory keeps no history")
     }
   })
 
 const containIn = (path: string): Effect.Effect<string, ContainError> => {
-  if (path.includes("\0")) return toolError("invalid_params", "parameter 'path': a path can't contain a NUL character")
+  if (path.includes("\0")) return toolError("invalid_params", "a path can't contain a NUL character")
   // Paths in Windows' style that name a drive or climb are meant to leave, whatever they are here.
   if (/^(?:[A-Za-z]:[\\/]|\\)|\.\.\\|\\\.\.$/.test(path)) return outside(path)
   const parts: Array<string> = []

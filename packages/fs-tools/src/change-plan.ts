@@ -37,6 +37,7 @@ export interface PlannedChange {
 export class ChangePlan {
   readonly #workspace: WorkspaceService
   readonly #files = new Map<string, PlannedFile>()
+  readonly #given = new Map<string, PlannedFile>()
 
   private constructor(workspace: WorkspaceService) {
     this.#workspace = workspace
@@ -56,9 +57,7 @@ export class ChangePlan {
       if (file.now === "absent") return yield* missing(path)
       if (file.now !== "on disk") return file.now
       const origin = file.movedFrom ?? file
-      yield* this.#takeState(origin)
-      const bytes = yield* this.#workspace.read(origin.path, { maxBytes: maximumBytes })
-      const text = TextFile.decode(bytes)
+      const text = TextFile.decode(yield* this.#read(origin))
       if (text === undefined) {
         return yield* toolError("binary_file", `${path} is not text; nothing was changed`, { details: { path } })
       }
@@ -110,9 +109,7 @@ export class ChangePlan {
       const file = yield* this.#look(path)
       const mode = file.mode ?? 0o644
       if (file.now === "on disk") {
-        const origin = file.movedFrom ?? file
-        yield* this.#takeState(origin)
-        file.bytes = yield* this.#workspace.read(origin.path, { maxBytes: maximumBytes })
+        file.bytes = yield* this.#read(file.movedFrom ?? file)
       }
       // Who may read it may run it, as git and chmod have it.
       file.newMode = executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111
@@ -156,7 +153,12 @@ export class ChangePlan {
     if (files.length === 0) return Effect.succeed([])
     // What goes away goes first, so that a directory can take a file's place.
     const changes = [...files.flatMap(removalsOf), ...files.flatMap(writesOf)]
-    return Effect.map(this.#workspace.commit(changes), (made) => files.flatMap((file) => reportOf(file, made)))
+    return Effect.map(this.#workspace.commit(changes), (made) => {
+      const arrived = new Map(
+        made.flatMap((one) => (one.kind === "deleted" ? [] : [[one.movedTo ?? one.path, one] as const]))
+      )
+      return files.flatMap((file) => reportOf(file, arrived.get(file.path)))
+    })
   })
 
   get #changed(): ReadonlyArray<PlannedFile> {
@@ -168,6 +170,8 @@ export class ChangePlan {
   /** The file that a path leads to. Two names of one file are one file. */
   #look(given: string): Effect.Effect<PlannedFile, LookError> {
     return Effect.gen({ self: this }, function* () {
+      const seen = this.#given.get(given)
+      if (seen !== undefined) return seen
       const path = yield* this.#workspace.contain(given)
       const known = this.#files.get(path)
       if (known !== undefined) return known
@@ -180,6 +184,7 @@ export class ChangePlan {
       const file = this.#files.get(disk?.path ?? path) ?? newFile(path, disk)
       this.#files.set(path, file)
       if (disk !== undefined) this.#files.set(disk.path, file)
+      this.#given.set(given, file)
       return file
     })
   }
@@ -206,10 +211,10 @@ export class ChangePlan {
     )
   }
 
-  // Taken before the content is read: whoever writes in between makes the plan stale, not wrong.
-  #takeState(file: PlannedFile): Effect.Effect<void, LookError> {
-    return Effect.map(this.#workspace.fingerprint(file.path), (state) => {
-      file.base = state
+  #read(file: PlannedFile): Effect.Effect<Uint8Array, PlanError> {
+    return Effect.map(this.#workspace.snapshot(file.path, { maxBytes: maximumBytes }), ({ content, fingerprint }) => {
+      file.base = fingerprint
+      return content
     })
   }
 
@@ -317,9 +322,8 @@ const writesOf = (file: PlannedFile): ReadonlyArray<Change> => {
 }
 
 /** Nothing for a file that was written with the content it had. */
-const reportOf = (file: PlannedFile, made: ReadonlyArray<ChangedPath>): ReadonlyArray<PlannedChange> => {
+const reportOf = (file: PlannedFile, change: ChangedPath | undefined): ReadonlyArray<PlannedChange> => {
   const { path, now, movedFrom, disk } = file
-  const change = made.find((one) => (one.movedTo ?? one.path) === path && one.kind !== "deleted")
   const facts = { bytesWritten: change?.bytesWritten ?? 0, hash: change?.after ?? "absent" }
   if (movedFrom !== undefined) return [{ path: movedFrom.path, kind: "moved", movedTo: path, ...facts }]
   if (now === "absent") return [{ path, kind: "deleted", movedTo: undefined, ...facts }]

@@ -1,4 +1,5 @@
 import { approvalgate, cliagent, filetools, toolrouter } from "@haft/dialects"
+import { scriptedApprover } from "@haft/testing"
 import { describe, expect, it } from "vitest"
 
 import { openTools } from "../test/open-tools.ts"
@@ -57,6 +58,33 @@ describe("every tool that changes something shows it first, and changes nothing 
     expect(preview.diff).toBe(diff)
     expect(tools.workspace.read("a.txt")).toBe("one\ntwo\n")
     expect(tools.workspace.exists("new.txt") || tools.workspace.exists("n")).toBe(false)
+  })
+
+  it("shows what an undo brings back, from how the files are now", async () => {
+    await using tools = await openTools(files)
+    await tools.call("edit_file", { path: "a.txt", edits: [{ find: "two", replace: "2" }] })
+    await tools.call("move_path", { from: "a.txt", to: "z.txt" })
+    await tools.call("delete_path", { path: "d", recursive: true })
+    await tools.call("write_file", { path: "b.bin", content: "text" })
+    const shown = async (params: unknown) => (await tools.host.preview("undo", params)).diff
+    expect(await shown({})).toBe("restored b.bin\n")
+    await tools.call("undo", {})
+    expect(await shown({})).toBe("restored d\n--- /dev/null\n+++ b/d/x\nrestored d/e\n--- /dev/null\n+++ b/d/e/y\n")
+    await tools.call("undo", {})
+    expect(await shown({})).toBe(
+      "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,2 @@\n+one\n+2\n--- a/z.txt\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-2\n"
+    )
+    await tools.call("undo", {})
+    expect(await shown({})).toBe("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-2\n+two\n")
+    expect(tools.approver.questions.at(-1)?.facts.writes.map(({ path }) => path)).toEqual(["a.txt", "z.txt"])
+  })
+
+  it("undoes nothing when whoever sees it says no", async () => {
+    const approver = scriptedApprover(({ call }) => ({ approved: call.tool !== "undo" }))
+    await using tools = await openTools(files, { approver })
+    await tools.call("write_file", { path: "a.txt", content: "three\n" })
+    expect(await tools.call("undo", {})).toMatchObject({ ok: false, error: { code: "approval_denied" } })
+    expect(tools.workspace.read("a.txt")).toBe("three\n")
   })
 
   it("shows the same diff to whoever is asked", async () => {

@@ -152,7 +152,8 @@ export class TextFile {
           : bytes.subarray(offsets.of(piece.start), offsets.of(piece.end))
       )
     }
-    return encoded.filter((piece) => piece.length > 0)
+    const size = encoded.reduce((sum, piece) => sum + piece.length, 0)
+    return size > smallBytes ? encoded.filter((piece) => piece.length > 0) : [Buffer.concat(encoded, size)]
   }
 
   get #starts(): ReadonlyArray<number> {
@@ -198,6 +199,9 @@ interface Original {
 
 /** Either a stretch of the original text or new text. */
 type Piece = { readonly start: number; readonly end: number } | { readonly text: string }
+
+// Below this, one buffer costs less than writing and hashing piece by piece.
+const smallBytes = 1024 * 1024
 
 // As git does: a NUL early on means that this is no text.
 const bytesLookedAt = 8000

@@ -97,12 +97,14 @@ export const openCommitJournal = (options: {
   return {
     prepare: (id, temporaries) => {
       known.set(id, new Set(["sweep"]))
-      write(file(id, "sweep"), temporaries, { sync: false })
+      naming(stateName, () => write(file(id, "sweep"), temporaries, { sync: false }))
     },
     decide: (id, commit) => {
       const path = file(id, "commit")
-      write(`${path}.new`, commit, { sync: durable })
-      renameSync(`${path}.new`, path)
+      naming(stateName, () => {
+        write(`${path}.new`, commit, { sync: durable })
+        renameSync(`${path}.new`, path)
+      })
       known.get(id)?.add("commit")
       syncJournal()
     },
@@ -178,6 +180,8 @@ const directoriesOf = (steps: ReadonlyArray<Step>): ReadonlySet<string> => {
   })
   return new Set(paths.map((path) => (path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".")))
 }
+
+const stateName = "the state directory"
 
 const nothing: JournalledCommit = { steps: [], staged: [], rubbish: [] }
 

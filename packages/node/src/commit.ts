@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto"
-import { closeSync, fsyncSync } from "node:fs"
+import { closeSync, fsyncSync, lstatSync } from "node:fs"
 
 import { type ApprovedState, type ChangedPath, isToolError, type SymlinkPolicy } from "@haft/core"
 
 import { type CommitJournal, doSteps, type JournalledCommit, takeBack } from "./commit-journal.ts"
-import { type Root, withPlace, withResolved } from "./contain.ts"
+import { type Root, withPlace, withSpot } from "./contain.ts"
 import { discard, stage } from "./disk.ts"
 import { naming } from "./errno.ts"
 import type { History, Recorded } from "./history.ts"
@@ -70,9 +70,18 @@ export function* commitChanges(
     yield* carryOut(settings, id, steps)
     isDone = true
   } finally {
-    if (!isDone) history.cancel(id)
+    if (!isDone) cancelIfPossible(history, id)
   }
   return changed
+}
+
+// On a full disk there is no room for this either. Then the entry stays, and undoing it is refused.
+const cancelIfPossible = (history: History, id: string): void => {
+  try {
+    history.cancel(id)
+  } catch (error) {
+    if (!isToolError(error)) throw error
+  }
 }
 
 /** Finishes or takes back what a host that died left behind. Returns how many commits that were. */
@@ -102,8 +111,8 @@ function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator
   const isReplacement = single?.[0]?.do === "put_in_place"
   const rubbish = isReplacement ? [] : plan.rubbish
   let isDecided = false
-  journal.prepare(id, single === undefined ? staged : [...staged, ...rubbish])
   try {
+    journal.prepare(id, single === undefined ? staged : [...staged, ...rubbish])
     onStep?.("prepared")
     const identities = yield* stageAll(settings, plan)
     checkUnchanged(root, plan.involved)
@@ -222,10 +231,11 @@ const checkUnchanged = (root: Root, nodes: ReadonlyArray<Node>): void => {
   for (const node of nodes) {
     const { origin } = node
     if (origin === undefined) continue
-    withResolved(root, origin.path, ({ found }) => {
-      if (found === undefined || !isSame(identityOf(found.stats), origin.identity)) throw stale(origin.path)
+    withSpot(root, origin.path, ({ directory, name }) => {
+      const found = lstatSync(`${directory.base}/${name}`, { throwIfNoEntry: false })
+      if (found === undefined || !isSame(identityOf(found), origin.identity)) throw stale(origin.path)
       if (node.kind !== "file") return
-      if (found.stats.size === origin.size && found.stats.mtimeMs === origin.modified) return
+      if (found.size === origin.size && found.mtimeMs === origin.modified) return
       if (stateOfNode(root, { kind: "file", origin }) !== node.fingerprint) throw stale(origin.path)
     })
   }

@@ -59,6 +59,39 @@ export const withResolved = <A>(root: Root, path: string, use: (place: Place) =>
     use
   )
 
+/** A name in a directory that is held; whether something has that name, nobody looked. */
+export interface Spot {
+  readonly directory: Held
+  readonly name: string
+}
+
+/** Holds only the directory around a resolved path: for work that finds out by itself what is there. */
+export const withSpot = <A>(root: Root, path: string, use: (spot: Spot) => A): A => {
+  const names = path.split("/")
+  const name = names.pop() ?? ""
+  const directory = enterAll(root, path, names)
+  try {
+    return use({ directory, name })
+  } finally {
+    if (directory !== root.held) directory.close()
+  }
+}
+
+const enterAll = (root: Root, path: string, names: ReadonlyArray<string>): Held => {
+  let directory = root.held
+  for (const name of names) {
+    const outer = directory
+    try {
+      directory = root.technique.enter(outer.base, name)
+    } catch (error) {
+      throw fromErrno(error, path)
+    } finally {
+      if (outer !== root.held) outer.close()
+    }
+  }
+  return directory
+}
+
 const useAndRelease = <A>(root: Root, place: Place, use: (place: Place) => A): A => {
   try {
     return use(place)
@@ -184,8 +217,9 @@ export const readLink = (link: string, given: string): string => {
 
 const namesOf = (root: Root, given: string): Array<string> => {
   if (given.includes("\0")) {
-    throw makeToolError("invalid_params", "parameter 'path': a path can't contain a NUL character", {
-      details: { parameter: "path" }
+    throw makeToolError("invalid_params", "a path can't contain a NUL character", {
+      suggestion: "Leave the NUL character out: no file has one in its name.",
+      details: { path: given }
     })
   }
   if (looksLikeWindows(given)) throw outside(given)
@@ -238,5 +272,6 @@ const linkBlocked = (given: string): ToolError<"symlink_blocked"> =>
 
 const tooManyLinks = (given: string): ToolError<"symlink_blocked"> =>
   makeToolError("symlink_blocked", `${given} goes through more than ${maximumLinks} symbolic links`, {
+    suggestion: "Use the path of the file itself; the links may lead in a circle.",
     details: { path: given }
   })

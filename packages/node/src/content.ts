@@ -57,7 +57,7 @@ export const readWhole = (descriptor: number, given: string, maxBytes: number): 
 
 /** Hands the file over in chunks until `visit` returns false, with a pause between slices. */
 export const scanDescriptor = (descriptor: number, visit: (chunk: Uint8Array) => boolean): Effect.Effect<void> => {
-  const chunk = Buffer.allocUnsafeSlow(chunkBytes)
+  const chunk = chunkFor(fstatSync(descriptor).size)
   const slice = (): boolean => {
     for (let read = 0; read < sliceBytes;) {
       const length = readSync(descriptor, chunk, 0, chunk.length, null)
@@ -68,6 +68,9 @@ export const scanDescriptor = (descriptor: number, visit: (chunk: Uint8Array) =>
   }
   return inSlices(slice)
 }
+
+/** One byte more than a small file has, so that its end shows in the first read. */
+const chunkFor = (size: number): Buffer => Buffer.allocUnsafe(size > 0 && size < chunkBytes ? size + 1 : chunkBytes)
 
 /** Repeats a piece of work until it says that it is done, and lets timers and signals through in between. */
 export const inSlices = (work: () => boolean): Effect.Effect<void> => repeatUntilDone(Effect.sync(work))
@@ -95,7 +98,7 @@ export const fingerprintDescriptor = (descriptor: number): string => fingerprint
 
 /** An open file in chunks, each valid until the next one is asked for. */
 export function* chunksOf(descriptor: number): Generator<Uint8Array, void> {
-  const chunk = Buffer.allocUnsafe(chunkBytes)
+  const chunk = chunkFor(fstatSync(descriptor).size)
   for (;;) {
     const length = readSync(descriptor, chunk, 0, chunk.length, null)
     if (length === 0) return
@@ -109,5 +112,6 @@ export const writeFully = (descriptor: number, piece: Uint8Array): void => {
 
 const tooLarge = (given: string, size: number, maxBytes: number): ToolError<"file_too_large"> =>
   makeToolError("file_too_large", `${given} has ${size} bytes, more than the ${maxBytes} that can be read at once`, {
+    suggestion: "Read a part of it, or search it.",
     details: { path: given, size, maxBytes }
   })

@@ -19,7 +19,7 @@ import {
   unlinkSync
 } from "node:fs"
 
-import { type Place, type Root, withResolved } from "./contain.ts"
+import { type Place, type Root, type Spot, withResolved, withSpot } from "./contain.ts"
 import { chunksOf, openFile, writeFully } from "./content.ts"
 import { isErrno } from "./errno.ts"
 import { type Identity, identityOf, isSame } from "./identity.ts"
@@ -36,8 +36,8 @@ export const stage = (
   root: Root,
   { path, node }: Staged
 ): { readonly descriptor: number | undefined; readonly identity: Identity } =>
-  withResolved(root, path, (place) => {
-    const target = pathOf(place)
+  withSpot(root, path, (spot) => {
+    const target = pathOf(spot)
     if (node.kind !== "file") {
       symlinkSync(node.target ?? "", target)
       return { descriptor: undefined, identity: identityOf(lstatSync(target)) }
@@ -46,8 +46,9 @@ export const stage = (
     try {
       for (const piece of node.content ?? []) writeFully(descriptor, piece)
       if (node.owner !== undefined) giveTo(descriptor, node.owner)
-      if (node.mode !== undefined) fchmodSync(descriptor, node.mode)
-      return { descriptor, identity: identityOf(fstatSync(descriptor)) }
+      const stats = fstatSync(descriptor)
+      if (node.mode !== undefined && node.mode !== (stats.mode & 0o7777)) fchmodSync(descriptor, node.mode)
+      return { descriptor, identity: identityOf(stats) }
     } catch (error) {
       closeSync(descriptor)
       throw error
@@ -78,6 +79,7 @@ export const doStep = (root: Root, step: Step, { again }: { readonly again: bool
         if (step.mode !== undefined) chmodSync(pathOf(place), step.mode)
       })
     case "put_in_place":
+      if (step.replaces && !again) return replace(root, step)
       return withResolved(root, step.from, (from) => {
         if (from.found === undefined && again) return
         withResolved(root, step.path, (place) => {
@@ -137,7 +139,24 @@ export const undoStep = (root: Root, step: Step): void => {
 }
 
 /** Removes something that a commit left under a temporary name, and everything in it. */
-export const discard = (root: Root, path: string): void =>
+export const discard = (root: Root, path: string): void => {
+  const isGone = withSpot(root, path, (spot) => unlinkIfFile(pathOf(spot)))
+  if (!isGone) discardDirectory(root, path)
+}
+
+const unlinkIfFile = (path: string): boolean => {
+  try {
+    unlinkSync(path)
+    return true
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return true
+    // What unlinking a directory is called differs between systems.
+    if (isErrno(error, "EISDIR", "EPERM")) return false
+    throw error
+  }
+}
+
+const discardDirectory = (root: Root, path: string): void =>
   withResolved(root, path, (place) => {
     if (place.found === undefined) return
     if (!place.found.stats.isDirectory()) return ignoring(() => unlinkSync(pathOf(place)), "ENOENT")
@@ -159,7 +178,25 @@ export const syncDirectory = (root: Root, path: string): void => {
   })
 }
 
-const pathOf = ({ directory, name }: Place): string => `${directory.base}/${name}`
+const pathOf = ({ directory, name }: Spot): string => `${directory.base}/${name}`
+
+/** The first time, a replacement needs no look at what is there: the names themselves say what is missing. */
+const replace = (root: Root, { from, path, kept }: Extract<Step, { readonly do: "put_in_place" }>): void =>
+  withSpot(root, from, (source) =>
+    withSpot(root, path, (target) => {
+      if (kept !== undefined) withSpot(root, kept, (keeping) => keepName(pathOf(target), pathOf(keeping)))
+      renameSync(pathOf(source), pathOf(target))
+    })
+  )
+
+const keepName = (path: string, kept: string): void => {
+  try {
+    linkSync(path, kept)
+  } catch (error) {
+    if (!isErrno(error, "EPERM", "ENOTSUP", "ENOSYS", "EMLINK")) throw error
+    copyFileSync(path, kept, constants.COPYFILE_EXCL)
+  }
+}
 
 // A link fails where a rename would silently replace what somebody put there a moment ago.
 const placeNew = (from: Place, place: Place, again: boolean): void => {
@@ -181,13 +218,7 @@ const placeNew = (from: Place, place: Place, again: boolean): void => {
 /** A second name for what is about to be replaced, or a copy where there are no second names. */
 const keepFile = (root: Root, kept: string, place: Place): void =>
   withResolved(root, kept, (keeping) => {
-    if (keeping.found !== undefined || place.found === undefined) return
-    try {
-      linkSync(pathOf(place), pathOf(keeping))
-    } catch (error) {
-      if (!isErrno(error, "EPERM", "ENOTSUP", "ENOSYS", "EMLINK")) throw error
-      copyFileSync(place.found.base, pathOf(keeping), constants.COPYFILE_EXCL)
-    }
+    if (keeping.found === undefined && place.found !== undefined) keepName(pathOf(place), pathOf(keeping))
   })
 
 const copyFile = (root: Root, kept: string, place: Place): void =>

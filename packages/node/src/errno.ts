@@ -21,6 +21,7 @@ export const fromErrno = (error: unknown, given: string): ToolError<ErrnoCode> =
 
 export const replacedMeanwhile = (given: string): ToolError<"symlink_blocked"> =>
   makeToolError("symlink_blocked", `${given} was exchanged, for a link or from one, while it was used`, {
+    suggestion: "Repeat the call once nothing else changes this path.",
     details: { path: given }
   })
 
@@ -36,6 +37,10 @@ export const naming = <A>(path: string, work: () => A): A => {
     }
     const reason = error.code === "ENOSPC" || error.code === "EDQUOT" ? "the disk is full" : error.code
     throw makeToolError("write_failed", `${path} could not be written: ${reason}; nothing was changed`, {
+      suggestion:
+        error.code === "ENOSPC" || error.code === "EDQUOT"
+          ? "Free some space on the disk, then repeat the call."
+          : "Check the disk that it lies on, then repeat the call.",
       details: { path, reason: error.code }
     })
   }
@@ -48,7 +53,10 @@ export const notFound = (given: string): ToolError<"file_not_found"> =>
   })
 
 export const notADirectory = (given: string): ToolError<"not_a_directory"> =>
-  makeToolError("not_a_directory", `${given} is not a directory`, { details: { path: given } })
+  makeToolError("not_a_directory", `${given} is not a directory`, {
+    suggestion: "Name a directory, or the one that it lies in.",
+    details: { path: given }
+  })
 
 export const isDirectory = (given: string): ToolError<"is_directory"> =>
   makeToolError("is_directory", `${given} is a directory`, {
@@ -57,10 +65,16 @@ export const isDirectory = (given: string): ToolError<"is_directory"> =>
   })
 
 export const notARegularFile = (given: string): ToolError<"not_a_regular_file"> =>
-  makeToolError("not_a_regular_file", `${given} is not a regular file`, { details: { path: given } })
+  makeToolError("not_a_regular_file", `${given} is not a regular file`, {
+    suggestion: "Only regular files are read and written: no devices, pipes or sockets.",
+    details: { path: given }
+  })
 
 const permissionDenied = (given: string): ToolError<"permission_denied"> =>
-  makeToolError("permission_denied", `the permissions of ${given} do not allow this`, { details: { path: given } })
+  makeToolError("permission_denied", `the permissions of ${given} do not allow this`, {
+    suggestion: "Change its permissions or those of its directory, or use another path.",
+    details: { path: given }
+  })
 
 export const nameTooLong = (given: string): ToolError<"invalid_params"> =>
   makeToolError("invalid_params", `the path ${shortened(given)} is too long, or a name in it is`, {

@@ -8,6 +8,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync
 } from "node:fs"
 import { dirname, join } from "node:path"
@@ -16,7 +17,7 @@ import { makeToolError, type ToolError } from "@haft/core"
 
 import type { Root } from "./contain.ts"
 import { chunksOf, fingerprintContent, writeFully } from "./content.ts"
-import { isErrno } from "./errno.ts"
+import { isErrno, naming } from "./errno.ts"
 import { type Content, type FileNode, stateOfNode, withFile } from "./view.ts"
 
 /** One thing a commit did, with what is needed to take it back. */
@@ -80,17 +81,20 @@ export const openHistory = (options: {
 
   const keepImage = (node: FileNode, state: string): number => {
     const path = imagePath(directory, state)
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     const size = sizeOfNode(node)
     // A copy that a crash cut short has another size; then it is written again.
     if (sizeOf(path) === size) return 0
-    const descriptor = openSync(path, "w", 0o600)
+    const descriptor = openImage(path)
     try {
-      if (node.content === undefined) {
+      if (node.small !== undefined) writeFully(descriptor, node.small)
+      else if (node.content === undefined) {
         withFile(root, node, (source) => {
           for (const chunk of chunksOf(source)) writeFully(descriptor, chunk)
         })
       } else for (const piece of node.content) writeFully(descriptor, piece)
+    } catch (error) {
+      rmSync(path, { force: true })
+      throw error
     } finally {
       closeSync(descriptor)
     }
@@ -145,16 +149,17 @@ export const openHistory = (options: {
             return
           }
           gathered += size
-          total = (total ?? totalSize(directory)) + keepImage(node, state)
+          total = (total ?? totalSize(directory)) + naming(stateName, () => keepImage(node, state))
+          node.small = undefined
         },
         tooLarge: () => tooLarge
       }
     },
     append: (entry) => {
-      appendFileSync(log, `${JSON.stringify(entry)}\n`, { mode: 0o600 })
+      naming(stateName, () => appendWhole(log, `${JSON.stringify(entry)}\n`))
       if ((total ?? 0) > capBytes) trim()
     },
-    cancel: (id) => appendFileSync(log, `${JSON.stringify({ cancelled: id })}\n`, { mode: 0o600 }),
+    cancel: (id) => naming(stateName, () => appendWhole(log, `${JSON.stringify({ cancelled: id })}\n`)),
     entries: readEntries,
     content: (state) => {
       const path = imagePath(directory, state)
@@ -180,8 +185,23 @@ const endLastLine = (log: string): void => {
   if (size > 0 && readFileSync(log).at(-1) !== 10) appendFileSync(log, "\n")
 }
 
+const stateName = "the state directory"
+
+/** A line that did not fit must not stand in the way of the next one. */
+const appendWhole = (log: string, line: string): void => {
+  const size = sizeOf(log) ?? 0
+  try {
+    appendFileSync(log, line, { mode: 0o600 })
+  } catch (error) {
+    if ((sizeOf(log) ?? 0) > size) truncateSync(log, size)
+    throw error
+  }
+}
+
 const gone = (): ToolError<"no_history"> =>
-  makeToolError("no_history", "the earlier content is not kept any more; nothing was changed")
+  makeToolError("no_history", "the earlier content is not kept any more; nothing was changed", {
+    suggestion: "Bring it back from version control or a copy."
+  })
 
 const parseLine = (line: string): Array<Line> => {
   if (line === "") return []
@@ -202,6 +222,16 @@ const imagesOf = (entry: Entry | undefined): Array<string> =>
 const imagePath = (directory: string, state: string): string => {
   const hash = state.slice("sha256:".length)
   return join(directory, "images", hash.slice(0, 2), hash.slice(2))
+}
+
+const openImage = (path: string): number => {
+  try {
+    return openSync(path, "w", 0o600)
+  } catch (error) {
+    if (!isErrno(error, "ENOENT")) throw error
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    return openSync(path, "w", 0o600)
+  }
 }
 
 const stateOfPath = (path: string): string => `sha256:${path.split(/[\\/]/).slice(-2).join("")}`

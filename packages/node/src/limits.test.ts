@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawnSync } from "node:child_process"
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 
@@ -10,6 +10,9 @@ import { contentsOf, makeWorkspaces } from "../test/workspaces.ts"
 const workspaces = makeWorkspaces("limits")
 const program = join(workspaces.base, "child.mjs")
 const nobody = 65_534
+const namespace = process.getuid?.() === 0 ? ["--mount"] : ["--user", "--map-root-user", "--mount"]
+const canMount =
+  spawnSync("unshare", [...namespace, "mount", "-t", "tmpfs", "none", "/mnt"], { stdio: "ignore" }).status === 0
 
 beforeAll(async () => {
   chmodSync(workspaces.base, 0o755)
@@ -105,6 +108,54 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
     ])
     expect(contentsOf(root)).toEqual({ "a.txt": "old", "small.txt": "xxxxxxxxxx" })
     expect(readdirSync(`${root}.state/commits`)).toEqual([])
+  })
+
+  describe.skipIf(!canMount)("on a disk that is full (needs `unshare --mount` to make a small one)", () => {
+    /** A disk of 64 KiB, in a namespace of its own: it goes with the process. */
+    const onSmallDisk = (at: string, root: string, told: ReadonlyArray<unknown>): unknown => {
+      mkdirSync(`${root}.state`, { recursive: true })
+      const fill = at === root ? 'printf old > "$3/a.txt";' : ""
+      const script = `mount -t tmpfs -o size=64k none "$1" && shift && ${fill} exec "$@"`
+      const args = [process.execPath, program, root, `${root}.state`, JSON.stringify(told)]
+      return JSON.parse(
+        execFileSync("unshare", [...namespace, "sh", "-c", script, "sh", at, ...args], { encoding: "utf8" })
+      )
+    }
+
+    it("changes nothing when a file does not fit into the workspace", () => {
+      const root = workspaces.make({})
+      expect(
+        onSmallDisk(root, root, [
+          { kind: "write", path: "a.txt", size: 200_000 },
+          { kind: "write", path: "d/new.txt", size: 200_000, createDirectories: true },
+          { read: "a.txt" },
+          { list: "." },
+          { kind: "write", path: "small.txt", size: 10 }
+        ])
+      ).toEqual([
+        "write_failed: a.txt could not be written: the disk is full; nothing was changed",
+        "write_failed: d/new.txt could not be written: the disk is full; nothing was changed",
+        "old",
+        1,
+        ["small.txt created"]
+      ])
+    })
+
+    it("changes nothing when what was there can't be kept for undoing", () => {
+      const root = workspaces.make({ "a.txt": "old".repeat(50_000), "b.txt": "old" })
+      expect(
+        onSmallDisk(`${root}.state`, root, [
+          { kind: "write", path: "a.txt", size: 10 },
+          { kind: "delete", path: "a.txt" },
+          { kind: "write", path: "b.txt", size: 3 }
+        ])
+      ).toEqual([
+        "write_failed: the state directory could not be written: the disk is full; nothing was changed",
+        "write_failed: the state directory could not be written: the disk is full; nothing was changed",
+        ["b.txt modified"]
+      ])
+      expect(contentsOf(root)).toEqual({ "a.txt": "old".repeat(50_000), "b.txt": "xxx" })
+    })
   })
 
   it("keeps state to its owner", () => {

@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs"
 
 import { type Change, type ChangedPath, makeToolError, type SymlinkPolicy, type ToolError } from "@haft/core"
 
-import { withPlace, withResolved } from "./contain.ts"
+import { withPlace, withSpot } from "./contain.ts"
 import { fingerprintContent } from "./content.ts"
 import { copyNode } from "./copy-node.ts"
 import { fromErrno, isDirectory, notADirectory, notARegularFile, notFound } from "./errno.ts"
@@ -174,7 +174,10 @@ const planMove = (planner: Planner, change: Extract<PlannedChange, { readonly ki
   const [fromPath, toPath] = [from.join("/"), to.join("/")]
   if (fromPath === toPath) return
   if (toPath.startsWith(`${fromPath}/`)) {
-    throw makeToolError("invalid_params", `${change.from} can't be moved into itself`, { details: { path: change.to } })
+    throw makeToolError("invalid_params", `${change.from} can't be moved into itself`, {
+      suggestion: "Choose a place outside it.",
+      details: { path: change.to }
+    })
   }
   const parent = parentOf(planner, to, { given: change.to, create: change.createDirectories === true })
   const name = to.at(-1) ?? ""
@@ -312,9 +315,9 @@ const checkBase = (change: { readonly path: string; readonly base?: string }, st
 }
 
 const checkWritable = (view: View, path: string, given: string): void =>
-  withResolved(view.root, path, ({ found }) => {
+  withSpot(view.root, path, ({ directory, name }) => {
     try {
-      if (found !== undefined) accessSync(found.base, constants.W_OK)
+      accessSync(`${directory.base}/${name}`, constants.W_OK)
     } catch (error) {
       throw fromErrno(error, given)
     }
@@ -327,7 +330,13 @@ export const stale = (path: string): ToolError<"stale_file"> =>
   })
 
 const exists = (path: string): ToolError<"already_exists"> =>
-  makeToolError("already_exists", `${path} already exists`, { details: { path } })
+  makeToolError("already_exists", `${path} already exists`, {
+    suggestion: "Choose another path, or delete or move what is there first.",
+    details: { path }
+  })
 
 const rootStays = (what: "deleted" | "moved"): ToolError<"path_outside_workspace"> =>
-  makeToolError("path_outside_workspace", `the workspace itself can't be ${what}`, { details: { path: "." } })
+  makeToolError("path_outside_workspace", `the workspace itself can't be ${what}`, {
+    suggestion: "Name something inside it.",
+    details: { path: "." }
+  })

@@ -1,9 +1,18 @@
-import { isToolError, makeToolError, type ToolError, type UndoReport, type WorkspaceService } from "@haft/core"
+import {
+  isToolError,
+  makeToolError,
+  type ToolError,
+  type UndoneChange,
+  type UndoPreview,
+  type UndoReport,
+  type UndoTarget
+} from "@haft/core"
 
 import type { Entry, History, Recorded } from "./history.ts"
 import type { PlannedChange } from "./plan.ts"
+import type { Content } from "./view.ts"
 
-type What = Parameters<WorkspaceService["undo"]>[0]
+type What = UndoTarget | undefined
 
 export interface UndoPlan {
   readonly changes: ReadonlyArray<PlannedChange>
@@ -18,6 +27,7 @@ export const planUndo = (history: History, what: What): UndoPlan => {
   const large = entries.find(({ tooLarge }) => tooLarge === true)
   if (large !== undefined) {
     throw makeToolError("no_history", `what call ${large.call} replaced was too large to keep, so it can't be undone`, {
+      suggestion: "Bring it back from version control or a copy.",
       details: { call: large.call }
     })
   }
@@ -30,6 +40,45 @@ export const planUndo = (history: History, what: What): UndoPlan => {
       paths: [...new Set(recorded.flatMap((one) => (one.did === "move" ? [one.from, one.to] : [one.path])))]
     }
   }
+}
+
+/** The same for somebody who wants to see it first. */
+export const previewUndo = (history: History, what: What): UndoPreview => {
+  const { changes, report } = planUndo(history, what)
+  return { ...report, changes: changes.map(shown) }
+}
+
+const shownBytes = 1024 * 1024
+
+const shown = (change: PlannedChange): UndoneChange => {
+  switch (change.kind) {
+    case "write": {
+      const content = contentUpTo(change.content, shownBytes)
+      return { becomes: "file", path: change.path, ...(content !== undefined && { content }) }
+    }
+    case "move":
+      return { becomes: "moved", path: change.from, movedTo: change.to }
+    case "restore_link":
+      return { becomes: "symlink", path: change.path }
+    case "restore_directory":
+    case "create_directory":
+      return { becomes: "directory", path: change.path }
+    case "delete":
+    case "remove_if_empty":
+      return { becomes: "absent", path: change.path }
+  }
+}
+
+const contentUpTo = (content: Content, maximum: number): Uint8Array | undefined => {
+  const pieces: Array<Uint8Array> = []
+  let size = 0
+  for (const piece of content) {
+    size += piece.length
+    if (size > maximum) return undefined
+    // A piece is only valid until the next one is asked for.
+    pieces.push(Uint8Array.from(piece))
+  }
+  return Buffer.concat(pieces)
 }
 
 /** Whatever stands in the way of going back is a file that changed since, and is called that. */
@@ -91,4 +140,5 @@ const inverse = (history: History, one: Recorded): PlannedChange => {
   return { kind: "write", path, base: "absent", content: history.content(state), mode }
 }
 
-const nothing = (message: string): ToolError<"no_history"> => makeToolError("no_history", message)
+const nothing = (message: string): ToolError<"no_history"> =>
+  makeToolError("no_history", message, { suggestion: "Name another call or run, or leave both out for the last call." })

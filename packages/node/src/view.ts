@@ -3,7 +3,7 @@ import { closeSync, readdirSync } from "node:fs"
 import type { SymlinkPolicy } from "@haft/core"
 
 import { type Place, readLink, type Root, withPlace, withResolved } from "./contain.ts"
-import { fingerprintContent, fingerprintDescriptor, openFile } from "./content.ts"
+import { fingerprintContent, fingerprintDescriptor, openFile, readWhole } from "./content.ts"
 import { isErrno, notADirectory, notFound } from "./errno.ts"
 import { identityOf, type Identity } from "./identity.ts"
 import { isTemporaryName } from "./temporary-name.ts"
@@ -33,6 +33,8 @@ export interface FileNode {
   readonly mode?: number
   readonly owner?: Origin["owner"]
   fingerprint?: string
+  /** What a small file on disk held when its fingerprint was taken, until it is put where it is kept. */
+  small?: Uint8Array | undefined
 }
 
 export interface DirectoryNode {
@@ -135,7 +137,11 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
     find,
     child,
     locate: (given, { follow = true } = {}) => {
-      const direct = namesOf(withPlace(root, given, { symlinks, follow: false }, ({ path }) => path))
+      const direct = withPlace(root, given, { symlinks, follow: false }, (place) => {
+        const isNew = place.path === place.name && place.found !== undefined && !top.children.has(place.name)
+        if (isNew) remember({ ...place, home: top })
+        return namesOf(place.path)
+      })
       if (!follow) return direct
       const node = find(direct)
       const isLinkOnDisk = node?.kind === "symlink" && node.origin?.path === direct.join("/")
@@ -185,7 +191,16 @@ export const join = (directory: string, name: string): string => (directory === 
 
 const namesOf = (path: string): ReadonlyArray<string> => (path === "." ? [] : path.split("/"))
 
-const fingerprintOnDisk = (root: Root, node: FileNode): string => withFile(root, node, fingerprintDescriptor)
+const smallBytes = 64 * 1024
+
+const fingerprintOnDisk = (root: Root, node: FileNode): string =>
+  withFile(root, node, (descriptor) => {
+    const size = node.origin?.size ?? 0
+    if (size > smallBytes) return fingerprintDescriptor(descriptor)
+    const content = readWhole(descriptor, node.origin?.path ?? "", Infinity)
+    if (content.length === size) node.small = content
+    return fingerprintContent([content])
+  })
 
 const listNames = ({ found, given }: Place): ReadonlyArray<string> => {
   if (found === undefined) throw notFound(given)

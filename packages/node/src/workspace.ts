@@ -7,6 +7,7 @@ import {
   type CommitError,
   CurrentCall,
   type FileInfo,
+  type FileSnapshot,
   isToolError,
   type ListError,
   type LookError,
@@ -26,6 +27,7 @@ import { openCommitJournal } from "./commit-journal.ts"
 import { commitChanges, type CommitRequest, type CommitSettings, recover } from "./commit.ts"
 import { openRoot, type Place, type Root, withPlace } from "./contain.ts"
 import {
+  fingerprintContent,
   fingerprintOf,
   inSlices,
   repeatUntilDone,
@@ -43,7 +45,7 @@ import { takeLock } from "./lock-file.ts"
 import type { PlannedChange } from "./plan.ts"
 import { stateDirectory } from "./state-directory.ts"
 import { type Technique, techniques } from "./technique.ts"
-import { asUndoError, planUndo } from "./undo.ts"
+import { asUndoError, planUndo, previewUndo } from "./undo.ts"
 import { readEntries, startWalk } from "./walk.ts"
 
 export interface NodeWorkspaceOptions {
@@ -145,15 +147,12 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
     root: root.path,
     contain: (given) => at(given, ({ path }) => path),
     info: (given, { follow } = {}) => at(given, infoOf, follow),
-    read: (given, { maxBytes = maximumRead } = {}) =>
-      at(given, (place) => {
-        const descriptor = openFile(root, place)
-        try {
-          return readWhole(descriptor, given, Math.min(maxBytes, maximumRead))
-        } finally {
-          closeSync(descriptor)
-        }
-      }),
+    read: (given, { maxBytes = maximumRead } = {}) => at(given, (place) => readPlace(root, place, maxBytes)),
+    snapshot: (given, { maxBytes = maximumRead } = {}) =>
+      at<Omit<FileSnapshot, "fingerprint">, ReadError | ToolError<"file_too_large">>(given, (place) => ({
+        content: readPlace(root, place, maxBytes),
+        info: infoOf(place)
+      })).pipe(Effect.map((read) => ({ ...read, fingerprint: fingerprintContent([read.content]) }))),
     scan: readInSlices,
     list: (given) => at(given, (place) => inDirectory(place, () => readEntries(heldBase(place)))),
     walk: (given, visit) =>
@@ -213,7 +212,8 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
             return report
           })
         )
-      )
+      ),
+    previewUndo: (what) => attempt(() => previewUndo(history, what))
   }
 }
 
@@ -243,7 +243,10 @@ const exclusively = <A, E>(
   const take: Effect.Effect<() => void, ToolError<"write_failed">> = Effect.suspend(() => {
     const release = naming("the state directory", () => takeLock(lock))
     return release === undefined
-      ? toolError("write_failed", "another host is changing this workspace; nothing was changed", { retryable: true })
+      ? toolError("write_failed", "another host is changing this workspace; nothing was changed", {
+          suggestion: "Repeat the call in a moment.",
+          retryable: true
+        })
       : Effect.succeed(release)
   })
   const patient = take.pipe(Effect.retry(Schedule.max([Schedule.spaced("10 millis"), Schedule.recurs(1000)])))
@@ -276,6 +279,15 @@ const drive = <A, E extends ToolError>(start: () => Generator<void, A>): Effect.
 interface Opened {
   readonly info: FileInfo
   readonly descriptor: number
+}
+
+const readPlace = (root: Root, place: Place, maxBytes: number): Uint8Array => {
+  const descriptor = openFile(root, place)
+  try {
+    return readWhole(descriptor, place.given, Math.min(maxBytes, maximumRead))
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 const infoOf = (place: Place): FileInfo => {

@@ -16,6 +16,12 @@ export interface FileInfo {
   readonly mode: number
 }
 
+export interface FileSnapshot {
+  readonly info: FileInfo
+  readonly content: Uint8Array
+  readonly fingerprint: string
+}
+
 export interface DirectoryEntry {
   readonly name: string
   readonly kind: FileKind
@@ -71,6 +77,17 @@ export interface UndoReport {
   readonly paths: ReadonlyArray<string>
 }
 
+/** What an undo would do, the newest change first. */
+export interface UndoPreview extends UndoReport {
+  readonly changes: ReadonlyArray<UndoneChange>
+}
+
+export type UndoneChange =
+  /** `content` is absent where it is too much to show. */
+  | { readonly becomes: "file"; readonly path: string; readonly content?: Uint8Array }
+  | { readonly becomes: "directory" | "symlink" | "absent"; readonly path: string }
+  | { readonly becomes: "moved"; readonly path: string; readonly movedTo: string }
+
 export type ContainError = ToolError<"path_outside_workspace" | "symlink_blocked" | "invalid_params">
 export type LookError = ContainError | ToolError<"file_not_found" | "permission_denied">
 export type ReadError = LookError | ToolError<"is_directory" | "not_a_regular_file">
@@ -94,6 +111,11 @@ export interface WorkspaceService {
     path: string,
     options?: { readonly maxBytes?: number }
   ) => Effect.Effect<Uint8Array, ReadError | ToolError<"file_too_large">>
+  /** A regular file at one moment: what it is, what it holds, and the {@link fingerprint} of just that. */
+  readonly snapshot: (
+    path: string,
+    options?: { readonly maxBytes?: number }
+  ) => Effect.Effect<FileSnapshot, ReadError | ToolError<"file_too_large">>
   /**
    * Hands a regular file over in chunks, from the start, until `visit` returns false. The chunk is only
    * valid during the call: copy what is kept.
@@ -118,9 +140,14 @@ export interface WorkspaceService {
   readonly commit: (changes: ReadonlyArray<Change>) => Effect.Effect<ReadonlyArray<ChangedPath>, CommitError>
   /** Takes back the last call that changed something, a named call, or every call of this run. */
   readonly undo: (
-    what?: { readonly call: string } | { readonly run: string }
+    what?: UndoTarget
   ) => Effect.Effect<UndoReport, ToolError<"no_history" | "stale_file" | "write_failed">>
+  /** What {@link undo} would do. Changes nothing. */
+  readonly previewUndo: (what?: UndoTarget) => Effect.Effect<UndoPreview, ToolError<"no_history">>
 }
+
+/** What to take back; the last call that changed something, when absent. */
+export type UndoTarget = { readonly call: string } | { readonly run: string }
 
 export interface GlobOptions {
   /** 1,000 by default. */

@@ -2,7 +2,7 @@ import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { undo } from "./undo.ts"
+import { previewUndo, undo, undonePaths } from "./undo.ts"
 
 export const haftUndo = haft.tool({
   name: "undo",
@@ -15,6 +15,8 @@ export const haftUndo = haft.tool({
   output: z.object({ calls: z.array(z.string()), paths: z.array(z.string()) }),
   risk: "dangerous",
   timeout: "60 seconds",
+  touches: (target) => Effect.map(undonePaths(target), (writes) => ({ writes })),
+  preview: previewUndo,
   execute: (target) => Effect.map(undo(target), ({ calls, paths }) => ({ calls: [...calls], paths: [...paths] })),
   render: ({ calls, paths }) => `Took back ${calls.join(", ")}: ${paths.join(", ")}`
 })
