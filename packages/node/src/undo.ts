@@ -51,23 +51,21 @@ export const previewUndo = (history: History, what: What): UndoPreview => {
 const shownBytes = 1024 * 1024
 
 const shown = (change: PlannedChange): UndoneChange => {
-  switch (change.kind) {
-    case "write": {
-      const content = contentUpTo(change.content, shownBytes)
-      return { becomes: "file", path: change.path, ...(content !== undefined && { content }) }
-    }
-    case "move":
-      return { becomes: "moved", path: change.from, movedTo: change.to }
-    case "restore_link":
-      return { becomes: "symlink", path: change.path }
-    case "restore_directory":
-    case "create_directory":
-      return { becomes: "directory", path: change.path }
-    case "delete":
-    case "remove_if_empty":
-      return { becomes: "absent", path: change.path }
+  if (change.kind === "move") return { becomes: "moved", path: change.from, movedTo: change.to }
+  if (change.kind === "write") {
+    const content = contentUpTo(change.content, shownBytes)
+    return { becomes: "file", path: change.path, ...(content !== undefined && { content }) }
   }
+  return { becomes: becoming[change.kind], path: change.path }
 }
+
+const becoming = {
+  restore_link: "symlink",
+  restore_directory: "directory",
+  create_directory: "directory",
+  delete: "absent",
+  remove_if_empty: "absent"
+} as const
 
 const contentUpTo = (content: Content, maximum: number): Uint8Array | undefined => {
   const pieces: Array<Uint8Array> = []
