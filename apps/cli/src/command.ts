@@ -74,6 +74,10 @@ export const read = (command: Command, args: ReadonlyArray<string>, version: str
     if (choices === undefined || typeof chosen !== "string" || choices.includes(chosen)) continue
     throw new UsageError(`--${name} is one of ${choices.join(", ")}, not '${chosen}'${guess(chosen, choices)}`)
   }
+  const [stray] = positionals
+  if (stray !== undefined && command.takes === undefined) {
+    throw new UsageError(`haft ${command.name} takes options only, not '${stray}'. See: haft ${command.name} --help`)
+  }
   const value = (name: string): string | undefined => {
     const given = values[name]
     return typeof given === "string" ? given : undefined

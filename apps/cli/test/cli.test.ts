@@ -51,6 +51,7 @@ describe("haft", () => {
 
   it.each([
     [["cal"], "there is no command 'cal' (did you mean call?)"],
+    [["tools", "more"], "haft tools takes options only, not 'more'"],
     [["call", "--dialct", "x"], "did you mean --dialect?"],
     [["call"], "which tool?"],
     [["tools", "--dialect", "hafd"], "--dialect is one of haft, agentbench"],

@@ -25,7 +25,6 @@ export const serve: Command = {
     "haft serve --demo"
   ],
   run: async (given) => {
-    if (given.positionals.length > 0) throw new UsageError("haft serve takes options only")
     if (!given.has("demo")) return serveUntilStopped(given, (await configOf(given)).config)
     const { makeDemo } = await import("../demo.ts")
     const demo = await makeDemo(given)
