@@ -14,7 +14,7 @@ export const traced =
   ({ tool, dialect, traceParent }: TracedCall) =>
   <R>(call: Effect.Effect<Reply, never, R>): Effect.Effect<Reply, never, R> => {
     const parent = traceParent === undefined ? undefined : spanOf(traceParent)
-    return call.pipe(
+    const spanned = call.pipe(
       Effect.tap((reply) =>
         Effect.annotateCurrentSpan(reply.error === undefined ? {} : { "error.type": reply.error.code })
       ),
@@ -28,6 +28,8 @@ export const traced =
         { captureStackTrace: false }
       )
     )
+    // Where nobody collects spans, a call does not pay for one.
+    return Effect.flatMap(Tracer.Tracer, (tracer) => (tracer === Tracer.nativeTracer ? call : spanned))
   }
 
 // As W3C writes it: version, trace, span, flags. What can't be read starts a trace of its own.
