@@ -1,14 +1,12 @@
 import { extname } from "node:path"
 
-/** Answers with a file of the console. Paths without an ending are places inside it, and get its page. */
+/** Answers with a file of the console. Its own places are behind a `#`, so every path is a file or nothing. */
 export const siteOf = (files: ReadonlyMap<string, Uint8Array> | undefined): ((url: URL) => Response | undefined) => {
   if (files?.has("index.html") !== true) return ({ pathname }) => (pathname === "/" ? notBuilt() : undefined)
   return ({ pathname }) => {
     const name = nameOf(pathname)
     const file = files.get(name)
-    if (file !== undefined) return fileResponse(name, file)
-    const page = extname(name) === "" && !/^(v1|mcp)(\/|$)/.test(name) ? files.get("index.html") : undefined
-    return page && fileResponse("index.html", page)
+    return file && fileResponse(name, file)
   }
 }
 

@@ -46,7 +46,7 @@ describe.each(Object.keys(eras) as Array<keyof typeof eras>)("MCP %s over HTTP",
   it("passes progress on", async () => {
     const client = await connect(await startServer(freely), era)
     const heard: Array<unknown> = []
-    const call = { name: "run_command", arguments: { command: "for i in 1 2 3; do echo $i; sleep 0.3; done" } }
+    const call = { name: "run_command", arguments: { command: "for i in 1 2 3; do echo $i; sleep 0.6; done" } }
     expect(await client.callTool(call, { onprogress: (progress) => heard.push(progress) })).toMatchObject({
       isError: false
     })

@@ -17,7 +17,7 @@ it("serves the console's files, with types and for as long as they stay the same
   }
   const page = [200, "text/html; charset=utf-8", "no-cache", "<!doctype html><title>haft</title>"]
   expect(await get("/")).toEqual(page)
-  expect(await get("/approvals/123")).toEqual(page)
+  expect((await get("/approvals/123"))[0]).toBe(404)
   const immutable = "public, max-age=31536000, immutable"
   expect(await get("/assets/index-Ab12Cd34.js")).toEqual([
     200,

@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, type Stats, statSync } from "node:fs"
 import { delimiter, isAbsolute, join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
+import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 
 import {
   type Command,
@@ -141,7 +141,11 @@ class RunningProgram {
     const started = this.#started
     if (this.#isStopped) await this.#endAll(started)
     const end = await started.end
-    await Promise.race([Promise.all(started.streams.map(({ ended }) => ended)), sleep(drainMs, undefined, unheld)])
+    const allRead = Promise.all(started.streams.map(({ ended }) => ended))
+    await Promise.race([allRead, sleep(drainMs, undefined, unheld)])
+    // On a busy machine the time can be over before anybody has looked at the pipes. What the program wrote is in
+    // them, and one look reads all that a pipe holds.
+    await Promise.race([allRead, setImmediate()])
     await this.#ending
     const leftRunning = this.#isStopped ? 0 : this.#left(started)
     for (const stream of started.streams) {
