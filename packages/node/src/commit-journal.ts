@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  unlinkSync
-} from "node:fs"
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
 import { isToolError } from "@haft/core"
@@ -62,7 +52,8 @@ export const openCommitJournal = (options: {
   const file = (id: string, state: "sweep" | "commit" | "abort") => join(directory, `${id}.${state}`)
   const known = new Map<string, Set<string>>()
   const forget = (id: string, states: Iterable<string> = known.get(id) ?? []) => {
-    for (const state of states) unlinkSync(join(directory, `${id}.${state}`))
+    // Where there was no room for the file, there is none to remove.
+    for (const state of states) rmSync(join(directory, `${id}.${state}`), { force: true })
     known.delete(id)
   }
   const syncJournal = () => {
