@@ -12,9 +12,9 @@ const empty = readdirSync("packages").filter(isEmpty)
 export default {
   // Each package can test Effects, whether or not one of its tests does today. A package that is a program is looked
   // for at run time, from wherever the code was bundled to.
-  ignoreDependencies: ["@effect/vitest", "@lydell/node-pty", "@vscode/ripgrep"],
-  // Comes with every POSIX system; tests make pipes with it.
-  ignoreBinaries: ["mkfifo"],
+  ignoreDependencies: ["@effect/vitest", "@vscode/ripgrep"],
+  // Programs of the system that tests start.
+  ignoreBinaries: ["mkfifo", "unshare"],
   // A tool package's plugin has a name, for programs, and is the default export, for configurations.
   rules: { duplicates: "off" },
   ignoreExportsUsedInFile: { interface: true, type: true },
