@@ -29,7 +29,7 @@ export const installPackage: Tool = defineTool({
   timeout: "5 minutes",
   touches: async (input, { workspace }) => {
     const words = wordsOf(await managerOf(workspace), input)
-    return { writes: ["package.json"], runs: words.join(" "), fetches: `https://registry.npmjs.org/${input.name}` }
+    return { writes: ["package.json"], runs: words.join(" "), fetches: `pkg:npm/${input.name}` }
   },
   execute: async (input, { run, workspace }) => {
     await workspace.info("package.json")

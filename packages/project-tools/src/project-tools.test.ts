@@ -164,7 +164,7 @@ describe("install_package", () => {
       asks: true,
       facts: {
         runs: "npm install --ignore-scripts --save-dev zod@^4",
-        fetches: "https://registry.npmjs.org/zod",
+        fetches: "pkg:npm/zod",
         risk: "dangerous"
       }
     })
