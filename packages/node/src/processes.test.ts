@@ -168,7 +168,7 @@ describe.runIf(isLinux)("the launcher", () => {
     const runtime = ManagedRuntime.make(nodeProcesses)
     const word = `closing-${process.pid}-${Math.random()}`
     const env = { PATH: "/usr/bin:/bin", WORD: word }
-    const command = { program: "sh", args: ["-c", "setsid sleep 68 >/dev/null 2>&1 &"], directory: "/", env }
+    const command = { program: "sh", args: ["-c", "setsid sleep 68 >/dev/null 2>&1 & sleep 0.2"], directory: "/", env }
     const end = await runtime.runPromise(Processes.use((processes) => processes.run(command)))
     expect(end.leftRunning).toBe(1)
     await runtime.dispose()
