@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "node:module"
+import * as nodeModule from "node:module"
 
 import manifest from "haft/package.json" with { type: "json" }
 
@@ -7,8 +7,12 @@ import manifest from "haft/package.json" with { type: "json" }
 // is on before the program itself is loaded.
 if (process.argv[2] === "--version") {
   process.stdout.write(`${manifest.version}\n`)
+} else if (nodeModule.enableCompileCache === undefined) {
+  // Node 22 has it, and what is imported below needs Node 22 too: say so, before it fails in a riddle.
+  process.stderr.write(`haft: Node ${process.versions.node} is too old; haft needs ${manifest.engines.node}\n`)
+  process.exitCode = 2
 } else {
-  enableCompileCache()
+  nodeModule.enableCompileCache()
   const { main } = await import("./main.ts")
   process.exitCode = await main(process.argv.slice(2), manifest.version)
 }
