@@ -187,7 +187,7 @@ const word = (value: unknown): string =>
 const timeOf = ({ at }: JournalEvent): string => new Date(typeof at === "number" ? at : Date.now()).toISOString()
 
 const newRunName = (): string =>
-  `${new Date().toISOString().replaceAll(/[-:]|\.\d+Z/g, "")}-${randomBytes(4).toString("hex")}`
+  `${new Date().toISOString().replaceAll(/[-:.Z]/g, "")}-${randomBytes(4).toString("hex")}`
 
 const recording = <A>(work: () => A): Effect.Effect<A, ToolError<"journal_unavailable">> =>
   Effect.try({
