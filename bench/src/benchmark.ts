@@ -4,6 +4,10 @@ export interface Contender {
   readonly kind: "limit" | "peer" | "haft"
   /** Shown beside the name, for programs that have one. */
   readonly version?: string
+  /** The goal, as a ratio to the floor. */
+  readonly atMost?: number
+  /** The goal where it is a figure of its own: nanoseconds, or bytes. */
+  readonly within?: number
   /** Does the job once and returns its answer. */
   readonly run: () => unknown
   /** Throws unless the answer is right: a wrong answer has no time. */
@@ -12,7 +16,7 @@ export interface Contender {
 
 /** One job at one size, done by several contenders in turn. */
 export interface Benchmark {
-  /** What belongs together, such as `read`: the filter of the command line looks at it. */
+  /** What belongs together, such as `read`. */
   readonly group: string
   /** What is done. */
   readonly name: string
@@ -20,18 +24,25 @@ export interface Benchmark {
   readonly size?: { readonly value: number; readonly label: string }
   /** The contender that counts as 1. */
   readonly floor: string
-  /** What haft is to reach, as a ratio to the floor. `atLeast` is for rates, where more is better. */
-  readonly goal?: { readonly contender: string; readonly atMost: number }
+  /** The time of a run, unless it is `bytes`: then a run's answer is the figure itself. */
+  readonly measures?: "time" | "bytes"
+  /** Runs that are under way at the same time; the time is that of all divided by their number. 1 when absent. */
+  readonly inFlight?: number
   readonly contenders: ReadonlyArray<Contender>
-  /** How often each contender takes its turn. */
-  readonly rounds?: number
-  /** Runs within one turn; chosen from the first run's time when absent. */
-  readonly runsPerRound?: number
+  /** Who should be here and is not, with the reason. */
+  readonly absent?: ReadonlyArray<Absent>
+  /** What a missed goal is due to. Shown when it is missed. */
+  readonly ifMissed?: string
   readonly close?: () => void | Promise<void>
 }
 
+export interface Absent {
+  readonly name: string
+  readonly reason: string
+}
+
 export interface Setting {
-  /** Small sizes, few rounds: for continuous integration. */
+  /** Small sizes, few rounds, nothing fetched: for continuous integration. */
   readonly quick: boolean
   /** A directory of the benchmark's own, kept between runs: corpora, peers. */
   readonly home: string
@@ -40,11 +51,9 @@ export interface Setting {
 /** A file of `src/groups` exports this as `benchmarks`. Each is closed before the next is made. */
 export type Group = (setting: Setting) => AsyncIterable<Benchmark>
 
-export interface Measured {
+export interface Measured extends Pick<Contender, "kind" | "version" | "atMost" | "within"> {
   readonly contender: string
-  readonly kind: Contender["kind"]
-  readonly version?: string
-  /** Nanoseconds a run. */
+  /** Nanoseconds a run, or bytes. */
   readonly median: number
   readonly lowerQuartile: number
   readonly upperQuartile: number
@@ -52,78 +61,116 @@ export interface Measured {
   readonly runs: number
 }
 
-export interface Result {
-  readonly group: string
-  readonly name: string
-  readonly size?: Benchmark["size"]
-  readonly floor: string
-  readonly goal?: Benchmark["goal"]
-  readonly met?: boolean
+export interface Result extends Pick<Benchmark, "group" | "name" | "size" | "floor" | "ifMissed"> {
+  readonly measures: "time" | "bytes"
   readonly measured: ReadonlyArray<Measured>
+  readonly absent: ReadonlyArray<Absent>
 }
+
+export const isMissed = ({ atMost = Infinity, within = Infinity, ratio, median }: Measured): boolean =>
+  ratio > atMost || median > within
 
 /** Checks every contender's answer, then lets them take turns, and gives medians and ratios. */
 export const measure = async (benchmark: Benchmark, { quick }: Setting): Promise<Result> => {
-  const { contenders, group, name, floor, goal, size } = benchmark
-  const rounds = benchmark.rounds ?? (quick ? 5 : 15)
-  for (const { run, check } of contenders) check(await run())
-  const runs = new Map<string, number>()
-  for (const contender of contenders) {
-    runs.set(contender.name, benchmark.runsPerRound ?? (await runsFor(contender, quick ? 20 : 100)))
-  }
-  const times = new Map(contenders.map((contender) => [contender.name, [] as Array<number>]))
-  for (let round = 0; round < rounds; round++) {
+  const { group, name, size, floor, measures = "time", absent = [], ifMissed } = benchmark
+  const plan = quick ? quickPlan : wholePlan
+  const contestants = []
+  for (const contender of benchmark.contenders) contestants.push(await prepare(contender, benchmark, plan))
+  for (let round = 0; round < plan.rounds; round++) {
     // A different one begins each round, so that none always has the warm or the cold turn.
-    for (let turn = 0; turn < contenders.length; turn++) {
-      const contender = contenders[(round + turn) % contenders.length]
-      if (contender !== undefined)
-        times.get(contender.name)?.push(await timeOf(contender, runs.get(contender.name) ?? 1))
+    for (let turn = 0; turn < contestants.length; turn++) {
+      const contestant = contestants[(round + turn) % contestants.length]
+      if (contestant !== undefined && !isDone(contestant, plan.shareMs)) await takeTurn(contestant)
     }
   }
-  const medianOf = (contender: string): number => quantile(times.get(contender) ?? [], 0.5)
-  const measured = contenders.map((contender) => {
-    const own = times.get(contender.name) ?? []
-    return measuredOf(contender, own, medianOf(floor), own.length * (runs.get(contender.name) ?? 1))
-  })
-  const reached = measured.find(({ contender }) => contender === goal?.contender)?.ratio
+  const floorMedian = quantile(contestants.find(({ contender }) => contender.name === floor)?.figures ?? [], 0.5)
   return {
     group,
     name,
     ...(size !== undefined && { size }),
     floor,
-    ...(goal !== undefined && reached !== undefined && { goal, met: reached <= goal.atMost }),
-    measured
+    measures,
+    ...(ifMissed !== undefined && { ifMissed }),
+    absent,
+    measured: contestants.map((contestant) => measuredOf(contestant, floorMedian, plan))
   }
 }
 
-const measuredOf = (
-  { name: contender, kind, version }: Contender,
-  times: ReadonlyArray<number>,
-  floor: number,
-  runs: number
-): Measured => {
-  const median = quantile(times, 0.5)
-  const [lowerQuartile, upperQuartile] = [quantile(times, 0.25), quantile(times, 0.75)]
-  const figures = { contender, kind, median, lowerQuartile, upperQuartile, ratio: median / floor, runs }
-  return version === undefined ? figures : { ...figures, version }
+/** How long a turn and the warming up before the first take, how many turns there are, and after what time few more. */
+const wholePlan = { turnMs: 50, warmUpMs: 500, rounds: 15, shareMs: 2000, hasGoals: true }
+/** Goals are about whole sizes. */
+const quickPlan: Plan = { turnMs: 10, warmUpMs: 100, rounds: 5, shareMs: 150, hasGoals: false }
+type Plan = typeof wholePlan
+
+interface Contestant {
+  readonly contender: Contender
+  readonly runs: number
+  readonly takeTurn: () => Promise<number>
+  readonly figures: Array<number>
+  spentMs: number
+}
+
+const prepare = async (
+  contender: Contender,
+  { inFlight = 1, measures }: Benchmark,
+  { turnMs, warmUpMs }: Plan
+): Promise<Contestant> => {
+  contender.check(await contender.run())
+  const contestant = { contender, figures: [], spentMs: 0 }
+  if (measures === "bytes") return { ...contestant, runs: 1, takeTurn: async () => Number(await contender.run()) }
+  const start = performance.now()
+  let runs = await runsFor(contender, inFlight, turnMs)
+  while (performance.now() - start < warmUpMs) runs = await runsFor(contender, inFlight, turnMs)
+  return { ...contestant, runs, takeTurn: () => timeOf(contender, runs, inFlight) }
+}
+
+// Who is slow takes fewer turns, but some.
+const isDone = ({ figures, spentMs }: Contestant, shareMs: number): boolean =>
+  spentMs > shareMs && figures.length >= (spentMs / figures.length > 1000 ? 3 : 5)
+
+const takeTurn = async (contestant: Contestant): Promise<void> => {
+  const start = performance.now()
+  contestant.figures.push(await contestant.takeTurn())
+  contestant.spentMs += performance.now() - start
+}
+
+const measuredOf = ({ contender, figures, runs }: Contestant, floor: number, { hasGoals }: Plan): Measured => {
+  const { name, kind, version, atMost, within } = contender
+  const median = quantile(figures, 0.5)
+  return {
+    contender: name,
+    kind,
+    ...(version !== undefined && { version }),
+    ...(hasGoals && atMost !== undefined && { atMost }),
+    ...(hasGoals && within !== undefined && { within }),
+    median,
+    lowerQuartile: quantile(figures, 0.25),
+    upperQuartile: quantile(figures, 0.75),
+    ratio: median / floor,
+    runs: figures.length * runs
+  }
 }
 
 // Enough runs that a turn takes some milliseconds: the clock and the scheduler then matter little.
-const runsFor = async (contender: Contender, turnMs: number): Promise<number> => {
-  let count = 1
-  for (;;) {
-    const elapsed = (await timeOf(contender, count)) * count
-    if (elapsed > (turnMs * 1e6) / 4 || count > 1e6) return Math.max(1, Math.round((count * turnMs * 1e6) / elapsed))
-    count *= 4
+const runsFor = async (contender: Contender, inFlight: number, turnMs: number): Promise<number> => {
+  for (let count = inFlight; ; count *= 4) {
+    const elapsedMs = ((await timeOf(contender, count, inFlight)) * count) / 1e6
+    if (elapsedMs > turnMs / 4 || count > 1e6) return Math.max(inFlight, Math.round((count * turnMs) / elapsedMs))
   }
 }
 
-const timeOf = async ({ run }: Contender, count: number): Promise<number> => {
-  const start = process.hrtime.bigint()
-  for (let index = 0; index < count; index++) {
-    const answer = run()
-    if (answer instanceof Promise) await answer
+/** Nanoseconds a run. */
+const timeOf = async ({ run }: Contender, count: number, inFlight: number): Promise<number> => {
+  let left = count
+  const lane = async (): Promise<void> => {
+    while (left-- > 0) {
+      const answer = run()
+      if (answer instanceof Promise) await answer
+    }
   }
+  const start = process.hrtime.bigint()
+  if (inFlight === 1) await lane()
+  else await Promise.all(Array.from({ length: inFlight }, lane))
   return Number(process.hrtime.bigint() - start) / count
 }
 

@@ -42,8 +42,6 @@ export const benchmarks: Group = async function* (setting) {
     group: "edit",
     name: `one line of ${megabytes} MB`,
     floor: "limit",
-    rounds: setting.quick ? 3 : 7,
-    runsPerRound: 1,
     contenders: [
       contender("limit", "limit", (find, replace) =>
         writeFileSync(

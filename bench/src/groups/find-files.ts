@@ -26,9 +26,6 @@ export const benchmarks: Group = async function* (setting) {
       group: "find-files",
       name: `files that match ${pattern}`,
       floor: "rg --files -g, sorted",
-      rounds: setting.quick ? 3 : 11,
-      runsPerRound: 1,
-      goal: { contender: "haft", atMost: 1 },
       contenders: [
         {
           name: "rg --files -g, sorted",
@@ -43,6 +40,7 @@ export const benchmarks: Group = async function* (setting) {
         {
           name: "haft",
           kind: "haft",
+          atMost: 1,
           run: () => host.call("find_files", { pattern }),
           check: (answer) => expectTotal((answer as { result: { total: number } }).result.total)
         }

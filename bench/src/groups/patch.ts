@@ -53,13 +53,13 @@ const benchmark = async (
     group: "patch",
     name: `${size.files * size.hunks} hunks in ${size.files} files${goal.durable ? ", durable" : ""}`,
     floor: goal.floor,
-    goal: { contender: "haft", atMost: goal.atMost },
     contenders: [
       program("patch -p1", "patch", ["-p1", "--silent", "--force"]),
       program("git apply", "git", ["apply", "-"]),
       {
         name: "haft",
         kind: "haft" as const,
+        atMost: goal.atMost,
         run: async () => {
           for (const unified_diff of [diffs.forward, diffs.back]) {
             const reply = (await host.call("apply_patch", { unified_diff })) as { status: string }

@@ -60,6 +60,7 @@ export const benchmarks: Group = async function* () {
       {
         name: "haft, Effect",
         kind: "haft",
+        within: 20_000,
         run: () => runtime.runPromise(call("nothing", args)),
         check: (answer) => expectText((answer as { text?: unknown }).text)
       }

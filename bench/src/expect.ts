@@ -1,0 +1,23 @@
+/** Checks of answers: each throws unless the answer is what it should be. */
+export const expectText =
+  (expected: string) =>
+  (answer: unknown): void => {
+    const text = String(answer)
+    if (!text.includes(expected)) throw new Error(`"${expected}" is not in ${JSON.stringify(text.slice(0, 200))}`)
+  }
+
+export const expectSame =
+  (expected: unknown) =>
+  (answer: unknown): void => {
+    if (answer !== expected)
+      throw new Error(`${JSON.stringify(answer)?.slice(0, 200)}, not ${JSON.stringify(expected)}`)
+  }
+
+/** All answers must be the same as the first, of whichever contender. */
+export const expectAlike = (figure: (answer: unknown) => unknown): ((answer: unknown) => void) => {
+  let first: { readonly figure: unknown } | undefined
+  return (answer) => {
+    first ??= { figure: figure(answer) }
+    expectSame(first.figure)(figure(answer))
+  }
+}
