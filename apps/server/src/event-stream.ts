@@ -1,3 +1,5 @@
+import type { Answer } from "./answer.ts"
+
 /** An event with the number a client can come back with. */
 export interface NumberedEvent {
   readonly id: string
@@ -22,7 +24,7 @@ const mostUnread = 10_000
 const heartbeatMs = 15_000
 
 /** Server-sent events: first what the client missed, then what happens, with a sign of life in between. */
-export const eventStream = async (source: EventSource, lastEventId: string | undefined): Promise<Response> => {
+export const eventStream = async (source: EventSource, lastEventId: string | undefined): Promise<Answer> => {
   let stop = (): void => {}
   const encoder = new TextEncoder()
   const live: Array<NumberedEvent> = []
@@ -57,7 +59,7 @@ export const eventStream = async (source: EventSource, lastEventId: string | und
     },
     new CountQueuingStrategy({ highWaterMark: 1 })
   )
-  return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } })
+  return { headers: { "content-type": "text/event-stream", "cache-control": "no-store" }, body }
 }
 
 const format = (event: NumberedEvent | PassingEvent): string =>

@@ -1,58 +1,62 @@
+import { isUtf8 } from "node:buffer"
+import { Readable } from "node:stream"
+
+import type { ServerRequest } from "srvx"
+
 import { Problem } from "./problem.ts"
 
 export interface BodyLimits {
   readonly bytes: number
   /** How deep arrays and objects may lie inside each other. */
   readonly depth: number
-  /** How long a client may take to send it. */
-  readonly milliseconds: number
 }
 
-/** Reads a JSON object or array, counting while it arrives, so that no client can fill the memory or keep a place. */
-export const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> => {
+/** Reads a JSON object or array, counting while it arrives, so that no client can fill the memory. */
+export const readJson = async (request: ServerRequest, limits: BodyLimits): Promise<unknown> => {
   const [type = ""] = (request.headers.get("content-type") ?? "").split(";")
   if (type.trim().toLowerCase() !== "application/json") {
     throw new Problem(415, "unsupported_media_type", "Send JSON, with Content-Type: application/json.")
   }
-  const text = decode(await readBytes(request, limits))
+  const text = decode(await readBytes(request, limits.bytes))
   const value = parse(text)
   checkShape(value, limits.depth)
   return value
 }
 
-const readBytes = async (request: Request, { bytes: limit, milliseconds }: BodyLimits): Promise<Uint8Array> => {
-  if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit)
-  const reader = request.body?.getReader()
-  if (reader === undefined) return new Uint8Array()
-  const chunks: Array<Uint8Array> = []
-  let size = 0
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(tooSlow(milliseconds)), milliseconds)
-  try {
-    for (;;) {
-      const { done, value } = await Promise.race([reader.read(), late.promise])
-      if (done) return Buffer.concat(chunks)
-      size += value.length
-      if (size > limit) throw tooLarge(limit)
-      chunks.push(value)
+// From the connection itself where there is one: a standard stream in between costs more than all the rest. How long
+// a client may take is the server's to say, for the whole of a request.
+const readBytes = (request: ServerRequest, limit: number): Promise<Buffer> => {
+  if (Number(request.headers.get("content-length") ?? 0) > limit) return Promise.reject(tooLarge(limit))
+  const source = request.runtime?.node?.req ?? (request.body === null ? undefined : Readable.fromWeb(request.body))
+  if (source === undefined) return Promise.resolve(Buffer.alloc(0))
+  return new Promise((resolve, reject) => {
+    const chunks: Array<Buffer> = []
+    let size = 0
+    const fail = (problem: Problem): void => {
+      settle()
+      // The rest is not wanted; whether the client hears of that does not matter here.
+      source.pause()
+      reject(problem)
     }
-  } catch (error) {
-    // The rest is not wanted; whether the client hears of that does not matter here.
-    reader.cancel().catch(() => {})
-    throw error instanceof Problem
-      ? error
-      : new Problem(400, "incomplete_body", "The body ended before it was complete.")
-  } finally {
-    clearTimeout(timer)
-  }
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size > limit) fail(tooLarge(limit))
+    }
+    const onEnd = (): void => {
+      settle()
+      const [first] = chunks
+      resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks))
+    }
+    const onClose = (): void => fail(incomplete)
+    const settle = (): unknown => source.off("data", onData).off("end", onEnd).off("close", onClose)
+    source.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose)
+  })
 }
 
-const decode = (bytes: Uint8Array): string => {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-  } catch {
-    throw new Problem(400, "invalid_json", "The body is not UTF-8.")
-  }
+const decode = (bytes: Buffer): string => {
+  if (!isUtf8(bytes)) throw new Problem(400, "invalid_json", "The body is not UTF-8.")
+  return bytes.toString()
 }
 
 const parse = (text: string): unknown => {
@@ -87,10 +91,7 @@ const checkShape = (root: unknown, maximumDepth: number): void => {
   }
 }
 
+const incomplete = new Problem(400, "incomplete_body", "The body ended before it was complete.")
+
 const tooLarge = (limit: number): Problem =>
   new Problem(413, "body_too_large", `The body is larger than ${limit} bytes.`, { connection: "close" })
-
-const tooSlow = (milliseconds: number): Problem =>
-  new Problem(408, "body_too_slow", `The body did not arrive within ${milliseconds / 1000} seconds.`, {
-    connection: "close"
-  })

@@ -15,11 +15,11 @@ export interface ServerLimits {
 }
 
 export const standardLimits: ServerLimits = {
-  body: { bytes: 16 * 1024 * 1024, depth: 64, milliseconds: 30_000 },
+  body: { bytes: 16 * 1024 * 1024, depth: 64 },
   calls: { perClient: 128, total: 512 },
   headerBytes: 16 * 1024,
   headersMilliseconds: 10_000,
-  requestMilliseconds: 60_000,
+  requestMilliseconds: 30_000,
   connections: 1_024,
   graceMilliseconds: 10_000
 }

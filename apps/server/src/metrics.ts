@@ -17,22 +17,15 @@ export interface Metrics {
 const buckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300]
 
 export const makeMetrics = (): Metrics => {
-  const counters = new Map<string, Map<string, number>>()
-  const histograms = new Map<string, Map<string, Histogram>>()
+  const counters = new Map<string, Series<{ value: number }>>()
+  const histograms = new Map<string, Series<Histogram>>()
   const gauges = new Map<string, { readonly help: string; readonly read: () => number }>()
 
   const count = (name: string, labels: Labels): void => {
-    const series = counters.get(name) ?? new Map<string, number>()
-    counters.set(name, series)
-    const key = labelText(labels)
-    series.set(key, (series.get(key) ?? 0) + 1)
+    seriesOf(counters, name, labels, () => ({ value: 0 })).value++
   }
   const observe = (name: string, labels: Labels, value: number): void => {
-    const series = histograms.get(name) ?? new Map<string, Histogram>()
-    histograms.set(name, series)
-    const key = labelText(labels)
-    const histogram = series.get(key) ?? { counts: buckets.map(() => 0), sum: 0, count: 0 }
-    series.set(key, histogram)
+    const histogram = seriesOf(histograms, name, labels, () => ({ counts: buckets.map(() => 0), sum: 0, count: 0 }))
     for (const [index, bound] of buckets.entries())
       if (value <= bound) histogram.counts[index] = (histogram.counts[index] ?? 0) + 1
     histogram.sum += value
@@ -42,11 +35,11 @@ export const makeMetrics = (): Metrics => {
   function* textLines(): Iterable<string> {
     for (const [name, series] of counters) {
       yield `# TYPE ${name} counter`
-      for (const [labels, value] of series) yield `${name}${braced(labels)} ${value}`
+      for (const { labels, value } of series.all) yield `${name}${braced(labelText(labels))} ${value}`
     }
     for (const [name, series] of histograms) {
       yield `# TYPE ${name} histogram`
-      for (const [labels, histogram] of series) yield* histogramLines(name, labels, histogram)
+      for (const { labels, ...histogram } of series.all) yield* histogramLines(name, labelText(labels), histogram)
     }
     for (const [name, { help, read }] of gauges)
       yield* [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name} ${read()}`]
@@ -88,6 +81,33 @@ export const measure = (metrics: Metrics, workspaces: Workspaces, flow: FlowCont
 const text = (value: unknown): string => (typeof value === "string" ? value : "unknown")
 
 type Labels = Readonly<Record<string, string>>
+
+interface Series<A> {
+  readonly all: Array<A & { readonly labels: Labels }>
+  readonly byValue: Branch<A>
+}
+
+interface Branch<A> {
+  readonly next: Map<string, Branch<A>>
+  figure?: A & { readonly labels: Labels }
+}
+
+// Found by one label after the other: what is counted with every request must not cost it a new string.
+const seriesOf = <A>(series: Map<string, Series<A>>, name: string, labels: Labels, empty: () => A): A => {
+  const one: Series<A> = series.get(name) ?? { all: [], byValue: { next: new Map() } }
+  series.set(name, one)
+  let branch = one.byValue
+  for (const label in labels) {
+    const value = labels[label] ?? ""
+    const next: Branch<A> = branch.next.get(value) ?? { next: new Map() }
+    branch.next.set(value, next)
+    branch = next
+  }
+  if (branch.figure !== undefined) return branch.figure
+  branch.figure = { ...empty(), labels }
+  one.all.push(branch.figure)
+  return branch.figure
+}
 
 interface Histogram {
   readonly counts: Array<number>

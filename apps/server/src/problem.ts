@@ -1,3 +1,5 @@
+import { type Answer, json } from "./answer.ts"
+
 /** A request that is refused: a status, a stable code, and words that say what is wrong and what to do. */
 export class Problem extends Error {
   readonly status: number
@@ -11,10 +13,10 @@ export class Problem extends Error {
     this.headers = headers
   }
 
-  toResponse(): Response {
-    return Response.json(
-      { error: { code: this.code, message: this.message } },
-      { status: this.status, headers: this.headers }
-    )
+  toAnswer(): Answer {
+    return json({ error: { code: this.code, message: this.message } }, { status: this.status, headers: this.headers })
   }
 }
+
+/** What a client hears of a bug: that there is one, and nothing of it. */
+export const ownFault = new Problem(500, "internal_error", "The server failed because of a bug; its log has the cause.")

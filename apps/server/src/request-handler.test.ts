@@ -2,6 +2,7 @@ import { makeToken } from "haft"
 import { describe, expect, it } from "vitest"
 import * as z from "zod"
 
+import { json } from "./answer.ts"
 import { flowControl } from "./flow-control.ts"
 import { gatekeeper } from "./identity.ts"
 import { openapiOf } from "./openapi.ts"
@@ -17,7 +18,7 @@ const routes = [
     access: "public",
     query: z.strictObject({ loud: z.enum(["yes", "no"]).default("no") }),
     replies: { 200: { description: "A greeting", schema: z.object({ text: z.string() }) } },
-    handle: ({ path, query }) => Response.json({ text: `hello ${path["name"]}${query.loud === "yes" ? "!" : ""}` })
+    handle: ({ path, query }) => json({ text: `hello ${path["name"]}${query.loud === "yes" ? "!" : ""}` })
   }),
   defineRoute({
     method: "GET",
@@ -25,7 +26,7 @@ const routes = [
     summary: "A file",
     access: "public",
     replies: { 200: { description: "Its path", contentType: "text/plain" } },
-    handle: ({ path }) => new Response(path["path"])
+    handle: ({ path }) => ({ body: path["path"] ?? "" })
   }),
   defineRoute({
     method: "POST",
@@ -38,7 +39,7 @@ const routes = [
     handle: async ({ body, identity }) => {
       if (body.tool === "bug") throw new Error("secret path /etc/x")
       await work
-      return Response.json({ tool: body.tool, role: identity?.role })
+      return json({ tool: body.tool, role: identity?.role })
     }
   }),
   defineRoute({
@@ -48,7 +49,7 @@ const routes = [
     access: "approver",
     body: z.strictObject({}),
     replies: { 200: { description: "Decided" } },
-    handle: () => Response.json({})
+    handle: () => json({})
   })
 ]
 let work: Promise<void> = Promise.resolve()
@@ -63,7 +64,7 @@ const setup = () => {
     gatekeeper: keeper,
     allowedHosts: () => hostNames("127.0.0.1", 4711),
     flow,
-    bodyLimits: { bytes: 1000, depth: 5, milliseconds: 100 },
+    bodyLimits: { bytes: 1000, depth: 5 },
     onDefect: (error) => defects.push(error)
   })
   const send = async (
@@ -74,7 +75,8 @@ const setup = () => {
       ...init,
       headers: { host: "127.0.0.1:4711", ...headers }
     })
-    const response = await handle(request)
+    const { status, headers: answered, body } = await handle(request)
+    const response = new Response(body, { status: status ?? 200, headers: answered ?? {} })
     const text = await response.text()
     return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) as unknown }
   }
@@ -109,15 +111,6 @@ describe("a request", () => {
     const { send } = setup()
     const reply = await send(path, { method })
     expect([reply.status, reply.json()]).toEqual([status, { error: { code, message: expect.any(String) } }])
-  })
-
-  it("carries headers that keep a browser from doing harm", async () => {
-    const { send } = setup()
-    const { headers } = await send("/hello/Ada")
-    expect(headers.get("content-security-policy")).toContain("script-src 'self';")
-    expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'")
-    expect(headers.get("x-content-type-options")).toBe("nosniff")
-    expect(headers.get("cache-control")).toBe("no-store")
   })
 })
 
@@ -190,7 +183,7 @@ describe("a body", () => {
     expect([reply.status, reply.json()]).toEqual([status, { error: { code, message: expect.any(String) } }])
   })
 
-  it("that does not end, or is no text, is refused in time and within bounds", async () => {
+  it("that does not end, breaks off or is no text, is refused within bounds", async () => {
     const { send, tokens } = setup()
     const sendStream = (pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void | PromiseLike<void>) =>
       send("/calls", {
@@ -200,7 +193,6 @@ describe("a body", () => {
         headers: { "content-type": "application/json", authorization: `Bearer ${tokens.agent}` }
       })
     expect((await sendStream((controller) => controller.enqueue(new Uint8Array(100)))).status).toBe(413)
-    expect((await sendStream(() => new Promise(() => {}))).status).toBe(408)
     expect((await sendStream((controller) => controller.error(new Error("gone")))).status).toBe(400)
     const binary = await sendStream((controller) => {
       controller.enqueue(Uint8Array.of(0xff, 0xfe))

@@ -1,8 +1,11 @@
+import type { ServerRequest } from "srvx"
+
+import type { Answer } from "./answer.ts"
 import type { FlowControl } from "./flow-control.ts"
 import type { Gatekeeper } from "./identity.ts"
 import { type BodyLimits, readJson } from "./json-body.ts"
-import { Problem } from "./problem.ts"
-import { check, findRoute, type Route } from "./route.ts"
+import { ownFault, Problem } from "./problem.ts"
+import { check, type Route, routeFinder } from "./route.ts"
 import { checkOrigin } from "./same-origin.ts"
 
 export interface HandlerOptions {
@@ -12,45 +15,47 @@ export interface HandlerOptions {
   readonly flow: FlowControl
   readonly bodyLimits: BodyLimits
   /** Answers what no route does: the console's files. */
-  readonly site?: (url: URL) => Response | undefined
+  readonly site?: (url: URL) => Answer | undefined
   /** Told about every answered request, and about errors nobody expected. */
   readonly onAnswered?: (route: Route | undefined, status: number, milliseconds: number) => void
   readonly onDefect?: (error: unknown) => void
 }
 
 /** One request from door to door: name and origin, route, token, body, limits, answer. */
-export const requestHandler = (options: HandlerOptions): ((request: Request) => Promise<Response>) => {
-  const { routes, gatekeeper, flow } = options
+export const requestHandler = (options: HandlerOptions): ((request: ServerRequest) => Promise<Answer>) => {
+  const { gatekeeper, flow } = options
+  const findRoute = routeFinder(options.routes)
 
-  const answer = async (request: Request, begin: { route?: Route }): Promise<Response> => {
+  const answer = async (request: ServerRequest, begin: { route?: Route }): Promise<Answer> => {
     checkOrigin(request, options.allowedHosts())
-    const url = new URL(request.url)
-    const found = findRoute(routes, request.method, url.pathname)
+    const url = addressOf(request)
+    const found = findRoute(request.method, url.pathname)
     if (found === undefined) return pageOrNothing(request.method, url)
     const { route, path } = found
     begin.route = route
     const identity = gatekeeper.identify(request)
     gatekeeper.admit(identity, route.access)
-    const query = check(route.query, Object.fromEntries(url.searchParams), "query")
+    const query = check(route.query, url.search === "" ? noQuery : Object.fromEntries(url.searchParams), "query")
     const readBody = (): Promise<unknown> => readJson(request, options.bodyLimits)
     let leave: (() => void) | undefined
     const startWork = (): void => {
-      leave = flow.enter(`${identity?.client ?? "nobody"} ${addressOf(request)}`)
+      // Clients that share a token are told apart by where they are.
+      leave = flow.enter(`${identity?.client ?? "nobody"} ${request.ip ?? ""}`)
     }
     if (route.isWork) startWork()
     try {
       const body = route.body === undefined ? {} : check(route.body, await readBody(), "body")
-      const response = await route.handle({ request, url, path, query, body, readBody, startWork, identity })
-      if (leave !== undefined && isStream(response)) return sendingStream(response, leave)
+      const said = await route.handle({ request, path, query, body, readBody, startWork, identity })
+      if (leave !== undefined && said.body instanceof ReadableStream) return sendingStream(said, said.body, leave)
       leave?.()
-      return response
+      return said
     } catch (error) {
       leave?.()
       throw error
     }
   }
 
-  const pageOrNothing = (method: string, url: URL): Response => {
+  const pageOrNothing = (method: string, url: URL): Answer => {
     const page = method === "GET" || method === "HEAD" ? options.site?.(url) : undefined
     if (page === undefined) throw new Problem(404, "not_found", "There is nothing at this address.")
     return page
@@ -59,41 +64,36 @@ export const requestHandler = (options: HandlerOptions): ((request: Request) => 
   return async (request) => {
     const started = performance.now()
     const begin: { route?: Route } = {}
-    const response = await answer(request, begin).catch((error: unknown) => {
-      if (error instanceof Problem) return error.toResponse()
-      if (request.signal.aborted) return clientGone.toResponse()
+    const said = await answer(request, begin).catch((error: unknown) => {
+      if (error instanceof Problem) return error.toAnswer()
+      if (request.signal.aborted) return clientGone.toAnswer()
       // Calls that did not end in time are interrupted when the server stops.
-      if (flow.isStopped()) return stopped.toResponse()
+      if (flow.isStopped()) return stopped.toAnswer()
       options.onDefect?.(error)
-      return new Problem(
-        500,
-        "internal_error",
-        "The server failed because of a bug; its log has the cause."
-      ).toResponse()
+      return ownFault.toAnswer()
     })
-    options.onAnswered?.(begin.route, response.status, performance.now() - started)
-    return withSecurityHeaders(response)
+    options.onAnswered?.(begin.route, said.status ?? 200, performance.now() - started)
+    return said
   }
 }
+
+const noQuery = {}
 
 const clientGone = new Problem(499, "client_gone", "The client has closed the connection.")
 
 const stopped = new Problem(503, "stopping", "The server stopped before this was done.")
 
-// Clients that share a token are told apart by where they are; srvx says so beside the standard request.
-const addressOf = (request: Request & { readonly ip?: string | undefined }): string => request.ip ?? ""
-
-const isStream = ({ headers, body }: Response): boolean =>
-  body !== null && headers.get("content-type")?.startsWith("text/event-stream") === true
+// Parsed already where the request came over a connection.
+const addressOf = (request: ServerRequest): URL => request._url ?? new URL(request.url)
 
 /** Work that answers with a stream ends with the stream. */
-const sendingStream = (response: Response, leave: () => void): Response => {
-  const reader = response.body?.getReader()
+const sendingStream = (said: Answer, stream: ReadableStream<Uint8Array>, leave: () => void): Answer => {
+  const reader = stream.getReader()
   const body = new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       try {
-        const next = await reader?.read()
-        if (next?.value !== undefined) return controller.enqueue(next.value)
+        const { value } = await reader.read()
+        if (value !== undefined) return controller.enqueue(value)
         controller.close()
       } catch (error) {
         controller.error(error)
@@ -102,35 +102,8 @@ const sendingStream = (response: Response, leave: () => void): Response => {
     },
     cancel: async (reason) => {
       leave()
-      await reader?.cancel(reason)
+      await reader.cancel(reason)
     }
   })
-  return new Response(body, { status: response.status, headers: response.headers })
-}
-
-const contentSecurityPolicy = [
-  "default-src 'self'",
-  "script-src 'self'",
-  // xterm.js and charts set styles on elements; no markup of ours carries any.
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'"
-].join("; ")
-
-const securityHeaders: ReadonlyArray<readonly [string, string]> = [
-  ["content-security-policy", contentSecurityPolicy],
-  ["x-content-type-options", "nosniff"],
-  ["referrer-policy", "no-referrer"],
-  ["cross-origin-resource-policy", "same-origin"],
-  ["cross-origin-opener-policy", "same-origin"]
-]
-
-const withSecurityHeaders = (response: Response): Response => {
-  for (const [name, value] of securityHeaders) response.headers.set(name, value)
-  if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store")
-  return response
+  return { ...said, body }
 }

@@ -1,5 +1,7 @@
+import type { ServerRequest } from "srvx"
 import * as z from "zod"
 
+import type { Answer } from "./answer.ts"
 import type { Identity } from "./identity.ts"
 import { Problem } from "./problem.ts"
 
@@ -7,8 +9,7 @@ import { Problem } from "./problem.ts"
 export type Access = "public" | "agent" | "approver"
 
 export interface RouteRequest<Query, Body> {
-  readonly request: Request
-  readonly url: URL
+  readonly request: ServerRequest
   /** What stood where the path has `{name}`. */
   readonly path: Readonly<Record<string, string>>
   readonly query: Query
@@ -33,7 +34,7 @@ export interface Route {
   readonly replies: Readonly<Record<number, RouteReply>>
   /** Whether every request is work, see `startWork`. */
   readonly isWork: boolean
-  readonly handle: (request: RouteRequest<unknown, unknown>) => Promise<Response>
+  readonly handle: (request: RouteRequest<unknown, unknown>) => Promise<Answer>
 }
 
 export interface RouteReply {
@@ -51,7 +52,7 @@ export const defineRoute = <Query extends z.ZodObject = typeof nothing, Body ext
     readonly query?: Query
     readonly body?: Body
     readonly isWork?: boolean
-    readonly handle: (request: RouteRequest<z.output<Query>, z.output<Body>>) => Response | Promise<Response>
+    readonly handle: (request: RouteRequest<z.output<Query>, z.output<Body>>) => Answer | Promise<Answer>
   }
 ): Route => ({
   ...route,
@@ -69,43 +70,56 @@ export const check = <Schema extends z.ZodType>(schema: Schema, value: unknown, 
   throw new Problem(400, "invalid_request", issues.join("; "))
 }
 
-/** Finds the route of a request. Fails with 405 where only the method is wrong. */
-export const findRoute = (
-  routes: ReadonlyArray<Route>,
-  method: string,
-  pathname: string
-): { readonly route: Route; readonly path: Readonly<Record<string, string>> } | undefined => {
-  const matching = routes.flatMap((route) => {
-    const path = matchPath(route.path, pathname)
-    return path === undefined ? [] : [{ route, path }]
-  })
-  const found = matching.find(({ route }) => route.method === method || (method === "HEAD" && route.method === "GET"))
-  if (found !== undefined || matching.length === 0) return found
-  const allow = [...new Set(matching.map(({ route }) => route.method))].join(", ")
-  throw new Problem(405, "method_not_allowed", `Use ${allow} here.`, { allow })
+/** Says which route a request wants. Fails with 405 where only the method is wrong. */
+export type FindRoute = (method: string, pathname: string) => FoundRoute | undefined
+
+export interface FoundRoute {
+  readonly route: Route
+  readonly path: Readonly<Record<string, string>>
 }
 
-const matchPath = (pattern: string, pathname: string): Record<string, string> | undefined => {
-  const wanted = pattern.split("/")
-  const given = pathname.split("/")
-  const path: Record<string, string> = {}
-  for (const [index, part] of wanted.entries()) {
-    const value = given[index]
-    if (value === undefined) return undefined
-    const name = /^\{(\w+)(…?)\}$/.exec(part)
-    if (name === null) {
-      if (part !== value) return undefined
-      continue
-    }
-    if (value === "") return undefined
-    const isRest = name[2] === "…"
-    path[name[1] ?? ""] = decodePart(isRest ? given.slice(index).join("/") : value)
-    if (isRest) return path
+/** Reads the paths of a table once, so that a request costs a comparison and no parsing. */
+export const routeFinder = (routes: ReadonlyArray<Route>): FindRoute => {
+  const patterns = routes.map((route) => ({ route, parts: route.path.split("/").map(partOf) }))
+  return (method, pathname) => {
+    const given = pathname.split("/")
+    const matching = patterns.filter(({ parts }) => isMatch(parts, given))
+    if (matching.length === 0) return undefined
+    const wanted = method === "HEAD" ? "GET" : method
+    const found = matching.find(({ route }) => route.method === wanted)
+    if (found !== undefined) return { route: found.route, path: valuesOf(found.parts, given) }
+    const allow = [...new Set(matching.map(({ route }) => route.method))].join(", ")
+    throw new Problem(405, "method_not_allowed", `Use ${allow} here.`, { allow })
   }
-  return given.length === wanted.length ? path : undefined
 }
 
-const decodePart = (part: string): string => {
+/** A part of a route's path: a word, a value with a name, or all the rest under a name. */
+interface PathPart {
+  readonly word?: string
+  readonly name?: string
+  readonly isRest?: boolean
+}
+
+const partOf = (text: string): PathPart => {
+  const value = /^\{(\w+)(…?)\}$/.exec(text)
+  return value === null ? { word: text } : { name: value[1] ?? "", isRest: value[2] === "…" }
+}
+
+const isMatch = (parts: ReadonlyArray<PathPart>, given: ReadonlyArray<string>): boolean => {
+  const takesRest = parts.at(-1)?.isRest === true
+  if (takesRest ? given.length < parts.length : given.length !== parts.length) return false
+  return parts.every(({ word }, index) => (word === undefined ? given[index] !== "" : word === given[index]))
+}
+
+const valuesOf = (parts: ReadonlyArray<PathPart>, given: ReadonlyArray<string>): Readonly<Record<string, string>> => {
+  const values: Record<string, string> = {}
+  for (const [index, { name, isRest }] of parts.entries()) {
+    if (name !== undefined) values[name] = decodePart(isRest === true ? given.slice(index).join("/") : given[index])
+  }
+  return values
+}
+
+const decodePart = (part = ""): string => {
   try {
     return decodeURIComponent(part)
   } catch {

@@ -1,16 +1,17 @@
+import { once } from "node:events"
+import { createServer, type Server } from "node:http"
 import { networkInterfaces } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
 import { ConfigError, type HaftConfig, readSite } from "haft"
-import { serve, type Server } from "srvx"
 
 import { flowControl } from "./flow-control.ts"
 import { gatekeeper, type Tokens } from "./identity.ts"
 import { type ServerLimits, standardLimits } from "./limits.ts"
+import { listener } from "./listener.ts"
 import { makeMetrics, measure } from "./metrics.ts"
 import { openapiOf } from "./openapi.ts"
-import { Problem } from "./problem.ts"
 import { requestHandler } from "./request-handler.ts"
 import type { Route } from "./route.ts"
 import { approvalRoutes } from "./routes/approvals.ts"
@@ -71,40 +72,29 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   const document = openapiOf(routes, version)
   const onDefect = options.onDefect ?? (() => {})
 
-  const server = serve({
-    hostname: host,
-    port,
-    manual: true,
-    silent: true,
-    gracefulShutdown: false,
-    fetch: requestHandler({
-      routes,
-      gatekeeper: keeper,
-      allowedHosts: () => names,
-      flow,
-      bodyLimits: limits.body,
-      site: siteOf(readConsole(options.console)),
-      onAnswered: (route, status, milliseconds) =>
-        metrics.requestAnswered(route?.path ?? "console", status, milliseconds),
-      onDefect
-    }),
-    error: (error) => {
-      onDefect(error)
-      return new Problem(
-        500,
-        "internal_error",
-        "The server failed because of a bug; its log has the cause."
-      ).toResponse()
-    },
-    node: {
+  const handle = requestHandler({
+    routes,
+    gatekeeper: keeper,
+    allowedHosts: () => names,
+    flow,
+    bodyLimits: limits.body,
+    site: siteOf(readConsole(options.console)),
+    onAnswered: (route, status, milliseconds) =>
+      metrics.requestAnswered(route?.path ?? "console", status, milliseconds),
+    onDefect
+  })
+  const server = createServer(
+    {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersMilliseconds,
       requestTimeout: limits.requestMilliseconds,
       connectionsCheckingInterval: Math.min(1_000, limits.headersMilliseconds)
-    }
-  })
+    },
+    listener(handle, onDefect)
+  )
+  server.maxConnections = limits.connections
   try {
-    const bound = await listen(server, limits.connections)
+    const bound = await listen(server, host, port)
     url = `http://${bracketed(isEverywhere(host) ? "127.0.0.1" : host)}:${bound}`
     names = hostNames(host, bound, { also: options.alsoKnownAs ?? [], addresses: addressesHere() })
   } catch (error) {
@@ -121,7 +111,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     await Promise.race([flow.idle(), after(limits.graceMilliseconds, patience.signal)])
     patience.abort()
     await workspaces.dispose()
-    await server.close(true)
+    await close(server)
   }
   let stopping: Promise<void> | undefined
   return {
@@ -138,12 +128,18 @@ const readConsole = (directory: string | undefined): ReadonlyMap<string, Uint8Ar
       readSite(fileURLToPath(new URL("../../console/dist", import.meta.url))))
     : readSite(directory)
 
-const listen = async (server: Server, connections: number): Promise<number> => {
-  const node = server.node?.server
-  if (node !== undefined) node.maxConnections = connections
-  await server.serve()
-  const address = node?.address()
+const listen = async (server: Server, host: string, port: number): Promise<number> => {
+  server.listen({ host: host.replaceAll(/^\[|\]$/g, ""), port })
+  await once(server, "listening")
+  const address = server.address()
   return typeof address === "object" && address !== null ? address.port : 0
+}
+
+const close = async (server: Server): Promise<void> => {
+  const closed = once(server, "close")
+  server.close()
+  server.closeAllConnections()
+  await closed
 }
 
 const isEverywhere = (host: string): boolean => ["0.0.0.0", "::", "[::]"].includes(host)

@@ -1,13 +1,30 @@
 import { extname } from "node:path"
 
+import type { Answer } from "./answer.ts"
+
 /** Answers with a file of the console. Its own places are behind a `#`, so every path is a file or nothing. */
-export const siteOf = (files: ReadonlyMap<string, Uint8Array> | undefined): ((url: URL) => Response | undefined) => {
+export const siteOf = (files: ReadonlyMap<string, Uint8Array> | undefined): ((url: URL) => Answer | undefined) => {
   if (files?.has("index.html") !== true) return ({ pathname }) => (pathname === "/" ? notBuilt() : undefined)
   return ({ pathname }) => {
     const name = nameOf(pathname)
     const file = files.get(name)
-    return file && fileResponse(name, file)
+    return file && fileAnswer(name, file)
   }
+}
+
+const pageHeaders = {
+  "content-security-policy": [
+    "default-src 'self'",
+    "script-src 'self'",
+    // xterm.js and charts set styles on elements; no markup of ours carries any.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'"
+  ].join("; ")
 }
 
 const nameOf = (pathname: string): string => {
@@ -34,17 +51,18 @@ const contentTypes: Readonly<Record<string, string>> = {
 // A name with a hash of the content in it never means anything else.
 const isHashed = (name: string): boolean => /[-.][\w-]{8,}\.\w+$/.test(name) && name.startsWith("assets/")
 
-const fileResponse = (name: string, file: Uint8Array): Response =>
-  new Response(Buffer.from(file), {
-    headers: {
-      "content-type": contentTypes[extname(name)] ?? "application/octet-stream",
-      "cache-control": isHashed(name) ? "public, max-age=31536000, immutable" : "no-cache"
-    }
-  })
+const fileAnswer = (name: string, body: Uint8Array): Answer => ({
+  headers: {
+    ...pageHeaders,
+    "content-type": contentTypes[extname(name)] ?? "application/octet-stream",
+    "cache-control": isHashed(name) ? "public, max-age=31536000, immutable" : "no-cache"
+  },
+  body
+})
 
-const notBuilt = (): Response =>
-  new Response(
-    `<!doctype html>
+const notBuilt = (): Answer => ({
+  headers: { ...pageHeaders, "content-type": "text/html; charset=utf-8" },
+  body: `<!doctype html>
 <html lang="en">
   <head><meta charset="utf-8"><title>haft</title></head>
   <body>
@@ -52,6 +70,5 @@ const notBuilt = (): Response =>
     <p>The console is not part of this build. The API is described in <a href="/openapi.json">openapi.json</a>.</p>
   </body>
 </html>
-`,
-    { headers: { "content-type": "text/html; charset=utf-8" } }
-  )
+`
+})

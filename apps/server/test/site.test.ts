@@ -33,6 +33,22 @@ it("serves the console's files, with types and for as long as they stay the same
   built.remove()
 })
 
+it("answers with headers that keep a browser from doing harm, on pages, data and refusals alike", async () => {
+  const { send } = await startServer()
+  const policies = await Promise.all(
+    ["/", "/healthz", "/v1/workspaces", "/nowhere"].map(async (path) => {
+      const { headers } = await send(path)
+      expect(headers.get("x-content-type-options")).toBe("nosniff")
+      expect(headers.get("referrer-policy")).toBe("no-referrer")
+      return headers.get("content-security-policy") ?? ""
+    })
+  )
+  const [page = "", ...data] = policies
+  expect(page).toContain("script-src 'self';")
+  expect(page).toContain("frame-ancestors 'none'")
+  expect(data).toEqual(Array.from({ length: 3 }, () => "default-src 'none'; frame-ancestors 'none'"))
+})
+
 it("says so where there is no console", async () => {
   const { send, workspace } = await startServer({}, { console: "/nowhere/at/all" })
   const page = await send("/")

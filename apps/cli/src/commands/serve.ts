@@ -43,7 +43,7 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
   const [{ serverTokens }, { serveHaft }] = await Promise.all([import("haft"), import("@haft/server")])
   const { workspaces = {}, ...first } = config
   const token = given.value("token")
-  if (token === "") throw new UsageError("--token can't be empty")
+  if (token === "" || (token ?? "").length > 100) throw new UsageError("--token has 1 to 100 characters")
   const tokens = await serverTokens(first, token === undefined ? {} : { agent: token })
   const [host, alsoKnownAs] = [given.value("host"), given.value("also-known-as")]
   const server = await serveHaft({

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import { ConfigError, GateResponse, Rule } from "haft"
 import * as z from "zod"
 
+import { json } from "../answer.ts"
 import { Problem } from "../problem.ts"
 import { defineRoute, type Route } from "../route.ts"
 import type { Workspaces } from "../workspaces.ts"
@@ -18,7 +19,7 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     summary: "Requests that wait for a person, oldest first",
     access: "approver",
     replies: { 200: { description: "Open requests", schema: z.object({ approvals: z.array(z.looseObject({})) }) } },
-    handle: ({ path }) => Response.json({ approvals: workspaces.named(workspaceOf(path)).approvals.open() })
+    handle: ({ path }) => json({ approvals: workspaces.named(workspaceOf(path)).approvals.open() })
   }),
   defineRoute({
     method: "POST",
@@ -29,7 +30,7 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     replies: { 200: { description: "The answer was taken", schema: z.object({ accepted: z.literal(true) }) } },
     handle: ({ path, body }) => {
       const outcome = workspaces.named(workspaceOf(path)).approvals.answer(path["id"] ?? "", body)
-      if (outcome === "accepted") return Response.json({ accepted: true })
+      if (outcome === "accepted") return json({ accepted: true })
       if (outcome === "gone") {
         throw new Problem(404, "request_gone", "This request is not open: it was answered, cancelled or timed out.")
       }
@@ -47,8 +48,7 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
         schema: z.object({ rules: z.array(z.looseObject({})) })
       }
     },
-    handle: async ({ path }) =>
-      Response.json({ rules: await explained(() => workspaces.named(workspaceOf(path)).rules.list()) })
+    handle: async ({ path }) => json({ rules: await explained(() => workspaces.named(workspaceOf(path)).rules.list()) })
   }),
   defineRoute({
     method: "POST",
@@ -60,7 +60,7 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     handle: async ({ path, body }) => {
       const { rules } = workspaces.named(workspaceOf(path))
       const id = body.id ?? `${body.tool.slice(0, 60)}-${randomUUID().slice(0, 8)}`
-      return Response.json({ rule: await explained(() => rules.add({ ...body, id })) })
+      return json({ rule: await explained(() => rules.add({ ...body, id })) })
     }
   }),
   defineRoute({
@@ -73,7 +73,7 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     handle: async ({ path, body }) => {
       const { rules } = workspaces.named(workspaceOf(path))
       if (!(await explained(() => rules.setEnabled(path["id"] ?? "", body.enabled)))) throw noRule(path["id"])
-      return Response.json({ enabled: body.enabled })
+      return json({ enabled: body.enabled })
     }
   }),
   defineRoute({
@@ -85,7 +85,7 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     handle: async ({ path }) => {
       const { rules } = workspaces.named(workspaceOf(path))
       if (!(await explained(() => rules.remove(path["id"] ?? "")))) throw noRule(path["id"])
-      return Response.json({ removed: true })
+      return json({ removed: true })
     }
   }),
   defineRoute({
@@ -97,7 +97,7 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     replies: { 200: { description: "Decisions, flips and proposed rules", schema: z.looseObject({}) } },
     handle: async ({ path, body }) => {
       const { rules } = workspaces.named(workspaceOf(path))
-      return Response.json(await explained(() => rules.test(body.run === undefined ? {} : { run: body.run })))
+      return json(await explained(() => rules.test(body.run === undefined ? {} : { run: body.run })))
     }
   })
 ]

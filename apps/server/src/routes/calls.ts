@@ -1,6 +1,7 @@
 import { exportFormats, exportTools } from "haft"
 import * as z from "zod"
 
+import { json } from "../answer.ts"
 import { defineRoute, type Route } from "../route.ts"
 import { dialectNamed, type Workspaces } from "../workspaces.ts"
 
@@ -28,7 +29,7 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
           return { name, run: workspace.run, dialect: dialect.name }
         })
       )
-      return Response.json({ workspaces: known })
+      return json({ workspaces: known })
     }
   }),
   defineRoute({
@@ -43,7 +44,7 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     replies: { 200: { description: "As `haft tools --format` prints it", schema: z.json() } },
     handle: async ({ path, query }) => {
       const host = await workspaces.named(path["workspace"] ?? "").host(chosen(query.dialect))
-      return Response.json(exportTools(host.tools, query.format))
+      return json(exportTools(host.tools, query.format))
     }
   }),
   defineRoute({
@@ -71,7 +72,7 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
           ask: async () => ({ approved: true, reason: "called by the approver" })
         })
       })
-      return Response.json(reply.wire)
+      return json(reply.wire)
     }
   }),
   defineRoute({
@@ -87,7 +88,7 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
         (value) => ({ ok: true, preview: value }),
         (error: unknown) => ({ ok: false, error: { message: error instanceof Error ? error.message : String(error) } })
       )
-      return Response.json(preview)
+      return json(preview)
     }
   })
 ]

@@ -1,5 +1,6 @@
 import type { McpFetchHandler } from "haft/mcp"
 
+import { answerOf } from "../answer.ts"
 import { defineRoute, type Route, type RouteRequest } from "../route.ts"
 import type { Workspaces } from "../workspaces.ts"
 
@@ -21,11 +22,11 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
         replies: { 200: { description: "As the protocol says; JSON or a stream" } },
         handle: async (asked) => {
           const { fetch } = await mountOf(asked)
-          if (method !== "POST") return fetch(asked.request)
+          if (method !== "POST") return answerOf(await fetch(asked.request))
           const body = await asked.readBody()
           // Calls only: a client with its hands full must still be able to answer questions, and to cancel.
           if ([body].flat().some(isCall)) asked.startWork()
-          return fetch(asked.request, body)
+          return answerOf(await fetch(asked.request, body))
         }
       })
     )

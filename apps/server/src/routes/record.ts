@@ -1,6 +1,7 @@
 import { ConfigError, type HaftConfig, type JournalEvent, readRun, runsOf } from "haft"
 import * as z from "zod"
 
+import { json } from "../answer.ts"
 import { eventStream, type NumberedEvent } from "../event-stream.ts"
 import { Problem } from "../problem.ts"
 import { defineRoute, type Route } from "../route.ts"
@@ -59,7 +60,7 @@ export const recordRoutes = (
       replies: { 200: { description: "Names and sizes", schema: z.object({ runs: z.array(z.looseObject({})) }) } },
       handle: async ({ path }) => {
         const runs = await runsOf(configOf(path["workspace"]))
-        return Response.json({ runs: runs.map(({ name, bytes }) => ({ name, bytes })) })
+        return json({ runs: runs.map(({ name, bytes }) => ({ name, bytes })) })
       }
     }),
     defineRoute({
@@ -85,7 +86,7 @@ export const recordRoutes = (
           }
         )
         const page = events.filter((event) => Number(event["seq"]) > query.after).slice(0, query.limit)
-        return Response.json({ events: page, total: events.length })
+        return json({ events: page, total: events.length })
       }
     }),
     defineRoute({
@@ -110,17 +111,18 @@ export const recordRoutes = (
         }
         if (size === 0) {
           artifact.close()
-          return new Response("", { headers })
+          return { headers, body: "" }
         }
         const length = range.end - range.start + 1
-        return new Response(artifact.stream(range), {
+        return {
           status: asked === null ? 200 : 206,
           headers: {
             ...headers,
             "content-length": String(length),
             ...(asked !== null && { "content-range": `bytes ${range.start}-${range.end}/${size}` })
-          }
-        })
+          },
+          body: artifact.stream(range)
+        }
       }
     })
   ]

@@ -1,5 +1,6 @@
 import * as z from "zod"
 
+import { json } from "../answer.ts"
 import type { FlowControl } from "../flow-control.ts"
 import type { Gatekeeper } from "../identity.ts"
 import type { Metrics } from "../metrics.ts"
@@ -29,7 +30,7 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     handle: () => {
       const isStopped = options.flow.isStopped()
       const body = { status: isStopped ? "stopping" : "ok", version: options.version }
-      return Response.json(body, { status: isStopped ? 503 : 200 })
+      return json(body, { status: isStopped ? 503 : 200 })
     }
   }),
   defineRoute({
@@ -38,8 +39,10 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     summary: "Figures for Prometheus",
     access: "agent",
     replies: { 200: { description: "Prometheus' text format", contentType: "text/plain" } },
-    handle: () =>
-      new Response(options.metrics.text(), { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } })
+    handle: () => ({
+      headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+      body: options.metrics.text()
+    })
   }),
   defineRoute({
     method: "GET",
@@ -47,7 +50,7 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     summary: "This document",
     access: "public",
     replies: { 200: { description: "OpenAPI 3.1", schema: z.looseObject({ openapi: z.string() }) } },
-    handle: () => Response.json(options.openapi())
+    handle: () => json(options.openapi())
   }),
   defineRoute({
     method: "GET",
@@ -58,7 +61,7 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     replies: { 303: { description: "To the console" } },
     handle: ({ query }) => {
       const cookie = options.gatekeeper.redeemLink(query.code)
-      return new Response(null, { status: 303, headers: { location: "/", "set-cookie": cookie } })
+      return { status: 303, headers: { location: "/", "set-cookie": cookie }, body: null }
     }
   }),
   defineRoute({
@@ -68,7 +71,7 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     access: "approver",
     body: z.strictObject({}),
     replies: { 200: { description: "It works once, within ten minutes", schema: z.object({ link: z.url() }) } },
-    handle: () => Response.json({ link: `${options.url()}/login?code=${options.gatekeeper.makeLink()}` })
+    handle: () => json({ link: `${options.url()}/login?code=${options.gatekeeper.makeLink()}` })
   }),
   defineRoute({
     method: "GET",
@@ -76,6 +79,6 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     summary: "Who the server takes you for",
     access: "agent",
     replies: { 200: { description: "Your role", schema: z.object({ role: z.enum(["agent", "approver"]) }) } },
-    handle: ({ identity }) => Response.json({ role: identity?.role })
+    handle: ({ identity }) => json({ role: identity?.role })
   })
 ]

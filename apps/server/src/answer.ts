@@ -1,0 +1,20 @@
+/** What a route says. The headers that every answer carries are added on its way out. */
+export interface Answer {
+  /** 200 by default. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null
+}
+
+export const json = (value: unknown, { status = 200, headers = {} }: Omit<Answer, "body"> = {}): Answer => ({
+  status,
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(value)
+})
+
+/** An answer that was made by others, as a standard response. */
+export const answerOf = ({ status, headers, body }: Response): Answer => ({
+  status,
+  headers: Object.fromEntries(headers),
+  body
+})

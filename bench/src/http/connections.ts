@@ -1,0 +1,70 @@
+import { connect, type Socket } from "node:net"
+
+/** Connections that send one request after the other, each when the answer to the one before is whole. */
+export interface Connections {
+  /** Sends so many requests over all connections together; resolves with the last answer's status line and body. */
+  readonly send: (count: number) => Promise<{ readonly status: string; readonly body: string }>
+  readonly close: () => void
+}
+
+/**
+ * The least a client can do, so that the server is what is measured: the request is one buffer, and of an answer only
+ * the length is read.
+ */
+export const openConnections = async (url: string, request: Uint8Array, connections: number): Promise<Connections> => {
+  const { hostname, port } = new URL(url)
+  const sockets = await Promise.all(Array.from({ length: connections }, () => open(Number(port), hostname)))
+  return {
+    send: async (count) => {
+      let left = count
+      const last = await Promise.all(
+        sockets.map(async (socket) => {
+          let answer: Buffer | undefined
+          for (; left > 0; answer = await exchange(socket, request)) left--
+          return answer
+        })
+      )
+      const [head = "", body = ""] = (last.find((one) => one !== undefined)?.toString() ?? "").split("\r\n\r\n")
+      return { status: head.split("\r\n")[0] ?? "", body }
+    },
+    close: () => {
+      for (const socket of sockets) socket.destroy()
+    }
+  }
+}
+
+const open = (port: number, hostname: string): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ port, host: hostname, noDelay: true }, () => resolve(socket))
+    socket.once("error", reject)
+  })
+
+const exchange = (socket: Socket, request: Uint8Array): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    let heard: Buffer | undefined
+    const onData = (chunk: Buffer): void => {
+      heard = heard === undefined ? chunk : Buffer.concat([heard, chunk])
+      if (heard.length < lengthOf(heard)) return
+      settle()
+      resolve(heard)
+    }
+    const onClose = (): void => {
+      settle()
+      reject(new Error(`the server closed the connection after ${heard?.toString() ?? "nothing"}`))
+    }
+    const settle = (): void => {
+      socket.off("data", onData)
+      socket.off("close", onClose)
+    }
+    socket.on("data", onData)
+    socket.on("close", onClose)
+    socket.write(request)
+  })
+
+const lengthOf = (heard: Buffer): number => {
+  const end = heard.indexOf("\r\n\r\n")
+  if (end === -1) return Number.POSITIVE_INFINITY
+  const length = /^content-length: (\d+)$/im.exec(heard.toString("latin1", 0, end))?.[1]
+  if (length === undefined) throw new Error("the answer does not say how long it is")
+  return end + 4 + Number(length)
+}

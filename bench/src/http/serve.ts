@@ -1,0 +1,42 @@
+// node serve.ts bare|reading|haft ROOT STATE: one contender of the HTTP benchmarks, in a process of its own.
+import { readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+
+import { serveHaft } from "@haft/server"
+
+const [kind = "", root = "", state = ""] = process.argv.slice(2)
+
+/** What a request has to show; the bare servers do not look at it. */
+const tokens = { agent: "agent-of-the-benchmark", approver: "approver-of-the-benchmark" }
+
+const serveBare = async (answer: (params: { readonly path: string }) => string): Promise<string> => {
+  const server = createServer((request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("end", () => {
+      const { params } = JSON.parse(Buffer.concat(chunks).toString()) as { params: { path: string } }
+      const body = JSON.stringify({ ok: true, result: { path: params.path, content: answer(params) } })
+      response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
+      response.end(body)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const serveTools = async (): Promise<string> => {
+  const workspaces = { default: { root, state, sandbox: "none" as const } }
+  const { url } = await serveHaft({ workspaces, tokens, version: "0.0.0", port: 0 })
+  return url
+}
+
+const kept = readFileSync(join(root, "a.txt"), "utf8")
+const urls: Readonly<Record<string, () => Promise<string>>> = {
+  bare: () => serveBare(() => kept),
+  reading: () => serveBare(({ path }) => readFileSync(join(root, path), "utf8")),
+  haft: serveTools
+}
+process.stdout.write(`${await urls[kind]?.()} ${tokens.agent}\n`)
+process.stdin.on("end", () => process.exit()).resume()
