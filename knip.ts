@@ -32,7 +32,7 @@ export default {
     "packages/node": { entry: ["test/*-child.ts"] },
     "packages/fs-tools": { entry: ["test/*.ts"] },
     "examples/*": { entry: ["src/*.ts"] },
-    bench: { entry: ["src/main.ts", "src/orphans.ts", "src/groups/*.ts"] },
+    bench: { entry: ["src/main.ts", "src/orphans.ts", "src/groups/*.ts", "src/http/serve.ts"] },
     ...Object.fromEntries(empty.map((name) => [`packages/${name}`, { ignoreDependencies: [/./] }]))
   }
 } satisfies KnipConfig
