@@ -3,11 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import type { Contender, Group } from "../benchmark.ts"
-import { type Connections, openConnections } from "../http/connections.ts"
+import type { Group } from "../benchmark.ts"
+import { openConnections } from "../http/connections.ts"
 
-const connections = 64
-const requests = 640
 const content = "hello\n".repeat(20)
 
 /**
@@ -15,43 +13,44 @@ const content = "hello\n".repeat(20)
  * it parses the body and says the same, and does none of what a call is.
  */
 export const benchmarks: Group = async function* () {
-  const directory = mkdtempSync(join(tmpdir(), "haft-http-"))
-  const [root, state] = [join(directory, "root"), join(directory, "state")]
-  mkdirSync(root)
-  writeFileSync(join(root, "a.txt"), content)
-  const bare = await startServer("bare", root, state)
-  const reading = await startServer("reading", root, state)
-  const haft = await startServer("haft", root, state)
-  yield {
-    group: "http",
-    name: `${requests} small reads over ${connections} connections`,
-    floor: "node:http",
-    // Half of the floor's throughput.
-    goal: { contender: "haft, calls", atMost: 2 },
-    contenders: [
-      contender("node:http", "limit", bare.open),
-      contender("node:http that reads the file", "limit", reading.open),
-      contender("haft, calls", "haft", haft.open)
-    ],
-    close: () => {
-      for (const server of [bare, reading, haft]) server.stop()
-      rmSync(directory, { recursive: true, force: true })
+  for (const inFlight of [1, 64]) {
+    const directory = mkdtempSync(join(tmpdir(), "haft-http-"))
+    const [root, state] = [join(directory, "root"), join(directory, "state")]
+    mkdirSync(root)
+    writeFileSync(join(root, "a.txt"), content)
+    const [bare, reading, haft] = await Promise.all(
+      ["bare", "reading", "haft"].map((kind) => startServer(kind, { root, state, inFlight }))
+    )
+    yield {
+      group: "http",
+      name: "a small read",
+      size: { value: inFlight, label: `${inFlight} in flight` },
+      inFlight,
+      floor: "node:http",
+      contenders: [
+        { name: "node:http", kind: "limit", run: bare!.send, check },
+        { name: "node:http that reads the file", kind: "limit", run: reading!.send, check },
+        // Half of the floor's throughput.
+        { name: "haft", kind: "haft", ...(inFlight > 1 && { atMost: 2 }), run: haft!.send, check }
+      ],
+      close: () => {
+        for (const server of [bare, reading, haft]) server?.stop()
+        rmSync(directory, { recursive: true, force: true })
+      }
     }
   }
 }
 
-const contender = (name: string, kind: Contender["kind"], { send }: Connections): Contender => ({
-  name,
-  kind,
-  run: () => send(requests),
-  check: (answer) => {
-    const { status, body } = answer as { readonly status: string; readonly body: string }
-    const { result } = JSON.parse(body) as { readonly result?: { readonly content?: string } }
-    if (!status.includes(" 200") || result?.content !== content) throw new Error(`wrong answer: ${status} ${body}`)
-  }
-})
+const check = (answer: unknown): void => {
+  const [head = "", body = ""] = String(answer).split("\r\n\r\n")
+  const { result } = JSON.parse(body) as { readonly result?: { readonly content?: string } }
+  if (!head.includes(" 200") || result?.content !== content) throw new Error(`wrong answer: ${head} ${body}`)
+}
 
-const startServer = async (kind: string, root: string, state: string) => {
+const startServer = async (
+  kind: string,
+  { root, state, inFlight }: { readonly root: string; readonly state: string; readonly inFlight: number }
+) => {
   const program = join(import.meta.dirname, "../http/serve.ts")
   const child = spawn(process.execPath, [...process.execArgv, program, kind, root, state], {
     stdio: ["pipe", "pipe", "inherit"]
@@ -61,11 +60,11 @@ const startServer = async (kind: string, root: string, state: string) => {
     child.once("exit", (code) => reject(new Error(`the ${kind} server ended with ${code} before it listened`)))
   })
   const [url = "", token = ""] = line.split(" ")
-  const open = await openConnections(url, callRequest(url, token), connections)
+  const { send, close } = await openConnections(url, callRequest(url, token), inFlight)
   return {
-    open,
+    send,
     stop: () => {
-      open.close()
+      close()
       child.stdin.end()
     }
   }

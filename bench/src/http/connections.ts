@@ -1,9 +1,9 @@
 import { connect, type Socket } from "node:net"
 
-/** Connections that send one request after the other, each when the answer to the one before is whole. */
+/** Connections that carry one request at a time each. */
 export interface Connections {
-  /** Sends so many requests over all connections together; resolves with the last answer's status line and body. */
-  readonly send: (count: number) => Promise<{ readonly status: string; readonly body: string }>
+  /** Sends the request over a connection that is free; resolves with the whole answer. */
+  readonly send: () => Promise<Buffer>
   readonly close: () => void
 }
 
@@ -11,21 +11,17 @@ export interface Connections {
  * The least a client can do, so that the server is what is measured: the request is one buffer, and of an answer only
  * the length is read.
  */
-export const openConnections = async (url: string, request: Uint8Array, connections: number): Promise<Connections> => {
+export const openConnections = async (url: string, request: Uint8Array, count: number): Promise<Connections> => {
   const { hostname, port } = new URL(url)
-  const sockets = await Promise.all(Array.from({ length: connections }, () => open(Number(port), hostname)))
+  const sockets = await Promise.all(Array.from({ length: count }, () => open(Number(port), hostname)))
+  const free = [...sockets]
   return {
-    send: async (count) => {
-      let left = count
-      const last = await Promise.all(
-        sockets.map(async (socket) => {
-          let answer: Buffer | undefined
-          for (; left > 0; answer = await exchange(socket, request)) left--
-          return answer
-        })
-      )
-      const [head = "", body = ""] = (last.find((one) => one !== undefined)?.toString() ?? "").split("\r\n\r\n")
-      return { status: head.split("\r\n")[0] ?? "", body }
+    send: async () => {
+      const socket = free.pop()
+      if (socket === undefined) throw new Error(`there are only ${count} connections`)
+      const answer = await exchange(socket, request)
+      free.push(socket)
+      return answer
     },
     close: () => {
       for (const socket of sockets) socket.destroy()
