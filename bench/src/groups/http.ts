@@ -18,9 +18,8 @@ export const benchmarks: Group = async function* () {
     const [root, state] = [join(directory, "root"), join(directory, "state")]
     mkdirSync(root)
     writeFileSync(join(root, "a.txt"), content)
-    const [bare, reading, haft] = await Promise.all(
-      ["bare", "reading", "haft"].map((kind) => startServer(kind, { root, state, inFlight }))
-    )
+    const start = (kind: string) => startServer(kind, { root, state, inFlight })
+    const [bare, reading, haft] = await Promise.all([start("bare"), start("reading"), start("haft")])
     yield {
       group: "http",
       name: "a small read",
@@ -28,13 +27,13 @@ export const benchmarks: Group = async function* () {
       inFlight,
       floor: "node:http",
       contenders: [
-        { name: "node:http", kind: "limit", run: bare!.send, check },
-        { name: "node:http that reads the file", kind: "limit", run: reading!.send, check },
+        { name: "node:http", kind: "limit", run: bare.send, check },
+        { name: "node:http that reads the file", kind: "limit", run: reading.send, check },
         // Half of the floor's throughput.
-        { name: "haft", kind: "haft", ...(inFlight > 1 && { atMost: 2 }), run: haft!.send, check }
+        { name: "haft", kind: "haft", ...(inFlight > 1 && { atMost: 2 }), run: haft.send, check }
       ],
       close: () => {
-        for (const server of [bare, reading, haft]) server?.stop()
+        for (const server of [bare, reading, haft]) server.stop()
         rmSync(directory, { recursive: true, force: true })
       }
     }
