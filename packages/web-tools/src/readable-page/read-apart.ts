@@ -12,6 +12,8 @@ export type PageJob =
 
 export interface ReadLimits {
   readonly timeoutMs?: number
+  /** How long to look for a page's main content once all of it can be shown. */
+  readonly patienceMs?: number
   readonly memoryMb?: number
 }
 
@@ -24,7 +26,7 @@ export const readApart = (job: PageJob, limits: ReadLimits = {}): Effect.Effect<
 
 const openWorker = (
   job: PageJob,
-  { timeoutMs = 5000, memoryMb = 96 }: ReadLimits,
+  { timeoutMs = 5000, patienceMs = 2000, memoryMb = 96 }: ReadLimits,
   resume: (result: Effect.Effect<ReadablePage | undefined>) => void
 ): Effect.Effect<void> => {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js"
@@ -39,21 +41,22 @@ const openWorker = (
   let best: ReadablePage | undefined
   const end = Effect.promise(() => worker.terminate())
   const finish = (): void => resume(Effect.as(end, best))
-  const timer = setTimeout(finish, timeoutMs)
+  const timers = [setTimeout(finish, timeoutMs)]
+  const clearTimers = (): void => {
+    for (const timer of timers) clearTimeout(timer)
+  }
   worker.on("message", (reading: ReadablePage) => {
+    if (best === undefined && job.kind === "html") timers.push(setTimeout(finish, patienceMs))
     best = reading
   })
   worker.on("error", (error) => {
-    clearTimeout(timer)
+    clearTimers()
     // A thread that is not there is a mistake in how haft was packed, and no fault of the page.
     resume("code" in error && error.code === "ERR_MODULE_NOT_FOUND" ? Effect.die(error) : Effect.as(end, best))
   })
   worker.on("exit", () => {
-    clearTimeout(timer)
+    clearTimers()
     finish()
   })
-  return Effect.andThen(
-    Effect.sync(() => clearTimeout(timer)),
-    end
-  )
+  return Effect.andThen(Effect.sync(clearTimers), end)
 }

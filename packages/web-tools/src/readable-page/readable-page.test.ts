@@ -104,7 +104,8 @@ describe("a page", () => {
   })
 
   it("that takes too long to read is shown whole instead", async () => {
-    const { text } = await read(`${"<div>".repeat(20_000)}${paragraph}`, "text/html", { timeoutMs: 3000 })
+    const limits = { timeoutMs: 60_000, patienceMs: 1 }
+    const { text } = await read(`${"<div>".repeat(20_000)}${paragraph}`, "text/html", limits)
     expect(text).toContain(sentence.trim())
   })
 
@@ -138,8 +139,25 @@ describe("a PDF", () => {
     const readings = []
     for await (const { text } of pdfText(Buffer.from(document))) readings.push(text)
     expect(readings).toEqual(["Hello PDF\n\nSecond page"])
-    expect(await read(document, "application/pdf")).toEqual({ title: undefined, text: "Hello PDF\n\nSecond page" })
+    expect(await read(document, "application/pdf")).toEqual({
+      title: undefined,
+      text: "Hello PDF\n\nSecond page",
+      isCut: false
+    })
     expect((await read(document, "application/octet-stream")).text).toBe("Hello PDF\n\nSecond page")
+  })
+
+  it("has a title if it says so, and grows by its pages", async () => {
+    const document = pdf(...Array.from({ length: 21 }, (_, index) => `Page ${index + 1}`)).replace(
+      "<</Root 1 0 R",
+      "<</Info <</Title (On haft)>>/Root 1 0 R"
+    )
+    const readings = []
+    for await (const { title, isCut } of pdfText(Buffer.from(document))) readings.push([title, isCut])
+    expect(readings).toEqual([
+      ["On haft", true],
+      ["On haft", false]
+    ])
   })
 
   it("that is none is named", async () => {

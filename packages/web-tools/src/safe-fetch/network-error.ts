@@ -34,8 +34,6 @@ export const reasonOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   const code = error instanceof Error && "code" in error ? String(error.code) : ""
   if (code.startsWith("HPE_")) return "the answer is not valid HTTP"
-  if (code.startsWith("Z_") || code.startsWith("ERR__ERROR") || code.startsWith("ERR_BROTLI")) {
-    return "the response can't be decompressed"
-  }
+  if (/^(?:Z_|ERR__ERROR|ERR_BROTLI|ZSTD_)/.test(code)) return "the response can't be decompressed"
   return reasons[code] ?? (code === "" ? "the connection failed" : `the connection failed (${code})`)
 }

@@ -1,5 +1,5 @@
 import { pipeline, type Readable } from "node:stream"
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
+import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib"
 
 export interface Body {
   readonly bytes: Uint8Array
@@ -14,10 +14,13 @@ const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
   deflate: createInflate,
-  br: createBrotliDecompress
+  br: createBrotliDecompress,
+  // 8 MB, which is all that HTTP lets a sender ask its reader to remember.
+  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } })
 }
 
-export const acceptedEncodings = "gzip, deflate, br"
+// Without deflate: servers do not agree on what it means.
+export const acceptedEncodings = "gzip, br, zstd"
 
 /** The encodings of a body in the order they were applied, or undefined when one of them can't be undone. */
 export const encodingsOf = (header: string): ReadonlyArray<string> | undefined => {

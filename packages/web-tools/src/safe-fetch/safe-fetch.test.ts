@@ -1,5 +1,5 @@
 import { createServer } from "node:net"
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
+import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
 
 import { approvalgate, haft } from "@haft/dialects"
 import { generate } from "selfsigned"
@@ -57,6 +57,7 @@ describe("a response", () => {
     ["x-gzip", gzipSync("hello")],
     ["deflate", deflateSync("hello")],
     ["br", brotliCompressSync("hello")],
+    ["zstd", zstdCompressSync("hello")],
     ["identity", Buffer.from("hello")],
     ["gzip, br", brotliCompressSync(gzipSync("hello"))]
   ])("is decompressed from %s", async (encoding, body) => {
@@ -70,7 +71,8 @@ describe("a response", () => {
     ["compress", "which can't be undone"],
     ["gzip, gzip, gzip", "which can't be undone"],
     ["gzip", "the response can't be decompressed"],
-    ["br", "the response can't be decompressed"]
+    ["br", "the response can't be decompressed"],
+    ["zstd", "the response can't be decompressed"]
   ])("with the encoding %s that does not fit is a network error", async (encoding, reason) => {
     await using server = await text("plain text", { "content-encoding": encoding })
     const result = await fetchFrom([server], { url: server.url })
@@ -79,12 +81,20 @@ describe("a response", () => {
   })
 
   it.each([
+    ["a zstd bomb", { "content-encoding": "zstd" }, zstdCompressSync(Buffer.alloc(50 * 1024 * 1024))],
     ["a gzip bomb", { "content-encoding": "gzip" }, gzipSync(Buffer.alloc(50 * 1024 * 1024))],
     ["a bomb in a bomb", { "content-encoding": "gzip, gzip" }, gzipSync(gzipSync(Buffer.alloc(50 * 1024 * 1024)))]
   ])("that is %s is too large", async (_name, headers, body) => {
     await using server = await text(body, headers)
     const { code } = await fetchFrom([server], { url: server.url }, { maxBytes: 100_000 })
     expect(code).toBe("response_too_large")
+  })
+
+  it("that asks for more memory than HTTP lets it is not decompressed", async () => {
+    const params = { [constants.ZSTD_c_windowLog]: 24 }
+    const body = zstdCompressSync(Buffer.alloc(16 * 1024 * 1024), { params })
+    await using server = await text(body, { "content-encoding": "zstd" })
+    expect((await fetchFrom([server], { url: server.url })).reason).toBe("the response can't be decompressed")
   })
 
   it("without an end is too large, and the connection is closed", async () => {

@@ -1,4 +1,4 @@
-import { makeToolError, type ToolError, toolError } from "@haft/core"
+import { makeToolError, type ToolError, toolError, visibleText } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import type { SearchConfig } from "../web-config.ts"
@@ -12,10 +12,12 @@ import { tavily } from "./providers/tavily.ts"
 /** As many as every service can give. */
 export const maxResults = 20
 const maxPages = 3
+const maxTitle = 300
 const maxSnippet = 1000
+const maxComplaint = 300
 const timeoutMs = 20_000
 
-type SearchError = ToolError<"search_provider_missing" | "search_provider_failed" | "timeout">
+type SearchError = ToolError<"invalid_params" | "search_provider_missing" | "search_provider_failed" | "timeout">
 
 export interface FoundPages {
   readonly provider: string
@@ -30,11 +32,12 @@ export const searchWeb = Effect.fnUntraced(function* (
   const { search } = yield* Web
   if (search === undefined) return yield* providerMissing
   const provider = providerOf(search)
+  yield* checkLength(provider, query)
   const found = new Map<string, SearchResult>()
   for (let page = 1; page <= (provider.isPaged ? maxPages : 1); page++) {
     const before = found.size
     for (const result of yield* ask(provider, { query, count, page })) {
-      if (/^https?:\/\//i.test(result.url) && !found.has(result.url)) found.set(result.url, cleaned(result))
+      if (isAddress(result.url) && !found.has(result.url)) found.set(result.url, cleaned(result))
     }
     if (found.size >= count || found.size === before) break
   }
@@ -59,6 +62,19 @@ const providerMissing = toolError(
   }
 )
 
+const checkLength = ({ name, longest }: SearchProvider, query: string) => {
+  const { characters = Number.POSITIVE_INFINITY, words = Number.POSITIVE_INFINITY } = longest ?? {}
+  if (query.length <= characters && query.trim().split(/\s+/).length <= words) return Effect.void
+  const most = `${characters} characters${longest?.words === undefined ? "" : ` and ${longest.words} words`}`
+  return toolError("invalid_params", `parameter 'query': ${name} takes at most ${most}`, {
+    suggestion: "Search for less at once.",
+    details: { parameter: "query", provider: name }
+  })
+}
+
+/** A page that can be fetched, and whose address can be shown. */
+const isAddress = (url: string): boolean => /^https?:\/\/[^\s\p{C}]+$/iu.test(url)
+
 const ask = Effect.fnUntraced(function* (provider: SearchProvider, query: SearchQuery) {
   const web = yield* Web
   const { url, headers, body } = provider.request(query)
@@ -75,10 +91,22 @@ const ask = Effect.fnUntraced(function* (provider: SearchProvider, query: Search
       ...(body !== undefined && { body: JSON.stringify(body) })
     })
     .pipe(Effect.mapError((error) => describe(provider, error)))
-  if (response.status !== 200) return yield* refused(provider, response.status, response.headers["retry-after"])
-  const results = provider.results(parseJson(response.bytes))
-  return results ?? (yield* failed(provider, "its answer could not be understood"))
+  const answer = parseJson(response.bytes)
+  const complaint = provider.complaint(answer)
+  const said = complaint === undefined ? undefined : quoted(complaint, headers)
+  if (response.status !== 200) return yield* refused(provider, response, said)
+  const results = provider.results(answer)
+  if (results === undefined) return yield* failed(provider, "its answer could not be understood")
+  // An empty answer with a complaint is no answer.
+  return results.length === 0 && said !== undefined ? yield* failed(provider, said, true) : results
 })
+
+/** The service's own words, unless they repeat what it was told in confidence. */
+const quoted = (complaint: string, headers: Readonly<Record<string, string>>): string | undefined => {
+  const words = Object.values(headers).flatMap((value) => value.split(" "))
+  const isTelling = words.some((word) => word.length > 7 && complaint.includes(word))
+  return isTelling ? undefined : visibleText(plain(complaint).slice(0, maxComplaint))
+}
 
 const describe = ({ name }: SearchProvider, error: ToolError): ToolError<"search_provider_failed" | "timeout"> =>
   error.code === "timeout"
@@ -89,14 +117,25 @@ const describe = ({ name }: SearchProvider, error: ToolError): ToolError<"search
       })
     : failed({ name }, `it could not be reached (${String(error.details?.["reason"])})`, true)
 
-const refused = (provider: SearchProvider, status: number, retryAfter: string | undefined) => {
-  if ([402, 429, 432, 433].includes(status)) {
-    const wait = retryAfter === undefined ? "" : `; it says to wait ${retryAfter.slice(0, 40)} seconds`
-    return failed(provider, `too many requests, or its quota is used up (status ${status})${wait}`, true)
-  }
-  if ([401, 403, 422].includes(status))
-    return failed(provider, `it did not accept the request or its key (status ${status})`)
-  return failed(provider, `it answered with status ${status}`, status >= 500)
+const refused = (
+  provider: SearchProvider,
+  { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
+  said: string | undefined
+) => {
+  const meaning = provider.refusals?.[status] ?? meanings[status] ?? "it answered with an error"
+  const problem = `${meaning} (status ${status}${said === undefined ? "" : `: ${said}`})`
+  if (status !== 429) return failed(provider, problem, status >= 500 || status === 408)
+  const seconds = provider.wait?.(headers) ?? headers["retry-after"]?.slice(0, 40)
+  return failed(provider, seconds === undefined ? problem : `${problem}; it says to wait ${seconds} seconds`, true)
+}
+
+const meanings: Readonly<Record<number, string>> = {
+  400: "it did not accept the request",
+  401: "it did not accept its key",
+  402: "its quota is used up",
+  403: "it did not accept its key for this",
+  422: "it did not accept the request",
+  429: "there were too many requests, or its quota is used up"
 }
 
 const failed = (
@@ -119,7 +158,7 @@ const parseJson = (bytes: Uint8Array): unknown => {
 }
 
 const cleaned = ({ title, url, snippet }: SearchResult): SearchResult => ({
-  title: plain(title),
+  title: plain(title).slice(0, maxTitle),
   url,
   snippet: plain(snippet).slice(0, maxSnippet)
 })

@@ -1,3 +1,5 @@
+import type * as z from "zod"
+
 /** What a search is about. */
 export interface SearchQuery {
   readonly query: string
@@ -17,6 +19,8 @@ export interface SearchProvider {
   readonly name: string
   /** Answers in pages of its own size, so that many results take several requests. */
   readonly isPaged: boolean
+  /** The longest query it takes. */
+  readonly longest?: { readonly characters: number; readonly words?: number }
   readonly request: (query: SearchQuery) => {
     readonly url: URL
     readonly headers: Readonly<Record<string, string>>
@@ -25,4 +29,22 @@ export interface SearchProvider {
   }
   /** Undefined when the answer is not in the service's documented shape. */
   readonly results: (answer: unknown) => ReadonlyArray<SearchResult> | undefined
+  /** The service's own words for what went wrong, where its answer has any. */
+  readonly complaint: (answer: unknown) => string | undefined
+  /** What a status means here, where it does not mean what it means everywhere. */
+  readonly refusals?: Readonly<Record<number, string>>
+  /** Seconds to wait, for services that say so in a header of their own. */
+  readonly wait?: (headers: Readonly<Record<string, string>>) => number | undefined
+}
+
+/** The entries of a list that have the documented shape; undefined when there are entries, and none of them has. */
+export const readEntries = <S extends z.ZodType>(
+  list: ReadonlyArray<unknown> | undefined,
+  schema: S
+): ReadonlyArray<z.output<S>> | undefined => {
+  const read = list?.flatMap((entry) => {
+    const parsed = schema.safeParse(entry)
+    return parsed.success ? [parsed.data] : []
+  })
+  return read?.length === 0 && list?.length !== 0 ? undefined : read
 }

@@ -1,9 +1,14 @@
 import * as z from "zod"
 
-import type { SearchProvider } from "./provider.ts"
+import { readEntries, type SearchProvider } from "./provider.ts"
 
-const answerSchema = z.object({
-  results: z.array(z.object({ url: z.string(), title: z.string(), content: z.string().nullish() }))
+const answerSchema = z.object({ results: z.array(z.unknown()) })
+// Some kinds of results, such as a conversion or a piece of code, lead nowhere.
+const entrySchema = z.object({ url: z.string(), title: z.string().nullish(), content: z.string().nullish() })
+const errorSchema = z.object({
+  error: z.string().optional(),
+  results: z.array(z.unknown()).default([]),
+  unresponsive_engines: z.array(z.tuple([z.string(), z.string()])).default([])
 })
 
 /** A SearXNG instance, which must have `json` among its `search.formats`. */
@@ -16,7 +21,18 @@ export const searxng = ({ endpoint }: { readonly endpoint: string }): SearchProv
     return { url, headers: {} }
   },
   results: (answer) =>
-    answerSchema
-      .safeParse(answer)
-      .data?.results.map(({ title, url, content }) => ({ title, url, snippet: content ?? "" }))
+    readEntries(answerSchema.safeParse(answer).data?.results, entrySchema)?.map(({ title, url, content }) => ({
+      title: title || url,
+      url,
+      snippet: content ?? ""
+    })),
+  complaint: (answer) => {
+    const { error, results = [], unresponsive_engines: silent = [] } = errorSchema.safeParse(answer).data ?? {}
+    if (error !== undefined || results.length > 0 || silent.length === 0) return error
+    return `no engine answered: ${silent.map(([engine, reason]) => `${engine} (${reason})`).join(", ")}`
+  },
+  refusals: {
+    403: "it gives no JSON: json must be in search.formats of its settings.yml",
+    429: "there were too many requests, or its limiter keeps programs out"
+  }
 })
