@@ -2,9 +2,19 @@ import { describe, expect, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { RE2JS } from "re2js"
 
-import { argumentPattern, InvalidExpression, jsonPieces, stableJson } from "./index.ts"
+import { argumentPattern, markQuotes } from "./argument-pattern.ts"
+import { Effort } from "./effort.ts"
+import { InvalidExpression, stableJson } from "./index.ts"
+import { jsonPieces } from "./stable-json.ts"
 
-const fits = (pattern: string, value: unknown) => argumentPattern(pattern).matches(jsonPieces(value))
+const fits = (pattern: string, value: unknown) => {
+  const pieces = jsonPieces(value)
+  return argumentPattern(pattern).matches({
+    pieces: () => pieces,
+    marked: () => markQuotes(pieces),
+    effort: new Effort()
+  })
+}
 
 describe("an expression over serialised arguments", () => {
   it.each([

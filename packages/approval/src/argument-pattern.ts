@@ -1,15 +1,30 @@
 import { RE2JS } from "re2js"
 
-import { checkExpression, type Fit, InvalidExpression, type LinearMatcher, linearMatcher } from "./linear-expression.ts"
+import type { Effort } from "./effort.ts"
+import {
+  checkExpression,
+  type Fit,
+  InvalidExpression,
+  type LinearMatcher,
+  linearMatcher,
+  whole
+} from "./linear-expression.ts"
 import { type PatternToken, readPattern } from "./read-pattern.ts"
-import { reservedCharacter } from "./stable-json.ts"
+import { type JsonPieces, reservedCharacter } from "./stable-json.ts"
 
 /** An expression over serialised arguments, compiled so that a value can't imitate a key. */
 export interface ArgumentPattern {
-  /** Matches the whole of the arguments, given as pieces, see `jsonPieces`. `marked` saves making that text again. */
-  readonly matches: (pieces: ReadonlyArray<string>, marked?: () => string) => Fit
+  readonly matches: (subject: PatternSubject) => Fit
   /** Strings that the pattern spells out in full. */
   readonly names: ReadonlyArray<string>
+}
+
+/** Serialised arguments, the whole of which is matched. */
+export interface PatternSubject {
+  readonly pieces: () => JsonPieces
+  /** The same text with its quotes replaced by marks. */
+  readonly marked: () => string
+  readonly effort: Effort
 }
 
 // Stands for a quote that opens or closes a string. Nothing but a quote that is spelled out in the pattern can
@@ -29,18 +44,17 @@ export const argumentPattern = (source: string): ArgumentPattern => {
   const variants = spelledOut(tokens)?.map(withoutAnchors)
   const segmented = variants?.map(cutAtQuotes)
   if (segmented === undefined || !segmented.every((segments) => segments !== undefined)) {
-    const whole = linearMatcher(tokens)
-    const fits = (text: string): Fit => (whole.mayFit(text) ? whole.fits(text) : "no")
-    return { names: [], matches: (pieces, marked = () => markQuotes(pieces)) => fits(marked()) }
+    const fits = whole(linearMatcher(tokens))
+    return { names: [], matches: ({ marked, effort }) => fits(marked(), effort) }
   }
   const matchers = segmented.map((segments) => segmentsMatcher(segments))
   return {
     // What only one of several variants spells out is not what the pattern spells out.
     names: matchers.length === 1 ? (matchers[0]?.names ?? []) : [],
-    matches: (pieces) => {
+    matches: ({ pieces, effort }) => {
       let fit: Fit = "no"
       for (const { matches } of matchers) {
-        const one = matches(pieces)
+        const one = matches(pieces(), effort)
         if (one === "yes") return "yes"
         if (one === "unknown") fit = "unknown"
       }
@@ -50,7 +64,7 @@ export const argumentPattern = (source: string): ArgumentPattern => {
 }
 
 /** The text that patterns are matched against: serialised arguments, their quotes replaced by marks. */
-export const markQuotes = (pieces: ReadonlyArray<string>): string => pieces.join(quote)
+export const markQuotes = (pieces: JsonPieces): string => pieces.join(quote)
 
 // Sets `.`, negated classes and quotes apart. Classes that would still match the quote are refused.
 const hardened = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<PatternToken> => {
@@ -175,12 +189,12 @@ const segmentsMatcher = (segments: ReadonlyArray<ReadonlyArray<PatternToken>>) =
   const order = matchers
     .map(({ mayFit, fits, fixed }, place) => ({ mayFit, fits, fixed, place }))
     .toSorted((one, other) => rank(other) - rank(one))
-  const matches = (pieces: ReadonlyArray<string>): Fit => {
+  const matches = (pieces: JsonPieces, effort: Effort): Fit => {
     if (pieces.length !== segments.length) return "no"
-    for (const matcher of order) if (!matcher.mayFit(pieces[matcher.place] ?? "")) return "no"
+    for (const { mayFit, place } of order) if (!mayFit(pieces.at(place), effort)) return "no"
     let fit: Fit = "yes"
     for (const { fits, place } of order) {
-      const part = fits(pieces[place] ?? "")
+      const part = fits(pieces.at(place), effort)
       if (part === "no") return "no"
       if (part === "unknown") fit = "unknown"
     }

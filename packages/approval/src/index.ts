@@ -1,5 +1,4 @@
 export { policyApprover, type PolicyApproverOptions } from "./approver.ts"
-export { type ArgumentPattern, argumentPattern } from "./argument-pattern.ts"
 export { Asker, type AskerAnswer, type Question } from "./asker.ts"
 export { askCallback, askCallerOr, askNobody } from "./askers/callback.ts"
 export {
@@ -22,4 +21,4 @@ export { type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
 export { compileRules, parseRules, printRules } from "./rules.ts"
 export { type ReadCommand, readCommand, runsOthers } from "./shell-words.ts"
 export { type SimulatedCall, simulate, type Simulation, type SimulationOptions } from "./simulate.ts"
-export { jsonPieces, stableJson, UnreadableValue } from "./stable-json.ts"
+export { stableJson, UnreadableValue } from "./stable-json.ts"

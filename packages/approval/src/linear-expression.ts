@@ -1,5 +1,6 @@
 import { RE2JS } from "re2js"
 
+import { Effort, type Literal, literal } from "./effort.ts"
 import { type PatternToken, readPattern } from "./read-pattern.ts"
 
 /** What is wrong with an expression, in words. */
@@ -10,24 +11,30 @@ export class InvalidExpression extends Error {
 /** Whether something fits; `unknown` where finding out would take too long. */
 export type Fit = "yes" | "no" | "unknown"
 
+/** Tries a text, at the cost of a decision's {@link Effort}. */
+export type Test = (text: string, effort?: Effort) => Fit
+
 const maximumLength = 4096
-/** Size of the compiled expression times length of the text: what was measured to stay below 50 ms at its worst. */
-const maximumWork = 800_000
 
 /** Compiles an expression in RE2's syntax that must match a whole text. Time grows with the text's length alone. */
-export const linearExpression = (source: string): ((text: string) => Fit) => {
+export const linearExpression = (source: string): Test => {
   if (source.length > maximumLength) throw tooLong()
   checkExpression(source)
-  const { mayFit, fits } = linearMatcher(readPattern(source))
-  return (text) => (mayFit(text) ? fits(text) : "no")
+  return whole(linearMatcher(readPattern(source)))
 }
+
+/** Both steps of a matcher. */
+export const whole =
+  ({ mayFit, fits }: LinearMatcher): Test =>
+  (text, effort = new Effort()) =>
+    mayFit(text, effort) ? fits(text, effort) : "no"
 
 /** An expression in two steps, for those who have several and want the cheap steps first. */
 export interface LinearMatcher {
-  /** Looks at the plain text which the expression begins and ends with. */
-  readonly mayFit: (text: string) => boolean
+  /** Looks for the plain text which the expression spells out. */
+  readonly mayFit: (text: string, effort: Effort) => boolean
   /** The whole truth about a text that may fit. */
-  readonly fits: (text: string) => Fit
+  readonly fits: (text: string, effort: Effort) => Fit
   /** How many characters the first step looks at. */
   readonly fixed: number
 }
@@ -43,30 +50,44 @@ export const linearMatcher = (tokens: ReadonlyArray<PatternToken>): LinearMatche
   const { start, middle, end } = fixedEnds(tokens)
   const fixed = start.length + end.length
   if (middle.length === 0) return { mayFit: (text) => text === start, fits: () => "yes", fixed }
-  const mayFit = (text: string): boolean => text.length >= fixed && text.startsWith(start) && text.endsWith(end)
-  let compiled: ((text: string) => Fit) | undefined
-  const fits = (text: string): Fit => {
-    compiled ??= wholeMatch(compile(tokens.map(({ source }) => source).join("")))
-    return compiled(text)
+  const inside = spelledOut(middle)
+  let compiled: RE2JS | undefined
+  return {
+    mayFit: (text, effort) =>
+      text.length >= fixed && text.startsWith(start) && text.endsWith(end) && hasAll(text, inside, effort),
+    fits: (text, effort) => {
+      const expression = (compiled ??= compile(tokens.map(({ source }) => source).join("")))
+      return afford(expression, text, effort) ? answer(expression.testExact(text)) : "unknown"
+    },
+    fixed
   }
-  return { mayFit, fits, fixed }
 }
 
 /** Like {@link linearExpression}, but a match anywhere in the text counts. */
-export const linearSearch = (source: string): ((text: string) => Fit) => {
+export const linearSearch = (source: string): Test => {
   if (source.length > maximumLength) throw tooLong()
   const expression = compile(source)
-  return bounded(expression, (text) => expression.test(text))
+  const tokens = readPattern(source)
+  const inside = spelledOut(tokens)
+  const isPlain = tokens.every(({ kind }) => kind === "character")
+  return (text, effort = new Effort()) => {
+    const [only] = inside
+    if (isPlain && only !== undefined) return effort.finds(text, only)
+    if (!hasAll(text, inside, effort)) return "no"
+    return afford(expression, text, effort) ? answer(expression.test(text)) : "unknown"
+  }
 }
 
 const tooLong = () => new InvalidExpression(`the expression is longer than ${maximumLength} characters`)
 
-const wholeMatch = (expression: RE2JS): ((text: string) => Fit) =>
-  bounded(expression, (text) => expression.testExact(text))
+const answer = (isFit: boolean): Fit => (isFit ? "yes" : "no")
 
-const bounded = (expression: RE2JS, test: (text: string) => boolean): ((text: string) => Fit) => {
-  const longest = Math.floor(maximumWork / expression.programSize())
-  return (text) => (text.length > longest ? "unknown" : test(text) ? "yes" : "no")
+const afford = (expression: RE2JS, text: string, effort: Effort): boolean =>
+  effort.spend(expression.programSize() * text.length)
+
+const hasAll = (text: string, literals: ReadonlyArray<Literal>, effort: Effort): boolean => {
+  for (const one of literals) if (effort.finds(text, one) === "no") return false
+  return true
 }
 
 const compile = (source: string): RE2JS => {
@@ -76,6 +97,27 @@ const compile = (source: string): RE2JS => {
     const problem = cause instanceof Error ? cause.message : String(cause)
     throw new InvalidExpression(problem.replace(/^error parsing regexp: /, ""), { cause })
   }
+}
+
+/** Every piece of plain text that a match must contain, the longest first. */
+const spelledOut = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<Literal> => {
+  const isFolded = tokens[0]?.source === "(?i)"
+  const rest = isFolded ? tokens.slice(1) : tokens
+  const runs = [""]
+  let depth = 0
+  for (const [place, token] of rest.entries()) {
+    if (token.kind === "flags" || (token.kind === "alternative" && depth === 0)) return []
+    if (token.kind === "open") depth += 1
+    if (token.kind === "close") depth -= 1
+    const isSure = token.kind === "character" && depth === 0 && rest[place + 1]?.kind !== "repeat"
+    // Beyond ASCII, which letters are the same is the engine's to say.
+    if (isSure && !(isFolded && token.character > "\u007F")) runs[runs.length - 1] += token.character
+    else runs.push("")
+  }
+  return runs
+    .filter((run) => run !== "")
+    .toSorted((one, other) => other.length - one.length)
+    .map((run) => literal(run, isFolded))
 }
 
 // The plain text at both ends. With alternatives or flags there may be none, so none is claimed.

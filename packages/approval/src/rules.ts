@@ -2,9 +2,10 @@ import { createHash } from "node:crypto"
 
 import { type ApprovalRequest, isProtectedPath } from "@haft/core"
 
-import { argumentPattern, markQuotes } from "./argument-pattern.ts"
+import { argumentPattern, markQuotes, type PatternSubject } from "./argument-pattern.ts"
+import { Effort } from "./effort.ts"
 import { pathGlob } from "./glob.ts"
-import { type Fit, linearExpression, linearSearch } from "./linear-expression.ts"
+import { type Fit, linearExpression, linearSearch, type Test } from "./linear-expression.ts"
 import { type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
 import { type FieldCondition, type Rule, type RuleExample, RuleFile, rulesVersion } from "./rule.ts"
 import { type ReadCommand, readCommand } from "./shell-words.ts"
@@ -12,15 +13,13 @@ import { jsonPieces, stableJson } from "./stable-json.ts"
 import { touchMatcher } from "./touch-conditions.ts"
 
 /** A call as rules see it. What is costly is worked out once, and only when a rule needs it. */
-export interface Subject extends Pick<ApprovalRequest, "input" | "facts"> {
+export interface Subject extends Pick<ApprovalRequest, "input" | "facts">, PatternSubject {
   readonly tool: string
   readonly dialect: string
   readonly workspace: string
   /** Milliseconds since the epoch. */
   readonly now: number
-  readonly pieces: () => ReadonlyArray<string>
   readonly json: () => string
-  readonly marked: () => string
   readonly sha256: () => string
   readonly command: () => ReadCommand
 }
@@ -49,6 +48,7 @@ export const subjectOf = (
     tool: request.call.tool,
     dialect: request.call.dialect,
     ...at,
+    effort: new Effort(),
     pieces,
     json,
     marked: once(() => markQuotes(pieces())),
@@ -158,11 +158,11 @@ const compile = (rule: Rule): CompiledRule => {
     // Hardening narrows what matches. That is safe for a rule that allows; one that forbids takes the plain reading.
     if (isAllowing) {
       const pattern = argumentPattern(rule.pattern)
-      conditions.push(({ pieces, marked }) => pattern.matches(pieces(), marked))
+      conditions.push(pattern.matches)
       names.push(...pattern.names)
     } else {
       const search = linearSearch(rule.pattern)
-      conditions.push(({ json }) => search(json()))
+      conditions.push(({ json, effort }) => search(json(), effort))
     }
   }
   const expires = rule.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(rule.expires)
@@ -201,14 +201,14 @@ const fieldMatcher = (field: string, condition: FieldCondition): Condition => {
     }
   }
   const test = "glob" in condition ? globTest(condition.glob) : linearExpression(condition.expression)
-  return ({ input }) => {
+  return ({ input, effort }) => {
     const value = fieldOf(input, field)
-    return typeof value === "string" ? test(value) : "no"
+    return typeof value === "string" ? test(value, effort) : "no"
   }
 }
 
 // A field is the caller's own text: one that climbs up may end anywhere, so no glob holds for it.
-const globTest = (glob: string): ((text: string) => Fit) => {
+const globTest = (glob: string): Test => {
   const test = pathGlob(glob)
   return (text) => (!/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text) && test(text) ? "yes" : "no")
 }

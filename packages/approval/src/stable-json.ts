@@ -13,14 +13,20 @@ export const stableJson = (value: unknown): string => jsonPieces(value).join('"'
 
 /**
  * The same text cut at the quotes that open and close strings: pieces at even places are outside of strings,
- * pieces at odd places are a string's inside, still escaped. A quote inside a string is part of its piece.
+ * pieces at odd places are a string's inside, escaped. A quote inside a string is part of its piece.
  */
-export const jsonPieces = (value: unknown): ReadonlyArray<string> => {
+export interface JsonPieces {
+  readonly length: number
+  readonly at: (place: number) => string
+  readonly join: (separator: string) => string
+}
+
+export const jsonPieces = (value: unknown): JsonPieces => {
   const pieces: Array<string> = []
   let outside = ""
 
   const addString = (text: string): void => {
-    pieces.push(outside, escaped(text))
+    pieces.push(outside, text)
     outside = ""
   }
   const add = (inner: unknown, depth: number): void => {
@@ -53,7 +59,15 @@ export const jsonPieces = (value: unknown): ReadonlyArray<string> => {
 
   add(value, 0)
   pieces.push(outside)
-  return pieces
+  return escapedWhenRead(pieces)
+}
+
+// A long text is escaped when a rule wants to see it, and most rules are done before.
+const escapedWhenRead = (pieces: ReadonlyArray<string>): JsonPieces => {
+  const made: Array<string | undefined> = []
+  const at = (place: number): string =>
+    place % 2 === 0 ? (pieces[place] ?? "") : (made[place] ??= escaped(pieces[place] ?? ""))
+  return { length: pieces.length, at, join: (separator) => pieces.map((_, place) => at(place)).join(separator) }
 }
 
 /** A character that serialised arguments never contain: it is always escaped. Patterns use it as a mark. */
