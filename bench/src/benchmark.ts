@@ -24,8 +24,11 @@ export interface Benchmark {
   readonly size?: { readonly value: number; readonly label: string }
   /** The contender that counts as 1. */
   readonly floor: string
-  /** The time of a run, unless it is `bytes`: then a run's answer is the figure itself. */
-  readonly measures?: "time" | "bytes"
+  /**
+   * The time of a run. `slowest` is the time that 99 runs of a hundred stay below; with `bytes` a run's answer is the
+   * figure itself.
+   */
+  readonly measures?: "time" | "slowest" | "bytes"
   /** Runs that are under way at the same time; the time is that of all divided by their number. 1 when absent. */
   readonly inFlight?: number
   readonly contenders: ReadonlyArray<Contender>
@@ -62,7 +65,7 @@ export interface Measured extends Pick<Contender, "kind" | "version" | "atMost" 
 }
 
 export interface Result extends Pick<Benchmark, "group" | "name" | "size" | "floor" | "ifMissed"> {
-  readonly measures: "time" | "bytes"
+  readonly measures: NonNullable<Benchmark["measures"]>
   readonly measured: ReadonlyArray<Measured>
   readonly absent: ReadonlyArray<Absent>
 }
@@ -121,6 +124,7 @@ const prepare = async (
   const start = performance.now()
   let runs = await runsFor(contender, inFlight, turnMs)
   while (performance.now() - start < warmUpMs) runs = await runsFor(contender, inFlight, turnMs)
+  if (measures === "slowest") return { ...contestant, runs: 100, takeTurn: () => slowestOf(contender) }
   return { ...contestant, runs, takeTurn: () => timeOf(contender, runs, inFlight) }
 }
 
@@ -172,6 +176,12 @@ const timeOf = async ({ run }: Contender, count: number, inFlight: number): Prom
   if (inFlight === 1) await lane()
   else await Promise.all(Array.from({ length: inFlight }, lane))
   return Number(process.hrtime.bigint() - start) / count
+}
+
+const slowestOf = async (contender: Contender): Promise<number> => {
+  const times = []
+  for (let run = 0; run < 100; run++) times.push(await timeOf(contender, 1, 1))
+  return quantile(times, 0.99)
 }
 
 const quantile = (values: ReadonlyArray<number>, at: number): number => {

@@ -13,7 +13,10 @@ const kinds: Readonly<Record<string, (n: number) => unknown>> = {
   "conditions on fields": (n) => ({ fields: { path: { glob: `src/m${n}/**` }, content: { expression: "[a-z]*" } } }),
   "conditions on touches": (n) => ({ touches: { writes: `src/m${n}/**` } }),
   "exact arguments": (n) => ({ exactly: { path: `src/m${n}/a.ts`, content } }),
-  prohibitions: (n) => ({ decision: "deny", pattern: `secret-${n}` })
+  "globs for what is written": (n) => ({ touches: { writes: `src/**/m${n}*.ts` } }),
+  "patterns over contents": (n) => ({ pattern: `^{"path":".*","content":".*mid${n}.*"}$` }),
+  prohibitions: (n) => ({ decision: "deny", pattern: `secret-${n}` }),
+  "prohibitions in any case": (n) => ({ decision: "deny", pattern: `(?i)secret-${n}[a-z]*` })
 }
 
 const rulesOf = (kind: (n: number) => unknown): RuleSet =>
@@ -33,8 +36,9 @@ const request: ApprovalRequest = {
 }
 
 /**
- * A decision about 64 kB of arguments under 1,000 rules none of which matches. The floor is serialising the arguments,
- * which whoever matches patterns must do; the peer has the patterns as plain, backtracking expressions.
+ * A decision about 64 kB of arguments under 1,000 rules none of which matches, on a slow day: the goal is one
+ * millisecond for 99 decisions of 100. The floor is serialising the arguments, which whoever matches patterns must do;
+ * the peer has the patterns as plain, backtracking expressions.
  */
 export const benchmarks: Group = async function* () {
   const plain = Array.from(
@@ -47,6 +51,9 @@ export const benchmarks: Group = async function* () {
       group: "approval",
       name: `1,000 ${name}, 64 kB`,
       floor: "JSON.stringify",
+      measures: "slowest",
+      ifMissed:
+        "Serialising 64 kB and indexing it once take a third of a millisecond on an idle machine; what is above that in the slowest of a hundred is the machine's other work and the garbage collector.",
       contenders: [
         {
           name: "JSON.stringify",
@@ -66,6 +73,7 @@ export const benchmarks: Group = async function* () {
         {
           name: "haft",
           kind: "haft",
+          within: 1e6,
           run: () => decide(request, { rules, mode: "ask", alsoAsk: [], workspace: "/w", now: 0 }).decision,
           check: (answer) => expectTrue(answer === "ask")
         }
@@ -85,6 +93,7 @@ export const benchmarks: Group = async function* () {
       {
         name: "haft",
         kind: "haft",
+        within: 50e6,
         run: () =>
           decide(
             { ...request, input: { content: random } },
