@@ -65,7 +65,7 @@ const indexOf = (text: string): Uint32Array => {
   for (let place = 1, pair = pairs[0] ?? 0; place < pairs.length; place++) {
     const next = pairs[place] ?? 0
     const gram = gramOf(pair | ((next & 0xff) << 16))
-    index[gram >> 5]! |= 1 << (gram & 31)
+    index[gram >> 5] = (index[gram >> 5] ?? 0) | (1 << (gram & 31))
     pair = next
   }
   return index
