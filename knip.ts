@@ -14,7 +14,7 @@ export default {
   // for at run time, from wherever the code was bundled to.
   ignoreDependencies: ["@effect/vitest", "@vscode/ripgrep"],
   // Programs of the system that tests start.
-  ignoreBinaries: ["mkfifo", "unshare"],
+  ignoreBinaries: ["mkfifo", "mount", "prlimit", "umount", "unshare"],
   // A tool package's plugin has a name, for programs, and is the default export, for configurations.
   rules: { duplicates: "off" },
   ignoreExportsUsedInFile: { interface: true, type: true },
@@ -33,6 +33,7 @@ export default {
     "packages/fs-tools": { entry: ["test/*.ts"] },
     "examples/*": { entry: ["src/*.ts"] },
     bench: { entry: ["src/main.ts", "src/orphans.ts", "src/groups/*.ts", "src/http/serve.ts"] },
+    stress: { entry: ["src/main.ts", "src/run-attack.ts", "src/attacks/*.ts"] },
     ...Object.fromEntries(empty.map((name) => [`packages/${name}`, { ignoreDependencies: [/./] }]))
   }
 } satisfies KnipConfig

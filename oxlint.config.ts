@@ -178,7 +178,7 @@ export default {
     },
     fence(["packages/*-tools/**/*.test.ts", "packages/*-tools/test/**"], [toolTestsApart]),
     {
-      files: ["scripts/**", "bench/**", "examples/**"],
+      files: ["scripts/**", "bench/**", "stress/**", "examples/**"],
       rules: { "no-console": "off" }
     }
   ],

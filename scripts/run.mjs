@@ -104,6 +104,8 @@ const tasks = {
     turbo("build", "--filter=@haft/cli", "--output-logs=errors-only")
     exec("node", "--conditions=@haft/source", "bench/src/main.ts", ...rest)
   },
+  // Attacks, load and faults, for as long as `--for` says.
+  stress: () => exec("node", "--conditions=@haft/source", "stress/src/main.ts", ...rest),
   exec: () => exec(...rest)
 }
 if (!Object.hasOwn(tasks, task)) {

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { type ApprovedState, CurrentCall } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
 import { paramsForRecord } from "./params-for-record.ts"
+import { plainData, prepareWith } from "./plain-data.ts"
 import { type ApprovalRequest, Approver } from "./services/approver.ts"
 import { Journal, type JournalEvent } from "./services/journal.ts"
 import { Workspace } from "./services/workspace.ts"
@@ -107,14 +108,14 @@ export const approve = Effect.fnUntraced(function* <R>(
     }
     const consent = { decision: "allow", reason: answer.reason ?? "approved" } as const
     watcher.decided({ ...consent, ...byPerson })
-    const edited = answer.modifiedArgs
+    const edited = answer.modifiedArgs === undefined ? undefined : plainData(answer.modifiedArgs)
     yield* record(
       { ...consent, by: "person" },
-      edited === undefined ? {} : { params: yield* paramsForRecord(tool, edited) }
+      edited === undefined ? {} : { params: yield* paramsForRecord(tool, edited.data) }
     )
     if (edited !== undefined) {
       // The person's own arguments need no second question, but they are decoded, assessed and judged like any.
-      prepared = yield* tool.prepare(edited)
+      prepared = yield* prepareWith(tool, edited)
       isEdited = true
       continue
     }

@@ -65,11 +65,12 @@ const save = defineTool({
 const broken = defineTool({
   name: "broken",
   description: "Has a bug.",
-  input: z.strictObject({ how: z.enum(["throws", "dies", "answers wrongly"]) }),
+  input: z.strictObject({ how: z.enum(["throws", "dies", "answers wrongly", "is starved"]) }),
   output: z.object({ said: z.string() }),
   risk: "read_only",
   execute: ({ how }) => {
     if (how === "throws") throw new Error("a bug")
+    if (how === "is starved") throw Object.assign(new Error("too many open files"), { code: "EMFILE" })
     return how === "dies" ? Effect.die("a bug") : Effect.succeed({ said: 1 as unknown as string })
   }
 })
@@ -163,12 +164,40 @@ describe("the road", () => {
     )
   )
 
+  it.effect("refuses what is no data, and has that on record", () =>
+    withHost(({ host, events }) =>
+      Effect.gen(function* () {
+        const endless: Record<string, unknown> = { word: "a" }
+        endless["again"] = endless
+        const reply = yield* host.call("shout", endless)
+        expect(reply.error).toMatchObject({
+          code: "invalid_params",
+          message: "the parameters are no plain data: they have values more than 64 levels deep"
+        })
+        expect(events.map(({ type }) => type)).toEqual(["tool_call_started", "tool_call_finished"])
+      })
+    )
+  )
+
   it.effect("names the tools there are when one is unknown", () =>
     withHost(({ host }) =>
       Effect.gen(function* () {
         const reply = yield* host.call("whisper", {})
         expect(reply.wire).toEqual({ error: "unknown_tool", message: "there is no tool 'whisper' here" })
         expect(reply.error?.suggestion).toContain("shout, save")
+      })
+    )
+  )
+
+  it.effect("says what the machine had no more of, and that trying again may help", () =>
+    withHost(({ host }) =>
+      Effect.gen(function* () {
+        const reply = yield* host.call("broken", { how: "is starved" })
+        expect(reply.error).toMatchObject({
+          code: "out_of_resources",
+          message: "the machine had no more open files for this process while broken worked",
+          retryable: true
+        })
       })
     )
   )

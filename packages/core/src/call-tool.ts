@@ -7,7 +7,9 @@ import * as Exit from "effect/Exit"
 import { approve, assess, type Decision } from "./approve.ts"
 import { type Call, CurrentCall, type Progress, type Reply, type SymlinkPolicy } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
+import { exhaustedIn, outOfResources } from "./out-of-resources.ts"
 import { paramsForRecord } from "./params-for-record.ts"
+import { type PlainData, plainData, prepareWith } from "./plain-data.ts"
 import { redact, redactText } from "./redact.ts"
 import type { Approver, AskCaller } from "./services/approver.ts"
 import { Journal } from "./services/journal.ts"
@@ -58,6 +60,7 @@ export const callTool = Effect.fnUntraced(function* <R>(
     dialect: settings.dialect.name,
     startedAt
   }
+  const given = plainData(args)
   const progress: Travel = { writes: [] }
   const context = {
     ...call,
@@ -70,12 +73,12 @@ export const callTool = Effect.fnUntraced(function* <R>(
   return yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const started = { type: "tool_call_started", request_id: call.id, step, tool: name, dialect: call.dialect }
-      const recorded = Effect.flatMap(paramsForRecord(settings.find(name), args), (params) =>
+      const recorded = Effect.flatMap(paramsForRecord(settings.find(name), given.data), (params) =>
         journal.append({ ...started, at: startedAt, params })
       )
       const exit = yield* Effect.exit(
         Effect.flatMap(recorded, () =>
-          restore(travel(settings, args, progress).pipe(Effect.provideService(CurrentCall, context)))
+          restore(travel(settings, given, progress).pipe(Effect.provideService(CurrentCall, context)))
         )
       )
       const outcome = yield* outcomeOf(exit, call)
@@ -109,13 +112,13 @@ export const callTool = Effect.fnUntraced(function* <R>(
 /** Decodes arguments as the road does: keys in schema order, defaults filled in. */
 export const decodeCall = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, name: string, args: unknown) {
   const tool = yield* findTool(settings, name)
-  return (yield* tool.prepare(args)).input
+  return (yield* prepareWith(tool, plainData(args))).input
 })
 
 /** Runs the road up to and including assess and judge, and says what the call would do. */
 export const previewCall = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, name: string, args: unknown) {
   const tool = yield* findTool(settings, name)
-  const prepared = yield* tool.prepare(args)
+  const prepared = yield* prepareWith(tool, plainData(args))
   const facts = yield* assess(tool, prepared)
   const asks = (yield* prepared.asks(facts)) ?? settings.dialect.asks(facts.risk)
   const diff = prepared.preview === undefined ? undefined : yield* prepared.preview
@@ -141,11 +144,11 @@ const touchesForRecord = ({ reads, writes, runs, fetches, types, risk }: Facts):
   ...(types !== undefined && { types: types.terminal })
 })
 
-const travel = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, args: unknown, progress: Travel) {
+const travel = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, given: PlainData, progress: Travel) {
   const call = yield* CurrentCall
   const tool = yield* findTool(settings, call.tool)
   progress.tool = tool
-  progress.prepared = yield* tool.prepare(args)
+  progress.prepared = yield* prepareWith(tool, given)
   const approved = yield* approve(settings.dialect, tool, progress.prepared as PreparedCall<R>, {
     assessed: (facts) => {
       progress.facts = facts
@@ -192,6 +195,8 @@ const outcomeOf = (exit: Exit.Exit<Executed, unknown>, call: Call): Effect.Effec
   const failure = exit.cause.reasons.find(Cause.isFailReason)?.error
   if (isToolError(failure)) return Effect.succeed(failure)
   if (Cause.hasInterruptsOnly(exit.cause)) return Effect.succeed(makeToolError("cancelled", "the call was cancelled"))
+  const missing = exhaustedIn(Cause.squash(exit.cause))
+  if (missing !== undefined) return Effect.succeed(outOfResources(call, missing))
   return Effect.logError(`defect in tool ${call.tool}, call ${call.id}`, exit.cause).pipe(
     Effect.as(
       makeToolError("internal_error", `${call.tool} failed because of a bug in the tool`, {

@@ -150,6 +150,7 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
 
 const containIn = (path: string): Effect.Effect<string, ContainError> => {
   if (path.includes("\0")) return toolError("invalid_params", "a path can't contain a NUL character")
+  if (!path.isWellFormed()) return toolError("invalid_params", "a path can't contain half a character")
   // Paths in Windows' style that name a drive or climb are meant to leave, whatever they are here.
   if (/^(?:[A-Za-z]:[\\/]|\\)|\.\.\\|\\\.\.$/.test(path)) return outside(path)
   const parts: Array<string> = []

@@ -14,6 +14,7 @@ export const errorCodes = [
   "timeout",
   "internal_error",
   "journal_unavailable",
+  "out_of_resources",
   // paths and files
   "path_outside_workspace",
   "symlink_blocked",

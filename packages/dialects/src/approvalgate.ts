@@ -8,6 +8,7 @@ const errorNames = {
   timeout: "TIMEOUT",
   internal_error: "INTERNAL_ERROR",
   journal_unavailable: "JOURNAL_UNAVAILABLE",
+  out_of_resources: "OUT_OF_RESOURCES",
   path_outside_workspace: "INVALID_PATH",
   symlink_blocked: "INVALID_PATH",
   file_not_found: "FILE_NOT_FOUND",

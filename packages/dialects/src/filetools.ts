@@ -8,6 +8,7 @@ const errorNames = {
   timeout: "timeout",
   internal_error: "internal_error",
   journal_unavailable: "journal_unavailable",
+  out_of_resources: "out_of_resources",
   path_outside_workspace: "path_outside_workspace",
   symlink_blocked: "path_outside_workspace",
   file_not_found: "file_not_found",

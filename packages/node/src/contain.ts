@@ -222,6 +222,11 @@ const namesOf = (root: Root, given: string): Array<string> => {
       details: { path: given }
     })
   }
+  if (!given.isWellFormed()) {
+    throw makeToolError("invalid_params", "a path can't contain half a character", {
+      suggestion: "Write the whole character, or leave it out: no file has half of one in its name."
+    })
+  }
   if (looksLikeWindows(given)) throw outside(given)
   const names = splitNames(given)
   const isPlain = !isAbsolute(given) && !names.includes("..")

@@ -9,11 +9,11 @@ import {
   type FileInfo,
   type FileSnapshot,
   isToolError,
+  makeToolError,
   type ListError,
   type LookError,
   type ReadError,
   type ToolError,
-  toolError,
   type UndoReport,
   Workspace,
   type WorkspaceService
@@ -240,16 +240,17 @@ const exclusively = <A, E>(
   { lock, turn }: Settings,
   work: Effect.Effect<A, E>
 ): Effect.Effect<A, E | ToolError<"write_failed">> => {
-  const take: Effect.Effect<() => void, ToolError<"write_failed">> = Effect.suspend(() => {
+  const take: Effect.Effect<() => void, ToolError<"write_failed">> = attempt(() => {
     const release = naming("the state directory", () => takeLock(lock))
-    return release === undefined
-      ? toolError("write_failed", "another host is changing this workspace; nothing was changed", {
-          suggestion: "Repeat the call in a moment.",
-          retryable: true
-        })
-      : Effect.succeed(release)
+    if (release !== undefined) return release
+    throw makeToolError("write_failed", "another host is changing this workspace; nothing was changed", {
+      suggestion: "Repeat the call in a moment.",
+      retryable: true
+    })
   })
-  const patient = take.pipe(Effect.retry(Schedule.max([Schedule.spaced("10 millis"), Schedule.recurs(1000)])))
+  const patient = take.pipe(
+    Effect.retry({ schedule: Schedule.max([Schedule.spaced("10 millis"), Schedule.recurs(1000)]), while: isPassing })
+  )
   return turn.withPermits(1)(
     Effect.acquireUseRelease(
       patient,
@@ -258,6 +259,8 @@ const exclusively = <A, E>(
     )
   )
 }
+
+const isPassing = ({ retryable }: ToolError): boolean => retryable === true
 
 /** Runs work that pauses, and lets others have their turn in the pauses. */
 const drive = <A, E extends ToolError>(start: () => Generator<void, A>): Effect.Effect<A, E> =>

@@ -49,7 +49,8 @@ const paths = (check: Check): void => {
         ["C:\\Windows\\x", "path_outside_workspace"],
         ["..\\x", "path_outside_workspace"],
         ["\\\\server\\share", "path_outside_workspace"],
-        ["a\0b", "invalid_params"]
+        ["a\0b", "invalid_params"],
+        ["a\udc69b", "invalid_params"]
       ]
       for (const [path, expected] of landings) assert.equal(yield* outcome(contain(path)), expected, path)
     })

@@ -9,6 +9,9 @@ import type { Gate, Start, Started, Stream } from "./started.ts"
 
 export const markName = "HAFT_CALL"
 
+/** What was opened for a program, and how it is closed again should the program not start. */
+type Opened = Array<() => void>
+
 /** Starts programs through a launcher, made with the first of them: see {@link Launcher}. */
 export class LeanStarter {
   /** The beginning of every mark this host gives. */
@@ -19,13 +22,39 @@ export class LeanStarter {
   })
   #launcher: Promise<Launcher> | undefined
 
-  readonly start: Start = async ({ command, mark, onStdout, onStderr, onGate }) => {
+  readonly start: Start = async (request) => {
     const launcher = await this.#ready()
+    const opened: Opened = []
+    try {
+      return await this.#startWith(launcher, request, opened)
+    } catch (cause) {
+      for (const close of opened) close()
+      throw cause
+    }
+  }
+
+  /** Makes sure that there is a launcher to notice the host's death, also when it started nothing itself. */
+  readonly watch = async (): Promise<void> => {
+    await this.#ready()
+  }
+
+  async close(): Promise<void> {
+    const launcher = await this.#launcher
+    await launcher?.close()
+    this.#pipes.remove()
+  }
+
+  async #startWith(
+    launcher: Launcher,
+    { command, mark, onStdout, onStderr, onGate }: Parameters<Start>[0],
+    opened: Opened
+  ): Promise<Started> {
     const { descriptors = [], gated = false } = command
     const paths = await this.#pipes.take(gated ? 4 : 2)
     const [stdoutPath = "", stderrPath = "", goPath = "", gatePath = ""] = paths
-    const readers = [this.#listen(stdoutPath, onStdout), this.#listen(stderrPath, onStderr)]
+    const readers = [this.#listen(stdoutPath, onStdout, opened), this.#listen(stderrPath, onStderr, opened)]
     const input = command.stdin === undefined ? undefined : memoryFile(command.stdin)
+    if (input !== undefined) opened.push(() => closeSync(input))
     const lent = (descriptor: number) => ({ path: `/proc/${process.pid}/fd/${descriptor}`, mode: "<" as const })
     const streams: Launch["streams"] = new Map([
       [0, input === undefined ? { path: "/dev/null", mode: "<" } : lent(input)],
@@ -39,7 +68,7 @@ export class LeanStarter {
           ] as const)
         : [])
     ])
-    const gate = gated ? this.#gate(goPath, gatePath, onGate) : undefined
+    const gate = gated ? this.#gate(goPath, gatePath, onGate, opened) : undefined
     const { program, args, directory, ifHostDies } = command
     const env = { ...command.env, [mark.name]: mark.value }
     const launched = await launcher.start({
@@ -66,17 +95,6 @@ export class LeanStarter {
     } satisfies Started
   }
 
-  /** Makes sure that there is a launcher to notice the host's death, also when it started nothing itself. */
-  readonly watch = async (): Promise<void> => {
-    await this.#ready()
-  }
-
-  async close(): Promise<void> {
-    const launcher = await this.#launcher
-    await launcher?.close()
-    this.#pipes.remove()
-  }
-
   async #ready(): Promise<Launcher> {
     const launcher = await (this.#launcher ??= startLauncher(`${markName}=${this.host}.`, this.#pipes.directory))
     if (!launcher.isLost) return launcher
@@ -84,20 +102,31 @@ export class LeanStarter {
     return this.#ready()
   }
 
-  #listen(path: string, onChunk: (chunk: Uint8Array) => void): Stream {
+  #listen(path: string, onChunk: (chunk: Uint8Array) => void, opened: Opened): Stream {
     const reader = readPipe(path, onChunk)
+    opened.push(() => reader.close())
     void reader.closed.then((isWhole) => (isWhole ? this.#pipes.giveBack(path) : this.#pipes.throwAway(path)))
     return reader
   }
 
-  #gate(goPath: string, gatePath: string, onLine: (line: string) => void): Gate & { readonly hangUp: () => void } {
+  #gate(
+    goPath: string,
+    gatePath: string,
+    onLine: (line: string) => void,
+    opened: Opened
+  ): Gate & { readonly hangUp: () => void } {
     const go = openForWriting(goPath)
+    opened.push(() => go.close())
     let rest = ""
-    const reader = this.#listen(gatePath, (chunk) => {
-      const lines = (rest + Buffer.from(chunk).toString("latin1")).split("\n")
-      rest = (lines.pop() ?? "").slice(-4096)
-      lines.forEach(onLine)
-    })
+    const reader = this.#listen(
+      gatePath,
+      (chunk) => {
+        const lines = (rest + Buffer.from(chunk).toString("latin1")).split("\n")
+        rest = (lines.pop() ?? "").slice(-4096)
+        lines.forEach(onLine)
+      },
+      opened
+    )
     return {
       open: () => writeSync(go.descriptor, "go\n"),
       refuse: () => writeSync(go.descriptor, "no\n"),

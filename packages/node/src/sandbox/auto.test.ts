@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs"
+
 import { Sandbox, toolError, Workspace } from "@haft/core"
 import { temporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
@@ -9,6 +11,7 @@ import { firstThatWorks } from "./auto.ts"
 import { bubblewrapSandbox } from "./bubblewrap.ts"
 import { containerSandbox } from "./docker.ts"
 import { seatbeltSandbox } from "./seatbelt.ts"
+import { unshareSandbox } from "./unshare.ts"
 
 const broken = Layer.succeed(Sandbox, {
   wrap: () => toolError("sandbox_unavailable", "broken"),
@@ -67,3 +70,13 @@ it("refuses a workspace that is the whole machine", async () => {
     expect(JSON.stringify(refused)).toContain("sandbox_error")
   }
 })
+
+it.runIf(process.platform === "linux")(
+  "opens nothing before somebody runs something (not on this platform)",
+  async () => {
+    const open = () => readdirSync("/proc/self/fd").length
+    const before = open()
+    for (const sandbox of [bubblewrapSandbox(), unshareSandbox()]) await on(sandbox, Effect.void)
+    expect(open()).toBe(before)
+  }
+)

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   cpSync,
+  type Dirent,
   existsSync,
   lstatSync,
   mkdtempSync,
@@ -16,6 +17,7 @@ import { isProtectedPath } from "@haft/core"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
+import { isErrno } from "../errno.ts"
 import type { SandboxOptions } from "./limits.ts"
 
 /** How one path of the host appears in a sandbox. */
@@ -72,12 +74,22 @@ export const ownMounts = (root: string, options: SandboxOptions, isWritable: boo
  */
 const protectedMounts = (root: string): ReadonlyArray<Mount> => [
   ...(isDirectory(join(root, ".git")) ? gitMounts(join(root, ".git")) : []),
-  ...readdirSync(root, { withFileTypes: true })
+  ...entriesOf(root)
     .filter(
       (entry) => isProtectedPath(entry.name) && (entry.isFile() || (entry.isDirectory() && entry.name !== ".git"))
     )
     .map((entry) => readable(join(root, entry.name)))
 ]
+
+// A workspace that is gone has nothing to protect; the sandbox then says that it can't be entered.
+const entriesOf = (directory: string): ReadonlyArray<Dirent> => {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return []
+    throw error
+  }
+}
 
 const gitMounts = (git: string): ReadonlyArray<Mount> => {
   const directory = (name: string): Mount => {

@@ -2,6 +2,7 @@ import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 
 import { type Command, Processes, type SandboxRequest, toolError, type ToolError, Workspace } from "@haft/core"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
 /** Where a program is, or undefined. */
@@ -12,7 +13,7 @@ export const findProgram = (name: string): string | undefined =>
     .map((directory) => join(directory, name))
     .find(isExecutable)
 
-/** Succeeds if a command really runs in the sandbox; tried once, with the first use. */
+/** Succeeds if a command really runs in the sandbox; tried with the first use, and again only after a failure. */
 export const probed = Effect.fnUntraced(function* (
   kind: string,
   program: string | undefined,
@@ -20,18 +21,22 @@ export const probed = Effect.fnUntraced(function* (
 ) {
   const processes = yield* Processes
   const { root } = yield* Workspace
-  return yield* Effect.cached(
+  const [works, forget] = yield* Effect.cachedInvalidateWithTTL(
     program === undefined
       ? unavailable(kind, "it is not installed")
-      : processes
-          .run(wrap({ program: "/bin/sh", args: ["-c", "exit 42"], directory: root, env: {} }), { timeoutMs: 20_000 })
-          .pipe(
-            Effect.catch((error) => unavailable(kind, error.message)),
-            Effect.flatMap(({ exitCode }) =>
-              exitCode === 42 ? Effect.void : unavailable(kind, "a command that should have run in it did not")
-            )
+      : // Not before somebody asks: wrapping opens files, and a host may never run a command.
+        Effect.suspend(() => {
+          const command = wrap({ program: "/bin/sh", args: ["-c", "exit 42"], directory: root, env: {} })
+          return processes.run(command, { timeoutMs: 20_000 })
+        }).pipe(
+          Effect.catch((error) => unavailable(kind, error.message)),
+          Effect.flatMap(({ exitCode }) =>
+            exitCode === 42 ? Effect.void : unavailable(kind, "a command that should have run in it did not")
           )
+        ),
+    Duration.infinity
   )
+  return Effect.tapError(works, () => forget)
 })
 
 export const unavailable = (kind: string, reason: string): Effect.Effect<never, ToolError<"sandbox_unavailable">> =>

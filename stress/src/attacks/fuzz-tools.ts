@@ -1,0 +1,156 @@
+import { inspect } from "node:util"
+
+import { errorCodes, type Reply, type ToolDescription } from "@haft/core"
+import { openHost, type OpenHost } from "@haft/core/promise"
+import { gitTools } from "@haft/git-tools"
+import { projectTools } from "@haft/project-tools"
+import { Resolver } from "@haft/web-tools"
+import * as Layer from "effect/Layer"
+import * as fc from "fast-check"
+import { dialectNames, type DialectName, standardHost } from "haft"
+import * as z from "zod"
+
+import { type Attack, forSeconds, none } from "../attack.ts"
+import { madeUpArguments } from "../made-up-arguments.ts"
+import { fingerprint, oddWorkspace, refill, secret } from "../odd-workspace.ts"
+import { descriptorTargets, processesIn, settledState } from "../process-state.ts"
+
+/** How long a call may go on before it is cancelled, and how long it may take to notice. */
+const patienceMs = 3000
+const noticeMs = 2000
+const atOnce = 4
+
+/** Every tool of every dialect, called with arguments that are made up. */
+export const attack: Attack = async function* ({ seconds, seed }) {
+  const found = { crashes: [], unstructured: [], outside: [], leaks: [], hangs: [], wrong: [] } as Record<
+    string,
+    Array<string>
+  >
+  const escaped = (what: string) => (error: unknown) =>
+    void found["crashes"]?.push(`${what}: ${inspect(error).slice(0, 400)}`)
+  process
+    .on("uncaughtException", escaped("uncaught exception"))
+    .on("unhandledRejection", escaped("unhandled rejection"))
+  let calls = 0
+  let tools = 0
+  for (const dialect of dialectNames) {
+    const workspace = oddWorkspace()
+    const before = fingerprint(workspace.outside)
+    // The first host loads what every later one shares.
+    await (await open(dialect, workspace)).dispose()
+    const settled = await settledState()
+    const targets = new Set(descriptorTargets())
+    const host = await open(dialect, workspace)
+    const subjects = host.tools.map((tool, index) => subjectOf(tool, seed + index))
+    tools += subjects.length
+    const tryOne = async ({ tool, fits, next }: Subject): Promise<void> => {
+      const args = next()
+      const shown = `${dialect} ${tool.name} ${show(args)}`
+      calls++
+      const outcome = await callWithin(host, tool.name, args)
+      if (outcome === undefined) return
+      if (outcome instanceof Error) {
+        found[outcome.name === "Hang" ? "hangs" : "crashes"]?.push(`${shown}: ${inspect(outcome).slice(0, 900)}`)
+        return
+      }
+      const problem = problemOf(outcome, fits)
+      if (problem !== undefined) found["unstructured"]?.push(`${shown}: ${problem}`)
+      if (`${outcome.text}${JSON.stringify(outcome.wire)}`.includes(secret))
+        found["outside"]?.push(`${shown} shows a secret`)
+    }
+    await forSeconds(seconds / dialectNames.length, async (count) => {
+      if (count % 20 === 0) {
+        if (fingerprint(workspace.outside) !== before) found["outside"]?.push(`${dialect}: something outside changed`)
+        refill(workspace)
+      }
+      const first = (count * atOnce) % subjects.length
+      await Promise.all(subjects.slice(first, first + atOnce).map(tryOne))
+    })
+    if (fingerprint(workspace.outside) !== before) found["outside"]?.push(`${dialect}: something outside changed`)
+    await host.dispose()
+    const after = await settledState()
+    if (after.descriptors > settled.descriptors) {
+      const left = descriptorTargets().filter((target) => !targets.has(target))
+      found["leaks"]?.push(`${dialect}: ${after.descriptors - settled.descriptors} descriptors: ${left.join(", ")}`)
+    }
+    if (after.children > settled.children)
+      found["leaks"]?.push(`${dialect}: ${after.children - settled.children} child processes`)
+    const still = processesIn(workspace.root)
+    if (still.length > 0) found["leaks"]?.push(`${dialect}: processes ${still.join(", ")} still work there`)
+    workspace.remove()
+  }
+  const tried = `${calls} calls of ${tools} tools`
+  yield none("crashes, and calls that reject", tried, found["crashes"] ?? [])
+  yield none("replies without a code, or against their schema", tried, found["unstructured"] ?? [])
+  yield none("calls that do not end when they are cancelled", tried, found["hangs"] ?? [])
+  yield none("files outside read or changed", tried, found["outside"] ?? [])
+  yield none("descriptors and processes left", tried, found["leaks"] ?? [])
+}
+
+// No name has an address here: nothing leaves the machine.
+const noNames = Layer.succeed(Resolver, () => Promise.reject(new Error("ENOTFOUND")))
+
+const open = (
+  dialect: DialectName,
+  { root, state }: { readonly root: string; readonly state: string }
+): Promise<OpenHost> =>
+  openHost(
+    standardHost({ root, state, dialect, approval: "all", plugins: [gitTools, projectTools] }).pipe(
+      Layer.provide(noNames)
+    )
+  )
+
+type Subject = ReturnType<typeof subjectOf>
+
+const subjectOf = (tool: ToolDescription, seed: number) => {
+  const batch = 20
+  const arbitrary = madeUpArguments(tool.inputSchema)
+  const fits = z.fromJSONSchema(tool.replySchema)
+  let round = 0
+  let made: Array<unknown> = []
+  const next = (): unknown => {
+    if (made.length === 0) made = fc.sample(arbitrary, { seed: seed + 1000 * round++, numRuns: batch })
+    const args = made.pop()
+    return typeof args === "function" ? (args as () => unknown)() : args
+  }
+  return { tool, fits, next }
+}
+
+class Hang extends Error {
+  override readonly name = "Hang"
+}
+
+/** The reply; nothing for a call that was cancelled because it took too long; an error for anything else. */
+const callWithin = async (host: OpenHost, tool: string, args: unknown): Promise<Reply | Error | undefined> => {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(), patienceMs)
+  const late = new Promise<Error>((resolve) =>
+    controller.signal.addEventListener("abort", () =>
+      setTimeout(() => resolve(new Hang(`${tool} went on for ${noticeMs} ms after it was cancelled`)), noticeMs)
+    )
+  )
+  const call = host
+    .call(tool, args, { signal: controller.signal })
+    .catch((error: unknown) =>
+      controller.signal.aborted ? undefined : new Error("the call rejects", { cause: error })
+    )
+  try {
+    return await Promise.race([call, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const problemOf = ({ ok, error, wire, text }: Reply, fits: z.ZodType): string | undefined => {
+  if (typeof text !== "string") return "no text for people"
+  if (!ok && (error === undefined || !errorCodes.includes(error.code))) return `no code: ${inspect(wire).slice(0, 300)}`
+  if (error?.code === "internal_error") return `internal_error: ${error.message}`
+  if (error !== undefined && error.message.trim() === "") return `${error.code} without a message`
+  const checked = fits.safeParse(wire)
+  if (!checked.success)
+    return `against its schema: ${checked.error.message.slice(0, 300)} in ${inspect(wire).slice(0, 300)}`
+  return undefined
+}
+
+const show = (args: unknown): string =>
+  inspect(args, { depth: 3, maxStringLength: 300, breakLength: Infinity }).slice(0, 800)

@@ -1,0 +1,7 @@
+// One attack in a process of its own: node … run-attack.ts NAME SECONDS SEED. Figures go to the parent as they come.
+import type { Attack } from "./attack.ts"
+
+const [name = "", seconds = "5", seed = "1"] = process.argv.slice(2)
+const { attack } = (await import(`./attacks/${name}.ts`)) as { readonly attack: Attack }
+for await (const figure of attack({ seconds: Number(seconds), seed: Number(seed) })) process.send?.(figure)
+process.disconnect?.()
