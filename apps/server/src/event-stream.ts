@@ -1,66 +1,74 @@
+import { setTimeout as sleep } from "node:timers/promises"
+
 import type { Answer } from "./answer.ts"
 
-/** An event with the number a client can come back with. */
-export interface NumberedEvent {
-  readonly id: string
-  readonly data: unknown
+/** Where the events of a stream come from. They are asked for when the client takes them, so none pile up here. */
+export interface EventFeed {
+  /** What there is to send now, formatted: "" while there is nothing, undefined when there will be nothing any more. */
+  readonly next: () => string | undefined | Promise<string | undefined>
+  /** Calls back when there may be something; the returned function stops that. */
+  readonly subscribe: (wake: () => void) => () => void
 }
 
-/** News without a number: it tells how things are now, and is not sent again. */
-export interface PassingEvent {
-  readonly name: string
-  readonly data: unknown
-}
-
-export interface EventSource {
-  /** What came after the event with this id, oldest first; all that is kept when the id is absent or unknown. */
-  readonly since: (id: string | undefined) => Iterable<NumberedEvent> | Promise<Iterable<NumberedEvent>>
-  readonly subscribe: (listener: (event: NumberedEvent) => void) => () => void
-  readonly subscribeToPassing: (listener: (event: PassingEvent) => void) => () => void
-}
-
-/** Events that a client has not read yet; one that falls further behind is dropped and can come back. */
-const mostUnread = 10_000
 const heartbeatMs = 15_000
 
-/** Server-sent events: first what the client missed, then what happens, with a sign of life in between. */
-export const eventStream = async (source: EventSource, lastEventId: string | undefined): Promise<Answer> => {
-  let stop = (): void => {}
-  const encoder = new TextEncoder()
-  const live: Array<NumberedEvent> = []
-  let send = (event: NumberedEvent | PassingEvent): void => void ("id" in event && live.push(event))
-  // Subscribed before the past is read, so that nothing falls in between; seen twice is told apart by id.
-  const subscriptions = [source.subscribe((event) => send(event)), source.subscribeToPassing((event) => send(event))]
-  const past = [...(await source.since(lastEventId))]
+/** What happens within so short a time goes out together. */
+const gatherMs = 10
+
+/** Server-sent events: what there is, then what happens, with a sign of life in between. */
+export const eventStream = (feed: EventFeed): Answer => {
+  let isOver = false
+  let isWoken = false
+  let resume = (): void => {}
+  const unsubscribe = feed.subscribe(() => {
+    isWoken = true
+    resume()
+  })
+  const stop = (): void => {
+    isOver = true
+    unsubscribe()
+    resume()
+  }
+  const rest = (): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, heartbeatMs)
+      resume = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      if (isWoken || isOver) resume()
+    })
 
   const body = new ReadableStream<Uint8Array>(
     {
-      start: (controller) => {
-        const write = (text: string): void => controller.enqueue(encoder.encode(text))
-        const timer = setInterval(() => write(": still here\n\n"), heartbeatMs)
-        stop = () => {
-          clearInterval(timer)
-          for (const unsubscribe of subscriptions) unsubscribe()
-        }
-        send = (event) => {
-          if ((controller.desiredSize ?? 0) < -mostUnread) {
+      start: (controller) => controller.enqueue(encoder.encode("retry: 1000\n\n")),
+      pull: async (controller) => {
+        while (!isOver) {
+          isWoken = false
+          const text = await feed.next()
+          if (isOver) return
+          if (text === undefined) {
             stop()
-            controller.error(new Error("the client reads too slowly"))
-            return
+            return controller.close()
           }
-          write(format(event))
+          if (text !== "") return controller.enqueue(encoder.encode(text))
+          await rest()
+          if (isOver) return
+          if (!isWoken) return controller.enqueue(encoder.encode(": still here\n\n"))
+          await sleep(gatherMs)
         }
-        // The first bytes carry the headers: without them a client would wait for the first event to be connected.
-        write("retry: 1000\n\n")
-        const seen = new Set(past.map(({ id }) => id))
-        for (const event of [...past, ...live.filter(({ id }) => !seen.has(id))]) write(format(event))
       },
-      cancel: () => stop()
+      cancel: stop
     },
     new CountQueuingStrategy({ highWaterMark: 1 })
   )
   return { headers: { "content-type": "text/event-stream", "cache-control": "no-store" }, body }
 }
 
-const format = (event: NumberedEvent | PassingEvent): string =>
-  `${"id" in event ? `id: ${event.id}` : `event: ${event.name}`}\ndata: ${JSON.stringify(event.data)}\n\n`
+const encoder = new TextEncoder()
+
+/** One event. `data` is JSON in one line; a client that comes back names the last `id` it has seen. */
+export const eventText = (
+  data: string,
+  { id, name }: { readonly id?: string | number; readonly name?: string } = {}
+): string => `${id === undefined ? "" : `id: ${id}\n`}${name === undefined ? "" : `event: ${name}\n`}data: ${data}\n\n`

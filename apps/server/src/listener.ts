@@ -28,7 +28,9 @@ const everyAnswer = {
 const write = (response: ServerResponse, { status = 200, headers, body }: Answer): unknown => {
   const allHeaders = { ...everyAnswer, ...headers }
   if (body instanceof ReadableStream) {
-    return sendNodeResponse(response, new NodeResponse(body, { status, headers: allHeaders }))
+    // At once: a client must not wait for the first event to know that it is connected.
+    response.writeHead(status, allHeaders).flushHeaders()
+    return sendNodeResponse(response, new NodeResponse(body))
   }
   // In one piece, with its length: head and body leave in a single write.
   const length = body === null ? 0 : Buffer.byteLength(body)

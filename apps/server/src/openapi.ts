@@ -47,9 +47,9 @@ const operationOf = (route: Route): object => ({
   }),
   responses: {
     ...Object.fromEntries(
-      Object.entries(route.replies).map(([status, { description, schema, contentType }]) => [
+      Object.entries(route.replies).map(([status, { description, schema, contentTypes = ["application/json"] }]) => [
         status,
-        { description, ...contentOf(contentType ?? "application/json", schema) }
+        { description, ...contentOf(contentTypes, schema) }
       ])
     ),
     default: {
@@ -78,9 +78,10 @@ const queryParameters = (query: z.ZodObject): ReadonlyArray<object> =>
     schema: schemaOf(schema, "input")
   }))
 
-const contentOf = (contentType: string, schema: z.ZodType | undefined): object => ({
-  content: { [contentType]: schema === undefined ? {} : { schema: schemaOf(schema, "output") } }
-})
+const contentOf = (types: ReadonlyArray<string>, schema: z.ZodType | undefined): object => {
+  const content = schema === undefined ? {} : { schema: schemaOf(schema, "output") }
+  return types.length === 0 ? {} : { content: Object.fromEntries(types.map((type) => [type, content])) }
+}
 
 const schemaOf = (schema: z.core.$ZodType, io: "input" | "output"): object => {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" })

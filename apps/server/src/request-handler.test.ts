@@ -25,7 +25,7 @@ const routes = [
     path: "/files/{path…}",
     summary: "A file",
     access: "public",
-    replies: { 200: { description: "Its path", contentType: "text/plain" } },
+    replies: { 200: { description: "Its path", contentTypes: ["text/plain"] } },
     handle: ({ path }) => ({ body: path["path"] ?? "" })
   }),
   defineRoute({

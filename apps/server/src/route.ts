@@ -41,7 +41,8 @@ export interface RouteReply {
   readonly description: string
   /** Of a JSON reply; a reply without one is text or a stream. */
   readonly schema?: z.ZodType
-  readonly contentType?: string
+  /** JSON when absent; none at all where there is nothing but the status. */
+  readonly contentTypes?: ReadonlyArray<string>
 }
 
 const nothing = z.strictObject({})

@@ -19,6 +19,7 @@ import { callRoutes } from "./routes/calls.ts"
 import { mcpRoutes } from "./routes/mcp.ts"
 import { recordRoutes } from "./routes/record.ts"
 import { serverRoutes } from "./routes/server.ts"
+import { terminalRoutes } from "./routes/terminals.ts"
 import { bracketed, hostNames } from "./same-origin.ts"
 import { siteOf } from "./site.ts"
 import { openWorkspaces } from "./workspaces.ts"
@@ -66,7 +67,8 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     ...serverRoutes({ version, flow, metrics, gatekeeper: keeper, url: () => url, openapi: () => document }),
     ...callRoutes(workspaces),
     ...approvalRoutes(workspaces),
-    ...recordRoutes(workspaces, options.workspaces),
+    ...recordRoutes(workspaces),
+    ...terminalRoutes(workspaces),
     ...mcpRoutes(workspaces)
   ]
   const document = openapiOf(routes, version)

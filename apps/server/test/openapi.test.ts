@@ -30,8 +30,12 @@ it("says the truth about every route", async () => {
   const { workspaces } = (await (await send("/v1/workspaces", "agent")).json()) as { workspaces: [{ run: string }] }
   const [{ run }] = workspaces
   const artifact = await artifactOf(running)
+  const opened = (await call("open_terminal", { command: "cat", yield_time_ms: 250 }, "approver")) as {
+    result: { terminal_id: string }
+  }
+  const terminal = opened.result.terminal_id
 
-  const values: Readonly<Record<string, string>> = { workspace: "default", dialect: "haft", run, artifact }
+  const values: Readonly<Record<string, string>> = { workspace: "default", dialect: "haft", run, artifact, terminal }
   const bodies: Readonly<Record<string, unknown>> = {
     "POST /v1/links": {},
     "POST /v1/workspaces/{workspace}/calls": { tool: "read_file", params: { path: "a.txt" } },
@@ -39,39 +43,57 @@ it("says the truth about every route", async () => {
     "POST /v1/workspaces/{workspace}/approvals/{id}": { approved: false, reason: "not today" },
     "POST /v1/workspaces/{workspace}/rules": { tool: "move_path", decision: "deny" },
     "POST /v1/workspaces/{workspace}/rules/{id}": { enabled: false },
-    "POST /v1/workspaces/{workspace}/simulations": {}
+    "POST /v1/workspaces/{workspace}/simulations": {},
+    "POST /v1/workspaces/{workspace}/terminals/{terminal}/input": { text: "typed\n" }
   }
   const called: Array<string> = []
   const routes = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))
   )
+  // MCP has a life of its own: a session is begun, listened to and ended.
+  let session: Record<string, string> = {}
   for (const { path, method, operation } of routes) {
-    if (path.includes("mcp")) continue
     const id = path.includes("approvals") ? question!.id : rule.id
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? id : (values[name] ?? "")))
     const query = path === "/login" ? `?code=${new URL(server.consoleLink()).searchParams.get("code")}` : ""
     const as = operation.security === undefined ? undefined : "approver"
     const key = `${method} ${path}`
+    const headers = path.includes("mcp") ? { accept: "application/json, text/event-stream", ...session } : {}
     const response =
-      operation.requestBody === undefined
-        ? await send(`${filled}${query}`, as, { method })
-        : await post(filled, bodies[key], as)
+      operation.requestBody === undefined && !key.startsWith("POST")
+        ? await send(`${filled}${query}`, as, { method, headers })
+        : await post(filled, path.includes("mcp") ? initialize : bodies[key], as, { headers })
+    if (path.includes("mcp")) session = sessionAfter(method, response)
     expect([key, await differenceFrom(operation, response)]).toEqual([key, undefined])
     called.push(key)
   }
-  expect(called).toHaveLength(routes.filter(({ path }) => !path.includes("mcp")).length)
+  expect(called).toHaveLength(routes.length)
   expect(called).toContain("GET /v1/workspaces/{workspace}/runs/{run}/artifacts/{artifact}")
   expect(await asked).toMatchObject({ ok: false, error: { message: expect.stringContaining("not today") } })
   expect(running.defects).toEqual([])
 })
 
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "0" } }
+}
+
+const sessionAfter = (method: string, { headers }: Response): Record<string, string> => {
+  const id = headers.get("mcp-session-id")
+  return id === null || method === "DELETE" ? {} : { "mcp-session-id": id, "mcp-protocol-version": "2025-11-25" }
+}
+
 /** What a response has that its documentation does not know; undefined when all is as it says. */
 const differenceFrom = async (operation: Operation, response: Response): Promise<unknown> => {
   const documented = operation.responses[String(response.status)]
   if (documented === undefined) return `status ${response.status}: ${await response.text()}`
-  const [[type, { schema }] = ["", {}]] = Object.entries(documented.content ?? {})
-  const received = response.headers.get("content-type") ?? ""
-  if (response.status !== 303 && !received.includes(type)) return `content type ${received}`
+  const content = Object.entries(documented.content ?? {})
+  const received = response.headers.get("content-type")
+  const said = content.find(([type]) => received?.startsWith(type) === true)
+  if (content.length === 0 ? received !== null : said === undefined) return `content type ${received}`
+  const schema = said?.[1].schema
   if (schema !== undefined) return z.fromJSONSchema(schema).safeParse(await response.json()).error
   await response.body?.cancel()
   return undefined

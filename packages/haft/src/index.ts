@@ -53,6 +53,7 @@ export { listPlugins, newPlugin, type PluginList, type PluginSummary, writePlugi
 export { type NewPlugin, type PluginStyle, pluginStyles } from "./plugin-files.ts"
 export { followRun, readRun, replayRun, runsOf, verifyRun } from "./record.ts"
 export { openWorkspace, type OpenWorkspace } from "./open-workspace.ts"
+export type { OpenTerminals, TerminalOutput, WatchedTerminal } from "./open-terminals.ts"
 export { openRules, type Rules } from "./rules.ts"
 export { makeToken, type ServerTokens, serverTokens } from "./server-tokens.ts"
 export { standardHost, type StandardHostOptions } from "./standard-host.ts"

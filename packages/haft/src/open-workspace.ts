@@ -1,14 +1,19 @@
+import { join } from "node:path"
+
 import { ApprovalGate, type ApprovalGateService, askThroughGate } from "@haft/approval"
 import { Journal, type JournalEvent } from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
-import { openArtifact, type OpenArtifact } from "@haft/node"
+import { type JournalPages, journalPages, listRuns, openArtifact, type OpenArtifact, type RunFile } from "@haft/node"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Option from "effect/Option"
 
-import type { HaftConfig } from "./config.ts"
+import type { HaftConfig, StandardServices } from "./config.ts"
 import { type DialectName, dialectOf } from "./dialects.ts"
+import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
+import { standardPlugins } from "./packages.ts"
 import { openRules, type Rules } from "./rules.ts"
 import { hostOn, rootOf, standardServices, stateOf } from "./standard-host.ts"
 
@@ -24,6 +29,12 @@ export interface OpenWorkspace {
   readonly rules: Rules
   /** Calls back for every event from now on; the returned function ends it. */
   readonly subscribe: (listener: (event: JournalEvent) => void) => () => void
+  /** The runs on record, oldest first. */
+  readonly runs: () => ReadonlyArray<RunFile>
+  /** The record of a run, in parts; undefined when there is none. */
+  readonly record: (run: string) => JournalPages | undefined
+  /** What the hosts have open in terminals. */
+  readonly terminals: OpenTerminals
   /** A file that a call of some run left behind. */
   readonly artifact: (run: string, path: string) => OpenArtifact | undefined
   /** Ends what still runs, answers what is open with no, and closes the record. */
@@ -43,27 +54,64 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
   const services = await runtime.context()
   const journal = Context.get(services, Journal)
   if (observing !== undefined) journal.subscribe((event) => runtime.runSync(observing.countEvent(event)))
+  const started = await startPackages(config, services)
   const hosts = new Map<string, Promise<OpenHost>>()
   const open = (dialect: ReturnType<typeof dialectOf>): Promise<OpenHost> =>
-    openHost(hostOn(config, dialect).pipe(Layer.provide(Layer.succeedContext(services))))
+    openHost(hostOn(config, dialect, started).pipe(Layer.provide(Layer.succeedContext(services))))
+  const hostOf = (name?: DialectName): Promise<OpenHost> => {
+    const dialect = dialectOf(name ?? config.dialect)
+    const host = hosts.get(dialect.name) ?? open(dialect)
+    hosts.set(dialect.name, host)
+    return host
+  }
+  const records = new Map<string, JournalPages>()
 
   return {
     root: rootOf(config),
     run: journal.run,
-    host: (name) => {
-      const dialect = dialectOf(name ?? config.dialect)
-      const host = hosts.get(dialect.name) ?? open(dialect)
-      hosts.set(dialect.name, host)
-      return host
-    },
+    host: hostOf,
     approvals: Context.get(services, ApprovalGate),
     rules: await openRules(config),
     subscribe: journal.subscribe,
+    runs: () => listRuns(state),
+    record: (run) => {
+      const file = run === journal.run ? join(state, "runs", run, "events.jsonl") : fileOf(state, run)
+      if (file === undefined) return undefined
+      const pages = records.get(run) ?? journalPages(file)
+      records.set(run, pages)
+      return pages
+    },
+    terminals: openTerminals(started.terminals, () => hostOf("haft")),
     artifact: (run, path) => openArtifact({ directory: state, run, path }),
     dispose: async () => {
       for (const host of hosts.values()) await host.then((opened) => opened.dispose()).catch(() => {})
+      await started.dispose()
       await runtime.dispose()
     }
+  }
+}
+
+const fileOf = (state: string, run: string): string | undefined =>
+  listRuns(state).find(({ name }) => name === run)?.file
+
+/** Starts haft's own packages once for all dialects: a terminal that one of them opened is there in every other. */
+const startPackages = async (config: HaftConfig, services: Context.Context<StandardServices>) => {
+  const own = await standardPlugins(config.packages)
+  const layer = Layer.effectContext(
+    Effect.reduce(
+      own,
+      () => Context.empty() as Context.Context<unknown>,
+      (all, plugin) => Effect.map(Layer.build(plugin.layer), (provided) => Context.merge(all, provided))
+    )
+  )
+  const runtime = ManagedRuntime.make(layer.pipe(Layer.provide(Layer.succeedContext(services))))
+  const provided = await runtime.context()
+  const hasTerminals = own.some(({ name }) => name === "@haft/pty-tools")
+  const { Terminals } = hasTerminals ? await import("@haft/pty-tools") : {}
+  return {
+    own: own.map((plugin) => ({ ...plugin, layer: Layer.succeedContext(provided) })),
+    terminals: Terminals && Option.getOrUndefined(Context.getOption(provided, Terminals)),
+    dispose: () => runtime.dispose()
   }
 }
 

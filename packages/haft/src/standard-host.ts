@@ -1,7 +1,15 @@
 import { resolve } from "node:path"
 
 import type { Asker } from "@haft/approval"
-import { type Dialect, Host, isToolError, makeToolError, type PluginError, type ToolError } from "@haft/core"
+import {
+  type ConfiguredPlugin,
+  type Dialect,
+  Host,
+  isToolError,
+  makeToolError,
+  type PluginError,
+  type ToolError
+} from "@haft/core"
 import { fileArtifacts, fileJournal, fileState, nodeProcesses, nodeWorkspace, stateDirectory } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -26,7 +34,7 @@ export const standardHost = (
   config: HaftConfig = {},
   options: StandardHostOptions = {}
 ): Layer.Layer<Host, PluginError | ToolError> =>
-  hostOn(config, dialectOf(config.dialect), options.onlyTool).pipe(Layer.provide(standardServices(config, options)))
+  hostOn(config, dialectOf(config.dialect), options).pipe(Layer.provide(standardServices(config, options)))
 
 /** What a standard host lends to its tools; several hosts can share it. */
 export const standardServices = (
@@ -50,11 +58,16 @@ export const standardServices = (
     })
   )
 
-/** The tools of a configuration in one dialect, on services that are lent to them. */
+type OwnPlugins = ReadonlyArray<ConfiguredPlugin<StandardServices>>
+
+/**
+ * The tools of a configuration in one dialect, on services that are lent to them. haft's own packages may have been
+ * started before, for several hosts.
+ */
 export const hostOn = (
   config: HaftConfig,
   dialect: Dialect,
-  onlyTool?: string
+  { onlyTool, own: given }: Pick<StandardHostOptions, "onlyTool"> & { readonly own?: OwnPlugins } = {}
 ): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -68,7 +81,7 @@ export const hostOn = (
       )
       // Beside a plugin nothing is left out: two tools of one name have to be noticed.
       const only = onlyTool === undefined || plugins.length > 0 ? undefined : { name: onlyTool, dialect: dialect.name }
-      const own = yield* loaded(() => standardPlugins(config.packages, only))
+      const own = given ?? (yield* loaded(() => standardPlugins(config.packages, only)))
       for (const { message } of skipped) yield* Effect.logWarning(`started without ${message}`)
       const host = Host.layer({
         dialect,

@@ -4,6 +4,14 @@ import { answerOf } from "../answer.ts"
 import { defineRoute, type Route, type RouteRequest } from "../route.ts"
 import type { Workspaces } from "../workspaces.ts"
 
+const replies = {
+  POST: {
+    200: { description: "As the protocol says", contentTypes: ["application/json", "text/event-stream"] },
+    202: { description: "A notification was taken", contentTypes: [] }
+  },
+  GET: { 200: { description: "What the server has to say besides answers", contentTypes: ["text/event-stream"] } },
+  DELETE: { 200: { description: "The session has ended", contentTypes: [] } }
+}
 const methods = ["POST", "GET", "DELETE"] as const
 
 /** MCP over HTTP: a mount for each dialect, and a short address for the workspace called default. */
@@ -19,7 +27,7 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
         path,
         summary,
         access: "agent",
-        replies: { 200: { description: "As the protocol says; JSON or a stream" } },
+        replies: replies[method],
         handle: async (asked) => {
           const { fetch } = await mountOf(asked)
           if (method !== "POST") return answerOf(await fetch(asked.request))

@@ -1,8 +1,8 @@
-import { ConfigError, type HaftConfig, type JournalEvent, readRun, runsOf } from "haft"
+import type { OpenWorkspace } from "haft"
 import * as z from "zod"
 
 import { json } from "../answer.ts"
-import { eventStream, type NumberedEvent } from "../event-stream.ts"
+import { type EventFeed, eventStream, eventText } from "../event-stream.ts"
 import { Problem } from "../problem.ts"
 import { defineRoute, type Route } from "../route.ts"
 import type { Workspaces } from "../workspaces.ts"
@@ -12,14 +12,18 @@ const base = "/v1/workspaces/{workspace}"
 /** How many events of the past a client gets that does not say where it left off. */
 const backlog = 1_000
 
+/** Events that are read from the record at a time. */
+const batch = 1_000
+
+/** News that a client has not taken; one that falls further behind is let go, and comes back to a fresh start. */
+const mostUnread = 1_000
+
 /** What happened and what it left behind. */
-export const recordRoutes = (
-  workspaces: Workspaces,
-  configs: Readonly<Record<string, HaftConfig>>
-): ReadonlyArray<Route> => {
-  const configOf = (name: string | undefined): HaftConfig => {
-    workspaces.named(name ?? "")
-    return configs[name ?? ""] ?? {}
+export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
+  const recordOf = (path: Readonly<Record<string, string>>) => {
+    const pages = workspaces.named(path["workspace"] ?? "").record(path["run"] ?? "")
+    if (pages === undefined) throw new Problem(404, "unknown_run", "There is no such run on record.")
+    return pages
   }
   return [
     defineRoute({
@@ -27,30 +31,13 @@ export const recordRoutes = (
       path: `${base}/events`,
       summary:
         "Events as they happen (server-sent events); Last-Event-ID takes up where a client left off. " +
-        "Events named approvals tell of questions that open and close",
+        "Events named approvals and terminals tell that one of those has opened, changed or closed",
       access: "approver",
-      replies: { 200: { description: "A stream", contentType: "text/event-stream" } },
-      handle: ({ path, request }) => {
-        const workspace = workspaces.named(path["workspace"] ?? "")
-        const numbered = (event: JournalEvent): NumberedEvent => ({
-          id: `${workspace.run}:${String(event["seq"])}`,
-          data: event
-        })
-        return eventStream(
-          {
-            since: async (id) => {
-              const events = await readRun(configOf(path["workspace"]), { run: workspace.run })
-              const [run, seq] = (id ?? "").split(":")
-              if (run !== workspace.run) return events.slice(-backlog).map(numbered)
-              return events.filter((event) => Number(event["seq"]) > Number(seq)).map(numbered)
-            },
-            subscribe: (listener) => workspace.subscribe((event) => listener(numbered(event))),
-            subscribeToPassing: (listener) =>
-              workspace.approvals.subscribe((change) => listener({ name: "approvals", data: change }))
-          },
-          request.headers.get("last-event-id") ?? undefined
+      replies: { 200: { description: "A stream", contentTypes: ["text/event-stream"] } },
+      handle: ({ path, request }) =>
+        eventStream(
+          eventsOf(workspaces.named(path["workspace"] ?? ""), request.headers.get("last-event-id") ?? undefined)
         )
-      }
     }),
     defineRoute({
       method: "GET",
@@ -58,15 +45,15 @@ export const recordRoutes = (
       summary: "The runs on record, oldest first",
       access: "approver",
       replies: { 200: { description: "Names and sizes", schema: z.object({ runs: z.array(z.looseObject({})) }) } },
-      handle: async ({ path }) => {
-        const runs = await runsOf(configOf(path["workspace"]))
+      handle: ({ path }) => {
+        const runs = workspaces.named(path["workspace"] ?? "").runs()
         return json({ runs: runs.map(({ name, bytes }) => ({ name, bytes })) })
       }
     }),
     defineRoute({
       method: "GET",
       path: `${base}/runs/{run}/events`,
-      summary: "A page of a run's record",
+      summary: "A page of a run's record; one of large events may end early",
       access: "approver",
       query: z.strictObject({
         after: z.coerce.number().int().min(0).default(0),
@@ -79,14 +66,11 @@ export const recordRoutes = (
         }
       },
       handle: async ({ path, query }) => {
-        const events = await readRun(configOf(path["workspace"]), { run: path["run"] ?? "" }).catch(
-          (error: unknown) => {
-            if (error instanceof ConfigError) throw new Problem(404, "unknown_run", error.message)
-            throw error
-          }
-        )
-        const page = events.filter((event) => Number(event["seq"]) > query.after).slice(0, query.limit)
-        return json({ events: page, total: events.length })
+        const pages = recordOf(path)
+        const lines = await pages.read(query.after, query.limit)
+        // The lines are JSON as they stand.
+        const body = `{"events":[${lines.join(",")}],"total":${await pages.total()}}`
+        return { headers: { "content-type": "application/json" }, body }
       }
     }),
     defineRoute({
@@ -95,8 +79,8 @@ export const recordRoutes = (
       summary: "A file that a call left behind, whole or a range of it, always as plain text",
       access: "approver",
       replies: {
-        200: { description: "The file", contentType: "text/plain" },
-        206: { description: "A range of it", contentType: "text/plain" }
+        200: { description: "The file", contentTypes: ["text/plain"] },
+        206: { description: "A range of it", contentTypes: ["text/plain"] }
       },
       handle: ({ path, request }) => {
         const artifact = workspaces.named(path["workspace"] ?? "").artifact(path["run"] ?? "", path["artifact"] ?? "")
@@ -126,6 +110,43 @@ export const recordRoutes = (
       }
     })
   ]
+}
+
+/** The record from where a client left off, and news in between that are not on it. */
+const eventsOf = (workspace: OpenWorkspace, lastEventId: string | undefined): EventFeed => {
+  const { run, approvals, terminals } = workspace
+  const pages = workspace.record(run)
+  const [lastRun, lastNumber] = lastEventId?.split(":") ?? []
+  const news: Array<string> = []
+  let after = lastRun === run ? Number(lastNumber) : Number.NaN
+  return {
+    next: async () => {
+      if (pages === undefined || news.length > mostUnread) return undefined
+      const total = await pages.total()
+      if (!(after <= total)) after = Math.max(0, total - backlog)
+      const first = after + 1
+      const lines = await pages.read(after, batch)
+      after += lines.length
+      return [
+        ...lines.map((line, index) => eventText(line, { id: `${run}:${first + index}` })),
+        ...news.splice(0)
+      ].join("")
+    },
+    subscribe: (wake) => {
+      const tell = (name: string, data: unknown): void => {
+        news.push(eventText(JSON.stringify(data), { name }))
+        wake()
+      }
+      const subscriptions = [
+        workspace.subscribe(wake),
+        approvals.subscribe((change) => tell("approvals", change)),
+        terminals.subscribe(() => tell("terminals", {}))
+      ]
+      return () => {
+        for (const unsubscribe of subscriptions) unsubscribe()
+      }
+    }
+  }
 }
 
 /** One range of bytes, as `bytes=0-99`, `bytes=100-` or `bytes=-50`; undefined when it can't be served. */

@@ -38,7 +38,7 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     path: "/metrics",
     summary: "Figures for Prometheus",
     access: "agent",
-    replies: { 200: { description: "Prometheus' text format", contentType: "text/plain" } },
+    replies: { 200: { description: "Prometheus' text format", contentTypes: ["text/plain"] } },
     handle: () => ({
       headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
       body: options.metrics.text()
@@ -58,7 +58,7 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     summary: "Trades the code of a one-time link for a cookie, and leads to the console",
     access: "public",
     query: z.strictObject({ code: z.string().min(1).max(200) }),
-    replies: { 303: { description: "To the console" } },
+    replies: { 303: { description: "To the console", contentTypes: [] } },
     handle: ({ query }) => {
       const cookie = options.gatekeeper.redeemLink(query.code)
       return { status: 303, headers: { location: "/", "set-cookie": cookie }, body: null }

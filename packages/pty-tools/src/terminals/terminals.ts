@@ -77,6 +77,8 @@ export class Terminals extends Context.Service<
     readonly list: () => ReadonlyArray<Terminal>
     /** Ends the program and all it started, and forgets the terminal. */
     readonly close: (id: string) => Effect.Effect<void, ToolError<"session_not_found">>
+    /** Calls back when one opens, ends or is forgotten; the returned function stops that. */
+    readonly subscribe: (listener: () => void) => () => void
   }
 >()("@haft/pty-tools/Terminals") {}
 
@@ -100,6 +102,10 @@ export const terminals = (
       const fibers = yield* FiberSet.make<void>()
       const oneAtATime = yield* Semaphore.make(1)
       const sessions = new Map<string, Session>()
+      const listeners = new Set<() => void>()
+      const changed = (): void => {
+        for (const listener of listeners) listener()
+      }
       yield* killAtExit(sessions)
 
       const makeRoom = Effect.suspend((): Effect.Effect<void, ToolError<"session_limit">> => {
@@ -149,6 +155,7 @@ export const terminals = (
             gone: yield* Deferred.make<void>()
           }
           sessions.set(id, session)
+          changed()
           yield* FiberSet.run(fibers, live(session, request, scope), { startImmediately: true })
           return terminal
         },
@@ -170,10 +177,12 @@ export const terminals = (
           yield* command.afterEnd ?? Effect.void
           yield* Scope.close(scope, Exit.void)
           yield* Deferred.succeed(gone, undefined)
+          changed()
         })
         const forget = Effect.sync(() => {
           terminal.screen.dispose()
           if (sessions.get(terminal.id) === session) sessions.delete(terminal.id)
+          changed()
         })
         return Effect.raceAllFirst([terminal.ended, Deferred.await(closing), deadline(terminal, config)]).pipe(
           Effect.ensuring(clearUp),
@@ -214,7 +223,11 @@ export const terminals = (
         open,
         find: (id) => Effect.map(sessionOf(id), ({ terminal }) => terminal),
         list: () => [...sessions.values()].map(({ terminal }) => terminal),
-        close: (id) => Effect.flatMap(sessionOf(id), closeSession)
+        close: (id) => Effect.flatMap(sessionOf(id), closeSession),
+        subscribe: (listener) => {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
+        }
       }
     })
   )
