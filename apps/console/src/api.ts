@@ -2,6 +2,7 @@ import type {
   ApprovalAnswer,
   JournalEvent,
   OpenRequest,
+  OpenTerminal,
   Preview,
   Rule,
   RunName,
@@ -21,6 +22,12 @@ export class ApiError extends Error {
   }
 }
 
+/** A file that a call left behind, or its beginning. */
+export interface Artifact {
+  readonly bytes: Uint8Array
+  readonly size: number
+}
+
 /** The routes of one workspace. */
 export interface WorkspaceApi {
   readonly eventsAddress: string
@@ -34,11 +41,15 @@ export interface WorkspaceApi {
   readonly enableRule: (id: string, enabled: boolean) => Promise<void>
   readonly removeRule: (id: string) => Promise<void>
   readonly simulate: (run: string) => Promise<Simulation>
+  /** Terminals that are open, and those that ended a while ago. */
+  readonly terminals: () => Promise<ReadonlyArray<OpenTerminal>>
+  readonly outputAddress: (terminal: string) => string
+  readonly typeInto: (terminal: string, text: string) => Promise<void>
   readonly runs: () => Promise<ReadonlyArray<RunName>>
   /** The last events of a run, as many as a page can hold. */
   readonly lastEvents: (run: string) => Promise<ReadonlyArray<JournalEvent>>
-  /** The bytes of an artifact from `start` on; empty when there are no more. */
-  readonly artifact: (run: string, path: string, start?: number) => Promise<Uint8Array>
+  /** The first bytes of an artifact, all by default, and how many there are. */
+  readonly artifact: (run: string, path: string, limit?: number) => Promise<Artifact>
 }
 
 const largestPage = 10_000
@@ -66,18 +77,21 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
     enableRule: (id, enabled) => sendJson("POST", `${base}/rules/${encodeURIComponent(id)}`, { enabled }),
     removeRule: (id) => sendJson("DELETE", `${base}/rules/${encodeURIComponent(id)}`),
     simulate: (run) => sendJson("POST", `${base}/simulations`, { run }),
+    terminals: async () => (await getJson<{ terminals: ReadonlyArray<OpenTerminal> }>(`${base}/terminals`)).terminals,
+    outputAddress: (terminal) => `${base}/terminals/${encodeURIComponent(terminal)}/output`,
+    typeInto: (terminal, text) => sendJson("POST", `${base}/terminals/${encodeURIComponent(terminal)}/input`, { text }),
     runs: async () => (await getJson<{ runs: ReadonlyArray<RunName> }>(`${base}/runs`)).runs,
     lastEvents: async (run) => {
       const first = await eventsOf(run, 0, largestPage)
       if (first.total <= largestPage) return first.events
       return (await eventsOf(run, first.total - largestPage, largestPage)).events
     },
-    artifact: async (run, path, start = 0) => {
+    artifact: async (run, path, limit) => {
       const address = `${base}/runs/${encodeURIComponent(run)}/artifacts/${path.split("/").map(encodeURIComponent).join("/")}`
-      // One byte that is known comes along: a range that begins where the file ends would be an error.
-      const response = await fetch(address, start > 0 ? { headers: { range: `bytes=${start - 1}-` } } : {})
+      const response = await fetch(address, limit === undefined ? {} : { headers: { range: `bytes=0-${limit - 1}` } })
       if (!response.ok) throw await failure(response)
-      return new Uint8Array(await response.arrayBuffer()).subarray(start > 0 ? 1 : 0)
+      const bytes = new Uint8Array(await response.arrayBuffer())
+      return { bytes, size: Number(response.headers.get("content-range")?.split("/")[1] ?? bytes.length) }
     }
   }
 }

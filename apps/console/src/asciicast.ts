@@ -1,25 +1,17 @@
-export type CastEvent =
+/** What a terminal does: it has a size, and prints. */
+export type TerminalEvent =
   | { readonly type: "size"; readonly cols: number; readonly rows: number }
-  | { readonly type: "output"; readonly text: string }
+  | { readonly type: "output"; readonly data: string | Uint8Array }
 
-/** Reads an asciicast (version 2) piece by piece, as it grows: a line that is not whole yet waits for its end. */
-export class CastReader {
-  readonly #decoder = new TextDecoder()
-  #rest = ""
+/** What an asciicast (version 2) shows. A last line that is not whole, and what else can't be read, is left out. */
+export const eventsIn = (text: string): ReadonlyArray<TerminalEvent> => text.split("\n").flatMap(eventIn)
 
-  read(bytes: Uint8Array): ReadonlyArray<CastEvent> {
-    const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split("\n")
-    this.#rest = lines.pop() ?? ""
-    return lines.flatMap(eventIn)
-  }
-}
-
-const eventIn = (line: string): ReadonlyArray<CastEvent> => {
+const eventIn = (line: string): ReadonlyArray<TerminalEvent> => {
   const value = parsed(line)
   if (Array.isArray(value)) {
     const [, code, data] = value as ReadonlyArray<unknown>
     if (typeof data !== "string") return []
-    if (code === "o") return [{ type: "output", text: data }]
+    if (code === "o") return [{ type: "output", data }]
     const size = code === "r" ? /^(\d+)x(\d+)$/.exec(data) : null
     return size === null ? [] : [{ type: "size", cols: Number(size[1]), rows: Number(size[2]) }]
   }

@@ -37,8 +37,8 @@ interface ConsoleProps {
 
 /** One workspace: its live state, and the screen that is chosen. */
 export const Console = ({ api, workspace: { name, run }, workspaces, route }: ConsoleProps) => {
-  const { log, connection } = useEvents(api, run)
-  const { requests, reload } = useApprovals(api, log)
+  const { log, connection, news } = useEvents(api, run)
+  const { requests, reload } = useApprovals(api, news.approvals)
   const [shortcuts, setShortcuts] = useSetting("shortcuts", ["on", "off"], "on")
   const openApprovals = useCallback(() => goTo(addressOf(name, "approvals")), [name])
   const notifications = useNotifications(requests, openApprovals)
@@ -87,6 +87,7 @@ export const Console = ({ api, workspace: { name, run }, workspaces, route }: Co
             run={run}
             item={route.item}
             log={log}
+            news={news}
             requests={requests}
             reloadApprovals={reload}
             hasShortcuts={shortcuts === "on"}

@@ -4,7 +4,7 @@ import { changeOf } from "./call-changes.ts"
 import type { RecordedCall } from "./call-log.ts"
 import { durationText, fitsSearch, stateOf, subjectOf } from "./describe-call.ts"
 import { addressOf, parseRoute } from "./route.ts"
-import { sessionsIn } from "./terminal-sessions.ts"
+import { sessionsOf } from "./terminal-sessions.ts"
 
 const call: RecordedCall = {
   key: "run.1",
@@ -72,15 +72,24 @@ describe("the change that arguments ask for", () => {
 })
 
 describe("terminals", () => {
-  const reply = (result: object) => ({ ok: true, result: { terminal_id: "t", state: "running", ...result } })
-  const opened = { ...call, tool: "open_terminal", touches: { risk: "dangerous", runs: "bash" } as const }
-  it("run from their opening until a reply says that they ended", () => {
-    const open = { ...opened, reply: reply({ recording: "terminals/t.cast" }) }
-    const closed = { ...call, tool: "close_terminal", reply: reply({ state: "ended" }) }
-    const session = { id: "t", run: "run", recording: "terminals/t.cast", command: "bash", openedAt: 0 }
-    expect(sessionsIn([open])).toEqual([{ ...session, isRunning: true }])
-    expect(sessionsIn([open, closed])).toEqual([{ ...session, isRunning: false }])
-    expect(sessionsIn([call, closed])).toEqual([])
+  it("are those that are open, newest first, and those that only a recording tells of", () => {
+    const reply = (id: string) => ({ ok: true, result: { terminal_id: id, recording: `terminals/${id}.cast` } })
+    const opened = { ...call, tool: "open_terminal", touches: { risk: "dangerous", runs: "bash" } as const }
+    const shared = { command: "cat", directory: ".", recording: null, signal: null }
+    const running = { ...shared, id: "running", isRunning: true, exitCode: null, openedAt: 5 }
+    const ended = { ...shared, id: "ended", isRunning: false, exitCode: 2, openedAt: 7 }
+    const calls = [{ ...opened, reply: reply("gone") }, { ...opened, reply: reply("running") }, call]
+    expect(sessionsOf([running, ended], calls)).toEqual([
+      { id: "ended", command: "cat", openedAt: 7, isRunning: false, end: "exit code 2" },
+      { id: "running", command: "cat", openedAt: 5, isRunning: true },
+      {
+        id: "gone",
+        command: "bash",
+        openedAt: 0,
+        isRunning: false,
+        recorded: { run: "run", path: "terminals/gone.cast" }
+      }
+    ])
   })
 })
 

@@ -1,41 +1,37 @@
 import type { RecordedCall } from "./call-log.ts"
 import { isObject } from "./describe-call.ts"
+import type { OpenTerminal } from "./wire.ts"
 
-/** A terminal that some call opened and whose screen is recorded. */
-export interface TerminalSession {
-  readonly id: string
-  readonly run: string
-  readonly recording: string
-  readonly command: string
-  readonly openedAt: number
-  readonly isRunning: boolean
+/** A terminal to look at: one that the server still has, or one that only its recording tells of. */
+export interface TerminalSession extends Pick<OpenTerminal, "id" | "command" | "openedAt" | "isRunning"> {
+  /** Where to find the recording of one that is gone. */
+  readonly recorded?: { readonly run: string; readonly path: string }
+  /** How it ended, where that is known. */
+  readonly end?: string
 }
 
-/** The terminals of a log, newest first. A later call tells when one has ended. */
-export const sessionsIn = (calls: ReadonlyArray<RecordedCall>): ReadonlyArray<TerminalSession> => {
-  const sessions = new Map<string, TerminalSession>()
-  for (const call of calls) {
-    const result = resultOf(call)
-    const id = result?.["terminal_id"]
-    if (result === undefined || typeof id !== "string") continue
-    const known = sessions.get(id)
-    const isRunning = result["state"] === "running" && call.tool !== "close_terminal"
-    if (known !== undefined) sessions.set(id, { ...known, isRunning: known.isRunning && isRunning })
-    else if (typeof result["recording"] === "string") {
-      sessions.set(id, {
-        id,
-        run: call.run,
-        recording: result["recording"],
-        command: call.touches?.runs ?? "",
-        openedAt: call.startedAt,
-        isRunning
-      })
-    }
-  }
-  return [...sessions.values()].toReversed()
+/** The terminals of a workspace, newest first. */
+export const sessionsOf = (
+  open: ReadonlyArray<OpenTerminal>,
+  calls: ReadonlyArray<RecordedCall>
+): ReadonlyArray<TerminalSession> => {
+  const isOpen = new Set(open.map(({ id }) => id))
+  const gone = calls.flatMap(recordedBy).filter(({ id }) => !isOpen.has(id))
+  return [...gone, ...open.map(sessionOf)].toSorted((one, other) => other.openedAt - one.openedAt)
 }
 
-const resultOf = ({ reply }: RecordedCall): Readonly<Record<string, unknown>> | undefined => {
-  if (!isObject(reply)) return undefined
-  return isObject(reply["result"]) ? reply["result"] : undefined
+const sessionOf = ({ id, command, openedAt, isRunning, exitCode, signal }: OpenTerminal): TerminalSession => ({
+  id,
+  command,
+  openedAt,
+  isRunning,
+  ...(!isRunning && { end: signal ?? `exit code ${exitCode}` })
+})
+
+const recordedBy = ({ reply, run, touches, startedAt }: RecordedCall): ReadonlyArray<TerminalSession> => {
+  const result = isObject(reply) ? reply["result"] : undefined
+  if (!isObject(result)) return []
+  const { terminal_id: id, recording: path } = result
+  if (typeof id !== "string" || typeof path !== "string") return []
+  return [{ id, command: touches?.runs ?? "", openedAt: startedAt, isRunning: false, recorded: { run, path } }]
 }

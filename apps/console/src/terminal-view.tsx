@@ -2,23 +2,17 @@ import "@xterm/xterm/css/xterm.css"
 import { Terminal } from "@xterm/xterm"
 import { useEffect, useEffectEvent, useRef } from "react"
 
-import type { WorkspaceApi } from "./api.ts"
-import { CastReader } from "./asciicast.ts"
+import type { TerminalFeed } from "./terminal-feed.ts"
 
 interface TerminalViewProps {
-  readonly api: WorkspaceApi
-  readonly run: string
-  readonly recording: string
+  readonly feed: TerminalFeed
   readonly label: string
-  readonly isRunning: boolean
   /** What to do with what is typed; without it the terminal can only be watched. */
   readonly onTyped?: ((text: string) => void) | undefined
 }
 
-const pollMs = 700
-
-/** A terminal as its recording shows it, up to the present while it runs. */
-export const TerminalView = ({ api, run, recording, label, isRunning, onTyped }: TerminalViewProps) => {
+/** A terminal as it was and is, up to the present while it runs. */
+export const TerminalView = ({ feed, label, onTyped }: TerminalViewProps) => {
   const place = useRef<HTMLDivElement>(null)
   const shown = useRef<Terminal>(null)
   const type = useEffectEvent((text: string) => onTyped?.(text))
@@ -37,33 +31,15 @@ export const TerminalView = ({ api, run, recording, label, isRunning, onTyped }:
     terminal.open(place.current)
     terminal.textarea?.setAttribute("aria-label", label)
     terminal.onData((text) => type(text))
-    return () => terminal.dispose()
-  }, [label])
-
-  useEffect(() => {
-    const terminal = shown.current
-    if (terminal === null) return undefined
-    const reader = new CastReader()
-    let position = 0
-    let timer = 0
-    let isOver = false
-    const poll = async (): Promise<void> => {
-      const bytes = await api.artifact(run, recording, position).catch(() => new Uint8Array())
-      if (isOver) return
-      position += bytes.length
-      for (const event of reader.read(bytes)) {
-        if (event.type === "output") terminal.write(event.text)
-        else terminal.resize(event.cols, event.rows)
-      }
-      if (isRunning) timer = window.setTimeout(() => void poll(), pollMs)
-    }
-    terminal.reset()
-    void poll()
+    const stop = feed((event) => {
+      if (event.type === "output") terminal.write(event.data)
+      else terminal.resize(event.cols, event.rows)
+    })
     return () => {
-      isOver = true
-      window.clearTimeout(timer)
+      stop()
+      terminal.dispose()
     }
-  }, [api, run, recording, isRunning])
+  }, [feed, label])
 
   useEffect(() => {
     const terminal = shown.current

@@ -9,12 +9,18 @@ export type Connection = "connecting" | "live" | "lost"
 /** Events are taken in together this often: a thousand of them cost one drawing. */
 const batchMs = 60
 
+/** What is told of besides the record, and how often there was news of it: a higher number is worth a look. */
+export type News = Readonly<Record<(typeof newsNames)[number], number>>
+
+const newsNames = ["approvals", "terminals"] as const
+
 /** The calls of a workspace, as they happen. The browser comes back by itself where a connection ends. */
 export const useEvents = (
   api: WorkspaceApi,
   run: string
-): { readonly log: CallLog; readonly connection: Connection } => {
+): { readonly log: CallLog; readonly connection: Connection; readonly news: News } => {
   const [log, setLog] = useState(emptyLog)
+  const [news, setNews] = useState<News>({ approvals: 0, terminals: 0 })
   const [connection, setConnection] = useState<Connection>("connecting")
 
   useEffect(() => {
@@ -37,7 +43,14 @@ export const useEvents = (
         )
       )
     }
-    source.addEventListener("open", () => setConnection("live"))
+    const tell = (name: (typeof newsNames)[number]): void =>
+      setNews((before) => ({ ...before, [name]: before[name] + 1 }))
+    source.addEventListener("open", () => {
+      setConnection("live")
+      // Whatever happened while nobody listened.
+      newsNames.forEach(tell)
+    })
+    for (const name of newsNames) source.addEventListener(name, () => tell(name))
     source.addEventListener("error", () => setConnection("lost"))
     source.addEventListener("message", ({ data, lastEventId }: MessageEvent<string>) => {
       const [ofRun = ""] = lastEventId.split(":")
@@ -57,5 +70,5 @@ export const useEvents = (
     }
   }, [api, run])
 
-  return { log, connection }
+  return { log, connection, news }
 }

@@ -101,6 +101,18 @@ export interface JournalEvent {
   readonly [field: string]: unknown
 }
 
+/** A terminal that an agent has opened. */
+export interface OpenTerminal {
+  readonly id: string
+  readonly command: string
+  readonly directory: string
+  readonly isRunning: boolean
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly openedAt: number
+  readonly recording: string | null
+}
+
 export interface RunName {
   readonly name: string
   readonly bytes: number

@@ -1,5 +1,6 @@
 import type { WorkspaceApi } from "./api.ts"
 import type { CallLog } from "./call-log.ts"
+import type { News } from "./use-events.ts"
 import type { OpenRequest } from "./wire.ts"
 
 /** What every screen is given: the workspace it shows, and what is known of it. */
@@ -9,6 +10,7 @@ export interface ScreenProps {
   readonly run: string
   readonly item: string | undefined
   readonly log: CallLog
+  readonly news: News
   readonly requests: ReadonlyArray<OpenRequest>
   readonly reloadApprovals: () => Promise<void>
   readonly hasShortcuts: boolean

@@ -17,10 +17,10 @@ export const ArtifactText = ({ api, run, path }: ArtifactTextProps) => {
   const [text, setText] = useState<string>()
   const load = async (): Promise<void> => {
     try {
-      const bytes = await api.artifact(run, path)
-      const shown = new TextDecoder().decode(bytes.subarray(0, mostBytes))
-      const more = bytes.length > mostBytes ? `\n… ${(bytes.length - mostBytes).toLocaleString()} more bytes` : ""
-      setText(bytes.length === 0 ? "(empty)" : shown + more)
+      const { bytes, size } = await api.artifact(run, path, mostBytes)
+      const shown = new TextDecoder().decode(bytes)
+      const more = size > bytes.length ? `\n… ${(size - bytes.length).toLocaleString()} more bytes` : ""
+      setText(size === 0 ? "(empty)" : shown + more)
     } catch (error) {
       setText(messageOf(error))
     }

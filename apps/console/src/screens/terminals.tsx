@@ -1,17 +1,23 @@
-import { useCallback, useMemo, useRef, useState } from "react"
+import { useCallback, useEffect, useMemo, useRef, useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
-import { isObject, timeText } from "../describe-call.ts"
+import { timeText } from "../describe-call.ts"
 import { Empty, Problem } from "../parts.tsx"
 import { addressOf } from "../route.ts"
-import { type TerminalSession, sessionsIn } from "../terminal-sessions.ts"
+import { followTerminal, replayRecording } from "../terminal-feed.ts"
+import { sessionsOf, type TerminalSession } from "../terminal-sessions.ts"
 import { TerminalView } from "../terminal-view.tsx"
-import { messageOf } from "../use-load.ts"
+import { messageOf, useLoad } from "../use-load.ts"
 import type { ScreenProps } from "../workspace.ts"
 
+const nothing: ReadonlyArray<never> = []
+
 /** The terminals that agents have opened, and what they show. */
-export const Terminals = ({ api, workspace, item, log }: ScreenProps) => {
-  const sessions = useMemo(() => sessionsIn(log.calls), [log])
+export const Terminals = ({ api, workspace, item, log, news }: ScreenProps) => {
+  const { loaded, reload } = useLoad(api.terminals)
+  useEffect(() => reload(), [reload, news.terminals])
+  const terminals = loaded.state === "ready" ? loaded.value : nothing
+  const sessions = useMemo(() => sessionsOf(terminals, log.calls), [terminals, log])
   const open = sessions.find(({ id }) => id === item) ?? sessions.find(({ isRunning }) => isRunning) ?? sessions[0]
   if (open === undefined) {
     return (
@@ -38,7 +44,7 @@ export const Terminals = ({ api, workspace, item, log }: ScreenProps) => {
                 <span className="card-title">
                   <strong>{session.command}</strong>
                   <span className={`state ${session.isRunning ? "running" : "done"}`}>
-                    {session.isRunning ? "Running" : "Ended"}
+                    {session.isRunning ? "Running" : `Ended${session.end === undefined ? "" : `, ${session.end}`}`}
                   </span>
                 </span>
                 <span className="quiet">
@@ -61,6 +67,12 @@ const Session = ({ api, session }: { readonly api: WorkspaceApi; readonly sessio
   const [problem, setProblem] = useState<string>()
   const type = useTyping(api, session.id, setProblem)
   const canType = isTakenOver && session.isRunning
+  const { id, recorded } = session
+  const [run, path] = [recorded?.run, recorded?.path]
+  const feed = useMemo(
+    () => (run === undefined || path === undefined ? followTerminal(api, id) : replayRecording(api, run, path)),
+    [api, id, run, path]
+  )
   return (
     <>
       <header className="detail-head">
@@ -72,19 +84,18 @@ const Session = ({ api, session }: { readonly api: WorkspaceApi; readonly sessio
             {isTakenOver ? "Give back" : "Take over"}
           </button>
         )}
-        <span className="quiet">{canType ? "What you type goes to the program." : "You are watching."}</span>
+        <span className="quiet">{whatItIs(session, canType)}</span>
       </header>
       <Problem>{problem}</Problem>
-      <TerminalView
-        api={api}
-        run={session.run}
-        recording={session.recording}
-        label={`Terminal ${session.command}`}
-        isRunning={session.isRunning}
-        onTyped={canType ? type : undefined}
-      />
+      <TerminalView feed={feed} label={`Terminal ${session.command}`} onTyped={canType ? type : undefined} />
     </>
   )
+}
+
+const whatItIs = ({ isRunning, recorded }: TerminalSession, canType: boolean): string => {
+  if (canType) return "What you type goes to the program."
+  if (isRunning) return "You are watching."
+  return recorded === undefined ? "It has ended." : "It has ended; this is its recording."
 }
 
 /** Types one piece after the other; what is typed meanwhile goes along with the next. */
@@ -99,10 +110,7 @@ const useTyping = (api: WorkspaceApi, id: string, onProblem: (message: string | 
         while (waiting.current !== "") {
           const text = waiting.current
           waiting.current = ""
-          const reply = await api
-            .call("write_terminal", { terminal_id: id, text, quiet_ms: 50 }, "haft")
-            .catch(messageOf)
-          onProblem(problemIn(reply))
+          onProblem(await api.typeInto(id, text).then(() => undefined, messageOf))
         }
         isSending.current = false
       }
@@ -110,10 +118,4 @@ const useTyping = (api: WorkspaceApi, id: string, onProblem: (message: string | 
     },
     [api, id, onProblem]
   )
-}
-
-const problemIn = (reply: unknown): string | undefined => {
-  if (typeof reply === "string") return reply
-  const error = isObject(reply) ? reply["error"] : undefined
-  return isObject(error) ? String(error["message"]) : undefined
 }

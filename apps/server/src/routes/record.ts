@@ -87,7 +87,8 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
         if (artifact === undefined) throw new Problem(404, "unknown_artifact", "There is no such artifact.")
         const { size } = artifact
         const headers = { "content-type": "text/plain; charset=utf-8", "accept-ranges": "bytes" }
-        const asked = request.headers.get("range")
+        // Of nothing there is no part.
+        const asked = size === 0 ? null : request.headers.get("range")
         const range = asked === null ? { start: 0, end: size - 1 } : rangeOf(asked, size)
         if (range === undefined) {
           artifact.close()
