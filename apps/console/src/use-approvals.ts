@@ -1,21 +1,17 @@
-import { useCallback, useEffect, useState } from "react"
+import { useEffect } from "react"
 
 import type { WorkspaceApi } from "./api.ts"
+import { useLoad } from "./use-load.ts"
 import type { OpenRequest } from "./wire.ts"
 
 /** The requests that wait for a person, oldest first; read again whenever there is news of them. */
 export const useApprovals = (
   api: WorkspaceApi,
   news: number
-): { readonly requests: ReadonlyArray<OpenRequest>; readonly reload: () => Promise<void> } => {
-  const [requests, setRequests] = useState<ReadonlyArray<OpenRequest>>([])
-  const reload = useCallback(async () => {
-    const open = await api.approvals().catch(() => undefined)
-    if (open !== undefined) setRequests((before) => (isSame(before, open) ? before : open))
-  }, [api])
-  useEffect(() => void reload(), [reload, news])
-  return { requests, reload }
+): { readonly requests: ReadonlyArray<OpenRequest>; readonly reload: () => void } => {
+  const { loaded, reload } = useLoad(api.approvals)
+  useEffect(() => reload(), [reload, news])
+  return { requests: loaded.state === "ready" ? loaded.value : none, reload }
 }
 
-const isSame = (one: ReadonlyArray<OpenRequest>, other: ReadonlyArray<OpenRequest>): boolean =>
-  one.length === other.length && one.every(({ id }, index) => id === other[index]?.id)
+const none: ReadonlyArray<OpenRequest> = []

@@ -12,6 +12,6 @@ export interface ScreenProps {
   readonly log: CallLog
   readonly news: News
   readonly requests: ReadonlyArray<OpenRequest>
-  readonly reloadApprovals: () => Promise<void>
+  readonly reloadApprovals: () => void
   readonly hasShortcuts: boolean
 }

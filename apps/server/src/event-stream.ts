@@ -17,7 +17,7 @@ const gatherMs = 10
 
 /** Server-sent events: what there is, then what happens, with a sign of life in between. */
 export const eventStream = (feed: EventFeed): Answer => {
-  let isOver = false
+  const over = new AbortController()
   let isWoken = false
   let resume = (): void => {}
   const unsubscribe = feed.subscribe(() => {
@@ -25,7 +25,7 @@ export const eventStream = (feed: EventFeed): Answer => {
     resume()
   })
   const stop = (): void => {
-    isOver = true
+    over.abort()
     unsubscribe()
     resume()
   }
@@ -36,24 +36,24 @@ export const eventStream = (feed: EventFeed): Answer => {
         clearTimeout(timer)
         resolve()
       }
-      if (isWoken || isOver) resume()
+      if (isWoken || over.signal.aborted) resume()
     })
 
   const body = new ReadableStream<Uint8Array>(
     {
       start: (controller) => controller.enqueue(encoder.encode("retry: 1000\n\n")),
       pull: async (controller) => {
-        while (!isOver) {
+        while (!over.signal.aborted) {
           isWoken = false
           const text = await feed.next()
-          if (isOver) return
+          if (over.signal.aborted) return
           if (text === undefined) {
             stop()
             return controller.close()
           }
           if (text !== "") return controller.enqueue(encoder.encode(text))
           await rest()
-          if (isOver) return
+          if (over.signal.aborted) return
           if (!isWoken) return controller.enqueue(encoder.encode(": still here\n\n"))
           await sleep(gatherMs)
         }

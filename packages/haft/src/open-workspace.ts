@@ -1,7 +1,7 @@
 import { join } from "node:path"
 
 import { ApprovalGate, type ApprovalGateService, askThroughGate } from "@haft/approval"
-import { Journal, type JournalEvent } from "@haft/core"
+import { type ConfiguredPlugin, Journal, type JournalEvent } from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
 import { type JournalPages, journalPages, listRuns, openArtifact, type OpenArtifact, type RunFile } from "@haft/node"
 import * as Context from "effect/Context"
@@ -91,6 +91,11 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
   }
 }
 
+const startedAs = (
+  plugin: ConfiguredPlugin<StandardServices>,
+  provided: Context.Context<unknown>
+): ConfiguredPlugin<StandardServices> => ({ ...plugin, layer: Layer.succeedContext(provided) })
+
 const fileOf = (state: string, run: string): string | undefined =>
   listRuns(state).find(({ name }) => name === run)?.file
 
@@ -109,7 +114,7 @@ const startPackages = async (config: HaftConfig, services: Context.Context<Stand
   const hasTerminals = own.some(({ name }) => name === "@haft/pty-tools")
   const { Terminals } = hasTerminals ? await import("@haft/pty-tools") : {}
   return {
-    own: own.map((plugin) => ({ ...plugin, layer: Layer.succeedContext(provided) })),
+    own: own.map((plugin) => startedAs(plugin, provided)),
     terminals: Terminals && Option.getOrUndefined(Context.getOption(provided, Terminals)),
     dispose: () => runtime.dispose()
   }

@@ -59,7 +59,7 @@ export const Approvals = ({ api, requests: open, reloadApprovals, hasShortcuts }
       setProblem(messageOf(error))
     } finally {
       setIsSending(false)
-      await reloadApprovals()
+      reloadApprovals()
     }
   }
   const move = (by: number): void => {
