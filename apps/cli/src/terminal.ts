@@ -44,7 +44,8 @@ export const withSpinner = async <A>(work: (tell: (message: string) => void) => 
   let timer: NodeJS.Timeout | undefined
   try {
     return await work((told) => {
-      message = told
+      // It may come from a program: nothing in it moves the cursor or hides a part of it.
+      message = told.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
       timer ??= setInterval(draw, 120)
     })
   } finally {

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 
 import { type Command, type ProcessEnd, Processes, type RunOptions } from "@haft/core"
 import * as Effect from "effect/Effect"
@@ -8,6 +10,7 @@ import type * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { afterAll, describe, expect, it, vi } from "vitest"
 
+import { groupParents } from "./process/cgroup.ts"
 import { countCarriers } from "./process/table.ts"
 import { directProcesses, nodeProcesses } from "./processes.ts"
 
@@ -52,7 +55,7 @@ describe.runIf(isLinux).each(ways)("programs started %s", (_, layer) => {
     ...more
   })
 
-  const livingWith = (word: string): number => countCarriers(`WORD=${word}`, 0)
+  const livingWith = (word: string): Promise<number> => countCarriers(`WORD=${word}`, 0)
 
   it("report output and exit code", async () => {
     expect(await run("echo out; echo err >&2; exit 3")).toEqual(ended(3, { stdout: "out\n", stderr: "err\n" }))
@@ -85,8 +88,15 @@ describe.runIf(isLinux).each(ways)("programs started %s", (_, layer) => {
     await expect(run("", {}, { directory: "/no/such/place" })).rejects.toMatchObject({ code: "sandbox_error" })
   })
 
-  it("that end by a signal say which", async () => {
+  it("that end by a signal say which, and not those that choose a signal's number", async () => {
     expect(await run("kill -9 $$")).toEqual(ended(0, { exitCode: null, signal: "SIGKILL" }))
+    expect(await run("kill -TERM $$")).toEqual(ended(0, { exitCode: null, signal: "SIGTERM" }))
+    for (const code of [130, 137, 143, 200, 255]) expect(await run(`exit ${code}`)).toEqual(ended(code))
+  })
+
+  it("ignore no signal", async () => {
+    const { stdout } = await run("grep SigIgn /proc/self/status")
+    expect(stdout).toMatch(/^SigIgn:\s+0+$/m)
   })
 
   it("do not hold the call while a background child holds the pipe", async () => {
@@ -102,7 +112,7 @@ describe.runIf(isLinux).each(ways)("programs started %s", (_, layer) => {
     const code = "setsid sleep 61 & (setsid sh -c 'sleep 62 & sleep 63' &) ; trap '' TERM; sleep 64; sleep 65"
     const reply = await run(code, { timeoutMs: 200 }, { env })
     expect(reply).toMatchObject({ timedOut: true, leftRunning: 0 })
-    expect(livingWith(word)).toBe(0)
+    expect(await livingWith(word)).toBe(0)
   })
 
   it("are given a moment to clean up", async () => {
@@ -124,7 +134,7 @@ describe.runIf(isLinux).each(ways)("programs started %s", (_, layer) => {
           yield* Fiber.interrupt(fiber)
         })
       )
-      expect(livingWith(word)).toBe(0)
+      expect(await livingWith(word)).toBe(0)
     }
   })
 
@@ -172,7 +182,18 @@ describe.runIf(isLinux)("the launcher", () => {
     const end = await runtime.runPromise(Processes.use((processes) => processes.run(command)))
     expect(end.leftRunning).toBe(1)
     await runtime.dispose()
-    expect(countCarriers(`WORD=${word}`, 0)).toBe(0)
+    expect(await countCarriers(`WORD=${word}`, 0)).toBe(0)
+  })
+
+  it("leaves no pipes and no groups when the host closes", async () => {
+    const runtime = ManagedRuntime.make(nodeProcesses)
+    const command = { program: "true", args: [], directory: "/", env: { PATH: "/usr/bin:/bin" } }
+    const limits = { memoryBytes: 2 ** 28, processes: 20 }
+    const before = ownThings()
+    await runtime.runPromise(Processes.use((processes) => processes.run({ ...command, limits })))
+    expect(ownThings().length).toBeGreaterThan(before.length)
+    await runtime.dispose()
+    expect(ownThings()).toEqual(before)
   })
 
   it("ends everything when the host is killed with SIGKILL", async () => {
@@ -188,6 +209,12 @@ describe.runIf(isLinux)("the launcher", () => {
     await vi.waitFor(() => expect(sleepersFor(seconds)).toBe(0), { timeout: 10_000, interval: 20 })
   })
 })
+
+/** What this process has among the temporary files and the machine's groups. */
+const ownThings = (): ReadonlyArray<string> =>
+  [tmpdir(), ...groupParents()]
+    .flatMap((directory) => readdirSync(directory).map((name) => join(directory, name)))
+    .filter((path) => /\/haft-(?:pipes|group)-/.test(path) && path.includes(`-${process.pid}-`))
 
 const hostCode = (seconds: string): string => `
   import { Processes } from "@haft/core"

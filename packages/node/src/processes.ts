@@ -15,11 +15,10 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import { holdTree } from "./process/cgroup.ts"
 import { startDirect } from "./process/start-direct.ts"
 import { LeanStarter, markName } from "./process/start-lean.ts"
-import type { Start, Started } from "./process/started.ts"
-import { childrenOf, countCarriers } from "./process/table.ts"
+import { type End, endOf, type Start, type Started } from "./process/started.ts"
+import { childrenOf, countCarriers, newestProcess } from "./process/table.ts"
 import { endTree } from "./process/tree.ts"
 
 /** Between SIGTERM and SIGKILL. Short, so that a time-out is kept whatever the program does. */
@@ -81,8 +80,9 @@ class RunningProgram {
   #isOpen = false
   #launcherSays = ""
   #missing: string | undefined
-  #report: { readonly code: number; readonly left: number } | undefined
-  #release: () => void = () => undefined
+  #hasRemarked = false
+  #report: { readonly end: End; readonly left: number } | undefined
+  #newestBefore = 0
 
   constructor(
     start: Start,
@@ -113,7 +113,9 @@ class RunningProgram {
     } finally {
       clearTimeout(timer)
       this.#ended.resolve()
-      this.#release()
+      this.#started?.release()
+      // From here on its processes are others'.
+      this.#started = undefined
       for (const descriptor of this.#command.descriptors ?? []) closeSync(descriptor)
       if (this.#command.afterEnd !== undefined) await Effect.runPromise(this.#command.afterEnd)
     }
@@ -129,6 +131,7 @@ class RunningProgram {
   async #live(): Promise<Omit<ProcessEnd, "timedOut" | "durationMs">> {
     const command = this.#command
     checkProgram(command)
+    this.#newestBefore = newestProcess()
     this.#started = await this.#start({
       command,
       mark: this.#mark,
@@ -147,19 +150,24 @@ class RunningProgram {
     // them, and one look reads all that a pipe holds.
     await Promise.race([allRead, setImmediate()])
     await this.#ending
-    const leftRunning = this.#isStopped ? 0 : this.#left(started)
+    const leftRunning = this.#isStopped ? 0 : await this.#left()
     for (const stream of started.streams) {
       if (leftRunning > 0 && command.gated !== true) stream.letRun()
       else stream.close()
     }
-    started.gate?.close()
     if (this.#missing !== undefined) {
       throw makeToolError("command_not_found", `there is no program '${this.#missing}' in the sandbox`)
     }
     if (command.gated === true && !this.#isOpen && !this.#isStopped) throw this.#notShut(end.exitCode)
     const failure = this.#isStopped ? undefined : command.failure?.(end.exitCode, this.#launcherSays)
     if (failure !== undefined) throw failure
-    return { ...end, leftRunning }
+    return { ...this.#endFrom(end), leftRunning }
+  }
+
+  #endFrom(end: End): End {
+    if (this.#isStopped) return end
+    if (this.#command.signalsAsCodes === true && end.exitCode !== null) return endOf(end.exitCode, true)
+    return this.#report?.end ?? end
   }
 
   #endAll(started: Started): Promise<void> {
@@ -186,10 +194,10 @@ class RunningProgram {
     if (alsoKill !== undefined) await Effect.runPromise(alsoKill)
   }
 
-  #left(started: Started): number {
+  async #left(): Promise<number> {
     if (this.#command.gated === true) return this.#report?.left ?? 0
     const { name, value } = this.#mark
-    return countCarriers(`${name}=${value}`, started.root)
+    return countCarriers(`${name}=${value}`, this.#newestBefore)
   }
 
   #hearStderr(chunk: Uint8Array): void {
@@ -204,22 +212,12 @@ class RunningProgram {
   #hearGate(line: string): void {
     const [word, code, left] = line.split(" ")
     if (word === "missing") this.#missing = line.slice("missing ".length)
-    if (word === "end") this.#report = { code: Number(code), left: Number(left) }
-    if (word === "ready" && !this.#isOpen && this.#started !== undefined && !this.#isStopped) {
-      this.#open(this.#started)
+    if (word === "end") this.#report = { end: endOf(Number(code), this.#hasRemarked), left: Number(left) }
+    if (word === "ready" && this.#started !== undefined && !this.#isStopped) {
+      this.#isOpen = true
+      this.#started.gate?.open()
     }
-  }
-
-  #open(started: Started): void {
-    const { limits } = this.#command
-    try {
-      if (limits !== undefined) this.#release = holdTree(this.#mark.value, started.root, limits)
-    } catch (cause) {
-      this.#launcherSays = cause instanceof Error ? cause.message : String(cause)
-      return started.gate?.refuse()
-    }
-    this.#isOpen = true
-    started.gate?.open()
+    this.#hasRemarked = this.#isOpen && word !== "ready"
   }
 
   #notShut(exitCode: number | null): ToolError<"sandbox_error"> {

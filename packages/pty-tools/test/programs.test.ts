@@ -154,7 +154,10 @@ describe.concurrent("what is typed where nothing is shown", () => {
     ["read -s", "read -s -p 'Password: ' x; echo; echo got-${#x}"],
     ["read -s -n", "read -s -n 7 -p 'Code: ' x; echo; echo got-${#x}"],
     ["getpass", 'python3 -c \'import getpass; print("got-%d" % len(getpass.getpass("Key: ")))\''],
-    ["stty -echo", "stty -echo; printf 'Key: '; read x; stty echo; echo; echo got-${#x}"]
+    ["stty -echo", "stty -echo; printf 'Key: '; read x; stty echo; echo; echo got-${#x}"],
+    // Everything taken over, nothing that sounds like a secret, and all of it in one write.
+    ["stty raw", "stty raw -echo; printf 'Go on, then '; x=$(head -c 7); stty sane; echo; echo got-${#x}"],
+    ["a line editor", "bind 'set enable-bracketed-paste on'; read -e -s -p '? ' x; echo got-${#x}"]
   ] as const
 
   it.live.each(prompts)("is not on record: %s", ([, command]) =>
@@ -165,7 +168,7 @@ describe.concurrent("what is typed where nothing is shown", () => {
         const written = host.events.find(({ tool, type }) => tool === "write_terminal" && type === "tool_call_started")
         expect(written?.["params"]).toEqual({
           terminal_id: id,
-          text: "[7 characters, typed where the terminal shows nothing]",
+          text: "[7 characters, which the terminal does not echo]",
           keys: ["enter"]
         })
         expect(JSON.stringify(host.events)).not.toContain("hunter2")
@@ -175,21 +178,7 @@ describe.concurrent("what is typed where nothing is shown", () => {
     )
   )
 
-  it.live("is not on record when a line editor hides it, once the prompt or the silence tells", () =>
-    withTerminals((host) =>
-      Effect.gen(function* () {
-        const { terminal_id: id } = yield* host.open(shell)
-        yield* say(host, id, "read -e -s -p 'Passphrase: ' x; echo got-${#x}", /Passphrase: $/)
-        yield* say(host, id, "hunter2", /got-7/)
-        yield* say(host, id, "read -e -s -p '? ' x; echo got-${#x}", /\? $/)
-        yield* host.write(id, { text: "h" })
-        yield* say(host, id, "unter3", /got-7/)
-        expect(JSON.stringify(host.events)).not.toContain("unter")
-      })
-    )
-  )
-
-  it.live("is on record where a shell or a line editor shows it", () =>
+  it.live("is on record where the terminal echoes it, and in a shell by what the shell shows", () =>
     withTerminals((host) =>
       Effect.gen(function* () {
         const { terminal_id: id } = yield* host.open(shell)
@@ -200,7 +189,10 @@ describe.concurrent("what is typed where nothing is shown", () => {
           .filter(({ tool, type }) => tool === "write_terminal" && type === "tool_call_started")
           .map(({ params }) => (params as { text?: string }).text)
           .filter((text) => text !== undefined)
-        expect(texts).toEqual(["echo $((40+2))", "cat", "plain words"])
+        const hidden = (count: number) => `[${count} characters, which the terminal does not echo]`
+        expect(texts).toEqual([hidden(14), hidden(3), "plain words"])
+        const replies = host.events.filter(({ type }) => type === "tool_call_finished").map(({ reply }) => reply)
+        expect(JSON.stringify(replies)).toContain("echo $((40+2))")
       })
     )
   )

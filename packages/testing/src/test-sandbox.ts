@@ -104,6 +104,11 @@ const runs = (check: Check): void => {
     assert.equal((await sh("kill -9 $$")).signal, "SIGKILL")
   })
 
+  check("lets a command be interrupted", async ({ sh }) => {
+    const ignored = /^SigIgn:\s+([\da-f]+)$/m.exec((await sh("cat /proc/self/status")).stdout)?.[1] ?? "f"
+    assert.equal(Number.parseInt(ignored, 16) & 0b10, 0, `signals ignored: ${ignored}`)
+  })
+
   check("closes standard input unless there is some", async ({ sh }) => {
     assert.equal((await sh("cat; echo done")).stdout, "done\n")
     assert.equal((await sh("cat", { stdin: "fed" })).stdout, "fed")
@@ -350,6 +355,31 @@ const usage = (check: Check): void => {
       const ran = await perl(`my $x = "a" x (10 * 2**30); print length $x`)
       assert.notEqual(ran.exitCode, 0)
       assert.equal(ran.stdout, "")
+    },
+    tight
+  )
+
+  check(
+    "stops many processes that take too much memory together, where it says so",
+    async ({ perl, run }) => {
+      const { enforced } = await run(Sandbox.use((sandbox) => sandbox.describe))
+      if (!enforced.some((fact) => /memory .*together/.test(fact))) return
+      // Each takes less than the limit, and holds it until the others have theirs or are gone.
+      const ran = await perl(`$| = 1;
+        for (1..20) { next if fork(); $x = "a" x (64 * 2**20); print "held\\n"; sleep 2; exit } 1 while wait() > 0`)
+      assert.ok(ran.stdout.split("held").length - 1 < 8, ran.stdout)
+    },
+    tight
+  )
+
+  check(
+    "holds what runs behind a terminal to the same limits",
+    async ({ perl }) => {
+      const ran = await perl(
+        `$n = 0; while ($n < 500) { $p = fork(); last unless defined $p; if (!$p) { sleep 30; exit } $n++ } print $n`,
+        { request: { terminal: true } }
+      )
+      assert.ok(Number(ran.stdout) < 60, `started ${ran.stdout} processes`)
     },
     tight
   )

@@ -16,8 +16,9 @@ export interface Command {
   readonly descriptors?: ReadonlyArray<number>
   /**
    * The program is a sandbox's launcher, and ending it ends all that it started. It gets two descriptors after the
-   * others: on the second it says `ready` when everything is shut, on the first it waits for `go` (anything else ends it) before the command
-   * starts (anything else ends it), and on the second it says `end CODE LEFT` when that is over: how it ended, how many processes it left.
+   * others: on the second it says `ready` when everything is shut, on the first it waits for `go` before the command
+   * starts (anything else ends it), and on the second it says `end CODE LEFT` when that is over: how it ended, how many
+   * processes it left. A line of any other kind before that one says that a signal ended it.
    */
   readonly gated?: boolean
   /** What may be used up, where the machine lets the host hold a whole process tree to it. */
@@ -26,6 +27,8 @@ export interface Command {
   readonly alsoKill?: Effect.Effect<void>
   /** The same as a program with its arguments, for when the host itself is killed. */
   readonly ifHostDies?: ReadonlyArray<string>
+  /** Where it tells of a signal only by exiting with 128 + its number: such a code counts as the signal. */
+  readonly signalsAsCodes?: boolean
   /** Tells a launcher's own failure from the command's, by its exit code and the beginning of what it printed as errors. */
   readonly failure?: (exitCode: number | null, stderr: string) => ToolError<RunErrorCode> | undefined
   /** Runs once the process is gone, however it ended. */
@@ -50,7 +53,10 @@ export interface RunOptions {
 }
 
 export interface ProcessEnd {
-  /** Null when a signal ended it; a shell's 128 + number counts as one. */
+  /**
+   * Null when a signal ended it. Where a shell had to tell, SIGINT and SIGPIPE count as the exit codes 130 and 141:
+   * about those two shells keep quiet, and a program may choose the numbers itself.
+   */
   readonly exitCode: number | null
   readonly signal: string | null
   readonly timedOut: boolean

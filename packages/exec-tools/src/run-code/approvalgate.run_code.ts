@@ -3,6 +3,7 @@ import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { sandboxMark, showMark, withoutSandbox } from "../run-command/run-command.ts"
 import { runCode } from "./run-code.ts"
 
 export const approvalgateRunCode = approvalgate.tool({
@@ -19,18 +20,24 @@ export const approvalgateRunCode = approvalgate.tool({
     stdout: z.string(),
     stderr: z.string(),
     exitCode: z.number().int(),
-    duration: z.number().describe("Milliseconds")
+    duration: z.number().describe("Milliseconds"),
+    sandbox: withoutSandbox
   }),
   risk: "dangerous",
   asks: false,
   touches: ({ language, code }) => ({ runs: `${language}: ${code}` }),
   execute: Effect.fnUntraced(function* ({ language, code, args, env, timeout }) {
     const outcome = yield* runCode({ language, code, args, env, timeoutMs: Math.ceil(timeout * 1000) })
-    const output = { stdout: outcome.stdout.text, stderr: outcome.stderr.text, duration: outcome.durationMs }
+    const output = {
+      stdout: outcome.stdout.text,
+      stderr: outcome.stderr.text,
+      duration: outcome.durationMs,
+      ...sandboxMark(outcome)
+    }
     if (outcome.timedOut) {
       return yield* toolError("timeout", `the code took longer than ${timeout} s and was ended`, { details: output })
     }
     return { ...output, exitCode: outcome.exitCode }
   }),
-  render: ({ stdout, stderr }) => stdout + stderr
+  render: ({ stdout, stderr, sandbox }) => stdout + stderr + showMark(sandbox)
 })

@@ -3,7 +3,7 @@ import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { runCommand, shellWords } from "./run-command.ts"
+import { runCommand, sandboxMark, shellWords, showMark, withoutSandbox } from "./run-command.ts"
 
 export const agentbenchRun = agentbench.tool({
   name: "run",
@@ -18,7 +18,8 @@ export const agentbenchRun = agentbench.tool({
     stdout_path: z.string(),
     stderr_path: z.string(),
     stdout: z.string(),
-    stderr: z.string()
+    stderr: z.string(),
+    sandbox: withoutSandbox
   }),
   risk: "dangerous",
   touches: ({ command }) => ({ runs: command }),
@@ -34,7 +35,8 @@ export const agentbenchRun = agentbench.tool({
       stdout_path: outcome.stdout.path,
       stderr_path: outcome.stderr.path,
       stdout: outcome.stdout.text,
-      stderr: outcome.stderr.text
+      stderr: outcome.stderr.text,
+      ...sandboxMark(outcome)
     }
     if (outcome.timedOut) {
       return yield* toolError("timeout", `the command took longer than ${outcome.timeoutMs / 1000} s and was ended`, {
@@ -48,5 +50,5 @@ export const agentbenchRun = agentbench.tool({
       details: { exit_code: outcome.exitCode, signal: outcome.signal }
     })
   }),
-  render: ({ stdout, stderr }) => stdout + stderr
+  render: ({ stdout, stderr, sandbox }) => stdout + stderr + showMark(sandbox)
 })

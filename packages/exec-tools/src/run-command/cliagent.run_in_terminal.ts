@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { countLines } from "./count-lines.ts"
-import { type CommandOutcome, runCommand } from "./run-command.ts"
+import { type CommandOutcome, runCommand, sandboxMark, showMark, withoutSandbox } from "./run-command.ts"
 
 export const cliagentRunInTerminal = cliagent.tool({
   name: "run_in_terminal",
@@ -16,7 +16,12 @@ export const cliagentRunInTerminal = cliagent.tool({
   output: z.object({
     output: z.string(),
     files_affected: z.array(z.string()),
-    metadata: z.object({ exit_code: z.number(), stdout_lines: z.number(), stderr_lines: z.number() })
+    metadata: z.object({
+      exit_code: z.number(),
+      stdout_lines: z.number(),
+      stderr_lines: z.number(),
+      sandbox: withoutSandbox
+    })
   }),
   risk: "dangerous",
   touches: ({ command }) => ({ runs: command }),
@@ -24,7 +29,7 @@ export const cliagentRunInTerminal = cliagent.tool({
     runCommand({ command, words: defaultShell(command), timeoutMs: timeout_seconds * 1000 }).pipe(
       Effect.flatMap((outcome) => report(outcome, timeout_seconds))
     ),
-  render: ({ output }) => output,
+  render: ({ output, metadata }) => output + showMark(metadata.sandbox),
   wording: {
     command_not_found: ({ details }) => `Command '${String(details?.["program"])}' not found`,
     timeout: (_error, { timeout_seconds }) => `Command timed out after ${timeout_seconds} seconds`
@@ -65,6 +70,11 @@ const report = Effect.fnUntraced(function* (outcome: CommandOutcome, seconds: nu
   return {
     output: `Command output:\n${stdout.text}${newline}`,
     files_affected: [],
-    metadata: { exit_code: exitCode, stdout_lines: countLines(stdout.text), stderr_lines: countLines(stderr.text) }
+    metadata: {
+      exit_code: exitCode,
+      stdout_lines: countLines(stdout.text),
+      stderr_lines: countLines(stderr.text),
+      ...sandboxMark(outcome)
+    }
   }
 })

@@ -17,6 +17,7 @@ import {
 } from "@haft/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as z from "zod"
 
 import { CommandMemory } from "../last-command/last-command.ts"
 import { ExecSettings } from "../settings.ts"
@@ -88,6 +89,16 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
   return outcome
 }, Effect.scoped)
 
+/** For replies of contracts that have no field for it: there only where nothing held the command back. */
+export const withoutSandbox = z.string().optional().describe("`none` where the command ran without a sandbox")
+
+export const sandboxMark = ({ sandbox }: CommandOutcome): { readonly sandbox?: string } =>
+  sandbox.isolated ? {} : { sandbox: sandbox.kind }
+
+/** The same for people. */
+export const showMark = (sandbox: string | undefined): string =>
+  sandbox === undefined ? "" : "[ran without a sandbox]\n"
+
 /** The words that make a shell run a command line. */
 export const shellWords = (command: string): ReadonlyArray<string> => ["sh", "-c", findBash, "sh", command]
 
@@ -150,7 +161,12 @@ const collect = Effect.fnUntraced(function* (capBytes: number) {
         last = new Uint8Array(chunk.subarray(-200))
       },
       finish: () => ({ ...kept.finish(), path: writer.path, droppedBytes: writer.dropped() }),
-      lastLine: () => new TextDecoder().decode(last).trimEnd().split("\n").at(-1) ?? ""
+      lastLine: () =>
+        new TextDecoder()
+          .decode(last)
+          .trimEnd()
+          .split(/[\r\n]/)
+          .at(-1) ?? ""
     } satisfies Collector
   })
   return { stdout: yield* collector("stdout"), stderr: yield* collector("stderr") }

@@ -1,131 +1,76 @@
 import type { ChildProcess } from "node:child_process"
-import { createInterface } from "node:readline"
 
-/** What a launcher needs to know to start one program. Streams are paths, so that the host need not lend descriptors. */
-export interface Launch {
-  readonly program: string
-  readonly args: ReadonlyArray<string>
-  readonly directory: string
-  readonly env: Readonly<Record<string, string>>
-  /** By descriptor number: which path, and whether it is read or written. */
-  readonly streams: ReadonlyMap<number, { readonly path: string; readonly mode: "<" | ">" }>
-  /** Starts a session of its own, so that a signal to its group reaches nobody else. */
-  readonly ownSession: boolean
-  /** A program with arguments to run should the host die first. */
-  readonly ifHostDies?: ReadonlyArray<string>
-}
-
-export interface Launched {
-  /** Waits for the program and reports its end; the program is its child. */
-  readonly waiter: number
-  /** The exit code, 128 + number for a signal. */
-  readonly end: Promise<number>
-}
+import { groupParents } from "./cgroup.ts"
 
 /**
- * A small shell beside the host that starts every program. A process gets slower at starting others the more
- * memory it has, some thirty times at 1 GB; this one stays small. It notices when the host dies, by the end of
- * its input, and then ends everything that carries the host's mark.
+ * A small shell beside the host. A process gets slower at starting others the more memory it has, some thirty times
+ * at 1 GB; this one stays small, and starts the lanes that programs run in. It notices when the host dies, by the end
+ * of its input, and then ends everything that carries the host's mark.
  */
 export class Launcher {
   readonly #shell: ChildProcess
-  readonly #waiting = new Map<number, Waiting>()
   readonly #wills = new Set<string>()
-  readonly lost: Promise<void>
-  #count = 0
+  readonly #lost: Promise<void>
   isLost = false
 
   constructor(shell: ChildProcess) {
     this.#shell = shell
-    this.lost = new Promise((resolve) => {
+    this.#lost = new Promise((resolve) => {
       shell.once("exit", () => {
-        this.#giveUp()
+        this.isLost = true
         resolve()
       })
     })
-    if (shell.stdout !== null) createInterface({ input: shell.stdout }).on("line", (line) => this.#hear(line))
     shell.stdin?.on("error", () => undefined)
-    this.#rest()
+    shell.unref()
+    const stdin = shell.stdin as { unref?: () => void } | null
+    stdin?.unref?.()
   }
 
-  async start(launch: Launch): Promise<Launched> {
-    const id = ++this.#count
-    const begun = Promise.withResolvers<number>()
-    const ended = Promise.withResolvers<number>()
-    this.#waiting.set(id, { begin: begun.resolve, end: ended.resolve, heard: 0 })
-    this.#wake()
-    this.#shell.stdin?.write(this.#lastWill(launch.ifHostDies) + codeFor(id, launch))
-    return { waiter: await begun.promise, end: ended.promise }
+  /** Starts a shell that reads its code from one pipe and reports to another. It joins the groups behind `doors`. */
+  startLane(pipes: { readonly code: string; readonly report: string }, doors: ReadonlyArray<string>): void {
+    const joining = doors.map((door) => `echo 0 >${quoted(door)} || exit 1; `).join("")
+    const shell = `exec $clean "PATH=$PATH" "$mark"lane /bin/sh -s`
+    this.#say(`( ${joining}${shell} ) <${quoted(pipes.code)} 9>${quoted(pipes.report)} >/dev/null 2>&1 &`)
+  }
+
+  /** A program with arguments to run should the host die. Said once, however many commands ask for it. */
+  addWill(words: ReadonlyArray<string>): void {
+    const will = words.map(quoted).join(" ")
+    if (this.#wills.has(will)) return
+    this.#wills.add(will)
+    this.#say(`orphans="$orphans"${quoted(`${will};`)}`)
   }
 
   /** Ends the launcher, which sweeps what still carries the mark. */
   async close(): Promise<void> {
-    this.#wake()
-    this.#shell.stdin?.end()
-    await this.lost
-  }
-
-  #hear(line: string): void {
-    const [word, id, value] = line.split(" ")
-    const waiting = this.#waiting.get(Number(id))
-    if (waiting === undefined) return
-    if (word === "begin") waiting.begin(Number(value))
-    if (word === "end") waiting.end(Number(value))
-    // A short program's end may be told before its beginning.
-    waiting.heard += 1
-    if (waiting.heard < 2) return
-    this.#waiting.delete(Number(id))
-    if (this.#waiting.size === 0) this.#rest()
-  }
-
-  #giveUp(): void {
-    this.isLost = true
-    for (const { begin, end } of this.#waiting.values()) {
-      begin(0)
-      end(lostCode)
-    }
-    this.#waiting.clear()
-  }
-
-  // Said once, however many commands ask for it.
-  #lastWill(words: ReadonlyArray<string> | undefined): string {
-    const will = words?.map(quoted).join(" ")
-    if (will === undefined || this.#wills.has(will)) return ""
-    this.#wills.add(will)
-    return `orphans="$orphans"${quoted(`${will};`)}\n`
-  }
-
-  // A host that has nothing to wait for may end; one that runs a program may not.
-  #wake(): void {
     this.#shell.ref()
-    refStream(this.#shell.stdout, true)
+    this.#shell.stdin?.end()
+    await this.#lost
   }
 
-  #rest(): void {
-    this.#shell.unref()
-    refStream(this.#shell.stdout, false)
-    refStream(this.#shell.stdin, false)
+  #say(code: string): void {
+    this.#shell.stdin?.write(`${code}\n`)
   }
 }
 
-interface Waiting {
-  readonly begin: (pid: number) => void
-  readonly end: (code: number) => void
-  heard: number
+export interface LauncherOptions {
+  /** The beginning of an assignment that every program gets. */
+  readonly mark: string
+  /** A directory to be removed in the end. */
+  readonly litter: string
+  /** The beginning of the names of groups to be removed in the end. */
+  readonly groups: string
 }
 
-/** The code of a program whose launcher was killed: nobody knows how it ended. */
-export const lostCode = -1
-
-/** Starts a launcher. `mark` is the beginning of an assignment that every program gets; `litter` is removed in the end. */
-export const startLauncher = async (mark: string, litter: string): Promise<Launcher> => {
+export const startLauncher = async ({ mark, litter, groups }: LauncherOptions): Promise<Launcher> => {
   const { execa } = await import("execa")
-  const shell = execa("/bin/sh", ["-s", mark, litter], {
+  const shell = execa("/bin/sh", ["-s", mark, litter, ...groupParents().map((parent) => `${parent}/${groups}`)], {
     env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
     extendEnv: false,
     cwd: "/",
     stdin: "pipe",
-    stdout: "pipe",
+    stdout: "ignore",
     stderr: "ignore",
     buffer: false,
     detached: true,
@@ -136,11 +81,17 @@ export const startLauncher = async (mark: string, litter: string): Promise<Launc
   return new Launcher(shell.nodeChildProcess)
 }
 
-// Descriptor 9 leads to the host, and to write there when it is gone must not end this shell. The trap runs when the host closes its end, or dies. Programs in sandboxes die
-// with the waiters, which are all in this shell's group; the others are found by the mark.
+/** A word for a POSIX shell. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+// The trap runs when the host closes its end, or dies. Lanes carry the mark, and programs in sandboxes die with their
+// lane; the others are found by the mark. What a shell starts in the background ignores Ctrl-C, and so would every
+// program after it, hence the signals.
 const prologue = `
-exec 9>&1 >/dev/null
 mark=$1 litter=$2 orphans=
+shift 2
+clean="env --default-signal=INT,QUIT -i"
+$clean true || clean="env -i"
 ending() {
   trap '' TERM HUP INT PIPE
   eval "$orphans"
@@ -154,34 +105,14 @@ ending() {
     sleep 0.02
   done
   rm -rf "$litter"
+  tries=0
+  for groups; do
+    for group in "$groups"*; do
+      until rmdir "$group" || [ ! -d "$group" ] || [ $tries -ge 50 ]; do tries=$((tries + 1)); sleep 0.02; done
+    done
+  done
   kill -KILL 0
 }
-trap ending EXIT
+trap 'ending "$@"' EXIT
 trap : HUP INT TERM PIPE
 `
-
-const codeFor = (id: number, launch: Launch): string => {
-  const { program, args, directory, env, streams, ownSession } = launch
-  const assignments = Object.entries(env).map(([name, value]) => quoted(`${name}=${value}`))
-  const redirections = [...streams].map(([descriptor, { path, mode }]) => `${descriptor}${mode}${quoted(path)}`)
-  const words = [
-    ...(ownSession ? ["setsid"] : []),
-    "env",
-    "-i",
-    ...assignments,
-    quoted(program),
-    ...args.map(quoted),
-    ...redirections,
-    "9>&-"
-  ]
-  const run = `cd ${quoted(directory)} && exec ${words.join(" ")}`
-  return `{ ( ${run} ); echo "end ${id} $?" >&9; } 2>/dev/null </dev/null &\necho "begin ${id} $!" >&9\n`
-}
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-
-const refStream = (stream: unknown, isNeeded: boolean): void => {
-  const socket = stream as { ref?: () => void; unref?: () => void } | null
-  if (isNeeded) socket?.ref?.()
-  else socket?.unref?.()
-}

@@ -1,14 +1,15 @@
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs"
+import { closeSync, constants, openSync, rmSync } from "node:fs"
 import { Socket } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
+
+import { makeOwnDirectory } from "./own-name.ts"
 
 /**
  * Named pipes, made in one go and used again and again. Node's own pipes are sockets: a program that opens
  * /dev/stdout or /dev/stderr fails on those, and only who starts the program can hand them over.
  */
 export class PipePool {
-  readonly directory: string = mkdtempSync(join(tmpdir(), "haft-pipes-"))
+  readonly directory: string = makeOwnDirectory("pipes")
   readonly #makePipes: (paths: ReadonlyArray<string>) => Promise<void>
   readonly #free: Array<string> = []
   #making: Promise<void> | undefined
@@ -56,6 +57,8 @@ export interface PipeReader {
   readonly closed: Promise<boolean>
   /** Reads what there is without keeping the host alive for it, and tells nobody. */
   readonly letRun: () => void
+  /** Whether the host stays alive for it, as it does when nobody says otherwise. */
+  readonly hold: (isNeeded: boolean) => void
   readonly close: () => void
 }
 
@@ -95,6 +98,10 @@ export const readPipe = (path: string, onChunk: (chunk: Uint8Array) => void): Pi
     letRun: () => {
       isHeard = false
       socket.unref()
+    },
+    hold: (isNeeded) => {
+      if (isNeeded) socket.ref()
+      else socket.unref()
     },
     close: () => {
       socket.destroy()

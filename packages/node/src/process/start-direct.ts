@@ -26,7 +26,7 @@ export const startDirect: Start = async ({ command, mark, onStdout, onStderr }):
     throw failed instanceof Error ? failed : new Error(`${command.program} did not start`)
   }
   program.catch(() => undefined)
-  return { root: program.pid, spared: [], end, streams }
+  return { root: program.pid, spared: [], end, streams, release: () => undefined }
 }
 
 const listen = (stream: Readable, onChunk: (chunk: Uint8Array) => void): Stream => {

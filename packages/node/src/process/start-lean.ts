@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto"
 import { closeSync, writeSync } from "node:fs"
-import { constants } from "node:os"
 
-import { type Launch, type Launcher, lostCode, startLauncher } from "./launcher.ts"
+import { groupName } from "./cgroup.ts"
+import { LanePool } from "./lane-pool.ts"
+import type { Lane, Launch } from "./lane.ts"
+import { type Launcher, startLauncher } from "./launcher.ts"
 import { memoryFile } from "./memory-file.ts"
 import { openForWriting, PipePool, readPipe } from "./pipes.ts"
 import type { Gate, Start, Started, Stream } from "./started.ts"
@@ -12,6 +14,8 @@ export const markName = "HAFT_CALL"
 /** What was opened for a program, and how it is closed again should the program not start. */
 type Opened = Array<() => void>
 
+type ReleasableGate = Gate & { readonly release: () => void }
+
 /** Starts programs through a launcher, made with the first of them: see {@link Launcher}. */
 export class LeanStarter {
   /** The beginning of every mark this host gives. */
@@ -20,13 +24,16 @@ export class LeanStarter {
     const { execa } = await import("execa")
     await execa("mkfifo", ["-m", "600", ...paths])
   })
+  readonly #groups = groupName(this.host)
+  readonly #lanes = new LanePool({ launcher: () => this.#ready(), pipes: this.#pipes, groupName: this.#groups })
   #launcher: Promise<Launcher> | undefined
 
   readonly start: Start = async (request) => {
-    const launcher = await this.#ready()
-    const opened: Opened = []
+    const { limits } = request.command
+    const lane = await this.#lanes.take(limits)
+    const opened: Opened = [() => this.#lanes.giveBack(lane, limits)]
     try {
-      return await this.#startWith(launcher, request, opened)
+      return await this.#startIn(lane, request, opened)
     } catch (cause) {
       for (const close of opened) close()
       throw cause
@@ -44,12 +51,12 @@ export class LeanStarter {
     this.#pipes.remove()
   }
 
-  async #startWith(
-    launcher: Launcher,
+  async #startIn(
+    lane: Lane,
     { command, mark, onStdout, onStderr, onGate }: Parameters<Start>[0],
     opened: Opened
   ): Promise<Started> {
-    const { descriptors = [], gated = false } = command
+    const { descriptors = [], gated = false, limits } = command
     const paths = await this.#pipes.take(gated ? 4 : 2)
     const [stdoutPath = "", stderrPath = "", goPath = "", gatePath = ""] = paths
     const readers = [this.#listen(stdoutPath, onStdout, opened), this.#listen(stderrPath, onStderr, opened)]
@@ -70,33 +77,29 @@ export class LeanStarter {
     ])
     const gate = gated ? this.#gate(goPath, gatePath, onGate, opened) : undefined
     const { program, args, directory, ifHostDies } = command
+    if (ifHostDies !== undefined) (await this.#ready()).addWill(ifHostDies)
     const env = { ...command.env, [mark.name]: mark.value }
-    const launched = await launcher.start({
-      program,
-      args,
-      directory,
-      env,
-      streams,
-      ownSession: !gated,
-      ...(ifHostDies !== undefined && { ifHostDies })
-    })
-    void launched.end.finally(() => {
-      if (input !== undefined) closeSync(input)
-      if (gate === undefined) return
-      gate.hangUp()
-      this.#pipes.giveBack(goPath)
-    })
+    const end = lane.run({ program, args, directory, env, streams, isSandbox: gated })
     return {
-      root: launched.waiter,
-      spared: [launched.waiter],
-      end: launched.end.then(endOf),
+      root: lane.pid,
+      spared: [lane.pid],
+      end,
       streams: readers,
-      ...(gate !== undefined && { gate })
+      ...(gate !== undefined && { gate }),
+      release: () => {
+        if (input !== undefined) closeSync(input)
+        gate?.release()
+        this.#lanes.giveBack(lane, limits)
+      }
     } satisfies Started
   }
 
   async #ready(): Promise<Launcher> {
-    const launcher = await (this.#launcher ??= startLauncher(`${markName}=${this.host}.`, this.#pipes.directory))
+    const launcher = await (this.#launcher ??= startLauncher({
+      mark: `${markName}=${this.host}.`,
+      litter: this.#pipes.directory,
+      groups: this.#groups
+    }))
     if (!launcher.isLost) return launcher
     this.#launcher = undefined
     return this.#ready()
@@ -109,20 +112,17 @@ export class LeanStarter {
     return reader
   }
 
-  #gate(
-    goPath: string,
-    gatePath: string,
-    onLine: (line: string) => void,
-    opened: Opened
-  ): Gate & { readonly hangUp: () => void } {
+  #gate(goPath: string, gatePath: string, onLine: (line: string) => void, opened: Opened): ReleasableGate {
     const go = openForWriting(goPath)
     opened.push(() => go.close())
     let rest = ""
+    let hasEnded = false
     const reader = this.#listen(
       gatePath,
       (chunk) => {
         const lines = (rest + Buffer.from(chunk).toString("latin1")).split("\n")
         rest = (lines.pop() ?? "").slice(-4096)
+        hasEnded ||= lines.some((line) => line.startsWith("end "))
         lines.forEach(onLine)
       },
       opened
@@ -130,21 +130,13 @@ export class LeanStarter {
     return {
       open: () => writeSync(go.descriptor, "go\n"),
       refuse: () => writeSync(go.descriptor, "no\n"),
-      hangUp: () => go.close(),
-      close: () => {
+      release: () => {
         go.close()
         reader.close()
+        // One that was killed while it waited for its word could still take the next one's.
+        if (hasEnded) this.#pipes.giveBack(goPath)
+        else this.#pipes.throwAway(goPath)
       }
     }
   }
 }
-
-const endOf = (code: number): Awaited<Started["end"]> => {
-  if (code === lostCode) return { exitCode: null, signal: null }
-  const signal = signalNames.get(code - 128)
-  return signal === undefined ? { exitCode: code, signal: null } : { exitCode: null, signal }
-}
-
-const signalNames = new Map(
-  Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals] as const)
-)

@@ -1,4 +1,6 @@
-import type { Command } from "@haft/core"
+import { constants } from "node:os"
+
+import type { Command, ProcessEnd } from "@haft/core"
 
 /** A program that was started, whichever way. */
 export interface Started {
@@ -6,11 +8,24 @@ export interface Started {
   readonly root: number
   /** Part of the way it was started: ends by itself, and is not signalled. */
   readonly spared: ReadonlyArray<number>
-  readonly end: Promise<{ readonly exitCode: number | null; readonly signal: NodeJS.Signals | null }>
+  readonly end: Promise<End>
   /** Standard output and standard error. */
   readonly streams: ReadonlyArray<Stream>
   readonly gate?: Gate
+  /** For when nothing of the program is left, or nobody cares for it any more. */
+  readonly release: () => void
 }
+
+/** How a program ended. Both are null when nobody knows. */
+export type End = Pick<ProcessEnd, "exitCode" | "signal">
+
+/** What a shell's exit code means. It is the same for a signal and for a program that chose the number itself. */
+export const endOf = (code: number, wasSignal: boolean): End => {
+  const signal = wasSignal ? signalNames.get(code - 128) : undefined
+  return signal === undefined ? { exitCode: code, signal: null } : { exitCode: null, signal }
+}
+
+const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name] as const))
 
 export interface Stream {
   /** True when every writer is gone, false when it was closed before that. */
@@ -26,7 +41,6 @@ export interface Gate {
   readonly open: () => void
   /** Ends the sandbox before the command has started. */
   readonly refuse: () => void
-  readonly close: () => void
 }
 
 export interface StartOptions {

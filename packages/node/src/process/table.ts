@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
 
 /** One line of the machine's process table. */
 export interface ProcessEntry {
@@ -42,9 +43,24 @@ export const processTable = async (notBefore: number): Promise<ProcessTable> => 
   return table
 }
 
+/** The number the machine gave out last, where it tells. */
+export const newestProcess = (): number => Number(readProc("sys", "kernel/ns_last_pid"))
+
 /** How many living processes newer than `pid` carry an assignment; Linux only. */
-export const countCarriers = (assignment: string, pid: number): number =>
-  process.platform === "linux" ? numbersInProc().filter((other) => other > pid && carries(other, assignment)).length : 0
+export const countCarriers = async (assignment: string, pid: number): Promise<number> => {
+  if (process.platform !== "linux") return 0
+  // Numbers begin anew when all have been used.
+  const oldest = newestProcess() < pid ? 0 : pid
+  let unsure = numbersInProc().filter((other) => other > oldest)
+  let count = 0
+  for (let look = 0; look < 4 && unsure.length > 0; look++) {
+    if (look > 0) await sleep(1)
+    count += unsure.filter((other) => carries(other, assignment)).length
+    // A process that is just becoming another program shows no environment for a moment.
+    unsure = unsure.filter((other) => readProc(other, "environ") === "" && isProgram(other))
+  }
+  return count
+}
 
 /** The processes that `pid` started and that are still there; Linux only. */
 export const childrenOf = (pid: number): ReadonlyArray<number> =>
@@ -52,10 +68,6 @@ export const childrenOf = (pid: number): ReadonlyArray<number> =>
     .split(" ")
     .map(Number)
     .filter((child) => child > 0)
-
-/** Those, and theirs, and so on. */
-export const descendantsOf = (pid: number): ReadonlyArray<number> =>
-  childrenOf(pid).flatMap((child) => [child].concat(descendantsOf(child)))
 
 const numbersInProc = (): ReadonlyArray<number> =>
   readdirSync("/proc")
@@ -78,8 +90,14 @@ const readEntry = (pid: number): ProcessEntry | undefined => {
 const carries = (pid: number, assignment: string): boolean =>
   `\0${readProc(pid, "environ")}`.includes(`\0${assignment}\0`) && readEntry(pid) !== undefined
 
+// Not one of the kernel's own, which never have an environment, and not one whose environment is for others to read.
+const isProgram = (pid: number): boolean => {
+  const entry = readEntry(pid)
+  return entry !== undefined && pid !== 2 && entry.parent !== 2 && readProc(pid, "cmdline") !== ""
+}
+
 // A process may be gone, or another user's: then there is nothing to read.
-const readProc = (pid: number, file: string): string => {
+const readProc = (pid: number | "sys", file: string): string => {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "latin1")
   } catch {

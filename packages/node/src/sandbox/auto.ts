@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 
 import { bubblewrapSandbox } from "./bubblewrap.ts"
 import { type ContainerOptions, containerSandbox } from "./docker.ts"
-import { unavailable } from "./probe.ts"
+import { cachedSuccess, unavailable } from "./probe.ts"
 import { seatbeltSandbox } from "./seatbelt.ts"
 import { unshareSandbox } from "./unshare.ts"
 
@@ -27,7 +27,7 @@ export const firstThatWorks = (candidates: ReadonlyArray<SandboxLayer>): Sandbox
       const services = yield* Effect.forEach(candidates, (candidate) =>
         Effect.map(Layer.build(candidate), (context) => Context.get(context, Sandbox))
       )
-      const chosen = yield* Effect.cached(
+      const chosen = yield* cachedSuccess(
         Effect.gen(function* () {
           const reasons: Array<string> = []
           for (const service of services) {

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { writeFileSync } from "node:fs"
+import { basename, join } from "node:path"
 
 import {
   type Command,
@@ -12,7 +11,6 @@ import {
   type SandboxDescription,
   type SandboxRequest,
   type ToolError,
-  toolError,
   Workspace
 } from "@haft/core"
 import * as Effect from "effect/Effect"
@@ -20,8 +18,8 @@ import * as Layer from "effect/Layer"
 
 import { environmentFor } from "./environment.ts"
 import { defaultLimits, type SandboxLimits, type SandboxOptions } from "./limits.ts"
-import { type Mount, ownMounts } from "./paths.ts"
-import { findProgram, probed } from "./probe.ts"
+import { madeWhenUsed, type Mount, ownMounts } from "./paths.ts"
+import { findProgram, probedSandbox } from "./probe.ts"
 import { containerProfile } from "./seccomp.ts"
 
 export interface ContainerOptions extends SandboxOptions {
@@ -46,27 +44,32 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
           .find((path) => path !== undefined)
       )
       const host = randomBytes(8).toString("hex")
-      const profile = yield* profileFile
+      const profiles = yield* madeWhenUsed("profile", (directory) =>
+        writeFileSync(join(directory, profileName), JSON.stringify(containerProfile()))
+      )
+      let isUsed = false
       const engineRuns: EngineRuns = (words) =>
         Effect.ignore(processes.run(engineCommand(words), { timeoutMs: 20_000 }))
       const wrap = (command: Command, request: SandboxRequest = {}): Command => {
+        isUsed = true
         const name = `haft-${host}-${randomBytes(4).toString("hex")}`
+        const profile = join(profiles(), profileName)
         const plan = { name, host, root, profile, limits: { ...defaultLimits, ...options.limits }, options, request }
         return {
           ...inContainer(engine ?? "docker", command, plan),
           alsoKill: removeContainer(engine ?? "docker", name, engineRuns)
         }
       }
-      const works = yield* probed("docker", engine, wrap)
       // Containers outlive the program that started them: what an interrupted start left is removed at the end.
-      yield* Effect.addFinalizer(() => (engine === undefined ? Effect.void : engineRuns(sweep(engine, host))))
-      return {
-        wrap: (command, request) =>
-          root === "/"
-            ? toolError("sandbox_error", "the workspace is the whole machine, so a sandbox would hold nothing back")
-            : Effect.flatMap(works, () => Effect.sync(() => wrap(command, request))),
-        describe: Effect.as(works, describe({ ...defaultLimits, ...options.limits }))
-      }
+      yield* Effect.addFinalizer(() =>
+        engine === undefined || !isUsed ? Effect.void : engineRuns(sweep(engine, host))
+      )
+      return yield* probedSandbox({
+        kind: "docker",
+        program: engine,
+        wrap,
+        describe: () => describe({ ...defaultLimits, ...options.limits })
+      })
     })
   )
 
@@ -80,6 +83,8 @@ interface Plan {
   readonly request: SandboxRequest
 }
 
+const profileName = "profile.json"
+
 const defaultImage = "debian:stable-slim"
 
 const inContainer = (engine: string, command: Command, plan: Plan): Command => {
@@ -87,7 +92,9 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
   const missing = `haft-missing-${randomBytes(8).toString("hex")}`
   const image = plan.options.image ?? defaultImage
   const inside = ["sh", "-c", lookUp(missing), "haft", command.program, ...command.args]
-  const run = [...runOptions(command, plan), image, ...inside]
+  // podman raises this one limit by itself, which not every root may do. Its users' processes are counted apart.
+  const processes = basename(engine) === "podman" ? [`--ulimit=nproc=${plan.limits.processes}`] : []
+  const run = [...runOptions(command, plan), ...processes, image, ...inside]
   const attach = command.stdin === undefined ? [] : ["-i"]
   return {
     program: terminal ? "/bin/sh" : engine,
@@ -95,6 +102,7 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
     directory: "/",
     env: engineEnvironment(),
     ...(command.stdin !== undefined && { stdin: command.stdin }),
+    signalsAsCodes: true,
     ifHostDies: sweep(engine, plan.host),
     failure: failureOf(missing, command.program)
   }
@@ -151,12 +159,12 @@ const containerEnvironment = (command: Command, { options, request }: Plan): Rec
 const mountOption = (mount: Mount): string => {
   const fields =
     mount.kind === "empty" || mount.kind === "link"
-      ? ["type=tmpfs", `dst=${mount.path}`, "tmpfs-mode=0755", "readonly"]
+      ? ["type=tmpfs", `dst=${mount.path}`, "tmpfs-mode=0755", "ro"]
       : [
           "type=bind",
           `src=${mount.from ?? mount.path}`,
           `dst=${mount.path}`,
-          ...(mount.kind === "readable" ? ["readonly"] : [])
+          ...(mount.kind === "readable" ? ["ro"] : [])
         ]
   return `--mount=${fields.map(quoted).join(",")}`
 }
@@ -204,23 +212,20 @@ const engineCommand = ([program = "", ...args]: ReadonlyArray<string>): Command 
 /** How the engine's own program finds its engine. */
 const engineEnvironment = (): Record<string, string> =>
   Object.fromEntries(
-    ["PATH", "HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "CONTAINER_HOST", "XDG_RUNTIME_DIR"].flatMap(
-      (name) => {
-        const value = process.env[name]
-        return value === undefined ? [] : [[name, value] as const]
-      }
-    )
+    [
+      "PATH",
+      "HOME",
+      "DOCKER_HOST",
+      "DOCKER_CONTEXT",
+      "DOCKER_CONFIG",
+      "CONTAINER_HOST",
+      "CONTAINERS_CONF",
+      "XDG_RUNTIME_DIR"
+    ].flatMap((name) => {
+      const value = process.env[name]
+      return value === undefined ? [] : [[name, value] as const]
+    })
   )
-
-const profileFile = Effect.acquireRelease(
-  Effect.sync(() => {
-    const directory = mkdtempSync(join(tmpdir(), "haft-profile-"))
-    const file = join(directory, "profile.json")
-    writeFileSync(file, JSON.stringify(containerProfile()))
-    return file
-  }),
-  (file) => Effect.sync(() => rmSync(join(file, ".."), { recursive: true, force: true }))
-)
 
 const describe = (limits: SandboxLimits): SandboxDescription => ({
   kind: "docker",

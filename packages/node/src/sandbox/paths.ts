@@ -4,13 +4,12 @@ import {
   type Dirent,
   existsSync,
   lstatSync,
-  mkdtempSync,
+  mkdirSync,
   readdirSync,
   readlinkSync,
   rmSync,
   writeFileSync
 } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { isProtectedPath } from "@haft/core"
@@ -18,6 +17,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 import { isErrno } from "../errno.ts"
+import { makeOwnDirectory } from "../process/own-name.ts"
 import type { SandboxOptions } from "./limits.ts"
 
 /** How one path of the host appears in a sandbox. */
@@ -36,27 +36,48 @@ export const systemMounts = (settingsCopy: string, network: boolean): ReadonlyAr
     return stat.isSymbolicLink() ? [{ kind: "link", path, target: readlinkSync(path) }] : [readable(path)]
   }),
   { kind: "readable", path: "/etc", from: settingsCopy },
+  ...largeSettings
+    .map((name) => join("/etc", name))
+    .filter(isDirectory)
+    .map(readable),
   ...(network && existsSync(resolver) ? [readable(resolver)] : [])
 ]
 
-/** A copy of those settings, made with the first use and kept while the host lives. One mount costs less than many. */
-export const settingsCopy: Effect.Effect<() => string, never, Scope.Scope> = Effect.map(
-  Effect.acquireRelease(
-    Effect.sync((): { directory?: string } => ({})),
-    ({ directory }) => Effect.sync(() => directory !== undefined && rmSync(directory, { recursive: true, force: true }))
-  ),
-  (copy) => () => (copy.directory ??= copySettings())
+/** A copy of those settings. One mount costs less than many. */
+export const settingsCopy: Effect.Effect<() => string, never, Scope.Scope> = Effect.suspend(() =>
+  madeWhenUsed("settings", copySettings)
 )
 
-const copySettings = (): string => {
-  const directory = mkdtempSync(join(tmpdir(), "haft-settings-"))
+/** A temporary directory, made with the first use and kept while the host lives. */
+export const madeWhenUsed = (
+  kind: string,
+  fill: (directory: string) => void
+): Effect.Effect<() => string, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync((): { directory?: string } => ({})),
+      ({ directory }) =>
+        Effect.sync(() => directory !== undefined && rmSync(directory, { recursive: true, force: true }))
+    ),
+    (made) => () => {
+      if (made.directory === undefined) {
+        made.directory = makeOwnDirectory(kind)
+        fill(made.directory)
+      }
+      return made.directory
+    }
+  )
+
+const copySettings = (directory: string): void => {
   for (const name of settings) {
     const path = join("/etc", name)
     if (lstat(path) !== undefined) cpSync(path, join(directory, name), { recursive: true, verbatimSymlinks: true })
   }
+  for (const name of largeSettings) {
+    if (isDirectory(join("/etc", name))) mkdirSync(join(directory, name), { recursive: true })
+  }
   writeFileSync(join(directory, "resolv.conf"), "")
   chmodSync(directory, 0o755)
-  return directory
 }
 
 /** What of the host's own a command works with: the workspace, and what the host's configuration adds. */
@@ -110,9 +131,7 @@ const gitMounts = (git: string): ReadonlyArray<Mount> => {
 }
 
 const settings = [
-  "alternatives",
   "bash.bashrc",
-  "ca-certificates",
   "ca-certificates.conf",
   "debian_version",
   "group",
@@ -127,16 +146,16 @@ const settings = [
   "nsswitch.conf",
   "os-release",
   "passwd",
-  "pki/ca-trust",
-  "pki/tls/certs",
   "profile",
   "protocols",
   "services",
-  "ssl/certs",
   "ssl/openssl.cnf",
   "terminfo",
   "timezone"
 ]
+
+/** Hundreds of files, which take longer to copy than to mount with every command. */
+const largeSettings = ["alternatives", "pki/ca-trust", "pki/tls/certs", "ssl/certs"]
 
 /** The one that changes while a host runs. */
 const resolver = "/etc/resolv.conf"

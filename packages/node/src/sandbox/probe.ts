@@ -1,7 +1,17 @@
 import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 
-import { type Command, Processes, type SandboxRequest, toolError, type ToolError, Workspace } from "@haft/core"
+import {
+  type Command,
+  makeToolError,
+  Processes,
+  Sandbox,
+  type SandboxDescription,
+  type SandboxRequest,
+  toolError,
+  type ToolError,
+  Workspace
+} from "@haft/core"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
@@ -13,31 +23,49 @@ export const findProgram = (name: string): string | undefined =>
     .map((directory) => join(directory, name))
     .find(isExecutable)
 
-/** Succeeds if a command really runs in the sandbox; tried with the first use, and again only after a failure. */
-export const probed = Effect.fnUntraced(function* (
-  kind: string,
-  program: string | undefined,
-  wrap: (command: Command, request?: SandboxRequest) => Command
-) {
+/** What a sandbox is made of. */
+export interface SandboxParts {
+  readonly kind: string
+  /** The program that it can't do without, undefined when there is none. */
+  readonly program: string | undefined
+  readonly wrap: (command: Command, request?: SandboxRequest) => Command
+  readonly describe: () => SandboxDescription
+}
+
+/** A sandbox that is there only if a command really runs in it; tried with the first use, and again only after a failure. */
+export const probedSandbox = Effect.fnUntraced(function* ({ kind, program, wrap, describe }: SandboxParts) {
   const processes = yield* Processes
   const { root } = yield* Workspace
-  const [works, forget] = yield* Effect.cachedInvalidateWithTTL(
+  const wrapped = (command: Command, request?: SandboxRequest): Effect.Effect<Command, ToolError<"sandbox_error">> =>
+    Effect.try({
+      try: () => wrap(command, request),
+      catch: (cause) => makeToolError("sandbox_error", `the sandbox could not be set up: ${String(cause)}`)
+    })
+  const works = yield* cachedSuccess(
     program === undefined
       ? unavailable(kind, "it is not installed")
-      : // Not before somebody asks: wrapping opens files, and a host may never run a command.
-        Effect.suspend(() => {
-          const command = wrap({ program: "/bin/sh", args: ["-c", "exit 42"], directory: root, env: {} })
-          return processes.run(command, { timeoutMs: 20_000 })
-        }).pipe(
+      : wrapped({ program: "/bin/sh", args: ["-c", "exit 42"], directory: root, env: {} }).pipe(
+          Effect.flatMap((command) => processes.run(command, { timeoutMs: 20_000 })),
           Effect.catch((error) => unavailable(kind, error.message)),
           Effect.flatMap(({ exitCode }) =>
             exitCode === 42 ? Effect.void : unavailable(kind, "a command that should have run in it did not")
           )
-        ),
-    Duration.infinity
+        )
   )
-  return Effect.tapError(works, () => forget)
+  return Sandbox.of({
+    wrap: (command, request) =>
+      root === "/"
+        ? toolError("sandbox_error", "the workspace is the whole machine, so a sandbox would hold nothing back")
+        : Effect.andThen(works, wrapped(command, request)),
+    describe: Effect.map(works, describe)
+  })
 })
+
+/** What was found out once stays; a failure may be due to the moment. */
+export const cachedSuccess = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<Effect.Effect<A, E>> =>
+  Effect.map(Effect.cachedInvalidateWithTTL(effect, Duration.infinity), ([cached, forget]) =>
+    Effect.tapError(cached, () => forget)
+  )
 
 export const unavailable = (kind: string, reason: string): Effect.Effect<never, ToolError<"sandbox_unavailable">> =>
   toolError("sandbox_unavailable", `the sandbox ${kind} does not work on this machine: ${reason}`, {

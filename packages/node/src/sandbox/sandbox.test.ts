@@ -41,13 +41,22 @@ describe.runIf(isLinux && findProgram("perl") !== undefined)("unshare (needs per
 })
 
 const image = "haft-test"
-const hasEngine = isLinux && spawnSync("docker", ["image", "inspect", image]).status === 0
+const hasImage = (engine: string): boolean => isLinux && spawnSync(engine, ["image", "inspect", image]).status === 0
 
-describe.runIf(hasEngine)("docker (needs an engine and the image haft-test, see .ci/test-image)", () => {
-  put((options) => containerSandbox({ ...options, image }), { countsLeftovers: false })
+const putContainer = (engine: "docker" | "podman"): void => {
+  put((options) => containerSandbox({ ...options, engine, image }), { countsLeftovers: false })
 
   it("leaves no container behind", () => {
-    const listed = spawnSync("docker", ["ps", "--all", "--quiet", "--filter", "label=haft.host"], { encoding: "utf8" })
+    const listed = spawnSync(engine, ["ps", "--all", "--quiet", "--filter", "label=haft.host"], { encoding: "utf8" })
     expect(listed.stdout).toBe("")
   })
+}
+
+describe.runIf(hasImage("docker"))("docker (needs an engine and the image haft-test, see .ci/test-image)", () => {
+  putContainer("docker")
+})
+
+// Which runtimes podman works with depends on the machine's cgroups, and .ci/run may find none.
+describe.runIf(hasImage("podman"))("podman; without it and the image haft-test (not on this platform)", () => {
+  putContainer("podman")
 })

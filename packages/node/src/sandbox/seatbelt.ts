@@ -1,13 +1,13 @@
 import { homedir, tmpdir } from "node:os"
 
-import { type Command, type Processes, Sandbox, type SandboxRequest, toolError, Workspace } from "@haft/core"
+import { type Command, type Processes, Sandbox, type SandboxRequest, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { environmentFor } from "./environment.ts"
 import { defaultLimits, limitCode, type SandboxOptions } from "./limits.ts"
 import { ownMounts } from "./paths.ts"
-import { findProgram, probed } from "./probe.ts"
+import { findProgram, probedSandbox } from "./probe.ts"
 
 /**
  * macOS, with `sandbox-exec` and Apple's profile language. There are no namespaces: a command sees the host's
@@ -41,13 +41,11 @@ export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandb
           temporary: tmpdir()
         })
       })
-      const works = yield* probed("seatbelt", program, wrap)
-      return {
-        wrap: (command, request) =>
-          root === "/"
-            ? toolError("sandbox_error", "the workspace is the whole machine, so a sandbox would hold nothing back")
-            : Effect.flatMap(works, () => Effect.sync(() => wrap(command, request))),
-        describe: Effect.as(works, {
+      return yield* probedSandbox({
+        kind: "seatbelt",
+        program,
+        wrap,
+        describe: () => ({
           kind: "seatbelt",
           isolated: true,
           enforced: [
@@ -58,7 +56,7 @@ export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandb
           ],
           notEnforced: ["own processes", "own /tmp", "memory for all processes together", "tested on a Mac"]
         })
-      }
+      })
     })
   )
 

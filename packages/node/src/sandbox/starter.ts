@@ -11,7 +11,7 @@ export interface GateDescriptors {
  * ends by itself.
  */
 export const starterCode = (limits: string, { go, say }: GateDescriptors): string => `
-exec 9>&2 2>/dev/null
+exec 9>&2 2>&${say}
 ${limits}
 command -v "$1" >/dev/null || { echo "missing $1" >&${say}; exit 127; }
 echo ready >&${say}

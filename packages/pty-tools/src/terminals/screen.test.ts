@@ -42,7 +42,7 @@ describe("the screen", () => {
     print("\u001B[?1h\u001B[?2004h")
     for (let line = 0; line < 500; line++) print(`line ${line}\r\n`)
     expect(log.start).toBeGreaterThan(100)
-    expect(await screen.modes()).toEqual({ applicationCursorKeys: true, bracketedPaste: true })
+    expect(await screen.modes()).toEqual({ applicationCursorKeys: true })
     expect((await screen.view()).text).toBe("line 497\nline 498\nline 499")
   })
 

@@ -15,7 +15,6 @@ export interface ScreenView {
 /** Settings that programs make in a terminal and that change what keys send. */
 export interface ScreenModes {
   readonly applicationCursorKeys: boolean
-  readonly bracketedPaste: boolean
 }
 
 /**
@@ -81,10 +80,7 @@ export class Screen {
   modes(): Promise<ScreenModes> {
     return this.#inTurn(async () => {
       const { modes } = await this.#follow()
-      return {
-        applicationCursorKeys: modes.applicationCursorKeysMode,
-        bracketedPaste: modes.bracketedPasteMode
-      }
+      return { applicationCursorKeys: modes.applicationCursorKeysMode }
     })
   }
 

@@ -251,12 +251,23 @@ describe.concurrent("write_terminal", () => {
       Effect.gen(function* () {
         yield* call("write_terminal", { terminal_id: "gone", text: "hunter2" })
         yield* call("write_terminal", "hunter2")
+        yield* call("write_terminal", ["hunter2"])
         yield* call("write_terminal", { terminal_id: "gone", text: "\n" })
+        yield* call("write_terminal", {
+          terminal_id: "gone",
+          txt: "hunter2",
+          keys: ["hunter2"],
+          text: { a: "hunter2" }
+        })
+        const hidden = "[7 characters, which the terminal does not echo]"
         expect(events.filter(({ type }) => type === "tool_call_started").map(({ params }) => params)).toEqual([
-          { terminal_id: "gone", text: "[7 characters, typed where the terminal shows nothing]" },
-          "hunter2",
-          { terminal_id: "gone", text: "\n" }
+          { terminal_id: "gone", text: hidden },
+          hidden,
+          "[withheld]",
+          { terminal_id: "gone", text: "\n" },
+          { terminal_id: "gone", txt: hidden, keys: "[withheld]", text: "[withheld]" }
         ])
+        expect(JSON.stringify(events)).not.toContain("hunter2")
       })
     )
   )

@@ -1,13 +1,13 @@
 import { type ToolError, toolError, type Touches } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { showsWhatIsTyped } from "../terminals/echo.ts"
+import { echoes } from "../terminals/echo.ts"
 import type { WindowSize } from "../terminals/native.ts"
 import { type Reading, report, requireCursor } from "../terminals/report.ts"
 import { settle } from "../terminals/settle.ts"
 import type { Terminal } from "../terminals/terminal.ts"
 import { Terminals } from "../terminals/terminals.ts"
-import { type Key, pressed } from "./keys.ts"
+import { type Key, keyNames, pressed } from "./keys.ts"
 
 /** What is typed, and into which terminal. Nothing at all is a reading. */
 export interface Typing {
@@ -83,20 +83,40 @@ export const requireSameLine = (
           })
   )
 
-/** The arguments as they may be recorded: without the text when the terminal would not show it. */
+/**
+ * The arguments as they may be recorded: without the text, unless the device echoes it. Arguments that are not what
+ * they should be hold it who knows where, so nothing of them is kept but numbers.
+ */
 export const withoutHiddenText = Effect.fnUntraced(function* (args: unknown, names: { id: string; text: string }) {
-  if (typeof args !== "object" || args === null) return args
-  const { [names.id]: id, [names.text]: text } = args as Record<string, unknown>
-  if (typeof text !== "string" || text.replaceAll(harmless, "") === "") return args
+  if (typeof args !== "object" || args === null || Array.isArray(args)) return withheld(args)
+  const { [names.id]: id, keys, ...others } = args as Record<string, unknown>
+  if (Object.values(others).every((value) => withheld(value) === value) && areKeys(keys)) return args
   const terminals = yield* Terminals
-  const isShown = yield* terminals.find(String(id)).pipe(
-    Effect.flatMap(showsWhatIsTyped),
+  const isEchoed = yield* terminals.find(String(id)).pipe(
+    Effect.flatMap(echoes),
     Effect.orElseSucceed(() => false)
   )
-  return isShown
-    ? args
-    : { ...args, [names.text]: `[${text.length} characters, typed where the terminal shows nothing]` }
+  if (isEchoed) return args
+  const kept = Object.entries(args).map(([name, value]) => {
+    const isPlain = (name === names.id && typeof value === "string") || (name === "keys" && areKeys(value))
+    return [name, isPlain || (name === "view" && isView(value)) ? value : withheld(value)]
+  })
+  return Object.fromEntries(kept) as unknown
 })
+
+const withheld = (value: unknown): unknown => {
+  if (typeof value === "string") {
+    return value.replaceAll(harmless, "") === ""
+      ? value
+      : `[${value.length} characters, which the terminal does not echo]`
+  }
+  return typeof value === "object" && value !== null ? "[withheld]" : value
+}
+
+const areKeys = (value: unknown): boolean =>
+  value === undefined || (Array.isArray(value) && value.every((key) => keyNames.includes(key as Key)))
+
+const isView = (value: unknown): boolean => value === "raw" || value === "screen"
 
 /** Characters that pending input may have at most: far more than a terminal's own line holds. */
 const longestLine = 100_000

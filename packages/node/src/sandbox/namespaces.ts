@@ -1,0 +1,160 @@
+import { rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import { type Command, type Processes, Sandbox, type SandboxRequest, Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import { groupName, makeGroup } from "../process/cgroup.ts"
+import { quoted } from "../process/launcher.ts"
+import { memoryFile } from "../process/memory-file.ts"
+import { makeOwnDirectory } from "../process/own-name.ts"
+import { environmentFor } from "./environment.ts"
+import {
+  defaultLimits,
+  describeLimits,
+  limitCode,
+  type SandboxLimits,
+  type SandboxOptions,
+  treeLimits
+} from "./limits.ts"
+import { kernelFiles, type Mount, ownMounts, readable, settingsCopy, systemMounts } from "./paths.ts"
+import { probedSandbox } from "./probe.ts"
+import { seccompFilter } from "./seccomp.ts"
+import { starterCode, terminalStarterCode } from "./starter.ts"
+
+/** The world of one command: what a program that makes namespaces has to lay out. */
+export interface Plan {
+  readonly network: boolean
+  readonly terminal: boolean
+  /** In this order, with the kernel's own /proc between the first two, and /dev, /dev/shm and /tmp before the last. */
+  readonly mounts: {
+    readonly system: ReadonlyArray<Mount>
+    readonly kernel: ReadonlyArray<Mount>
+    readonly own: ReadonlyArray<Mount>
+  }
+  /** Of /tmp and of /dev/shm, each. */
+  readonly temporaryBytes: string
+  readonly directory: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A program that makes namespaces, and how it is told what to do. */
+export interface NamespaceMaker {
+  readonly kind: string
+  /** Where it is, undefined when something that it needs is missing. */
+  readonly find: (hasFilter: boolean) => string | undefined
+  /** What it finds at descriptor 3. A command line is for everybody to read, and the environment may hold secrets. */
+  readonly tell: (plan: Plan) => string
+  /** Its arguments up to the command: it runs `starter`, as shell code, inside. A filter it finds at descriptor 4. */
+  readonly words: (starter: string, plan: Plan, hasFilter: boolean) => ReadonlyArray<string>
+  /** It runs outside, so nothing of the command's own environment. */
+  readonly env: () => Readonly<Record<string, string>>
+}
+
+/** A sandbox of Linux namespaces, a filter for system calls and limits; only the system's programs and the workspace. */
+export const namespaceSandbox = (
+  maker: NamespaceMaker,
+  options: SandboxOptions
+): Layer.Layer<Sandbox, never, Workspace | Processes> =>
+  Layer.effect(
+    Sandbox,
+    Effect.gen(function* () {
+      const { root } = yield* Workspace
+      const limits = { ...defaultLimits, ...options.limits }
+      const filter = seccompFilter()
+      const hasFilter = filter !== undefined
+      const program = yield* Effect.sync(() => maker.find(hasFilter))
+      const settings = yield* settingsCopy
+      return yield* probedSandbox({
+        kind: maker.kind,
+        program,
+        wrap: (command, request = {}) => {
+          const plan = planOf(command, request, { root, settings: settings(), limits, options })
+          const starting: Starting = {
+            program: program ?? maker.kind,
+            words: (starter) => [...maker.words(starter, plan, hasFilter), command.program, ...command.args],
+            told: maker.tell(plan),
+            filter: filter ?? new Uint8Array(),
+            env: maker.env(),
+            limits
+          }
+          return plan.terminal ? behindTerminal(starting) : behindGate(starting, command.stdin)
+        },
+        describe: () => ({ kind: maker.kind, isolated: true, ...describeLimits(limits, { hasFilter }) })
+      })
+    })
+  )
+
+interface Setting {
+  readonly root: string
+  /** The copy of the system's settings. */
+  readonly settings: string
+  readonly limits: SandboxLimits
+  readonly options: SandboxOptions
+}
+
+const planOf = (command: Command, request: SandboxRequest, { root, settings, limits, options }: Setting): Plan => {
+  const { network = false, writable = true, terminal = false } = request
+  return {
+    network,
+    terminal,
+    mounts: {
+      system: systemMounts(settings, network),
+      kernel: kernelFiles.map(readable),
+      own: ownMounts(root, options, writable)
+    },
+    temporaryBytes: String(limits.temporaryBytes),
+    directory: command.directory,
+    env: environmentFor(command.env, request, { names: options.environment ?? [], home: "/tmp", temporary: "/tmp" })
+  }
+}
+
+interface Starting {
+  readonly program: string
+  readonly words: (starter: string) => ReadonlyArray<string>
+  readonly told: string
+  readonly filter: Uint8Array
+  readonly env: Readonly<Record<string, string>>
+  readonly limits: SandboxLimits
+}
+
+const behindGate = ({ program, words, told, filter, env, limits }: Starting, stdin: Command["stdin"]): Command => ({
+  program,
+  args: words(starterCode(limitCode(limits), { go: 5, say: 6 })),
+  directory: "/",
+  env,
+  ...(stdin !== undefined && { stdin }),
+  descriptors: [memoryFile(told), memoryFile(filter)],
+  gated: true,
+  limits: treeLimits(limits)
+})
+
+// Who opens a terminal can't lend descriptors, so a shell opens the files, and removes them before anything else runs.
+// It joins the group that holds the limits, too: there is no gate at which the host could see to that.
+const behindTerminal = ({ program, words, told, filter, env, limits }: Starting): Command => {
+  const directory = makeOwnDirectory("terminal")
+  writeFileSync(join(directory, "told"), told, { mode: 0o600 })
+  writeFileSync(join(directory, "filter"), filter, { mode: 0o600 })
+  const group = makeGroup(groupName("terminal"))
+  group?.hold(treeLimits(limits))
+  const joining = (group?.doors ?? []).map((door) => `echo 0 >${quoted(door)} || exit 125`)
+  const open = [
+    ...joining,
+    "echo 500 >/proc/self/oom_score_adj",
+    `exec 3<"$1/told" 4<"$1/filter"`,
+    `rm -rf "$1"`,
+    "shift",
+    `exec "$@"`
+  ].join("; ")
+  return {
+    program: "/bin/sh",
+    args: ["-c", open, "haft", directory, program, ...words(terminalStarterCode(limitCode(limits)))],
+    directory: "/",
+    env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", ...env },
+    afterEnd: Effect.promise(async () => {
+      rmSync(directory, { recursive: true, force: true })
+      await group?.remove()
+    })
+  }
+}
