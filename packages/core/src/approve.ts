@@ -6,10 +6,10 @@ import { paramsForRecord } from "./params-for-record.ts"
 import { plainData, prepareWith } from "./plain-data.ts"
 import { type ApprovalRequest, Approver } from "./services/approver.ts"
 import { Journal, type JournalEvent } from "./services/journal.ts"
-import { Workspace } from "./services/workspace.ts"
+import { type ContainError, Workspace, type WorkspaceService } from "./services/workspace.ts"
 import { toolError } from "./tool-error.ts"
 import type { PreparedCall, Tool } from "./tool.ts"
-import { type Facts, isProtectedPath } from "./touches.ts"
+import { type Facts, isProtectedPath, type WrittenPath } from "./touches.ts"
 
 /** How often a question is asked again because a file changed under it. */
 const maximumRounds = 3
@@ -42,11 +42,7 @@ export const assess = Effect.fnUntraced(function* <R>(tool: Tool<R>, prepared: P
   for (const path of touches.reads ?? []) reads.push(yield* workspace.contain(path))
   const writes: Array<Facts["writes"][number]> = []
   for (const given of touches.writes ?? []) {
-    const path = yield* workspace.contain(given)
-    const exists = yield* workspace.info(path, { follow: false }).pipe(
-      Effect.as(true),
-      Effect.catch((error) => Effect.succeed(error.code !== "file_not_found"))
-    )
+    const { path, exists } = yield* targetOf(workspace, given)
     writes.push({ path, exists, isProtected: isProtectedPath(path) })
   }
   const { runs, fetches, types } = touches
@@ -60,6 +56,18 @@ export const assess = Effect.fnUntraced(function* <R>(tool: Tool<R>, prepared: P
   }
   return facts
 })
+
+/** Where a path that will be written leads, and whether something is there: one look for what exists. */
+const targetOf = (
+  workspace: WorkspaceService,
+  given: string
+): Effect.Effect<Pick<WrittenPath, "path" | "exists">, ContainError> =>
+  workspace.info(given).pipe(
+    Effect.map(({ path }) => ({ path, exists: true })),
+    Effect.catch(({ code }) =>
+      Effect.map(workspace.contain(given), (path) => ({ path, exists: code !== "file_not_found" }))
+    )
+  )
 
 /** Gets consent for a call, or fails with `approval_denied`. What is approved is what runs. */
 export const approve = Effect.fnUntraced(function* <R>(

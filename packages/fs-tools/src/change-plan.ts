@@ -53,11 +53,11 @@ export class ChangePlan {
   /** The text that a file has by now. */
   readonly text = (path: string): Effect.Effect<TextFile, PlanError> =>
     Effect.gen({ self: this }, function* () {
-      const file = yield* this.#look(path)
+      const { file, content } = yield* this.#lookAndRead(path)
       if (file.now === "absent") return yield* missing(path)
       if (file.now !== "on disk") return file.now
       const origin = file.movedFrom ?? file
-      const text = TextFile.decode(yield* this.#read(origin))
+      const text = TextFile.decode(content ?? (yield* this.#read(origin)))
       if (text === undefined) {
         return yield* toolError("binary_file", `${path} is not text; nothing was changed`, { details: { path } })
       }
@@ -187,6 +187,24 @@ export class ChangePlan {
       this.#given.set(given, file)
       return file
     })
+  }
+
+  /** The same for a file that will be read: nobody has to look at it twice. */
+  #lookAndRead(given: string): Effect.Effect<{ file: PlannedFile; content?: Uint8Array }, LookError> {
+    const looked = Effect.map(this.#look(given), (file) => ({ file }))
+    if (this.#given.has(given)) return looked
+    return this.#workspace.snapshot(given, { maxBytes: maximumBytes }).pipe(
+      Effect.map(({ info, content, fingerprint }) => {
+        const known = this.#files.get(info.path)
+        const file = known ?? newFile(info.path, info)
+        this.#files.set(info.path, file)
+        this.#given.set(given, file)
+        if (known !== undefined) return { file }
+        file.base = fingerprint
+        return { file, content }
+      }),
+      Effect.catch(() => looked)
+    )
   }
 
   #lookAtFile(path: string): Effect.Effect<PlannedFile, LookError | ToolError<"is_directory">> {

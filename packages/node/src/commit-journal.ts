@@ -5,8 +5,9 @@ import { isToolError } from "@haft/core"
 
 import type { Root } from "./contain.ts"
 import { writeFully } from "./content.ts"
-import { discard, doStep, syncDirectory, undoStep } from "./disk.ts"
+import { discard, doStep, redoStep, syncDirectory, undoStep } from "./disk.ts"
 import { isErrno, naming } from "./errno.ts"
+import { type Spots, withSpots } from "./spots.ts"
 import type { Step } from "./steps.ts"
 
 /** A commit as it stands in the journal. Once it is there it will happen, whatever happens to the host. */
@@ -75,13 +76,11 @@ export const openCommitJournal = (options: {
   const recoverOne = (id: string, states: ReadonlySet<string>): void => {
     if (states.has("commit")) {
       const { steps, staged, rubbish } = readJson<JournalledCommit>(file(id, "commit")) ?? nothing
-      doSteps(root, steps, { again: true, durable, ...(onStep && { onStep }) })
-      for (const path of [...rubbish, ...staged]) unlessChanged(() => discard(root, path))
+      redoSteps(root, steps, { durable, ...(onStep && { onStep }) })
+      sweep(root, [...rubbish, ...staged])
       onStep?.("recovered")
     } else if (states.has("abort")) takeBack(root, readJson<JournalledCommit>(file(id, "abort")) ?? nothing)
-    else
-      for (const path of readJson<ReadonlyArray<string>>(file(id, "sweep")) ?? [])
-        unlessChanged(() => discard(root, path))
+    else sweep(root, readJson<ReadonlyArray<string>>(file(id, "sweep")) ?? [])
     forget(id, states)
   }
 
@@ -121,32 +120,49 @@ export const openCommitJournal = (options: {
 }
 
 /** Does the steps of a commit that is decided. What it has begun is put into `begun`, in order. */
-export const doSteps = (root: Root, steps: ReadonlyArray<Step>, options: StepOptions): void => {
+export const doSteps = (
+  spots: Spots,
+  steps: ReadonlyArray<Step>,
+  { begun, ...options }: StepOptions & { readonly begun: Array<Step> }
+): void => {
   for (const step of steps) {
-    if (step.do !== "make_directory") options.begun?.push(step)
-    const work = () => naming(step.path, () => doStep(root, step, options))
-    if (options.again) unlessChanged(work)
-    else work()
-    if (step.do === "make_directory") options.begun?.push(step)
+    if (step.do !== "make_directory") begun.push(step)
+    naming(step.path, () => doStep(spots, step))
+    if (step.do === "make_directory") begun.push(step)
     options.onStep?.(step.do)
   }
-  if (options.durable) for (const path of directoriesOf(steps)) unlessChanged(() => syncDirectory(root, path))
-  options.onStep?.("synced")
+  syncDirectories(spots.root, steps, options)
+}
+
+/** The same where a host that died may have done some of them. */
+const redoSteps = (root: Root, steps: ReadonlyArray<Step>, options: StepOptions): void => {
+  for (const step of steps) {
+    unlessChanged(() => naming(step.path, () => redoStep(root, step)))
+    options.onStep?.(step.do)
+  }
+  syncDirectories(root, steps, options)
 }
 
 interface StepOptions {
-  /** True where a host that died may have done them before. */
-  readonly again: boolean
   readonly durable: boolean
-  readonly begun?: Array<Step>
   readonly onStep?: (name: string) => void
+}
+
+const syncDirectories = (root: Root, steps: ReadonlyArray<Step>, { durable, onStep }: StepOptions): void => {
+  if (durable) for (const path of directoriesOf(steps)) unlessChanged(() => syncDirectory(root, path))
+  onStep?.("synced")
 }
 
 /** Takes steps back, the last one first, and removes what was written for them. */
 export const takeBack = (root: Root, { steps, staged, rubbish }: JournalledCommit): void => {
   for (const step of steps.toReversed()) unlessChanged(() => undoStep(root, step))
-  for (const path of [...rubbish, ...staged]) unlessChanged(() => discard(root, path))
+  sweep(root, [...rubbish, ...staged])
 }
+
+const sweep = (root: Root, paths: ReadonlyArray<string>): void =>
+  withSpots(root, (spots) => {
+    for (const path of paths) unlessChanged(() => discard(spots, path))
+  })
 
 /**
  * Leaves alone what somebody else has moved, removed or replaced since: their change counts, and waiting for the

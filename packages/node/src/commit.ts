@@ -4,12 +4,13 @@ import { closeSync, fsyncSync, lstatSync } from "node:fs"
 import { type ApprovedState, type ChangedPath, isToolError, type SymlinkPolicy } from "@haft/core"
 
 import { type CommitJournal, doSteps, type JournalledCommit, takeBack } from "./commit-journal.ts"
-import { type Root, withPlace, withSpot } from "./contain.ts"
+import { type Root, withPlace } from "./contain.ts"
 import { discard, stage } from "./disk.ts"
 import { naming } from "./errno.ts"
 import type { History, Recorded } from "./history.ts"
 import { type Identity, identityOf, isSame } from "./identity.ts"
 import { planChanges, type PlannedChange, stale } from "./plan.ts"
+import { pathOf, Spots } from "./spots.ts"
 import { type Step, type Steps, stepsFor } from "./steps.ts"
 import { type Node, openView, stateOfNode, type View } from "./view.ts"
 
@@ -104,25 +105,28 @@ const stands = (view: View, one: Recorded): boolean => {
 }
 
 function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator<void, void> {
-  const { root, journal, onStep } = settings
+  const { root, journal, durable, onStep } = settings
   const single = asSingleStep(plan)
   const staged = plan.staged.map(({ path }) => path)
   // The only step of a commit replaces at one stroke; nothing is kept that would have to go.
   const isReplacement = single?.[0]?.do === "put_in_place"
   const rubbish = isReplacement ? [] : plan.rubbish
+  const spots = new Spots(root)
   let isDecided = false
   try {
     journal.prepare(id, single === undefined ? staged : [...staged, ...rubbish])
     onStep?.("prepared")
-    const identities = yield* stageAll(settings, plan)
-    checkUnchanged(root, plan.involved)
-    const steps = single ?? plan.steps.map((step) => withIdentity(step, identities))
+    const identities = yield* stageAll(settings, spots, plan)
+    spots.forget()
+    checkUnchanged(spots, plan.involved)
+    const steps = single ?? plan.steps.flatMap((step) => finalStep(step, identities, { durable }))
     // What the file system does whole or not at all needs no journal beyond the names to sweep.
     if (single === undefined) journal.decide(id, { steps, staged, rubbish })
     isDecided = true
     onStep?.("decided")
-    perform(settings, id, { steps, staged, rubbish })
+    perform(settings, spots, id, { steps, staged, rubbish })
   } finally {
+    spots.forget()
     if (!isDecided) {
       takeBack(root, { steps: [], staged, rubbish: [] })
       journal.forget(id)
@@ -130,11 +134,16 @@ function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator
   }
 }
 
-const perform = (settings: CommitSettings, id: string, { steps, staged, rubbish }: JournalledCommit): void => {
+const perform = (
+  settings: CommitSettings,
+  spots: Spots,
+  id: string,
+  { steps, staged, rubbish }: JournalledCommit
+): void => {
   const { root, journal, durable, onStep } = settings
   const begun: Array<Step> = []
   try {
-    doSteps(root, steps, { again: false, durable, begun, ...(onStep && { onStep }) })
+    doSteps(spots, steps, { durable, begun, ...(onStep && { onStep }) })
   } catch (error) {
     journal.abort(id)
     takeBack(root, { steps: begun, staged, rubbish })
@@ -143,7 +152,7 @@ const perform = (settings: CommitSettings, id: string, { steps, staged, rubbish 
   }
   try {
     for (const path of rubbish) {
-      discard(root, path)
+      discard(spots, path)
       onStep?.("discarded")
     }
     journal.forget(id)
@@ -160,8 +169,8 @@ const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
   if (second === undefined) {
     if (step.do === "overwrite") return undefined
     if (step.do !== "put_in_place") return steps
-    const { from, path, replaces } = step
-    return [{ do: "put_in_place", from, path, replaces }]
+    const { kept, ...alone } = step
+    return [alone]
   }
   // A move to a free place is one rename, unless only the case changes: then the place may not look free.
   const isMove = step.do === "set_aside" && second.do === "put_in_place" && second.from === step.aside
@@ -173,13 +182,15 @@ const maximumOpen = 128
 
 /** Writes everything under temporary names; all of it first, then waits for the disk, which is quicker. */
 function* stageAll(
-  { root, durable, onStep }: CommitSettings,
+  { durable, onStep }: CommitSettings,
+  spots: Spots,
   { staged }: Steps
 ): Generator<void, Map<string, Identity>> {
-  const open: Array<number> = []
+  const written: Array<number> = []
+  const early = durable && staged.length > 1 && process.platform === "linux"
   const identities = new Map<string, Identity>()
   const closeAll = (sync: boolean) => {
-    for (const descriptor of open.splice(0)) {
+    for (const descriptor of written.splice(0)) {
       try {
         if (sync) fsyncSync(descriptor)
       } finally {
@@ -189,11 +200,11 @@ function* stageAll(
   }
   try {
     for (const one of staged) {
-      const { descriptor, identity } = naming(one.target, () => stage(root, one))
-      if (descriptor !== undefined) open.push(descriptor)
+      const { descriptor, identity } = naming(one.target, () => stage(spots, one, { early }))
+      if (descriptor !== undefined) written.push(descriptor)
       identities.set(one.path, identity)
       onStep?.("staged")
-      if (open.length >= maximumOpen) closeAll(durable)
+      if (!durable || written.length >= maximumOpen) closeAll(durable)
       yield
     }
     closeAll(durable)
@@ -203,9 +214,21 @@ function* stageAll(
   return identities
 }
 
-const withIdentity = (step: Step, identities: ReadonlyMap<string, Identity>): Step => {
-  const identity = step.do === "put_in_place" ? identities.get(step.from) : undefined
-  return identity === undefined || step.do !== "put_in_place" ? step : { ...step, identity }
+/**
+ * A step as it is done. A rename over another file makes some file systems write the new one to the disk at once,
+ * so that a power loss does not leave it empty. Where nobody waits for the disk, the old file steps aside instead.
+ */
+const finalStep = (
+  step: Step,
+  identities: ReadonlyMap<string, Identity>,
+  { durable }: { readonly durable: boolean }
+): ReadonlyArray<Step> => {
+  if (step.do !== "put_in_place") return [step]
+  const { over, kept, ...rest } = step
+  const identity = identities.get(step.from) ?? step.identity
+  const own = identity === undefined ? rest : { ...rest, identity }
+  if (over === undefined || kept === undefined) return [own]
+  return durable ? [{ ...own, over, kept }] : [{ do: "set_aside", path: step.path, aside: kept, identity: over }, own]
 }
 
 /** What a person approved must still be so. */
@@ -227,16 +250,14 @@ const stateNow = (view: View, given: string, symlinks: SymlinkPolicy): string =>
 }
 
 /** The last look before anything is changed: time has passed since the plan was made. */
-const checkUnchanged = (root: Root, nodes: ReadonlyArray<Node>): void => {
+const checkUnchanged = (spots: Spots, nodes: ReadonlyArray<Node>): void => {
   for (const node of nodes) {
     const { origin } = node
     if (origin === undefined) continue
-    withSpot(root, origin.path, ({ directory, name }) => {
-      const found = lstatSync(`${directory.base}/${name}`, { throwIfNoEntry: false })
-      if (found === undefined || !isSame(identityOf(found), origin.identity)) throw stale(origin.path)
-      if (node.kind !== "file") return
-      if (found.size === origin.size && found.mtimeMs === origin.modified) return
-      if (stateOfNode(root, { kind: "file", origin }) !== node.fingerprint) throw stale(origin.path)
-    })
+    const found = lstatSync(pathOf(spots.at(origin.path)), { throwIfNoEntry: false })
+    if (found === undefined || !isSame(identityOf(found), origin.identity)) throw stale(origin.path)
+    if (node.kind !== "file") continue
+    if (found.size === origin.size && found.mtimeMs === origin.modified) continue
+    if (stateOfNode(spots.root, { kind: "file", origin }) !== node.fingerprint) throw stale(origin.path)
   }
 }

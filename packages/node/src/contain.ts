@@ -59,25 +59,8 @@ export const withResolved = <A>(root: Root, path: string, use: (place: Place) =>
     use
   )
 
-/** A name in a directory that is held; whether something has that name, nobody looked. */
-export interface Spot {
-  readonly directory: Held
-  readonly name: string
-}
-
-/** Holds only the directory around a resolved path: for work that finds out by itself what is there. */
-export const withSpot = <A>(root: Root, path: string, use: (spot: Spot) => A): A => {
-  const names = path.split("/")
-  const name = names.pop() ?? ""
-  const directory = enterAll(root, path, names)
-  try {
-    return use({ directory, name })
-  } finally {
-    if (directory !== root.held) directory.close()
-  }
-}
-
-const enterAll = (root: Root, path: string, names: ReadonlyArray<string>): Held => {
+/** Holds the directory that names lead to from the root on. */
+export const enterAll = (root: Root, path: string, names: ReadonlyArray<string>): Held => {
   let directory = root.held
   for (const name of names) {
     const outer = directory

@@ -1,4 +1,4 @@
-import { createHash, type Hash } from "node:crypto"
+import { createHash, hash as hashAtOnce, type Hash } from "node:crypto"
 import { constants, fstatSync, readSync, writeSync } from "node:fs"
 
 import { type FileKind, makeToolError, type ToolError } from "@haft/core"
@@ -31,9 +31,11 @@ export const openFile = (root: Root, place: Place): number => {
   }
 }
 
-/** Everything from the descriptor on, up to `maxBytes`. */
-export const readWhole = (descriptor: number, given: string, maxBytes: number): Uint8Array => {
-  const { size } = fstatSync(descriptor)
+/** Everything from the descriptor on, up to `maxBytes`. `size` is what the file had when it was looked at. */
+export const readWhole = (
+  descriptor: number,
+  { given, size, maxBytes }: { readonly given: string; readonly size: number; readonly maxBytes: number }
+): Uint8Array => {
   if (size > maxBytes) throw tooLarge(given, size, maxBytes)
   let content = Buffer.allocUnsafeSlow(size)
   let filled = 0
@@ -86,8 +88,11 @@ const nextTurn: Effect.Effect<void> = Effect.callback((resume) => {
 export const newHash = (): Hash => createHash("sha256")
 export const fingerprintOf = (hash: Hash): string => `sha256:${hash.digest("hex")}`
 
+export const fingerprintBytes = (bytes: Uint8Array): string => `sha256:${hashAtOnce("sha256", bytes)}`
+
 /** The fingerprint of content that is not on disk. */
 export const fingerprintContent = (content: Iterable<Uint8Array>): string => {
+  if (Array.isArray(content) && content.length === 1) return fingerprintBytes(content[0] as Uint8Array)
   const hash = newHash()
   for (const piece of content) hash.update(piece)
   return fingerprintOf(hash)

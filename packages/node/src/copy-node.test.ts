@@ -7,6 +7,7 @@ import { contentsOf, makeWorkspaces } from "../test/workspaces.ts"
 import { openRoot } from "./contain.ts"
 import { copyNode } from "./copy-node.ts"
 import { doStep, stage } from "./disk.ts"
+import { withSpots } from "./spots.ts"
 import { stepsFor } from "./steps.ts"
 import { openView } from "./view.ts"
 
@@ -25,8 +26,10 @@ it("copies a tree with its modes and links to where a rename does not reach, and
   view.top.children.set("copy", copyNode(view, node))
   view.top.children.set("d", undefined)
   const { staged, steps, rubbish } = stepsFor(view, "0123456789abcdef")
-  for (const one of staged) stage(root, one)
-  for (const step of steps) doStep(root, step, { again: false })
+  withSpots(root, (spots) => {
+    for (const one of staged) stage(spots, one, { early: false })
+    for (const step of steps) doStep(spots, step)
+  })
   expect(rubbish).toHaveLength(1)
   const { [rubbish[0] ?? ""]: aside, ...found } = contentsOf(directory)
   expect(aside).toBe(null)

@@ -15,82 +15,127 @@ import {
   readdirSync,
   renameSync,
   rmdirSync,
+  type Stats,
   symlinkSync,
   unlinkSync
 } from "node:fs"
 
-import { type Place, type Root, type Spot, withResolved, withSpot } from "./contain.ts"
+import { type Place, type Root, withResolved } from "./contain.ts"
 import { chunksOf, openFile, writeFully } from "./content.ts"
 import { isErrno } from "./errno.ts"
 import { type Identity, identityOf, isSame } from "./identity.ts"
 import { stale } from "./plan.ts"
+import { pathOf, type Spots } from "./spots.ts"
 import type { Staged, Step } from "./steps.ts"
 import { below, type Technique } from "./technique.ts"
+import { isTemporaryName } from "./temporary-name.ts"
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_RDONLY } = constants
 const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0
 const O_DIRECTORY = constants.O_DIRECTORY ?? 0
 
-/** Writes a staged file or link under its temporary name. A file's descriptor is left open, to be synced. */
+/**
+ * Writes a staged file or link under its temporary name. A file's descriptor is left open, to be synced; `early`
+ * gets the system to begin with that at once where it can, so that many files are under way together.
+ */
 export const stage = (
-  root: Root,
-  { path, node }: Staged
-): { readonly descriptor: number | undefined; readonly identity: Identity } =>
-  withSpot(root, path, (spot) => {
-    const target = pathOf(spot)
-    if (node.kind !== "file") {
-      symlinkSync(node.target ?? "", target)
-      return { descriptor: undefined, identity: identityOf(lstatSync(target)) }
-    }
-    const descriptor = openSync(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
-    try {
-      for (const piece of node.content ?? []) writeFully(descriptor, piece)
-      if (node.owner !== undefined) giveTo(descriptor, node.owner)
-      const stats = fstatSync(descriptor)
-      if (node.mode !== undefined && node.mode !== (stats.mode & 0o7777)) fchmodSync(descriptor, node.mode)
-      return { descriptor, identity: identityOf(stats) }
-    } catch (error) {
-      closeSync(descriptor)
-      throw error
-    }
-  })
+  spots: Spots,
+  { path, node }: Staged,
+  { early }: { readonly early: boolean }
+): { readonly descriptor: number | undefined; readonly identity: Identity } => {
+  const target = pathOf(spots.at(path))
+  if (node.kind !== "file") {
+    symlinkSync(node.target ?? "", target)
+    return { descriptor: undefined, identity: identityOf(lstatSync(target)) }
+  }
+  let descriptor = openSync(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
+  try {
+    // ext4 takes a file that was cut to nothing for one that is being replaced, and writes it out when it is closed.
+    if (early) ftruncateSync(descriptor, 0)
+    for (const piece of node.content ?? []) writeFully(descriptor, piece)
+    if (early) descriptor = exchanged(descriptor, target)
+    const stats = fstatSync(descriptor)
+    if (node.owner !== undefined) giveTo(descriptor, stats, node.owner)
+    if (node.mode !== undefined && node.mode !== (stats.mode & 0o7777)) fchmodSync(descriptor, node.mode)
+    return { descriptor, identity: identityOf(stats) }
+  } catch (error) {
+    closeSync(descriptor)
+    throw error
+  }
+}
+
+/** Another descriptor of the same file, with the first one closed. */
+const exchanged = (descriptor: number, path: string): number => {
+  const other = openSync(path, O_RDONLY | O_NOFOLLOW)
+  closeSync(descriptor)
+  return other
+}
 
 /**
- * Does a step. `again` is for steps that a host which died may have done before: what is done already is
- * passed over, where the first time it means that somebody else changed the workspace meanwhile.
+ * Does a step for the first time. The names themselves tell whether it can be done; what does not look as planned
+ * means that somebody else changed the workspace meanwhile.
  */
-export const doStep = (root: Root, step: Step, { again }: { readonly again: boolean }): void => {
+export const doStep = (spots: Spots, step: Step): void => {
+  switch (step.do) {
+    case "set_aside": {
+      const asideSpot = spots.at(step.aside)
+      const aside = pathOf(asideSpot)
+      const path = pathOf(spots.at(step.path))
+      if (!isTemporaryName(asideSpot.name) && lookAt(aside) !== undefined) throw stale(step.aside)
+      const found = lookAt(path)
+      if (found === undefined || !isSame(identityOf(found), step.identity)) throw stale(step.path)
+      renameSync(path, aside)
+      if (found.isDirectory()) spots.forget()
+      return
+    }
+    case "make_directory": {
+      const path = pathOf(spots.at(step.path))
+      unlessTaken(step.path, () => mkdirSync(path))
+      if (step.mode !== undefined) chmodSync(path, step.mode)
+      return
+    }
+    case "put_in_place": {
+      const from = pathOf(spots.at(step.from))
+      const path = pathOf(spots.at(step.path))
+      if (step.over === undefined) return placeNew(spots, step.path, { from, path })
+      if (step.kept !== undefined) keepName(path, pathOf(spots.at(step.kept)))
+      return renameSync(from, path)
+    }
+    case "overwrite":
+      return redoStep(spots.root, step)
+  }
+}
+
+/** Does a step that a host which died may have done before: what is done already is passed over. */
+export const redoStep = (root: Root, step: Step): void => {
   switch (step.do) {
     case "set_aside":
       return withResolved(root, step.aside, (aside) => {
-        if (aside.found !== undefined && again) return
-        if (aside.found !== undefined) throw stale(aside.path)
+        if (aside.found !== undefined) return
         withResolved(root, step.path, (place) => {
           const isIt = place.found !== undefined && isSame(identityOf(place.found.stats), step.identity)
           if (isIt) renameSync(pathOf(place), pathOf(aside))
-          else if (!again) throw stale(step.path)
         })
       })
     case "make_directory":
       return withResolved(root, step.path, (place) => {
-        if (place.found !== undefined && again) return
-        if (place.found !== undefined) throw stale(step.path)
+        if (place.found !== undefined) return
         mkdirSync(pathOf(place))
         if (step.mode !== undefined) chmodSync(pathOf(place), step.mode)
       })
     case "put_in_place":
-      if (step.replaces && !again) return replace(root, step)
       return withResolved(root, step.from, (from) => {
-        if (from.found === undefined && again) return
+        if (from.found === undefined) return
         withResolved(root, step.path, (place) => {
-          if (!step.replaces) return placeNew(from, place, again)
+          if (step.over === undefined) return placeAgain(from, place)
+          if (place.found === undefined || !isSame(identityOf(place.found.stats), step.over)) throw stale(step.path)
           if (step.kept !== undefined) keepFile(root, step.kept, place)
           renameSync(pathOf(from), pathOf(place))
         })
       })
     case "overwrite":
       return withResolved(root, step.from, (from) => {
-        if (from.found === undefined && again) return
+        if (from.found === undefined) return
         withResolved(root, step.path, (place) => {
           copyFile(root, step.kept, place)
           overwrite(root, from, place)
@@ -115,22 +160,26 @@ export const undoStep = (root: Root, step: Step): void => {
         if (place.found !== undefined) ignoring(() => rmdirSync(pathOf(place)), "ENOTEMPTY", "EEXIST", "ENOTDIR")
       })
     case "put_in_place":
-      return withResolved(root, step.from, (from) => {
-        if (from.found !== undefined) return
-        if (step.kept !== undefined) {
-          return withResolved(root, step.kept, (kept) => {
-            if (kept.found === undefined) return
-            withResolved(root, step.path, (place) => renameSync(pathOf(kept), pathOf(place)))
-          })
-        }
+      return withResolved(root, step.from, (from) =>
         withResolved(root, step.path, (place) => {
-          const isIt =
+          if (from.found !== undefined) {
+            // It got its own name and still had the temporary one.
+            const isBoth =
+              place.found !== undefined && isSame(identityOf(place.found.stats), identityOf(from.found.stats))
+            if (isBoth) unlinkSync(pathOf(place))
+          } else if (step.kept !== undefined) {
+            withResolved(root, step.kept, (kept) => {
+              if (kept.found !== undefined) renameSync(pathOf(kept), pathOf(place))
+            })
+          } else if (
             place.found !== undefined &&
             step.identity !== undefined &&
             isSame(identityOf(place.found.stats), step.identity)
-          if (isIt) renameSync(pathOf(place), pathOf(from))
+          ) {
+            renameSync(pathOf(place), pathOf(from))
+          }
         })
-      })
+      )
     case "overwrite":
       return withResolved(root, step.kept, (kept) => {
         if (kept.found !== undefined) withResolved(root, step.path, (place) => overwrite(root, kept, place))
@@ -139,9 +188,8 @@ export const undoStep = (root: Root, step: Step): void => {
 }
 
 /** Removes something that a commit left under a temporary name, and everything in it. */
-export const discard = (root: Root, path: string): void => {
-  const isGone = withSpot(root, path, (spot) => unlinkIfFile(pathOf(spot)))
-  if (!isGone) discardDirectory(root, path)
+export const discard = (spots: Spots, path: string): void => {
+  if (!unlinkIfFile(pathOf(spots.at(path)))) discardDirectory(spots.root, path)
 }
 
 const unlinkIfFile = (path: string): boolean => {
@@ -178,40 +226,48 @@ export const syncDirectory = (root: Root, path: string): void => {
   })
 }
 
-const pathOf = ({ directory, name }: Spot): string => `${directory.base}/${name}`
-
-/** The first time, a replacement needs no look at what is there: the names themselves say what is missing. */
-const replace = (root: Root, { from, path, kept }: Extract<Step, { readonly do: "put_in_place" }>): void =>
-  withSpot(root, from, (source) =>
-    withSpot(root, path, (target) => {
-      if (kept !== undefined) withSpot(root, kept, (keeping) => keepName(pathOf(target), pathOf(keeping)))
-      renameSync(pathOf(source), pathOf(target))
-    })
-  )
+const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false })
 
 const keepName = (path: string, kept: string): void => {
   try {
     linkSync(path, kept)
   } catch (error) {
-    if (!isErrno(error, "EPERM", "ENOTSUP", "ENOSYS", "EMLINK")) throw error
+    if (!isWithoutLinks(error)) throw error
     copyFileSync(path, kept, constants.COPYFILE_EXCL)
   }
 }
 
 // A link fails where a rename would silently replace what somebody put there a moment ago.
-const placeNew = (from: Place, place: Place, again: boolean): void => {
-  if (from.found?.stats.isFile() !== true) {
-    if (place.found !== undefined) throw stale(place.path)
-    return renameSync(pathOf(from), pathOf(place))
-  }
+const placeNew = (
+  spots: Spots,
+  given: string,
+  { from, path }: { readonly from: string; readonly path: string }
+): void => {
   try {
-    linkSync(pathOf(from), pathOf(place))
+    unlessTaken(given, () => linkSync(from, path))
   } catch (error) {
-    if (isErrno(error, "EPERM", "ENOTSUP", "ENOSYS", "EMLINK")) return renameSync(pathOf(from), pathOf(place))
-    if (!isErrno(error, "EEXIST")) throw error
-    if (!again) throw stale(place.path)
-    if (lstatSync(pathOf(place)).ino !== from.found.stats.ino) return renameSync(pathOf(from), pathOf(place))
+    if (!isWithoutLinks(error)) throw error
+    if (lookAt(path) !== undefined) throw stale(given)
+    renameSync(from, path)
+    return spots.forget()
   }
+  unlinkSync(from)
+}
+
+/** What the system says where a second name can't be had: for a directory, and on some disks for anything. */
+const isWithoutLinks = (error: unknown): boolean => isErrno(error, "EPERM", "ENOTSUP", "ENOSYS", "EMLINK")
+
+const unlessTaken = (path: string, work: () => void): void => {
+  try {
+    work()
+  } catch (error) {
+    throw isErrno(error, "EEXIST") ? stale(path) : error
+  }
+}
+
+const placeAgain = (from: Place, place: Place): void => {
+  if (place.found === undefined) return renameSync(pathOf(from), pathOf(place))
+  if (place.found.stats.ino !== from.found?.stats.ino) throw stale(place.path)
   unlinkSync(pathOf(from))
 }
 
@@ -249,8 +305,12 @@ const overwrite = (root: Root, from: Place, place: Place): void => {
   }
 }
 
-const giveTo = (descriptor: number, { uid, gid }: { readonly uid: number; readonly gid: number }): void => {
-  if (process.getuid?.() === uid && process.getgid?.() === gid) return
+const giveTo = (
+  descriptor: number,
+  now: { readonly uid: number; readonly gid: number },
+  { uid, gid }: { readonly uid: number; readonly gid: number }
+): void => {
+  if (now.uid === uid && now.gid === gid) return
   ignoring(() => fchownSync(descriptor, uid, gid), "EPERM", "ENOSYS", "EINVAL")
 }
 

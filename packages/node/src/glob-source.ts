@@ -54,7 +54,8 @@ const readIgnoreFile = (root: Root, path: string): Uint8Array | undefined =>
     if (place.found?.stats.isFile() !== true || place.found.stats.size > maximumIgnoreFile) return undefined
     const descriptor = openFile(root, place)
     try {
-      return readWhole(descriptor, path, maximumIgnoreFile)
+      const { size } = place.found.stats
+      return readWhole(descriptor, { given: path, size, maxBytes: maximumIgnoreFile })
     } finally {
       closeSync(descriptor)
     }

@@ -2,11 +2,12 @@ import { accessSync, constants } from "node:fs"
 
 import { type Change, type ChangedPath, makeToolError, type SymlinkPolicy, type ToolError } from "@haft/core"
 
-import { withPlace, withSpot } from "./contain.ts"
+import { withPlace } from "./contain.ts"
 import { fingerprintContent } from "./content.ts"
 import { copyNode } from "./copy-node.ts"
 import { fromErrno, isDirectory, notADirectory, notARegularFile, notFound } from "./errno.ts"
 import type { Recorded } from "./history.ts"
+import { pathOf, withSpots } from "./spots.ts"
 import {
   type Content,
   type DirectoryNode,
@@ -14,6 +15,7 @@ import {
   join,
   modeOf,
   type Node,
+  type Origin,
   stateOfNode,
   type View
 } from "./view.ts"
@@ -77,7 +79,7 @@ function* planOne(planner: Planner, change: PlannedChange): Generator<void, void
 
 const planWrite = (planner: Planner, change: Extract<PlannedChange, { readonly kind: "write" }>): void => {
   const { view, options, changed, recorded } = planner
-  const names = locate(planner, change.path)
+  const names = locate(planner, change.path, { read: true })
   if (names.length === 0) throw isDirectory(change.path)
   const path = names.join("/")
   const parent = parentOf(planner, names, { given: change.path, create: change.createDirectories === true })
@@ -87,7 +89,7 @@ const planWrite = (planner: Planner, change: Extract<PlannedChange, { readonly k
   if (old !== undefined && old.kind !== "file") throw notARegularFile(change.path)
   const before = stateOfNode(view.root, old)
   checkBase(change, before)
-  if (old?.origin !== undefined) checkWritable(view, old.origin.path, change.path)
+  if (old?.origin !== undefined) checkWritable(view, old.origin, change.path)
   const after = fingerprintContent(change.content)
   const mode = change.mode ?? modeOf(old)
   if (before === after && mode === modeOf(old)) return
@@ -144,7 +146,7 @@ function* planGone(planner: Planner, node: Node, path: string, given: string): G
   const { view, options, changed, recorded } = planner
   if (node.kind === "directory") {
     const inside = view.names(node)
-    if (inside.length > 0 && node.origin !== undefined) checkWritable(view, node.origin.path, given)
+    if (inside.length > 0 && node.origin !== undefined) checkWritable(view, node.origin, given)
     for (const name of inside) {
       const child = view.child(node, name)
       if (child !== undefined) yield* planGone(planner, child, join(path, name), given)
@@ -239,8 +241,8 @@ const planRemoval = (planner: Planner, path: string): void => {
 const locate = (
   { view, options }: Planner,
   path: string,
-  { follow = true }: { readonly follow?: boolean } = {}
-): ReadonlyArray<string> => (options.exact ? path.split("/") : view.locate(path, { follow }))
+  how: { readonly follow?: boolean; readonly read?: boolean } = {}
+): ReadonlyArray<string> => (options.exact ? path.split("/") : view.locate(path, how))
 
 /** The directory that a path lies in; made in the view when it is missing and may be made. */
 const parentOf = (
@@ -314,14 +316,17 @@ const checkBase = (change: { readonly path: string; readonly base?: string }, st
   if (change.base !== undefined && change.base !== state) throw stale(change.path)
 }
 
-const checkWritable = (view: View, path: string, given: string): void =>
-  withSpot(view.root, path, ({ directory, name }) => {
+const checkWritable = (view: View, { path, owner, mode }: Origin, given: string): void => {
+  // For the owner the mode says it all; others may have rights that it does not show.
+  if (owner.uid === process.geteuid?.() && (mode & 0o200) !== 0) return
+  withSpots(view.root, (spots) => {
     try {
-      accessSync(`${directory.base}/${name}`, constants.W_OK)
+      accessSync(pathOf(spots.at(path)), constants.W_OK)
     } catch (error) {
       throw fromErrno(error, given)
     }
   })
+}
 
 export const stale = (path: string): ToolError<"stale_file"> =>
   makeToolError("stale_file", `${path} has changed since it was read; nothing was changed`, {

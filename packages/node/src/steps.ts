@@ -15,9 +15,9 @@ export type Step =
       readonly do: "put_in_place"
       readonly from: string
       readonly path: string
-      /** True when a file is there that goes. */
-      readonly replaces: boolean
-      /** Where the replaced file is kept until all is done. */
+      /** The file there that goes. */
+      readonly over?: Identity
+      /** Where that one is kept until all is done. */
       readonly kept?: string
       readonly identity?: Identity
     }
@@ -75,22 +75,22 @@ export const stepsFor = (view: View, commit: string): Steps => {
     const aside = asideOf.get(node)
     if (aside !== undefined) {
       const identity = node.origin?.identity
-      arriving.push({ do: "put_in_place", from: aside, path, replaces: false, ...(identity && { identity }) })
+      arriving.push({ do: "put_in_place", from: aside, path, ...(identity && { identity }) })
       continue
     }
     if (node.kind === "directory") continue
     const from = temporaryFor(path)
     staged.push({ path: from, target: path, node })
     const isOver = over?.kind === "file" && replaced.has(over) && !final.has(over)
-    if (!isOver) {
-      arriving.push({ do: "put_in_place", from, path, replaces: false })
+    if (!isOver || over.origin === undefined) {
+      arriving.push({ do: "put_in_place", from, path })
       continue
     }
     const kept = temporaryFor(path)
     rubbish.push(kept)
-    const isShared = (over.origin?.links ?? 1) > 1
+    const { links, identity } = over.origin
     arriving.push(
-      isShared ? { do: "overwrite", from, path, kept } : { do: "put_in_place", from, path, kept, replaces: true }
+      links > 1 ? { do: "overwrite", from, path, kept } : { do: "put_in_place", from, path, kept, over: identity }
     )
   }
   return { staged, steps: [...leaving, ...arriving], rubbish, involved }

@@ -3,7 +3,7 @@ import { closeSync, readdirSync } from "node:fs"
 import type { SymlinkPolicy } from "@haft/core"
 
 import { type Place, readLink, type Root, withPlace, withResolved } from "./contain.ts"
-import { fingerprintContent, fingerprintDescriptor, openFile, readWhole } from "./content.ts"
+import { fingerprintBytes, fingerprintContent, fingerprintDescriptor, openFile, readWhole } from "./content.ts"
 import { isErrno, notADirectory, notFound } from "./errno.ts"
 import { identityOf, type Identity } from "./identity.ts"
 import { isTemporaryName } from "./temporary-name.ts"
@@ -64,8 +64,14 @@ export interface View {
   readonly top: DirectoryNode
   /** Everything that was found on disk. */
   readonly loaded: ReadonlyArray<Node>
-  /** A caller's path as names from the root on. A link at its end is followed, unless the plan has replaced it. */
-  readonly locate: (given: string, options?: { readonly follow?: boolean }) => ReadonlyArray<string>
+  /**
+   * A caller's path as names from the root on. A link at its end is followed, unless the plan has replaced it.
+   * `read` takes the fingerprint of a file that is found in the same go.
+   */
+  readonly locate: (
+    given: string,
+    options?: { readonly follow?: boolean; readonly read?: boolean }
+  ) => ReadonlyArray<string>
   readonly find: (names: ReadonlyArray<string>) => Node | undefined
   readonly child: (directory: DirectoryNode, name: string) => Node | undefined
   /** The names in a directory, sorted. */
@@ -122,8 +128,28 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
     }
   }
 
+  /** The directory that a path lies in, if somebody has looked at it and it is where it was. */
+  const knownParent = (names: ReadonlyArray<string>): DirectoryNode | undefined => {
+    let directory: Node | undefined = top
+    for (const name of names.slice(0, -1)) {
+      if (directory?.kind === "directory") directory = directory.children.get(name)
+    }
+    const path = names.length > 1 ? names.slice(0, -1).join("/") : "."
+    return directory?.kind === "directory" && directory.origin?.path === path ? directory : undefined
+  }
+
+  /** Remembers what was found at a place while it is held. */
+  const adopt = (place: Place, names: ReadonlyArray<string>, read: boolean): void => {
+    if (place.found === undefined || names.length === 0) return
+    if (names.length > 1 && knownParent(names) === undefined) lookAlong(names)
+    const home = knownParent(names)
+    if (home === undefined || home.children.has(place.name)) return
+    const node = remember({ ...place, home })
+    if (read && node?.kind === "file") readSmall(root, node, place)
+  }
+
   const find = (names: ReadonlyArray<string>): Node | undefined => {
-    if (names.length > 2) lookAlong(names)
+    if (names.length > 2 && knownParent(names) === undefined) lookAlong(names)
     return names.reduce<Node | undefined>(
       (node, name) => (node?.kind === "directory" ? child(node, name) : undefined),
       top
@@ -136,11 +162,11 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
     loaded,
     find,
     child,
-    locate: (given, { follow = true } = {}) => {
+    locate: (given, { follow = true, read = false } = {}) => {
       const direct = withPlace(root, given, { symlinks, follow: false }, (place) => {
-        const isNew = place.path === place.name && place.found !== undefined && !top.children.has(place.name)
-        if (isNew) remember({ ...place, home: top })
-        return namesOf(place.path)
+        const names = namesOf(place.path)
+        adopt(place, names, read)
+        return names
       })
       if (!follow) return direct
       const node = find(direct)
@@ -194,13 +220,26 @@ const namesOf = (path: string): ReadonlyArray<string> => (path === "." ? [] : pa
 const smallBytes = 64 * 1024
 
 const fingerprintOnDisk = (root: Root, node: FileNode): string =>
-  withFile(root, node, (descriptor) => {
-    const size = node.origin?.size ?? 0
-    if (size > smallBytes) return fingerprintDescriptor(descriptor)
-    const content = readWhole(descriptor, node.origin?.path ?? "", Infinity)
-    if (content.length === size) node.small = content
-    return fingerprintContent([content])
-  })
+  withFile(root, node, (descriptor) => fingerprintOpen(node, descriptor))
+
+const fingerprintOpen = (node: FileNode, descriptor: number): string => {
+  const size = node.origin?.size ?? 0
+  if (size > smallBytes) return fingerprintDescriptor(descriptor)
+  const content = readWhole(descriptor, { given: node.origin?.path ?? "", size, maxBytes: Infinity })
+  if (content.length === size) node.small = content
+  return fingerprintBytes(content)
+}
+
+/** Takes the fingerprint of a small file at a place that is held anyway. */
+const readSmall = (root: Root, node: FileNode, place: Place): void => {
+  if ((node.origin?.size ?? 0) > smallBytes) return
+  const descriptor = openFile(root, place)
+  try {
+    node.fingerprint = fingerprintOpen(node, descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
 
 const listNames = ({ found, given }: Place): ReadonlyArray<string> => {
   if (found === undefined) throw notFound(given)

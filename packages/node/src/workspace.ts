@@ -27,7 +27,7 @@ import { openCommitJournal } from "./commit-journal.ts"
 import { commitChanges, type CommitRequest, type CommitSettings, recover } from "./commit.ts"
 import { openRoot, type Place, type Root, withPlace } from "./contain.ts"
 import {
-  fingerprintContent,
+  fingerprintBytes,
   fingerprintOf,
   inSlices,
   repeatUntilDone,
@@ -152,7 +152,7 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
       at<Omit<FileSnapshot, "fingerprint">, ReadError | ToolError<"file_too_large">>(given, (place) => ({
         content: readPlace(root, place, maxBytes),
         info: infoOf(place)
-      })).pipe(Effect.map((read) => ({ ...read, fingerprint: fingerprintContent([read.content]) }))),
+      })).pipe(Effect.map((read) => ({ ...read, fingerprint: fingerprintBytes(read.content) }))),
     scan: readInSlices,
     list: (given) => at(given, (place) => inDirectory(place, () => readEntries(heldBase(place)))),
     walk: (given, visit) =>
@@ -287,7 +287,8 @@ interface Opened {
 const readPlace = (root: Root, place: Place, maxBytes: number): Uint8Array => {
   const descriptor = openFile(root, place)
   try {
-    return readWhole(descriptor, place.given, Math.min(maxBytes, maximumRead))
+    const { given, found } = place
+    return readWhole(descriptor, { given, size: found?.stats.size ?? 0, maxBytes: Math.min(maxBytes, maximumRead) })
   } finally {
     closeSync(descriptor)
   }

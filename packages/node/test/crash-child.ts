@@ -1,7 +1,7 @@
 // The engine of a host that changes files over and over until somebody kills it, or once, killing itself at a
 // chosen moment. It is put together by hand and has little else, so that hundreds of them start quickly.
 // Arguments: root, state, the number of the step to die at (0: never), which version to begin with (none: only
-// tidy up after the host before).
+// tidy up after the host before), whether to wait for the disk (durable).
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 
@@ -11,7 +11,7 @@ import { openRoot } from "../src/contain.ts"
 import { openHistory } from "../src/history.ts"
 import { changesTo, type Version } from "./crash-plan.ts"
 
-const [directory = "", state = "", dieAt = "0", begin = "new"] = process.argv.slice(2)
+const [directory = "", state = "", dieAt = "0", begin = "new", waiting = ""] = process.argv.slice(2)
 let steps = 0
 const onStep = () => {
   if (++steps === Number(dieAt)) process.kill(process.pid, "SIGKILL")
@@ -19,7 +19,7 @@ const onStep = () => {
 
 mkdirSync(state, { recursive: true })
 const root = openRoot(directory)
-const durable = false
+const durable = waiting === "durable"
 const settings: CommitSettings = {
   root,
   durable,
