@@ -1,4 +1,14 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  unlinkSync
+} from "node:fs"
 import { join } from "node:path"
 
 import { isToolError } from "@haft/core"
@@ -53,8 +63,14 @@ export const openCommitJournal = (options: {
   const file = (id: string, state: "sweep" | "commit" | "abort") => join(directory, `${id}.${state}`)
   const known = new Map<string, Set<string>>()
   const forget = (id: string, states: Iterable<string> = known.get(id) ?? []) => {
-    // Where there was no room for the file, there is none to remove.
-    for (const state of states) rmSync(join(directory, `${id}.${state}`), { force: true })
+    for (const state of states) {
+      try {
+        unlinkSync(join(directory, `${id}.${state}`))
+      } catch (error) {
+        // Where there was no room for the file, there is none to remove.
+        if (!isErrno(error, "ENOENT")) throw error
+      }
+    }
     known.delete(id)
   }
   const syncJournal = () => {

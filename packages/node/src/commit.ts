@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto"
+import { randomUUID } from "node:crypto"
 import { closeSync, fsyncSync, lstatSync } from "node:fs"
 
 import { type ApprovedState, type ChangedPath, isToolError, type SymlinkPolicy } from "@haft/core"
@@ -52,7 +52,7 @@ export function* commitChanges(
   const gathered = history.gather()
   const { symlinks, exact } = request
   const { changed, recorded } = yield* planChanges(view, request.changes, { symlinks, exact, keep: gathered.keep })
-  const id = randomBytes(8).toString("hex")
+  const id = randomUUID().replaceAll("-", "").slice(0, 16)
   const steps = stepsFor(view, id)
   if (steps.steps.length === 0) return changed
   const { call, run, tool, at, undoes } = request

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto"
+import { randomUUID } from "node:crypto"
 import { readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs"
 
 import { isErrno } from "./errno.ts"
@@ -8,7 +8,7 @@ import { isErrno } from "./errno.ts"
  * file that names its owner, so that the lock of a process that died can be taken over.
  */
 export const takeLock = (path: string): (() => void) | undefined => {
-  const mark = `${process.pid} ${ownStart} ${randomBytes(6).toString("hex")}\n`
+  const mark = `${process.pid} ${ownStart} ${randomUUID()}\n`
   if (!createIfFree(path, mark)) {
     const holder = readIfThere(path)
     if (holder !== undefined && isAlive(path, holder)) return undefined
@@ -32,7 +32,7 @@ const createIfFree = (path: string, mark: string): boolean => {
 
 // Moved aside and looked at again: when somebody else was quicker and it is a living lock by now, it goes back.
 const breakLock = (path: string, holder: string): void => {
-  const aside = `${path}.${randomBytes(6).toString("hex")}`
+  const aside = `${path}.${randomUUID()}`
   try {
     renameSync(path, aside)
   } catch (error) {
