@@ -169,8 +169,8 @@ const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
   if (second === undefined) {
     if (step.do === "overwrite") return undefined
     if (step.do !== "put_in_place") return steps
-    const { kept, ...alone } = step
-    return [alone]
+    const { from, path, over } = step
+    return [{ do: "put_in_place", from, path, ...(over && { over }) }]
   }
   // A move to a free place is one rename, unless only the case changes: then the place may not look free.
   const isMove = step.do === "set_aside" && second.do === "put_in_place" && second.from === step.aside
