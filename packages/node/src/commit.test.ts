@@ -296,7 +296,7 @@ describe("undo", () => {
     await commit(root, [write("a.txt", "a2"), write("b.txt", "b2")], inCall("c1"))
     writeFileSync(join(root, "b.txt"), "by hand")
     const error = await inWorkspace(root, (workspace) => Effect.flip(workspace.undo()))
-    expect([error.code, error.details]).toEqual(["stale_file", { path: "b.txt" }])
+    expect([error.code, error.details]).toEqual(["stale_file", { path: "b.txt", paths: ["b.txt"] }])
     expect(contentsOf(root)).toEqual({ "a.txt": "a2", "b.txt": "by hand", "m.txt": "m" })
     await commit(root, [{ kind: "delete", path: "m.txt" }], inCall("c2"))
     writeFileSync(join(root, "m.txt"), "new")

@@ -8,9 +8,10 @@ import {
   type UndoTarget
 } from "@haft/core"
 
+import type { Root } from "./contain.ts"
 import type { Entry, History, Recorded } from "./history.ts"
-import type { PlannedChange } from "./plan.ts"
-import type { Content } from "./view.ts"
+import { planChanges, type PlannedChange } from "./plan.ts"
+import { type Content, openView } from "./view.ts"
 
 type What = UndoTarget | undefined
 
@@ -42,10 +43,32 @@ export const planUndo = (history: History, what: What): UndoPlan => {
   }
 }
 
-/** The same for somebody who wants to see it first. */
-export const previewUndo = (history: History, what: What): UndoPreview => {
+/** The same for somebody who wants to see it first. Fails where the undo itself would. */
+export function* previewUndo(root: Root, history: History, what: What): Generator<void, UndoPreview> {
   const { changes, report } = planUndo(history, what)
+  const changed = yield* changedSince(root, changes)
+  if (changed.length > 0) throw changedError(changed)
   return { ...report, changes: changes.map(shown) }
+}
+
+/** The paths that stand in the way of going back, because somebody changed them since. */
+export function* changedSince(
+  root: Root,
+  changes: ReadonlyArray<PlannedChange>
+): Generator<void, ReadonlyArray<string>> {
+  const view = openView(root, "deny")
+  const options = { symlinks: "deny", exact: true, keep: () => {} } as const
+  const changed = new Set<string>()
+  for (const change of changes) {
+    try {
+      yield* planChanges(view, [change], options)
+    } catch (error) {
+      const failure = asUndoError(error)
+      if (failure.code !== "stale_file") throw failure
+      changed.add(String(failure.details?.["path"]))
+    }
+  }
+  return [...changed].toSorted((one, other) => (one < other ? -1 : 1))
 }
 
 const shownBytes = 1024 * 1024
@@ -83,15 +106,21 @@ const contentUpTo = (content: Content, maximum: number): Uint8Array | undefined 
 export const asUndoError = (error: unknown): ToolError => {
   if (!isToolError(error)) throw error
   if (error.code === "no_history" || error.code === "write_failed") return error
-  const path = typeof error.details?.["path"] === "string" ? error.details["path"] : "a file"
-  return makeToolError(
-    "stale_file",
-    `${path} has changed since, so going back would lose that change; nothing was undone`,
-    {
-      suggestion: "Undo what was done after it first, or change the file by hand.",
-      details: { path }
-    }
-  )
+  return changedError([typeof error.details?.["path"] === "string" ? error.details["path"] : "a file"])
+}
+
+const maximumNamed = 20
+
+export const changedError = (paths: ReadonlyArray<string>): ToolError<"stale_file"> => {
+  const named = paths.slice(0, maximumNamed).join(", ") + (paths.length > maximumNamed ? ", …" : "")
+  const what =
+    paths.length === 1
+      ? "has changed since, so going back would lose that change"
+      : "have changed since, so going back would lose those changes"
+  return makeToolError("stale_file", `${named} ${what}; nothing was undone`, {
+    suggestion: "Undo what was done after it first, or change the files by hand.",
+    details: { path: paths[0] ?? "", paths: [...paths] }
+  })
 }
 
 const select = (entries: ReadonlyArray<Entry>, what: What): ReadonlyArray<Entry> => {

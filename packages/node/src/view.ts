@@ -1,4 +1,4 @@
-import { closeSync, readdirSync } from "node:fs"
+import { closeSync, fstatSync, readdirSync } from "node:fs"
 
 import type { SymlinkPolicy } from "@haft/core"
 
@@ -220,22 +220,22 @@ const namesOf = (path: string): ReadonlyArray<string> => (path === "." ? [] : pa
 const smallBytes = 64 * 1024
 
 const fingerprintOnDisk = (root: Root, node: FileNode): string =>
-  withFile(root, node, (descriptor) => fingerprintOpen(node, descriptor))
+  withFile(root, node, (descriptor) => fingerprintOpen(node, descriptor, fstatSync(descriptor).size))
 
-const fingerprintOpen = (node: FileNode, descriptor: number): string => {
-  const size = node.origin?.size ?? 0
+const fingerprintOpen = (node: FileNode, descriptor: number, size: number): string => {
   if (size > smallBytes) return fingerprintDescriptor(descriptor)
   const content = readWhole(descriptor, { given: node.origin?.path ?? "", size, maxBytes: Infinity })
-  if (content.length === size) node.small = content
+  if (content.length === node.origin?.size) node.small = content
   return fingerprintBytes(content)
 }
 
 /** Takes the fingerprint of a small file at a place that is held anyway. */
 const readSmall = (root: Root, node: FileNode, place: Place): void => {
-  if ((node.origin?.size ?? 0) > smallBytes) return
+  const size = node.origin?.size ?? 0
+  if (size > smallBytes) return
   const descriptor = openFile(root, place)
   try {
-    node.fingerprint = fingerprintOpen(node, descriptor)
+    node.fingerprint = fingerprintOpen(node, descriptor, size)
   } finally {
     closeSync(descriptor)
   }

@@ -45,7 +45,7 @@ import { takeLock } from "./lock-file.ts"
 import type { PlannedChange } from "./plan.ts"
 import { stateDirectory } from "./state-directory.ts"
 import { type Technique, techniques } from "./technique.ts"
-import { asUndoError, planUndo, previewUndo } from "./undo.ts"
+import { asUndoError, changedError, changedSince, planUndo, previewUndo } from "./undo.ts"
 import { readEntries, startWalk } from "./walk.ts"
 
 export interface NodeWorkspaceOptions {
@@ -207,13 +207,15 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
             try {
               yield* commitChanges(settings, { ...requestOf(call), changes, undoes, exact: true })
             } catch (error) {
-              throw asUndoError(error)
+              const failure = asUndoError(error)
+              const changed = failure.code === "stale_file" ? yield* changedSince(root, changes) : []
+              throw changed.length > 0 ? changedError(changed) : failure
             }
             return report
           })
         )
       ),
-    previewUndo: (what) => attempt(() => previewUndo(history, what))
+    previewUndo: (what) => drive(() => previewUndo(root, history, what))
   }
 }
 

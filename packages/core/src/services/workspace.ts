@@ -142,8 +142,10 @@ export interface WorkspaceService {
   readonly undo: (
     what?: UndoTarget
   ) => Effect.Effect<UndoReport, ToolError<"no_history" | "stale_file" | "write_failed">>
-  /** What {@link undo} would do. Changes nothing. */
-  readonly previewUndo: (what?: UndoTarget) => Effect.Effect<UndoPreview, ToolError<"no_history">>
+  /** What {@link undo} would do. Changes nothing, and fails where a file has changed since, as undoing would. */
+  readonly previewUndo: (
+    what?: UndoTarget
+  ) => Effect.Effect<UndoPreview, ToolError<"no_history" | "stale_file" | "write_failed">>
 }
 
 /** What to take back; the last call that changed something, when absent. */

@@ -17,24 +17,24 @@ export interface UndoTarget {
   readonly run?: string | undefined
 }
 
+export type UndoError = ToolError<"invalid_params" | "no_history" | "stale_file" | "write_failed">
+
 /** Takes changes back, unless a file has changed since. */
 export const undo = Effect.fnUntraced(function* (
   target: UndoTarget
-): Effect.fn.Return<UndoReport, ToolError<"invalid_params" | "no_history" | "stale_file" | "write_failed">, Workspace> {
+): Effect.fn.Return<UndoReport, UndoError, Workspace> {
   const workspace = yield* Workspace
   return yield* workspace.undo(yield* targetOf(target))
 })
 
-/** Every path that an undo would change. */
-export const undonePaths = (
-  target: UndoTarget
-): Effect.Effect<ReadonlyArray<string>, ToolError<"invalid_params" | "no_history">, Workspace> =>
+/** Every path that an undo would change. Fails where one has changed since, so that nobody is asked in vain. */
+export const undonePaths = (target: UndoTarget): Effect.Effect<ReadonlyArray<string>, UndoError, Workspace> =>
   Effect.map(planned(target), ({ paths }) => paths)
 
 /** What an undo would change, file by file, from how the workspace is to how it would be. */
 export const previewUndo = Effect.fnUntraced(function* (
   target: UndoTarget
-): Effect.fn.Return<string, ToolError<"invalid_params" | "no_history">, Workspace> {
+): Effect.fn.Return<string, UndoError, Workspace> {
   const { changes } = yield* planned(target)
   // Newest first: what stands here at the end is how the file will be.
   const results = new Map<string, Result>()
@@ -53,9 +53,7 @@ export const previewUndo = Effect.fnUntraced(function* (
 
 type Result = TextFile | "other content" | "directory" | "symlink" | "absent"
 
-const planned = Effect.fnUntraced(function* (
-  target: UndoTarget
-): Effect.fn.Return<UndoPreview, ToolError<"invalid_params" | "no_history">, Workspace> {
+const planned = Effect.fnUntraced(function* (target: UndoTarget): Effect.fn.Return<UndoPreview, UndoError, Workspace> {
   const workspace = yield* Workspace
   return yield* workspace.previewUndo(yield* targetOf(target))
 })
