@@ -1,5 +1,5 @@
 // Ends commands in every way there is, and counts what survives two seconds.
-// node --conditions=@haft/source bench/src/orphans.ts [trials, 1000] [sandbox: none, bubblewrap, unshare]
+// node --conditions=@haft/source bench/src/orphans.ts [trials, 1000] [sandbox: none, bubblewrap, unshare, docker, podman]
 import { spawn } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,13 +8,21 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
 import { Processes, Sandbox, Workspace } from "@haft/core"
-import { bubblewrapSandbox, nodeProcesses, noSandbox, unshareSandbox } from "@haft/node"
+import { bubblewrapSandbox, containerSandbox, nodeProcesses, noSandbox, unshareSandbox } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 
-const sandboxes = { none: noSandbox, bubblewrap: bubblewrapSandbox, unshare: unshareSandbox }
+// The image is the one that .ci/test-image makes.
+const container = (engine: "docker" | "podman") => () => containerSandbox({ engine, image: "haft-test" })
+const sandboxes = {
+  none: noSandbox,
+  bubblewrap: bubblewrapSandbox,
+  unshare: unshareSandbox,
+  docker: container("docker"),
+  podman: container("podman")
+}
 type Kind = keyof typeof sandboxes
 
 const open = (kind: Kind) => {

@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
+import { promisify } from "node:util"
 
 import {
   Host,
@@ -118,6 +120,16 @@ describe.runIf(isLinux)("commands in the strongest sandbox that works", () => {
     const result = await run("head -c 100000000 /dev/zero | tr '\\0' x")
     expect(result).toMatchObject({ exit_code: 0, stdout_bytes: 100_000_000, omitted_bytes: 99_900_000 })
   })
+
+  it("a flood takes little memory, however long it is", async () => {
+    const bytes = process.env["HAFT_LONG"] === "1" ? 1_000_000_000 : 100_000_000
+    const script = new URL("../test/flood.ts", import.meta.url).pathname
+    const options = ["--expose-gc", "--conditions=@haft/source", script, String(bytes)]
+    const { stdout } = await promisify(execFile)(process.execPath, options)
+    const { printed, growth } = JSON.parse(stdout) as Readonly<Record<string, number>>
+    expect(printed).toBe(bytes)
+    expect(growth).toBeLessThan(64 * 1024 * 1024)
+  }, 300_000)
 
   it("invalid UTF-8 is replaced in the reply and survives in the artifact", async () => {
     const result = await run("printf 'a\\377\\300b'")

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { createInterface } from "node:readline"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -6,12 +6,12 @@ import { promisify } from "node:util"
 
 import { describe, expect, it } from "@effect/vitest"
 import { memoryArtifacts, type ToolError } from "@haft/core"
-import { bubblewrapSandbox, nodeProcesses, unshareSandbox } from "@haft/node"
+import { bubblewrapSandbox, containerSandbox, nodeProcesses, unshareSandbox } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 
-import { type TerminalHost, withTerminals } from "../../test/host.ts"
+import { type TerminalHost, type TerminalHostOptions, withTerminals } from "../../test/host.ts"
 import { loadNative } from "./native.ts"
 import { terminals, Terminals, terminalsConfig } from "./terminals.ts"
 
@@ -283,10 +283,7 @@ describe.concurrent("a terminal", () => {
   )
 })
 
-describe.concurrent.each([
-  ["bubblewrap", bubblewrapSandbox()],
-  ["unshare", unshareSandbox()]
-] as const)("behind %s", (kind, sandbox) => {
+const behind = (kind: string, sandbox: NonNullable<TerminalHostOptions["sandbox"]>): void => {
   const sandboxed = { sandbox }
 
   it.live("a shell has job control: Ctrl-C interrupts the program and leaves the shell", () =>
@@ -315,8 +312,9 @@ describe.concurrent.each([
     withTerminals(
       ({ run, workspace }) =>
         Effect.gen(function* () {
+          // Some engines tell the size a moment after the start.
           const command =
-            "cat note.txt; echo made > made.txt; ls /proc | grep -c '^[0-9]'; ls /sys/class/net 2>/dev/null | grep -vc lo; ls ~/.ssh; stty size"
+            "until stty size 2>/dev/null | grep -q 33; do sleep 0.05; done; cat note.txt; echo made > made.txt; ls /proc | grep -c '^[0-9]'; ls /sys/class/net 2>/dev/null | grep -vc lo; ls ~/.ssh; stty size"
           const { output, exit_code } = yield* run({ command, rows: 33, cols: 99 })
           expect(exit_code).toBe(0)
           const [note, processes, , , size] = output.split("\r\n")
@@ -355,10 +353,30 @@ describe.concurrent.each([
       sandboxed
     )
   )
+}
+
+describe.concurrent("behind bubblewrap", () => {
+  behind("bubblewrap", bubblewrapSandbox())
+})
+
+describe.concurrent("behind unshare", () => {
+  behind("unshare", unshareSandbox())
+})
+
+const image = "haft-test"
+const hasEngine = spawnSync("docker", ["image", "inspect", image]).status === 0
+
+describe.runIf(hasEngine)("behind docker (needs an engine and the image haft-test, see .ci/test-image)", () => {
+  behind("docker", containerSandbox({ engine: "docker", image }))
+
+  it("leaves no container", () => {
+    const words = ["ps", "--all", "--quiet", "--filter", "label=haft.host"]
+    expect(spawnSync("docker", words, { encoding: "utf8" }).stdout).toBe("")
+  })
 })
 
 describe.concurrent("in a process of its own", () => {
-  const rounds = process.env["HAFT_LONG"] === "1" ? 1000 : 100
+  const rounds = process.env["HAFT_LONG"] === "1" ? 1000 : 50
   const measure = async (script: URL, argument: number): Promise<Readonly<Record<string, number>>> => {
     const options = ["--expose-gc", "--conditions=@haft/source", script.pathname, String(argument)]
     const { stdout } = await promisify(execFile)(process.execPath, options)
