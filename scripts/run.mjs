@@ -106,6 +106,13 @@ const tasks = {
   },
   // Attacks, load and faults, for as long as `--for` says.
   stress: () => exec("node", "--conditions=@haft/source", "stress/src/main.ts", ...rest),
+  // A release from beginning to end, on a registry of its own.
+  rehearse: () => exec("node", "scripts/rehearse-release.ts"),
+  // Licences, install scripts, bill of materials, and known holes where the registry can be asked about them.
+  "supply-chain": () => {
+    exec("node", "scripts/supply-chain.ts")
+    run("pnpm", ["audit", "--prod", "--ignore-registry-errors"])
+  },
   exec: () => exec(...rest)
 }
 if (!Object.hasOwn(tasks, task)) {

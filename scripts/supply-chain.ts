@@ -1,0 +1,52 @@
+// What users of haft install with it: how much, under which licences, and whether any of it would run a script. The
+// bill of materials goes to .supply-chain/, as CycloneDX.
+import { execFileSync } from "node:child_process"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+
+/** Licences that ask for nothing but to be named. */
+const fine =
+  /^\(?(MIT|MIT-0|ISC|0BSD|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|BlueOak-1\.0\.0|Python-2\.0|CC0-1\.0|Unlicense)( (AND|OR) .*)?\)?$/
+
+const root = dirname(import.meta.dirname)
+const output = join(root, ".supply-chain")
+mkdirSync(output, { recursive: true })
+const problems: Array<string> = []
+
+interface Licensed {
+  readonly name: string
+  readonly versions: ReadonlyArray<string>
+  readonly paths: ReadonlyArray<string>
+}
+const licences = JSON.parse(pnpm("licenses", "list", "--prod", "--json", "--recursive")) as Record<
+  string,
+  Array<Licensed>
+>
+for (const [licence, packages] of Object.entries(licences)) {
+  console.log(
+    `${licence}: ${packages
+      .map(({ name }) => name)
+      .toSorted()
+      .join(", ")}`
+  )
+  if (!fine.test(licence)) problems.push(`${licence} is on no list: ${packages.map(({ name }) => name).join(", ")}`)
+  for (const { name, paths } of packages) {
+    for (const path of paths) {
+      const { scripts = {} } = JSON.parse(readFileSync(join(path, "package.json"), "utf8")) as { scripts?: object }
+      const run = ["preinstall", "install", "postinstall"].filter((script) => script in scripts)
+      if (run.length > 0) problems.push(`${name} runs a script when it is installed: ${run.join(", ")}`)
+    }
+  }
+}
+
+const bill = pnpm("sbom", "--sbom-format", "cyclonedx", "--prod")
+writeFileSync(join(output, "sbom.cdx.json"), bill)
+const { components } = JSON.parse(bill) as { readonly components: ReadonlyArray<unknown> }
+console.log(`${components.length} components are in .supply-chain/sbom.cdx.json`)
+
+for (const problem of problems) console.error(`✗ ${problem}`)
+process.exitCode = problems.length === 0 ? 0 : 1
+
+function pnpm(...args: ReadonlyArray<string>): string {
+  return execFileSync("pnpm", args, { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 })
+}

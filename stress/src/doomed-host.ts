@@ -1,0 +1,16 @@
+// A host that patches several files to and fro, says so after each patch, and waits to be killed. ROOT STATE
+import { openHost } from "@haft/core/promise"
+import { standardHost } from "haft"
+
+const [root = "", state = ""] = process.argv.slice(2)
+
+const files = ["a.txt", "sub/b.txt", "sub/deep/c.txt", "d.txt"]
+const patchTo = (from: string, to: string): string =>
+  files.map((file) => `--- a/${file}\n+++ b/${file}\n@@ -1 +1 @@\n-${from}\n+${to}\n`).join("")
+
+const host = await openHost(standardHost({ root, state, approval: "all", packages: ["fs"] }))
+process.stdout.write("ready\n")
+for (let round = 0; ; round++) {
+  const reply = await host.call("apply_patch", { patch: patchTo("old", "new") })
+  if (!reply.ok) await host.call("apply_patch", { patch: patchTo("new", "old") })
+}
