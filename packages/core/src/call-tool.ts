@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
 import { approve, assess, type Decision } from "./approve.ts"
-import { type Call, CurrentCall, type Progress, type Reply, type SymlinkPolicy } from "./call.ts"
+import { type Call, type CallContext, CurrentCall, type Progress, type Reply, type SymlinkPolicy } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
 import { exhaustedIn, outOfResources } from "./out-of-resources.ts"
 import { paramsForRecord } from "./params-for-record.ts"
@@ -42,71 +42,57 @@ export interface RoadSettings<R> {
  * The road of a call, the same for every transport and every dialect:
  * record( decode → assess → approve → execute ) → encode.
  */
-export const callTool = Effect.fnUntraced(function* <R>(
+export const callTool = <R>(
   settings: RoadSettings<R>,
   name: string,
   args: unknown,
   options: CallOptions = {}
+): Effect.Effect<Reply, never, R | RoadServices> =>
+  Effect.uninterruptibleMask((restore) => road(settings, name, args, options, restore))
+
+// A generator of its own: one that is made anew for every call costs more than all that it does.
+const road = Effect.fnUntraced(function* <R>(
+  settings: RoadSettings<R>,
+  name: string,
+  args: unknown,
+  options: CallOptions,
+  restore: <A, E, S>(effect: Effect.Effect<A, E, S>) => Effect.Effect<A, E, S>
 ) {
   const journal = yield* Journal
   const clock = yield* Clock.Clock
-  const startedAt = clock.currentTimeMillisUnsafe()
   const begin = clock.monotonicTimeNanosUnsafe()
-  const step = journal.nextStep()
-  const call: Call = {
-    id: options.requestId ?? `${journal.run}-${step}`,
+  const call = newCall(settings, name, options, { journal, startedAt: clock.currentTimeMillisUnsafe() })
+  const { id, step, dialect, startedAt } = call
+  const given = plainData(args)
+  const progress: Travel = {}
+  const started = { type: "tool_call_started", request_id: id, step, tool: name, dialect, at: startedAt }
+  const recorded = Effect.flatMap(paramsForRecord(settings.find(name), given.data), (params) =>
+    journal.append({ ...started, params })
+  )
+  const travelled = restore(Effect.provideService(travel(settings, call, given, progress), CurrentCall, call))
+  const exit = yield* Effect.exit(Effect.andThen(recorded, travelled))
+  const outcome = yield* outcomeOf(exit, call)
+  const durationMs = Number(clock.monotonicTimeNanosUnsafe() - begin) / 1e6
+  const endedAt = startedAt + Math.round(durationMs)
+  const reply = encode(settings.dialect, { call, endedAt, durationMs }, progress, outcome)
+  const finished = {
+    type: "tool_call_finished",
+    request_id: id,
     step,
     tool: name,
-    dialect: settings.dialect.name,
-    startedAt
+    at: endedAt,
+    status: reply.ok ? "success" : "error",
+    ...(reply.error !== undefined && { error: reply.error.code }),
+    duration_sec: durationMs / 1000,
+    ...(progress.facts !== undefined && { touches: touchesForRecord(progress.facts) }),
+    ...(progress.approval !== undefined && { approval: progress.approval }),
+    reply: redact(reply.wire)
   }
-  const given = plainData(args)
-  const progress: Travel = { writes: [] }
-  const context = {
-    ...call,
-    run: journal.run,
-    symlinks: settings.symlinks,
-    ...(options.onProgress !== undefined && { onProgress: options.onProgress }),
-    ...(options.ask !== undefined && { ask: options.ask })
-  }
-
-  return yield* Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function* () {
-      const started = { type: "tool_call_started", request_id: call.id, step, tool: name, dialect: call.dialect }
-      const recorded = Effect.flatMap(paramsForRecord(settings.find(name), given.data), (params) =>
-        journal.append({ ...started, at: startedAt, params })
-      )
-      const exit = yield* Effect.exit(
-        Effect.flatMap(recorded, () =>
-          restore(travel(settings, given, progress).pipe(Effect.provideService(CurrentCall, context)))
-        )
-      )
-      const outcome = yield* outcomeOf(exit, call)
-      const durationMs = Number(clock.monotonicTimeNanosUnsafe() - begin) / 1e6
-      const endedAt = startedAt + Math.round(durationMs)
-      const reply = encode(settings.dialect, { call, endedAt, durationMs }, progress, outcome)
-      yield* journal
-        .append(
-          {
-            type: "tool_call_finished",
-            request_id: call.id,
-            step,
-            tool: name,
-            at: endedAt,
-            status: reply.ok ? "success" : "error",
-            ...(reply.error !== undefined && { error: reply.error.code }),
-            duration_sec: durationMs / 1000,
-            ...(progress.facts !== undefined && { touches: touchesForRecord(progress.facts) }),
-            ...(progress.approval !== undefined && { approval: progress.approval }),
-            reply: redact(reply.wire)
-          },
-          { durable: progress.writes.length > 0 }
-        )
-        .pipe(Effect.catch((error) => Effect.logError(`the end of call ${call.id} is not on record`, error.message)))
-      if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
-      return reply
-    })
+  yield* Effect.catch(journal.append(finished, { durable: reply.writes.length > 0 }), (error) =>
+    Effect.logError(`the end of call ${id} is not on record`, error.message)
   )
+  if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
+  return reply
 })
 
 /** Decodes arguments as the road does: keys in schema order, defaults filled in. */
@@ -125,11 +111,30 @@ export const previewCall = Effect.fnUntraced(function* <R>(settings: RoadSetting
   return { tool: tool.name, input: prepared.input, facts, asks, ...(diff !== undefined && { diff }) }
 })
 
+const newCall = <R>(
+  { dialect, symlinks }: RoadSettings<R>,
+  tool: string,
+  { requestId, onProgress, ask }: CallOptions,
+  { journal: { run, nextStep }, startedAt }: { readonly journal: typeof Journal.Service; readonly startedAt: number }
+): CallContext => {
+  const step = nextStep()
+  return {
+    id: requestId ?? `${run}-${step}`,
+    step,
+    tool,
+    dialect: dialect.name,
+    startedAt,
+    run,
+    symlinks,
+    ...(onProgress !== undefined && { onProgress }),
+    ...(ask !== undefined && { ask })
+  }
+}
+
 /** What is known of a call while it travels, also when it does not arrive. */
 interface Travel {
   tool?: Tool<unknown>
   prepared?: PreparedCall<unknown>
-  writes: ReadonlyArray<string>
   facts?: Facts
   approval?: Decision & { readonly asks: boolean }
 }
@@ -144,15 +149,19 @@ const touchesForRecord = ({ reads, writes, runs, fetches, types, risk }: Facts):
   ...(types !== undefined && { types: types.terminal })
 })
 
-const travel = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, given: PlainData, progress: Travel) {
-  const call = yield* CurrentCall
+const travel = Effect.fnUntraced(function* <R>(
+  settings: RoadSettings<R>,
+  call: CallContext,
+  given: PlainData,
+  progress: Travel
+) {
   const tool = yield* findTool(settings, call.tool)
   progress.tool = tool
-  progress.prepared = yield* prepareWith(tool, given)
-  const approved = yield* approve(settings.dialect, tool, progress.prepared as PreparedCall<R>, {
+  const decoded = yield* prepareWith(tool, given)
+  progress.prepared = decoded
+  const approved = yield* approve(settings.dialect, tool, decoded, {
     assessed: (facts) => {
       progress.facts = facts
-      progress.writes = facts.writes.map(({ path }) => path)
     },
     decided: (decision) => {
       progress.approval = decision
@@ -182,7 +191,7 @@ const withTimeout = <R>(prepared: PreparedCall<R>): Effect.Effect<Executed, Tool
       orElse: () =>
         toolError(
           "timeout",
-          `the call took longer than ${Duration.format(Duration.fromInputUnsafe(timeout))} and was stopped`,
+          `the call took longer than ${Duration.format(timeout)} and was stopped`,
           { retryable: true }
         )
     })
@@ -213,7 +222,7 @@ const encode = (
   progress: Travel,
   outcome: Executed | ToolError
 ): Reply => {
-  const { writes } = progress
+  const writes = progress.facts?.writes.map(({ path }) => path) ?? []
   const { durationMs } = finished
   if (!isToolError(outcome)) {
     const isForeign = progress.tool?.dialect !== dialect.name

@@ -43,7 +43,8 @@ export type SymlinkPolicy = "inside" | "deny"
 /** The state of each touched file when a person said yes, by path. */
 export type ApprovedState = ReadonlyMap<string, string>
 
-interface CallContext extends Call {
+/** What else is known of a call while it is under way. */
+export interface CallContext extends Call {
   /** The run the call belongs to, see {@link Journal}. */
   readonly run?: string
   readonly symlinks: SymlinkPolicy

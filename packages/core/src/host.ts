@@ -90,6 +90,7 @@ export class Host extends Context.Service<Host, HostService>()("@haft/core/Host"
         const { dialect } = options
         const { started, tools, skipped, provided } = yield* startPlugins(options)
         const context = Context.merge(services, provided)
+        const lend = lending(context)
         const settings: RoadSettings<unknown> = {
           dialect,
           symlinks: options.symlinks ?? dialect.symlinks,
@@ -101,12 +102,12 @@ export class Host extends Context.Service<Host, HostService>()("@haft/core/Host"
           tools: [...tools.values()].map(({ tool, plugin }) => describe(dialect, tool, plugin)),
           call: (name, args, callOptions) =>
             callTool(settings, name, args, callOptions).pipe(
-              traced({
+              traced(() => ({
                 tool: settings.find(name)?.name ?? "unknown",
                 dialect: dialect.name,
                 ...(callOptions?.traceParent !== undefined && { traceParent: callOptions.traceParent })
-              }),
-              Effect.provideContext(context)
+              })),
+              Effect.updateContext(lend)
             ),
           preview: (name, args) => previewCall(settings, name, args).pipe(Effect.provideContext(context)),
           decode: (name, args) => decodeCall(settings, name, args),
@@ -115,6 +116,16 @@ export class Host extends Context.Service<Host, HostService>()("@haft/core/Host"
         }
       })
     )
+}
+
+// The caller's context and the host's make one context. It is made when the caller's changes, not for every call.
+const lending = <R>(lent: Context.Context<R>) => {
+  let caller: Context.Context<never> = Context.empty()
+  let both: Context.Context<R> = lent
+  return (given: Context.Context<never>): Context.Context<R> => {
+    if (given !== caller) [caller, both] = [given, Context.merge(given, lent)]
+    return both
+  }
 }
 
 interface HostedTool {

@@ -28,12 +28,19 @@ export const redact = (value: unknown): unknown => {
   if (typeof value === "string") return redactText(value)
   if (Array.isArray(value)) return value.map(redact)
   if (value === null || typeof value !== "object") return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key,
-      secretKey.test(key) && typeof inner === "string" && inner !== "" ? mark : redact(inner)
-    ])
-  )
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) {
+    const inner: unknown = (value as Readonly<Record<string, unknown>>)[key]
+    const isSecret = typeof inner === "string" && inner !== "" && secretKey.test(key)
+    put(copy, key, isSecret ? mark : redact(inner))
+  }
+  return copy
+}
+
+// A plain assignment, but for the one name that would not become a field of its own.
+const put = (copy: Record<string, unknown>, key: string, value: unknown): void => {
+  if (key !== "__proto__") copy[key] = value
+  else Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 /** The same for plain text, such as a command line. */

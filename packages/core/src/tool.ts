@@ -1,4 +1,4 @@
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as z from "zod"
 
@@ -68,8 +68,8 @@ export interface Tool<out R = never> {
 export interface PreparedCall<out R> {
   /** Decoded arguments: keys in schema order, defaults filled in. */
   readonly input: Readonly<Record<string, unknown>>
-  readonly timeout: Duration.Input | undefined
-  readonly touches: Effect.Effect<Touches, ToolError, R>
+  readonly timeout: Duration.Duration | undefined
+  readonly touches: () => Effect.Effect<Touches, ToolError, R>
   /** Undefined leaves it to the dialect. */
   readonly asks: (facts: Facts) => Effect.Effect<boolean | undefined, never, R>
   readonly preview: Effect.Effect<string, ToolError, R> | undefined
@@ -88,6 +88,7 @@ export const makeTool = <Input extends z.ZodObject, Output extends z.ZodObject, 
   definition: ToolDefinition<Input, Output, R>
 ): Tool<R> => {
   const schemas: { input?: JsonSchema; output?: JsonSchema } = {}
+  const timeout = timeoutOf(definition)
   return {
     name: definition.name,
     dialect,
@@ -105,7 +106,7 @@ export const makeTool = <Input extends z.ZodObject, Output extends z.ZodObject, 
     prepare: (args) => {
       const decoded = definition.input.safeParse(args)
       return decoded.success
-        ? Effect.succeed(prepareCall(definition, decoded.data))
+        ? Effect.succeed(prepareCall(definition, decoded.data, timeout))
         : Effect.fail(invalidParams(decoded.error, args))
     }
   }
@@ -116,21 +117,30 @@ export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject
   definition: ToolDefinition<Input, Output, R>
 ): Tool<R> => makeTool("any", definition)
 
+/** A time in words is read once, not for every call. */
+const timeoutOf = <Input extends z.ZodObject, Output extends z.ZodObject, R>({
+  timeout
+}: ToolDefinition<Input, Output, R>): ((input: z.output<Input>) => Duration.Duration | undefined) => {
+  if (typeof timeout === "function") return (input) => Duration.fromInputUnsafe(timeout(input))
+  const fixed = timeout === undefined ? undefined : Duration.fromInputUnsafe(timeout)
+  return () => fixed
+}
+
 const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
   definition: ToolDefinition<Input, Output, R>,
-  input: z.output<Input>
+  input: z.output<Input>,
+  timeout: (input: z.output<Input>) => Duration.Duration | undefined
 ): PreparedCall<R> => ({
   input,
-  timeout: typeof definition.timeout === "function" ? definition.timeout(input) : definition.timeout,
-  touches: Effect.suspend(() => {
+  timeout: timeout(input),
+  touches: () => {
     const touches = definition.touches?.(input) ?? {}
     return Effect.isEffect(touches) ? touches : Effect.succeed(touches)
-  }),
-  asks: (facts) =>
-    Effect.suspend(() => {
-      const asks = typeof definition.asks === "function" ? definition.asks(facts, input) : definition.asks
-      return Effect.isEffect(asks) ? asks : Effect.succeed(asks)
-    }),
+  },
+  asks: (facts) => {
+    const asks = typeof definition.asks === "function" ? definition.asks(facts, input) : definition.asks
+    return Effect.isEffect(asks) ? asks : Effect.succeed(asks)
+  },
   preview: definition.preview?.(input),
   execute: Effect.suspend(() => definition.execute(input)).pipe(
     Effect.map((raw) => {

@@ -11,26 +11,31 @@ export interface TracedCall {
 
 /** One span around one call, below the caller's own where the caller says which that is. */
 export const traced =
-  ({ tool, dialect, traceParent }: TracedCall) =>
-  <R>(call: Effect.Effect<Reply, never, R>): Effect.Effect<Reply, never, R> => {
-    const parent = traceParent === undefined ? undefined : spanOf(traceParent)
-    const spanned = call.pipe(
-      Effect.tap((reply) =>
-        Effect.annotateCurrentSpan(reply.error === undefined ? {} : { "error.type": reply.error.code })
-      ),
-      Effect.withSpan(
-        `haft ${tool}`,
-        {
-          kind: "server",
-          attributes: { "haft.tool": tool, "haft.dialect": dialect },
-          ...(parent !== undefined && { parent })
-        },
-        { captureStackTrace: false }
-      )
-    )
+  (attributes: () => TracedCall) =>
+  <R>(call: Effect.Effect<Reply, never, R>): Effect.Effect<Reply, never, R> =>
     // Where nobody collects spans, a call does not pay for one.
-    return Effect.flatMap(Tracer.Tracer, (tracer) => (tracer === Tracer.nativeTracer ? call : spanned))
-  }
+    Effect.flatMap(Tracer.Tracer, (tracer) => (tracer === Tracer.nativeTracer ? call : spanned(call, attributes())))
+
+const spanned = <R>(
+  call: Effect.Effect<Reply, never, R>,
+  { tool, dialect, traceParent }: TracedCall
+): Effect.Effect<Reply, never, R> => {
+  const parent = traceParent === undefined ? undefined : spanOf(traceParent)
+  return call.pipe(
+    Effect.tap((reply) =>
+      Effect.annotateCurrentSpan(reply.error === undefined ? {} : { "error.type": reply.error.code })
+    ),
+    Effect.withSpan(
+      `haft ${tool}`,
+      {
+        kind: "server",
+        attributes: { "haft.tool": tool, "haft.dialect": dialect },
+        ...(parent !== undefined && { parent })
+      },
+      { captureStackTrace: false }
+    )
+  )
+}
 
 // As W3C writes it: version, trace, span, flags. What can't be read starts a trace of its own.
 const spanOf = (traceParent: string): Tracer.ExternalSpan | undefined => {
