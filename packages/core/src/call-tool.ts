@@ -189,11 +189,9 @@ const withTimeout = <R>(prepared: PreparedCall<R>): Effect.Effect<Executed, Tool
     Effect.timeoutOrElse({
       duration: timeout,
       orElse: () =>
-        toolError(
-          "timeout",
-          `the call took longer than ${Duration.format(timeout)} and was stopped`,
-          { retryable: true }
-        )
+        toolError("timeout", `the call took longer than ${Duration.format(timeout)} and was stopped`, {
+          retryable: true
+        })
     })
   )
 }

@@ -82,6 +82,8 @@ export {
   type ListError,
   type LookError,
   type ReadError,
+  type ScannedFile,
+  type ScanOptions,
   type UndoneChange,
   type UndoPreview,
   type UndoReport,

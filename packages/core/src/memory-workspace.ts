@@ -8,6 +8,7 @@ import {
   type ContainError,
   type DirectoryEntry,
   type FileInfo,
+  type ScannedFile,
   Workspace
 } from "./services/workspace.ts"
 import { type ToolError, toolError } from "./tool-error.ts"
@@ -110,11 +111,12 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
           content,
           fingerprint: hash(content)
         })),
-      scan: (path, visit) =>
+      scan: (path, visit, { fingerprintUpTo = -1 } = {}) =>
         Effect.flatMap(read(path), (content) => {
-          visit(content)
-          return info(path)
-        }) as Effect.Effect<FileInfo, never>,
+          const isWhole = visit(content)
+          const isWanted = isWhole && content.length <= fingerprintUpTo
+          return Effect.map(info(path), (found) => (isWanted ? { ...found, fingerprint: hash(content) } : found))
+        }) as Effect.Effect<ScannedFile, never>,
       list,
       walk: Effect.fnUntraced(function* (path, visit) {
         const root = yield* containIn(path)

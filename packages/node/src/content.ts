@@ -58,13 +58,19 @@ export const readWhole = (
 }
 
 /** Hands the file over in chunks until `visit` returns false, with a pause between slices. */
-export const scanDescriptor = (descriptor: number, visit: (chunk: Uint8Array) => boolean): Effect.Effect<void> => {
-  const chunk = chunkFor(fstatSync(descriptor).size)
+export const scanDescriptor = (
+  descriptor: number,
+  size: number,
+  visit: (chunk: Uint8Array) => boolean
+): Effect.Effect<void> => {
+  const chunk = chunkFor(size)
+  let read = 0
   const slice = (): boolean => {
-    for (let read = 0; read < sliceBytes;) {
+    for (const end = read + sliceBytes; read < end;) {
       const length = readSync(descriptor, chunk, 0, chunk.length, null)
       if (length === 0 || !visit(chunk.subarray(0, length))) return true
       read += length
+      if (isEnd(read, size, length, chunk)) return true
     }
     return false
   }
@@ -73,6 +79,10 @@ export const scanDescriptor = (descriptor: number, visit: (chunk: Uint8Array) =>
 
 /** One byte more than a small file has, so that its end shows in the first read. */
 const chunkFor = (size: number): Buffer => Buffer.allocUnsafe(size > 0 && size < chunkBytes ? size + 1 : chunkBytes)
+
+/** A read that comes up short, behind what the file was known to have: the file ends here. Without a size, nobody knows. */
+const isEnd = (read: number, size: number, length: number, chunk: Uint8Array): boolean =>
+  size > 0 && read >= size && length < chunk.length
 
 /** Repeats a piece of work until it says that it is done, and lets timers and signals through in between. */
 export const inSlices = (work: () => boolean): Effect.Effect<void> => repeatUntilDone(Effect.sync(work))
@@ -103,11 +113,14 @@ export const fingerprintDescriptor = (descriptor: number): string => fingerprint
 
 /** An open file in chunks, each valid until the next one is asked for. */
 export function* chunksOf(descriptor: number): Generator<Uint8Array, void> {
-  const chunk = chunkFor(fstatSync(descriptor).size)
-  for (;;) {
+  const { size } = fstatSync(descriptor)
+  const chunk = chunkFor(size)
+  for (let read = 0; ;) {
     const length = readSync(descriptor, chunk, 0, chunk.length, null)
     if (length === 0) return
+    read += length
     yield chunk.subarray(0, length)
+    if (isEnd(read, size, length, chunk)) return
   }
 }
 

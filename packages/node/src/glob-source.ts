@@ -51,11 +51,11 @@ const holdDirectory = (root: Root, path: string): Held =>
 
 const readIgnoreFile = (root: Root, path: string): Uint8Array | undefined =>
   withPlace(root, path, { symlinks: "deny", follow: false }, (place) => {
-    if (place.found?.stats.isFile() !== true || place.found.stats.size > maximumIgnoreFile) return undefined
+    const stats = place.found?.stats
+    if (stats?.isFile() !== true || stats.size > maximumIgnoreFile) return undefined
     const descriptor = openFile(root, place)
     try {
-      const { size } = place.found.stats
-      return readWhole(descriptor, { given: path, size, maxBytes: maximumIgnoreFile })
+      return readWhole(descriptor, { given: path, size: stats.size, maxBytes: maximumIgnoreFile })
     } finally {
       closeSync(descriptor)
     }

@@ -186,6 +186,39 @@ describe("the record", () => {
     })
   })
 
+  it("writes the log of the session while the host lives, and loses no long line", async () => {
+    const directory = newDirectory()
+    const log = join(directory, "runs", "run1", "session.log")
+    const long = { ...finished(1), reply: { content: "x".repeat(3_000_000) } }
+    await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        yield* journal.append(started(1))
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(() => setImmediate(resolve))))
+        expect(readFileSync(log, "utf8").split("\n")).toHaveLength(2)
+        yield* journal.append(long)
+        yield* journal.append(started(2))
+      }),
+      "run1"
+    )
+    const lines = readFileSync(log, "utf8").split("\n")
+    expect(lines.map((line) => line.length > 3_000_000)).toEqual([false, true, false, false])
+  })
+
+  it("puts the end of a call on record though the file was removed, and begins no other", async () => {
+    const directory = newDirectory()
+    const error = await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        yield* journal.append(started(1))
+        rmSync(join(directory, "runs"), { recursive: true })
+        yield* journal.append(finished(1))
+        return yield* Effect.flip(journal.append(started(2)))
+      })
+    )
+    expect(error.code).toBe("journal_unavailable")
+  })
+
   it("keeps a log of the session for people beside it", async () => {
     const directory = newDirectory()
     await withJournal(

@@ -21,6 +21,7 @@ import * as Layer from "effect/Layer"
 import { isErrno } from "./errno.ts"
 import { firstLink, lineOf, linkOf, repairTail, type UnfinishedCall, unfinishedCalls } from "./journal-lines.ts"
 import { takeLock } from "./lock-file.ts"
+import { openSessionLog, type SessionLog } from "./session-log.ts"
 
 export interface FileJournalOptions {
   /** The state directory; the record goes to `runs/<run>/events.jsonl` below it. */
@@ -48,7 +49,7 @@ export const fileJournal = (options: FileJournalOptions): Layer.Layer<Journal, T
 interface Run {
   readonly name: string
   readonly descriptor: number
-  readonly sessionLog: string
+  readonly sessionLog: SessionLog
   /** How many events are on record. */
   count: number
   readonly close: () => void
@@ -67,10 +68,11 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
   const opened: Run = {
     name: run,
     descriptor,
-    sessionLog: join(files, "session.log"),
+    sessionLog: openSessionLog(join(files, "session.log")),
     count: 0,
     close: () => {
       closeSync(descriptor)
+      opened.sessionLog.close()
       if (opened.count === 0) removeRun(files)
       release()
     }
@@ -101,12 +103,14 @@ const makeJournal = (run: Run): typeof Journal.Service => {
       recording(() => {
         const recorded = { ...event, seq: run.count + 1, at: timeOf(event), prev }
         const line = lineOf(recorded)
+        // The end of a call can't be stopped any more; everything else needs a record that is still there.
+        if (event.type !== "tool_call_finished") requireFile(descriptor)
         writeLine(descriptor, line, size)
         if (durable) fdatasyncSync(descriptor)
         run.count++
         size += line.length
         prev = linkOf(line)
-        logSession(sessionLog, recorded)
+        sessionLog.add(recorded)
         for (const listener of listeners) listener(recorded)
       }),
     subscribe: (listener) => {
@@ -116,9 +120,12 @@ const makeJournal = (run: Run): typeof Journal.Service => {
   }
 }
 
+const requireFile = (descriptor: number): void => {
+  if (fstatSync(descriptor).nlink === 0) throw new Error("the file was removed")
+}
+
 /** One write for one line. Half a line is taken back: the record goes on whole, or not at all. */
 const writeLine = (descriptor: number, line: Uint8Array, size: number): void => {
-  if (fstatSync(descriptor).nlink === 0) throw new Error("the file was removed")
   let written = 0
   try {
     written = writeSync(descriptor, line)
@@ -158,31 +165,6 @@ const endOf = ({ started, isAsking }: UnfinishedCall): ReadonlyArray<JournalEven
   const end = { type: "tool_call_finished", ...call, status: "error", error: "cancelled", aborted: true }
   return isAsking ? [{ type: "approval_decided", ...call, ...refusal }, end] : [end]
 }
-
-// For people who follow a session: requests at INFO, replies at DEBUG. The record is what counts, so a line
-// that can't be written here stops nothing.
-const logSession = (file: string, event: JournalEvent): void => {
-  const line = sessionLine(event)
-  if (line === undefined) return
-  try {
-    appendFileSync(file, `${String(event["at"])} ${line}\n`, { mode: 0o600 })
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error
-  }
-}
-
-const sessionLine = (event: JournalEvent): string | undefined => {
-  const { request_id, tool, params, status, error, duration_sec, reply } = event as Readonly<Record<string, unknown>>
-  if (event.type === "tool_call_started")
-    return `INFO request ${word(request_id)} ${word(tool)} ${JSON.stringify(params)}`
-  if (event.type !== "tool_call_finished") return undefined
-  const outcome = error === undefined ? word(status) : `${word(status)} ${word(error)}`
-  return `DEBUG response ${word(request_id)} ${word(tool)} ${outcome} ${word(duration_sec)}s ${JSON.stringify(reply)}`
-}
-
-/** A caller's own words must not begin a line of their own. */
-const word = (value: unknown): string =>
-  (typeof value === "string" ? value : (JSON.stringify(value) ?? "-")).replaceAll(/[\s\p{Cc}]/gu, "_")
 
 const timeOf = ({ at }: JournalEvent): string => new Date(typeof at === "number" ? at : Date.now()).toISOString()
 

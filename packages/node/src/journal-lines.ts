@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { readFileSync, truncateSync } from "node:fs"
 
 import type { JournalEvent } from "@haft/core"
@@ -20,9 +20,7 @@ export const lineOf = (event: RecordedEvent): Buffer => Buffer.from(`${JSON.stri
 
 /** The hash that the next line carries. The newline is no part of it. */
 export const linkOf = (line: Uint8Array): string =>
-  createHash("sha256")
-    .update(line.at(-1) === 10 ? line.subarray(0, -1) : line)
-    .digest("hex")
+  hash("sha256", line.at(-1) === 10 ? line.subarray(0, -1) : line, "hex")
 
 /** The events of a file. A last line that a crash cut short is left out. */
 export const readJournal = (file: string): ReadonlyArray<RecordedEvent> =>

@@ -136,10 +136,18 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
   const at = <A, E extends ToolError>(given: string, use: (place: Place) => A, follow = true): Effect.Effect<A, E> =>
     CurrentCall.use(({ symlinks }) => attempt<A, E>(() => withPlace(root, given, { symlinks, follow }, use)))
 
-  const readInSlices = (given: string, visit: (chunk: Uint8Array) => boolean): Effect.Effect<FileInfo, ReadError> =>
+  const scan: WorkspaceService["scan"] = (given, visit, { fingerprintUpTo = -1 } = {}) =>
     Effect.acquireUseRelease(
       at<Opened, ReadError>(given, (place) => ({ info: infoOf(place), descriptor: openFile(root, place) })),
-      ({ info, descriptor }) => Effect.as(scanDescriptor(descriptor, visit), info),
+      ({ info, descriptor }) => {
+        if (info.size > fingerprintUpTo) return Effect.as(scanDescriptor(descriptor, info.size, visit), info)
+        const hash = newHash()
+        let isWhole = true
+        const hashed = (chunk: Uint8Array): boolean => (hash.update(chunk), (isWhole = visit(chunk)))
+        return Effect.map(scanDescriptor(descriptor, info.size, hashed), () =>
+          isWhole ? { ...info, fingerprint: fingerprintOf(hash) } : info
+        )
+      },
       ({ descriptor }) => Effect.sync(() => closeSync(descriptor))
     )
 
@@ -153,7 +161,7 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
         content: readPlace(root, place, maxBytes),
         info: infoOf(place)
       })).pipe(Effect.map((read) => ({ ...read, fingerprint: fingerprintBytes(read.content) }))),
-    scan: readInSlices,
+    scan,
     list: (given) => at(given, (place) => inDirectory(place, () => readEntries(heldBase(place)))),
     walk: (given, visit) =>
       at<string, ListError>(given, (place) =>
@@ -177,18 +185,21 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
           )
         )
       ),
-    fingerprint: (given) => {
-      const hash = newHash()
-      return at<FileInfo | undefined, LookError>(given, (place) =>
-        place.found === undefined ? undefined : infoOf(place)
-      ).pipe(
-        Effect.flatMap((info) => {
-          if (info === undefined) return Effect.succeed("absent")
-          if (info.kind !== "file") return Effect.succeed(info.kind)
-          return readInSlices(given, (chunk) => (hash.update(chunk), true)).pipe(Effect.map(() => fingerprintOf(hash)))
-        })
-      ) as Effect.Effect<string, LookError>
-    },
+    fingerprint: (given) =>
+      Effect.acquireUseRelease(
+        at<Opened | string, LookError>(given, (place) => {
+          if (place.found === undefined) return "absent"
+          const info = infoOf(place)
+          return info.kind === "file" ? { info, descriptor: openFile(root, place) } : info.kind
+        }),
+        (opened) => {
+          if (typeof opened === "string") return Effect.succeed(opened)
+          const hash = newHash()
+          const hashing = scanDescriptor(opened.descriptor, opened.info.size, (chunk) => (hash.update(chunk), true))
+          return Effect.map(hashing, () => fingerprintOf(hash))
+        },
+        (opened) => (typeof opened === "string" ? Effect.void : Effect.sync(() => closeSync(opened.descriptor)))
+      ),
     commit: (changes) =>
       CurrentCall.use((call) =>
         exclusively(

@@ -66,7 +66,7 @@ const paths = (check: Check): void => {
 
 const looking = (check: Check): void => {
   const files = { "a.txt": "hello", "d/b.txt": "b", "d.txt": "", "d-e": "x" }
-  check("files are described, read and scanned", files, ({ info, read, scan }) =>
+  check("files are described, read and scanned", files, ({ info, read, scan, fingerprint }) =>
     Effect.gen(function* () {
       const { path, kind, size } = yield* info("./a.txt")
       assert.deepEqual({ path, kind, size }, { path: "a.txt", kind: "file", size: 5 })
@@ -74,11 +74,16 @@ const looking = (check: Check): void => {
       assert.equal(text(yield* read("a.txt")), "hello")
       assert.equal(text(yield* read("d.txt")), "")
       let scanned = ""
-      yield* scan("a.txt", (chunk) => {
+      const all = (chunk: Uint8Array): boolean => {
         scanned += text(chunk)
         return true
-      })
+      }
+      assert.equal((yield* scan("a.txt", all)).fingerprint, undefined)
       assert.equal(scanned, "hello")
+      const wholeFile = { fingerprintUpTo: 5 }
+      assert.equal((yield* scan("a.txt", all, wholeFile)).fingerprint, yield* fingerprint("a.txt"))
+      assert.equal((yield* scan("a.txt", all, { fingerprintUpTo: 4 })).fingerprint, undefined)
+      assert.equal((yield* scan("a.txt", () => false, wholeFile)).fingerprint, undefined)
       assert.equal(yield* outcome(read("a.txt", { maxBytes: 4 })), "file_too_large")
       assert.equal(yield* outcome(read("d")), "is_directory")
       assert.equal(yield* outcome(read("none")), "file_not_found")

@@ -22,6 +22,16 @@ export interface FileSnapshot {
   readonly fingerprint: string
 }
 
+export interface ScannedFile extends FileInfo {
+  /** Of what was handed over. Absent unless it was asked for, and all of the file was handed over. */
+  readonly fingerprint?: string
+}
+
+export interface ScanOptions {
+  /** Take the {@link WorkspaceService.fingerprint} on the way, of a file with at most so many bytes. */
+  readonly fingerprintUpTo?: number
+}
+
 export interface DirectoryEntry {
   readonly name: string
   readonly kind: FileKind
@@ -120,7 +130,11 @@ export interface WorkspaceService {
    * Hands a regular file over in chunks, from the start, until `visit` returns false. The chunk is only
    * valid during the call: copy what is kept.
    */
-  readonly scan: (path: string, visit: (chunk: Uint8Array) => boolean) => Effect.Effect<FileInfo, ReadError>
+  readonly scan: (
+    path: string,
+    visit: (chunk: Uint8Array) => boolean,
+    options?: ScanOptions
+  ) => Effect.Effect<ScannedFile, ReadError>
   /** A directory's entries, sorted by code unit. */
   readonly list: (path: string) => Effect.Effect<ReadonlyArray<DirectoryEntry>, ListError>
   /** Visits everything below a directory in the order of the relative paths, without following links. */

@@ -18,8 +18,8 @@ export const approvalgateReadFile = approvalgate.tool({
   touches: ({ path }) => ({ reads: [path] }),
   execute: Effect.fnUntraced(function* ({ path, encoding }) {
     if (encoding === "base64") {
-      const { bytes, info } = yield* readBytes(path)
-      return { content: Buffer.from(bytes).toString("base64"), ...about(info) }
+      const { content, info } = yield* readBytes(path)
+      return { content: Buffer.from(content).toString("base64"), ...about(info) }
     }
     const { text, cutByBytes, info } = yield* readLines(path)
     if (cutByBytes) {

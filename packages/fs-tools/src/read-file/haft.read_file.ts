@@ -1,4 +1,4 @@
-import { Workspace } from "@haft/core"
+import type { ScannedFile } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -6,8 +6,8 @@ import * as z from "zod"
 import { numberLines } from "./number-lines.ts"
 import { readBytes, readLines, requireStart } from "./read-file.ts"
 
-/** A fingerprint means reading all of a file once more; beyond this it is left out. */
-const fingerprintedBytes = 16 * 1024 * 1024
+/** A fingerprint takes longer than finding lines; beyond this size it is left out. */
+const fingerprintUpTo = 16 * 1024 * 1024
 
 export const haftReadFile = haft.tool({
   name: "read_file",
@@ -39,17 +39,17 @@ export const haftReadFile = haft.tool({
   touches: ({ path }) => ({ reads: [path] }),
   execute: Effect.fnUntraced(function* ({ path, start_line, end_line, max_lines, line_numbers, format }) {
     if (format === "base64") {
-      const { bytes, info } = yield* readBytes(path)
+      const { content, info, fingerprint } = yield* readBytes(path)
       return {
-        content: Buffer.from(bytes).toString("base64"),
+        content: Buffer.from(content).toString("base64"),
         encoding: "base64",
         truncated: false,
-        ...(yield* about(info))
+        ...about({ ...info, fingerprint })
       }
     }
     const start = start_line ?? 1
     const end = Math.min(end_line ?? Number.POSITIVE_INFINITY, start + max_lines - 1)
-    const read = yield* readLines(path, { start, end, anyEncoding: true })
+    const read = yield* readLines(path, { start, end, anyEncoding: true, fingerprintUpTo })
     const lines = yield* requireStart(read, { start: start_line, end: end_line })
     const lastAsked = Math.min(end_line ?? lines.totalLines, lines.totalLines)
     const lastKept = start + lines.keptLines - 1
@@ -60,17 +60,16 @@ export const haftReadFile = haft.tool({
       end_line: lastKept,
       total_lines: lines.totalLines,
       truncated: lastKept < lastAsked || lines.cutByBytes,
-      ...(yield* about(lines.info))
+      ...about(lines.info)
     }
   }),
   render: ({ content, truncated, end_line, total_lines }) =>
     truncated ? `${content}[lines ${(end_line ?? 0) + 1} to ${total_lines} left out]` : content
 })
 
-const about = Effect.fnUntraced(function* (info: { path: string; size: number; modified: number }) {
-  const workspace = yield* Workspace
-  const { path, size } = info
-  const fingerprint = size > fingerprintedBytes ? undefined : yield* workspace.fingerprint(path)
-  const facts = { path, size, modified: new Date(info.modified).toISOString() }
-  return fingerprint === undefined ? facts : { ...facts, fingerprint }
+const about = ({ path, size, modified, fingerprint }: ScannedFile) => ({
+  path,
+  size,
+  modified: new Date(modified).toISOString(),
+  ...(fingerprint !== undefined && { fingerprint })
 })

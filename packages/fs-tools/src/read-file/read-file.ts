@@ -1,4 +1,4 @@
-import { type FileInfo, type ToolError, toolError, Workspace } from "@haft/core"
+import { type ScannedFile, type ToolError, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { type LineRange, LineWindow } from "./line-window.ts"
@@ -22,7 +22,7 @@ export interface Lines {
   /** True when the byte limit cut the selection short. */
   readonly cutByBytes: boolean
   readonly encoding: TextEncoding
-  readonly info: FileInfo
+  readonly info: ScannedFile
 }
 
 export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1"
@@ -30,18 +30,18 @@ export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1"
 export interface ReadLinesOptions extends Partial<LineRange> {
   /** Read UTF-16 with a byte order mark and Latin-1 too; without it anything but UTF-8 is `binary_file`. */
   readonly anyEncoding?: boolean
+  /** Take the fingerprint too, of a file with at most so many bytes. */
+  readonly fingerprintUpTo?: number
 }
 
 /** Reads a range of lines. The file passes by in chunks, so the size of what lies outside does not matter. */
 export const readLines = Effect.fnUntraced(function* (path: string, options: ReadLinesOptions = {}) {
-  const { anyEncoding = false, start = 1, maxBytes = mostBytes, ...rest } = options
+  const { anyEncoding = false, fingerprintUpTo = -1, start = 1, maxBytes = mostBytes, ...rest } = options
   const range: LineRange = { ...rest, start, maxBytes }
   const workspace = yield* Workspace
   const window = new LineWindow(range)
-  const info = yield* workspace.scan(path, (chunk) => {
-    window.push(chunk)
-    return true
-  })
+  const push = (chunk: Uint8Array): boolean => (window.push(chunk), true)
+  const info = yield* workspace.scan(path, push, { fingerprintUpTo })
   const found = window.finish()
   if (found.isUtf8 && !found.hasNul) {
     return linesOf(info, range, found, {
@@ -67,8 +67,7 @@ export const readLines = Effect.fnUntraced(function* (path: string, options: Rea
 /** A whole file as it is, for contracts that hand out bytes. */
 export const readBytes = Effect.fnUntraced(function* (path: string, maxBytes = mostBytes) {
   const workspace = yield* Workspace
-  const info = yield* workspace.info(path)
-  return { bytes: yield* workspace.read(path, { maxBytes }), info }
+  return yield* workspace.snapshot(path, { maxBytes })
 })
 
 /** Fails with `invalid_range` when the selection begins behind the last line. */
@@ -90,7 +89,7 @@ export const requireStart = (
 }
 
 const linesOf = (
-  info: FileInfo,
+  info: ScannedFile,
   { start }: LineRange,
   found: ReturnType<LineWindow["finish"]>,
   decoded: Pick<Lines, "text" | "tail" | "encoding">

@@ -26,7 +26,7 @@ export const watched = <R, E>(services: Layer.Layer<R, E>, watch: Watch): Layer.
     const withWorkspace = Context.add(context, Workspace, {
       ...workspace,
       read: (path, options) => Effect.andThen(note(path), workspace.read(path, options)),
-      scan: (path, visit) => Effect.andThen(note(path), workspace.scan(path, visit))
+      scan: (path, ...how) => Effect.andThen(note(path), workspace.scan(path, ...how))
     }) as Context.Context<R>
     const processes = Context.getOrUndefined(context, Processes)
     if (processes === undefined) return withWorkspace
