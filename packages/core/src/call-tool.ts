@@ -88,9 +88,9 @@ const road = Effect.fnUntraced(function* <R>(
     ...(progress.approval !== undefined && { approval: progress.approval }),
     reply: redact(reply.wire)
   }
-  yield* Effect.catch(journal.append(finished, { durable: reply.writes.length > 0 }), (error) =>
-    Effect.logError(`the end of call ${id} is not on record`, error.message)
-  )
+  yield* journal
+    .append(finished, { durable: reply.writes.length > 0 })
+    .pipe(Effect.catch((error) => Effect.logError(`the end of call ${id} is not on record`, error.message)))
   if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
   return reply
 })
