@@ -36,7 +36,7 @@ export interface ApprovedCall<R> {
 
 /** What a call is about to touch: every path contained, every target looked at, the risk settled. */
 export const assess = Effect.fnUntraced(function* <R>(tool: Tool<R>, prepared: PreparedCall<R>) {
-  const touches = yield* prepared.touches()
+  const touches = yield* prepared.touches
   const workspace = yield* Workspace
   const reads: Array<string> = []
   for (const path of touches.reads ?? []) reads.push(yield* workspace.contain(path))

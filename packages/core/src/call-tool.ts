@@ -189,9 +189,13 @@ const withTimeout = <R>(prepared: PreparedCall<R>): Effect.Effect<Executed, Tool
     Effect.timeoutOrElse({
       duration: timeout,
       orElse: () =>
-        toolError("timeout", `the call took longer than ${Duration.format(timeout)} and was stopped`, {
-          retryable: true
-        })
+        toolError(
+          "timeout",
+          `the call took longer than ${Duration.format(Duration.fromInputUnsafe(timeout))} and was stopped`,
+          {
+            retryable: true
+          }
+        )
     })
   )
 }

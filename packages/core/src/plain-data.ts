@@ -25,7 +25,7 @@ export const plainData = (value: unknown): PlainData => {
     if (value === null || value === undefined || typeof value === "boolean") return value
     if (typeof value === "string") {
       // No encoding can write it: another text would be run than was shown.
-      if (!value.isWellFormed()) throw new NoData("a text in them ends in half a character")
+      if (!value.isWellFormed()) throw new NoData("a text in them has half a character, a lone surrogate")
       return value
     }
     // What no JSON can say, such as infinity, is still a number, and refused by name like any wrong one.

@@ -68,8 +68,8 @@ export interface Tool<out R = never> {
 export interface PreparedCall<out R> {
   /** Decoded arguments: keys in schema order, defaults filled in. */
   readonly input: Readonly<Record<string, unknown>>
-  readonly timeout: Duration.Duration | undefined
-  readonly touches: () => Effect.Effect<Touches, ToolError, R>
+  readonly timeout: Duration.Input | undefined
+  readonly touches: Effect.Effect<Touches, ToolError, R>
   /** Undefined leaves it to the dialect. */
   readonly asks: (facts: Facts) => Effect.Effect<boolean | undefined, never, R>
   readonly preview: Effect.Effect<string, ToolError, R> | undefined
@@ -133,10 +133,10 @@ const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
 ): PreparedCall<R> => ({
   input,
   timeout: timeout(input),
-  touches: () => {
+  touches: Effect.suspend(() => {
     const touches = definition.touches?.(input) ?? {}
     return Effect.isEffect(touches) ? touches : Effect.succeed(touches)
-  },
+  }),
   asks: (facts) => {
     const asks = typeof definition.asks === "function" ? definition.asks(facts, input) : definition.asks
     return Effect.isEffect(asks) ? asks : Effect.succeed(asks)

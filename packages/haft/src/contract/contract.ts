@@ -53,7 +53,7 @@ const promiseOf = (tool: Tool<unknown>): ToolContract => {
 
 const touchesOf = (tool: Tool<unknown>): ReadonlyArray<string> | undefined => {
   const sample = Effect.suspend(() => tool.prepare(sampleArguments(tool.inputSchema)))
-  const touches = Effect.flatMap(sample, (prepared) => prepared.touches())
+  const touches = Effect.flatMap(sample, (prepared) => prepared.touches)
   // Without services: a tool that needs one to say what it touches says nothing here.
   const exit = Effect.runSyncExit(touches as Effect.Effect<object>)
   if (Exit.isFailure(exit)) return undefined
