@@ -59,7 +59,7 @@ export const notADirectory = (given: string): ToolError<"not_a_directory"> =>
   })
 
 export const isDirectory = (given: string): ToolError<"is_directory"> =>
-  makeToolError("is_directory", `${given} is a directory`, {
+  makeToolError("is_directory", `${given === "" ? "the workspace itself" : given} is a directory`, {
     suggestion: "List it to see its files, and name one of them.",
     details: { path: given }
   })

@@ -168,6 +168,11 @@ describe("looking and reading", () => {
     expect(await read("a.txt", { maxBytes: 5 })).toBe("hello")
   })
 
+  it("names the workspace where an empty path was given", async () => {
+    const error = await inWorkspace(root, (workspace) => Effect.flip(workspace.read("")))
+    expect(error).toMatchObject({ code: "is_directory", message: "the workspace itself is a directory" })
+  })
+
   it("hands a file over in chunks until the visitor has enough", async () => {
     const big = makeRoot({ big: "x".repeat(1_000_000) })
     let seen = 0
