@@ -1,6 +1,4 @@
 import {
-  type Change,
-  type ChangedPath,
   type CommitError,
   type FileInfo,
   type LookError,
@@ -12,23 +10,24 @@ import {
 } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import {
+  diffOf,
+  isChanged,
+  newFile,
+  type PlannedChange,
+  type PlannedFile,
+  removalsOf,
+  reportOf,
+  writesOf
+} from "./planned-file.ts"
 import { type Replacement, TextFile } from "./text-file.ts"
-import { unifiedDiff } from "./unified-diff.ts"
 
 /** Larger files are not edited: their text would not fit into one string. */
 const maximumBytes = 400 * 1024 * 1024
 
-export type PlanError = ReadError | ToolError<"file_too_large" | "binary_file" | "already_exists" | "write_failed">
+const largeBytes = 1024 * 1024
 
-/** What became of one path. */
-export interface PlannedChange {
-  readonly path: string
-  readonly kind: "created" | "modified" | "deleted" | "moved"
-  readonly movedTo: string | undefined
-  readonly bytesWritten: number
-  /** The state of the file afterwards, as `Workspace.fingerprint` names it. */
-  readonly hash: string
-}
+export type PlanError = ReadError | ToolError<"file_too_large" | "binary_file" | "already_exists" | "write_failed">
 
 /**
  * The workspace as it will be. Changes are planned here one after the other, against files that are read
@@ -38,6 +37,16 @@ export class ChangePlan {
   readonly #workspace: WorkspaceService
   readonly #files = new Map<string, PlannedFile>()
   readonly #given = new Map<string, PlannedFile>()
+
+  // A large file is planned twice within moments, for the preview and for the change itself.
+  static #lastLarge:
+    | {
+        readonly workspace: WorkspaceService
+        readonly path: string
+        readonly base: string
+        readonly text: WeakRef<TextFile>
+      }
+    | undefined
 
   private constructor(workspace: WorkspaceService) {
     this.#workspace = workspace
@@ -53,13 +62,16 @@ export class ChangePlan {
   /** The text that a file has by now. */
   readonly text = (path: string): Effect.Effect<TextFile, PlanError> =>
     Effect.gen({ self: this }, function* () {
-      const { file, content } = yield* this.#lookAndRead(path)
+      const { file, content, known } = yield* this.#lookAndRead(path)
       if (file.now === "absent") return yield* missing(path)
       if (file.now !== "on disk") return file.now
       const origin = file.movedFrom ?? file
-      const text = TextFile.decode(content ?? (yield* this.#read(origin)))
+      const text = known ?? TextFile.decode(content ?? (yield* this.#read(origin)))
       if (text === undefined) {
         return yield* toolError("binary_file", `${path} is not text; nothing was changed`, { details: { path } })
+      }
+      if (content !== undefined && content.length > largeBytes && file.base !== undefined) {
+        ChangePlan.#lastLarge = { workspace: this.#workspace, path, base: file.base, text: new WeakRef(text) }
       }
       origin.before = text
       file.now = text
@@ -190,21 +202,44 @@ export class ChangePlan {
   }
 
   /** The same for a file that will be read: nobody has to look at it twice. */
-  #lookAndRead(given: string): Effect.Effect<{ file: PlannedFile; content?: Uint8Array }, LookError> {
-    const looked = Effect.map(this.#look(given), (file) => ({ file }))
+  #lookAndRead(given: string): Effect.Effect<LookedAt, LookError> {
+    const looked = Effect.map(this.#look(given), (file): LookedAt => ({ file }))
     if (this.#given.has(given)) return looked
-    return this.#workspace.snapshot(given, { maxBytes: maximumBytes }).pipe(
-      Effect.map(({ info, content, fingerprint }) => {
-        const known = this.#files.get(info.path)
-        const file = known ?? newFile(info.path, info)
-        this.#files.set(info.path, file)
-        this.#given.set(given, file)
-        if (known !== undefined) return { file }
-        file.base = fingerprint
-        return { file, content }
-      }),
-      Effect.catch(() => looked)
+    return Effect.flatMap(this.#lookAtLarge(given), (large) =>
+      large === undefined
+        ? this.#workspace.snapshot(given, { maxBytes: maximumBytes }).pipe(
+            Effect.map(({ info, content, fingerprint }): LookedAt => {
+              const { file, isNew } = this.#enter(given, info, fingerprint)
+              return isNew ? { file, content } : { file }
+            }),
+            Effect.catch(() => looked)
+          )
+        : Effect.succeed(large)
     )
+  }
+
+  /** The last large file, if it is this one and still as it was: it need not be in memory twice. */
+  #lookAtLarge(given: string): Effect.Effect<LookedAt | undefined> {
+    const last = ChangePlan.#lastLarge
+    const known = last?.workspace === this.#workspace && last.path === given ? last.text.deref() : undefined
+    if (last === undefined || known === undefined) return Effect.succeed(undefined)
+    return Effect.all([this.#workspace.fingerprint(given), this.#workspace.info(given)]).pipe(
+      Effect.map(([fingerprint, info]): LookedAt | undefined => {
+        if (fingerprint !== last.base) return undefined
+        const { file, isNew } = this.#enter(given, info, fingerprint)
+        return isNew ? { file, known } : { file }
+      }),
+      Effect.catch(() => Effect.succeed(undefined))
+    )
+  }
+
+  #enter(given: string, info: FileInfo, base: string): { readonly file: PlannedFile; readonly isNew: boolean } {
+    const known = this.#files.get(info.path)
+    const file = known ?? newFile(info.path, info)
+    if (known === undefined) file.base = base
+    this.#files.set(info.path, file)
+    this.#given.set(given, file)
+    return { file, isNew: known === undefined }
   }
 
   #lookAtFile(path: string): Effect.Effect<PlannedFile, LookError | ToolError<"is_directory">> {
@@ -247,104 +282,16 @@ export class ChangePlan {
   }
 }
 
-interface PlannedFile {
-  readonly path: string
-  readonly disk: FileInfo | undefined
-  /** What the plan was made from: see `Workspace.fingerprint`. */
-  base: string | undefined
-  /** The text on disk, once it was read. */
-  before: TextFile | undefined
-  now: TextFile | "on disk" | "absent"
-  /** What is on disk, for a file of which only the mode changes. */
-  bytes: Uint8Array | undefined
-  mode: number | undefined
-  newMode: number | undefined
-  movedFrom: PlannedFile | undefined
+interface LookedAt {
+  readonly file: PlannedFile
+  /** What was read, if it was. */
+  readonly content?: Uint8Array
+  /** The text, if it was in memory. */
+  readonly known?: TextFile
 }
-
-const newFile = (path: string, disk: FileInfo | undefined): PlannedFile => ({
-  path,
-  disk,
-  base: disk === undefined ? "absent" : undefined,
-  before: undefined,
-  now: disk === undefined ? "absent" : "on disk",
-  bytes: undefined,
-  mode: disk?.mode,
-  newMode: undefined,
-  movedFrom: undefined
-})
 
 const missing = (path: string): Effect.Effect<never, ToolError<"file_not_found">> =>
   toolError("file_not_found", `${path} does not exist; nothing was changed`, {
     suggestion: "Check the path, or list the directory.",
     details: { path }
   })
-
-const isChanged = ({ disk, before, now, mode, newMode, movedFrom }: PlannedFile): boolean => {
-  if (movedFrom !== undefined) return true
-  if (newMode !== undefined && newMode !== mode && now !== "absent") return true
-  if (now === "absent") return disk !== undefined
-  return now !== "on disk" && (disk === undefined || now !== before)
-}
-
-const isMovedAsItIs = ({ now, newMode, movedFrom }: PlannedFile): boolean =>
-  movedFrom !== undefined && newMode === undefined && (now === "on disk" || now === movedFrom.before)
-
-const diffOf = (file: PlannedFile): string => {
-  const { path, disk, now } = file
-  const origin = file.movedFrom ?? file
-  const isText = origin.disk === undefined || origin.before !== undefined
-  if (!isText && now !== "on disk") return `Binary file ${path} is replaced or deleted\n`
-  const modes = file.newMode === undefined || disk === undefined ? "" : modeLines(file.mode ?? 0, file.newMode)
-  const after = now === "on disk" ? origin.before : now
-  return (
-    modes +
-    unifiedDiff({
-      oldPath: origin.disk === undefined ? undefined : origin.path,
-      newPath: now === "absent" ? undefined : path,
-      before: origin.before,
-      after: after === "absent" ? undefined : after
-    })
-  )
-}
-
-const modeLines = (from: number, to: number): string =>
-  from === to
-    ? ""
-    : `old mode 100${from.toString(8).padStart(3, "0")}\nnew mode 100${to.toString(8).padStart(3, "0")}\n`
-
-const removalsOf = (file: PlannedFile): ReadonlyArray<Change> => {
-  const { now, movedFrom, disk } = file
-  const gone = movedFrom ?? (now === "absent" && disk !== undefined ? file : undefined)
-  if (gone === undefined || isMovedAsItIs(file)) return []
-  return [{ kind: "delete", path: gone.path, ...(gone.base !== undefined && { base: gone.base }) }]
-}
-
-const writesOf = (file: PlannedFile): ReadonlyArray<Change> => {
-  const { path, now, bytes = new Uint8Array(), movedFrom, mode, newMode, base } = file
-  if (now === "absent") return []
-  if (movedFrom !== undefined && isMovedAsItIs(file)) {
-    return [{ kind: "move", from: movedFrom.path, to: path, createDirectories: true }]
-  }
-  const written = newMode ?? (movedFrom === undefined ? undefined : mode)
-  return [
-    {
-      kind: "write",
-      path,
-      content: now === "on disk" ? bytes : now.encode(),
-      createDirectories: true,
-      ...(base !== undefined && { base }),
-      ...(written !== undefined && { mode: written })
-    }
-  ]
-}
-
-/** Nothing for a file that was written with the content it had. */
-const reportOf = (file: PlannedFile, change: ChangedPath | undefined): ReadonlyArray<PlannedChange> => {
-  const { path, now, movedFrom, disk } = file
-  const facts = { bytesWritten: change?.bytesWritten ?? 0, hash: change?.after ?? "absent" }
-  if (movedFrom !== undefined) return [{ path: movedFrom.path, kind: "moved", movedTo: path, ...facts }]
-  if (now === "absent") return [{ path, kind: "deleted", movedTo: undefined, ...facts }]
-  if (change === undefined) return []
-  return [{ path, kind: disk === undefined ? "created" : "modified", movedTo: undefined, ...facts }]
-}

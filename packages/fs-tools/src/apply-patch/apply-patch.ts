@@ -1,7 +1,8 @@
 import { type CommitError, toolError, type ToolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { ChangePlan, type PlanError, type PlannedChange } from "../change-plan.ts"
+import { ChangePlan, type PlanError } from "../change-plan.ts"
+import type { PlannedChange } from "../planned-file.ts"
 import { TextFile } from "../text-file.ts"
 import { isEnvelope, parseEnvelope } from "./parse-envelope.ts"
 import { parseUnifiedDiff } from "./parse-unified-diff.ts"

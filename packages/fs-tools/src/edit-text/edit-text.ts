@@ -1,8 +1,9 @@
 import { type CommitError, toolError, type ToolError, type Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { ChangePlan, type PlanError, type PlannedChange } from "../change-plan.ts"
+import { ChangePlan, type PlanError } from "../change-plan.ts"
 import { describeNearest, nearestPlace } from "../nearest-place.ts"
+import type { PlannedChange } from "../planned-file.ts"
 import type { Replacement, TextFile } from "../text-file.ts"
 import { type FindPass, findPasses, findText, type FoundText, withoutOverlaps } from "./find-text.ts"
 
