@@ -93,10 +93,11 @@ export const openCommitJournal = (options: {
     if (states.has("commit")) {
       const { steps, staged, rubbish } = readJson<JournalledCommit>(file(id, "commit")) ?? nothing
       redoSteps(root, steps, { durable, ...(onStep && { onStep }) })
-      sweep(root, [...rubbish, ...staged])
+      if (!sweep(root, [...rubbish, ...staged])) return
       onStep?.("recovered")
-    } else if (states.has("abort")) takeBack(root, readJson<JournalledCommit>(file(id, "abort")) ?? nothing)
-    else sweep(root, readJson<ReadonlyArray<string>>(file(id, "sweep")) ?? [])
+    } else if (states.has("abort")) {
+      if (!takeBack(root, readJson<JournalledCommit>(file(id, "abort")) ?? nothing)) return
+    } else if (!sweep(root, readJson<ReadonlyArray<string>>(file(id, "sweep")) ?? [])) return
     forget(id, states)
   }
 
@@ -169,15 +170,25 @@ const syncDirectories = (root: Root, steps: ReadonlyArray<Step>, { durable, onSt
   onStep?.("synced")
 }
 
-/** Takes steps back, the last one first, and removes what was written for them. */
-export const takeBack = (root: Root, { steps, staged, rubbish }: JournalledCommit): void => {
-  for (const step of steps.toReversed()) unlessChanged(() => undoStep(root, step))
-  sweep(root, [...rubbish, ...staged])
+/** Takes steps back, the last one first, and removes what was written for them. False when something stays. */
+export const takeBack = (root: Root, { steps, staged, rubbish }: JournalledCommit): boolean => {
+  for (const step of steps.toReversed()) unlessChanged(() => naming(step.path, () => undoStep(root, step)))
+  return sweep(root, [...rubbish, ...staged])
 }
 
-const sweep = (root: Root, paths: ReadonlyArray<string>): void =>
+/** Removes temporary names. False when one can't be removed now: then it stays on record, and goes another time. */
+const sweep = (root: Root, paths: ReadonlyArray<string>): boolean =>
   withSpots(root, (spots) => {
-    for (const path of paths) unlessChanged(() => discard(spots, path))
+    let isClean = true
+    for (const path of paths) {
+      try {
+        unlessChanged(() => discard(spots, path))
+      } catch (error) {
+        if (!isErrno(error, "EROFS", "EACCES", "EPERM") && !isToolError(error)) throw error
+        isClean = false
+      }
+    }
+    return isClean
   })
 
 /**

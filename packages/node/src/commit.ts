@@ -127,10 +127,7 @@ function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator
     perform(settings, spots, id, { steps, staged, rubbish })
   } finally {
     spots.forget()
-    if (!isDecided) {
-      takeBack(root, { steps: [], staged, rubbish: [] })
-      journal.forget(id)
-    }
+    if (!isDecided && takeBack(root, { steps: [], staged, rubbish: [] })) journal.forget(id)
   }
 }
 
@@ -146,8 +143,7 @@ const perform = (
     doSteps(spots, steps, { durable, begun, ...(onStep && { onStep }) })
   } catch (error) {
     journal.abort(id)
-    takeBack(root, { steps: begun, staged, rubbish })
-    journal.forget(id)
+    if (takeBack(root, { steps: begun, staged, rubbish })) journal.forget(id)
     throw error
   }
   try {

@@ -197,7 +197,8 @@ const unlinkIfFile = (path: string): boolean => {
     unlinkSync(path)
     return true
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return true
+    // A disk that can't be changed says so before it looks whether there is anything to remove.
+    if (isErrno(error, "ENOENT") || lookAt(path) === undefined) return true
     // What unlinking a directory is called differs between systems.
     if (isErrno(error, "EISDIR", "EPERM")) return false
     throw error

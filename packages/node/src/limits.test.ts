@@ -158,6 +158,25 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
     })
   })
 
+  it.skipIf(!canMount)("is permission_denied on a disk that can't be changed, and the next call goes on", () => {
+    const root = workspaces.make({ "disk/x": "" })
+    mkdirSync(`${root}.state`, { recursive: true })
+    const script = 'mount -t tmpfs -o ro none "$1" && shift && exec "$@"'
+    const told = [
+      { kind: "write", path: "disk/new.txt", size: 10 },
+      { kind: "write", path: "small.txt", size: 10 }
+    ]
+    const args = [process.execPath, program, root, `${root}.state`, JSON.stringify(told)]
+    const replies = execFileSync("unshare", [...namespace, "sh", "-c", script, "sh", join(root, "disk"), ...args], {
+      encoding: "utf8"
+    })
+    expect(JSON.parse(replies)).toEqual([
+      "permission_denied: the permissions of disk/new.txt do not allow this",
+      ["small.txt created"]
+    ])
+    expect(readdirSync(`${root}.state/commits`)).toEqual([])
+  })
+
   it("keeps state to its owner", () => {
     const root = workspaces.make({ "a.txt": "old" }, giveAway)
     run(root, [{ kind: "write", path: "a.txt" }])
