@@ -6,7 +6,7 @@ import type { Launcher } from "./launcher.ts"
 import type { PipePool } from "./pipes.ts"
 
 /** Lanes that are kept for the next command. More are opened when more commands run at a time. */
-const mostIdle = 8
+const mostIdle = 32
 
 export interface LanePoolOptions {
   readonly launcher: () => Promise<Launcher>
@@ -38,8 +38,13 @@ export class LanePool {
   /** Once nothing of the command is left. */
   giveBack(lane: Lane, limits: TreeLimits | undefined): void {
     const isWorn = lane.isLost || (limits !== undefined && lane.group?.isClogged(limits) === true)
-    if (isWorn || this.#idle.length >= mostIdle) void lane.close()
+    if (isWorn || this.#idle.length >= mostIdle) void this.#close(lane)
     else this.#idle.push(lane)
+  }
+
+  async #close(lane: Lane): Promise<void> {
+    await lane.close()
+    for (const path of Object.values(lane.pipes)) this.#options.pipes.throwAway(path)
   }
 
   async #open(launcher: Launcher, isHeld: boolean): Promise<Lane> {

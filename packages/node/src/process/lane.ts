@@ -2,7 +2,7 @@ import { constants, openSync } from "node:fs"
 import { Socket } from "node:net"
 
 import type { LimitedGroup } from "./cgroup.ts"
-import { type Launcher, quoted } from "./launcher.ts"
+import { type LanePipes, type Launcher, quoted } from "./launcher.ts"
 import { type PipeReader, readPipe } from "./pipes.ts"
 import { type End, endOf } from "./started.ts"
 
@@ -24,6 +24,7 @@ export interface Launch {
  */
 export class Lane {
   readonly group: LimitedGroup | undefined
+  readonly pipes: LanePipes
   readonly ready: Promise<boolean>
   readonly #code: Socket
   readonly #report: PipeReader
@@ -31,8 +32,9 @@ export class Lane {
   #end: (end: End) => void = () => undefined
   isLost = false
 
-  constructor(launcher: Launcher, pipes: { readonly code: string; readonly report: string }, group?: LimitedGroup) {
+  constructor(launcher: Launcher, pipes: LanePipes, group?: LimitedGroup) {
     this.group = group
+    this.pipes = pipes
     // Both ways, because opening only for writing waits for a reader.
     const descriptor = openSync(pipes.code, constants.O_RDWR | constants.O_NONBLOCK)
     this.#code = new Socket({ fd: descriptor, readable: false, writable: true })

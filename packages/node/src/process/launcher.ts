@@ -2,6 +2,12 @@ import type { ChildProcess } from "node:child_process"
 
 import { groupParents } from "./cgroup.ts"
 
+/** Paths of the named pipes between the host and a lane. */
+export interface LanePipes {
+  readonly code: string
+  readonly report: string
+}
+
 /**
  * A small shell beside the host. A process gets slower at starting others the more memory it has, some thirty times
  * at 1 GB; this one stays small, and starts the lanes that programs run in. It notices when the host dies, by the end
@@ -28,7 +34,7 @@ export class Launcher {
   }
 
   /** Starts a shell that reads its code from one pipe and reports to another. It joins the groups behind `doors`. */
-  startLane(pipes: { readonly code: string; readonly report: string }, doors: ReadonlyArray<string>): void {
+  startLane(pipes: LanePipes, doors: ReadonlyArray<string>): void {
     const joining = doors.map((door) => `echo 0 >${quoted(door)} || exit 1; `).join("")
     const shell = `exec $clean "PATH=$PATH" "$mark"lane /bin/sh -s`
     this.#say(`( ${joining}${shell} ) <${quoted(pipes.code)} 9>${quoted(pipes.report)} >/dev/null 2>&1 &`)
