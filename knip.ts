@@ -33,7 +33,9 @@ export default {
     "packages/fs-tools": { entry: ["test/*.ts"] },
     "examples/*": { entry: ["src/*.ts"] },
     bench: { entry: ["src/main.ts", "src/orphans.ts", "src/groups/*.ts", "src/http/serve.ts"] },
-    stress: { entry: ["src/main.ts", "src/run-attack.ts", "src/doomed-host.ts", "src/attacks/*.ts"] },
+    stress: {
+      entry: ["src/main.ts", "src/run-attack.ts", "src/doomed-host.ts", "src/serve-apart.ts", "src/attacks/*.ts"]
+    },
     ...Object.fromEntries(empty.map((name) => [`packages/${name}`, { ignoreDependencies: [/./] }]))
   }
 } satisfies KnipConfig

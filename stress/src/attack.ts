@@ -32,6 +32,15 @@ export const none = (what: string, tried: string, cases: ReadonlyArray<string>):
   cases: cases.slice(0, 5)
 })
 
+/** A figure with an upper bound. */
+export const atMost = (what: string, tried: string, found: number, most: number, unit = ""): Figure => ({
+  what,
+  tried,
+  found: `${Math.round(found)}${unit}`,
+  goal: `≤ ${most}${unit}`,
+  isMet: found <= most
+})
+
 /** Does something again and again until the time is up, and says how often it did. */
 export const forSeconds = async (seconds: number, turn: (count: number) => Promise<void>): Promise<number> => {
   const until = performance.now() + seconds * 1000

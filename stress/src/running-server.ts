@@ -1,3 +1,8 @@
+import { fork } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+
 import { serveHaft } from "@haft/server"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import type { HaftConfig } from "haft"
@@ -27,22 +32,45 @@ export const startServer = async (config: HaftConfig = {}): Promise<RunningServe
     port: 0,
     onDefect: (error) => defects.push(error)
   })
+  return {
+    url,
+    workspace,
+    defects,
+    ...clientOf(url),
+    stop: async () => {
+      await stop()
+      workspace.remove()
+    }
+  }
+}
+
+/** The same as a process of its own. */
+export const startServerApart = async () => {
+  const flags = [...process.execArgv.filter((flag) => flag !== "--expose-gc"), "--expose-gc"]
+  const child = fork(join(import.meta.dirname, "serve-apart.ts"), { execArgv: flags })
+  const [{ url }] = (await once(child, "message")) as [{ url: string }]
+  return {
+    url,
+    ...clientOf(url),
+    rssMegabytes: () => (Number(readFileSync(`/proc/${child.pid}/statm`, "utf8").split(" ")[1]) * 4096) / 1024 ** 2,
+    stop: async () => {
+      child.disconnect()
+      await once(child, "exit")
+    }
+  }
+}
+
+const clientOf = (url: string): Pick<RunningServer, "headers" | "call" | "health"> => {
   const headers = (as: keyof typeof tokens) => ({
     authorization: `Bearer ${tokens[as]}`,
     "content-type": "application/json"
   })
   return {
-    url,
-    workspace,
-    defects,
     headers,
     call: async (tool, params) => {
       const body = JSON.stringify({ tool, params })
-      const response = await fetch(`${url}/v1/workspaces/default/calls`, {
-        method: "POST",
-        body,
-        headers: headers("agent")
-      })
+      const path = "/v1/workspaces/default/calls"
+      const response = await fetch(`${url}${path}`, { method: "POST", body, headers: headers("agent") })
       return { status: response.status, text: await response.text() }
     },
     health: async () => {
@@ -50,10 +78,6 @@ export const startServer = async (config: HaftConfig = {}): Promise<RunningServe
       const response = await fetch(`${url}/healthz`)
       await response.text()
       return response.ok ? performance.now() - began : Number.POSITIVE_INFINITY
-    },
-    stop: async () => {
-      await stop()
-      workspace.remove()
     }
   }
 }

@@ -23,6 +23,11 @@ export const readJson = async (request: ServerRequest, limits: BodyLimits): Prom
   return value
 }
 
+// Each body has its limit, and so have all of them together: many clients that each send little less would fill the
+// memory too.
+const mostArriving = 64 * 1024 * 1024
+let arriving = 0
+
 // From the connection itself where there is one: a standard stream in between costs more than all the rest. How long
 // a client may take is the server's to say, for the whole of a request.
 const readBytes = (request: ServerRequest, limit: number): Promise<Buffer> => {
@@ -40,8 +45,10 @@ const readBytes = (request: ServerRequest, limit: number): Promise<Buffer> => {
     }
     const onData = (chunk: Buffer): void => {
       size += chunk.length
+      arriving += chunk.length
       chunks.push(chunk)
       if (size > limit) fail(tooLarge(limit))
+      else if (arriving > mostArriving) fail(tooBusy)
     }
     const onEnd = (): void => {
       settle()
@@ -49,7 +56,11 @@ const readBytes = (request: ServerRequest, limit: number): Promise<Buffer> => {
       resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks))
     }
     const onClose = (): void => fail(incomplete)
-    const settle = (): unknown => source.off("data", onData).off("end", onEnd).off("close", onClose)
+    const settle = (): void => {
+      arriving -= size
+      size = 0
+      source.off("data", onData).off("end", onEnd).off("close", onClose)
+    }
     source.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose)
   })
 }
@@ -92,6 +103,11 @@ const checkShape = (root: unknown, maximumDepth: number): void => {
 }
 
 const incomplete = new Problem(400, "incomplete_body", "The body ended before it was complete.")
+
+const tooBusy = new Problem(503, "too_busy", "Too many bodies arrive at once; send this one again in a moment.", {
+  connection: "close",
+  "retry-after": "1"
+})
 
 const tooLarge = (limit: number): Problem =>
   new Problem(413, "body_too_large", `The body is larger than ${limit} bytes.`, { connection: "close" })

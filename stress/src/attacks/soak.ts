@@ -1,4 +1,4 @@
-import { type Attack, forSeconds, none, type Figure } from "../attack.ts"
+import { type Attack, atMost, forSeconds, none } from "../attack.ts"
 import { settledState } from "../process-state.ts"
 import { startServer } from "../running-server.ts"
 
@@ -31,16 +31,8 @@ export const attack: Attack = async function* ({ seconds }) {
   const after = await settledState()
   const tried = `${rounds * 4} calls`
   yield none("calls that the server does not answer", tried, unanswered)
-  yield flat("descriptors more than at the beginning", tried, after.descriptors - before.descriptors, 2)
-  yield flat("child processes more than at the beginning", tried, after.children - before.children, 0)
-  yield flat("megabytes more than at the beginning", tried, after.rssMegabytes - before.rssMegabytes, 64)
+  yield atMost("descriptors more than at the beginning", tried, after.descriptors - before.descriptors, 2)
+  yield atMost("child processes more than at the beginning", tried, after.children - before.children, 0)
+  yield atMost("megabytes more than at the beginning", tried, after.rssMegabytes - before.rssMegabytes, 64)
   await server.stop()
 }
-
-const flat = (what: string, tried: string, growth: number, most: number): Figure => ({
-  what,
-  tried,
-  found: String(Math.round(growth)),
-  goal: `≤ ${most}`,
-  isMet: growth <= most
-})

@@ -1,0 +1,135 @@
+import { once } from "node:events"
+import { connect } from "node:net"
+
+import { type Attack, atMost, forSeconds } from "../attack.ts"
+import { type RunningServer, startServerApart } from "../running-server.ts"
+
+const mostMegabytes = 128
+const mostHealthMs = 1000
+
+/** More than anybody can use, by every door; the server holds little of it, and answers meanwhile. */
+export const attack: Attack = async function* ({ seconds }) {
+  const server = await startServerApart()
+  // The first of each loads what the others share.
+  await done(server, "run_command", { command: "true" })
+  await done(server, "open_terminal", { command: "true" })
+  for (const [what, flood] of Object.entries(floods)) {
+    await server.call("read_file", { path: "a.txt" })
+    const before = server.rssMegabytes()
+    let peak = before
+    let slowest = 0
+    const over = new AbortController()
+    const watch = (async () => {
+      while (!over.signal.aborted) {
+        peak = Math.max(peak, server.rssMegabytes())
+        slowest = Math.max(slowest, await server.health())
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    })()
+    const tried = await flood(server, seconds / Object.keys(floods).length)
+    over.abort()
+    await watch
+    yield atMost(`memory under a flood of ${what}`, tried, peak - before, mostMegabytes, " MB")
+    yield atMost(`a health call under a flood of ${what}`, tried, slowest, mostHealthMs, " ms")
+  }
+  await server.stop()
+}
+
+type Flood = (server: Pick<RunningServer, "url" | "headers" | "call">, seconds: number) => Promise<string>
+
+const floods: Readonly<Record<string, Flood>> = {
+  output: async (server, seconds) => {
+    const count = await forSeconds(seconds, async () => {
+      await done(server, "run_command", { command: "head -c 50000000 /dev/zero | tr '\\0' x" })
+    })
+    return `${count * 50} MB`
+  },
+  "terminal output": async (server, seconds) => {
+    const count = await forSeconds(seconds, async () => {
+      await done(server, "open_terminal", { command: "head -c 10000000 /dev/zero | tr '\\0' x", quiet_ms: 300 })
+    })
+    return `${count * 10} MB`
+  },
+  "large bodies": (server, seconds) => pour(server, seconds, "content-length: 1000000000"),
+  "bodies that never end": (server, seconds) => pour(server, seconds, "transfer-encoding: chunked"),
+  "events, with listeners that do not listen": async (server, seconds) => {
+    const { hostname, port } = new URL(server.url)
+    const authorization = server.headers("approver")["authorization"] ?? ""
+    const sockets = Array.from({ length: 50 }, () => {
+      const socket = connect(Number(port), hostname, () => {
+        socket.write(
+          `GET /v1/workspaces/default/events HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: ${authorization}\r\n\r\n`
+        )
+      })
+      return socket.on("error", () => {}).pause()
+    })
+    const content = "x".repeat(100_000)
+    const count = await forSeconds(seconds, async () => {
+      await server.call("write_file", { path: "flood.txt", content })
+    })
+    for (const socket of sockets) socket.destroy()
+    return `${count * 2} events to ${sockets.length} listeners`
+  },
+  rules: async (server, seconds) => {
+    const count = await forSeconds(seconds, async (round) => {
+      const rule = { id: `rule-${round}`, tool: "write_file", decision: "allow", pattern: `^.*${round}.*$` }
+      const url = `${server.url}/v1/workspaces/default/rules`
+      await fetch(url, { method: "POST", body: JSON.stringify(rule), headers: server.headers("approver") }).then(
+        (one) => one.text()
+      )
+      await server.call("write_file", { path: "b.txt", content: "b" })
+    })
+    return `${count} rules`
+  },
+  sessions: async (server, seconds) => {
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "stress", version: "0" } }
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })
+    const headers = { ...server.headers("agent"), accept: "application/json, text/event-stream" }
+    let count = 0
+    await forSeconds(seconds, async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => fetch(`${server.url}/mcp`, { method: "POST", body, headers }))
+      )
+      for (const answer of answers) {
+        await answer.text()
+        const session = answer.headers.get("mcp-session-id")
+        if (session === null) continue
+        await fetch(`${server.url}/mcp`, { method: "DELETE", headers: { ...headers, "mcp-session-id": session } }).then(
+          (one) => one.text()
+        )
+      }
+      count += answers.length
+    })
+    return `${count} sessions opened and closed`
+  }
+}
+
+const done = async (server: Pick<RunningServer, "call">, tool: string, params: object): Promise<void> => {
+  const { text } = await server.call(tool, params)
+  if (!text.includes('"ok":true')) throw new Error(`${tool} does not do its work: ${text.slice(0, 300)}`)
+}
+
+/** Twenty clients that send a body for as long as they are let, and begin anew when they are not. */
+const pour = async ({ url, headers }: Pick<RunningServer, "url" | "headers">, seconds: number, length: string) => {
+  const { hostname, port } = new URL(url)
+  const fields = Object.entries(headers("agent")).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `POST /v1/workspaces/default/calls HTTP/1.1\r\nhost: ${hostname}:${port}\r\n${fields.join("")}${length}\r\n\r\n`
+  const chunk = `10000\r\n${" ".repeat(0x10000)}\r\n`
+  const until = performance.now() + seconds * 1000
+  let bytes = 0
+  const client = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const socket = connect(Number(port), hostname)
+      socket.on("error", () => {}).resume()
+      socket.write(head)
+      while (!socket.destroyed && performance.now() < until) {
+        bytes += chunk.length
+        if (!socket.write(chunk))
+          await Promise.race([once(socket, "drain"), once(socket, "close")]).catch(() => undefined)
+      }
+      socket.destroy()
+    }
+  }
+  await Promise.all(Array.from({ length: 20 }, client))
+  return `${Math.round(bytes / 1e6)} MB by 20 clients`
+}
