@@ -29,6 +29,42 @@ it.each([
   await expect.poll(() => isRunning(pid)).toBe(false)
 })
 
+it.each([
+  { era: "2025-11-25", mode: "legacy" as const },
+  { era: "2026-07-28", mode: { pin: "2026-07-28" } }
+])("shows the rule before always stores it, with protocol $era", async ({ mode }) => {
+  using workspace = temporaryWorkspace()
+  const state = ["--workspace", workspace.root, "--state", workspace.state]
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [bin, "mcp", ...state],
+    stderr: "pipe"
+  })
+  const capabilities = { elicitation: { form: {} } }
+  const client = new Client({ name: "test", version: "0" }, { versionNegotiation: { mode }, capabilities })
+  const asked: Array<{ message: string; fields: ReadonlyArray<string> }> = []
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
+    const fields = "requestedSchema" in params ? Object.keys(params.requestedSchema.properties) : []
+    asked.push({ message: params.message, fields })
+    return { action: "accept", content: { approve: true, always: true } }
+  })
+  await client.connect(transport)
+  const call = { name: "delete_path", arguments: { path: "a.txt" } }
+  for (const content of ["one", "two"]) {
+    workspace.put("a.txt", content)
+    expect(await client.callTool(call)).toMatchObject({ isError: false })
+  }
+  await client.callTool({ name: "run_command", arguments: { command: "sh -c true" } })
+  await client.close()
+  expect(asked).toEqual([
+    { message: expect.stringContaining('"path": "a.txt"'), fields: ["approve", "always"] },
+    { message: expect.stringContaining("sh -c true"), fields: ["approve"] }
+  ])
+  const stored = JSON.parse((await haft(["rules", "list", "--json", ...state])).stdout) as Array<{ id: string }>
+  expect(stored).toMatchObject([{ tool: "delete_path", decision: "allow", workspace: workspace.root }])
+  expect(asked[0]?.message).toContain(stored[0]?.id)
+})
+
 it("answers a pipe that closes behind its last request, with nothing else on stdout", async () => {
   using workspace = temporaryWorkspace({ "a.txt": "one\n" })
   const clientInfo = { name: "pipe", version: "0" }

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs"
+
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
@@ -24,6 +26,9 @@ describe("haft rules", () => {
     expect(await run("rules", "disable", "docs")).toMatchObject({ code: 0 })
     expect(await write()).toMatchObject({ code: 1 })
     expect((await run("rules", "list")).stdout).toContain("disabled")
+    expect(await run("rules", "replace", "docs", "{}")).toMatchObject({ code: 2 })
+    expect(await run("rules", "replace", "none", rule)).toMatchObject({ code: 2 })
+    expect(await run("rules", "replace", "docs", rule.replace("}}", '},"enabled":false}'))).toMatchObject({ code: 0 })
     expect(await run("rules", "enable", "docs")).toMatchObject({ code: 0 })
     expect(JSON.parse((await run("rules", "list", "--json")).stdout)).toMatchObject([{ id: "docs", enabled: true }])
     expect(await run("rules", "remove", "docs")).toMatchObject({ code: 0 })
@@ -37,6 +42,14 @@ describe("haft rules", () => {
     await run("rules", "add", rule)
     const simulation = JSON.parse((await run("rules", "test", "--json")).stdout) as { counts: unknown }
     expect(simulation.counts).toEqual({ allow: 1, ask: 0, deny: 0 })
+  })
+
+  it("that can't be read deny everything, and say so", async () => {
+    await run("rules", "add", rule)
+    writeFileSync(`${workspace.state}/rules.json`, "{")
+    expect(await write("--approve", "all")).toMatchObject({ code: 1, stdout: expect.stringContaining("can't be read") })
+    expect(await run("rules")).toMatchObject({ code: 2, stderr: expect.stringContaining("it is not JSON") })
+    expect(await run("rules", "remove", "docs")).toMatchObject({ code: 2, stderr: expect.stringContaining("not JSON") })
   })
 
   it.each([
@@ -70,12 +83,20 @@ describe("haft log, undo and replay", () => {
     expect(await run("undo")).toMatchObject({ code: 1 })
   })
 
-  it("make calls again and say what came out differently", async () => {
-    await run("call", "read_file", "path=a.txt")
-    expect(await run("replay")).toMatchObject({ code: 0, stdout: "✓ #1 read_file: same\n" })
-    await run("call", "read_file", "path=a.txt")
-    workspace.put("a.txt", "changed\n")
-    expect(await run("replay")).toMatchObject({ code: 1, stdout: expect.stringContaining("result.content was") })
+  it("make calls again on a copy and say what came out differently", async () => {
+    await write("--approve", "all")
+    expect(await run("replay")).toMatchObject({
+      code: 0,
+      stdout: "✓ #1 write_file: same\n✓ the files are what the run left behind\n"
+    })
+    workspace.put("docs/b.md", "changed by hand")
+    const changed = await run("replay")
+    expect(changed).toMatchObject({ code: 1, stdout: expect.stringContaining("docs/b.md has changed since") })
+    expect(changed.stdout).toContain("✗ docs/b.md is different")
+    expect(workspace.read("docs/b.md")).toBe("changed by hand")
+    await run("call", "fetch_url", "url=https://site.invalid/", "--approve", "all")
+    expect(await run("replay")).toMatchObject({ code: 0, stdout: expect.stringContaining("- #1 fetch_url: skipped") })
+    expect(await run("replay", "none-such")).toMatchObject({ code: 2 })
   })
 })
 

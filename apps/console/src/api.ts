@@ -38,6 +38,7 @@ export interface WorkspaceApi {
   readonly answer: (id: string, answer: ApprovalAnswer) => Promise<void>
   readonly rules: () => Promise<ReadonlyArray<Rule>>
   readonly addRule: (rule: unknown) => Promise<void>
+  readonly replaceRule: (id: string, rule: unknown) => Promise<void>
   readonly enableRule: (id: string, enabled: boolean) => Promise<void>
   readonly removeRule: (id: string) => Promise<void>
   readonly simulate: (run: string) => Promise<Simulation>
@@ -74,6 +75,7 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
     answer: (id, answer) => sendJson("POST", `${base}/approvals/${encodeURIComponent(id)}`, answer),
     rules: async () => (await getJson<{ rules: ReadonlyArray<Rule> }>(`${base}/rules`)).rules,
     addRule: (rule) => sendJson("POST", `${base}/rules`, rule),
+    replaceRule: (id, rule) => sendJson("PUT", `${base}/rules/${encodeURIComponent(id)}`, rule),
     enableRule: (id, enabled) => sendJson("POST", `${base}/rules/${encodeURIComponent(id)}`, { enabled }),
     removeRule: (id) => sendJson("DELETE", `${base}/rules/${encodeURIComponent(id)}`),
     simulate: (run) => sendJson("POST", `${base}/simulations`, { run }),

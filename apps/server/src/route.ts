@@ -24,7 +24,7 @@ export interface RouteRequest<Query, Body> {
 
 /** One route as data: the router follows it, and the OpenAPI document is made from it. */
 export interface Route {
-  readonly method: "GET" | "POST" | "DELETE"
+  readonly method: "GET" | "POST" | "PUT" | "DELETE"
   /** `/v1/workspaces/{workspace}/tools`; a last `{name…}` takes the rest of the path, slashes included. */
   readonly path: string
   readonly summary: string

@@ -47,7 +47,12 @@ it("finds rules and record as they were when it starts again", async () => {
   const workspace = temporaryWorkspace({ "a.txt": "one\n" })
   const first = await startServer({}, { workspace })
   const rule = { id: "letters", tool: "write_file", decision: "allow", touches: { writes: "letters/**" } }
-  expect((await first.post(`${first.base}/rules`, rule, "approver")).status).toBe(200)
+  expect((await first.post(`${first.base}/rules`, { ...rule, decision: "deny" }, "approver")).status).toBe(200)
+  const put = (id: string, body: unknown) =>
+    first.post(`${first.base}/rules/${id}`, body, "approver", { method: "PUT" })
+  expect((await put("none", rule)).status).toBe(404)
+  expect((await put("letters", { ...rule, pattern: "(" })).status).toBe(400)
+  expect((await put("letters", rule)).status).toBe(200)
   await first.call("read_file", { path: "a.txt" })
   await first.server.stop()
 

@@ -43,6 +43,7 @@ it("says the truth about every route", async () => {
     "POST /v1/workspaces/{workspace}/approvals/{id}": { approved: false, reason: "not today" },
     "POST /v1/workspaces/{workspace}/rules": { tool: "move_path", decision: "deny" },
     "POST /v1/workspaces/{workspace}/rules/{id}": { enabled: false },
+    "PUT /v1/workspaces/{workspace}/rules/{id}": { ...rule, note: "better" },
     "POST /v1/workspaces/{workspace}/simulations": {},
     "POST /v1/workspaces/{workspace}/terminals/{terminal}/input": { text: "typed\n" }
   }
@@ -62,7 +63,7 @@ it("says the truth about every route", async () => {
     const response =
       operation.requestBody === undefined && !key.startsWith("POST")
         ? await send(`${filled}${query}`, as, { method, headers })
-        : await post(filled, path.includes("mcp") ? initialize : bodies[key], as, { headers })
+        : await post(filled, path.includes("mcp") ? initialize : bodies[key], as, { method, headers })
     if (path.includes("mcp")) session = sessionAfter(method, response)
     expect([key, await differenceFrom(operation, response)]).toEqual([key, undefined])
     called.push(key)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import {
+  type Answer,
   defineDialect,
   definePlugin,
   defineTool,
@@ -22,7 +23,6 @@ import * as z from "zod"
 import {
   ApprovalGate,
   type Asker,
-  type AskerAnswer,
   askCallback,
   askCallerOr,
   askNobody,
@@ -80,7 +80,7 @@ const type = defineTool({
 })
 
 interface Setup {
-  readonly answer?: (question: Question) => AskerAnswer | Promise<AskerAnswer>
+  readonly answer?: (question: Question) => Answer | Promise<Answer>
   readonly options?: PolicyApproverOptions
   readonly documents?: Map<string, Uint8Array>
 }
@@ -283,6 +283,13 @@ describe("a host with a policy", () => {
           expect(replies.filter(({ ok }) => ok)).toHaveLength(3)
           expect(questions).toHaveLength(3)
           expect(yield* store.use("three")).toBe(false)
+          // Another rule in its place is no way to begin counting anew.
+          yield* store.replace("three", Rule.parse({ id: "four", tool: "save", maximumUses: 4 }))
+          expect([yield* store.use("four"), yield* store.use("four"), yield* store.use("three")]).toEqual([
+            true,
+            false,
+            false
+          ])
           expect(yield* store.use("unknown")).toBe(false)
         }),
       { answer: () => ({ approved: false }) }
@@ -297,6 +304,8 @@ describe("a host with a policy", () => {
           "there are two rules a"
         )
         const broken = Rule.parse({ id: "b", tool: "save", pattern: "(" })
+        expect((yield* Effect.flip(store.replace("a", broken))).message).toContain("rule b: missing closing )")
+        expect(yield* store.replace("none", Rule.parse({ id: "c", tool: "save" }))).toBe(false)
         expect((yield* Effect.flip(store.add(broken))).message).toContain("rule b: missing closing )")
         const rules = yield* store.current
         expect("rules" in rules && rules.rules.map(({ id }) => id)).toEqual(["a"])

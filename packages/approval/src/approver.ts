@@ -4,7 +4,8 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import { Asker, type AskerAnswer } from "./asker.ts"
+import { Asker } from "./asker.ts"
+import { printRule } from "./describe-request.ts"
 import { type ApprovalMode, decide } from "./policy.ts"
 import { RuleStore } from "./rule-store.ts"
 
@@ -49,8 +50,10 @@ export const policyApprover = (
         // Loaded with the first question, for the same reason as the rules: most hosts start faster than people answer.
         const { bindingOf, rememberedRule } = yield* Effect.promise(() => import("./remember.ts"))
         const always = rememberedRule(question, { workspace, now })
-        const asked = { ...question, workspace, binding: bindingOf(question, workspace), always }
-        const answer: AskerAnswer = yield* asker.ask(asked).pipe(
+        const binding = bindingOf(question, workspace)
+        const remembers = "rule" in always ? { remembers: printRule(always.rule) } : {}
+        const asked = { ...question, workspace, binding, always, ...remembers }
+        const answer: Answer = yield* asker.ask(asked).pipe(
           Effect.timeoutOrElse({
             duration: timeout,
             orElse: () => Effect.succeed({ approved: false, reason: "nobody answered in time" })

@@ -14,16 +14,10 @@ export interface Question extends ApprovalQuestion {
   readonly always: { readonly rule: Rule } | { readonly whyNot: string }
 }
 
-export interface AskerAnswer extends Answer {
-  /** Store the rule that the question offered. */
-  readonly remember?: boolean
-}
-
 /**
  * A way to ask a person. Several questions may be open at once. An asker that is interrupted takes its question back;
  * one that can't reach anybody answers no.
  */
-export class Asker extends Context.Service<
-  Asker,
-  { readonly ask: (question: Question) => Effect.Effect<AskerAnswer> }
->()("@haft/approval/Asker") {}
+export class Asker extends Context.Service<Asker, { readonly ask: (question: Question) => Effect.Effect<Answer> }>()(
+  "@haft/approval/Asker"
+) {}

@@ -1,6 +1,7 @@
 import { visibleLines, visibleText } from "@haft/core"
 
 import type { Question } from "./asker.ts"
+import type { Rule } from "./rule.ts"
 
 /** A question as people see it: whole, and with nothing hidden. Every asker shows this and nothing else. */
 export interface RequestDescription {
@@ -61,6 +62,9 @@ export const printRequest = (description: RequestDescription): string => {
   ]
   return lines.join("\n")
 }
+
+/** A rule as it would be stored, with nothing hidden. */
+export const printRule = (rule: Rule): string => JSON.stringify(rule, null, 2).split("\n").map(visibleText).join("\n")
 
 /** The question put at the end, with the answers that are on offer. */
 export const promptOf = (question: Question): string => {

@@ -1,5 +1,5 @@
 export { policyApprover, type PolicyApproverOptions } from "./approver.ts"
-export { Asker, type AskerAnswer, type Question } from "./asker.ts"
+export { Asker, type Question } from "./asker.ts"
 export { askCallback, askCallerOr, askNobody } from "./askers/callback.ts"
 export {
   ApprovalGate,

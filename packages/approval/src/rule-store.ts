@@ -12,6 +12,11 @@ export interface RuleStoreService {
   readonly current: Effect.Effect<RuleSet | { readonly unreadable: string }>
   /** Stores a rule. One that can't be compiled, fails its examples or has a name that is taken is refused. */
   readonly add: (rule: Rule) => Effect.Effect<void, RulesUnreadable>
+  /**
+   * Puts a rule in the place of the one with this id, in one step: there is no moment without either. How often the old
+   * one was used counts on. False when there is no such rule; what `add` refuses is refused here too.
+   */
+  readonly replace: (id: string, rule: Rule) => Effect.Effect<boolean, RulesUnreadable>
   /** False when there is no such rule. */
   readonly remove: (id: string) => Effect.Effect<boolean, RulesUnreadable>
   /** False when there is no such rule. */
@@ -72,6 +77,7 @@ export const stateRules: Layer.Layer<RuleStore, never, StateFiles> = Layer.effec
     return {
       current: load.pipe(Effect.catch((error) => Effect.succeed({ unreadable: error.message }))),
       add: (rule) => change((rules) => [[...rules, rule], undefined]),
+      replace: (id, rule) => edit(id, ({ uses }) => ({ ...rule, uses: Math.max(uses, rule.uses) })),
       remove: (id) => edit(id, () => undefined),
       setEnabled: (id, enabled) => edit(id, (rule) => ({ ...rule, enabled })),
       use: (id) =>

@@ -38,10 +38,10 @@ export {
   PluginError,
   use
 } from "./plugin.ts"
-export { compareWorkspaces, type FileDifference } from "./record/compare-workspaces.ts"
+export { compareFiles, type FileDifference, filesOf } from "./record/compare-files.ts"
 export { printEvent } from "./record/print-event.ts"
 export { type RecordedCall, recordedCalls } from "./record/recorded-calls.ts"
-export { type ReplayedCall, replayCalls, type ReplyDifference } from "./record/replay-calls.ts"
+export { type ReplayedCall, replayCalls, type ReplayOptions, type ReplyDifference } from "./record/replay-calls.ts"
 export { type EventFilter, eventFilter } from "./record/event-filter.ts"
 export { type Program, type ProgramEnd, runProgram, type RunsPrograms } from "./run-program.ts"
 export { redact, redactText } from "./redact.ts"

@@ -5,6 +5,7 @@ export type {
   ApprovalQuestion,
   CallPreview,
   Facts,
+  FileDifference,
   JournalEvent,
   JsonSchema,
   Reply,
@@ -51,7 +52,8 @@ export { type PackageChoice, type PackageName, packageNames } from "./packages.t
 export { makeScratchDirectory, readNamedFile, readSite, type ScratchDirectory } from "@haft/node"
 export { listPlugins, newPlugin, type PluginList, type PluginSummary, writePluginTable } from "./plugins.ts"
 export { type NewPlugin, type PluginStyle, pluginStyles } from "./plugin-files.ts"
-export { followRun, readRun, replayRun, runsOf, verifyRun } from "./record.ts"
+export { followRun, readRun, runsOf, verifyRun } from "./record.ts"
+export { type Replay, replayRun } from "./replay.ts"
 export { openWorkspace, type OpenWorkspace } from "./open-workspace.ts"
 export type { OpenTerminals, TerminalOutput, WatchedTerminal } from "./open-terminals.ts"
 export { openRules, type Rules } from "./rules.ts"

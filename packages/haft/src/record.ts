@@ -1,10 +1,9 @@
-import { Host, type JournalEvent, recordedCalls, type ReplayedCall, replayCalls } from "@haft/core"
+import type { JournalEvent } from "@haft/core"
 import { followJournal, listRuns, readJournal, type RunFile, type Verification, verifyJournal } from "@haft/node"
 import * as Effect from "effect/Effect"
 
 import { ConfigError, type HaftConfig } from "./config.ts"
-import type { DialectName } from "./dialects.ts"
-import { standardHost, stateOf } from "./standard-host.ts"
+import { stateOf } from "./standard-host.ts"
 
 /** The runs of a workspace, oldest first. */
 export const runsOf = async (config: HaftConfig = {}): Promise<ReadonlyArray<RunFile>> =>
@@ -34,25 +33,8 @@ export const followRun = async (
 export const verifyRun = async (config: HaftConfig, run?: string): Promise<Verification> =>
   verifyJournal((await runFile(config, run)).file)
 
-/**
- * Makes the calls of a run again, in order, and compares the replies. `into` is the directory to work in, a copy as a
- * rule; without it, the workspace itself.
- */
-export const replayRun = async (
-  config: HaftConfig,
-  { run, into }: { readonly run?: string; readonly into?: string } = {}
-): Promise<ReadonlyArray<ReplayedCall>> => {
-  const calls = recordedCalls(await readRun(config, run === undefined ? {} : { run }))
-  const dialect = calls[0]?.dialect as DialectName | undefined
-  const { state: _state, ...elsewhere } = config
-  const host = standardHost({
-    ...(into === undefined ? config : { ...elsewhere, root: into }),
-    ...(dialect !== undefined && { dialect })
-  })
-  return Effect.runPromise(Host.use((service) => replayCalls(calls, service)).pipe(Effect.provide(host)))
-}
-
-const runFile = async (config: HaftConfig, run: string | undefined): Promise<RunFile> => {
+/** The record's file: of the run that is named, or of the last that has something on record. */
+export const runFile = async (config: HaftConfig, run: string | undefined): Promise<RunFile> => {
   const runs = await runsOf(config)
   const found = run === undefined ? runs.findLast(({ bytes }) => bytes > 0) : runs.find(({ name }) => name === run)
   if (found !== undefined) return found

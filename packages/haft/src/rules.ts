@@ -21,6 +21,8 @@ export interface Rules {
   readonly list: () => Promise<ReadonlyArray<Rule>>
   /** Adds a rule. One that is malformed, or fails its own examples, is refused. */
   readonly add: (rule: unknown) => Promise<Rule>
+  /** Puts a rule in the place of another, in one step. False when there is no such rule. */
+  readonly replace: (id: string, rule: unknown) => Promise<boolean>
   readonly remove: (id: string) => Promise<boolean>
   readonly setEnabled: (id: string, enabled: boolean) => Promise<boolean>
   /** What these rules would have decided about the calls of a record. */
@@ -31,7 +33,7 @@ export const openRules = async (config: HaftConfig = {}): Promise<Rules> => {
   const directory = await Effect.runPromise(stateOf(config))
   const layer = stateRules.pipe(Layer.provide(fileState({ directory })))
   const run = <A, E>(use: (store: RuleStoreService) => Effect.Effect<A, E>): Promise<A> =>
-    Effect.runPromise(RuleStore.use(use).pipe(Effect.provide(layer)))
+    Effect.runPromise(RuleStore.use(use).pipe(Effect.provide(layer))).catch(asConfigError)
   const current = async () => {
     const rules = await run((store) => store.current)
     if ("unreadable" in rules) throw new ConfigError(`the rules can't be read: ${rules.unreadable}`)
@@ -40,13 +42,13 @@ export const openRules = async (config: HaftConfig = {}): Promise<Rules> => {
   return {
     list: async () => (await current()).rules,
     add: async (written) => {
-      const checked = RuleShape.safeParse(written)
-      if (!checked.success) {
-        const problems = checked.error.issues.map(({ path, message }) => `${path.join(".") || "it"}: ${message}`)
-        throw new ConfigError(`this is not a rule: ${problems.join("; ")}`)
-      }
-      await run((store) => store.add(checked.data)).catch(asConfigError)
-      return checked.data
+      const rule = checked(written)
+      await run((store) => store.add(rule))
+      return rule
+    },
+    replace: async (id, written) => {
+      const rule = checked(written)
+      return run((store) => store.replace(id, rule))
     },
     remove: (id) => run((store) => store.remove(id)),
     setEnabled: (id, enabled) => run((store) => store.setEnabled(id, enabled)),
@@ -66,6 +68,13 @@ export const openRules = async (config: HaftConfig = {}): Promise<Rules> => {
       })
     }
   }
+}
+
+const checked = (written: unknown): Rule => {
+  const parsed = RuleShape.safeParse(written)
+  if (parsed.success) return parsed.data
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "it"}: ${message}`)
+  throw new ConfigError(`this is not a rule: ${problems.join("; ")}`)
 }
 
 const asConfigError = (cause: unknown): never => {

@@ -173,7 +173,7 @@ export const openHistory = (options: {
           }
         }
       }
-      if (sizeOf(path) === undefined || fingerprintContent(content) !== state) throw gone()
+      if (sizeOf(path) === undefined || fingerprintContent(content) !== state) throw gone(state)
       return content
     }
   }
@@ -198,9 +198,10 @@ const appendWhole = (log: string, line: string): void => {
   }
 }
 
-const gone = (): ToolError<"no_history"> =>
+const gone = (state: string): ToolError<"no_history"> =>
   makeToolError("no_history", "the earlier content is not kept any more; nothing was changed", {
-    suggestion: "Bring it back from version control or a copy."
+    suggestion: "Bring it back from version control or a copy.",
+    details: { state }
   })
 
 const parseLine = (line: string): Array<Line> => {

@@ -1,4 +1,5 @@
 export { fileArtifacts, type FileArtifactsOptions } from "./artifacts-file.ts"
+export { copyWorkspace } from "./copy-workspace.ts"
 export { fileState } from "./file-state.ts"
 export { fileJournal, type FileJournalOptions } from "./journal-file.ts"
 export { readJournal, type RecordedEvent, type Verification, verifyJournal } from "./journal-lines.ts"

@@ -8,8 +8,8 @@ import { print, printJson, table } from "../terminal.ts"
 export const rules: Command = {
   name: "rules",
   summary: "approval rules: what runs without asking, what asks, what never runs",
-  takes: "list | add RULE | remove ID | enable ID | disable ID | test",
-  subcommands: ["list", "add", "remove", "enable", "disable", "test"],
+  takes: "list | add RULE | replace ID RULE | remove ID | enable ID | disable ID | test",
+  subcommands: ["list", "add", "replace", "remove", "enable", "disable", "test"],
   options: {
     log: { value: "FILE", describe: "test: a record to try the rules on (the last run)" },
     run: { value: "RUN", describe: "test: a run to try the rules on" }
@@ -47,6 +47,11 @@ const actions: Readonly<Record<string, Action>> = {
     if (given.has("json")) printJson(rule)
     else print(`Added ${rule.id}: ${rule.decision} ${rule.tool}`)
     return 0
+  },
+  replace: async (store, [id, ...rest]) => {
+    if (rest.length === 0) throw new UsageError("which rule, and what instead? Give its id and the new rule")
+    const rule = await readArguments(rest, undefined)
+    return byId([id ?? ""], (known) => store.replace(known, rule), "Replaced")
   },
   remove: (store, rest) => byId(rest, (id) => store.remove(id), "Removed"),
   enable: (store, rest) => byId(rest, (id) => store.setEnabled(id, true), "Enabled"),

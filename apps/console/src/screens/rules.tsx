@@ -21,15 +21,7 @@ export const Rules = ({ api, run }: ScreenProps) => {
     reload()
   }
   const save = async (rule: unknown): Promise<void> => {
-    const before = edited === "new" ? undefined : edited
-    if (before !== undefined) await api.removeRule(before.id)
-    try {
-      await api.addRule(rule)
-    } catch (error) {
-      // A rule that was refused must not cost the one it was to replace.
-      if (before !== undefined) await api.addRule(before)
-      throw error
-    }
+    await (edited === undefined || edited === "new" ? api.addRule(rule) : api.replaceRule(edited.id, rule))
     setEdited(undefined)
     reload()
   }

@@ -77,6 +77,19 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     }
   }),
   defineRoute({
+    method: "PUT",
+    path: `${base}/rules/{id}`,
+    summary: "Puts another rule in a rule's place, in one step",
+    access: "approver",
+    body: Rule,
+    replies: { 200: { description: "The rule as it is stored", schema: z.object({ rule: z.looseObject({}) }) } },
+    handle: async ({ path, body }) => {
+      const { rules } = workspaces.named(workspaceOf(path))
+      if (!(await explained(() => rules.replace(path["id"] ?? "", body)))) throw noRule(path["id"])
+      return json({ rule: body })
+    }
+  }),
+  defineRoute({
     method: "DELETE",
     path: `${base}/rules/{id}`,
     summary: "Removes a rule",

@@ -122,11 +122,12 @@ const questionFor = (question: ApprovalQuestion, ticket: string, options: McpOpt
   inputRequired({
     inputRequests: {
       [approvalKey]: inputRequired.elicit({
-        message: (options.describe ?? describeBriefly)(question),
+        message: [(options.describe ?? describeBriefly)(question), ...offerOf(question)].join("\n\n"),
         requestedSchema: {
           type: "object",
           properties: {
-            approve: { type: "boolean", title: "Approve", description: "Let this call run", default: true }
+            approve: { type: "boolean", title: "Approve", description: "Let this call run", default: true },
+            ...(question.remembers !== undefined && { always: alwaysField })
           }
         }
       })
@@ -134,11 +135,22 @@ const questionFor = (question: ApprovalQuestion, ticket: string, options: McpOpt
     requestState: ticket
   })
 
+const alwaysField = {
+  type: "boolean",
+  title: "Always",
+  description: "Store the rule that is shown, and let this call run without a question from now on",
+  default: false
+} as const
+
+const offerOf = ({ remembers }: ApprovalQuestion): ReadonlyArray<string> =>
+  remembers === undefined ? [] : [`Always would store this rule:\n${remembers}`]
+
 const answerOf = ({ mcpReq }: ServerContext): Answer => {
   const response = inputResponse(mcpReq.inputResponses, approvalKey)
   if (response.kind !== "elicit") return { approved: false, reason: "the client did not answer the question" }
   const approved = response.action === "accept" && response.content?.["approve"] !== false
-  return { approved, reason: approved ? "approved in the client" : "the person said no" }
+  const remember = approved && response.content?.["always"] === true
+  return { approved, remember, reason: approved ? "approved in the client" : "the person said no" }
 }
 
 const describeBriefly = ({ call, reason, input, preview }: ApprovalQuestion): string =>

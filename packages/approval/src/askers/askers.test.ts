@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream"
 
 import { describe, expect, it } from "@effect/vitest"
+import type { Answer } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -11,7 +12,6 @@ import {
   ApprovalGate,
   type ApprovalGateService,
   Asker,
-  type AskerAnswer,
   askCallback,
   askInTerminal,
   askNobody,
@@ -51,7 +51,7 @@ describe("asking at a terminal", () => {
       return { answer, printed }
     })
 
-  it.live.each<[ReadonlyArray<string>, AskerAnswer]>([
+  it.live.each<[ReadonlyArray<string>, Answer]>([
     [["y"], { approved: true }],
     [["YES"], { approved: true }],
     [["n"], { approved: false, reason: "the person said no" }],
@@ -182,7 +182,7 @@ describe("asking at a terminal", () => {
 
 describe("asking through a gate", () => {
   const withGate = (
-    use: (gate: ApprovalGateService, ask: (asked?: Question) => Effect.Effect<AskerAnswer>) => Effect.Effect<void>
+    use: (gate: ApprovalGateService, ask: (asked?: Question) => Effect.Effect<Answer>) => Effect.Effect<void>
   ) =>
     Effect.gen(function* () {
       const gate = yield* ApprovalGate

@@ -1,8 +1,8 @@
-import { CurrentCall } from "@haft/core"
+import { type Answer, CurrentCall } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import { Asker, type AskerAnswer, type Question } from "../asker.ts"
+import { Asker, type Question } from "../asker.ts"
 import { describeRequest, type RequestDescription } from "../describe-request.ts"
 
 /** Asks a function of the host's own. The signal ends when nobody waits for the answer any more. */
@@ -10,7 +10,7 @@ export const askCallback = (
   answer: (
     question: Question,
     context: { readonly description: RequestDescription; readonly signal: AbortSignal }
-  ) => AskerAnswer | Promise<AskerAnswer>
+  ) => Answer | Promise<Answer>
 ): Layer.Layer<Asker> =>
   Layer.succeed(Asker, {
     ask: (question) =>
@@ -34,7 +34,7 @@ export const askCallerOr = (other: Layer.Layer<Asker>): Layer.Layer<Asker> =>
       const fallback = yield* Asker
       return {
         ask: (question) =>
-          CurrentCall.use(({ ask }): Effect.Effect<AskerAnswer> => ask?.(question) ?? fallback.ask(question))
+          CurrentCall.use(({ ask }): Effect.Effect<Answer> => ask?.(question) ?? fallback.ask(question))
       }
     })
   ).pipe(Layer.provide(other))

@@ -1,4 +1,4 @@
-import { reportProgress } from "@haft/core"
+import { type Answer, reportProgress } from "@haft/core"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as z from "zod"
 
-import { Asker, type AskerAnswer, type Question } from "../asker.ts"
+import { Asker, type Question } from "../asker.ts"
 import { describeRequest, type RequestDescription } from "../describe-request.ts"
 import type { Rule } from "../rule.ts"
 
@@ -58,7 +58,7 @@ export class ApprovalGate extends Context.Service<ApprovalGate, ApprovalGateServ
 
 interface Waiting {
   readonly request: OpenRequest
-  readonly answer: Deferred.Deferred<AskerAnswer>
+  readonly answer: Deferred.Deferred<Answer>
 }
 
 /** Puts questions into an {@link ApprovalGate}. When the host ends, whatever is open is a no. */
@@ -69,7 +69,7 @@ export const askThroughGate: Layer.Layer<Asker | ApprovalGate> = Layer.effectCon
     const tell = (change: GateChange): void => {
       for (const listener of listeners) listener(change)
     }
-    const close = (id: string, answer: AskerAnswer): void => {
+    const close = (id: string, answer: Answer): void => {
       const found = waiting.get(id)
       if (found === undefined) return
       waiting.delete(id)
@@ -82,10 +82,10 @@ export const askThroughGate: Layer.Layer<Asker | ApprovalGate> = Layer.effectCon
       })
     )
 
-    const ask = (question: Question): Effect.Effect<AskerAnswer> =>
+    const ask = (question: Question): Effect.Effect<Answer> =>
       Effect.gen(function* () {
         const request = openRequest(question, yield* Clock.currentTimeMillis)
-        const answer = yield* Deferred.make<AskerAnswer>()
+        const answer = yield* Deferred.make<Answer>()
         const open = Effect.sync(() => {
           waiting.set(request.id, { request, answer })
           tell({ type: "opened", request })
@@ -135,7 +135,7 @@ const openRequest = (question: Question, askedAt: number): OpenRequest => ({
   askedAt
 })
 
-const givenOnly = ({ approved, modifiedArgs, reason, remember }: GateResponse): AskerAnswer => ({
+const givenOnly = ({ approved, modifiedArgs, reason, remember }: GateResponse): Answer => ({
   approved,
   ...(modifiedArgs !== undefined && { modifiedArgs }),
   ...(reason !== undefined && { reason }),

@@ -3,13 +3,13 @@ import type { Readable, Writable } from "node:stream"
 import { setTimeout } from "node:timers/promises"
 import { styleText } from "node:util"
 
-import { visibleText } from "@haft/core"
+import { type Answer, visibleText } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
-import { Asker, type AskerAnswer, type Question } from "../asker.ts"
-import { describeRequest, printRequest, promptOf } from "../describe-request.ts"
+import { Asker, type Question } from "../asker.ts"
+import { describeRequest, printRequest, printRule, promptOf } from "../describe-request.ts"
 
 export interface TerminalOptions {
   readonly input: Readable & { readonly isTTY?: boolean }
@@ -38,7 +38,7 @@ export const askInTerminal = (options: TerminalOptions): Layer.Layer<Asker> =>
     }
   })
 
-const refusal: AskerAnswer = {
+const refusal: Answer = {
   approved: false,
   reason: "there is no terminal to ask at; allow the call by a rule, or approve everything explicitly"
 }
@@ -91,7 +91,7 @@ const openLines = ({ input, output }: TerminalOptions): Lines => {
   }
 }
 
-const converse = async (question: Question, lines: Lines, options: TerminalOptions): Promise<AskerAnswer> => {
+const converse = async (question: Question, lines: Lines, options: TerminalOptions): Promise<Answer> => {
   const description = describeRequest(question)
   await lines.forgetTypedAhead()
   if (description.detail !== undefined) await showDetail(description.detail, lines, options)
@@ -104,7 +104,7 @@ const converse = async (question: Question, lines: Lines, options: TerminalOptio
     if (answer === "y" || answer === "yes") return { approved: true }
     if (answer === "n" || answer === "no") return { approved: false, reason: "the person said no" }
     if ((answer === "a" || answer === "always") && "rule" in question.always) {
-      lines.show(`This rule would be stored:\n${visibleRule(question.always.rule)}\nStore it? (y/n): `)
+      lines.show(`This rule would be stored:\n${printRule(question.always.rule)}\nStore it? (y/n): `)
       if (/^y(?:es)?$/i.test((await lines.next())?.trim() ?? "")) return { approved: true, remember: true }
       continue
     }
@@ -114,8 +114,6 @@ const converse = async (question: Question, lines: Lines, options: TerminalOptio
     }
   }
 }
-
-const visibleRule = (rule: unknown): string => JSON.stringify(rule, null, 2).split("\n").map(visibleText).join("\n")
 
 const showDetail = async (detail: string, lines: Lines, { output, colour }: TerminalOptions): Promise<void> => {
   const isColoured = colour ?? output.isTTY === true

@@ -5,7 +5,8 @@ import * as z from "zod"
 
 import {
   Approver,
-  compareWorkspaces,
+  compareFiles,
+  filesOf,
   defineDialect,
   definePlugin,
   defineTool,
@@ -129,7 +130,7 @@ describe("replaying calls", () => {
     Effect.gen(function* () {
       const { events } = yield* someRun
       const replayed = yield* withHost({ "a.txt": "old" }, ({ host }) =>
-        replayCalls(recordedCalls(fromFile(events)), host)
+        replayCalls(recordedCalls(fromFile(events)), { hosts: [host] })
       )
       expect(replayed.map(({ outcome, whySkipped }) => [outcome, whySkipped])).toEqual([
         ["same", undefined],
@@ -143,7 +144,9 @@ describe("replaying calls", () => {
   it.effect("reports every place in which a reply differs", () =>
     Effect.gen(function* () {
       const { events } = yield* someRun
-      const [first] = yield* withHost({}, ({ host }) => replayCalls(recordedCalls(events).slice(0, 1), host))
+      const [first] = yield* withHost({}, ({ host }) =>
+        replayCalls(recordedCalls(events).slice(0, 1), { hosts: [host] })
+      )
       expect(first).toMatchObject({
         outcome: "different",
         differences: [{ where: "output.before", recorded: expect.stringMatching(/^3-/), replayed: "absent" }]
@@ -162,7 +165,7 @@ describe("replaying calls", () => {
             { ...call, dialect: "other" },
             { ...call, status: "aborted" }
           ],
-          host
+          { hosts: [host] }
         )
       )
       expect(replayed.map(({ whySkipped }) => whySkipped)).toEqual([
@@ -188,7 +191,7 @@ describe("replaying calls", () => {
           { ...call, reply: { 0: 1 } },
           { ...call, reply: "text" }
         ],
-        host
+        { hosts: [host] }
       )
       expect(replayed.map(({ differences }) => differences.map(({ where }) => where))).toEqual([
         [],
@@ -200,22 +203,19 @@ describe("replaying calls", () => {
   )
 })
 
-describe("comparing workspaces", () => {
-  it.effect("names every file that differs", () =>
+describe("comparing files", () => {
+  it.effect("names every file that is not as expected", () =>
     Effect.gen(function* () {
       const look = (files: Record<string, string>) =>
-        Effect.provide(
-          Effect.map(Workspace, (workspace) => workspace),
-          memoryWorkspace(files)
-        )
-      const one = yield* look({ "a.txt": "same", "b/c.txt": "1", "only.txt": "" })
-      const other = yield* look({ "a.txt": "same", "b/c.txt": "2", "z.txt": "" })
-      expect(yield* compareWorkspaces(one, other)).toEqual([
+        Effect.provide(Effect.flatMap(Workspace, filesOf), memoryWorkspace(files))
+      const expected = yield* look({ "a.txt": "same", "b/c.txt": "1", "only.txt": "" })
+      const found = yield* look({ "a.txt": "same", "b/c.txt": "2", "z.txt": "" })
+      expect(compareFiles(expected, found)).toEqual([
         { path: "b/c.txt", kind: "different" },
-        { path: "only.txt", kind: "only_in_first" },
-        { path: "z.txt", kind: "only_in_second" }
+        { path: "only.txt", kind: "missing" },
+        { path: "z.txt", kind: "unexpected" }
       ])
-      expect(yield* compareWorkspaces(one, one)).toEqual([])
+      expect(compareFiles(found, found)).toEqual([])
     })
   )
 
@@ -231,7 +231,7 @@ describe("comparing workspaces", () => {
             visited.push(visit({ path: "link", name: "link", kind: "symlink", depth: 0 }))
           })
       }
-      expect(yield* compareWorkspaces(withLink, workspace)).toEqual([{ path: "link", kind: "only_in_first" }])
+      expect(yield* filesOf(withLink)).toEqual(new Map([["link", "symlink"]]))
       expect(visited).toEqual(["skip", "continue"])
     })
   )

@@ -45,6 +45,8 @@ const Finished = z.object({
   reply: z.unknown()
 })
 
+const Edited = z.object({ type: z.literal("approval_decided"), step: z.number(), params: z.looseObject({}) })
+
 /** A call as the record has it: its beginning and, unless the host died first, its end. */
 export interface RecordedCall {
   readonly requestId: string
@@ -53,6 +55,8 @@ export interface RecordedCall {
   readonly dialect: string
   /** As the caller sent them, without secrets. */
   readonly params: unknown
+  /** What the person who approved the call made of them, where it was changed. */
+  readonly editedParams?: unknown
   readonly startedAt: number
   /** `aborted` for a call whose end is not on record. */
   readonly status: "success" | "error" | "aborted"
@@ -74,6 +78,14 @@ export const recordedCalls = (events: Iterable<JournalEvent>): ReadonlyArray<Rec
       const { request_id: requestId, step, tool, dialect, at: startedAt, params } = started.data
       const isRedacted = hasRedactions(params)
       calls.set(step, { requestId, step, tool, dialect, params, startedAt, status: "aborted", isRedacted })
+      continue
+    }
+    const edited = Edited.safeParse(event)
+    const approved = edited.success ? calls.get(edited.data.step) : undefined
+    if (edited.success && approved !== undefined) {
+      const { params: editedParams } = edited.data
+      const isRedacted = approved.isRedacted || hasRedactions(editedParams)
+      calls.set(approved.step, { ...approved, editedParams, isRedacted })
       continue
     }
     const finished = Finished.safeParse(event)

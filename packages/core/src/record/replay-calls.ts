@@ -20,29 +20,41 @@ export interface ReplayedCall {
   readonly whySkipped?: string
 }
 
+export interface ReplayOptions {
+  /** One for each dialect that can be spoken. They work on a copy of the workspace, and approve by themselves. */
+  readonly hosts: ReadonlyArray<Pick<HostService, "call" | "dialect">>
+  /** Why a call should not be made again, beyond what the record says. */
+  readonly obstacle?: (call: RecordedCall) => string | undefined
+  /** Makes what a reply says about the copy what it would have said about the workspace. */
+  readonly translate?: (json: string) => string
+}
+
 /**
- * Runs recorded calls again, one after the other, and compares the replies. The host must work on a copy of the
- * workspace and approve by itself. The record has no secrets, so calls that had some can't be run again.
+ * Makes recorded calls again, one after the other, and compares the replies. The record has no secrets, so calls that
+ * had some can't be made again.
  */
 export const replayCalls = (
   calls: ReadonlyArray<RecordedCall>,
-  host: Pick<HostService, "call" | "dialect">
+  { hosts, obstacle = () => undefined, translate = (json) => json }: ReplayOptions
 ): Effect.Effect<ReadonlyArray<ReplayedCall>> =>
   Effect.forEach(
     calls,
     Effect.fnUntraced(function* (call): Effect.fn.Return<ReplayedCall> {
-      const whySkipped = obstacleTo(call, host.dialect.name)
+      const host = hosts.find(({ dialect }) => dialect.name === call.dialect)
+      const whySkipped = obstacleTo(call) ?? obstacle(call)
       if (whySkipped !== undefined) return { call, outcome: "skipped", differences: [], whySkipped }
-      const reply = yield* host.call(call.tool, call.params, { requestId: call.requestId })
-      const replayed = JSON.parse(JSON.stringify(redact(reply.wire) ?? null)) as unknown
+      if (host === undefined) {
+        return { call, outcome: "skipped", differences: [], whySkipped: `it was made in the dialect ${call.dialect}` }
+      }
+      const reply = yield* host.call(call.tool, call.editedParams ?? call.params, { requestId: call.requestId })
+      const replayed = JSON.parse(translate(JSON.stringify(redact(reply.wire) ?? null))) as unknown
       const differences = differencesOf(call.reply, replayed, [])
       return { call, outcome: differences.length === 0 ? "same" : "different", differences }
     })
   )
 
-const obstacleTo = (call: RecordedCall, dialect: string): string | undefined => {
+const obstacleTo = (call: RecordedCall): string | undefined => {
   if (call.isRedacted) return "secrets in its arguments are not on record"
-  if (call.dialect !== dialect) return `it was made in the dialect ${call.dialect}`
   if (call.approval?.decision === "deny") return "it was not approved"
   return call.status === "aborted" ? "it has no end on record" : undefined
 }

@@ -23,6 +23,8 @@ export interface ApprovalQuestion extends ApprovalRequest {
   readonly preview?: string
   /** The state of every touched file now; the answer holds for exactly this state. */
   readonly state: ApprovedState
+  /** What an answer that is to be remembered would store, to be shown before it is; absent where none can be. */
+  readonly remembers?: string
 }
 
 export interface Verdict {
@@ -37,6 +39,8 @@ export interface Answer {
   readonly reason?: string
   /** Arguments the person changed; they are validated, assessed and judged anew. */
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
+  /** Store what the question offered to remember. */
+  readonly remember?: boolean
 }
 
 /** Puts a question to whoever made the call, for callers that have a person at hand. */
