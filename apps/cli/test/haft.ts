@@ -17,7 +17,8 @@ export const haft = (args: ReadonlyArray<string>, options: { readonly stdin?: st
     const child = execFile(process.execPath, [bin, ...args], (error, stdout, stderr) =>
       resolve({ code: codeOf(error), stdout, stderr })
     )
-    child.stdin?.end(options.stdin ?? "")
+    // A program that does not read may be gone before it is written to.
+    child.stdin?.on("error", () => {}).end(options.stdin ?? "")
   })
 
 const codeOf = (error: unknown): number => {

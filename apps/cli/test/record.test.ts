@@ -39,6 +39,10 @@ describe("haft rules", () => {
     await write("--approve", "all")
     const asked = await run("rules", "test")
     expect(asked.stdout).toContain("1 calls: 0 allowed, 1 asked, 0 denied")
+    const proposed = `${workspace.outside}/rules.json`
+    writeFileSync(proposed, `{"version":1,"rules":[${rule}]}`)
+    expect((await run("rules", "test", "--proposed", proposed)).stdout).toContain("1 allowed, 0 asked")
+    expect(await run("rules", "test", "--proposed", "none")).toMatchObject({ code: 2 })
     await run("rules", "add", rule)
     const simulation = JSON.parse((await run("rules", "test", "--json")).stdout) as { counts: unknown }
     expect(simulation.counts).toEqual({ allow: 1, ask: 0, deny: 0 })

@@ -21,7 +21,8 @@ const question = (
   ...more
 })
 
-const shown = (asked: Question) => `${printRequest(describeRequest(asked))}\n\n${promptOf(asked)}`
+const printed = (asked: Question) => printRequest(describeRequest(asked), asked)
+const shown = (asked: Question) => `${printRequest(describeRequest(asked), asked)}\n\n${promptOf(asked)}`
 
 describe("a question as people see it", () => {
   it("is the contract's display, to the letter", () => {
@@ -62,15 +63,21 @@ describe("a question as people see it", () => {
 
   it("shows host and address of what is fetched, and what is typed", () => {
     const url = "https://user@xn--e1afmkfd.example:8443/a?b=c"
-    expect(printRequest(describeRequest(question("fetch", { url }, { fetches: url })))).toContain(
+    expect(printed(question("fetch", { url }, { fetches: url }))).toContain(
       `  url: ${url}\nHost: xn--e1afmkfd.example:8443\nRisk`
     )
-    expect(printRequest(describeRequest(question("fetch", {}, { fetches: "x y" })))).toBe(
+    expect(printed(question("fetch", {}, { fetches: "x y" }))).toBe(
       "Tool: fetch\nHost: unreadable\nURL: x y\nRisk level: safe_write"
     )
-    expect(printRequest(describeRequest(question("type", {}, { types: { terminal: "7", text: "ls\n" } })))).toContain(
+    expect(printed(question("type", {}, { types: { terminal: "7", text: "ls\n" } }))).toContain(
       String.raw`Types: ls\n (into terminal 7)`
     )
+  })
+
+  it("says why it is asked, outside the contract that words the question", () => {
+    const asked = question("run", {})
+    expect(printed({ ...asked, call: { ...asked.call, dialect: "haft" } })).toContain("Asked because: it writes")
+    expect(printed(asked)).not.toContain("it writes")
   })
 
   it("offers always only where it is on offer, and edit outside the contract that words the prompt", () => {
@@ -98,7 +105,7 @@ describe("a question as people see it", () => {
       { writes: [{ path: "a\nFiles affected: b", exists: false, isProtected: false }] },
       { preview: "+a\u202E\n\u001B[31m-b\tc\r" }
     )
-    const text = printRequest(describeRequest(asked)) + describeRequest(asked).detail
+    const text = printRequest(describeRequest(asked), asked) + describeRequest(asked).detail
     expect(text).toContain(String.raw`command: ls \u{202e}fdp.exe\u{1b}[2J\r\u{200b}\u{3164}`)
     expect(text).toContain(String.raw`na\u{7}me: x`)
     expect(text).toContain(String.raw`Files affected: a\nFiles affected: b`)

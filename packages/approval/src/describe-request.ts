@@ -48,8 +48,8 @@ export const describeRequest = (question: Question): RequestDescription => {
 }
 
 /** The lines of a question, without the prompt. */
-export const printRequest = (description: RequestDescription): string => {
-  const { tool, parameters, filesAffected, risk, command, url, host, types } = description
+export const printRequest = (description: RequestDescription, { call }: Pick<Question, "call">): string => {
+  const { tool, reason, parameters, filesAffected, risk, command, url, host, types } = description
   const shown = new Set(parameters.map(({ value }) => value))
   const lines = [
     `Tool: ${tool}`,
@@ -58,7 +58,9 @@ export const printRequest = (description: RequestDescription): string => {
     ...(url !== undefined ? [`Host: ${host}`, ...(shown.has(url) ? [] : [`URL: ${url}`])] : []),
     ...(types !== undefined ? [`Types: ${types}`] : []),
     ...(filesAffected.length > 0 ? [`Files affected: ${filesAffected.join(", ")}`] : []),
-    `Risk level: ${risk}`
+    `Risk level: ${risk}`,
+    // cliagent's contract has no line for this.
+    ...(call.dialect === "cliagent" ? [] : [`Asked because: ${reason}`])
   ]
   return lines.join("\n")
 }

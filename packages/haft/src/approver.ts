@@ -23,7 +23,7 @@ export const standardApprover = (
 /** A question as a person reads it: what would run on what, and the change in full. */
 export const describeQuestion = (question: ApprovalQuestion): string => {
   const description = describeRequest(question as Question)
-  return [description.detail, printRequest(description)]
+  return [description.detail, printRequest(description, question)]
     .filter((part) => part !== undefined && part !== "")
     .join("\n\n")
 }

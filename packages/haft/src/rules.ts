@@ -1,5 +1,7 @@
 import {
+  parseRules,
   type Rule,
+  type RuleSet,
   RuleStore,
   type RuleStoreService,
   type Simulation,
@@ -7,7 +9,7 @@ import {
   stateRules,
   Rule as RuleShape
 } from "@haft/approval"
-import { fileState } from "@haft/node"
+import { fileState, readNamedFile } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -25,8 +27,12 @@ export interface Rules {
   readonly replace: (id: string, rule: unknown) => Promise<boolean>
   readonly remove: (id: string) => Promise<boolean>
   readonly setEnabled: (id: string, enabled: boolean) => Promise<boolean>
-  /** What these rules would have decided about the calls of a record. */
-  readonly test: (record: { readonly run?: string; readonly file?: string }) => Promise<Simulation>
+  /** What these rules, or those proposed in a file like `rules.json`, would have decided about the calls of a record. */
+  readonly test: (record: {
+    readonly run?: string
+    readonly file?: string
+    readonly proposed?: string
+  }) => Promise<Simulation>
 }
 
 export const openRules = async (config: HaftConfig = {}): Promise<Rules> => {
@@ -52,8 +58,9 @@ export const openRules = async (config: HaftConfig = {}): Promise<Rules> => {
     },
     remove: (id) => run((store) => store.remove(id)),
     setEnabled: (id, enabled) => run((store) => store.setEnabled(id, enabled)),
-    test: async (record) => {
+    test: async ({ proposed, ...record }) => {
       const events = await readRun(config, record)
+      const rules = proposed === undefined ? await current() : await proposedIn(proposed)
       await using host = await openHost(config)
       const decoded = new Map<string, Readonly<Record<string, unknown>> | undefined>()
       const key = (tool: string, params: unknown): string => JSON.stringify([tool, params])
@@ -62,7 +69,7 @@ export const openRules = async (config: HaftConfig = {}): Promise<Rules> => {
         decoded.set(key(tool, params), await host.decode(tool, params).catch(() => undefined))
       }
       return simulate(events, {
-        rules: await current(),
+        rules,
         workspace: rootOf(config),
         decode: (tool, params) => decoded.get(key(tool, params))
       })
@@ -75,6 +82,14 @@ const checked = (written: unknown): Rule => {
   if (parsed.success) return parsed.data
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "it"}: ${message}`)
   throw new ConfigError(`this is not a rule: ${problems.join("; ")}`)
+}
+
+const proposedIn = async (file: string): Promise<RuleSet> => {
+  try {
+    return parseRules(await readNamedFile(file))
+  } catch (cause) {
+    throw new ConfigError(`the rules in ${file} can't be read: ${(cause as Error).message}`, { cause })
+  }
 }
 
 const asConfigError = (cause: unknown): never => {

@@ -75,7 +75,13 @@ describe("the record", () => {
     )
     const file = eventsOf(directory, "run1")
     const [first, second, third] = readJournal(file)
-    expect(first).toEqual({ ...started(1), seq: 1, at: "1970-01-01T00:00:00.000Z", prev: "0".repeat(64) })
+    expect(first).toEqual({
+      ...started(1),
+      seq: 1,
+      at: "1970-01-01T00:00:00.000Z",
+      prev: "0".repeat(64),
+      hash: second?.prev
+    })
     expect(second).toMatchObject({ seq: 2, at: "1970-01-01T00:00:01.000Z" })
     expect(third?.at).toMatch(/^20\d\d-/)
     expect(verifyJournal(file)).toEqual({ intact: true, events: 3, tornTail: false })
@@ -97,7 +103,10 @@ describe("the record", () => {
       return verifyJournal(file)
     }
     const broken = (line: number) => ({ intact: false, line, problem: "does not follow from the line before" })
-    expect(verify([lines[0], lines[1]?.replace("a\\nb", "c"), lines[2], ""])).toEqual(broken(3))
+    for (const changed of [1, 2]) {
+      const edited = lines.map((line, place) => (place === changed ? line.replace("a\\nb", "c") : line))
+      expect(verify(edited)).toEqual({ intact: false, line: changed + 1, problem: "is not what was written" })
+    }
     expect(verify([lines[0], lines[2], ""])).toEqual(broken(2))
     expect(verify([lines[1], lines[0], lines[2], ""])).toEqual(broken(1))
     expect(verify([lines[0], "prose", lines[2], ""])).toEqual({ intact: false, line: 2, problem: "is not JSON" })

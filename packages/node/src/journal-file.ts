@@ -19,7 +19,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { isErrno } from "./errno.ts"
-import { firstLink, lineOf, linkOf, repairTail, type UnfinishedCall, unfinishedCalls } from "./journal-lines.ts"
+import { firstLink, repairTail, sealedLine, type UnfinishedCall, unfinishedCalls } from "./journal-lines.ts"
 import { takeLock } from "./lock-file.ts"
 import { openSessionLog, type SessionLog } from "./session-log.ts"
 
@@ -102,14 +102,14 @@ const makeJournal = (run: Run): typeof Journal.Service => {
     append: (event, { durable = false } = {}) =>
       recording(() => {
         const recorded = { ...event, seq: run.count + 1, at: timeOf(event), prev }
-        const line = lineOf(recorded)
+        const { line, hash } = sealedLine(recorded)
         // The end of a call can't be stopped any more; everything else needs a record that is still there.
         if (event.type !== "tool_call_finished") requireFile(descriptor)
         writeLine(descriptor, line, size)
         if (durable) fdatasyncSync(descriptor)
         run.count++
         size += line.length
-        prev = linkOf(line)
+        prev = hash
         sessionLog.add(recorded)
         for (const listener of listeners) listener(recorded)
       }),
@@ -146,9 +146,9 @@ const closeAbandonedRuns = (directory: string): void => {
     try {
       let { seq, prev } = repairTail(file)
       for (const event of unfinishedCalls(file).flatMap(endOf)) {
-        const line = lineOf({ ...event, seq: ++seq, at: new Date().toISOString(), prev })
+        const { line, hash } = sealedLine({ ...event, seq: ++seq, at: new Date().toISOString(), prev })
         appendFileSync(file, line)
-        prev = linkOf(line)
+        prev = hash
       }
     } catch (error) {
       if (!isErrno(error, "ENOENT")) throw error

@@ -13,18 +13,29 @@ export interface RecordedEvent extends JournalEvent {
   readonly prev: string
 }
 
+/** The same with the hash of the line itself, which the next line names as its `prev`. */
+export interface SealedEvent extends RecordedEvent {
+  readonly hash: string
+}
+
 /** What the first line names as the one before it. */
 export const firstLink: string = "0".repeat(64)
 
-export const lineOf = (event: RecordedEvent): Buffer => Buffer.from(`${JSON.stringify(event)}\n`)
+/** A line of the file, and the hash it ends with: without it, nobody would notice a change in the last line. */
+export const sealedLine = (event: RecordedEvent): { readonly line: Buffer; readonly hash: string } => {
+  const content = JSON.stringify(event).slice(0, -1)
+  const seal = hashOf(content)
+  return { line: Buffer.from(`${content},"hash":"${seal}"}\n`), hash: seal }
+}
 
-/** The hash that the next line carries. The newline is no part of it. */
-export const linkOf = (line: Uint8Array): string =>
-  hash("sha256", line.at(-1) === 10 ? line.subarray(0, -1) : line, "hex")
+const hashOf = (content: Uint8Array | string): string => hash("sha256", content, "hex")
+
+/** How a line ends after what its hash is made of. */
+const sealLength = `,"hash":"${firstLink}"}`.length
 
 /** The events of a file. A last line that a crash cut short is left out. */
-export const readJournal = (file: string): ReadonlyArray<RecordedEvent> =>
-  wholeLines(readFileSync(file)).map((line) => JSON.parse(line.toString()) as RecordedEvent)
+export const readJournal = (file: string): ReadonlyArray<SealedEvent> =>
+  wholeLines(readFileSync(file)).map((line) => JSON.parse(line.toString()) as SealedEvent)
 
 export type Verification =
   | { readonly intact: true; readonly events: number; readonly tornTail: boolean }
@@ -36,9 +47,10 @@ export const verifyJournal = (file: string): Verification => {
   const lines = wholeLines(content)
   let prev = firstLink
   for (const [index, line] of lines.entries()) {
-    const problem = problemOf(line, index + 1, prev)
+    const seal = hashOf(line.subarray(0, -sealLength))
+    const problem = problemOf(line, { seq: index + 1, prev, hash: seal })
     if (problem !== undefined) return { intact: false, line: index + 1, problem }
-    prev = linkOf(line)
+    prev = seal
   }
   return { intact: true, events: lines.length, tornTail: content.length > 0 && content.at(-1) !== 10 }
 }
@@ -50,7 +62,7 @@ export const repairTail = (file: string): { readonly seq: number; readonly prev:
   if (end < content.length) truncateSync(file, end)
   const lines = wholeLines(content)
   const last = lines.at(-1)
-  return { seq: lines.length, prev: last === undefined ? firstLink : linkOf(last) }
+  return { seq: lines.length, prev: last === undefined ? firstLink : hashOf(last.subarray(0, -sealLength)) }
 }
 
 /** A call that was started and has no end. */
@@ -73,15 +85,16 @@ export const unfinishedCalls = (file: string): ReadonlyArray<UnfinishedCall> => 
   return [...open.values()]
 }
 
-const problemOf = (line: Buffer, seq: number, prev: string): string | undefined => {
-  let event: Partial<RecordedEvent>
+const problemOf = (line: Buffer, expected: Pick<SealedEvent, "seq" | "prev" | "hash">): string | undefined => {
+  let event: Partial<SealedEvent>
   try {
-    event = JSON.parse(line.toString()) as Partial<RecordedEvent>
+    event = JSON.parse(line.toString()) as Partial<SealedEvent>
   } catch {
     return "is not JSON"
   }
-  if (event.prev !== prev) return "does not follow from the line before"
-  return event.seq === seq ? undefined : `has the number ${String(event.seq)}`
+  if (event.prev !== expected.prev) return "does not follow from the line before"
+  if (event.seq !== expected.seq) return `has the number ${String(event.seq)}`
+  return event.hash === expected.hash ? undefined : "is not what was written"
 }
 
 const wholeLines = (content: Buffer): Array<Buffer> => {

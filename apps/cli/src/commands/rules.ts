@@ -12,13 +12,15 @@ export const rules: Command = {
   subcommands: ["list", "add", "replace", "remove", "enable", "disable", "test"],
   options: {
     log: { value: "FILE", describe: "test: a record to try the rules on (the last run)" },
-    run: { value: "RUN", describe: "test: a run to try the rules on" }
+    run: { value: "RUN", describe: "test: a run to try the rules on" },
+    proposed: { value: "FILE", describe: "test: rules to try instead of those that hold, as rules.json has them" }
   },
   examples: [
     "haft rules list",
     `haft rules add '{"id":"docs","tool":"write_file","touches":{"writes":"docs/**"}}'`,
     "haft rules disable docs",
-    "haft rules test --log events.jsonl"
+    "haft rules test --log events.jsonl",
+    "haft rules test --proposed rules.json"
   ],
   run: async (given) => {
     const [verb = "list", ...rest] = given.positionals
@@ -59,9 +61,11 @@ const actions: Readonly<Record<string, Action>> = {
   test: async (store, _rest, given) => {
     const file = given.value("log")
     const run = given.value("run")
+    const proposed = given.value("proposed")
     const simulation = await store.test({
       ...(file !== undefined && { file }),
-      ...(run !== undefined && { run })
+      ...(run !== undefined && { run }),
+      ...(proposed !== undefined && { proposed })
     })
     if (given.has("json")) printJson(simulation)
     else printSimulation(simulation)

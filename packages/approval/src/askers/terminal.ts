@@ -95,7 +95,7 @@ const converse = async (question: Question, lines: Lines, options: TerminalOptio
   const description = describeRequest(question)
   await lines.forgetTypedAhead()
   if (description.detail !== undefined) await showDetail(description.detail, lines, options)
-  lines.show(`${printRequest(description)}\n\n`)
+  lines.show(`${printRequest(description, question)}\n\n`)
   if (!("rule" in question.always)) lines.show(`(always is not on offer: ${visibleText(question.always.whyNot)})\n`)
   for (;;) {
     lines.show(`${promptOf(question)} `)

@@ -20,7 +20,7 @@ const detailOf = (event: JournalEvent): string => {
   if (event.type === "approval_decided") {
     return `${event["decision"] === "allow" ? "approved" : "refused"} by ${short(event["by"])}: ${short(event["reason"])}`
   }
-  const { type, at: _at, step: _step, tool: _tool, seq: _seq, prev: _prev, ...rest } = event
+  const { type, at: _at, step: _step, tool: _tool, seq: _seq, prev: _prev, hash: _hash, ...rest } = event
   return Object.keys(rest).length === 0 ? visibleText(type) : `${visibleText(type)} ${short(rest)}`
 }
 
