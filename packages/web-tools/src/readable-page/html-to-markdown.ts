@@ -11,9 +11,13 @@ import type { ReadablePage } from "./readable-page.ts"
 export function* htmlToMarkdown(html: string, url: string): Generator<ReadablePage> {
   const { title, base } = aboutPage(html, url)
   yield { title, text: toMarkdown(html, base) }
-  const article = findArticle(html, title)
+  const bare = html.replaceAll(/<(script|style|svg|noscript|template)\b[^>]*>[^]*?<\/\1\s*>/gi, "")
+  const article = bare.length > longestArticle ? undefined : findArticle(bare, title)
   if (article !== undefined) yield { title, text: toMarkdown(article, base) }
 }
+
+/** A tree of a page takes a hundred times its memory; what is larger than this is no article anyway. */
+const longestArticle = 300_000
 
 /** Never part of what a page says. */
 const furniture =

@@ -17,8 +17,8 @@ export interface ReadLimits {
   readonly memoryMb?: number
 }
 
-/** Threads are not free; more pages than this wait. */
-const turns = Semaphore.makeUnsafe(2)
+/** A thread takes tens of megabytes, and a page a fraction of a second: one is read after the other. */
+const turns = Semaphore.makeUnsafe(1)
 
 /** Reads a page in a thread of its own, and takes the best it has to offer when its time or its memory is up. */
 export const readApart = (job: PageJob, limits: ReadLimits = {}): Effect.Effect<ReadablePage | undefined> =>
@@ -26,7 +26,7 @@ export const readApart = (job: PageJob, limits: ReadLimits = {}): Effect.Effect<
 
 const openWorker = (
   job: PageJob,
-  { timeoutMs = 5000, patienceMs = 2000, memoryMb = 96 }: ReadLimits,
+  { timeoutMs = 5000, patienceMs = 2000, memoryMb = 64 }: ReadLimits,
   resume: (result: Effect.Effect<ReadablePage | undefined>) => void
 ): Effect.Effect<void> => {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js"

@@ -109,6 +109,12 @@ describe("a page", () => {
     expect(text).toContain(sentence.trim())
   })
 
+  it("that is longer than any article is shown whole", () => {
+    const long = (script: string) => page(`<header>SITE</header>${script}<article>${paragraph.repeat(2)}</article>`)
+    expect([...htmlToMarkdown(long(`<script>${"x".repeat(400_000)}</script>`), url)]).toHaveLength(2)
+    expect([...htmlToMarkdown(long(paragraph.repeat(1000)), url)]).toHaveLength(1)
+  })
+
   it("that takes all memory or no time at all is named", async () => {
     const html = page("<b>x</b>".repeat(200_000))
     expect((await read(html, "text/html", { memoryMb: 8 })).text).toBe(`[text/html, ${html.length} bytes, not shown]`)

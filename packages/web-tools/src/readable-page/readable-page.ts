@@ -27,12 +27,15 @@ export const readablePage = (content: Content, limits?: ReadLimits): Effect.Effe
   const kind = kindOf(content)
   if (kind === "binary") return Effect.succeed(untitled(nameOnly(content)))
   if (kind === "pdf") return orNameOnly(content, readApart({ kind, bytes: content.bytes }, limits))
-  const text = decodeText(content.bytes, content.contentType)
   if (kind === "html") {
-    const html = text.slice(0, maxCharacters)
+    // What lies beyond is not even decoded: many pages may wait for their turn at the same time.
+    const bytes = content.bytes.subarray(0, maxCharacters * 2)
+    const html = decodeText(bytes, content.contentType).slice(0, maxCharacters)
+    const isCut = bytes.length < content.bytes.length || html.length === maxCharacters
     const page = orNameOnly(content, readApart({ kind, html, url: content.url }, limits))
-    return Effect.map(page, (read) => ({ ...read, isCut: html.length < text.length }))
+    return Effect.map(page, (read) => ({ ...read, isCut }))
   }
+  const text = decodeText(content.bytes, content.contentType)
   return Effect.succeed(untitled(kind === "json" ? indented(text) : text))
 }
 
