@@ -1,0 +1,268 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+
+import { temporaryWorkspace } from "@haft/testing"
+import { verifyRun } from "haft"
+
+import { type Attack, type Figure, none } from "../attack.ts"
+import { loadTokens } from "../load-tokens.ts"
+import { processesIn } from "../process-state.ts"
+
+const inFlight = 64
+
+/** Memory that may come on top between the second quarter of the time and the last. */
+const mostGrowthMegabytes = 48
+
+/** A server under load from 64 clients at once, with calls of every kind, over HTTP and MCP, and some that hang up. */
+export const attack: Attack = async function* ({ seconds }) {
+  const workspace = temporaryWorkspace(files)
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, join(import.meta.dirname, "../load-server.ts"), workspace.root, workspace.state],
+    { stdio: ["pipe", "pipe", "inherit"] }
+  )
+  try {
+    const [line] = (await once(child.stdout, "data")) as [Buffer]
+    const server = { url: line.toString().trim(), pid: child.pid ?? 0 }
+    // Every kind once: what is loaded at first use is no leak.
+    for (const { run } of kinds) await run(server, 0)
+    yield* underLoad(server, workspace.root, seconds)
+    child.stdin.end()
+    const [code] = (await once(child, "exit")) as [number | null]
+    const verified = await verifyRun({ root: workspace.root, state: workspace.state })
+    const problems = [
+      ...(code === 0 ? [] : [`exit code ${code}`]),
+      ...(verified.intact ? [] : [`line ${verified.line} of the record ${verified.problem}`])
+    ]
+    yield none("the server stops by itself and leaves a whole record", "once", problems)
+  } finally {
+    child.kill("SIGKILL")
+    workspace.remove()
+  }
+}
+
+interface Server {
+  readonly url: string
+  readonly pid: number
+}
+
+async function* underLoad(server: Server, root: string, seconds: number): AsyncIterable<Figure> {
+  const before = await settled(server.pid, root, () => true)
+  const until = performance.now() + seconds * 1000
+  const problems: Array<string> = []
+  const memory: Array<number> = []
+  let slowestMs = 0
+  let count = 0
+  const client = async (lane: number): Promise<void> => {
+    for (let turn = lane; performance.now() < until; turn++) {
+      const kind = kinds[turn % kinds.length]
+      if (kind === undefined) continue
+      count++
+      const problem = await kind.run(server, lane).catch((error: unknown) => String(error))
+      if (problem !== undefined) problems.push(`${kind.name}: ${problem.slice(0, 500)}`)
+    }
+  }
+  const watcher = async (): Promise<void> => {
+    while (performance.now() < until) {
+      memory.push(rssMegabytes(server.pid))
+      const asked = performance.now()
+      await fetch(`${server.url}/healthz`)
+      slowestMs = Math.max(slowestMs, performance.now() - asked)
+      await sleep(500)
+    }
+  }
+  const listening = new AbortController()
+  const heard = listen(server, listening.signal)
+  await Promise.all([watcher(), ...Array.from({ length: inFlight }, (_, lane) => client(lane))])
+  listening.abort()
+  const tried = `${count} calls, ${inFlight} in flight, ${seconds.toFixed(0)} s`
+  yield none("every call is answered, and rightly", tried, problems)
+  yield {
+    what: "events are heard meanwhile",
+    tried,
+    found: `${await heard} events`,
+    goal: "some for every call",
+    isMet: (await heard) > count
+  }
+  yield {
+    what: "the server says that it is well",
+    tried,
+    found: `after ${slowestMs.toFixed(0)} ms at most`,
+    goal: "≤ 1000 ms",
+    isMet: slowestMs <= 1000
+  }
+  const quarter = Math.floor(memory.length / 4)
+  const growth = median(memory.slice(-quarter)) - median(memory.slice(quarter, 2 * quarter))
+  yield {
+    what: "memory stays where it is",
+    tried,
+    found: `${growth.toFixed(0)} MB more, ${Math.max(...memory).toFixed(0)} MB at most`,
+    goal: `≤ ${mostGrowthMegabytes} MB more`,
+    isMet: growth <= mostGrowthMegabytes
+  }
+  const after = await settled(server.pid, root, (now) => isBack(now, before))
+  yield {
+    what: "descriptors and processes are back where they were",
+    tried,
+    found: `${after.descriptors} and ${after.processes}`,
+    goal: `${before.descriptors} and ${before.processes}`,
+    isMet: isBack(after, before)
+  }
+}
+
+/** What a client does, and what is wrong with the answer. */
+interface Kind {
+  readonly name: string
+  readonly run: (server: Server, lane: number) => Promise<string | undefined>
+}
+
+const files = {
+  "a.txt": "one\ntwo\nthree\n",
+  ...Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`src/${index}.ts`, `export const n = ${index}\n`]))
+}
+
+const call = (
+  tool: string,
+  params: (lane: number) => object,
+  isRight: (envelope: Envelope) => boolean = ({ ok }) => ok
+): Kind => ({
+  name: tool,
+  run: async (server, lane) => {
+    const envelope = await callTool(server, tool, params(lane))
+    return isRight(envelope) ? undefined : JSON.stringify(envelope)
+  }
+})
+
+const kinds: ReadonlyArray<Kind> = [
+  call(
+    "read_file",
+    () => ({ path: "a.txt" }),
+    ({ result }) => result?.["content"] === "one\ntwo\nthree\n"
+  ),
+  call("list_dir", () => ({ path: "src" })),
+  call(
+    "read_file",
+    () => ({ path: "missing.txt" }),
+    ({ error }) => error?.code === "file_not_found"
+  ),
+  call("find_files", () => ({ pattern: "src/1*.ts" })),
+  call("search_text", () => ({ query: "n = 17" })),
+  call("write_file", (lane) => ({ path: `out/${lane}.txt`, content: `${lane}\n`.repeat(200) })),
+  call(
+    "run_command",
+    (lane) => ({ command: `echo ${lane}; seq 1 2000` }),
+    ({ result }) => result?.["exit_code"] === 0
+  ),
+  {
+    name: "a terminal, opened, typed into and closed",
+    run: async (server) => {
+      const opened = await callTool(server, "open_terminal", { command: "cat", yield_time_ms: 250 })
+      const id = opened.result?.["terminal_id"]
+      const typed = await callTool(server, "write_terminal", { terminal_id: id, text: "typed\n", quiet_ms: 50 })
+      const closed = await callTool(server, "close_terminal", { terminal_id: id })
+      return opened.ok && typed.ok && closed.ok ? undefined : JSON.stringify({ opened, typed, closed })
+    }
+  },
+  {
+    name: "a call over MCP",
+    run: async (server) => {
+      const response = await post(server, "/mcp", mcpCall, mcpHeaders)
+      const { result } = (await response.json()) as { readonly result?: { readonly isError?: boolean } }
+      return result?.isError === false ? undefined : JSON.stringify(result)
+    }
+  },
+  {
+    name: "a command whose client hangs up",
+    run: async (server) => {
+      const body = { tool: "run_command", params: { command: "sleep 60" } }
+      const signal = AbortSignal.timeout(50 + Math.floor(Math.random() * 300))
+      const response = await post(server, "/v1/workspaces/default/calls", body, {}, signal).catch(() => undefined)
+      return response === undefined ? undefined : `answered with ${response.status}`
+    }
+  }
+]
+
+const mcpCall = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: {
+    name: "read_file",
+    arguments: { path: "a.txt" },
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "load", version: "0" },
+      "io.modelcontextprotocol/clientCapabilities": {}
+    }
+  }
+}
+const mcpHeaders = {
+  accept: "application/json, text/event-stream",
+  "mcp-protocol-version": "2026-07-28",
+  "mcp-method": "tools/call",
+  "mcp-name": "read_file"
+}
+
+interface Envelope {
+  readonly ok: boolean
+  readonly result?: Readonly<Record<string, unknown>>
+  readonly error?: { readonly code: string }
+}
+
+const callTool = async (server: Server, tool: string, params: object): Promise<Envelope> => {
+  const response = await post(server, "/v1/workspaces/default/calls", { tool, params })
+  return (await response.json()) as Envelope
+}
+
+const post = (
+  { url }: Server,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal
+): Promise<Response> =>
+  fetch(`${url}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${loadTokens.agent}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    ...(signal !== undefined && { signal })
+  })
+
+/** Hears the events as a console does, and counts them. */
+const listen = async ({ url }: Server, signal: AbortSignal): Promise<number> => {
+  let count = 0
+  try {
+    const headers = { authorization: `Bearer ${loadTokens.approver}` }
+    const { body } = await fetch(`${url}/v1/workspaces/default/events`, { headers, signal })
+    for await (const chunk of body!.pipeThrough(new TextDecoderStream())) count += chunk.split("\nid: ").length - 1
+  } catch {
+    // Told to stop.
+  }
+  return count
+}
+
+interface Held {
+  readonly descriptors: number
+  readonly processes: number
+}
+
+const isBack = (now: Held, before: Held): boolean =>
+  now.descriptors <= before.descriptors && now.processes <= before.processes
+
+// Connections that are kept alive close by themselves after a while; so do spare processes.
+const settled = async (pid: number, root: string, isEnough: (now: Held) => boolean): Promise<Held> => {
+  for (let turn = 0; ; turn++) {
+    await sleep(500)
+    const now = { descriptors: readdirSync(`/proc/${pid}/fd`).length, processes: processesIn(root).length }
+    if (turn > 3 && (isEnough(now) || turn > 40)) return now
+  }
+}
+
+const rssMegabytes = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024
+
+const median = (values: ReadonlyArray<number>): number =>
+  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
