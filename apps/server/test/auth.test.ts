@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 
-import { sendRaw, startServer, tokens } from "./running.ts"
+import { type Running, sendRaw, startServer, tokens } from "./running.ts"
 
 describe("who may do what", () => {
   it("is the same for every route: nobody, a stranger, an agent, an approver", async () => {
@@ -114,16 +114,35 @@ describe("a body", () => {
 })
 
 it("takes no more than it can do: one client gets 429, all together 503, and health is still answered", async () => {
-  const { post, send, base } = await startServer({}, { limits: { calls: { perClient: 2, total: 3 } } })
+  const { post, send, base, workspace } = await startServer({}, { limits: { calls: { perClient: 2, total: 3 } } })
   const wait = () => post(`${base}/calls`, { tool: "write_file", params: { path: "b", content: "" } })
   const running = [wait(), wait()]
   const open = async () => ((await (await send(`${base}/approvals`, "approver")).json()) as { approvals: [] }).approvals
   await expect.poll(open).toHaveLength(2)
   const refused = await wait()
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"])
+  // The approver is another client: one more of its calls fits, and then the server has enough.
+  running.push(
+    post(
+      `${base}/calls`,
+      { tool: "run_command", params: { command: "until [ -e open ]; do sleep 0.05; done" } },
+      "approver"
+    )
+  )
+  await expect.poll(() => inFlight(send)).toBe(3)
+  const busy = await post(`${base}/calls`, { tool: "list_dir" }, "approver")
+  expect([busy.status, busy.headers.get("retry-after"), await busy.json()]).toMatchObject([
+    503,
+    "1",
+    { error: { code: "busy" } }
+  ])
   expect((await send("/healthz")).status).toBe(200)
+  workspace.put("open", "")
   for (const { id } of (await open()) as Array<{ id: string }>) {
     expect((await post(`${base}/approvals/${id}`, { approved: false }, "approver")).status).toBe(200)
   }
-  expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200])
+  expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200, 200])
 })
+
+const inFlight = async (send: Running["send"]): Promise<number> =>
+  Number(/^haft_calls_in_flight (\d+)$/m.exec(await (await send("/metrics", "approver")).text())?.[1])

@@ -1,4 +1,5 @@
 import { temporaryWorkspace } from "@haft/testing"
+import { readRun, verifyRun } from "haft"
 import { expect, it } from "vitest"
 
 import { type Running, startServer } from "./running.ts"
@@ -22,6 +23,13 @@ it("stops gracefully: running calls end, new ones get 503, open questions are a 
   expect(await slow).toMatchObject({ ok: true })
   await stopped
   await expect(send("/healthz")).rejects.toThrow(/fetch failed/)
+  const { root, state } = running.workspace
+  expect(await verifyRun({ root, state })).toMatchObject({ intact: true, tornTail: false })
+  const events = await readRun({ root, state })
+  const told = events.map(({ type, tool, status, reason }) => [type, tool, status ?? reason])
+  expect(told).toContainEqual(["approval_decided", "write_file", "the server stopped"])
+  expect(told).toContainEqual(["tool_call_finished", "write_file", "error"])
+  expect(told).toContainEqual(["tool_call_finished", "run_command", "success"])
 })
 
 it("ends what does not end in time, with an answer to whoever waits", async () => {
