@@ -17,13 +17,28 @@ export interface ProcessTable {
 }
 
 let latest: { readonly takenAt: number; readonly table: ProcessTable } | undefined
+let coming: Promise<void> | undefined
+
+/** Whoever wants to look within this time looks together. */
+const gatherMs = 2
 
 /**
  * Every living process, as of `notBefore` or later. Looking takes milliseconds, and when many programs are ended at
  * a time all of them look: they share what was seen. Zombies are not alive: they wait for a parent to notice.
  */
 export const processTable = async (notBefore: number): Promise<ProcessTable> => {
-  if (latest !== undefined && latest.takenAt >= notBefore) return latest.table
+  while (latest === undefined || latest.takenAt < notBefore) {
+    coming ??= sleep(gatherMs)
+      .then(look)
+      .finally(() => {
+        coming = undefined
+      })
+    await coming
+  }
+  return latest.table
+}
+
+const look = async (): Promise<void> => {
   const takenAt = performance.now()
   const entries = process.platform === "linux" ? fromProc() : await fromPs()
   const environments = new Map<number, string>()
@@ -40,7 +55,6 @@ export const processTable = async (notBefore: number): Promise<ProcessTable> => 
       entries.filter(({ pid }) => environmentOf(pid).includes(`\0${assignment}\0`)).map(({ pid }) => pid)
   }
   latest = { takenAt, table }
-  return table
 }
 
 /** The number the machine gave out last, where it tells. */
