@@ -237,7 +237,8 @@ const listen = async ({ url }: Server, signal: AbortSignal): Promise<number> => 
   try {
     const headers = { authorization: `Bearer ${loadTokens.approver}` }
     const { body } = await fetch(`${url}/v1/workspaces/default/events`, { headers, signal })
-    for await (const chunk of body!.pipeThrough(new TextDecoderStream())) count += chunk.split("\nid: ").length - 1
+    const text = body?.pipeThrough(new TextDecoderStream()) ?? []
+    for await (const chunk of text) count += chunk.split("\nid: ").length - 1
   } catch {
     // Told to stop.
   }

@@ -27,7 +27,9 @@ const gatherMs = 2
  * a time all of them look: they share what was seen. Zombies are not alive: they wait for a parent to notice.
  */
 export const processTable = async (notBefore: number): Promise<ProcessTable> => {
-  while (latest === undefined || latest.takenAt < notBefore) {
+  for (;;) {
+    const seen = latest
+    if (seen !== undefined && seen.takenAt >= notBefore) return seen.table
     coming ??= sleep(gatherMs)
       .then(look)
       .finally(() => {
@@ -35,7 +37,6 @@ export const processTable = async (notBefore: number): Promise<ProcessTable> => 
       })
     await coming
   }
-  return latest.table
 }
 
 const look = async (): Promise<void> => {
