@@ -1,9 +1,12 @@
+import { basename, isAbsolute } from "node:path"
+import { isDeepStrictEqual } from "node:util"
+
 import { errorCodes, type Facts, type Reply } from "@haft/core"
 import * as z from "zod"
 
 import { escapes, leaks } from "./escapes.ts"
 import type { PluginRule } from "./report.ts"
-import { propertiesOf, wrongArguments } from "./sample-arguments.ts"
+import { leftOut, propertiesOf, wrongArguments } from "./sample-arguments.ts"
 import type { ToolUnderTest, Trial } from "./test-plugin.ts"
 import { attached, changedBetween, leftovers, snapshot } from "./watch-workspace.ts"
 
@@ -36,6 +39,11 @@ const parameters: Rule = ({ tool, example, trial }) =>
         problems.push(["parameters", `a call ${wrong} ends in ${error?.code}, not in invalid_params`])
       }
     }
+    for (const { key, without, withNull } of leftOut(tool.inputSchema, example.args)) {
+      const decoded = await host.decode(tool.name, without).catch(() => undefined)
+      if (decoded === undefined || isDeepStrictEqual(decoded, await host.decode(tool.name, withNull))) continue
+      problems.push(["parameters", `a call without '${key}', which is required, means something else than null`])
+    }
     const changed = changedBetween(before, snapshot(workspace.root))
     if (changed.length > 0) problems.push(["parameters", `calls that do not fit change ${changed.join(", ")}`])
     return problems
@@ -62,15 +70,24 @@ const touches: Rule = ({ tool, example, trial }) =>
       ),
       ...outside.map((path) => ["touches", `it changed ${path} outside the workspace`] as const),
       ...read.map((path) => ["touches", `it read ${path}, which its touches do not name`] as const),
-      ...found(
-        "touches",
-        // A tool that only reads may have a program read for it: the files it reads are declared.
-        watch.runs.length > 0 && !runs && (tool.risk !== "read_only" || facts.reads.length === 0),
-        `it ran '${watch.runs[0]?.slice(0, 80)}', and its touches name no command`
-      ),
+      ...(runs ? [] : watch.runs)
+        // A tool that only reads may have a program of its own read for it: the files it reads are declared.
+        .filter(
+          ({ program }) => tool.risk !== "read_only" || facts.reads.length === 0 || !isOwn(program, workspace.root)
+        )
+        .map(({ commandLine }) => {
+          return ["touches", `it ran '${commandLine.slice(0, 80)}', and its touches name no command`] as const
+        }),
       ...replyProblems(tool, reply)
     ]
   })
+
+// Named by its place, which no caller can choose, and no program that runs what it is told to.
+const isOwn = (program: string, root: string): boolean =>
+  isAbsolute(program) && !program.startsWith(`${root}/`) && !runsOthers.test(basename(program))
+
+const runsOthers =
+  /^(?:(?:ba|da|z|k|fi|c|tc)?sh|busybox|env|xargs|find|git|sudo|perl|ruby|php|awk|node|deno|bun|python[\d.]*)(?:\.exe)?$/
 
 const writesOf = ({ writes }: Facts): ReadonlyArray<string> => writes.map(({ path }) => path)
 

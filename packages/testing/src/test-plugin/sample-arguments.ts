@@ -16,7 +16,8 @@ export const wrongArguments = (
   args: Readonly<Record<string, unknown>>
 ): ReadonlyArray<{ readonly args: unknown; readonly wrong: string }> => {
   const required = (schema["required"] ?? []) as ReadonlyArray<string>
-  // Where null is taken, some contracts publish a parameter as required that may be left out all the same.
+  // Where null is taken, some contracts publish a parameter as required that may be left out all the same: see
+  // leftOut for what is then meant.
   const needed = required.filter((key) => !takes(propertiesOf(schema)[key] ?? {}, null))
   const missing = needed.map((key) => {
     const { [key]: _left, ...rest } = args
@@ -34,6 +35,20 @@ export const wrongArguments = (
     ...missing,
     ...odd
   ]
+}
+
+/** Calls without a parameter that is required and takes null, each beside the call that sends null. */
+export const leftOut = (
+  schema: JsonSchema,
+  args: Readonly<Record<string, unknown>>
+): ReadonlyArray<{ readonly key: string; readonly without: unknown; readonly withNull: unknown }> => {
+  const required = (schema["required"] ?? []) as ReadonlyArray<string>
+  return required
+    .filter((key) => takes(propertiesOf(schema)[key] ?? {}, null))
+    .map((key) => {
+      const { [key]: _left, ...without } = args
+      return { key, without, withNull: { ...args, [key]: null } }
+    })
 }
 
 const takes = (schema: JsonSchema, value: unknown): boolean => z.fromJSONSchema(schema).safeParse(value).success

@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 /** What tools did through the services, whether they had said so or not. */
 export interface Watch {
   readonly reads: Set<string>
-  readonly runs: Array<string>
+  readonly runs: Array<{ readonly program: string; readonly commandLine: string }>
 }
 
 /** The same services, under watch. */
@@ -33,7 +33,7 @@ export const watched = <R, E>(services: Layer.Layer<R, E>, watch: Watch): Layer.
     return Context.add(withWorkspace, Processes, {
       ...processes,
       run: (command, options) => {
-        watch.runs.push([command.program, ...command.args].join(" "))
+        watch.runs.push({ program: command.program, commandLine: [command.program, ...command.args].join(" ") })
         return processes.run(command, options)
       }
     })
