@@ -100,7 +100,6 @@ clean="env --default-signal=INT,QUIT -i"
 $clean true || clean="env -i"
 ending() {
   trap '' TERM HUP INT PIPE
-  eval "$orphans"
   quiet=0 rounds=0
   while [ $quiet -lt 3 ] && [ $rounds -lt 200 ]; do
     quiet=$((quiet + 1)) rounds=$((rounds + 1))
@@ -111,6 +110,8 @@ ending() {
     sleep 0.02
   done
   rm -rf "$litter"
+  # What an engine was still making when its client was killed appears a moment later.
+  if [ -n "$orphans" ]; then for pause in 0 0.5 1; do sleep $pause; eval "$orphans"; done; fi
   tries=0
   for groups; do
     for group in "$groups"*; do
