@@ -63,7 +63,7 @@ const floods: Readonly<Record<string, Flood>> = {
       })
       return socket.on("error", () => {}).pause()
     })
-    const content = "x".repeat(100_000)
+    const content = "x".repeat(20_000)
     const count = await forSeconds(seconds, async () => {
       await server.call("write_file", { path: "flood.txt", content })
     })
