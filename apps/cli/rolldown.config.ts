@@ -3,6 +3,10 @@ import { resolve } from "node:path"
 
 import { defineConfig, type OutputOptions } from "rolldown"
 
+import { inAscii } from "./bundle/in-ascii.ts"
+import { lazySchemas } from "./bundle/lazy-schemas.ts"
+import { leanBuiltins } from "./bundle/lean-builtins.ts"
+
 const here = import.meta.dirname
 
 export const output: OutputOptions = {
@@ -12,10 +16,8 @@ export const output: OutputOptions = {
   cleanDir: true,
   // Names stay: a trace has to say where.
   minify: { compress: true, mangle: false, codegen: true },
-  // What every host needs lies in one file: each file more costs a start about a millisecond.
-  codeSplitting: {
-    groups: [{ name: "base", test: /node_modules\/(?:effect|zod)\/|packages\/(?:core|dialects)\/src/ }]
-  },
+  // What every host needs lies in one file, and nothing else: each file more costs a start about a millisecond.
+  codeSplitting: { groups: [{ name: "base", test: /packages\/haft\/src\/promise\.ts$/ }] },
   entryFileNames: "[name].js",
   chunkFileNames: "chunk-[name].js"
 }
@@ -26,8 +28,11 @@ export default defineConfig({
   platform: "node",
   // Native code stays in its package, which the published `haft` depends on.
   external: ["@lydell/node-pty"],
-  // What a new plugin is made from is read at run time.
   plugins: [
+    leanBuiltins,
+    lazySchemas,
+    inAscii,
+    // What a new plugin is made from is read at run time.
     {
       name: "templates",
       writeBundle: ({ dir = "dist" }) =>

@@ -5,7 +5,10 @@ import { UsageError } from "./command.ts"
 const forms = `Give the arguments as JSON, as @FILE, as - for standard input, or as KEY=VALUE pairs.`
 
 /** The arguments of a call, from what the person typed after the tool's name. */
-export const readArguments = async (typed: ReadonlyArray<string>, schema: JsonSchema | undefined): Promise<unknown> => {
+export const readArguments = async (
+  typed: ReadonlyArray<string>,
+  schemaOf: () => JsonSchema | undefined = () => undefined
+): Promise<unknown> => {
   const [first, ...others] = typed
   if (first === undefined) return {}
   if (others.length === 0) {
@@ -15,7 +18,7 @@ export const readArguments = async (typed: ReadonlyArray<string>, schema: JsonSc
   }
   const stray = typed.find((word) => !isPair(word))
   if (stray !== undefined) throw new UsageError(`'${stray}' is not KEY=VALUE. ${forms}`)
-  return fromPairs(typed, schema)
+  return fromPairs(typed, schemaOf())
 }
 
 const isPair = (word: string): boolean => /^[A-Za-z_][\w.-]*=/.test(word)

@@ -1,18 +1,16 @@
 #!/usr/bin/env node
-import * as nodeModule from "node:module"
-
 import manifest from "haft/package.json" with { type: "json" }
 
 // Nothing heavier is imported here: the version is answered at once, and the compile cache
 // is on before the program itself is loaded.
 if (process.argv[2] === "--version") {
   process.stdout.write(`${manifest.version}\n`)
-} else if (nodeModule.enableCompileCache === undefined) {
+} else if (process.getBuiltinModule?.("node:module").enableCompileCache === undefined) {
   // Node 22 has it, and what is imported below needs Node 22 too: say so, before it fails in a riddle.
   process.stderr.write(`haft: Node ${process.versions.node} is too old; haft needs ${manifest.engines.node}\n`)
   process.exitCode = 2
 } else {
-  nodeModule.enableCompileCache()
+  process.getBuiltinModule("node:module").enableCompileCache()
   const { main } = await import("./main.ts")
   process.exitCode = await main(process.argv.slice(2), manifest.version)
 }

@@ -31,6 +31,16 @@ export const overridesOf = (given: Given): HaftConfig => {
   }
 }
 
+// Each is opened by looking at it, so nobody looks before there is a question.
+const standardStreams = {
+  get input() {
+    return process.stdin
+  },
+  get output() {
+    return process.stderr
+  }
+}
+
 /** Opens a host for one command and closes it afterwards. Questions go to the terminal, if there is one. */
 export const withHost = async (
   given: Given,
@@ -39,7 +49,7 @@ export const withHost = async (
 ): Promise<number> => {
   const [found, { askInTerminal, openHost }] = await Promise.all([configOf(given), import("haft/promise")])
   const config = { ...found.config, ...settings }
-  const asker = askInTerminal({ input: process.stdin, output: process.stderr })
+  const asker = askInTerminal(standardStreams)
   const host = await openHost(config, { asker, ...(onlyTool !== undefined && { onlyTool }) })
   try {
     return await use(host, config)

@@ -73,7 +73,7 @@ export class ConfigError extends Error {
 
 /** Checks what a file holds. Unknown keys are refused: a misspelt setting must not look like a setting. */
 export const checkConfig = (value: unknown, where: string): HaftConfig => {
-  const checked = configShape.safeParse(value)
+  const checked = configShape().safeParse(value)
   if (checked.success) return checked.data as HaftConfig
   const problems = checked.error.issues.map((issue) => `${issue.path.join(".") || "it"}: ${wordsOf(issue)}`)
   throw new ConfigError(`${where} is not a configuration of haft: ${problems.join("; ")}`)
@@ -86,7 +86,8 @@ const wordsOf = (issue: z.core.$ZodIssue): string =>
 const isPlugin = (value: unknown): boolean => typeof value === "object" && value !== null && "~haft/Plugin" in value
 const isDialect = (value: unknown): boolean => typeof value === "object" && value !== null && "errorNames" in value
 
-const workspaceShape = z.strictObject({
+// Made when a file is there to check: a call without one does not wait for it.
+const workspaceShape = () => z.strictObject({
   root: z.string().min(1).optional(),
   dialect: z.union([z.enum(dialectNames), z.custom(isDialect, "neither a dialect nor the name of one")]).optional(),
   packages: z
@@ -129,9 +130,12 @@ const workspaceShape = z.strictObject({
   symlinks: z.enum(["inside", "deny"]).optional()
 })
 
-const workspaceName = z
+const workspaceName = () => z
   .string()
   .regex(/^[a-z\d][\w-]{0,63}$/i, "a name is made of letters, digits, - and _")
   .refine((name) => name !== "default", "default is what the other settings describe")
 
-const configShape = workspaceShape.extend({ workspaces: z.record(workspaceName, workspaceShape).optional() })
+const configShape = () => {
+  const workspace = workspaceShape()
+  return workspace.extend({ workspaces: z.record(workspaceName(), workspace).optional() })
+}

@@ -73,13 +73,17 @@ const userDirectory = (): string => {
   return join(isAbsolute(home) ? home : join(homedir(), ".config"), "haft")
 }
 
-const firstIn = async (directory: string): Promise<Candidate | undefined> => {
-  for (const name of fileNames) {
-    const content = await documents(directory, (files) => files.read(name))
-    if (content !== undefined) return { path: join(directory, name), content }
-  }
-  return undefined
-}
+const firstIn = (directory: string): Promise<Candidate | undefined> =>
+  documents(
+    directory,
+    Effect.fnUntraced(function* (files) {
+      for (const name of fileNames) {
+        const content = yield* files.read(name)
+        if (content !== undefined) return { path: join(directory, name), content }
+      }
+      return undefined
+    })
+  )
 
 const isTrusted = async ({ path, content }: Candidate, config: HaftConfig): Promise<boolean> => {
   const stored = await inState(config, (state) => state.read(trustDocument))

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { statSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
 
@@ -27,7 +27,9 @@ const stateIn = (directory: string): StateFilesService => {
     Effect.flatMap(placeOf(name), (path) => Effect.tryPromise({ try: () => work(path), catch: failure(name) }))
 
   return {
-    read: (name) => within(name, (path) => fs.readFile(path).catch(absentAs(undefined))),
+    // Synchronous, because documents are small and a thread costs more than they do.
+    read: (name) =>
+      Effect.flatMap(placeOf(name), (path) => Effect.try({ try: () => contentOf(path), catch: failure(name) })),
     write: (name, content) => within(name, (path) => replaceFile(path, content)),
     remove: (name) => within(name, (path) => fs.rm(path, { force: true })),
     // Synchronous, because it is asked on every call.
@@ -51,6 +53,15 @@ const stateIn = (directory: string): StateFilesService => {
   }
 }
 
+const contentOf = (path: string): Uint8Array | undefined => {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    if (hasCode(cause, "ENOENT")) return undefined
+    throw cause
+  }
+}
+
 const versionOf = (path: string): string => {
   const info = statSync(path, { bigint: true, throwIfNoEntry: false })
   return info === undefined ? "absent" : `${info.ino}-${info.size}-${info.mtimeNs}`
@@ -62,13 +73,6 @@ const problemOf = (cause: unknown): string => (cause instanceof Error ? cause.me
 
 const hasCode = (cause: unknown, code: string): boolean =>
   cause instanceof Error && "code" in cause && cause.code === code
-
-const absentAs =
-  <A>(value: A) =>
-  (cause: unknown): A => {
-    if (hasCode(cause, "ENOENT")) return value
-    throw cause
-  }
 
 const replaceFile = async (path: string, content: Uint8Array): Promise<void> => {
   await fs.mkdir(dirname(path), { recursive: true, mode: 0o700 })

@@ -2,7 +2,7 @@ import { resolve } from "node:path"
 
 import type { DirectoryEntry, FileKind, GlobOptions, GlobResult, ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
-import fastGlob, { type FileSystemAdapter } from "fast-glob"
+import type { FileSystemAdapter } from "fast-glob"
 
 import { checkPattern } from "./glob-pattern.ts"
 import { type IgnoreRules, noRules, withIgnoreFile } from "./ignore-rules.ts"
@@ -30,8 +30,10 @@ export const globFiles = Effect.fnUntraced(function* (
   const problem = checkPattern(pattern)
   if (problem !== undefined) return yield* problem
   const tree = new VisibleTree(source, directory, { maxDepth, respectIgnore })
-  const found = yield* Effect.promise((signal) =>
-    fastGlob(pattern, {
+  const found = yield* Effect.promise(async (signal) => {
+    // Loaded by the first glob: most short-lived hosts never see one.
+    const { default: fastGlob } = await import("fast-glob")
+    return fastGlob(pattern, {
       cwd: root,
       fs: fileSystem(tree, signal),
       dot: true,
@@ -40,7 +42,7 @@ export const globFiles = Effect.fnUntraced(function* (
       // Overlapping alternatives find a file twice; that is seen after sorting, at a fraction of the cost.
       unique: false
     })
-  )
+  })
   const sorted = found.toSorted()
   const paths = sorted.filter((path, index) => path !== sorted[index - 1])
   return { paths: paths.slice(0, limit), total: paths.length, unreadable: tree.unreadable }

@@ -25,7 +25,7 @@ export const call: Command = {
     const [name, ...typed] = given.positionals
     if (name === undefined) throw new UsageError("which tool? See them with: haft tools")
     return withHost(given, { onlyTool: name }, async (host, config) => {
-      const args = await readArguments(typed, find(host.tools, name)?.inputSchema)
+      const args = await readArguments(typed, () => find(host.tools, name)?.inputSchema)
       if (given.has("dry-run")) return dryRun(host, name, args, given)
       const reply = await callIt(host, name, args)
       if (given.has("json")) printJson(host.dialect.print?.(name, reply.wire) ?? reply.wire)

@@ -45,7 +45,7 @@ const actions: Readonly<Record<string, Action>> = {
   },
   add: async (store, rest, given) => {
     if (rest.length === 0) throw new UsageError("which rule? Give it as JSON, as @FILE, or as KEY=VALUE pairs")
-    const rule = await store.add(await readArguments(rest, undefined))
+    const rule = await store.add(await readArguments(rest))
     if (given.has("json")) printJson(rule)
     else print(`Added ${rule.id}: ${rule.decision} ${rule.tool}`)
     return 0

@@ -22,11 +22,12 @@ export interface TerminalOptions {
 /** Asks at a terminal, one question at a time: y, n, always, edit. */
 export const askInTerminal = (options: TerminalOptions): Layer.Layer<Asker> =>
   Layer.sync(Asker, () => {
-    const { input, output } = options
-    const isInteractive = options.interactive ?? (input.isTTY === true && output.isTTY === true)
     const oneAtATime = Semaphore.makeUnsafe(1)
     return {
       ask: (question) => {
+        // Not before there is a question: standard input is opened by looking at it.
+        const { input, output } = options
+        const isInteractive = options.interactive ?? (input.isTTY === true && output.isTTY === true)
         if (!isInteractive) return Effect.succeed(refusal)
         const lines = Effect.acquireUseRelease(
           Effect.sync(() => openLines(options)),
