@@ -16,8 +16,14 @@ export const output: OutputOptions = {
   cleanDir: true,
   // Names stay: a trace has to say where.
   minify: { compress: true, mangle: false, codegen: true },
-  // What every host needs lies in one file, and nothing else: each file more costs a start about a millisecond.
-  codeSplitting: { groups: [{ name: "base", test: /packages\/haft\/src\/promise\.ts$/ }] },
+  // What every host needs lies in one file, and nothing else: each file more costs a start about a millisecond. What
+  // MCP needs besides lies in another, or its server would wait for the one that speaks HTTP.
+  codeSplitting: {
+    groups: [
+      { name: "base", test: /packages\/haft\/src\/promise\.ts$/, priority: 2 },
+      { name: "mcp", test: /packages\/haft\/src\/mcp\.ts$/, priority: 1 }
+    ]
+  },
   entryFileNames: "[name].js",
   chunkFileNames: "chunk-[name].js"
 }
@@ -41,6 +47,9 @@ export default defineConfig({
   ],
   // A parser of style sheets that nothing here reaches names an error class with eval.
   checks: { eval: false },
-  resolve: { conditionNames: ["@haft/source", "node", "import"] },
+  resolve: {
+    conditionNames: ["@haft/source", "node", "import"],
+    alias: { "@modelcontextprotocol/server/_shims": resolve(here, "bundle/mcp-shims.ts") }
+  },
   output
 })

@@ -24,7 +24,7 @@ export const lazySchemas: Plugin = {
         }
       }).visit(parseSync(id, code).program)
       let edited = code
-      for (const { start, end, text } of edits.reverse()) edited = edited.slice(0, start) + text + edited.slice(end)
+      for (const { start, end, text } of edits.toReversed()) edited = edited.slice(0, start) + text + edited.slice(end)
       // Nothing moves to another line, so traces stay right.
       return { code: edited, map: null }
     }

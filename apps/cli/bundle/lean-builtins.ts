@@ -1,7 +1,19 @@
 import type { Plugin } from "rolldown"
 
 // Loading one of these takes milliseconds, and most calls never come to the function they were imported for.
-const heavy = new Set(["node:child_process", "node:crypto", "node:fs/promises", "node:net", "node:readline", "node:timers/promises"])
+const heavy = new Set(
+  [
+    "child_process",
+    "crypto",
+    "dns/promises",
+    "fs/promises",
+    "net",
+    "readline",
+    "timers/promises",
+    "worker_threads",
+    "zlib"
+  ].map((name) => `node:${name}`)
+)
 
 /**
  * Takes Node's own modules without `import`. An import of `node:util` reads everything it exports to make a namespace,

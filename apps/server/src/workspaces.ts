@@ -1,12 +1,5 @@
-import {
-  describeQuestion,
-  type DialectName,
-  dialectNames,
-  type HaftConfig,
-  openWorkspace,
-  type OpenWorkspace
-} from "haft"
-import { type McpFetchHandler, mcpFetchHandler, mcpServer } from "haft/mcp"
+import { type DialectName, dialectNames, type HaftConfig, openWorkspace, type OpenWorkspace } from "haft"
+import { describeQuestion, type McpFetchHandler, mcpFetchHandler, mcpServer } from "haft/mcp"
 
 import { Problem } from "./problem.ts"
 

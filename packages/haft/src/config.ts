@@ -87,53 +87,55 @@ const isPlugin = (value: unknown): boolean => typeof value === "object" && value
 const isDialect = (value: unknown): boolean => typeof value === "object" && value !== null && "errorNames" in value
 
 // Made when a file is there to check: a call without one does not wait for it.
-const workspaceShape = () => z.strictObject({
-  root: z.string().min(1).optional(),
-  dialect: z.union([z.enum(dialectNames), z.custom(isDialect, "neither a dialect nor the name of one")]).optional(),
-  packages: z
-    .union([
-      z.array(z.enum(packageNames)),
-      z.partialRecord(z.enum(packageNames), z.union([z.literal(false), z.looseObject({})]))
-    ])
-    .optional(),
-  plugins: z
-    .array(
-      z.union([
-        z.string().min(1),
-        z.custom(isPlugin, "not a plugin"),
-        z.strictObject({ package: z.string().min(1), config: z.unknown().optional() })
+const workspaceShape = () =>
+  z.strictObject({
+    root: z.string().min(1).optional(),
+    dialect: z.union([z.enum(dialectNames), z.custom(isDialect, "neither a dialect nor the name of one")]).optional(),
+    packages: z
+      .union([
+        z.array(z.enum(packageNames)),
+        z.partialRecord(z.enum(packageNames), z.union([z.literal(false), z.looseObject({})]))
       ])
-    )
-    .optional(),
-  onPluginError: z.enum(["refuse", "skip"]).optional(),
-  approval: z.enum(approvalModes).optional(),
-  sandbox: z.enum(sandboxNames).optional(),
-  sandboxOptions: z
-    .strictObject({
-      readOnlyPaths: z.array(z.string()).optional(),
-      writablePaths: z.array(z.string()).optional(),
-      environment: z.array(z.string()).optional(),
-      image: z.string().optional(),
-      limits: z
-        .strictObject({
-          processes: z.number().int().min(1).optional(),
-          memoryBytes: z.number().int().min(1).optional(),
-          fileSizeBytes: z.number().int().min(1).optional(),
-          openFiles: z.number().int().min(1).optional(),
-          cpuSeconds: z.number().int().min(1).optional(),
-          temporaryBytes: z.number().int().min(1).optional()
-        })
-        .optional()
-    })
-    .optional(),
-  state: z.string().min(1).optional(),
-  symlinks: z.enum(["inside", "deny"]).optional()
-})
+      .optional(),
+    plugins: z
+      .array(
+        z.union([
+          z.string().min(1),
+          z.custom(isPlugin, "not a plugin"),
+          z.strictObject({ package: z.string().min(1), config: z.unknown().optional() })
+        ])
+      )
+      .optional(),
+    onPluginError: z.enum(["refuse", "skip"]).optional(),
+    approval: z.enum(approvalModes).optional(),
+    sandbox: z.enum(sandboxNames).optional(),
+    sandboxOptions: z
+      .strictObject({
+        readOnlyPaths: z.array(z.string()).optional(),
+        writablePaths: z.array(z.string()).optional(),
+        environment: z.array(z.string()).optional(),
+        image: z.string().optional(),
+        limits: z
+          .strictObject({
+            processes: z.number().int().min(1).optional(),
+            memoryBytes: z.number().int().min(1).optional(),
+            fileSizeBytes: z.number().int().min(1).optional(),
+            openFiles: z.number().int().min(1).optional(),
+            cpuSeconds: z.number().int().min(1).optional(),
+            temporaryBytes: z.number().int().min(1).optional()
+          })
+          .optional()
+      })
+      .optional(),
+    state: z.string().min(1).optional(),
+    symlinks: z.enum(["inside", "deny"]).optional()
+  })
 
-const workspaceName = () => z
-  .string()
-  .regex(/^[a-z\d][\w-]{0,63}$/i, "a name is made of letters, digits, - and _")
-  .refine((name) => name !== "default", "default is what the other settings describe")
+const workspaceName = () =>
+  z
+    .string()
+    .regex(/^[a-z\d][\w-]{0,63}$/i, "a name is made of letters, digits, - and _")
+    .refine((name) => name !== "default", "default is what the other settings describe")
 
 const configShape = () => {
   const workspace = workspaceShape()

@@ -44,7 +44,6 @@ export {
   showContractCheck
 } from "./contract/check-contract.ts"
 export { type ContractChange, type Weight } from "./contract/compare-contracts.ts"
-export { describeQuestion } from "./approver.ts"
 export { type DialectName, dialectNames } from "./dialects.ts"
 export { examine, type Finding } from "./examine.ts"
 export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./find-config.ts"

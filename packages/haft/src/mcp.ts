@@ -1,3 +1,4 @@
+export { describeQuestion } from "./approver.ts"
 export {
   type McpFetchHandler,
   mcpFetchHandler,
