@@ -25,7 +25,7 @@ export default {
       ignoreDependencies: ["@effect/language-service"]
     },
     // Stands in for a module of the MCP SDK, in the bundle only.
-    "apps/cli": { entry: ["src/bin.ts", "bundle/mcp-shims.ts"] },
+    "apps/cli": { entry: ["bundle/mcp-shims.ts"] },
     // Loaded by its path, as a plugin is.
     "packages/haft": { entry: ["test/fixtures/*.mjs"] },
     // The package has no types of its own; only the compiler looks for these.

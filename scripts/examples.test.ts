@@ -5,48 +5,56 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 
 const root = join(import.meta.dirname, "..")
-const basics = join(root, "examples/basics")
-const examples = readdirSync(join(basics, "src"))
-
-// Where haft and what it shares with an application can be imported.
-let directory = ""
-beforeAll(() => {
-  directory = mkdtempSync(join(basics, ".snippets-"))
-  mkdirSync(join(directory, "workspace"))
-})
-afterAll(() => rmSync(directory, { recursive: true }))
-
-const run = (file: string) =>
-  new Promise<void>((resolve, reject) => {
-    const state = { XDG_STATE_HOME: join(directory, "state"), XDG_CONFIG_HOME: join(directory, "config") }
-    const options = { cwd: join(directory, "workspace"), env: { ...process.env, ...state } }
-    execFile(process.execPath, ["--conditions=@haft/source", file], options, (error, stdout, stderr) =>
-      error === null
-        ? resolve()
-        : reject(
-            new Error(`${file}
-${stdout}${stderr}`)
-          )
-    )
-  })
-
-it.each(examples)("runs the example %s", async (name) => {
-  await expect(run(join(basics, "src", name))).resolves.toBe(undefined)
-})
+const examples = readdirSync(join(root, "examples"), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .flatMap(({ name }) => readdirSync(join(root, "examples", name, "src")).map((file) => `${name}/src/${file}`))
 
 const pages = [
   "README.md",
-  "packages/haft/README.md",
+  ...readdirSync(join(root, "packages")).map((name) => `packages/${name}/README.md`),
   ...readdirSync(join(root, "docs/guides")).map((name) => `docs/guides/${name}`)
 ]
 const snippets = pages.flatMap((page) =>
   [...readFileSync(join(root, page), "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code], at) => ({
     name: `${page.replaceAll(/\W+/g, "-")}-${at + 1}.ts`,
-    code: code ?? ""
+    // Each is a module of its own, also where it imports nothing.
+    code: `${code ?? ""}\nexport {}\n`
   }))
 )
 
-it.each(snippets)("runs the snippet $name of the docs", async ({ name, code }) => {
-  writeFileSync(join(directory, name), code)
-  await expect(run(join(directory, name))).resolves.toBe(undefined)
+// Where haft and what it shares with an application can be imported.
+let directory = ""
+beforeAll(() => {
+  directory = mkdtempSync(join(root, "examples/basics/.snippets-"))
+  mkdirSync(join(directory, "workspace"))
+  for (const { name, code } of snippets) writeFileSync(join(directory, name), code)
+})
+afterAll(() => rmSync(directory, { recursive: true }))
+
+const run = (...args: ReadonlyArray<string>) =>
+  new Promise<void>((resolve, reject) => {
+    const state = { XDG_STATE_HOME: join(directory, "state"), XDG_CONFIG_HOME: join(directory, "config") }
+    const options = { cwd: join(directory, "workspace"), env: { ...process.env, ...state } }
+    execFile(process.execPath, [...args], options, (error, stdout, stderr) =>
+      error === null ? resolve() : reject(new Error(`${args.at(-1)}\n${stdout}${stderr}`))
+    )
+  })
+
+it.each(examples)("runs the example %s", async (name) => {
+  await expect(run("--conditions=@haft/source", join(root, "examples", name))).resolves.toBe(undefined)
+})
+
+it("compiles every snippet of the docs", async () => {
+  const settings = {
+    extends: "../../../tsconfig.base.json",
+    compilerOptions: { noEmit: true, rewriteRelativeImportExtensions: false, allowImportingTsExtensions: true },
+    include: ["*.ts"]
+  }
+  writeFileSync(join(directory, "tsconfig.json"), JSON.stringify(settings))
+  const compiler = join(root, "node_modules/typescript/bin/tsc")
+  await expect(run(compiler, "-p", join(directory, "tsconfig.json"))).resolves.toBe(undefined)
+})
+
+it.each(snippets)("runs the snippet $name of the docs", async ({ name }) => {
+  await expect(run("--conditions=@haft/source", join(directory, name))).resolves.toBe(undefined)
 })

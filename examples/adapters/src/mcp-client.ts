@@ -1,0 +1,22 @@
+// Tools of an MCP server as a plugin of a host here: approved and recorded here, before they go out.
+import { mcpServer } from "@haft/adapters/mcp"
+import { mcpPlugin } from "@haft/adapters/mcp-client"
+import { InMemoryTransport } from "@modelcontextprotocol/client"
+import { openHost } from "haft/promise"
+
+import { approve, onSmallProject, script } from "../small-project.ts"
+
+await onSmallProject(async (config) => {
+  // Any server will do; this one is haft too, in the same process, and leaves the asking to the host in front of it.
+  await using server = await openHost({ ...config, approval: "all" })
+  const [here, there] = InMemoryTransport.createLinkedPair()
+  await mcpServer(server, { version: "1.0.0" })().connect(there)
+
+  const far = await mcpPlugin({ name: "far", transport: here, trustHints: true })
+  await using host = await openHost({ ...config, packages: [], plugins: [far], state: `${config.state}-front` })
+  const outputs: Array<unknown> = []
+  for (const { name, input } of script) {
+    outputs.push((await host.call(`far_${name}`, input, { ask: approve })).wire)
+  }
+  return outputs
+})
