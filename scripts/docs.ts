@@ -1,4 +1,4 @@
-// Writes what the docs say about tools, errors and commands, from the code. `--check` only says what is out of date.
+// Writes what the docs say about tools, errors, events, configuration and commands, from the code. `--check` only says what is out of date.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -9,6 +9,9 @@ import { openHost } from "haft/promise"
 import { format } from "oxfmt"
 
 import { commandReference } from "../apps/cli/src/main.ts"
+import { configurationPage } from "./reference/configuration.ts"
+import { eventsPage } from "./reference/events.ts"
+import { markdownTable, typeOf } from "./reference/table.ts"
 
 const root = dirname(import.meta.dirname)
 const isCheck = process.argv.includes("--check")
@@ -34,6 +37,8 @@ for (const name of packages) {
 }
 await put("docs/operations.md", () => operationsPage())
 await put("docs/errors.md", () => errorsPage())
+await put("docs/events.md", async () => `# Events\n\n${generated}\n\n${await eventsPage()}`)
+await put("docs/configuration.md", () => `# Configuration\n\n${generated}\n\n${configurationPage()}`)
 await put("docs/cli.md", () => `# The command line\n\n${generated}\n\n${commandReference()}`)
 
 if (outdated.length > 0 && isCheck) {
@@ -104,14 +109,6 @@ function toolSection(dialect: string, { name, description, risk, inputSchema }: 
   return `### ${dialect}: ${name}\n\n${description} Risk: ${risk}.\n\n${parameters}`
 }
 
-function typeOf(schema: Readonly<Record<string, unknown>>): string {
-  if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => `\`${JSON.stringify(value)}\``).join(" ")
-  const alternatives = (schema["anyOf"] ?? schema["oneOf"]) as ReadonlyArray<Record<string, unknown>> | undefined
-  if (alternatives !== undefined) return alternatives.map(typeOf).join(" or ")
-  const type = [(schema["type"] ?? "any") as string | ReadonlyArray<string>].flat().join(" or ")
-  return type === "array" ? `list of ${typeOf((schema["items"] ?? {}) as Record<string, unknown>)}` : type
-}
-
 function errorsPage(): string {
   const codes = Object.keys(errorNames.get("haft") ?? {})
   const nameIn = (dialect: string, code: string): string => {
@@ -122,20 +119,15 @@ function errorsPage(): string {
   return `# Errors\n\n${generated}\n\nEvery way a call can fail, and what each dialect calls it; \`=\` is the same name.\n\n${markdownTable(dialectNames, rows)}`
 }
 
-function markdownTable(head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string {
-  const line = (cells: ReadonlyArray<string>) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")
-}
-
 function between(text: string, table: string): string {
   return text.replace(/(<!-- tools:start -->)[\s\S]*(<!-- tools:end -->)/, `$1\n\n${table}\n\n$2`)
 }
 
 // Formatted as the formatter would, or the two would undo each other's work.
-async function put(path: string, change: (text: string) => string): Promise<void> {
+async function put(path: string, change: (text: string) => string | Promise<string>): Promise<void> {
   const file = join(root, path)
   const before = existsSync(file) ? readFileSync(file, "utf8") : ""
-  const { code } = await format(path, change(before), formatting)
+  const { code } = await format(path, await change(before), formatting)
   if (code === before) return
   outdated.push(path)
   if (!isCheck) writeFileSync(file, code)

@@ -69,6 +69,7 @@ const checks = [
   "check:effect",
   "check:unused",
   "check:docs",
+  "check:site",
   "check:contracts",
   "check:packages",
   "build"
@@ -93,8 +94,12 @@ const tasks = {
   typecheck: () => turbo("check:types", "check:effect", ...rest),
   lint: () => turbo("check:format", "check:lint", "check:unused", ...rest),
   format: () => exec("oxfmt", ".", ...rest),
-  // What the docs say about tools, errors and commands, from the code.
-  docs: () => exec("node", "--conditions=@haft/source", "scripts/docs.ts", ...rest),
+  // What the docs say about tools, errors, events, configuration and commands, from the code; then all of them as a
+  // site, in site/dist.
+  docs: () => {
+    exec("node", "--conditions=@haft/source", "scripts/docs.ts", ...rest)
+    turbo("check:site", ...brief)
+  },
   coverage: () => {
     turbo("build", ...brief)
     exec("vitest", "run", "--coverage", ...rest)

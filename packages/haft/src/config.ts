@@ -89,14 +89,18 @@ const isDialect = (value: unknown): boolean => typeof value === "object" && valu
 // Made when a file is there to check: a call without one does not wait for it.
 const workspaceShape = () =>
   z.strictObject({
-    root: z.string().min(1).optional(),
-    dialect: z.union([z.enum(dialectNames), z.custom(isDialect, "neither a dialect nor the name of one")]).optional(),
+    root: z.string().min(1).optional().describe("The directory to work in; the current one by default"),
+    dialect: z
+      .union([z.enum(dialectNames), z.custom(isDialect, "neither a dialect nor the name of one")])
+      .optional()
+      .describe("The contract that is spoken, by name or as a value; `haft` by default"),
     packages: z
       .union([
         z.array(z.enum(packageNames)),
         z.partialRecord(z.enum(packageNames), z.union([z.literal(false), z.looseObject({})]))
       ])
-      .optional(),
+      .optional()
+      .describe("Which of haft's own tool packages to use: a list, or their configurations by name; all by default"),
     plugins: z
       .array(
         z.union([
@@ -105,30 +109,51 @@ const workspaceShape = () =>
           z.strictObject({ package: z.string().min(1), config: z.unknown().optional() })
         ])
       )
-      .optional(),
-    onPluginError: z.enum(["refuse", "skip"]).optional(),
-    approval: z.enum(approvalModes).optional(),
-    sandbox: z.enum(sandboxNames).optional(),
+      .optional()
+      .describe("Plugins: as values, by the name of a package or file, or by name with a configuration"),
+    onPluginError: z
+      .enum(["refuse", "skip"])
+      .optional()
+      .describe("A plugin that can't be used: `refuse` the host, the default, or `skip` the plugin and say so"),
+    approval: z
+      .enum(approvalModes)
+      .optional()
+      .describe("Where the contract wants a person: `ask`, the default, `all` is yes, `none` is no. Rules come first"),
+    sandbox: z
+      .enum(sandboxNames)
+      .optional()
+      .describe("What holds commands back; `auto`, the default, takes the strongest that works here"),
     sandboxOptions: z
       .strictObject({
-        readOnlyPaths: z.array(z.string()).optional(),
-        writablePaths: z.array(z.string()).optional(),
-        environment: z.array(z.string()).optional(),
-        image: z.string().optional(),
+        readOnlyPaths: z.array(z.string()).optional().describe("More that commands may read"),
+        writablePaths: z.array(z.string()).optional().describe("More that commands may change"),
+        environment: z.array(z.string()).optional().describe("Names of variables that are passed on"),
+        image: z.string().optional().describe("The image, where the sandbox is a container"),
         limits: z
           .strictObject({
-            processes: z.number().int().min(1).optional(),
-            memoryBytes: z.number().int().min(1).optional(),
-            fileSizeBytes: z.number().int().min(1).optional(),
-            openFiles: z.number().int().min(1).optional(),
-            cpuSeconds: z.number().int().min(1).optional(),
-            temporaryBytes: z.number().int().min(1).optional()
+            processes: z.number().int().min(1).optional().describe("Processes at the same time"),
+            memoryBytes: z.number().int().min(1).optional().describe("Memory of all of them together"),
+            fileSizeBytes: z.number().int().min(1).optional().describe("Size of one file"),
+            openFiles: z.number().int().min(1).optional().describe("Open files of one process"),
+            cpuSeconds: z.number().int().min(1).optional().describe("Processor time of one process"),
+            temporaryBytes: z.number().int().min(1).optional().describe("Size of the temporary directory")
           })
           .optional()
+          .describe("What commands may use up")
       })
-      .optional(),
-    state: z.string().min(1).optional(),
-    symlinks: z.enum(["inside", "deny"]).optional()
+      .optional()
+      .describe("What commands may see and use up in the sandbox"),
+    state: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Where records, rules and history are kept, never inside the root; a directory of the user's by default"
+      ),
+    symlinks: z
+      .enum(["inside", "deny"])
+      .optional()
+      .describe("Whether links inside the workspace are followed; the dialect says so by default")
   })
 
 const workspaceName = () =>
@@ -137,7 +162,13 @@ const workspaceName = () =>
     .regex(/^[a-z\d][\w-]{0,63}$/i, "a name is made of letters, digits, - and _")
     .refine((name) => name !== "default", "default is what the other settings describe")
 
-const configShape = () => {
+/** What a configuration file may say; the reference is made from it. */
+export const configShape = () => {
   const workspace = workspaceShape()
-  return workspace.extend({ workspaces: z.record(workspaceName(), workspace).optional() })
+  return workspace.extend({
+    workspaces: z
+      .record(workspaceName(), workspace)
+      .optional()
+      .describe("More workspaces for `haft serve`, by name, each with the settings above")
+  })
 }

@@ -1,10 +1,10 @@
 import { definePlugin } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as z from "zod"
 
 import { cliagentFileSearch } from "./find-files/cliagent.file_search.ts"
 import { haftFindFiles } from "./find-files/haft.find_files.ts"
+import { searchConfig } from "./search-config.ts"
 import { agentbenchSearch } from "./search-text/agentbench.search.ts"
 import { cliagentGrepSearch } from "./search-text/cliagent.grep_search.ts"
 import { filetoolsFileSearch } from "./search-text/filetools.file.search.ts"
@@ -18,9 +18,7 @@ export { installedRipgrep } from "./search-text/ripgrep.ts"
 export const searchTools = definePlugin({
   name: "@haft/search-tools",
   version: "0.0.0",
-  config: z
-    .strictObject({ ripgrep: z.string().min(1).optional().describe("Absolute path of the ripgrep to use") })
-    .optional(),
+  config: searchConfig,
   tools: [
     haftSearchText,
     agentbenchSearch,

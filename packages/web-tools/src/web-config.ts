@@ -20,30 +20,34 @@ const searchConfig = z.discriminatedUnion("provider", [
 /** What a host decides about the web, and no call can change. */
 export const webConfig = z
   .strictObject({
-    /** Hosts that are fetched without a question: `docs.example.com`, `*.example.org`. */
-    allowedHosts: z.array(hostEntry).default([]),
-    /** Private hosts that can be reached at all, with their port: `localhost:8080`. */
-    privateHosts: z.array(privateHostEntry).default([]),
-    /** Certificates, as PEM, that are trusted besides the usual ones. */
-    certificateAuthorities: z.array(z.string()).default([]),
+    allowedHosts: z
+      .array(hostEntry)
+      .default([])
+      .describe("Hosts that are fetched without a question: `docs.example.com`, `*.example.org`"),
+    privateHosts: z
+      .array(privateHostEntry)
+      .default([])
+      .describe("Private hosts that can be reached at all, with their port: `localhost:8080`"),
+    certificateAuthorities: z
+      .array(z.string())
+      .default([])
+      .describe("Certificates, as PEM, that are trusted besides the usual ones"),
     userAgent: z
       .string()
       .regex(/^[\u0020-\u007E]+$/)
-      .default("haft (fetches pages for a person's agent)"),
-    /** Bytes of a response, after decompression. */
+      .default("haft (fetches pages for a person's agent)")
+      .describe("What servers are told about who asks"),
     maxBytes: z
       .number()
       .int()
       .min(1)
       .max(100 * 1024 * 1024)
-      .default(5 * 1024 * 1024),
-    /** Requests to one host at the same time. */
-    requestsPerHost: z.number().int().min(1).max(100).default(4),
-    /** Keep responses in the state directory, for as long as HTTP allows. */
-    cache: z.boolean().default(true),
-    /** Stay away from what a site's robots.txt forbids. */
-    robots: z.boolean().default(false),
-    search: searchConfig.optional()
+      .default(5 * 1024 * 1024)
+      .describe("Bytes of a response, after decompression"),
+    requestsPerHost: z.number().int().min(1).max(100).default(4).describe("Requests to one host at the same time"),
+    cache: z.boolean().default(true).describe("Keep responses in the state directory, for as long as HTTP allows"),
+    robots: z.boolean().default(false).describe("Stay away from what a site's robots.txt forbids"),
+    search: searchConfig.optional().describe("Which service answers searches, and its key")
   })
   .prefault({})
 

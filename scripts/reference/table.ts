@@ -1,0 +1,15 @@
+/** A table of Markdown. */
+export const markdownTable = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const line = (cells: ReadonlyArray<string>) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")
+}
+
+/** What a JSON Schema takes, in a few words. */
+export const typeOf = (schema: Readonly<Record<string, unknown>>): string => {
+  if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => `\`${JSON.stringify(value)}\``).join(" ")
+  if ("const" in schema) return `\`${JSON.stringify(schema["const"])}\``
+  const alternatives = (schema["anyOf"] ?? schema["oneOf"]) as ReadonlyArray<Record<string, unknown>> | undefined
+  if (alternatives !== undefined) return [...new Set(alternatives.map(typeOf))].join(" or ")
+  const type = [(schema["type"] ?? "any") as string | ReadonlyArray<string>].flat().join(" or ")
+  return type === "array" ? `list of ${typeOf((schema["items"] ?? {}) as Record<string, unknown>)}` : type
+}

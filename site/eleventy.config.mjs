@@ -1,0 +1,101 @@
+// The pages of the site are the documents of the repository, as they lie: no copy that could say something else.
+import { existsSync, globSync, readFileSync, statSync } from "node:fs"
+import { dirname, join, posix } from "node:path"
+
+const root = dirname(import.meta.dirname)
+const pages = globSync(
+  ["*.md", "docs/**/*.md", "packages/*/README.md", "apps/*/README.md", "examples/README.md", "bench/README.md"],
+  {
+    cwd: root
+  }
+)
+// What pages show or point to besides each other.
+const files = globSync(["docs/**/*.{png,svg}", "examples/*/src/*.ts", "packages/*/src/**/*.grammar", "LICENSE"], {
+  cwd: root
+})
+
+/** @param {import("@11ty/eleventy/UserConfig").default} config */
+export default (config) => {
+  for (const page of pages) {
+    const content = readFileSync(join(root, page), "utf8")
+    const title = /^# (.*)$/m.exec(content)?.[1] ?? page
+    const permalink = `/${addressOf(page)}`
+    config.addTemplate(`${page.replace(/\.md$/, "")}.page.md`, content, {
+      layout: "page.liquid",
+      title,
+      page_path: page,
+      permalink
+    })
+  }
+  config.addGlobalData("sections", sections())
+  config.addFilter("from", (target, here) => posix.relative(posix.dirname(`/${here}`), `/${target}`) || ".")
+  for (const file of files) config.addPassthroughCopy({ [posix.relative("site", file)]: file })
+  config.addPassthroughCopy("style.css")
+  config.amendLibrary("md", (markdown) => {
+    markdown.renderer.rules.heading_open = heading
+    markdown.core.ruler.push("links", links)
+  })
+  return { markdownTemplateEngine: false, dir: { input: ".", includes: "_includes", output: "dist" } }
+}
+
+/** Where a document of the repository lies in the site: a README is what its folder shows. */
+const addressOf = (page) => page.replace(/README\.md$/, "index.html").replace(/\.md$/, ".html")
+
+// As everybody else who shows these documents names them, so that a link works there and here.
+const heading = (tokens, index, options, _, self) => {
+  const text = tokens[index + 1].children.map(({ content }) => content).join("")
+  const id = text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replaceAll(/\s/g, "-")
+  tokens[index].attrSet("id", id)
+  return self.renderToken(tokens, index, options)
+}
+
+const links = ({ tokens, env }) => {
+  for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+    const href = token.type === "link_open" ? token.attrGet("href") : undefined
+    if (href === undefined || href === null || /^(?:[a-z]+:|#)/.test(href)) continue
+    const [path = "", fragment] = href.split("#")
+    const target = posix.join(posix.dirname(env.page_path), path)
+    const isFolder = existsSync(join(root, target)) && statSync(join(root, target)).isDirectory()
+    const address = isFolder ? posix.join(path, "index.html") : addressOf(path)
+    token.attrSet("href", fragment === undefined ? address : `${address}#${fragment}`)
+  }
+}
+
+const sections = () => {
+  const titled = (path) => ({
+    address: addressOf(path),
+    title: /^# (.*)$/m.exec(readFileSync(join(root, path), "utf8"))?.[1] ?? path
+  })
+  const under = (folder) =>
+    pages
+      .filter((page) => posix.dirname(page) === folder)
+      .toSorted()
+      .map(titled)
+  return [
+    { name: "Guides", pages: under("docs/guides") },
+    { name: "Reference", pages: under("docs") },
+    {
+      name: "Packages",
+      pages: pages
+        .filter((page) => /^packages\/[\w-]+\/README\.md$/.test(page))
+        .toSorted()
+        .map(titled)
+    },
+    { name: "Decisions", pages: under("docs/decisions") },
+    {
+      name: "The project",
+      pages: [
+        "README.md",
+        "CONTRIBUTING.md",
+        "AGENTS.md",
+        "VERSIONING.md",
+        "examples/README.md",
+        "bench/README.md"
+      ].map(titled)
+    }
+  ]
+}
