@@ -32,6 +32,6 @@ const rowsOf = (schema: Schema, prefix = ""): ReadonlyArray<ReadonlyArray<string
   Object.entries((schema["properties"] ?? {}) as Record<string, Schema>).flatMap(([key, setting]) => {
     const name = `${prefix}${key}`
     const value = "default" in setting ? `\`${JSON.stringify(setting["default"])}\`` : ""
-    const row = [`\`${name}\``, typeOf(setting), value, (setting["description"] ?? "") as string]
-    return [row, ...rowsOf(setting, `${name}.`)]
+    const row: ReadonlyArray<string> = [`\`${name}\``, typeOf(setting), value, (setting["description"] ?? "") as string]
+    return [row].concat(rowsOf(setting, `${name}.`))
   })

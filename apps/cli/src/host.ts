@@ -2,7 +2,7 @@ import type { ApprovalMode, DialectName, FoundConfig, HaftConfig, SandboxName } 
 import type { OpenHost } from "haft/promise"
 
 import type { Given } from "./command.ts"
-import { note } from "./terminal.ts"
+import { hushSpinner, note } from "./terminal.ts"
 
 /** The configuration that the command line asks for. */
 export const configOf = async (given: Given): Promise<FoundConfig> => {
@@ -37,6 +37,7 @@ const standardStreams = {
     return process.stdin
   },
   get output() {
+    hushSpinner()
     return process.stderr
   }
 }

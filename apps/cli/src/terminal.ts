@@ -1,4 +1,4 @@
-import { styleText } from "node:util"
+import { stripVTControlCharacters, styleText } from "node:util"
 
 type Stream = NodeJS.WriteStream
 type Style = Parameters<typeof styleText>[0]
@@ -18,38 +18,66 @@ export const note = (text: string): void => {
   process.stderr.write(`${text}\n`)
 }
 
-/** Rows in columns; the last column is cut to fit the terminal. */
+/** Rows in columns; the last column is cut to fit the terminal. Colours take no room. */
 export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths: Array<number> = []
-  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length)
+  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))
   const room = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY
   return rows
     .map((row) => {
-      const line = row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join("  ")
-      return line.length > room ? `${line.slice(0, room - 1)}…` : line
+      const padded = row.map((cell, at) => (at === row.length - 1 ? cell : padTo(cell, widths[at] ?? 0)))
+      const line = padded.join("  ")
+      return widthOf(line) > room ? `${stripVTControlCharacters(line).slice(0, room - 1)}…` : line
     })
     .join("\n")
 }
 
-/** What `work` tells, as a sign of life on stderr, on a terminal only. Work that tells nothing shows nothing. */
-export const withSpinner = async <A>(work: (tell: (message: string) => void) => Promise<A>): Promise<A> => {
+const widthOf = (text: string): number => stripVTControlCharacters(text).length
+
+const padTo = (text: string, width: number): string => text + " ".repeat(Math.max(width - widthOf(text), 0))
+
+/** Work that is done sooner than this shows no sign of it. */
+const patienceMs = 400
+
+let hush = (): void => undefined
+
+/** A person is being asked: nothing moves on the terminal before there is news. */
+export const hushSpinner = (): void => hush()
+
+/** A sign of life on stderr while `work` goes on, with what it tells; on a terminal only. */
+export const withSpinner = async <A>(
+  name: string,
+  work: (tell: (message: string) => void) => Promise<A>
+): Promise<A> => {
   if (!process.stderr.isTTY) return work(() => undefined)
   const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-  let message = ""
+  const began = performance.now()
+  let message = name
   let count = 0
-  const draw = (): void => {
-    const text = `${frames[count++ % frames.length]} ${message}`.slice(0, process.stderr.columns - 1)
-    process.stderr.write(`\r\u001B[2K${text}`)
+  let isHushed = false
+  const clear = (): void => {
+    if (count > 0) process.stderr.write("\r\u001B[2K")
   }
-  let timer: NodeJS.Timeout | undefined
+  const draw = (): void => {
+    const elapsed = performance.now() - began
+    if (isHushed || elapsed < patienceMs) return
+    const news = message === name ? `${name} ${Math.floor(elapsed / 1000)} s` : message
+    const text = `${frames[count++ % frames.length]} ${news}`
+    process.stderr.write(`\r\u001B[2K${text.slice(0, process.stderr.columns - 1)}`)
+  }
+  hush = () => {
+    if (!isHushed) clear()
+    isHushed = true
+  }
+  const timer = setInterval(draw, 120)
   try {
     return await work((told) => {
-      // It may come from a program: nothing in it moves the cursor or hides a part of it.
-      message = told.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
-      timer ??= setInterval(draw, 120)
+      message = told
+      isHushed = false
     })
   } finally {
     clearInterval(timer)
-    if (count > 0) process.stderr.write("\r\u001B[2K")
+    if (!isHushed) clear()
+    hush = () => undefined
   }
 }

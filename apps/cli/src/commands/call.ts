@@ -46,7 +46,7 @@ const callIt = async (host: OpenHost, name: string, args: unknown): Promise<Repl
   const stop = (): void => controller.abort(new Interrupted())
   process.once("SIGINT", stop).once("SIGTERM", stop)
   try {
-    return await withSpinner((tell) =>
+    return await withSpinner(name, (tell) =>
       host.call(name, args, { signal: controller.signal, onProgress: ({ message }) => tell(message) })
     )
   } finally {

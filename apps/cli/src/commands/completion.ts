@@ -52,7 +52,10 @@ complete -F _haft haft`
 
 const shells: Readonly<Record<string, (commands: ReadonlyArray<Command>) => string>> = {
   bash,
-  zsh: (commands) => `autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`,
+  // bash's own script works there, once both of zsh's completion systems are awake.
+  zsh: (commands) =>
+    `(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u }\n` +
+    `autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`,
   fish: (commands) =>
     [
       "complete -c haft -f",
@@ -63,6 +66,7 @@ const shells: Readonly<Record<string, (commands: ReadonlyArray<Command>) => stri
       ...commands.map(
         (command) => `complete -c haft -n '__fish_seen_subcommand_from ${command.name}' -a '${wordsOf(command)}'`
       ),
+      `complete -c haft -n '__fish_seen_subcommand_from call' -a '(haft tools --json 2>/dev/null | sed -n "s/^    \\"name\\": \\"\\(.*\\)\\",/\\1/p")'`,
       ...choicesOf(commands).map(
         ([option, choices]) => `complete -c haft -l ${option.slice(2)} -x -a '${choices.join(" ")}'`
       )

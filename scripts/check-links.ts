@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 
-const site = join(import.meta.dirname, "dist")
+const site = join(import.meta.dirname, "../site/dist")
 const pages = new Map(
   globSync("**/*.html", { cwd: site }).map((page) => [join(site, page), readPage(join(site, page))])
 )

@@ -1,0 +1,41 @@
+import { execFileSync, spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { afterAll, beforeAll, expect, it } from "vitest"
+
+import { bin } from "./haft.ts"
+
+const home = mkdtempSync(join(tmpdir(), "haft-completion-"))
+beforeAll(() => {
+  mkdirSync(join(home, "work"))
+  writeFileSync(join(home, "haft"), `#!/bin/sh\nexec "${process.execPath}" "${bin}" "$@"\n`, { mode: 0o755 })
+})
+afterAll(() => rmSync(home, { recursive: true }))
+
+const run = (shell: string, ...args: ReadonlyArray<string>): string =>
+  execFileSync(shell, args, {
+    cwd: join(home, "work"),
+    env: { ...process.env, HOME: home, PATH: `${home}:${process.env["PATH"]}`, XDG_STATE_HOME: join(home, "state") },
+    encoding: "utf8"
+  })
+
+const has = (shell: string): boolean => spawnSync(shell, ["-c", "exit"]).status === 0
+
+it("completes commands, tools and values of options in bash", () => {
+  const complete = (words: string) =>
+    `COMP_WORDS=(haft ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _haft; echo "\${COMPREPLY[@]}"; `
+  const script = `source <(haft completion bash); ${complete("ca")}${complete("call read_")}${complete("tools --format op")}`
+  expect(run("bash", "-c", script)).toBe("call\nread_file\nopenai\n")
+})
+
+it.skipIf(!has("zsh"))("wakes zsh's completion up where nobody has (not on this platform)", () => {
+  expect(run("zsh", "-fc", "source <(haft completion zsh); print $_comps[haft]")).toContain("_haft")
+})
+
+it.skipIf(!has("fish"))("completes commands, tools and values of options in fish (not on this platform)", () => {
+  const complete = ["ca", "call read_", "tools --format op"].map((words) => `complete -C "haft ${words}"; `).join("")
+  const offered = run("fish", "-c", `haft completion fish | source; ${complete}`)
+  expect(offered.split("\n").map((line) => line.split("\t")[0])).toEqual(["call", "read_file", "openai", ""])
+})
