@@ -44,6 +44,7 @@ const fields: Readonly<Record<string, string>> = {
   seq: "the number of the line in its run",
   at: "when, as ISO 8601",
   prev: "the hash of the line before, so that a changed record is noticed",
+  hash: "the hash of this line, over all that stands before it",
   request_id: "the call, by the name its caller gave it or one that was made for it",
   step: "the number of the call in its run",
   tool: "the tool's name in the dialect that was spoken",
