@@ -1,50 +1,59 @@
-import { execFile } from "node:child_process"
-import { promisify } from "node:util"
+import { basename } from "node:path"
 
 import { haft } from "@haft/dialects"
-import { installedRipgrep } from "@haft/search-tools"
-import * as Effect from "effect/Effect"
 
 import type { Group } from "../benchmark.ts"
-import { sourceTree } from "../corpora/source-tree.ts"
-import { expectAlike } from "../expect.ts"
-import { openHost } from "./search.ts"
+import { filesOf, treesOf } from "../corpora/trees.ts"
+import { expectAlike, expectText } from "../expect.ts"
+import { contenderOf, startServers } from "../mcp/servers.ts"
+import { ripgrep } from "../ripgrep.ts"
+import { openSearchHost } from "../search-host.ts"
 
-const run = promisify(execFile)
-
-/** Files by name in a tree of 80,000. The floor is `rg --files -g` and a sort; haft counts all and gives 1,000. */
+/** Files by name. The floor is `rg --files -g` and a sort; haft also counts all, and gives the first 1,000. */
 export const benchmarks: Group = async function* (setting) {
-  const root = sourceTree(setting.home, setting)
-  const rg = Effect.runSync(installedRipgrep)
-  for (const pattern of ["**/*.h", "**/*", "static_0/**/*.c"]) {
-    const host = await openHost(haft, root)
-    const check = expectAlike((answer) =>
-      Array.isArray(answer) ? answer.length : (answer as { result: { total: number } }).result.total
-    )
+  for (const { root, size } of treesOf(setting)) {
+    const host = await openSearchHost(haft, root)
+    for (const pattern of ["**/*.h", "**/*"]) {
+      const check = expectAlike((answer) =>
+        Array.isArray(answer) ? answer.length : (answer as { result: { total: number } }).result.total
+      )
+      // One that matches everything would bring back what is ignored.
+      const glob = pattern === "**/*" ? [] : [`--glob=${pattern}`]
+      yield {
+        group: "find-files",
+        name: `files that match ${pattern}`,
+        size,
+        floor: "rg --files -g, sorted",
+        contenders: [
+          {
+            name: "rg --files -g, sorted",
+            kind: "limit",
+            run: async () => {
+              const output = await ripgrep(root, "--files", ...glob, ".")
+              return output.split("\n").slice(0, -1).toSorted()
+            },
+            check
+          },
+          { name: "haft", kind: "haft", atMost: 1, run: () => host.call("find_files", { pattern }), check }
+        ]
+      }
+    }
+    await host.dispose()
+
+    const name = basename(filesOf(root).at(-1) ?? "")
+    const { running, absent, close } = await startServers(setting, root, "find")
     yield {
       group: "find-files",
-      name: `files that match ${pattern}`,
-      floor: "rg --files -g, sorted",
-      contenders: [
-        {
-          name: "rg --files -g, sorted",
-          kind: "limit",
-          run: async () => {
-            const options = { cwd: root, maxBuffer: 2 ** 30 }
-            const { stdout } = await run(rg, ["--no-config", "--files", "--hidden", `--glob=${pattern}`, "."], options)
-            return stdout.split("\n").slice(0, -1).toSorted()
-          },
-          check
-        },
-        {
-          name: "haft",
-          kind: "haft",
-          atMost: 1,
-          run: () => host.call("find_files", { pattern }),
-          check
-        }
-      ],
-      close: host.dispose
+      name: "over MCP, one name anywhere",
+      size,
+      floor: "haft",
+      absent,
+      contenders: running.map(({ server, client }) => ({
+        ...contenderOf(server),
+        run: async () => server.find && client.call(server.find(root, `**/${name}`)),
+        check: expectText(name)
+      }))
     }
+    await close()
   }
 }

@@ -5,10 +5,9 @@ import { join } from "node:path"
 
 import type { Contender, Group } from "../benchmark.ts"
 import { expectText } from "../expect.ts"
+import { haftCli } from "../haft-cli.ts"
 
-const bin = join(import.meta.dirname, "../../../apps/cli/dist/bin.js")
-
-/** From nothing to an answer, as the built command gives it: `npm run build` first. Bare node is the floor. */
+/** From nothing to an answer, as the built command gives it. Bare node is the floor. */
 export const benchmarks: Group = async function* () {
   const directory = mkdtempSync(join(tmpdir(), "haft-start-"))
   const [root, state] = [join(directory, "root"), join(directory, "state")]
@@ -23,7 +22,7 @@ export const benchmarks: Group = async function* () {
     name,
     kind: "haft",
     atMost,
-    run: () => outputOf([bin, ...args]),
+    run: () => outputOf([haftCli, ...args]),
     check: expectText(expected)
   })
   const there = ["--workspace", root, "--state", state]

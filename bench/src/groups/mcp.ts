@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import type { Contender, Group } from "../benchmark.ts"
+import { expectText } from "../expect.ts"
+import { McpClient } from "../mcp/client.ts"
+import { contenderOf, type RunningServer, startServers } from "../mcp/servers.ts"
+import { residentMemory } from "../resident-memory.ts"
+
+/** MCP on stdio: a server that answers line by line without a look at anything is the floor. */
+export const benchmarks: Group = async function* (setting) {
+  const root = mkdtempSync(join(tmpdir(), "haft-bench-mcp-"))
+  const file = join(root, "a.txt")
+  writeFileSync(file, `hello\n${"a line of text\n".repeat(60)}`)
+  const { running, absent, close } = await startServers(setting, root, "read")
+  const floor = "bare JSON lines"
+  const each = (
+    atMost: number | undefined,
+    job: (running: RunningServer) => Pick<Contender, "run" | "check">
+  ): ReadonlyArray<Contender> =>
+    running.map((one) => ({
+      ...contenderOf(one.server),
+      ...(one.server.kind === "haft" && atMost !== undefined && { atMost }),
+      ...job(one)
+    }))
+
+  yield {
+    group: "mcp",
+    name: "start, to the list of tools",
+    floor,
+    absent,
+    contenders: each(3.5, ({ server }) => ({
+      run: async () => {
+        const client = await McpClient.open(server.program(setting, root))
+        const tools = await client.request("tools/list", {})
+        client.kill()
+        return JSON.stringify(tools)
+      },
+      check: expectText("inputSchema")
+    }))
+  }
+  yield {
+    group: "mcp",
+    name: "memory at rest",
+    measures: "bytes",
+    floor,
+    absent,
+    contenders: each(1.7, ({ client }) => ({
+      run: () => residentMemory(client.pid),
+      check: (answer) => expectText("true")(Number(answer) > 0)
+    }))
+  }
+  for (const inFlight of [1, 16, 64]) {
+    yield {
+      group: "mcp",
+      name: "read of 1 KB",
+      size: { value: inFlight, label: `${inFlight} in flight` },
+      inFlight,
+      floor,
+      absent,
+      contenders: each(inFlight > 16 ? undefined : 2, ({ server, client }) => ({
+        run: () => client.call(server.read?.(file) ?? never(server.name)),
+        check: expectText("hello")
+      }))
+    }
+  }
+  await close()
+
+  const commands = await startServers(setting, root, "run")
+  yield {
+    group: "mcp",
+    name: "a command that echoes",
+    floor: "haft",
+    absent: commands.absent,
+    contenders: commands.running.map(({ server, client }) => ({
+      ...contenderOf(server),
+      run: () => client.call(server.run?.("echo hello") ?? never(server.name)),
+      check: expectText("hello")
+    }))
+  }
+  await commands.close()
+  rmSync(root, { recursive: true })
+}
+
+const never = (name: string): never => {
+  throw new Error(`${name} was started for nothing`)
+}

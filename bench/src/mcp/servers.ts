@@ -1,0 +1,157 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import type { Absent, Contender, Setting } from "../benchmark.ts"
+import { haftCli } from "../haft-cli.ts"
+import { installPeer, type Peer } from "../peers.ts"
+import { McpClient, type Program, type ToolCall } from "./client.ts"
+
+/** A server of MCP and its words for the jobs it can do. Paths are absolute. */
+export interface McpServer extends Pick<Contender, "name" | "kind" | "version"> {
+  readonly program: (setting: Setting, root: string) => Program
+  readonly read?: (path: string) => ToolCall
+  readonly run?: (line: string) => ToolCall
+  readonly find?: (root: string, pattern: string) => ToolCall
+  /** Lines that contain a text, capital or small. */
+  readonly search?: (client: McpClient, root: string, text: string) => Promise<string>
+}
+
+const bare: McpServer = {
+  name: "bare JSON lines",
+  kind: "limit",
+  program: () => node(join(import.meta.dirname, "bare-server.ts")),
+  read: (path) => ({ name: "read_file", arguments: { path } })
+}
+
+const haft: McpServer = {
+  name: "haft",
+  kind: "haft",
+  program: ({ home }, root) => {
+    const state = join(home, "mcp-state")
+    return node(haftCli, "mcp", "--workspace", root, "--state", state, "--approve", "all", "--sandbox", "none")
+  },
+  read: (path) => ({ name: "read_file", arguments: { path } }),
+  run: (command) => ({ name: "run_command", arguments: { command } }),
+  find: (path, pattern) => ({ name: "find_files", arguments: { path, pattern } }),
+  search: (client, path, query) =>
+    client.call({ name: "search_text", arguments: { path, query, literal: true, case_sensitive: false } })
+}
+
+const node = (...args: ReadonlyArray<string>): Program => ({ command: process.execPath, args })
+
+const peer = (peer: Peer, words: Omit<McpServer, "name" | "kind" | "version" | "program">): McpServer => ({
+  name: peer.package,
+  kind: "peer",
+  version: peer.version,
+  program: ({ home }, root) => {
+    const program = installPeer(home, peer)
+    return { ...node(program, root), env: { HOME: homeForPeer(home) } }
+  },
+  ...words
+})
+
+/**
+ * Desktop Commander reports to its makers unless its configuration says no, and keeps that, and a lock it does not
+ * always give back, in the user's home: each start gets one of its own.
+ */
+const homeForPeer = (home: string): string => {
+  mkdirSync(join(home, "peers"), { recursive: true })
+  const directory = mkdtempSync(join(home, "peers/home-"))
+  mkdirSync(join(directory, ".claude-server-commander"))
+  const config = { telemetryEnabled: false, allowedDirectories: [] }
+  writeFileSync(join(directory, ".claude-server-commander/config.json"), JSON.stringify(config))
+  return directory
+}
+
+const mcpFilesystem = peer(
+  { package: "@modelcontextprotocol/server-filesystem", version: "2026.8.31", bin: "dist/index.js" },
+  {
+    read: (path) => ({ name: "read_text_file", arguments: { path } }),
+    find: (path, pattern) => ({ name: "search_files", arguments: { path, pattern } })
+  }
+)
+
+const j0hanzFilesystem = peer(
+  {
+    package: "@j0hanz/filesystem-mcp",
+    version: "2.5.0",
+    bin: "dist/index.js",
+    overrides: { "@adguard/re2-wasm": "1.2.0" }
+  },
+  {
+    read: (path) => ({ name: "read", arguments: { path } }),
+    find: (path, pattern) => ({ name: "find_files", arguments: { path, pattern } }),
+    search: (client, path, searchPattern) =>
+      client.call({ name: "search_text", arguments: { path, searchPattern, caseSensitive: false } })
+  }
+)
+
+const desktopCommander = peer(
+  {
+    package: "@wonderwhy-er/desktop-commander",
+    version: "0.2.52",
+    bin: "dist/index.js",
+    overrides: { "typedarray.prototype.slice": "1.0.5" }
+  },
+  {
+    read: (path) => ({ name: "read_file", arguments: { path } }),
+    run: (command) => ({ name: "start_process", arguments: { command, timeout_ms: 5000 } }),
+    // It answers at once and is asked again until it says that it is done.
+    search: async (client, path, pattern) => {
+      const options = { searchType: "content", literalSearch: true, ignoreCase: true, includeHidden: true }
+      const started = await client.call({ name: "start_search", arguments: { path, pattern, ...options } })
+      const [sessionId] = /search_\S+/.exec(started) ?? []
+      for (;;) {
+        const answer = await client.call({ name: "get_more_search_results", arguments: { sessionId, length: 1000 } })
+        if (!/IN PROGRESS/i.test(answer)) return answer
+      }
+    }
+  }
+)
+
+const serverCommands = peer(
+  { package: "mcp-server-commands", version: "0.5.0", bin: "build/index.js" },
+  { run: (command) => ({ name: "run_command", arguments: { command } }) }
+)
+
+const shellServer = peer(
+  { package: "@mako10k/mcp-shell-server", version: "2.7.1", bin: "dist/index.js" },
+  { run: (command) => ({ name: "shell_execute", arguments: { command } }) }
+)
+
+const all = [bare, haft, mcpFilesystem, j0hanzFilesystem, desktopCommander, serverCommands, shellServer]
+
+export interface RunningServer {
+  readonly server: McpServer
+  readonly client: McpClient
+}
+
+/** Starts every server that knows the job; the quick form does without those that must be fetched. */
+export const startServers = async (
+  setting: Setting,
+  root: string,
+  job: "read" | "run" | "find" | "search"
+): Promise<{
+  readonly running: ReadonlyArray<RunningServer>
+  readonly absent: ReadonlyArray<Absent>
+  readonly close: () => Promise<void>
+}> => {
+  const running: Array<RunningServer> = []
+  const absent: Array<Absent> = []
+  for (const server of all) {
+    if (server[job] === undefined || (setting.quick && server.kind === "peer")) continue
+    try {
+      running.push({ server, client: await McpClient.open(server.program(setting, root)) })
+    } catch (error) {
+      absent.push({ name: `${server.name} ${server.version ?? ""}`.trim(), reason: (error as Error).message })
+    }
+  }
+  return { running, absent, close: async () => void (await Promise.all(running.map(({ client }) => client.close()))) }
+}
+
+/** How a server is named in a table. */
+export const contenderOf = ({ name, kind, version }: McpServer): Pick<Contender, "name" | "kind" | "version"> => ({
+  name,
+  kind,
+  ...(version !== undefined && { version })
+})
