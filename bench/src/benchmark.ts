@@ -77,8 +77,18 @@ export const isMissed = ({ atMost = Infinity, within = Infinity, ratio, median }
 export const measure = async (benchmark: Benchmark, { quick }: Setting): Promise<Result> => {
   const { group, name, size, floor, measures = "time", absent = [], ifMissed } = benchmark
   const plan = quick ? quickPlan : wholePlan
-  const contestants = []
-  for (const contender of benchmark.contenders) contestants.push(await prepare(contender, benchmark, plan))
+  const contestants: Array<Contestant> = []
+  const wrong: Array<Absent> = []
+  for (const contender of benchmark.contenders) {
+    try {
+      contestants.push(await prepare(contender, benchmark, plan))
+    } catch (error) {
+      // A peer that fails is a result; a limit or we ourselves that fail are a mistake.
+      if (contender.kind !== "peer") throw error
+      const { name, version = "" } = contender
+      wrong.push({ name: `${name} ${version}`.trim(), reason: `wrong answer: ${(error as Error).message}` })
+    }
+  }
   for (let round = 0; round < plan.rounds; round++) {
     // A different one begins each round, so that none always has the warm or the cold turn.
     for (let turn = 0; turn < contestants.length; turn++) {
@@ -94,7 +104,7 @@ export const measure = async (benchmark: Benchmark, { quick }: Setting): Promise
     floor,
     measures,
     ...(ifMissed !== undefined && { ifMissed }),
-    absent,
+    absent: [...absent, ...wrong],
     measured: contestants.map((contestant) => measuredOf(contestant, floorMedian, plan))
   }
 }

@@ -21,3 +21,7 @@ export const expectAlike = (figure: (answer: unknown) => unknown): ((answer: unk
     expectSame(first.figure)(figure(answer))
   }
 }
+
+export const expectPositive = (answer: unknown): void => {
+  if (!(Number(answer) > 0)) throw new Error(`${String(answer)} is no figure`)
+}

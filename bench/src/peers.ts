@@ -26,7 +26,7 @@ export const installPeer = (home: string, peer: Peer): string => {
   try {
     execFileSync("npm", ["install", ...flags], { cwd: unfinished, stdio: "pipe", encoding: "utf8" })
   } catch (error) {
-    const [, reason = "npm install failed"] = /npm error notarget (.*)/.exec(String((error as Error).message)) ?? []
+    const [, reason = "npm install failed"] = /npm error notarget (.*)/.exec((error as Error).message) ?? []
     throw new Error(`not installed: ${reason}`, { cause: error })
   }
   renameSync(unfinished, directory)

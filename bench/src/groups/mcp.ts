@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import type { Contender, Group } from "../benchmark.ts"
-import { expectText } from "../expect.ts"
+import { expectPositive, expectText } from "../expect.ts"
 import { McpClient } from "../mcp/client.ts"
 import { contenderOf, type RunningServer, startServers } from "../mcp/servers.ts"
 import { residentMemory } from "../resident-memory.ts"
@@ -19,11 +19,9 @@ export const benchmarks: Group = async function* (setting) {
     atMost: number | undefined,
     job: (running: RunningServer) => Pick<Contender, "run" | "check">
   ): ReadonlyArray<Contender> =>
-    running.map((one) => ({
-      ...contenderOf(one.server),
-      ...(one.server.kind === "haft" && atMost !== undefined && { atMost }),
-      ...job(one)
-    }))
+    running.map((one) =>
+      contenderOf(one.server, one.server.kind === "haft" && atMost !== undefined ? { ...job(one), atMost } : job(one))
+    )
 
   yield {
     group: "mcp",
@@ -48,7 +46,7 @@ export const benchmarks: Group = async function* (setting) {
     absent,
     contenders: each(1.7, ({ client }) => ({
       run: () => residentMemory(client.pid),
-      check: (answer) => expectText("true")(Number(answer) > 0)
+      check: expectPositive
     }))
   }
   for (const inFlight of [1, 16, 64]) {
@@ -73,11 +71,12 @@ export const benchmarks: Group = async function* (setting) {
     name: "a command that echoes",
     floor: "haft",
     absent: commands.absent,
-    contenders: commands.running.map(({ server, client }) => ({
-      ...contenderOf(server),
-      run: () => client.call(server.run?.("echo hello") ?? never(server.name)),
-      check: expectText("hello")
-    }))
+    contenders: commands.running.map(({ server, client }) =>
+      contenderOf(server, {
+        run: () => client.call(server.run?.("echo hello") ?? never(server.name)),
+        check: expectText("hello")
+      })
+    )
   }
   await commands.close()
   rmSync(root, { recursive: true })

@@ -1,3 +1,5 @@
+import { basename } from "node:path"
+
 import { agentbench, toolrouter } from "@haft/dialects"
 
 import type { Contender, Group } from "../benchmark.ts"
@@ -22,6 +24,8 @@ export const benchmarks: Group = async function* (setting) {
       { name: "a common word", pattern: patterns.common }
     ]
     for (const { name, pattern } of jobs) {
+      // Goals are about large trees: in a small one what a call costs at all is most of it.
+      const isLarge = size.value > 50_000
       const isCommon = pattern === patterns.common
       const check = expectAlike((answer) =>
         typeof answer === "string"
@@ -51,14 +55,14 @@ export const benchmarks: Group = async function* (setting) {
           {
             name: "haft, exact total, 1,000 with context",
             kind: "haft",
-            atMost: 1.2,
+            ...(isLarge && { atMost: 1.2 }),
             run: () => counting.call("search", { query: pattern, is_regex: true, max_results: 1000, context_lines: 2 }),
             check
           },
           {
             name: "haft, first 200",
             kind: "haft",
-            ...(isCommon && { atMost: 0.5 }),
+            ...(isLarge && isCommon && { atMost: 0.5 }),
             run: () => first.call("grep_files", { pattern: `(?i)${pattern}`, limit: 200 }),
             check: (answer) => expectText(isCommon ? "line_num" : "results")(JSON.stringify(answer))
           }
@@ -68,6 +72,10 @@ export const benchmarks: Group = async function* (setting) {
     await counting.dispose()
     await first.dispose()
 
+    const [file = ""] = (await ripgrep(root, "--files-with-matches", "-e", patterns.rare, "."))
+      .split("\n")
+      .toSorted()
+      .slice(1)
     const { running, absent, close } = await startServers(setting, root, "search")
     yield {
       group: "search",
@@ -75,11 +83,12 @@ export const benchmarks: Group = async function* (setting) {
       size,
       floor: "haft",
       absent,
-      contenders: running.map(({ server, client }) => ({
-        ...contenderOf(server),
-        run: () => server.search?.(client, root, patterns.rare),
-        check: expectText(patterns.rare)
-      }))
+      contenders: running.map(({ server, client }) =>
+        contenderOf(server, {
+          run: () => server.search?.(client, root, patterns.rare),
+          check: expectText(basename(file))
+        })
+      )
     }
     await close()
   }

@@ -149,9 +149,8 @@ export const startServers = async (
   return { running, absent, close: async () => void (await Promise.all(running.map(({ client }) => client.close()))) }
 }
 
-/** How a server is named in a table. */
-export const contenderOf = ({ name, kind, version }: McpServer): Pick<Contender, "name" | "kind" | "version"> => ({
-  name,
-  kind,
-  ...(version !== undefined && { version })
-})
+/** A server as a contender that does a job. */
+export const contenderOf = (
+  { name, kind, version }: McpServer,
+  job: Pick<Contender, "run" | "check" | "atMost">
+): Contender => ({ name, kind, ...(version !== undefined && { version }), ...job })
