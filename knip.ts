@@ -33,12 +33,19 @@ export default {
     // Programs that tests start, bundled or as they are.
     "packages/node": { entry: ["test/*-child.ts"] },
     "packages/fs-tools": { entry: ["test/*.ts"] },
+    "packages/search-tools": { entry: ["test/*-child.ts"] },
     "examples/*": { entry: ["src/*.ts"] },
+<<<<<<< HEAD
     // What the snippets of the docs import is found from here.
     "examples/basics": { entry: ["src/*.ts"], ignoreDependencies: [/^@haft\//] },
     // The generator reads its configuration itself.
     site: { entry: ["eleventy.config.mjs"], eleventy: false },
     bench: { entry: ["src/main.ts", "src/orphans.ts", "src/groups/*.ts", "src/http/serve.ts"] },
+=======
+    bench: {
+      entry: ["src/main.ts", "src/orphans.ts", "src/groups/*.ts", "src/http/serve.ts", "src/mcp/bare-server.ts"]
+    },
+>>>>>>> 56a4a81 (bench: knip knows the benchmark's programs; the HTTP group is its own)
     stress: {
       entry: [
         "src/main.ts",
