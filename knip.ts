@@ -13,8 +13,8 @@ export default {
   // Each package can test Effects, whether or not one of its tests does today. A package that is a program is looked
   // for at run time, from wherever the code was bundled to.
   ignoreDependencies: ["@effect/vitest", "@vscode/ripgrep"],
-  // Programs of the system that tests start, and one of a package that is not the root.
-  ignoreBinaries: ["eleventy", "mkfifo", "mount", "prlimit", "umount", "unshare"],
+  // Programs of the system that tests and benchmarks start, and one of a package that is not the root.
+  ignoreBinaries: ["apt-get", "dpkg-deb", "eleventy", "mkfifo", "mount", "prlimit", "umount", "unshare"],
   // A tool package's plugin has a name, for programs, and is the default export, for configurations.
   rules: { duplicates: "off" },
   ignoreExportsUsedInFile: { interface: true, type: true },
@@ -35,17 +35,13 @@ export default {
     "packages/fs-tools": { entry: ["test/*.ts"] },
     "packages/search-tools": { entry: ["test/*-child.ts"] },
     "examples/*": { entry: ["src/*.ts"] },
-<<<<<<< HEAD
     // What the snippets of the docs import is found from here.
     "examples/basics": { entry: ["src/*.ts"], ignoreDependencies: [/^@haft\//] },
     // The generator reads its configuration itself.
     site: { entry: ["eleventy.config.mjs"], eleventy: false },
-    bench: { entry: ["src/main.ts", "src/orphans.ts", "src/groups/*.ts", "src/http/serve.ts"] },
-=======
     bench: {
       entry: ["src/main.ts", "src/orphans.ts", "src/groups/*.ts", "src/http/serve.ts", "src/mcp/bare-server.ts"]
     },
->>>>>>> 56a4a81 (bench: knip knows the benchmark's programs; the HTTP group is its own)
     stress: {
       entry: [
         "src/main.ts",
