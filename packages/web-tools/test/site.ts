@@ -34,6 +34,8 @@ export const serveSite = (): Promise<LoopbackServer> =>
         return send(200, { "content-type": "text/plain" }, "x".repeat(5324))
       case "/large":
         return send(200, { "content-type": "text/plain" }, "y".repeat(2 * 1024 * 1024))
+      case "/long":
+        return send(200, { "content-type": "text/html" }, `<p>${"word ".repeat(201_000)}</p>`)
       case "/echo":
         return send(
           200,

@@ -30,11 +30,14 @@ export const cliagentFetchWebpage = cliagent.tool({
   timeout: ({ timeout_seconds }) => Duration.seconds(timeout_seconds + 5),
   touches: fetchTouches,
   execute: Effect.fnUntraced(function* ({ url, timeout_seconds }) {
-    const { text, response, contentType } = yield* fetchPage({ url, timeoutMs: timeout_seconds * 1000, maxBytes })
+    const { text, isCut, response, contentType } = yield* fetchPage({
+      url,
+      timeoutMs: timeout_seconds * 1000,
+      maxBytes
+    })
     const size = response.bytes.length
-    const warning = response.truncated ? "Warning: Response too large (>1MB), truncating\n" : ""
     return {
-      output: `${warning}Fetched content from ${url} (${inUnits(size)})\n\n${text}`,
+      output: `${warningAbout(response.truncated, isCut)}Fetched content from ${url} (${inUnits(size)})\n\n${text}`,
       files_affected: [],
       metadata: {
         url,
@@ -51,6 +54,11 @@ export const cliagentFetchWebpage = cliagent.tool({
     timeout: (_error, { timeout_seconds }) => `Request timed out after ${timeout_seconds} seconds`
   }
 })
+
+const warningAbout = (truncated: boolean, isCut = false): string => {
+  if (truncated) return "Warning: Response too large (>1MB), truncating\n"
+  return isCut ? "Warning: Only the beginning of this page could be read\n" : ""
+}
 
 const inUnits = (bytes: number): string => {
   if (bytes < 1024) return `${bytes} bytes`

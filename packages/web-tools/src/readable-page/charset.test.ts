@@ -41,7 +41,19 @@ it.each([
   ],
   ["replacement characters for what does not fit", "text/plain; charset=utf-8", bytes("a", [0xff], "b"), "a\uFFFDb"],
   ["a character cut in two at the end", "text/plain", bytes("a", [0xc3]), "a\uFFFD"],
-  ["nothing at all", "", bytes(), ""]
+  ["nothing at all", "", bytes(), ""],
+  [
+    "the mark where the header leaves the order open",
+    "text/plain; charset=UTF-16",
+    bytes([0xfe, 0xff, 0x00, 0x41]),
+    "A"
+  ],
+  [
+    "what it is, not what it speaks of",
+    "text/plain",
+    bytes([0xc3, 0xa9], '<meta charset="shift_jis">'),
+    'é<meta charset="shift_jis">'
+  ]
 ])("decodes by %s", (_name, contentType, content, expected) => {
   expect(decodeText(content, contentType)).toBe(expected)
 })

@@ -1,6 +1,10 @@
 /** Text from bytes: by the charset the header names, else the byte order mark, else what the document says of itself. */
 export const decodeText = (bytes: Uint8Array, contentType: string): string => {
-  const label = [charsetOf(contentType), markOf(bytes), declaredIn(bytes)].find(isKnown)
+  const named = charsetOf(contentType)
+  const mark = markOf(bytes)
+  // UTF-16 without a byte order leaves that to the mark.
+  const header = /^utf-16$/i.test(named ?? "") ? (mark ?? named) : named
+  const label = [header, mark, isMarkup(contentType) ? declaredIn(bytes) : undefined].find(isKnown)
   if (label !== undefined) return new TextDecoder(label).decode(bytes)
   return isUtf8(bytes) ? new TextDecoder().decode(bytes) : new TextDecoder("windows-1252").decode(bytes)
 }
@@ -8,6 +12,10 @@ export const decodeText = (bytes: Uint8Array, contentType: string): string => {
 /** The `charset` parameter of a content type. */
 const charsetOf = (contentType: string): string | undefined =>
   /;\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;]+))/i.exec(contentType)?.slice(1).find(Boolean)
+
+/** Only a document with tags, or of unknown type, speaks of itself; plain text may speak of documents. */
+const isMarkup = (contentType: string): boolean =>
+  /html|xml|octet-stream|^$/i.test((contentType.split(";")[0] ?? "").trim())
 
 const markOf = ([first, second, third]: Uint8Array): string | undefined => {
   if (first === 0xef && second === 0xbb && third === 0xbf) return "utf-8"

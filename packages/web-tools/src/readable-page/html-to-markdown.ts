@@ -19,6 +19,8 @@ export function* htmlToMarkdown(html: string, url: string): Generator<ReadablePa
 /** A tree of a page takes a hundred times its memory; what is larger than this is no article anyway. */
 const longestArticle = 300_000
 
+const longestTitle = 500
+
 /** Never part of what a page says. */
 const furniture =
   "head title nav footer aside form button select textarea dialog script style noscript template svg".split(" ")
@@ -59,7 +61,7 @@ const aboutPage = (html: string, url: string) => {
     }
   })
   const keepTitle = ({ textContent }: { readonly textContent: string }): void => {
-    title ??= textContent.replaceAll(/\s+/g, " ").trim() || undefined
+    title ??= textContent.replaceAll(/\s+/g, " ").trim().slice(0, longestTitle) || undefined
   }
   convert(html, { plugins: { extraction: { title: keepTitle } }, hooks: [keepBase] })
   return { title, base: base ?? url }

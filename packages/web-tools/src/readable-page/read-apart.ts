@@ -42,7 +42,17 @@ const openWorker = (
   const end = Effect.promise(() => worker.terminate())
   const finish = (): void => resume(Effect.as(end, best))
   const timers = [setTimeout(finish, timeoutMs)]
+  // What a PDF unpacks lies outside the heap, where the thread's own limit does not count it.
+  const watch = setInterval(() => {
+    worker.getHeapStatistics().then(
+      ({ external_memory: outside }) => {
+        if (outside > memoryMb * 1024 * 1024 + sizeOf(job) * 4) finish()
+      },
+      () => {}
+    )
+  }, 20)
   const clearTimers = (): void => {
+    clearInterval(watch)
     for (const timer of timers) clearTimeout(timer)
   }
   worker.on("message", (reading: ReadablePage) => {
@@ -60,3 +70,5 @@ const openWorker = (
   })
   return Effect.andThen(Effect.sync(clearTimers), end)
 }
+
+const sizeOf = (job: PageJob): number => (job.kind === "pdf" ? job.bytes.length : job.html.length)

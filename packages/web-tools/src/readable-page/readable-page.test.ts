@@ -1,3 +1,5 @@
+import { deflateSync } from "node:zlib"
+
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 
@@ -164,6 +166,18 @@ describe("a PDF", () => {
       ["On haft", true],
       ["On haft", false]
     ])
+  })
+
+  it("that unpacks to more memory than it may have is named", async () => {
+    const content = deflateSync(Buffer.concat([Buffer.alloc(150_000_000, " "), Buffer.from("BT (Hello) Tj ET")]))
+    const [before = "", after = ""] = pdf("?").split(/<<\/Length \d+>>\nstream\n[^\n]*/)
+    const document = Buffer.concat([
+      Buffer.from(`${before}<</Length ${content.length}/Filter/FlateDecode>>\nstream\n`),
+      content,
+      Buffer.from(after)
+    ])
+    const { text } = await read(document, "application/pdf", { timeoutMs: 60_000 })
+    expect(text).toBe(`[application/pdf, ${document.length} bytes, not shown]`)
   })
 
   it("that is none is named", async () => {

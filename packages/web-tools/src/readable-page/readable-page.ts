@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 
 import { decodeText } from "./charset.ts"
+import { indentJson } from "./indent-json.ts"
 import { readApart, type ReadLimits } from "./read-apart.ts"
 
 export interface Content {
@@ -36,7 +37,7 @@ export const readablePage = (content: Content, limits?: ReadLimits): Effect.Effe
     return Effect.map(page, (read) => ({ ...read, isCut }))
   }
   const text = decodeText(content.bytes, content.contentType)
-  return Effect.succeed(untitled(kind === "json" ? indented(text) : text))
+  return Effect.succeed(untitled(kind === "json" ? indentJson(text) : text))
 }
 
 /** The same bytes as they are, decoded; what is not text is only named. */
@@ -55,14 +56,6 @@ const untitled = (text: string): ReadablePage => ({ title: undefined, text })
 
 const nameOnly = ({ contentType, bytes }: Content): string =>
   `[${mediaType(contentType) || "unknown type"}, ${bytes.length} bytes, not shown]`
-
-const indented = (json: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(json), null, 2)
-  } catch {
-    return json
-  }
-}
 
 const kindOf = ({ bytes, contentType }: Content): Kind => {
   const type = mediaType(contentType)

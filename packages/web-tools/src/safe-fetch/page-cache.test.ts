@@ -71,6 +71,79 @@ it("asks whether a stale answer still holds, and uses it when it does", async ()
   expect(server.requests.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"v1"'])
 })
 
+it.each([
+  ["nothing else", {}, ["answer 1", true]],
+  ["its own version", { etag: '"v1"' }, ["answer 1", true]],
+  ["the encoding of what it does not send", { etag: '"v1"', "content-encoding": "gzip" }, ["answer 1", true]],
+  ["another version than it was asked about", { etag: '"v2"' }, ["answer 2", false]]
+])("takes an answer for unchanged when the server says so and %s", async (_name, headers, expected) => {
+  let count = 0
+  await using server = await serve((request, response) =>
+    request.headers["if-none-match"] === undefined
+      ? response
+          .writeHead(200, { etag: '"v1"', "cache-control": "no-cache", "content-type": "text/markdown" })
+          .end(`answer ${++count}`)
+      : response.writeHead(304, headers).end()
+  )
+  await using host = await webHost(haft, { privateHosts: [server.host] }, kept())
+  await host.call("fetch_url", { url: server.url })
+  for (let round = 0; round < (expected[1] === true ? 2 : 1); round++) {
+    const { wire } = await host.call("fetch_url", { url: server.url })
+    const { result } = wire as { readonly result: Record<string, unknown> }
+    expect([result["content"], result["from_cache"]]).toEqual(expected)
+    expect(result["content_type"]).toBe("text/markdown")
+  }
+})
+
+it("forgets an answer that may not be kept any longer", async () => {
+  const { documents, state } = kept()
+  await using server = await serve((request, response) =>
+    response
+      .writeHead(request.headers["if-none-match"] === undefined ? 200 : 304, {
+        etag: '"v1"',
+        "cache-control": request.headers["if-none-match"] === undefined ? "no-cache" : "no-store"
+      })
+      .end()
+  )
+  await fetchTwice(server, {}, state)
+  expect([documents.size, server.requests.length]).toEqual([0, 2])
+})
+
+it("asks again after something was posted to the same place, unless that failed", async () => {
+  const { state } = kept()
+  let status = 500
+  await using server = await serve((request, response) =>
+    response
+      .writeHead(request.method === "POST" ? status : 200, { "cache-control": "max-age=60" })
+      .end(String(server.requests.length))
+  )
+  await using host = await webHost(approvalgate, { privateHosts: [server.host] }, { state })
+  const get = async () => (await host.call("web_fetch", { url: server.url })).wire
+  const post = () => host.call("web_fetch", { url: server.url, method: "POST", body: "x" })
+  expect(await get()).toMatchObject({ value: { body: "1" } })
+  await post()
+  expect(await get()).toMatchObject({ value: { body: "1", headers: { age: expect.any(String) as string } } })
+  status = 200
+  await post()
+  expect(await get()).toMatchObject({ value: { body: "4" } })
+})
+
+it.each([
+  ["language", "accept-language", { "accept-language": "de" }, {}],
+  ["user agent", "user-agent", {}, { userAgent: "another" }]
+])("keeps an answer for the %s that it was given for", async (_name, vary, headers, config) => {
+  const { state } = kept()
+  await using server = await counting({ "cache-control": "max-age=60", vary })
+  const bodies = []
+  for (const other of [false, false, true]) {
+    const settings = { privateHosts: [server.host], ...(other && config) }
+    await using host = await webHost(approvalgate, settings, { state })
+    const { wire } = await host.call("web_fetch", { url: server.url, headers: other ? headers : {} })
+    bodies.push((wire as { readonly value: { readonly body: string } }).value.body)
+  }
+  expect(bodies).toEqual(["answer 1", "answer 1", "answer 2"])
+})
+
 it("can be switched off", async () => {
   const { documents, state } = kept()
   await using server = await counting({ "cache-control": "max-age=60" })

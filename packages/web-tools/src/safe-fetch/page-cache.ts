@@ -22,37 +22,57 @@ export const throughCache = Effect.fnUntraced(function* <E, R>(
   send: (headers: Headers) => Effect.Effect<ExchangeResponse, E, R>
 ): Effect.fn.Return<CachedResponse, E, R | StateFiles> {
   if (request.method !== "GET" || !isImpersonal(request.headers)) {
-    return { ...(yield* send(request.headers)), fromCache: false }
+    const response = yield* send(request.headers)
+    // What was posted may have changed the page.
+    if (request.method !== "GET" && response.status < 400) yield* forget(request.url)
+    return { ...response, fromCache: false }
   }
   const cached = yield* read(request.url)
   const asked = { url: request.url.href, method: request.method, headers: { ...request.headers } }
   if (cached?.policy.satisfiesWithoutRevalidation(asked) === true) return fromCache(cached, request)
 
   const headers = cached === undefined ? request.headers : flat(cached.policy.revalidationHeaders(asked))
-  const response = yield* send(headers)
-  if (cached !== undefined && response.status === 304) {
-    const { policy } = cached.policy.revalidatedPolicy(asked, response)
-    const renewed = { ...cached, policy, headers: flat(policy.responseHeaders()) }
-    yield* keep(request.url, renewed)
-    return fromCache(renewed, request)
+  const isConditional = headers["if-none-match"] !== undefined || headers["if-modified-since"] !== undefined
+  let response = yield* send(headers)
+  if (cached !== undefined && isConditional && response.status === 304) {
+    const { policy, matches } = cached.policy.revalidatedPolicy(asked, withValidators(response, cached))
+    if (matches) {
+      const renewed = { ...cached, policy }
+      yield* policy.storable() ? keep(request.url, renewed) : forget(request.url)
+      return fromCache(renewed, request)
+    }
+    // It speaks of another version than the one that is here.
+    response = yield* send(request.headers)
   }
   const policy = new CachePolicy(asked, { ...response, headers: { ...response.headers } }, { shared: false })
-  const { status, headers: received, bytes } = response
+  const { status, bytes } = response
   const isKept = policy.storable() && !response.truncated && bytes.length <= maxEntryBytes
-  yield* isKept ? keep(request.url, { policy, status, headers: received, bytes }) : Effect.void
+  yield* isKept ? keep(request.url, { policy, status, bytes }) : Effect.void
   return { ...response, fromCache: false }
 })
 
 interface Entry {
   readonly policy: CachePolicy
   readonly status: number
-  readonly headers: Headers
   readonly bytes: Uint8Array
 }
 
-const fromCache = ({ status, headers, bytes }: Entry, { maxBytes }: ExchangeRequest): CachedResponse => ({
+/** A server that says only "not modified" means the version it was asked about. */
+const withValidators = ({ status, headers }: ExchangeResponse, { policy }: Entry) => {
+  const { etag, "last-modified": modified } = flat(policy.responseHeaders())
+  return {
+    status,
+    headers: {
+      ...(etag !== undefined && { etag }),
+      ...(modified !== undefined && { "last-modified": modified }),
+      ...headers
+    }
+  }
+}
+
+const fromCache = ({ policy, status, bytes }: Entry, { maxBytes }: ExchangeRequest): CachedResponse => ({
   status,
-  headers,
+  headers: flat(policy.responseHeaders()),
   bytes: bytes.subarray(0, maxBytes),
   truncated: bytes.length > maxBytes,
   fromCache: true
@@ -62,10 +82,15 @@ const fromCache = ({ status, headers, bytes }: Entry, { maxBytes }: ExchangeRequ
 const placeOf = (url: URL): string => `cache/pages/${createHash("sha256").update(url.href).digest("hex").slice(0, 2)}`
 
 // An entry is a line of JSON, and the body after it.
-const keep = Effect.fnUntraced(function* (url: URL, { policy, status, headers, bytes }: Entry) {
+const keep = Effect.fnUntraced(function* (url: URL, { policy, status, bytes }: Entry) {
   const state = yield* StateFiles
-  const heading = JSON.stringify({ url: url.href, status, headers, policy: policy.toObject() })
+  const heading = JSON.stringify({ url: url.href, status, policy: policy.toObject() })
   yield* Effect.ignore(state.write(placeOf(url), Buffer.concat([Buffer.from(`${heading}\n`), bytes])))
+})
+
+const forget = Effect.fnUntraced(function* (url: URL) {
+  const state = yield* StateFiles
+  yield* Effect.ignore(state.remove(placeOf(url)))
 })
 
 const read = Effect.fnUntraced(function* (url: URL) {
@@ -80,12 +105,10 @@ const parseEntry = (stored: Uint8Array, url: URL): Entry | undefined => {
     const heading = JSON.parse(Buffer.from(stored.subarray(0, end)).toString()) as {
       readonly url: string
       readonly status: number
-      readonly headers: Headers
       readonly policy: CachePolicy.CachePolicyObject
     }
     if (heading.url !== url.href) return undefined
-    const { status, headers } = heading
-    return { status, headers, policy: CachePolicy.fromObject(heading.policy), bytes: stored.subarray(end + 1) }
+    return { status: heading.status, policy: CachePolicy.fromObject(heading.policy), bytes: stored.subarray(end + 1) }
   } catch {
     return undefined
   }

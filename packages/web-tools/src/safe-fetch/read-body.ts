@@ -10,14 +10,14 @@ export interface Body {
 /** More layers than this are only ever sent by those who mean harm. */
 const maxEncodings = 2
 
-const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
+const decoders: ReadonlyMap<string, () => NodeJS.ReadWriteStream> = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
   // 8 MB, which is all that HTTP lets a sender ask its reader to remember.
-  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } })
-}
+  ["zstd", () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } })]
+])
 
 // Without deflate: servers do not agree on what it means.
 export const acceptedEncodings = "gzip, br, zstd"
@@ -29,13 +29,13 @@ export const encodingsOf = (header: string): ReadonlyArray<string> | undefined =
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "" && name !== "identity")
-  return names.length <= maxEncodings && names.every((name) => decoders[name] !== undefined) ? names : undefined
+  return names.length <= maxEncodings && names.every((name) => decoders.has(name)) ? names : undefined
 }
 
 /** Reads and decompresses piece by piece, and stops at `maxBytes` of what comes out. */
 export const readBody = async (source: Readable, encodings: ReadonlyArray<string>, maxBytes: number): Promise<Body> => {
   const stream = encodings.toReversed().reduce<NodeJS.ReadableStream>((inner, name) => {
-    const decoder = decoders[name]?.()
+    const decoder = decoders.get(name)?.()
     // The error reaches the loop below, which reads the last of the streams.
     return decoder === undefined ? inner : pipeline(inner, decoder, () => {})
   }, source)
@@ -49,6 +49,10 @@ export const readBody = async (source: Readable, encodings: ReadonlyArray<string
       if (size > maxBytes) return { bytes: Buffer.concat(chunks), truncated: true }
     }
     return { bytes: Buffer.concat(chunks), truncated: false }
+  } catch (error) {
+    // No content has an encoding in name only: that of a 204 or a 304, or an empty page.
+    if (source.readableEnded && !source.readableDidRead) return { bytes: new Uint8Array(), truncated: false }
+    throw error
   } finally {
     source.destroy()
   }

@@ -43,15 +43,23 @@ describe("robots.txt", () => {
   ])("that %s forbids nothing", (_name, text) => expect(isAllowedByRobots(text, "haft", "/a")).toBe(true))
 })
 
+it.each([
+  ["spaces", `User-agent: *\nDisallow: /x${" ".repeat(500_000)}y\n`],
+  ["names", `${"user-agent: a\n".repeat(36_000)}User-agent: *\n`],
+  ["names and rules", `${"user-agent: a\n".repeat(18_000)}User-agent: *\n${"allow: /b\n".repeat(25_000)}`]
+])("is read in a moment although it has half a megabyte of %s", (_name, text) => {
+  expect(isAllowedByRobots(`${text}Disallow: /a`, "haft", "/a")).toBe(false)
+})
+
 describe("a host that obeys it", () => {
-  const fetchUnder = async (status: number, text: string) => {
+  const fetchUnder = async (status: number, text: string, path = "/page") => {
     await using server = await serve((request, response) =>
       response
         .writeHead(request.path === "/robots.txt" ? status : 200, { "content-type": "text/plain" })
         .end(request.path === "/robots.txt" ? text : "page")
     )
     await using host = await webHost(haft, { privateHosts: [server.host], robots: true, userAgent: "haft-test/1" })
-    const reply = await host.call("fetch_url", { url: `${server.url}/page` })
+    const reply = await host.call("fetch_url", { url: `${server.url}${path}` })
     return [
       reply.error?.code ?? "fetched",
       server.requests.map(({ path }) => path),
@@ -66,6 +74,14 @@ describe("a host that obeys it", () => {
       "haft-test/1"
     ])
     expect(await fetchUnder(503, "")).toEqual(["url_blocked", ["/robots.txt"], "haft-test/1"])
+  })
+
+  it("reads robots.txt itself whatever it says", async () => {
+    expect(await fetchUnder(200, "User-agent: *\nDisallow: /", "/robots.txt")).toEqual([
+      "fetched",
+      ["/robots.txt"],
+      "haft-test/1"
+    ])
   })
 
   it("fetches what is not", async () => {

@@ -5,8 +5,8 @@ interface Rule {
 
 /** Whether a robots.txt lets `agent` fetch `path`: its own group, else that for all; the longest rule wins. */
 export const isAllowedByRobots = (robots: string, agent: string, path: string): boolean => {
-  const groups = parseGroups(robots)
   const product = agent.toLowerCase().split(/[/\s]/)[0] ?? ""
+  const groups = parseGroups(robots, [product, "*"])
   const rules = groups.get(product) ?? groups.get("*") ?? []
   let verdict: Rule = { allow: true, path: "" }
   for (const rule of rules) {
@@ -17,16 +17,23 @@ export const isAllowedByRobots = (robots: string, agent: string, path: string): 
   return verdict.allow
 }
 
-const parseGroups = (robots: string): ReadonlyMap<string, ReadonlyArray<Rule>> => {
+/** The rules for each of `agents` that is named; others would only cost time and memory. */
+const parseGroups = (robots: string, agents: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<Rule>> => {
   const groups = new Map<string, Array<Rule>>()
-  let current: Array<string> = []
+  const current = new Set<string>()
   let isNaming = false
   for (const line of robots.split(/\r\n?|\n/)) {
-    const [, field = "", value = ""] = /^\s*([a-z-]+)\s*:\s*([^#]*?)\s*(?:#.*)?$/i.exec(line) ?? []
-    const name = field.toLowerCase()
+    const [said = ""] = line.split("#", 1)
+    const [field = ""] = said.split(":", 1)
+    const name = field.trim().toLowerCase()
+    const value = said.slice(field.length + 1).trim()
     if (name === "user-agent") {
-      current = isNaming ? [...current, value.toLowerCase()] : [value.toLowerCase()]
-      for (const agent of current) groups.set(agent, groups.get(agent) ?? [])
+      if (!isNaming) current.clear()
+      const agent = value.toLowerCase()
+      if (agents.includes(agent)) {
+        current.add(agent)
+        groups.set(agent, groups.get(agent) ?? [])
+      }
       isNaming = true
     } else if (name === "allow" || name === "disallow") {
       isNaming = false

@@ -67,7 +67,22 @@ describe("a response", () => {
     expect(value.headers["content-encoding"]).toBe(undefined)
   })
 
+  it.each(["gzip", "br", "zstd", "deflate", "gzip, br"])("without content needs no %s undone", async (encoding) => {
+    await using empty = await text("", { "content-encoding": encoding })
+    expect((await fetchFrom([empty], { url: empty.url })).value).toMatchObject({ status: 200, body: "" })
+    await using none = await serve((_request, response) =>
+      response.writeHead(204, { "content-encoding": encoding }).end()
+    )
+    expect((await fetchFrom([none], { url: none.url })).value).toMatchObject({ status: 204, body: "" })
+    await using broken = await serveBytes((socket) =>
+      socket.end(`HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\ncontent-length: 9\r\n\r\n`)
+    )
+    expect((await fetchFrom([broken], { url: broken.url })).code).toBe("network_error")
+  })
+
   it.each([
+    ["constructor", "which can't be undone"],
+    ["__proto__", "which can't be undone"],
     ["compress", "which can't be undone"],
     ["gzip, gzip, gzip", "which can't be undone"],
     ["gzip", "the response can't be decompressed"],

@@ -61,7 +61,7 @@ const follow = Effect.fnUntraced(function* (
 ): Effect.fn.Return<WebResponse, FetchError, StateFiles> {
   let request = first
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-    if (settings.config.robots) yield* obeyRobots(settings, request)
+    if (settings.config.robots && request.url.pathname !== "/robots.txt") yield* obeyRobots(settings, request)
     const response = yield* fetchOnce(settings, request)
     const location = redirectOf(response)
     if (location === undefined) return { ...response, url: request.url }
@@ -72,17 +72,14 @@ const follow = Effect.fnUntraced(function* (
 
 const fetchOnce = (
   { config, queue, certificateAuthorities }: FetchSettings,
-  request: ExchangeRequest
+  asked: ExchangeRequest
 ): Effect.Effect<CachedResponse, FetchError, StateFiles> => {
+  const request = { ...asked, headers: { "user-agent": config.userAgent, ...asked.headers } }
   const send = (headers: Headers) =>
     queue(
       request.url.host,
       Effect.flatMap(resolveTarget(request.url, config.privateHosts), (addresses) =>
-        exchange(
-          { ...request, headers: { "user-agent": config.userAgent, ...headers } },
-          addresses,
-          certificateAuthorities
-        )
+        exchange({ ...request, headers }, addresses, certificateAuthorities)
       )
     )
   return config.cache
