@@ -43,14 +43,11 @@ const openWorker = (
   const finish = (): void => resume(Effect.as(end, best))
   const timers = [setTimeout(finish, timeoutMs)]
   // What a PDF unpacks lies outside the heap, where the thread's own limit does not count it.
-  const watch = setInterval(() => {
-    worker.getHeapStatistics().then(
-      ({ external_memory: outside }) => {
-        if (outside > memoryMb * 1024 * 1024 + sizeOf(job) * 4) finish()
-      },
-      () => {}
-    )
-  }, 20)
+  const endWhenFull = async (): Promise<void> => {
+    const outside = await memoryOutsideHeap(worker)
+    if (outside > memoryMb * 1024 * 1024 + sizeOf(job) * 4) finish()
+  }
+  const watch = setInterval(() => void endWhenFull(), 20)
   const clearTimers = (): void => {
     clearInterval(watch)
     for (const timer of timers) clearTimeout(timer)
@@ -69,6 +66,15 @@ const openWorker = (
     finish()
   })
   return Effect.andThen(Effect.sync(clearTimers), end)
+}
+
+const memoryOutsideHeap = async (worker: Worker): Promise<number> => {
+  try {
+    return (await worker.getHeapStatistics()).external_memory
+  } catch {
+    // It has ended meanwhile.
+    return 0
+  }
 }
 
 const sizeOf = (job: PageJob): number => (job.kind === "pdf" ? job.bytes.length : job.html.length)

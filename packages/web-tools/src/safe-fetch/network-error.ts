@@ -32,8 +32,10 @@ const reasons: Readonly<Record<string, string>> = {
 /** What went wrong on the wire, in words. Codes are kept where there are no words. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
-  const code = error instanceof Error && "code" in error ? String(error.code) : ""
-  if (code.startsWith("HPE_")) return "the answer is not valid HTTP"
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : ""
+  // The parser has no code for some of what it does not accept.
+  if (code.startsWith("HPE_") || (error instanceof Error && error.name === "HTTPParserError"))
+    return "the answer is not valid HTTP"
   if (/^(?:Z_|ERR__ERROR|ERR_BROTLI|ZSTD_)/.test(code)) return "the response can't be decompressed"
   return reasons[code] ?? (code === "" ? "the connection failed" : `the connection failed (${code})`)
 }

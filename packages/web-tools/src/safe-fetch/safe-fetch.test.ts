@@ -152,6 +152,15 @@ describe("a response", () => {
     expect((await fetchFrom([server], { url: server.url })).code).toBe("network_error")
   })
 
+  it.each([
+    ["a negative length", "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\nx"],
+    ["another version", "HTTP/2 200\r\n\r\n"],
+    ["a chunk longer than anything", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\nx"]
+  ])("with %s is not valid HTTP", async (_name, bytes) => {
+    await using server = await serveBytes((socket) => socket.end(bytes))
+    expect((await fetchFrom([server], { url: server.url })).reason).toBe("the answer is not valid HTTP")
+  })
+
   it("longer than its announced length ends there", async () => {
     await using server = await serveBytes((socket) =>
       socket.end(
