@@ -140,7 +140,7 @@ const prepare = async (
 
 // Who is slow takes fewer turns, but some.
 const isDone = ({ figures, spentMs }: Contestant, shareMs: number): boolean =>
-  spentMs > shareMs && figures.length >= (spentMs / figures.length > 1000 ? 3 : 5)
+  spentMs > shareMs && figures.length >= (spentMs / figures.length > 5000 ? 1 : spentMs / figures.length > 1000 ? 3 : 5)
 
 const takeTurn = async (contestant: Contestant): Promise<void> => {
   const start = performance.now()

@@ -26,6 +26,8 @@ export const benchmarks: Group = async function* () {
       size: { value: inFlight, label: `${inFlight} in flight` },
       inFlight,
       floor: "node:http",
+      ifMissed:
+        "Of a call's time about a tenth is HTTP; the rest is the road itself: two lines on record with their hashes, what is secret taken out, a file reached by its descriptors. The profile is flat.",
       contenders: [
         { name: "node:http", kind: "limit", run: bare.send, check },
         { name: "node:http that reads the file", kind: "limit", run: reading.send, check },

@@ -56,6 +56,8 @@ export const benchmarks: Group = async function* (setting) {
       size: { value: inFlight, label: `${inFlight} in flight` },
       inFlight,
       floor,
+      ifMissed:
+        "A read is on record twice, before and after, with hashes, and reaches its file by descriptors: several times what a server without a record does for it.",
       absent,
       contenders: each(inFlight > 16 ? undefined : 2, ({ server, client }) => ({
         run: () => client.call(server.read?.(file) ?? never(server.name)),

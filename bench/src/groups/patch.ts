@@ -53,6 +53,8 @@ const benchmark = async (
     group: "patch",
     name: `${size.files * size.hunks} hunks in ${size.files} files${goal.durable ? ", durable" : ""}`,
     floor: goal.floor,
+    ifMissed:
+      "Renaming a new file over an old one makes ext4 write it out at once: a bare script that does only this for 200 files took 1.5 times git apply, which overwrites. haft also keeps what was there before.",
     contenders: [
       program("patch -p1", "patch", ["-p1", "--silent", "--force"]),
       program("git apply", "git", ["apply", "-"]),

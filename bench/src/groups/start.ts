@@ -30,6 +30,8 @@ export const benchmarks: Group = async function* () {
     group: "start",
     name: "a process of its own",
     floor: "node",
+    ifMissed:
+      "A call loads Effect, zod, one tool package and the host around it, about 75 ms of code that runs for the first time; docs/decisions has what each part costs.",
     contenders: [
       {
         name: "node",
