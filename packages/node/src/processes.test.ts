@@ -55,7 +55,7 @@ describe.runIf(isLinux).each(ways)("programs started %s", (_, layer) => {
     ...more
   })
 
-  const livingWith = (word: string): Promise<number> => countCarriers(`WORD=${word}`, 0)
+  const livingWith = (word: string): Promise<number> => countCarriers(`WORD=${word}`)
 
   it("report output and exit code", async () => {
     expect(await run("echo out; echo err >&2; exit 3")).toEqual(ended(3, { stdout: "out\n", stderr: "err\n" }))
@@ -184,7 +184,7 @@ describe.runIf(isLinux)("the launcher", () => {
     const end = await runtime.runPromise(Processes.use((processes) => processes.run(command)))
     expect(end.leftRunning).toBe(1)
     await runtime.dispose()
-    expect(await countCarriers(`WORD=${word}`, 0)).toBe(0)
+    expect(await countCarriers(`WORD=${word}`)).toBe(0)
   })
 
   it("leaves no pipes and no groups when the host closes", async () => {

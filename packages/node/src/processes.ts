@@ -8,6 +8,7 @@ import {
   makeToolError,
   type ProcessEnd,
   Processes,
+  type ProcessMark,
   type RunErrorCode,
   type RunOptions,
   type ToolError
@@ -18,7 +19,7 @@ import * as Layer from "effect/Layer"
 import { startDirect } from "./process/start-direct.ts"
 import { LeanStarter, markName } from "./process/start-lean.ts"
 import { type End, endOf, type Start, type Started } from "./process/started.ts"
-import { childrenOf, countCarriers, newestProcess } from "./process/table.ts"
+import { childrenOf, countCarriers, type Moment, thisMoment } from "./process/table.ts"
 import { endTree } from "./process/tree.ts"
 
 /** Between SIGTERM and SIGKILL. Short, so that a time-out is kept whatever the program does. */
@@ -52,7 +53,9 @@ export const directProcesses: Layer.Layer<Processes> = Layer.sync(Processes, () 
 
 const serviceOf = (start: Start, host: string, watch = () => Promise.resolve()): Processes["Service"] => {
   let count = 0
-  const newMark = () => ({ name: markName, value: `${host}.${++count}` })
+  const newMark = (): ProcessMark => ({ name: markName, value: `${host}.${++count}` })
+  /** When marks for others were given. */
+  const moments = new WeakMap<ProcessMark, Moment>()
   return {
     run: (command, options = {}) =>
       Effect.callback<ProcessEnd, RunError>((resume) => {
@@ -63,14 +66,20 @@ const serviceOf = (start: Start, host: string, watch = () => Promise.resolve()):
         )
         return Effect.promise(() => program.stop())
       }),
-    end: (tree) => Effect.promise(() => endTree(tree, { graceMs })),
-    mark: Effect.promise(watch).pipe(Effect.map(newMark))
+    end: (tree) => {
+      const since = tree.mark === undefined ? undefined : moments.get(tree.mark)
+      return Effect.promise(() => endTree(tree, { graceMs, since }))
+    },
+    mark: Effect.promise(watch).pipe(
+      Effect.map(newMark),
+      Effect.tap((mark) => Effect.sync(() => moments.set(mark, thisMoment())))
+    )
   }
 }
 
 class RunningProgram {
   readonly #start: Start
-  readonly #mark: { readonly name: string; readonly value: string }
+  readonly #mark: ProcessMark
   readonly #command: Command
   readonly #options: RunOptions
   readonly #ended = Promise.withResolvers<void>()
@@ -82,14 +91,9 @@ class RunningProgram {
   #missing: string | undefined
   #hasRemarked = false
   #report: { readonly end: End; readonly left: number } | undefined
-  #newestBefore = 0
+  readonly #since = thisMoment()
 
-  constructor(
-    start: Start,
-    mark: { readonly name: string; readonly value: string },
-    command: Command,
-    options: RunOptions
-  ) {
+  constructor(start: Start, mark: ProcessMark, command: Command, options: RunOptions) {
     this.#start = start
     this.#mark = mark
     this.#command = command
@@ -131,7 +135,6 @@ class RunningProgram {
   async #live(): Promise<Omit<ProcessEnd, "timedOut" | "durationMs">> {
     const command = this.#command
     checkProgram(command)
-    this.#newestBefore = newestProcess()
     this.#started = await this.#start({
       command,
       mark: this.#mark,
@@ -185,6 +188,7 @@ class RunningProgram {
       await endTree(tree, {
         graceMs: isQuick || round > 0 ? 0 : graceMs,
         spared: started.spared,
+        since: this.#since,
         // Without its launcher a sandbox falls at once, and nobody inside would have any time.
         lastToGo: gated ? childrenOf(started.root) : []
       })
@@ -197,7 +201,7 @@ class RunningProgram {
   async #left(): Promise<number> {
     if (this.#command.gated === true) return this.#report?.left ?? 0
     const { name, value } = this.#mark
-    return countCarriers(`${name}=${value}`, this.#newestBefore)
+    return countCarriers(`${name}=${value}`, this.#since)
   }
 
   #hearStderr(chunk: Uint8Array): void {

@@ -7,6 +7,9 @@ import type { PipePool } from "./pipes.ts"
 
 /** Lanes that are kept for the next command. More are opened when more commands run at a time. */
 const mostIdle = 32
+/** After this time without a command a lane is closed, but for the few that were used last. */
+const idleMs = 4000
+const leastIdle = 2
 
 export interface LanePoolOptions {
   readonly launcher: () => Promise<Launcher>
@@ -19,6 +22,8 @@ export interface LanePoolOptions {
 export class LanePool {
   readonly #options: LanePoolOptions
   readonly #idle: Array<Lane> = []
+  readonly #idleSince = new WeakMap<Lane, number>()
+  #sweeping: NodeJS.Timeout | undefined
 
   constructor(options: LanePoolOptions) {
     this.#options = options
@@ -39,7 +44,29 @@ export class LanePool {
   giveBack(lane: Lane, limits: TreeLimits | undefined): void {
     const isWorn = lane.isLost || (limits !== undefined && lane.group?.isClogged(limits) === true)
     if (isWorn || this.#idle.length >= mostIdle) void this.#close(lane)
-    else this.#idle.push(lane)
+    else {
+      this.#idle.push(lane)
+      this.#idleSince.set(lane, performance.now())
+      this.#sweepLater()
+    }
+  }
+
+  /** The lanes themselves end with the launcher. */
+  close(): void {
+    clearTimeout(this.#sweeping)
+  }
+
+  #sweepLater(): void {
+    if (this.#idle.length > leastIdle) this.#sweeping ??= setTimeout(() => this.#sweep(), idleMs).unref()
+  }
+
+  // The last that came back are the first to be taken, so those that nobody needs are at the beginning.
+  #sweep(): void {
+    this.#sweeping = undefined
+    const isLong = (lane: Lane) => performance.now() - (this.#idleSince.get(lane) ?? 0) >= idleMs
+    const count = this.#idle.findIndex((lane, index) => !isLong(lane) || index >= this.#idle.length - leastIdle)
+    for (const lane of this.#idle.splice(0, count)) void this.#close(lane)
+    this.#sweepLater()
   }
 
   async #close(lane: Lane): Promise<void> {

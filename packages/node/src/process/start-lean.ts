@@ -46,6 +46,7 @@ export class LeanStarter {
   }
 
   async close(): Promise<void> {
+    this.#lanes.close()
     const launcher = await this.#launcher
     await launcher?.close()
     this.#pipes.remove()

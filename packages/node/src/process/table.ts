@@ -11,9 +11,17 @@ export interface ProcessEntry {
 
 /** The processes of one moment. */
 export interface ProcessTable {
-  readonly entries: ReadonlyArray<ProcessEntry>
-  /** Those whose environment was given `assignment`, `NAME=value`. Where that can't be read, there are none. */
-  readonly carriers: (assignment: string) => ReadonlyArray<number>
+  /** Those that began after `since`, or all; some that are older may be among them. */
+  readonly entries: (since?: Moment) => ReadonlyArray<ProcessEntry>
+  /** Those of them whose environment was given `assignment`, `NAME=value`. Where that can't be read, there are none. */
+  readonly carriers: (assignment: string, since?: Moment) => ReadonlyArray<number>
+}
+
+/** A moment as the machine's process numbers tell it: who begins later has a greater number, until they begin anew. */
+export interface Moment {
+  readonly newest: number
+  /** How many processes and threads the machine had started since it booted. */
+  readonly started: number
 }
 
 let latest: { readonly takenAt: number; readonly table: ProcessTable } | undefined
@@ -41,38 +49,76 @@ export const processTable = async (notBefore: number): Promise<ProcessTable> => 
 
 const look = async (): Promise<void> => {
   const takenAt = performance.now()
-  const entries = process.platform === "linux" ? fromProc() : await fromPs()
-  const environments = new Map<number, string>()
-  const environmentOf = (pid: number): string => {
-    const known = environments.get(pid)
-    if (known !== undefined) return known
-    const read = process.platform === "linux" ? `\0${readProc(pid, "environ")}` : ""
-    environments.set(pid, read)
-    return read
-  }
-  const table: ProcessTable = {
-    entries,
-    carriers: (assignment) =>
-      entries.filter(({ pid }) => environmentOf(pid).includes(`\0${assignment}\0`)).map(({ pid }) => pid)
-  }
-  latest = { takenAt, table }
+  latest = { takenAt, table: process.platform === "linux" ? tableOfProc() : tableOf(await fromPs()) }
 }
 
-/** The number the machine gave out last, where it tells. */
-export const newestProcess = (): number => Number(readProc("sys", "kernel/ns_last_pid"))
+// What is read of a process is read when somebody first asks: most ask for the newest few.
+const tableOfProc = (): ProcessTable => {
+  const numbers = numbersInProc()
+  const entryOf = remembering(readEntry)
+  const environmentOf = remembering((pid) => `\0${readProc(pid, "environ")}`)
+  const newerThan = (since: Moment | undefined) => {
+    const oldest = numberBefore(since)
+    return numbers.filter((pid) => pid > oldest)
+  }
+  return {
+    entries: (since) =>
+      newerThan(since)
+        .map(entryOf)
+        .filter((entry) => entry !== undefined),
+    carriers: (assignment, since) =>
+      newerThan(since).filter((pid) => environmentOf(pid).includes(`\0${assignment}\0`) && entryOf(pid) !== undefined)
+  }
+}
 
-/** How many living processes newer than `pid` carry an assignment; Linux only. */
-export const countCarriers = async (assignment: string, pid: number): Promise<number> => {
+const tableOf = (entries: ReadonlyArray<ProcessEntry>): ProcessTable => ({ entries: () => entries, carriers: () => [] })
+
+const remembering = <A>(read: (pid: number) => A): ((pid: number) => A) => {
+  const known = new Map<number, A>()
+  return (pid) => {
+    if (!known.has(pid)) known.set(pid, read(pid))
+    return known.get(pid) as A
+  }
+}
+
+export const thisMoment = (): Moment => ({
+  newest: Number(readProc("sys", "kernel/ns_last_pid")),
+  started: Number(/^processes (\d+)$/m.exec(readProc("stat"))?.[1])
+})
+
+/** Who began after `since` has a greater number than this one. Where that is not sure, it is 0. */
+const numberBefore = (since: Moment | undefined): number => {
+  if (since === undefined) return 0
+  const now = thisMoment()
+  numberCount ??= Number(readProc("sys", "kernel/pid_max"))
+  // Numbers begin anew when all have been used, and not before so many were.
+  const isSure = now.newest >= since.newest && now.started - since.started < numberCount / 4
+  return isSure ? since.newest : 0
+}
+
+let numberCount: number | undefined
+
+/** Whether one of these processes lives. */
+export const someLive = async (pids: ReadonlyArray<number>): Promise<boolean> => {
+  if (process.platform === "linux") return pids.some((pid) => readEntry(pid) !== undefined)
+  const { entries } = await processTable(performance.now())
+  return entries().some(({ pid }) => pids.includes(pid))
+}
+
+/** How many living processes that began after `since` carry an assignment; Linux only. */
+export const countCarriers = async (assignment: string, since?: Moment): Promise<number> => {
   if (process.platform !== "linux") return 0
-  // Numbers begin anew when all have been used.
-  const oldest = newestProcess() < pid ? 0 : pid
-  let unsure = numbersInProc().filter((other) => other > oldest)
+  const oldest = numberBefore(since)
+  let unsure = numbersInProc().filter((pid) => pid > oldest)
   let count = 0
   for (let look = 0; look < 4 && unsure.length > 0; look++) {
     if (look > 0) await sleep(1)
-    count += unsure.filter((other) => carries(other, assignment)).length
+    const seen = unsure.map((pid) => ({ pid, environment: readProc(pid, "environ") }))
+    count += seen.filter(
+      ({ pid, environment }) => `\0${environment}`.includes(`\0${assignment}\0`) && readEntry(pid) !== undefined
+    ).length
     // A process that is just becoming another program shows no environment for a moment.
-    unsure = unsure.filter((other) => readProc(other, "environ") === "" && isProgram(other))
+    unsure = seen.filter(({ pid, environment }) => environment === "" && isProgram(pid)).map(({ pid }) => pid)
   }
   return count
 }
@@ -89,11 +135,6 @@ const numbersInProc = (): ReadonlyArray<number> =>
     .map(Number)
     .filter((pid) => pid > 0)
 
-const fromProc = (): ReadonlyArray<ProcessEntry> =>
-  numbersInProc()
-    .map(readEntry)
-    .filter((entry) => entry !== undefined)
-
 const readEntry = (pid: number): ProcessEntry | undefined => {
   const stat = readProc(pid, "stat")
   // The name stands in parentheses and may hold anything, parentheses too.
@@ -102,9 +143,6 @@ const readEntry = (pid: number): ProcessEntry | undefined => {
   return { pid, parent: Number(parent), session: Number(session) }
 }
 
-const carries = (pid: number, assignment: string): boolean =>
-  `\0${readProc(pid, "environ")}`.includes(`\0${assignment}\0`) && readEntry(pid) !== undefined
-
 // Not one of the kernel's own, which never have an environment, and not one whose environment is for others to read.
 const isProgram = (pid: number): boolean => {
   const entry = readEntry(pid)
@@ -112,9 +150,9 @@ const isProgram = (pid: number): boolean => {
 }
 
 // A process may be gone, or another user's: then there is nothing to read.
-const readProc = (pid: number | "sys", file: string): string => {
+const readProc = (...path: ReadonlyArray<string | number>): string => {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, "latin1")
+    return readFileSync(`/proc/${path.join("/")}`, "latin1")
   } catch {
     return ""
   }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 
 import type { ProcessTree } from "@haft/core"
 
-import { type ProcessTable, processTable } from "./table.ts"
+import { type Moment, type ProcessTable, processTable, someLive } from "./table.ts"
 
 export interface EndOptions {
   /** Time between SIGTERM and SIGKILL; 0 kills at once. */
@@ -12,6 +12,8 @@ export interface EndOptions {
   readonly lastToGo?: ReadonlyArray<number>
   /** Processes that only watch and end by themselves. */
   readonly spared?: ReadonlyArray<number>
+  /** A moment before anything of the tree began; with it there is less to look at. */
+  readonly since?: Moment | undefined
 }
 
 /** SIGKILL is repeated so often at least, and for so long; only a process stuck in the kernel needs that. */
@@ -21,35 +23,39 @@ const giveUpMs = 2000
 /** Ends a tree: SIGTERM, a short grace, SIGKILL, until nothing is left. */
 export const endTree = async (tree: ProcessTree, options: EndOptions): Promise<void> => {
   if (process.platform === "win32") return endOnWindows(tree.pid)
-  const { graceMs, lastToGo = [], spared = [] } = options
-  const members = async (notBefore: number): Promise<ReadonlyArray<number>> =>
-    membersOf(tree, await processTable(notBefore)).filter((pid) => !spared.includes(pid))
+  const { graceMs, lastToGo = [], spared = [], since } = options
+  const members = async (): Promise<ReadonlyArray<number>> =>
+    membersOf(tree, await processTable(performance.now()), since).filter((pid) => !spared.includes(pid))
   if (graceMs > 0) {
-    const asked = await members(performance.now())
+    let awaited = await members()
     signalAll(
-      asked.filter((pid) => !lastToGo.includes(pid)),
+      awaited.filter((pid) => !lastToGo.includes(pid)),
       "SIGTERM"
     )
-    const signalledAt = performance.now()
-    while ((await members(signalledAt)).length > 0 && performance.now() < signalledAt + graceMs) await sleep(5)
+    const until = performance.now() + graceMs
+    for (let pause = 5; awaited.length > 0 && performance.now() < until; pause = Math.min(pause * 1.5, 25)) {
+      await sleep(pause)
+      // Those who are gone may have left others.
+      if (!(await someLive(awaited))) awaited = await members()
+    }
   }
   const deadline = performance.now() + giveUpMs
-  let notBefore = performance.now()
   for (let round = 0; round < leastRounds || performance.now() < deadline; round++) {
-    const left = await members(notBefore)
+    const left = await members()
     if (left.length === 0) return
     signalAll(left, "SIGKILL")
-    notBefore = performance.now()
     await sleep(2)
   }
 }
 
 /** The members of a tree: descendants, members of their sessions, and whoever carries the mark. */
-const membersOf = (tree: ProcessTree, { entries, carriers }: ProcessTable): ReadonlyArray<number> => {
-  const members = new Set(tree.mark === undefined ? [] : carriers(`${tree.mark.name}=${tree.mark.value}`))
+const membersOf = (tree: ProcessTree, table: ProcessTable, since: Moment | undefined): ReadonlyArray<number> => {
+  const { mark } = tree
+  const members = new Set(mark === undefined ? [] : table.carriers(`${mark.name}=${mark.value}`, since))
   members.delete(process.pid)
   // Everything descends from the first process: that is nobody's tree.
   if (tree.pid <= 1) return [...members].filter((pid) => pid > 1)
+  const entries = table.entries(since)
   if (entries.some(({ pid }) => pid === tree.pid)) members.add(tree.pid)
   const sessions = new Set([tree.pid])
   let size: number
