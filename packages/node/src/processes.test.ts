@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -198,6 +198,22 @@ describe.runIf(isLinux)("the launcher", () => {
     expect(ownThings()).toEqual(before)
   })
 
+  it("holds little for commands that are over", async () => {
+    const runtime = ManagedRuntime.make(nodeProcesses)
+    const command = { program: "sleep", args: ["0.2"], directory: "/", env: { PATH: "/usr/bin:/bin" } }
+    const before = openPipes()
+    const run = Processes.use((processes) => processes.run(command))
+    await runtime.runPromise(
+      Effect.all(
+        Array.from({ length: 12 }, () => run),
+        { concurrency: "unbounded" }
+      )
+    )
+    await vi.waitFor(() => expect(openPipes() - before).toBeLessThan(6), { timeout: 30_000, interval: 100 })
+    expect(await runtime.runPromise(run)).toMatchObject({ exitCode: 0 })
+    await runtime.dispose()
+  })
+
   it("ends everything when the host is killed with SIGKILL", async () => {
     const seconds = `${800_000 + (process.pid % 90_000)}.${Date.now() % 100_000}`
     const host = spawn(
@@ -217,6 +233,16 @@ const ownThings = (): ReadonlyArray<string> =>
   [tmpdir(), ...groupParents()]
     .flatMap((directory) => readdirSync(directory).map((name) => join(directory, name)))
     .filter((path) => /\/haft-(?:pipes|group)-/.test(path) && path.includes(`-${process.pid}-`))
+
+/** Named pipes that this process holds open. */
+const openPipes = (): number =>
+  readdirSync("/proc/self/fd").filter((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`).includes("/haft-pipes-")
+    } catch {
+      return false
+    }
+  }).length
 
 const hostCode = (seconds: string): string => `
   import { Processes } from "@haft/core"
