@@ -43,14 +43,7 @@ export default {
       entry: ["src/main.ts", "src/orphans.ts", "src/groups/*.ts", "src/http/serve.ts", "src/mcp/bare-server.ts"]
     },
     stress: {
-      entry: [
-        "src/main.ts",
-        "src/run-attack.ts",
-        "src/doomed-host.ts",
-        "src/serve-apart.ts",
-        "src/load-server.ts",
-        "src/attacks/*.ts"
-      ]
+      entry: ["src/main.ts", "src/run-attack.ts", "src/doomed-host.ts", "src/serve-apart.ts", "src/attacks/*.ts"]
     },
     ...Object.fromEntries(empty.map((name) => [`packages/${name}`, { ignoreDependencies: [/./] }]))
   }

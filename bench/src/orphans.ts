@@ -66,15 +66,21 @@ const read = (pid: string, file: string): string => {
   }
 }
 
-const atOnce = 20
+const mostAtOnce = 20
 const base = 900_000 + (process.pid % 90_000)
+
+/** Trials in groups that run at a time. */
+const groupsOf = (trials: number): ReadonlyArray<number> =>
+  Array.from({ length: Math.ceil(trials / mostAtOnce) }, (_, group) =>
+    Math.min(mostAtOnce, trials - group * mostAtOnce)
+  )
 
 type Way = (host: ReturnType<typeof open>, seconds: string, trials: number) => Promise<void>
 
 const cancelAfter =
   (delay: () => number): Way =>
   async ({ runtime, start }, seconds, trials) => {
-    for (let done = 0; done < trials; done += atOnce) {
+    for (const atOnce of groupsOf(trials)) {
       const one = Effect.gen(function* () {
         const fiber = yield* Effect.forkChild(start(seconds), { startImmediately: true })
         yield* Effect.sleep(delay())
@@ -91,7 +97,7 @@ const cancelAfter =
 
 const ways: Readonly<Record<string, Way>> = {
   "time-out": async ({ runtime, start }, seconds, trials) => {
-    for (let done = 0; done < trials; done += atOnce) {
+    for (const atOnce of groupsOf(trials)) {
       const all = Array.from({ length: atOnce }, () => start(seconds, 100 + Math.random() * 100))
       await runtime.runPromise(Effect.all(all, { concurrency: "unbounded" }))
     }
@@ -102,7 +108,7 @@ const ways: Readonly<Record<string, Way>> = {
 
 /** The client goes: the host is closed while commands run. */
 const clientGone = async (kind: Kind, seconds: string, trials: number): Promise<void> => {
-  for (let done = 0; done < trials; done += atOnce) {
+  for (const atOnce of groupsOf(trials)) {
     const { runtime, start, close } = open(kind)
     for (let count = 0; count < atOnce; count++) void runtime.runPromise(start(seconds)).catch(() => undefined)
     await sleep(Math.random() * 300)
@@ -112,8 +118,8 @@ const clientGone = async (kind: Kind, seconds: string, trials: number): Promise<
 
 /** The host is killed with SIGKILL while commands run. */
 const hostKilled = async (kind: Kind, seconds: string, trials: number): Promise<void> => {
-  for (let done = 0; done < trials; done += atOnce) {
-    const flags = [...process.execArgv, fileURLToPath(import.meta.url), "host", kind, seconds]
+  for (const atOnce of groupsOf(trials)) {
+    const flags = [...process.execArgv, fileURLToPath(import.meta.url), "host", kind, seconds, String(atOnce)]
     const host = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] })
     await new Promise((resolve) => host.stdout.once("data", resolve))
     await sleep(Math.random() * 300)
@@ -126,35 +132,34 @@ const main = async (trials: number, kinds: ReadonlyArray<Kind>): Promise<void> =
   let total = 0
   let number = 0
   const straysBefore = strays()
-  const report = (kind: Kind, way: string, seconds: string): void => {
-    const count = survivors(seconds) + Math.max(0, strays() - straysBefore)
+  const say = (kind: string, way: string, count: number): void => {
     total += count
     console.log(`${kind.padEnd(12)}${way.padEnd(16)}${trials} trials, ${count} survivors`)
   }
+  const checks: Array<Promise<void>> = []
+  const playOne = async (kind: Kind, way: string, play: (seconds: string) => Promise<void>): Promise<void> => {
+    const seconds = `${base}.${++number}1`
+    await play(seconds)
+    // The next way is tried meanwhile: its programs sleep for other seconds.
+    checks.push(sleep(2000).then(() => say(kind, way, survivors(seconds))))
+  }
   for (const kind of kinds) {
     const host = open(kind)
-    for (const [way, play] of Object.entries(ways)) {
-      const seconds = `${base}.${++number}1`
-      await play(host, seconds, trials)
-      await sleep(2000)
-      report(kind, way, seconds)
-    }
+    for (const [way, play] of Object.entries(ways)) await playOne(kind, way, (seconds) => play(host, seconds, trials))
     await host.close()
-    for (const [way, play] of [["client gone", clientGone] as const, ["host kill -9", hostKilled] as const]) {
-      const seconds = `${base}.${++number}1`
-      await play(kind, seconds, trials)
-      await sleep(2000)
-      report(kind, way, seconds)
-    }
+    await playOne(kind, "client gone", (seconds) => clientGone(kind, seconds, trials))
+    await playOne(kind, "host kill -9", (seconds) => hostKilled(kind, seconds, trials))
   }
+  await Promise.all(checks)
+  say("launchers", "of all", Math.max(0, strays() - straysBefore))
   process.exitCode = total === 0 ? 0 : 1
 }
 
-const [first = "1000", second, third = ""] = process.argv.slice(2)
+const [first = "1000", second, third = "", fourth = "20"] = process.argv.slice(2)
 if (first === "host") {
   const { runtime, start } = open(second as Kind)
   await runtime.runPromise(Sandbox.use(({ describe }) => describe))
-  for (let count = 0; count < atOnce; count++) void runtime.runPromise(start(third)).catch(() => undefined)
+  for (let count = 0; count < Number(fourth); count++) void runtime.runPromise(start(third)).catch(() => undefined)
   console.log("started")
 } else {
   await main(Number(first), second === undefined ? ["none", "bubblewrap", "unshare"] : [second as Kind])

@@ -14,16 +14,21 @@ const { values, positionals } = parseArgs({
 const total = secondsOf(values.for)
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 
+/** These need their time however little is given; the others share what they leave. */
+const longest = ["load", "orphans"]
 const attacks = readdirSync(join(import.meta.dirname, "attacks"))
   .map((file) => file.replace(/\.ts$/, ""))
   .filter((name) => positionals.length === 0 || positionals.some((filter) => name.includes(filter)))
   .toSorted()
+  .toSorted((one, other) => longest.indexOf(other) - longest.indexOf(one))
 if (attacks.length === 0) usage(`no attack is called ${positionals.join(" or ")}`)
 
 const rows: Array<Figure & { readonly attack: string }> = []
-for (const attack of attacks) {
+const until = performance.now() + total * 1000
+for (const [index, attack] of attacks.entries()) {
   const began = performance.now()
-  for (const figure of await play(attack, total / attacks.length)) rows.push({ attack, ...figure })
+  const seconds = Math.max(1, (until - began) / 1000 / (attacks.length - index))
+  for (const figure of await play(attack, seconds)) rows.push({ attack, ...figure })
   console.error(`${attack}: ${((performance.now() - began) / 1000).toFixed(1)} s`)
 }
 

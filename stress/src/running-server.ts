@@ -1,6 +1,6 @@
 import { fork } from "node:child_process"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { serveHaft } from "@haft/server"
@@ -23,15 +23,10 @@ export interface RunningServer {
 
 /** A server in this process, with a workspace of its own. */
 export const startServer = async (config: HaftConfig = {}): Promise<RunningServer> => {
-  const workspace = temporaryWorkspace({ "a.txt": "one\ntwo\n" })
+  const workspace = temporaryWorkspace(standardFiles)
   const defects: Array<unknown> = []
-  const { url, stop } = await serveHaft({
-    workspaces: { default: { root: workspace.root, state: workspace.state, ...config } },
-    tokens,
-    version: "0.0.0",
-    port: 0,
-    onDefect: (error) => defects.push(error)
-  })
+  const { root, state } = workspace
+  const { url, stop } = await serve({ root, state, ...config }, (error) => defects.push(error))
   return {
     url,
     workspace,
@@ -44,21 +39,32 @@ export const startServer = async (config: HaftConfig = {}): Promise<RunningServe
   }
 }
 
-/** The same as a process of its own. */
-export const startServerApart = async () => {
+/** A server that approves of everything, in a process of its own: what it holds is not what its clients hold. */
+export const startServerApart = async (files: Readonly<Record<string, string>> = standardFiles) => {
+  const workspace = temporaryWorkspace(files)
   const flags = [...process.execArgv.filter((flag) => flag !== "--expose-gc"), "--expose-gc"]
-  const child = fork(join(import.meta.dirname, "serve-apart.ts"), { execArgv: flags })
+  const program = join(import.meta.dirname, "serve-apart.ts")
+  const child = fork(program, [workspace.root, workspace.state], { execArgv: flags })
   const [{ url }] = (await once(child, "message")) as [{ url: string }]
   return {
     url,
+    workspace,
     ...clientOf(url),
     rssMegabytes: () => (Number(readFileSync(`/proc/${child.pid}/statm`, "utf8").split(" ")[1]) * 4096) / 1024 ** 2,
-    stop: async () => {
+    descriptors: () => readdirSync(`/proc/${child.pid}/fd`).length,
+    /** Its exit code. The workspace stays, to be looked at. */
+    stop: async (): Promise<number | null> => {
       child.disconnect()
-      await once(child, "exit")
+      const [code] = (await once(child, "exit")) as [number | null]
+      return code
     }
   }
 }
+
+export const serve = (config: HaftConfig, onDefect: (error: unknown) => void): ReturnType<typeof serveHaft> =>
+  serveHaft({ workspaces: { default: config }, tokens, version: "0.0.0", port: 0, onDefect })
+
+const standardFiles = { "a.txt": "one\ntwo\n" }
 
 const clientOf = (url: string): Pick<RunningServer, "headers" | "call" | "health"> => {
   const headers = (as: keyof typeof tokens) => ({

@@ -33,6 +33,7 @@ export const attack: Attack = async function* ({ seconds }) {
     yield atMost(`a health call under a flood of ${what}`, tried, slowest, mostHealthMs, " ms")
   }
   await server.stop()
+  server.workspace.remove()
 }
 
 type Flood = (server: Pick<RunningServer, "url" | "headers" | "call">, seconds: number) => Promise<string>

@@ -1,15 +1,10 @@
-import { spawn } from "node:child_process"
-import { once } from "node:events"
-import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
-import { temporaryWorkspace } from "@haft/testing"
 import { verifyRun } from "haft"
 
 import { type Attack, type Figure, none } from "../attack.ts"
-import { loadTokens } from "../load-tokens.ts"
 import { processesIn } from "../process-state.ts"
+import { startServerApart } from "../running-server.ts"
 
 const inFlight = 64
 
@@ -18,39 +13,24 @@ const mostGrowthMegabytes = 48
 
 /** A server under load from 64 clients at once, with calls of every kind, over HTTP and MCP, and some that hang up. */
 export const attack: Attack = async function* ({ seconds }) {
-  const workspace = temporaryWorkspace(files)
-  const child = spawn(
-    process.execPath,
-    [...process.execArgv, join(import.meta.dirname, "../load-server.ts"), workspace.root, workspace.state],
-    { stdio: ["pipe", "pipe", "inherit"] }
-  )
-  try {
-    const [line] = (await once(child.stdout, "data")) as [Buffer]
-    const server = { url: line.toString().trim(), pid: child.pid ?? 0 }
-    // Every kind once: what is loaded at first use is no leak.
-    for (const { run } of kinds) await run(server, 0)
-    yield* underLoad(server, workspace.root, seconds)
-    child.stdin.end()
-    const [code] = (await once(child, "exit")) as [number | null]
-    const verified = await verifyRun({ root: workspace.root, state: workspace.state })
-    const problems = [
-      ...(code === 0 ? [] : [`exit code ${code}`]),
-      ...(verified.intact ? [] : [`line ${verified.line} of the record ${verified.problem}`])
-    ]
-    yield none("the server stops by itself and leaves a whole record", "once", problems)
-  } finally {
-    child.kill("SIGKILL")
-    workspace.remove()
-  }
+  const server = await startServerApart(files)
+  // Every kind once: what is loaded at first use is no leak.
+  for (const { run } of kinds) await run(server, 0)
+  yield* underLoad(server, seconds)
+  const code = await server.stop()
+  const { root, state, remove } = server.workspace
+  const verified = await verifyRun({ root, state })
+  yield none("the server stops by itself and leaves a whole record", "once", [
+    ...(code === 0 ? [] : [`exit code ${code}`]),
+    ...(verified.intact ? [] : [`line ${verified.line} of the record ${verified.problem}`])
+  ])
+  remove()
 }
 
-interface Server {
-  readonly url: string
-  readonly pid: number
-}
+type Server = Awaited<ReturnType<typeof startServerApart>>
 
-async function* underLoad(server: Server, root: string, seconds: number): AsyncIterable<Figure> {
-  const before = await settled(server.pid, root, () => true)
+async function* underLoad(server: Server, seconds: number): AsyncIterable<Figure> {
+  const before = await settled(server, () => true)
   const until = performance.now() + seconds * 1000
   const problems: Array<string> = []
   const memory: Array<number> = []
@@ -67,10 +47,8 @@ async function* underLoad(server: Server, root: string, seconds: number): AsyncI
   }
   const watcher = async (): Promise<void> => {
     while (performance.now() < until) {
-      memory.push(rssMegabytes(server.pid))
-      const asked = performance.now()
-      await fetch(`${server.url}/healthz`)
-      slowestMs = Math.max(slowestMs, performance.now() - asked)
+      memory.push(server.rssMegabytes())
+      slowestMs = Math.max(slowestMs, await server.health())
       await sleep(500)
     }
   }
@@ -103,7 +81,7 @@ async function* underLoad(server: Server, root: string, seconds: number): AsyncI
     goal: `≤ ${mostGrowthMegabytes} MB more`,
     isMet: growth <= mostGrowthMegabytes
   }
-  const after = await settled(server.pid, root, (now) => isBack(now, before))
+  const after = await settled(server, (now) => isBack(now, before))
   yield {
     what: "descriptors and processes are back where they were",
     tried,
@@ -121,6 +99,7 @@ interface Kind {
 
 const files = {
   "a.txt": "one\ntwo\nthree\n",
+  "b.txt": "one\n",
   ...Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`src/${index}.ts`, `export const n = ${index}\n`]))
 }
 
@@ -150,6 +129,12 @@ const kinds: ReadonlyArray<Kind> = [
   ),
   call("find_files", () => ({ pattern: "src/1*.ts" })),
   call("search_text", () => ({ query: "n = 17" })),
+  call("edit_file", () => ({ path: "b.txt", edits: [{ find: "one", replace: "one" }] })),
+  call(
+    "no_such_tool",
+    () => ({}),
+    ({ error }) => error?.code === "unknown_tool"
+  ),
   call("write_file", (lane) => ({ path: `out/${lane}.txt`, content: `${lane}\n`.repeat(200) })),
   call(
     "run_command",
@@ -169,7 +154,7 @@ const kinds: ReadonlyArray<Kind> = [
   {
     name: "a call over MCP",
     run: async (server) => {
-      const response = await post(server, "/mcp", mcpCall, mcpHeaders)
+      const response = await post(server, "/mcp", mcpCall, { headers: mcpHeaders })
       const { result } = (await response.json()) as { readonly result?: { readonly isError?: boolean } }
       return result?.isError === false ? undefined : JSON.stringify(result)
     }
@@ -179,7 +164,7 @@ const kinds: ReadonlyArray<Kind> = [
     run: async (server) => {
       const body = { tool: "run_command", params: { command: "sleep 60" } }
       const signal = AbortSignal.timeout(50 + Math.floor(Math.random() * 300))
-      const response = await post(server, "/v1/workspaces/default/calls", body, {}, signal).catch(() => undefined)
+      const response = await post(server, "/v1/workspaces/default/calls", body, { signal }).catch(() => undefined)
       return response === undefined ? undefined : `answered with ${response.status}`
     }
   }
@@ -212,31 +197,27 @@ interface Envelope {
   readonly error?: { readonly code: string }
 }
 
-const callTool = async (server: Server, tool: string, params: object): Promise<Envelope> => {
-  const response = await post(server, "/v1/workspaces/default/calls", { tool, params })
-  return (await response.json()) as Envelope
-}
+const callTool = async (server: Server, tool: string, params: object): Promise<Envelope> =>
+  JSON.parse((await server.call(tool, params)).text) as Envelope
 
 const post = (
-  { url }: Server,
+  { url, headers }: Server,
   path: string,
   body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-  signal?: AbortSignal
+  options: { readonly headers?: Readonly<Record<string, string>>; readonly signal?: AbortSignal } = {}
 ): Promise<Response> =>
   fetch(`${url}${path}`, {
+    ...options,
     method: "POST",
-    headers: { authorization: `Bearer ${loadTokens.agent}`, "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
-    ...(signal !== undefined && { signal })
+    headers: { ...headers("agent"), ...options.headers },
+    body: JSON.stringify(body)
   })
 
 /** Hears the events as a console does, and counts them. */
-const listen = async ({ url }: Server, signal: AbortSignal): Promise<number> => {
+const listen = async ({ url, headers }: Server, signal: AbortSignal): Promise<number> => {
   let count = 0
   try {
-    const headers = { authorization: `Bearer ${loadTokens.approver}` }
-    const { body } = await fetch(`${url}/v1/workspaces/default/events`, { headers, signal })
+    const { body } = await fetch(`${url}/v1/workspaces/default/events`, { headers: headers("approver"), signal })
     const text = body?.pipeThrough(new TextDecoderStream()) ?? []
     for await (const chunk of text) count += chunk.split("\nid: ").length - 1
   } catch {
@@ -254,16 +235,13 @@ const isBack = (now: Held, before: Held): boolean =>
   now.descriptors <= before.descriptors && now.processes <= before.processes
 
 // Connections that are kept alive close by themselves after a while; so do spare processes.
-const settled = async (pid: number, root: string, isEnough: (now: Held) => boolean): Promise<Held> => {
+const settled = async (server: Server, isEnough: (now: Held) => boolean): Promise<Held> => {
   for (let turn = 0; ; turn++) {
     await sleep(500)
-    const now = { descriptors: readdirSync(`/proc/${pid}/fd`).length, processes: processesIn(root).length }
-    if (turn > 3 && (isEnough(now) || turn > 40)) return now
+    const now = { descriptors: server.descriptors(), processes: processesIn(server.workspace.root).length }
+    if (turn > 1 && (isEnough(now) || turn > 40)) return now
   }
 }
-
-const rssMegabytes = (pid: number): number =>
-  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024
 
 const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0

@@ -8,35 +8,38 @@ import { openHost } from "@haft/core/promise"
 import { temporaryWorkspace } from "@haft/testing"
 import { standardHost } from "haft"
 
-import { type Attack, forSeconds, none } from "../attack.ts"
+import { type Attack, type Figure, forSeconds, none } from "../attack.ts"
 
 const sandboxes = ["none", "bubblewrap", "unshare"] as const
 
 /** Commands and terminals that are ended in every way there is, in every sandbox; nothing survives two seconds. */
 export const attack: Attack = async function* ({ seconds }) {
-  // Twenty trials of each way, and as many more as there is time for.
-  const trials = Math.max(20, Math.floor(seconds / 20) * 20)
-  const program = join(import.meta.dirname, "../../../bench/src/orphans.ts")
-  for (const sandbox of sandboxes) {
-    const child = spawn(process.execPath, [...process.execArgv, program, String(trials), sandbox], {
-      stdio: ["ignore", "pipe", "inherit"]
-    })
-    let text = ""
-    child.stdout.on("data", (chunk: Buffer) => void (text += chunk.toString()))
-    await once(child, "close")
-    const lines = text.split("\n").filter((line) => line.endsWith(" survivors"))
-    const survivors = lines.filter((line) => !line.endsWith(" 0 survivors"))
-    const ways = lines.length
-    const missing = ways === 5 ? [] : [`only ${ways} of 5 ways were tried`]
-    yield none(`commands left, ${sandbox}`, `${trials} trials each of ${ways} ways`, [...survivors, ...missing])
-    yield await terminals(sandbox, seconds / sandboxes.length / 2)
-  }
+  yield await commands(Math.max(5, Math.floor(seconds / 20) * 20))
+  const left: Array<() => Promise<Figure>> = []
+  for (const sandbox of sandboxes) left.push(await terminals(sandbox, seconds / sandboxes.length / 2))
+  for (const figure of left) yield await figure()
 }
 
-const terminals = async (sandbox: (typeof sandboxes)[number], seconds: number) => {
+const commands = async (trials: number): Promise<Figure> => {
+  const program = join(import.meta.dirname, "../../../bench/src/orphans.ts")
+  const child = spawn(process.execPath, [...process.execArgv, program, String(trials)], {
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  let text = ""
+  child.stdout.on("data", (chunk: Buffer) => void (text += chunk.toString()))
+  await once(child, "close")
+  const lines = text.split("\n").filter((line) => line.endsWith(" survivors"))
+  const survivors = lines.filter((line) => !line.endsWith(" 0 survivors"))
+  // Five ways in each sandbox, and the launchers of all.
+  const wanted = 5 * sandboxes.length + 1
+  const missing = lines.length === wanted ? [] : [`only ${lines.length} of ${wanted} counts were made`]
+  return none("commands left", `${trials} trials each of 5 ways in ${sandboxes.join(", ")}`, [...survivors, ...missing])
+}
+
+/** Opens terminals and closes their hosts; what is left of them is counted two seconds later. */
+const terminals = async (sandbox: (typeof sandboxes)[number], seconds: number): Promise<() => Promise<Figure>> => {
   const length = `${800_000 + (process.pid % 90_000)}.${sandboxes.indexOf(sandbox)}`
   const command = `sleep ${length} & setsid sleep ${length} & trap '' HUP TERM INT; sleep ${length}`
-  const left: Array<string> = []
   let opened = 0
   await forSeconds(seconds, async (round) => {
     const workspace = temporaryWorkspace()
@@ -53,10 +56,8 @@ const terminals = async (sandbox: (typeof sandboxes)[number], seconds: number) =
     opened += 3
     workspace.remove()
   })
-  await sleep(2000)
-  const survivors = processesWith(length)
-  if (survivors.length > 0) left.push(`${survivors.length} processes: ${survivors.join(", ")}`)
-  return none(`terminals left, ${sandbox}`, `${opened} terminals of hosts that closed`, left)
+  const survivors = sleep(2000).then(() => processesWith(length))
+  return async () => none(`terminals left, ${sandbox}`, `${opened} terminals of hosts that closed`, await survivors)
 }
 
 const processesWith = (word: string): ReadonlyArray<string> =>

@@ -57,16 +57,21 @@ export class LanePool {
   }
 
   #sweepLater(): void {
-    if (this.#idle.length > leastIdle) this.#sweeping ??= setTimeout(() => this.#sweep(), idleMs).unref()
+    const [first] = this.#idle
+    if (first === undefined || this.#idle.length <= leastIdle) return
+    this.#sweeping ??= setTimeout(() => this.#sweep(), idleMs - this.#idleTime(first)).unref()
   }
 
   // The last that came back are the first to be taken, so those that nobody needs are at the beginning.
   #sweep(): void {
     this.#sweeping = undefined
-    const isLong = (lane: Lane) => performance.now() - (this.#idleSince.get(lane) ?? 0) >= idleMs
-    const count = this.#idle.findIndex((lane, index) => !isLong(lane) || index >= this.#idle.length - leastIdle)
-    for (const lane of this.#idle.splice(0, count)) void this.#close(lane)
+    const spare = this.#idle.slice(0, -leastIdle).filter((lane) => this.#idleTime(lane) >= idleMs - 50)
+    for (const lane of this.#idle.splice(0, spare.length)) void this.#close(lane)
     this.#sweepLater()
+  }
+
+  #idleTime(lane: Lane): number {
+    return performance.now() - (this.#idleSince.get(lane) ?? 0)
   }
 
   async #close(lane: Lane): Promise<void> {
