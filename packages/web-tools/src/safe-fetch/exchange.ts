@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer"
 import { BlockList, isIP } from "node:net"
 
 import type { ToolError } from "@haft/core"
@@ -33,7 +34,13 @@ const redirects = [301, 302, 303, 307, 308]
 
 /** The place a response sends its reader to. */
 export const redirectOf = ({ status, headers }: Pick<ExchangeResponse, "status" | "headers">): string | undefined =>
-  redirects.includes(status) ? headers["location"] : undefined
+  redirects.includes(status) && headers["location"] !== undefined ? asUtf8(headers["location"]) : undefined
+
+/** Headers arrive byte by byte; servers that do not escape a place's letters mean UTF-8. */
+const asUtf8 = (header: string): string => {
+  const bytes = Buffer.from(header, "latin1")
+  return isUtf8(bytes) ? bytes.toString() : header
+}
 
 /**
  * One request and its response over a connection of its own, to one of `addresses`. No proxy and no environment

@@ -346,6 +346,7 @@ describe("redirects", () => {
   it.each([
     ["a private address", "http://127.0.0.1:1/"],
     ["a private address in disguise", "http://0x7f.1:1/"],
+    ["a private address in other letters", Buffer.from("http://①②⑦.⓪.⓪.①:1/").toString("latin1")],
     ["a metadata service", "http://169.254.169.254/latest/meta-data/"],
     ["localhost", "//localhost:1/"],
     ["a file", "file:///etc/passwd"],
@@ -355,6 +356,16 @@ describe("redirects", () => {
     await using server = await redirecting(302, location)
     expect(["url_blocked", "invalid_url"]).toContain((await fetchFrom([server], { url: `${server.url}/start` })).code)
     expect(server.requests.length).toBe(1)
+  })
+
+  it.each([
+    ["UTF-8", Buffer.from("/caf\u00e9"), "/caf%C3%A9"],
+    ["escapes", Buffer.from("/caf%C3%A9"), "/caf%C3%A9"],
+    ["Latin-1", Buffer.from("/caf\u00e9", "latin1"), "/caf%C3%A9"]
+  ])("may spell their place in %s", async (_name, location, expected) => {
+    await using server = await redirecting(302, location.toString("latin1"))
+    const { value } = await fetchFrom([server], { url: `${server.url}/start` })
+    expect(value.body).toBe(`GET ${expected} `)
   })
 
   it("to something that is no URL are a network error", async () => {
