@@ -15,7 +15,7 @@ const total = secondsOf(values.for)
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 
 /** These need their time however little is given; the others share what they leave. */
-const longest = ["load", "orphans"]
+const longest = ["fuzz-tools", "load", "orphans"]
 const attacks = readdirSync(join(import.meta.dirname, "attacks"))
   .map((file) => file.replace(/\.ts$/, ""))
   .filter((name) => positionals.length === 0 || positionals.some((filter) => name.includes(filter)))
