@@ -42,6 +42,7 @@ const echo = Layer.merge(
         return { exitCode: 0, signal: null, timedOut: false, durationMs: 1, leftRunning: 0 }
       }),
     end: () => Effect.void,
+    feed: () => 0,
     mark: Effect.succeed({ name: "MARK", value: "1" })
   })
 )

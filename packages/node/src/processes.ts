@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, type Stats, statSync } from "node:fs"
+import { accessSync, closeSync, constants, type Stats, statSync, writeSync } from "node:fs"
 import { delimiter, isAbsolute, join } from "node:path"
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 
@@ -73,7 +73,17 @@ const serviceOf = (start: Start, host: string, watch = () => Promise.resolve()):
     mark: Effect.promise(watch).pipe(
       Effect.map(newMark),
       Effect.tap((mark) => Effect.sync(() => moments.set(mark, thisMoment())))
-    )
+    ),
+    feed
+  }
+}
+
+const feed = (terminal: number, bytes: Uint8Array): number => {
+  try {
+    return writeSync(terminal, bytes)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "EAGAIN") return 0
+    throw cause
   }
 }
 

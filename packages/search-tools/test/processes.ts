@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 /** Starts one program, no descendants expected; interruption and time-out kill it. */
 export const plainProcesses: Layer.Layer<Processes> = Layer.succeed(Processes, {
   end: () => Effect.void,
+  feed: () => 0,
   mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
   run: (command, { timeoutMs, onStdout, onStderr } = {}) =>
     Effect.callback<ProcessEnd, ToolError<"command_not_found">>((resume) => {

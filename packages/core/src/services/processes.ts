@@ -87,5 +87,7 @@ export class Processes extends Context.Service<
     readonly end: (tree: ProcessTree) => Effect.Effect<void>
     /** A new mark for the environment of such a process. Whoever carries it ends when the host dies, where that can be done. */
     readonly mark: Effect.Effect<ProcessMark>
+    /** Writes to the terminal of such a process what it takes at once, and says how many bytes that was. Never waits. */
+    readonly feed: (terminal: number, bytes: Uint8Array) => number
   }
 >()("@haft/core/Processes") {}

@@ -21,7 +21,7 @@ import {
 import { kernelFiles, type Mount, ownMounts, readable, settingsCopy, systemMounts } from "./paths.ts"
 import { probedSandbox } from "./probe.ts"
 import { seccompFilter } from "./seccomp.ts"
-import { starterCode, terminalStarterCode } from "./starter.ts"
+import { deafToKeys, starterCode, terminalStarterCode } from "./starter.ts"
 
 /** The world of one command: what a program that makes namespaces has to lay out. */
 export interface Plan {
@@ -145,6 +145,7 @@ const behindTerminal = ({ program, words, told, filter, env, limits }: Starting)
     `exec 3<"$1/told" 4<"$1/filter"`,
     `rm -rf "$1"`,
     "shift",
+    deafToKeys,
     `exec "$@"`
   ].join("; ")
   return {

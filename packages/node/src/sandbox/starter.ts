@@ -1,3 +1,6 @@
+const listening = "/usr/bin/env --default-signal=INT,QUIT"
+const canListen = `${listening} true 2>/dev/null`
+
 /** The descriptors of the line between a sandbox and its host, see `Command.gated`. */
 export interface GateDescriptors {
   readonly go: number
@@ -29,6 +32,14 @@ export const terminalStarterCode = (limits: string): string => `
 { ${limits}
 } 2>/dev/null
 trap : TERM INT HUP QUIT TSTP
+${canListen} && set -- ${listening} "$@"
 ( exec "$@" )
 exit $?
 `
+
+/**
+ * Shell code that goes before the program that makes a sandbox behind a terminal. Ctrl-C reaches that program together
+ * with the command in the sandbox, and must not end it: whether it ends is for the command to say. The command itself
+ * listens again, which a shell can't see to and `env` can, where it is new enough.
+ */
+export const deafToKeys = `${canListen} && trap '' INT QUIT`

@@ -12,6 +12,8 @@ export interface NativeTerminal {
   readonly pid: number
   /** The device that programs see, where the platform has one. */
   readonly ptsName?: string
+  /** The host's end of it, which never waits. */
+  readonly fd?: number
   readonly write: (text: string) => void
   readonly resize: (cols: number, rows: number) => void
   readonly kill: (signal?: string) => void
@@ -54,7 +56,49 @@ const spawnWith =
   }
 
 interface WithSocket {
-  readonly _socket: { destroy: () => unknown }
+  readonly _socket: { readonly destroyed: boolean; destroy: () => unknown }
+}
+
+/** Writes what a terminal takes at once, and says how many bytes that was. */
+export type Feed = (terminal: number, bytes: Uint8Array) => number
+
+export interface Typist {
+  readonly type: (text: string) => void
+  /** What the program has left unread, beyond what the terminal itself holds. */
+  readonly unreadBytes: () => number
+}
+
+const retryMs = 10
+
+/**
+ * Types without ever waiting for the program. The native module's own writing turns in a circle, and the whole host
+ * with it, while a program does not read what it is given.
+ */
+export const typist = (native: NativeTerminal, feed: Feed): Typist => {
+  const { fd } = native
+  const { _socket: socket } = native as NativeTerminal & Partial<WithSocket>
+  if (fd === undefined || socket === undefined) return { type: (text) => native.write(text), unreadBytes: () => 0 }
+  let waiting = new Uint8Array()
+  let timer: NodeJS.Timeout | undefined
+  const send = (): void => {
+    timer = undefined
+    // A closed descriptor's number may be another file's by now.
+    if (socket.destroyed) return
+    try {
+      waiting = waiting.subarray(feed(fd, waiting))
+    } catch {
+      // Nobody is left at the other end.
+      return
+    }
+    if (waiting.length > 0) timer = setTimeout(send, retryMs).unref()
+  }
+  return {
+    type: (text) => {
+      waiting = Buffer.concat([waiting, Buffer.from(text)])
+      if (timer === undefined) send()
+    },
+    unreadBytes: () => waiting.length
+  }
 }
 
 /** For a program's last words, should its children go on printing after it. */

@@ -2,7 +2,7 @@ import { constants } from "node:os"
 
 import * as Effect from "effect/Effect"
 
-import type { NativeTerminal, WindowSize } from "./native.ts"
+import { type Feed, type NativeTerminal, type Typist, typist, type WindowSize } from "./native.ts"
 import { OutputLog } from "./output-log.ts"
 import type { Recording } from "./recording.ts"
 import { Screen } from "./screen.ts"
@@ -43,18 +43,23 @@ export class Terminal {
   #size: WindowSize
   #end: TerminalEnd | undefined
   readonly #native: NativeTerminal
+  readonly #typist: Typist
   readonly #recording: Recording | undefined
   readonly #listeners = new Set<() => void>()
 
-  constructor(native: NativeTerminal, facts: TerminalFacts) {
+  constructor(native: NativeTerminal, feed: Feed, facts: TerminalFacts) {
     this.id = facts.id
     this.command = facts.command
     this.directory = facts.directory
     this.recording = facts.recording?.path
     this.output = new OutputLog(facts.retainedBytes)
-    this.screen = new Screen(this.output, facts.size, (text) => this.#send(text))
+    this.screen = new Screen(this.output, facts.size, (text) => {
+      // Who asks without end and reads no answer gets no more of them.
+      if (this.unreadInput === 0) this.#send(text)
+    })
     this.#size = facts.size
     this.#native = native
+    this.#typist = typist(native, feed)
     this.#recording = facts.recording
     native.onData((chunk) => this.#printed(chunk))
     native.onExit(({ exitCode, signal = 0 }) =>
@@ -69,6 +74,11 @@ export class Terminal {
   /** The device the program reads from, where the platform has one. */
   get device(): string | undefined {
     return this.#native.ptsName
+  }
+
+  /** Bytes that were typed and that the program left unread, beyond what the device holds. */
+  get unreadInput(): number {
+    return this.#typist.unreadBytes()
   }
 
   get size(): WindowSize {
@@ -139,7 +149,7 @@ export class Terminal {
   }
 
   #send(text: string): void {
-    if (this.#end === undefined) this.#native.write(text)
+    if (this.#end === undefined) this.#typist.type(text)
   }
 
   #printed(chunk: Uint8Array): void {

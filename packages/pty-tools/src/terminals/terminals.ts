@@ -141,7 +141,7 @@ export const terminals = (
             ? yield* startRecording(request, minted).pipe(Scope.provide(scope))
             : undefined
           const started = yield* start(spawn, request).pipe(Effect.tapError(() => Scope.close(scope, Exit.void)))
-          const terminal = new Terminal(started, {
+          const terminal = new Terminal(started, processes.feed, {
             id,
             command: request.commandLine,
             directory: request.directory,

@@ -109,6 +109,38 @@ describe.concurrent("write_terminal", () => {
     )
   )
 
+  it.live(
+    "does not hold up the host with text that a program in raw mode does not read, and types it once it does",
+    () =>
+      withTerminals(({ open, write, until, call }) =>
+        Effect.gen(function* () {
+          const command = "stty raw -echo; echo ready; until [ -e go ]; do sleep 0.05; done; head -c 180000 | wc -c"
+          const { terminal_id: id, output } = yield* open({ command })
+          yield* until(id, /ready/, output)
+          const text = `${"x".repeat(89_999)}\n`
+          yield* write(id, { text })
+          yield* write(id, { text })
+          const other = yield* open({ command: "touch go" })
+          yield* until(id, /180000/)
+          expect((yield* call("close_terminal", { terminal_id: other.terminal_id })).ok).toBe(true)
+        })
+      )
+  )
+
+  it.live("refuses to pile up text that a program never reads, and closes it all the same", () =>
+    withTerminals(({ open, until, call }) =>
+      Effect.gen(function* () {
+        const { terminal_id, output } = yield* open({ command: "stty raw -echo; echo ready; sleep 1000" })
+        yield* until(terminal_id, /ready/, output)
+        const type = call("write_terminal", { terminal_id, text: `${"x".repeat(99_998)}\n` })
+        let reply = yield* type
+        for (let count = 0; reply.ok && count < 10; count++) reply = yield* type
+        expect(reply.error).toMatchObject({ code: "session_limit", retryable: true })
+        expect((yield* call("close_terminal", { terminal_id })).ok).toBe(true)
+      })
+    )
+  )
+
   it.live("shows the whole line to the approver when it comes in pieces", () =>
     withTerminals(({ open, write, questions }) =>
       Effect.gen(function* () {

@@ -31,6 +31,7 @@ export const writeTerminal = Effect.fnUntraced(function* (writing: Writing) {
   const terminal = yield* terminals.find(id)
   const typed = yield* typedText(terminal, writing)
   if (typed !== "" || size !== undefined) yield* requireRunning(terminal)
+  if (typed !== "") yield* requireReader(terminal)
   yield* requireCursor(terminal, cursor)
   terminal.lastUsedAt = performance.now()
   const from = cursor ?? terminal.delivered
@@ -128,6 +129,18 @@ const assessedLines = new WeakMap<object, string>()
 
 const typedText = (terminal: Terminal, { text, keys }: Typing): Effect.Effect<string> =>
   Effect.map(pressed(terminal, keys), (sequence) => text + sequence)
+
+/** Refuses to pile up text for a program that does not read. */
+const requireReader = ({ id, unreadInput }: Terminal): Effect.Effect<void, ToolError<"session_limit">> =>
+  unreadInput < mostUnread
+    ? Effect.void
+    : toolError("session_limit", `the program in ${id} has ${unreadInput} bytes left to read; nothing was typed`, {
+        suggestion: "Wait until it reads, or close the terminal.",
+        details: { session: id, unread_bytes: unreadInput },
+        retryable: true
+      })
+
+const mostUnread = 500_000
 
 const requireRunning = ({ id, end }: Terminal): Effect.Effect<void, ToolError<"session_ended">> =>
   end === undefined

@@ -330,6 +330,7 @@ describe("ripgrep", () => {
     let interrupted = false
     const waiting = Layer.succeed(Processes, {
       end: () => Effect.void,
+      feed: () => 0,
       mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
       run: () => Effect.never.pipe(Effect.onInterrupt(() => Effect.sync(() => (interrupted = true))))
     })
@@ -350,6 +351,7 @@ describe("when time is up", () => {
   const outOfTime = (count: string): Layer.Layer<Processes> =>
     Layer.succeed(Processes, {
       end: () => Effect.void,
+      feed: () => 0,
       mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
       run: ({ args }, options = {}) =>
         Effect.sync(() => {
