@@ -95,8 +95,7 @@ export class Terminal {
 
   /** Types `text`, control characters included. */
   type(text: string): void {
-    const lineEnd = Math.max(...lineEnds.map((character) => text.lastIndexOf(character)))
-    this.pendingLine = lineEnd === -1 ? this.pendingLine + text : text.slice(lineEnd + 1)
+    this.pendingLine = (this.pendingLine + text).split(lineEnd).at(-1) ?? ""
     this.#send(text)
   }
 
@@ -172,8 +171,8 @@ export class Terminal {
   }
 }
 
-/** Return, newline, and the interrupt that drops a line. */
-const lineEnds = ["\r", "\n", "\u0003"]
+/** Return, newline, and the interrupt that drops a line; after a backslash or Ctrl-V the line may go on. */
+const lineEnd = /(?<![\\\u0016])[\r\n\u0003]/u
 
 const signalName = (number: number): string =>
   Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? `signal ${number}`

@@ -161,6 +161,24 @@ describe.concurrent("write_terminal", () => {
     )
   )
 
+  it.live("shows a line that goes on after its end as one", () =>
+    withTerminals(({ open, write, questions }) =>
+      Effect.gen(function* () {
+        const { terminal_id: id } = yield* open({ command: "cat", yield_time_ms: 250 })
+        yield* write(id, { text: "rm -rf \\\n" })
+        yield* write(id, { text: "\u0016\u0003", keys: ["tab"] })
+        yield* write(id, { text: "/x\n" })
+        yield* write(id, { text: "next" })
+        expect(questions.slice(1).map(({ facts }) => facts.types?.text)).toEqual([
+          "rm -rf \\\n",
+          "rm -rf \\\n\u0016\u0003\t",
+          "rm -rf \\\n\u0016\u0003\t/x\n",
+          "next"
+        ])
+      })
+    )
+  )
+
   it.live("asks for every write and for no reading", () =>
     withTerminals(({ open, write, questions }) =>
       Effect.gen(function* () {
