@@ -91,6 +91,15 @@ describe.concurrent("programs that talk", () => {
     )
   )
 
+  it.live("a program that lets go of its terminal before it ends keeps its exit code", () =>
+    withTerminals(({ run }) =>
+      Effect.gen(function* () {
+        const { exit_code, signal } = yield* run({ command: "exec <&- >&- 2>&-; sleep 0.1; exit 7" })
+        expect({ exit_code, signal }).toEqual({ exit_code: 7, signal: null })
+      })
+    )
+  )
+
   it.live("a progress bar is one line on the screen and all its steps in the raw output", () =>
     withTerminals(({ run }) =>
       Effect.gen(function* () {

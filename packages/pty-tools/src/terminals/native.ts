@@ -105,7 +105,8 @@ export const typist = (native: NativeTerminal, feed: Feed): Typist => {
 const drainMs = 500
 
 // The native module gives the device 200 ms after the program's end. On a busy machine that may be over before the
-// last output was looked at even once, so the device is looked at before it is closed.
+// last output was looked at even once, so the device is looked at before it is closed. And many programs close their
+// side of it just before they end: closing ours then would hang up on them, and their exit code would be lost.
 const readToTheEnd = (native: NativeTerminal & Partial<WithSocket>): NativeTerminal => {
   const { _socket: socket } = native
   if (socket === undefined) return native
@@ -114,10 +115,21 @@ const readToTheEnd = (native: NativeTerminal & Partial<WithSocket>): NativeTermi
   native.onData(() => (lastData = performance.now()))
   const destroyWhenRead = (deadline: number): void => {
     const before = lastData
-    setImmediate(() =>
-      setImmediate(() => (lastData === before || performance.now() > deadline ? destroy() : destroyWhenRead(deadline)))
-    )
+    const look = (): void => {
+      const isOver = lastData === before && !isAlive(native.pid)
+      if (isOver || performance.now() > deadline) destroy()
+      else setTimeout(destroyWhenRead, 1, deadline)
+    }
+    setImmediate(() => setImmediate(look))
   }
   socket.destroy = () => destroyWhenRead(performance.now() + drainMs)
   return native
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
