@@ -1,5 +1,3 @@
-import { availableParallelism } from "node:os"
-
 import { defineConfig } from "vitest/config"
 
 // Packages that change or guard a user's machine: nearly every line of theirs is run by a test.
@@ -17,8 +15,6 @@ const guarded = [
 export default defineConfig({
   test: {
     projects: ["packages/*", "apps/*", "scripts"],
-    // Much of the time is spent waiting for programs: two cores have room for two at a time.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ["default", "./scripts/count-reporter.ts"],
     coverage: {
       provider: "v8",

@@ -172,7 +172,7 @@ export class Terminal {
 }
 
 /** Return, newline, and the interrupt that drops a line; after a backslash or Ctrl-V the line may go on. */
-const lineEnd = /(?<![\\\u0016])[\r\n\u0003]/u
+const lineEnd = new RegExp("(?<![\\\\\u0016])[\r\n\u0003]", "u")
 
 const signalName = (number: number): string =>
   Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? `signal ${number}`
