@@ -172,7 +172,8 @@ export class Terminal {
 }
 
 /** Return, newline, and the interrupt that drops a line; after a backslash or Ctrl-V the line may go on. */
-const lineEnd = new RegExp("(?<![\\\\\u0016])[\r\n\u0003]", "u")
+const [interrupt, takeLiterally] = ["\u0003", "\u0016"]
+const lineEnd = new RegExp(`(?<![\\\\${takeLiterally}])[\r\n${interrupt}]`, "u")
 
 const signalName = (number: number): string =>
   Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? `signal ${number}`
