@@ -15,6 +15,7 @@ import type { Group } from "../benchmark.ts"
 
 const bare = "the native module alone"
 const size = { cols: 80, rows: 24 }
+const term = "xterm-256color"
 
 /** What a terminal costs above the native module: recorded, kept for readers, and watched for its end. */
 export const benchmarks: Group = async function* ({ quick }) {
@@ -82,14 +83,14 @@ const commandFor = (line: string): Command => ({
   program: "bash",
   args: ["-c", line],
   directory: "/",
-  env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", TERM: "xterm-256color" }
+  env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", TERM: term }
 })
 
 const opening = Effect.fnUntraced(function* (line: string) {
   const processes = yield* Processes
   const service = yield* Terminals
   const mark = yield* processes.mark
-  return yield* service.open({ command: commandFor(line), commandLine: line, directory: ".", size, mark })
+  return yield* service.open({ command: commandFor(line), commandLine: line, directory: ".", size, term, mark })
 })
 
 const startNative = (line: string): IPty => {

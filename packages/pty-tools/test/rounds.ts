@@ -1,12 +1,14 @@
 // Opens and closes terminals, and prints what that left behind in this process, which does nothing else.
-import { readdirSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 
 import * as Effect from "effect/Effect"
 
 import { withTerminals } from "./host.ts"
+import { carrying, uniqueSleep } from "./processes.ts"
 
 const rounds = Number(process.argv[2])
+const stray = uniqueSleep()
 
 // What is freed by a collection may hold on to more until the next turn.
 const measure = Effect.promise(async () => {
@@ -15,7 +17,10 @@ const measure = Effect.promise(async () => {
     await sleep(50)
   }
   const { heapUsed, external, rss } = process.memoryUsage()
-  return { descriptors: readdirSync("/proc/self/fd").length, memory: heapUsed + external, rss }
+  const descriptors = readdirSync("/proc/self/fd").length
+  // Those that ended and that nobody asked about are among the children.
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, "latin1").split(" ").length - 1
+  return { descriptors, children, processes: carrying(stray).length, memory: heapUsed + external, rss }
 })
 
 const forget = (list: ReadonlyArray<unknown>): void => {
@@ -27,7 +32,7 @@ await Effect.runPromise(
     ({ open, call, events, questions }) =>
       Effect.gen(function* () {
         const round = Effect.fnUntraced(function* () {
-          const { terminal_id } = yield* open({ command: "echo up; exec cat", quiet_ms: 50 })
+          const { terminal_id } = yield* open({ command: `setsid ${stray} & echo up; exec cat`, quiet_ms: 50 })
           yield* call("close_terminal", { terminal_id })
           // What the test's own journal and approver remember is not the terminals' doing.
           forget(events)
@@ -40,6 +45,8 @@ await Effect.runPromise(
         const after = yield* measure
         const left = {
           descriptors: after.descriptors - before.descriptors,
+          children: after.children - before.children,
+          processes: after.processes,
           memory: after.memory - before.memory,
           rss: after.rss - before.rss
         }

@@ -16,7 +16,7 @@ export interface ContractCase {
   /** The file's name: a few words on what the case shows. */
   readonly name: string
   readonly workspace: Readonly<Record<string, Fixture>>
-  /** Calls made before the one that counts. */
+  /** Calls made before the one that counts; see {@link filledIn} for what later parameters can take from replies. */
   readonly before: ReadonlyArray<{ readonly tool: string; readonly params: unknown }>
   readonly params: unknown
   /** A person's answer where the contract asks; yes when absent. */
@@ -52,18 +52,21 @@ export const playCase = async (contractCase: ContractCase, host: CaseHost): Prom
   const approver = scriptedApprover(() => ({ approved: contractCase.approve }))
   const conversation = Effect.gen(function* () {
     const { call } = yield* Host
-    for (const { tool, params } of contractCase.before) yield* call(tool, params)
+    const earlier: Array<unknown> = []
+    for (const { tool, params } of contractCase.before) {
+      earlier.push((yield* call(tool, filledIn(params, earlier))).wire)
+    }
     const askedBefore = approver.questions.length
-    const reply = yield* call(contractCase.tool, contractCase.params, { requestId: "case" })
-    return { reply, asked: approver.questions.length > askedBefore }
+    const reply = yield* call(contractCase.tool, filledIn(contractCase.params, earlier), { requestId: "case" })
+    return { reply, expected: filledIn(contractCase.reply, earlier), asked: approver.questions.length > askedBefore }
   })
-  const { reply, asked } = await Effect.runPromise(
+  const { reply, expected, asked } = await Effect.runPromise(
     Effect.scoped(conversation.pipe(Effect.provide(host(workspace, approver.layer))))
   )
   const title = `${contractCase.dialect} ${contractCase.tool}: ${contractCase.name}`
-  const difference = differs(contractCase.reply, reply.wire)
+  const difference = differs(expected, reply.wire)
   if (difference !== undefined) {
-    throw new Error(`${title}\n${difference}\nexpected ${show(contractCase.reply)}\nreceived ${show(reply.wire)}`)
+    throw new Error(`${title}\n${difference}\nexpected ${show(expected)}\nreceived ${show(reply.wire)}`)
   }
   if (contractCase.asked !== undefined && contractCase.asked !== asked) {
     throw new Error(`${title}\na person was ${asked ? "" : "not "}asked`)
@@ -73,6 +76,24 @@ export const playCase = async (contractCase: ContractCase, host: CaseHost): Prom
     if (found !== content) throw new Error(`${title}\n${path} holds ${show(found)}, not ${show(content)}`)
   }
   return reply
+}
+
+/**
+ * A case's own values, with `{ "$earlier": "0.result.id" }` replaced by what stands there in the reply to the first of
+ * the calls before: for names that a host makes up.
+ */
+const filledIn = (value: unknown, earlier: ReadonlyArray<unknown>): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => filledIn(item, earlier))
+  const { $earlier: path } = value as { readonly $earlier?: unknown }
+  if (typeof path !== "string") {
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, filledIn(inner, earlier)]))
+  }
+  const found = path
+    .split(".")
+    .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], earlier)
+  if (found === undefined) throw new Error(`there is no ${path} in the earlier replies ${show(earlier)}`)
+  return found
 }
 
 /**

@@ -23,7 +23,7 @@ export const environmentFor = (
     ...Object.fromEntries(found),
     HOME: options.home,
     TMPDIR: options.temporary,
-    ...(request.terminal === true ? { TERM: "xterm-256color" } : quiet),
+    ...(request.terminal === true ? {} : quiet),
     ...added
   }
 }

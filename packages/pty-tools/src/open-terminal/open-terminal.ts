@@ -23,6 +23,9 @@ export interface Opening extends Omit<Reading, "cursor"> {
 /** A program that prints nothing for this long after its start is taken to wait for input. */
 const silentMs = 2000
 
+/** What programs are told they talk to; the screen is drawn by an emulator of it. */
+const emulated = "xterm-256color"
+
 /** Starts a command line behind a new terminal, in the sandbox, and waits for its first words. */
 export const openTerminal = Effect.fnUntraced(function* (opening: Opening) {
   const { command: commandLine, size, label, view, maxBytes, yieldMs, quietMs } = opening
@@ -32,17 +35,18 @@ export const openTerminal = Effect.fnUntraced(function* (opening: Opening) {
   const terminals = yield* Terminals
   const directory = yield* directoryFor(opening.directory)
   const mark = yield* processes.mark
+  const env = { TERM: emulated, ...opening.env }
   const command = yield* sandbox.wrap(
     {
       program: "bash",
       args: ["-c", commandLine],
       directory: join(workspace.root, directory),
-      env: { ...opening.env, [mark.name]: mark.value }
+      env: { ...env, [mark.name]: mark.value }
     },
     { terminal: true }
   )
   const terminal = yield* terminals
-    .open({ command, commandLine, directory, size, mark, ...(label !== undefined && { label }) })
+    .open({ command, commandLine, directory, size, term: env.TERM, mark, ...(label !== undefined && { label }) })
     .pipe(Effect.onError(() => command.afterEnd ?? Effect.void))
   const { kind } = yield* sandbox.describe
   yield* settle(terminal, { since: 0, yieldMs, quietMs, silentMs: Math.max(silentMs, quietMs) })

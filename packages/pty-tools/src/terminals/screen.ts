@@ -123,7 +123,7 @@ export class Screen {
   async #start(): Promise<Emulator> {
     const { default: headless } = await import("@xterm/headless")
     const { cols, rows } = this.#sizes[0] ?? { cols: 80, rows: 24 }
-    const emulator = new headless.Terminal({ cols, rows, scrollback: 0, allowProposedApi: true })
+    const emulator = new headless.Terminal({ cols, rows, scrollback: 0, allowProposedApi: true, logLevel: "off" })
     emulator.onData((text) => {
       if (this.#isAnswering) this.#answer(text)
     })

@@ -38,6 +38,8 @@ export class Terminal {
   delivered = 0
   /** What was typed since the last line was sent off; shown to the approver in front of the next text. */
   pendingLine = ""
+  /** When it was last seen to echo what is typed, in milliseconds since the epoch. */
+  echoedAt: number | undefined
   lastUsedAt = performance.now()
   #lastOutputAt = performance.now()
   #size: WindowSize

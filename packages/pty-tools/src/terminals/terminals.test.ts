@@ -1,50 +1,18 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process"
-import { readdirSync, readFileSync } from "node:fs"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
-import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
 
 import { describe, expect, it } from "@effect/vitest"
 import { memoryArtifacts, type ToolError } from "@haft/core"
-import { bubblewrapSandbox, containerSandbox, nodeProcesses, unshareSandbox } from "@haft/node"
+import { nodeProcesses } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 
-import { type TerminalHost, type TerminalHostOptions, withTerminals } from "../../test/host.ts"
+import { type TerminalHost, withTerminals } from "../../test/host.ts"
+import { appeared, carrying, gone, uniqueSleep } from "../../test/processes.ts"
 import { loadNative } from "./native.ts"
 import { terminals, Terminals, terminalsConfig } from "./terminals.ts"
-
-/** Living processes whose command line contains a word. */
-const carrying = (word: string): ReadonlyArray<number> =>
-  readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => commandLine(pid).includes(word))
-    .map(Number)
-
-const commandLine = (pid: string): string => {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ")
-  } catch {
-    return ""
-  }
-}
-
-const gone = async (word: string): Promise<boolean> => {
-  for (let round = 0; round < 200; round++) {
-    if (carrying(word).length === 0) return true
-    await sleep(20)
-  }
-  return false
-}
-
-const appeared = async (word: string, number: number): Promise<void> => {
-  while (carrying(word).length < number) await sleep(20)
-}
-
-let count = 0
-/** A sleep that no other test sleeps. */
-const uniqueSleep = () => `sleep 9${process.pid}.${++count}`
 
 const listed = (host: TerminalHost) =>
   Effect.map(host.call("list_terminals", {}), ({ wire }) =>
@@ -236,6 +204,7 @@ describe.concurrent("a terminal", () => {
           commandLine: "true",
           directory: ".",
           size: { cols: 80, rows: 24 },
+          term: "dumb",
           mark: { name: "A", value: "b" }
         })
       )
@@ -261,6 +230,7 @@ describe.concurrent("a terminal", () => {
           commandLine: "true",
           directory: ".",
           size: { cols: 80, rows: 24 },
+          term: "dumb",
           mark: { name: "A", value: "b" }
         })
       )
@@ -283,120 +253,6 @@ describe.concurrent("a terminal", () => {
   )
 })
 
-const behind = (kind: string, sandbox: NonNullable<TerminalHostOptions["sandbox"]>): void => {
-  const sandboxed = { sandbox }
-
-  it.live("a shell has job control: Ctrl-C interrupts the program and leaves the shell", () =>
-    withTerminals(
-      (host) =>
-        Effect.gen(function* () {
-          const opened = yield* host.open({ command: "bash --norc --noprofile" })
-          const { terminal_id: id } = opened
-          expect(opened["sandbox"]).toBe(kind)
-          const begun = yield* host.write(id, { text: "echo beg''un; sleep 1000", keys: ["enter"] })
-          yield* host.until(id, /begun/, begun.output)
-          yield* host.write(id, { keys: ["interrupt"] })
-          const code = yield* host.write(id, { text: "echo code-$?", keys: ["enter"] })
-          yield* host.until(id, /code-130/, code.output)
-          const stopped = yield* host.write(id, { text: "sleep 1000", keys: ["enter"] })
-          yield* host.until(id, /sleep 1000/, stopped.output)
-          yield* host.write(id, { keys: ["suspend"] })
-          const jobs = yield* host.write(id, { text: "jobs", keys: ["enter"] })
-          yield* host.until(id, /Stopped\s+sleep 1000/, jobs.output)
-        }),
-      sandboxed
-    )
-  )
-
-  it.live("Ctrl-C is for the program to deal with, without a shell that does job control", () =>
-    withTerminals(
-      (host) =>
-        Effect.gen(function* () {
-          const command = "trap 'echo caught' INT; echo begun; while :; do sleep 0.1; done"
-          const { terminal_id: id, output } = yield* host.open({ command })
-          yield* host.until(id, /begun/, output)
-          for (let times = 0; times < 2; times++) {
-            const caught = yield* host.write(id, { keys: ["interrupt"] })
-            yield* host.until(id, /caught/, caught.output)
-            expect(caught.state).toBe("running")
-          }
-          const sleeping = yield* host.open({ command: "echo up; sleep 1000" })
-          yield* host.until(sleeping.terminal_id, /up/, sleeping.output)
-          let shown = yield* host.write(sleeping.terminal_id, { keys: ["interrupt"] })
-          while (shown.state === "running") shown = yield* host.write(sleeping.terminal_id)
-          expect(shown.exit_code).toBe(130)
-        }),
-      sandboxed
-    )
-  )
-
-  it.live("programs see the workspace and neither the network nor the host's processes", () =>
-    withTerminals(
-      ({ run, workspace }) =>
-        Effect.gen(function* () {
-          // Some engines tell the size a moment after the start.
-          const command =
-            "until stty size 2>/dev/null | grep -q 33; do sleep 0.05; done; cat note.txt; echo made > made.txt; ls /proc | grep -c '^[0-9]'; ls /sys/class/net 2>/dev/null | grep -vc lo; ls ~/.ssh; stty size"
-          const { output, exit_code } = yield* run({ command, rows: 33, cols: 99 })
-          expect(exit_code).toBe(0)
-          const [note, processes, , , size] = output.split("\r\n")
-          expect(note).toBe("here")
-          expect(Number(processes)).toBeLessThan(8)
-          expect(size).toBe("33 99")
-          expect(workspace.read("made.txt")).toBe("made\n")
-        }),
-      { ...sandboxed, files: { "note.txt": "here\n" } }
-    )
-  )
-
-  it.live("a password stays off the record", () =>
-    withTerminals(
-      (host) =>
-        Effect.gen(function* () {
-          const { terminal_id: id } = yield* host.open({ command: "read -s -p 'Key: ' x; echo; echo got-${#x}" })
-          const { output } = yield* host.write(id, { text: "hunter2", keys: ["enter"] })
-          yield* host.until(id, /got-7/, output)
-          expect(JSON.stringify(host.events)).not.toContain("hunter2")
-        }),
-      sandboxed
-    )
-  )
-
-  it.live("nothing survives closing, and nothing stays on disk", () =>
-    withTerminals(
-      ({ open, call }) =>
-        Effect.gen(function* () {
-          const word = uniqueSleep()
-          const { terminal_id } = yield* open({ command: `setsid ${word} & trap '' HUP TERM; ${word}` })
-          yield* Effect.promise(() => appeared(word, 2))
-          yield* call("close_terminal", { terminal_id })
-          expect(carrying(word)).toEqual([])
-        }),
-      sandboxed
-    )
-  )
-}
-
-describe.concurrent("behind bubblewrap", () => {
-  behind("bubblewrap", bubblewrapSandbox())
-})
-
-describe.concurrent("behind unshare", () => {
-  behind("unshare", unshareSandbox())
-})
-
-const image = "haft-test"
-const hasEngine = spawnSync("docker", ["image", "inspect", image]).status === 0
-
-describe.runIf(hasEngine)("behind docker (needs an engine and the image haft-test, see .ci/test-image)", () => {
-  behind("docker", containerSandbox({ engine: "docker", image }))
-
-  it("leaves no container", () => {
-    const words = ["ps", "--all", "--quiet", "--filter", "label=haft.host"]
-    expect(spawnSync("docker", words, { encoding: "utf8" }).stdout).toBe("")
-  })
-})
-
 describe.concurrent("in a process of its own", () => {
   const rounds = process.env["HAFT_LONG"] === "1" ? 1000 : 50
   const measure = async (script: URL, argument: number): Promise<Readonly<Record<string, number>>> => {
@@ -405,9 +261,11 @@ describe.concurrent("in a process of its own", () => {
     return JSON.parse(stdout) as Record<string, number>
   }
 
-  it(`${rounds} terminals, opened and closed, leave no descriptor and no memory to speak of`, async () => {
-    const { descriptors, memory, rss } = await measure(new URL("../../test/rounds.ts", import.meta.url), rounds)
+  it(`${rounds} terminals, opened and closed, leave no descriptor, no process and no memory to speak of`, async () => {
+    const left = await measure(new URL("../../test/rounds.ts", import.meta.url), rounds)
+    const { descriptors, processes, children, memory, rss } = left
     expect(descriptors).toBeLessThan(4)
+    expect({ processes, children }).toEqual({ processes: 0, children: 0 })
     expect(memory).toBeLessThan(8 * 1024 * 1024)
     expect(rss).toBeLessThan(64 * 1024 * 1024)
   }, 600_000)

@@ -59,6 +59,8 @@ export interface OpenRequest {
   readonly commandLine: string
   readonly directory: string
   readonly size: WindowSize
+  /** The kind of terminal the program was told it has, for players of the recording. */
+  readonly term: string
   /** The caller's own name for the session, in contracts that have one; made up when absent. */
   readonly label?: string
   /** Found in the command's environment, and nowhere else. */
@@ -197,7 +199,7 @@ export const terminals = (
         sessions.delete(terminal.id)
       })
 
-      const startRecording = ({ commandLine, size, command }: OpenRequest, name: string) =>
+      const startRecording = ({ commandLine, size, term }: OpenRequest, name: string) =>
         artifacts.create(`terminals/${name}.cast`, { capBytes: config.recordingMaxBytes }).pipe(
           Effect.map(
             (writer) =>
@@ -205,7 +207,7 @@ export const terminals = (
                 ...size,
                 startedAt: Date.now(),
                 command: redactText(commandLine),
-                term: command.env["TERM"] ?? ""
+                term
               })
           )
         )

@@ -14,7 +14,7 @@ import {
   yieldTime
 } from "../terminals/haft-words.ts"
 import { keyNames } from "./keys.ts"
-import { requireSameLine, typesInto, withoutHiddenText, writeTerminal } from "./write-terminal.ts"
+import { typesInto, withoutHiddenText, writeTerminal } from "./write-terminal.ts"
 
 export const haftWriteTerminal = haft.tool({
   name: "write_terminal",
@@ -47,10 +47,10 @@ export const haftWriteTerminal = haft.tool({
   touches: (input) => typesInto({ id: input.terminal_id, text: input.text, keys: input.keys }, input),
   execute: Effect.fnUntraced(function* (input) {
     const { terminal_id: id, text, keys, cols, rows, cursor, yield_time_ms, quiet_ms, view, max_bytes } = input
-    yield* requireSameLine(id, input)
     const size = { ...(cols !== undefined && { cols }), ...(rows !== undefined && { rows }) }
     const isResized = cols !== undefined || rows !== undefined
     const written = yield* writeTerminal({
+      call: input,
       id,
       text,
       keys,

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { plainBytes, plainOutput, plainWire } from "../terminals/toolrouter-words.ts"
-import { requireSameLine, typesInto, withoutHiddenText, writeTerminal } from "./write-terminal.ts"
+import { typesInto, withoutHiddenText, writeTerminal } from "./write-terminal.ts"
 
 export const toolrouterWriteStdin = toolrouter.tool({
   name: "write_stdin",
@@ -22,10 +22,9 @@ export const toolrouterWriteStdin = toolrouter.tool({
   touches: (input) => typesInto({ id: input.session_id, text: input.chars, keys: [] }, input),
   execute: Effect.fnUntraced(function* (input) {
     const { session_id: id, chars: text } = input
-    yield* requireSameLine(id, input)
     const reading = { view: "raw", maxBytes: plainBytes } as const
     const patience = { yieldMs: 2000, quietMs: 150, silentMs: 250 }
-    return plainWire(yield* writeTerminal({ id, text, keys: [], ...reading, ...patience }))
+    return plainWire(yield* writeTerminal({ call: input, id, text, keys: [], ...reading, ...patience }))
   }),
   render: ({ output }) => output
 })

@@ -231,6 +231,40 @@ describe.concurrent("write_terminal", () => {
     )
   })
 
+  it.live("does not type unseen what went on record because it would have been shown", () => {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+    const approver = scriptedApprover(async ({ input }) => {
+      if (input["text"] === "early\n") {
+        ask()
+        await answered
+      }
+      return { approved: true }
+    })
+    return withTerminals(
+      ({ call, open, until, write, events }) =>
+        Effect.gen(function* () {
+          const command = "until [ -e hide ]; do sleep 0.02; done; read -s -p 'Password: ' x; echo; echo got-${#x}"
+          const { terminal_id } = yield* open({ command, yield_time_ms: 250 })
+          const slow = yield* Effect.forkChild(call("write_terminal", { terminal_id, text: "early\n", cols: 40 }))
+          yield* Effect.promise(() => asked)
+          yield* open({ command: "touch hide" })
+          yield* until(terminal_id, /Password: /)
+          answer()
+          const { error } = yield* Fiber.join(slow)
+          expect(error).toMatchObject({
+            code: "stale_file",
+            message: `${terminal_id} has stopped echoing since the call was assessed; nothing was typed`,
+            retryable: true
+          })
+          const { output } = yield* write(terminal_id, { text: "hunter2\n" })
+          yield* until(terminal_id, /got-7/, output)
+          expect(JSON.stringify(events)).not.toContain("hunter2")
+        }),
+      { approver }
+    )
+  })
+
   it.live("refuses a line that grows without end", () =>
     withTerminals(({ call, open }) =>
       Effect.gen(function* () {
@@ -425,6 +459,38 @@ describe.concurrent("write_stdin", () => {
       host
     )
   )
+
+  it.live("does not type into another session that took the name while the person was thinking", () => {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+    const approver = scriptedApprover(async ({ input }) => {
+      if (input["chars"] === "yes\n") {
+        ask()
+        await answered
+      }
+      return { approved: true }
+    })
+    return withTerminals(
+      ({ call }) =>
+        Effect.gen(function* () {
+          yield* call("exec_command", { session_id, cmd: "echo first; cat" })
+          const slow = yield* Effect.forkChild(call("write_stdin", { session_id, chars: "yes\n" }))
+          yield* Effect.promise(() => asked)
+          let { wire } = yield* call("write_stdin", { session_id, chars: "\u0004" })
+          while ((wire as { exit_code: number | null }).exit_code === null) {
+            ;({ wire } = yield* call("write_stdin", { session_id, chars: "" }))
+          }
+          yield* call("exec_command", { session_id, cmd: "echo second; cat" })
+          answer()
+          expect((yield* Fiber.join(slow)).wire).toEqual({
+            error: "stale_file",
+            message: "sess-1 was opened anew since the call was assessed; nothing was typed"
+          })
+          expect((yield* call("write_stdin", { session_id, chars: "" })).wire).toMatchObject({ output: "" })
+        }),
+      { ...host, approver }
+    )
+  })
 
   it.live("keeps a password off the record, and shows it to the approver with the rest of its line", () =>
     withTerminals(

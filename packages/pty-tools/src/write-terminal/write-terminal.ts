@@ -1,5 +1,7 @@
-import { type ToolError, toolError, type Touches } from "@haft/core"
+import { CurrentCall, type ToolError, toolError, type Touches } from "@haft/core"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 
 import { echoes } from "../terminals/echo.ts"
 import type { WindowSize } from "../terminals/native.ts"
@@ -17,6 +19,8 @@ export interface Typing {
 }
 
 export interface Writing extends Typing, Reading {
+  /** The call's arguments, as {@link typesInto} was given them. */
+  readonly call: object
   readonly size?: Partial<WindowSize>
   readonly yieldMs: number
   readonly quietMs: number
@@ -33,6 +37,13 @@ export const writeTerminal = Effect.fnUntraced(function* (writing: Writing) {
   if (typed !== "" || size !== undefined) yield* requireRunning(terminal)
   if (typed !== "") yield* requireReader(terminal)
   yield* requireCursor(terminal, cursor)
+  if (typed !== "") {
+    const assessed = assessedLines.get(writing.call)
+    if (assessed?.terminal !== terminal) return yield* stale(`${id} was opened anew`)
+    if (yield* wentHidden(terminal, writing)) return yield* stale(`${id} has stopped echoing`)
+    // Nothing may come between this look and the typing.
+    if (assessed.line !== terminal.pendingLine) return yield* stale(`the line in ${id} has changed`)
+  }
   terminal.lastUsedAt = performance.now()
   const from = cursor ?? terminal.delivered
   terminal.output.pin(from)
@@ -45,7 +56,7 @@ export const writeTerminal = Effect.fnUntraced(function* (writing: Writing) {
 
 /**
  * What a write touches: the whole line as it will stand, so that a command that arrives in pieces is judged as one.
- * The line is remembered, see {@link requireSameLine}.
+ * Terminal and line are remembered: a write that finds others is refused.
  */
 export const typesInto = Effect.fnUntraced(function* (typing: Typing, call: object) {
   const terminals = yield* Terminals
@@ -64,25 +75,9 @@ export const typesInto = Effect.fnUntraced(function* (typing: Typing, call: obje
       }
     )
   }
-  assessedLines.set(call, pendingLine)
+  assessedLines.set(call, { terminal, line: pendingLine })
   return { types: { terminal: typing.id, text: pendingLine + typed } } satisfies Touches
 })
-
-/** Refuses a write when the line it was approved for has been changed by another one since. */
-export const requireSameLine = (
-  id: string,
-  call: object
-): Effect.Effect<void, ToolError<"session_not_found" | "stale_file">, Terminals> =>
-  Effect.flatMap(
-    Terminals.use((terminals) => terminals.find(id)),
-    ({ pendingLine }) =>
-      pendingLine === (assessedLines.get(call) ?? pendingLine)
-        ? Effect.void
-        : toolError("stale_file", `the line in ${id} was changed while approval was asked for; nothing was typed`, {
-            suggestion: "Read the terminal, then write again.",
-            retryable: true
-          })
-  )
 
 /**
  * The arguments as they may be recorded: without the text, unless the device echoes it. Arguments that are not what
@@ -93,11 +88,11 @@ export const withoutHiddenText = Effect.fnUntraced(function* (args: unknown, nam
   const { [names.id]: id, keys, ...others } = args as Record<string, unknown>
   if (Object.values(others).every((value) => withheld(value) === value) && areKeys(keys)) return args
   const terminals = yield* Terminals
-  const isEchoed = yield* terminals.find(String(id)).pipe(
-    Effect.flatMap(echoes),
-    Effect.orElseSucceed(() => false)
-  )
-  if (isEchoed) return args
+  const terminal = yield* Effect.option(terminals.find(String(id)))
+  if (Option.isSome(terminal) && (yield* echoes(terminal.value))) {
+    terminal.value.echoedAt = yield* Clock.currentTimeMillis
+    return args
+  }
   const kept = Object.entries(args).map(([name, value]) => {
     const isPlain = (name === names.id && typeof value === "string") || (name === "keys" && areKeys(value))
     return [name, isPlain || (name === "view" && isView(value)) ? value : withheld(value)]
@@ -125,10 +120,24 @@ const longestLine = 100_000
 // Line ends and the characters of control keys give nothing away.
 const harmless = /[\p{Cc}\s]/gu
 
-const assessedLines = new WeakMap<object, string>()
+const assessedLines = new WeakMap<object, { readonly terminal: Terminal; readonly line: string }>()
 
 const typedText = (terminal: Terminal, { text, keys }: Typing): Effect.Effect<string> =>
   Effect.map(pressed(terminal, keys), (sequence) => text + sequence)
+
+/** Whether a text that may be on record by now, because it would have been shown, would be typed unseen. */
+const wentHidden = Effect.fnUntraced(function* (terminal: Terminal, { text }: Typing) {
+  const { startedAt } = yield* CurrentCall
+  const { echoedAt } = terminal
+  if (echoedAt === undefined || echoedAt < startedAt || withheld(text) === text) return false
+  return !(yield* echoes(terminal))
+})
+
+const stale = (what: string): Effect.Effect<never, ToolError<"stale_file">> =>
+  toolError("stale_file", `${what} since the call was assessed; nothing was typed`, {
+    suggestion: "Read the terminal, then write again.",
+    retryable: true
+  })
 
 /** Refuses to pile up text for a program that does not read. */
 const requireReader = ({ id, unreadInput }: Terminal): Effect.Effect<void, ToolError<"session_limit">> =>
