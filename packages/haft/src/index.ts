@@ -54,7 +54,7 @@ export { type NewPlugin, type PluginStyle, pluginStyles } from "./plugin-files.t
 export { followRun, readRun, runsOf, verifyRun } from "./record.ts"
 export { type Replay, replayRun } from "./replay.ts"
 export { openWorkspace, type OpenWorkspace } from "./open-workspace.ts"
-export type { OpenTerminals, TerminalOutput, WatchedTerminal } from "./open-terminals.ts"
+export type { OpenTerminals, TerminalOutput } from "./open-terminals.ts"
 export { openRules, type Rules } from "./rules.ts"
 export { makeToken, type ServerTokens, serverTokens } from "./server-tokens.ts"
 export { standardHost, type StandardHostOptions } from "./standard-host.ts"

@@ -1,29 +1,11 @@
 import type { Reply } from "@haft/core"
 import type { OpenHost } from "@haft/core/promise"
-import type { Terminal, Terminals } from "@haft/pty-tools"
-
-/** A terminal as people see it who did not open it. */
-export interface WatchedTerminal {
-  readonly id: string
-  /** The command line it was opened with. */
-  readonly command: string
-  /** Relative to the workspace. */
-  readonly directory: string
-  readonly isRunning: boolean
-  readonly exitCode: number | null
-  readonly signal: string | null
-  readonly cols: number
-  readonly rows: number
-  /** Milliseconds since the epoch. */
-  readonly openedAt: number
-  /** The artifact that keeps what it printed. */
-  readonly recording: string | null
-}
+import type { Terminal, Terminals, TerminalState } from "@haft/pty-tools"
 
 /** What a terminal printed, addressed by byte from its first one on. */
 export interface TerminalOutput {
   /** How it is now. */
-  readonly now: () => WatchedTerminal
+  readonly now: () => TerminalState
   /** The bytes after a cursor, as far as they are kept, and where the next reading goes on. */
   readonly read: (cursor: number, limit: number) => { readonly bytes: Uint8Array; readonly cursor: number }
   /** Calls back after every output and once at the end; the returned function stops that. */
@@ -33,7 +15,7 @@ export interface TerminalOutput {
 /** The terminals that the hosts of a workspace have open, in whichever dialect. Watching them takes nothing from agents. */
 export interface OpenTerminals {
   /** Oldest first, ended ones that are still kept included. */
-  readonly list: () => ReadonlyArray<WatchedTerminal>
+  readonly list: () => ReadonlyArray<TerminalState>
   readonly output: (id: string) => TerminalOutput | undefined
   /** Types for a person who may approve. It is a call like any other, on record and under the rules. */
   readonly type: (id: string, text: string) => Promise<Reply>
@@ -49,7 +31,7 @@ export const openTerminals = (
   const all = (): ReadonlyArray<Terminal> => terminals?.list() ?? []
   const named = (id: string): Terminal | undefined => all().find((terminal) => terminal.id === id)
   return {
-    list: () => all().map(watched),
+    list: () => all().map(({ state }) => state),
     output: (id) => {
       const terminal = named(id)
       return terminal && outputOf(terminal)
@@ -68,20 +50,8 @@ export const openTerminals = (
   }
 }
 
-const watched = (terminal: Terminal): WatchedTerminal => ({
-  id: terminal.id,
-  command: terminal.command,
-  directory: terminal.directory,
-  isRunning: terminal.end === undefined,
-  exitCode: terminal.end?.exitCode ?? null,
-  signal: terminal.end?.signal ?? null,
-  ...terminal.size,
-  openedAt: terminal.openedAt,
-  recording: terminal.recording ?? null
-})
-
 const outputOf = (terminal: Terminal): TerminalOutput => ({
-  now: () => watched(terminal),
+  now: () => terminal.state,
   read: (cursor, limit) => {
     const from = Math.max(Math.min(cursor, terminal.output.end), terminal.output.start)
     const bytes = terminal.output.slice(from, from + limit)

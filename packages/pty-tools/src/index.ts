@@ -26,7 +26,7 @@ export const ptyTools = definePlugin({
   layer: (config) => terminals(config)
 })
 
-export { type Terminal } from "./terminals/terminal.ts"
+export { type Terminal, type TerminalState } from "./terminals/terminal.ts"
 export { Terminals, terminals, terminalsConfig } from "./terminals/terminals.ts"
 
 export default ptyTools

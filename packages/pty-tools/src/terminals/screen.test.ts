@@ -54,10 +54,16 @@ describe("the screen", () => {
     expect(answers).toEqual(["\u001B[1;3R"])
   })
 
+  it("answers a question that comes in pieces", async () => {
+    const { screen, print, answers } = screenOf()
+    for (const piece of ["ab\u001B", "[", "6", "n", "\u001B[?7", "$p", "\u001B[3", "1mred"]) print(piece)
+    await screen.view()
+    expect(answers).toEqual(["\u001B[1;3R", "\u001B[?7;1$y"])
+  })
+
   it("gives late answers to nobody", async () => {
     const { screen, print, answers } = screenOf()
-    print("\u001B[")
-    print("6n")
+    print('\u001BP$q"p\u001B\\')
     await screen.view()
     expect(answers).toEqual([])
     screen.dispose()

@@ -28,6 +28,8 @@ export class Screen {
   #seen = 0
   #turn: Promise<unknown> = Promise.resolve()
   #isAnswering = false
+  /** The beginning of a question that goes on in the next chunk. */
+  #halfAsked = ""
   #passedModes = ""
   /** The beginning of an escape sequence that goes on in what is still in the log. */
   #passedStart = ""
@@ -50,7 +52,10 @@ export class Screen {
 
   /** Follows at once when a program asks the terminal something, and answers as a terminal does. */
   afterOutput(chunk: Uint8Array): void {
-    if (!chunk.includes(escape) || !question.test(latin1.decode(chunk))) return
+    if (this.#halfAsked === "" && !chunk.includes(escape)) return
+    const text = this.#halfAsked + latin1.decode(chunk)
+    this.#halfAsked = halfQuestion.exec(text.slice(-longestSequence))?.[0] ?? ""
+    if (!question.test(text)) return
     void this.#inTurn(async () => {
       this.#isAnswering = true
       await this.#follow().finally(() => (this.#isAnswering = false))
@@ -134,8 +139,9 @@ export class Screen {
 const escape = 0x1b
 const escapeCharacter = String.fromCodePoint(escape)
 const latin1 = new TextDecoder("latin1")
-// What a terminal is, how it is, where the cursor is: programs wait for the answer.
-const question = new RegExp(String.raw`${escapeCharacter}\[(?:[>=]?\d*c|\??[56]n)`)
+// What a terminal is, how it is and is set, where the cursor is: programs wait for the answer.
+const question = new RegExp(String.raw`${escapeCharacter}\[(?:[>=]?\d*c|\??[56]n|\??\d+\$p)`)
+const halfQuestion = new RegExp(String.raw`${escapeCharacter}(?:\[[>=?]?\d*\$?)?$`)
 const privateModes = new RegExp(String.raw`${escapeCharacter}\[\?[\d;]{1,32}[hl]`, "g")
 const longestSequence = 40
 

@@ -9,9 +9,23 @@ import { Screen } from "./screen.ts"
 
 /** How a terminal's program ended. */
 export interface TerminalEnd {
-  /** Null when a signal ended it. */
+  /** Null when a signal ended it, and while it runs. */
   readonly exitCode: number | null
   readonly signal: string | null
+}
+
+/** A terminal as it is at one moment. */
+export interface TerminalState extends TerminalEnd, WindowSize {
+  readonly id: string
+  /** The command line it was opened with. */
+  readonly command: string
+  /** Relative to the workspace. */
+  readonly directory: string
+  readonly isRunning: boolean
+  /** Milliseconds since the epoch. */
+  readonly openedAt: number
+  /** The artifact that keeps what it printed. */
+  readonly recording: string | null
 }
 
 export interface TerminalFacts {
@@ -89,6 +103,13 @@ export class Terminal {
 
   get end(): TerminalEnd | undefined {
     return this.#end
+  }
+
+  get state(): TerminalState {
+    const { id, command, directory, openedAt, recording = null } = this
+    const { exitCode, signal } = this.#end ?? { exitCode: null, signal: null }
+    const isRunning = this.#end === undefined
+    return { id, command, directory, isRunning, exitCode, signal, ...this.#size, openedAt, recording }
   }
 
   get lastOutputAt(): number {
