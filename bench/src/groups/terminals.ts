@@ -24,22 +24,31 @@ export const benchmarks: Group = async function* ({ quick }) {
   const runtime = ManagedRuntime.make(terminals(terminalsConfig.parse({})).pipe(Layer.provideMerge(services)))
   const open = (line: string): Promise<Terminal> => runtime.runPromise(opening(line))
 
-  // The device itself answers each key, the return key with ^M: no program is in between.
-  const echoing = "stty raw echo; echo ready; exec cat > /dev/null"
-  const nativeCat = startNative(echoing)
-  const cat = await open(echoing)
-  await Promise.all([ready((listener) => nativeCat.onData(listener)), ready((listener) => cat.onChange(listener))])
-  yield {
-    group: "terminals",
-    name: "a key pressed and echoed",
-    floor: bare,
-    contenders: [
-      { name: bare, kind: "limit", run: () => nativeEcho(nativeCat), check: expectBytes(2) },
-      { name: "haft", kind: "haft", atMost: 2, run: () => echo(cat), check: expectBytes(2) }
-    ],
-    close: async () => {
-      nativeCat.kill()
-      await runtime.runPromise(Terminals.use((service) => service.close(cat.id)))
+  for (const sessions of quick ? [1, 8] : [1, 8, 64]) {
+    // The device itself answers each key, the return key with ^M: no program is in between.
+    const echoing = "stty raw echo; echo ready; exec cat > /dev/null"
+    const natives = Array.from({ length: sessions }, () => startNative(echoing))
+    const nativesUp = natives.map(({ onData }) => new Promise<void>((resolve) => void onData(() => resolve())))
+    const ours = await Promise.all(natives.map(() => open(echoing)))
+    await Promise.all([...nativesUp, ...ours.map(hasPrinted)])
+    // The first output says that the device is set up; the rest of it is given a moment.
+    await sleep(500)
+    const echoed = { check: expectBytes(2 * sessions) }
+    yield {
+      group: "terminals",
+      name: "a key pressed and echoed in each",
+      size: { value: sessions, label: sessions === 1 ? "1 session" : `${sessions} sessions` },
+      floor: bare,
+      contenders: [
+        { name: bare, kind: "limit", run: () => sumOf(natives.map(nativeEcho)), ...echoed },
+        { name: "haft", kind: "haft", atMost: 2, run: () => sumOf(ours.map(echo)), ...echoed }
+      ],
+      close: async () => {
+        for (const terminal of natives) terminal.kill()
+        await runtime.runPromise(
+          Terminals.use((service) => Effect.forEach(ours, ({ id }) => service.close(id), { concurrency: "unbounded" }))
+        )
+      }
     }
   }
 
@@ -73,11 +82,14 @@ export const benchmarks: Group = async function* ({ quick }) {
   }
 }
 
-// The first output says that the device is set up; the rest of it is given a moment.
-const ready = async (listen: (listener: () => void) => unknown): Promise<void> => {
-  await new Promise<void>((resolve) => void listen(resolve))
-  await sleep(500)
-}
+const hasPrinted = (terminal: Terminal): Promise<void> =>
+  new Promise((resolve) => {
+    const look = (): void => {
+      if (terminal.output.end > 0) resolve()
+    }
+    terminal.onChange(look)
+    look()
+  })
 
 const commandFor = (line: string): Command => ({
   program: "bash",
@@ -97,6 +109,9 @@ const startNative = (line: string): IPty => {
   const { program, args, directory, env } = commandFor(line)
   return spawn(program, [...args], { ...size, cwd: directory, env, encoding: null })
 }
+
+const sumOf = async (counts: ReadonlyArray<Promise<number>>): Promise<number> =>
+  (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
 
 const nativeEcho = (terminal: IPty): Promise<number> =>
   new Promise((resolve) => {
