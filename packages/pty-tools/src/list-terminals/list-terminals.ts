@@ -1,6 +1,6 @@
 import type * as Effect from "effect/Effect"
 
-import type { TerminalState } from "../terminals/terminal.ts"
+import type { Terminal, TerminalState } from "../terminals/terminal.ts"
 import { Terminals } from "../terminals/terminals.ts"
 
 export interface ListedTerminal extends TerminalState {
@@ -12,11 +12,12 @@ export interface ListedTerminal extends TerminalState {
 
 /** The terminals of this host, oldest first, ended ones that can still be read included. */
 export const listTerminals: Effect.Effect<ReadonlyArray<ListedTerminal>, never, Terminals> = Terminals.useSync(
-  (terminals) =>
-    terminals.list().map((terminal) => ({
-      ...terminal.state,
-      idleMs: Math.round(performance.now() - Math.max(terminal.lastUsedAt, terminal.lastOutputAt)),
-      cursor: terminal.output.end,
-      unreadBytes: terminal.output.end - terminal.delivered
-    }))
+  (terminals) => terminals.list().map(listed)
 )
+
+const listed = (terminal: Terminal): ListedTerminal => ({
+  ...terminal.state,
+  idleMs: Math.round(performance.now() - Math.max(terminal.lastUsedAt, terminal.lastOutputAt)),
+  cursor: terminal.output.end,
+  unreadBytes: terminal.output.end - terminal.delivered
+})
