@@ -273,6 +273,43 @@ describe("a host with a policy", () => {
     )
   )
 
+  it.live("does not read rules that are not UTF-8 to the last byte", () =>
+    withHost(
+      ({ host }) =>
+        Effect.gen(function* () {
+          expect(yield* host.call("save", { path: "a.txt" })).toMatchObject({
+            ok: false,
+            error: { code: "approval_denied", message: expect.stringContaining("it is not UTF-8") }
+          })
+        }),
+      {
+        documents: new Map([
+          [
+            "rules.json",
+            Buffer.concat([write('{"version":1,"rules":[{"id":"'), Buffer.of(0xff), write('","tool":"save"}]}')])
+          ]
+        ])
+      }
+    )
+  )
+
+  it.effect("does not bring back a rule that was over when the clock is set back", () =>
+    withHost(
+      ({ host, store, questions }) =>
+        Effect.gen(function* () {
+          yield* TestClock.setTime(1_000_000)
+          yield* store.add(Rule.parse({ id: "short", tool: "save", expires: new Date(1_500_000).toISOString() }))
+          expect((yield* host.call("save", { path: "a.txt" })).ok).toBe(true)
+          yield* TestClock.setTime(1_600_000)
+          expect((yield* host.call("save", { path: "b.txt" })).ok).toBe(false)
+          yield* TestClock.setTime(1_100_000)
+          expect((yield* host.call("save", { path: "c.txt" })).ok).toBe(false)
+          expect(questions).toHaveLength(2)
+        }),
+      { answer: () => ({ approved: false }) }
+    )
+  )
+
   it.live("lets a rule allow as often as it says, and no more, also at once", () =>
     withHost(
       ({ host, store, questions }) =>

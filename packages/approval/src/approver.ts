@@ -30,10 +30,14 @@ export const policyApprover = (
       const { root: workspace } = yield* Workspace
       const { mode = "ask", ask: alsoAsk = [], timeout = "5 minutes" } = options
 
+      // A clock that is set back does not bring back a rule that was over.
+      let latest = 0
+      const currentTime = Effect.map(Clock.currentTimeMillis, (now) => (latest = Math.max(latest, now)))
+
       const judge: Approver["Service"]["judge"] = Effect.fnUntraced(function* (request) {
         for (;;) {
           const rules = yield* store.current
-          const now = yield* Clock.currentTimeMillis
+          const now = yield* currentTime
           const verdict = decide(request, { rules, mode, alsoAsk, workspace, now })
           if (verdict.decision !== "allow" || verdict.rule === undefined || "unreadable" in rules) return verdict
           const rule = rules.rules.find(({ id }) => id === verdict.rule)

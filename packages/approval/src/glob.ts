@@ -13,6 +13,12 @@ export const pathGlob = (glob: string): ((path: string) => boolean) => {
   return (path) => matches(path) === "yes"
 }
 
+/** The directory that a glob spells out, everything it matches is below; empty where it begins with a wildcard. */
+export const directoryAbove = (glob: string): string => {
+  const [plain = ""] = /^[^*?[\]{}]*/.exec(glob) ?? []
+  return plain.slice(0, Math.max(plain.lastIndexOf("/"), 0))
+}
+
 /** A glob without directories: `*` stands for any text. */
 export const textGlob = (glob: string): ((text: string) => boolean) => {
   if (!glob.includes("*")) return (text) => text === glob

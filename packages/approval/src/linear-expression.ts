@@ -11,6 +11,28 @@ export class InvalidExpression extends Error {
 /** Whether something fits; `unknown` where finding out would take too long. */
 export type Fit = "yes" | "no" | "unknown"
 
+/** Whether all conditions hold: tried one after the other, as far as needed. */
+export const allFit = <A>(conditions: ReadonlyArray<(value: A) => Fit>, value: A): Fit => {
+  let fit: Fit = "yes"
+  for (const condition of conditions) {
+    const one = condition(value)
+    if (one === "no") return "no"
+    if (one === "unknown") fit = "unknown"
+  }
+  return fit
+}
+
+/** Whether any fits. */
+export const anyFits = <A>(values: Iterable<A>, test: (value: A) => Fit): Fit => {
+  let fit: Fit = "no"
+  for (const value of values) {
+    const one = test(value)
+    if (one === "yes") return "yes"
+    if (one === "unknown") fit = "unknown"
+  }
+  return fit
+}
+
 /** Tries a text, at the cost of a decision's {@link Effort}. */
 export type Test = (text: string, effort?: Effort) => Fit
 

@@ -88,6 +88,11 @@ describe("the policy", () => {
       { mode: "none", rules: [allow] },
       { decision: "allow", rule: "r1", reason: "rule r1 allows it" }
     ],
+    [
+      "a rule wants to be asked where the host never asks",
+      { mode: "none", rules: [allow, ask] },
+      { decision: "deny", rule: "r2", reason: "rule r2 wants to be asked, and this host never asks" }
+    ],
     ["ask beats allow", { rules: [allow, ask] }, { decision: "ask", rule: "r2", reason: "rule r2 wants to be asked" }],
     [
       "ask beats approving everything",

@@ -21,6 +21,13 @@ export interface PolicySettings {
  * wish holds; what can't be read is denied.
  */
 export const decide = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
+  const verdict = judge(request, settings)
+  return verdict.decision === "ask" && settings.mode === "none"
+    ? { ...verdict, decision: "deny", reason: `${verdict.reason}, and this host never asks` }
+    : verdict
+}
+
+const judge = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
   const { rules, mode } = settings
   if ("unreadable" in rules) {
     return { decision: "deny", reason: `the approval rules can't be read, so nothing is allowed: ${rules.unreadable}` }
@@ -39,7 +46,6 @@ export const decide = (request: ApprovalRequest, settings: PolicySettings): Verd
       return { decision: "allow", reason: `${request.call.dialect} does not ask before this` }
     }
     if (mode === "all") return { decision: "allow", reason: "this host approves everything" }
-    if (mode === "none") return { decision: "deny", reason: `${why(request)}, and this host never asks` }
     return { decision: "ask", reason: why(request) }
   } catch (cause) {
     return { decision: "deny", reason: `the call can't be judged: ${cause instanceof Error ? cause.message : "bug"}` }

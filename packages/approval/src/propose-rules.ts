@@ -50,10 +50,10 @@ const candidatesFor = (calls: ReadonlyArray<SimulatedCall>, workspace: string): 
 
 // From narrow to broad: what was touched itself, then its directory and those above it, but never the whole workspace.
 const generalised = (facts: SimulatedCall["request"]["facts"]): ReadonlyArray<TouchConditions> => {
-  const { writes, runs, fetches, types } = facts
+  const { reads, writes, runs, fetches, types } = facts
   if (types !== undefined) return []
   if (runs !== undefined) {
-    if (writes.length > 0 || fetches !== undefined) return []
+    if (writes.length > 0 || fetches !== undefined || reads.some(hasWildcards)) return []
     const { words } = readCommand(runs)
     if (
       words === undefined ||
@@ -64,20 +64,23 @@ const generalised = (facts: SimulatedCall["request"]["facts"]): ReadonlyArray<To
     }
     const [program = "", subcommand] = words
     const isSubcommand = subcommand !== undefined && /^[a-z][a-z0-9:-]*$/.test(subcommand)
+    const where = reads.every((path) => path === ".") ? {} : { reads: [...reads] }
     return [
-      { runs: words.join(" ") },
-      ...(isSubcommand && words.length > 2 ? [{ runs: `${program} ${subcommand} **` }] : [])
+      { runs: words.join(" "), ...where },
+      ...(isSubcommand && words.length > 2 ? [{ runs: `${program} ${subcommand} **`, ...where }] : [])
     ]
   }
   if (fetches !== undefined) {
     const host = URL.parse(fetches)?.host
     return host === undefined || host === "" || writes.length > 0 ? [] : [{ fetches: host }]
   }
-  if (writes.length === 0 || writes.some(({ path, isProtected }) => isProtected || /[*?[\]{}\\]/.test(path))) return []
+  if (writes.length === 0 || writes.some(({ path, isProtected }) => isProtected || hasWildcards(path))) return []
   const paths = [...new Set(writes.map(({ path }) => path))]
   const shared = sharedDirectories(paths)
   return [{ writes: paths }, ...shared.map((directory) => ({ writes: `${directory}/**` }))]
 }
+
+const hasWildcards = (path: string): boolean => /[*?[\]{}\\]/.test(path)
 
 const sharedDirectories = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first = "", ...others] = paths

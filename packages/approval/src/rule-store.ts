@@ -44,7 +44,7 @@ export const stateRules: Layer.Layer<RuleStore, never, StateFiles> = Layer.effec
       const content = yield* files.read(document)
       const rules = yield* content === undefined
         ? Effect.succeed(noRules)
-        : withCompiler(({ parseRules }) => parseRules(new TextDecoder().decode(content)))
+        : withCompiler(({ parseRules }) => parseRules(textOf(content)))
       known = { version, rules }
       return rules
     }).pipe(Effect.mapError(unreadable))
@@ -87,6 +87,15 @@ export const stateRules: Layer.Layer<RuleStore, never, StateFiles> = Layer.effec
     }
   })
 )
+
+// A text that is not quite what was stored could be other rules.
+const textOf = (content: Uint8Array): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(content)
+  } catch (cause) {
+    throw new RulesUnreadable("it is not UTF-8", { cause })
+  }
+}
 
 // Loaded when there are rules: a host without any starts without the expression engine and the command parser.
 const withCompiler = <A>(use: (compiler: typeof Compiler) => A): Effect.Effect<A, RulesUnreadable> =>

@@ -1,15 +1,16 @@
 import { createHash } from "node:crypto"
+import { posix } from "node:path"
 
 import { type ApprovalRequest, isProtectedPath } from "@haft/core"
 
 import { argumentPattern, markQuotes, type PatternSubject } from "./argument-pattern.ts"
 import { Effort } from "./effort.ts"
 import { pathGlob } from "./glob.ts"
-import { type Fit, linearExpression, linearSearch, type Test } from "./linear-expression.ts"
+import { allFit, anyFits, type Fit, linearExpression, linearSearch, type Test } from "./linear-expression.ts"
 import { type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
 import { type FieldCondition, type Rule, type RuleExample, RuleFile, rulesVersion } from "./rule.ts"
 import { type ReadCommand, readCommand } from "./shell-words.ts"
-import { jsonPieces, stableJson } from "./stable-json.ts"
+import { isSameData, jsonPieces } from "./stable-json.ts"
 import { touchMatcher } from "./touch-conditions.ts"
 
 /** A call as rules see it. What is costly is worked out once, and only when a rule needs it. */
@@ -136,16 +137,19 @@ const compile = (rule: Rule): CompiledRule => {
   const conditions: Array<Condition> = []
   const names: Array<string> = []
   if (rule.exactly !== undefined) {
-    const exact = stableJson(rule.exactly)
-    conditions.push(({ json }) => (json() === exact ? "yes" : "no"))
-    names.push(...textsIn(rule.exactly))
+    const { exactly } = rule
+    conditions.push(({ input, pieces }) => {
+      pieces() // throws what no JSON can say
+      return isSameData(input, exactly) ? "yes" : "no"
+    })
+    names.push(...textsIn(exactly))
   }
   if (rule.exactlySha256 !== undefined) {
     const { exactlySha256 } = rule
     conditions.push(({ sha256 }) => (sha256() === exactlySha256 ? "yes" : "no"))
   }
   for (const [field, condition] of Object.entries(rule.fields ?? {})) {
-    conditions.push(fieldMatcher(field, condition))
+    conditions.push(isAllowing ? fieldMatcher(field, condition) : fieldFinder(field, condition))
     if ("equals" in condition) names.push(...textsIn(condition.equals))
     if ("glob" in condition) names.push(condition.glob)
   }
@@ -169,7 +173,7 @@ const compile = (rule: Rule): CompiledRule => {
   return {
     rule,
     names,
-    fits: (subject) => allOf(conditions, subject),
+    fits: (subject) => allFit(conditions, subject),
     isInForce: ({ workspace, dialect, now }) =>
       rule.enabled &&
       now < expires &&
@@ -179,26 +183,10 @@ const compile = (rule: Rule): CompiledRule => {
   }
 }
 
-const allOf = (conditions: ReadonlyArray<Condition>, subject: Subject): Fit => {
-  let fit: Fit = "yes"
-  for (const condition of conditions) {
-    const one = condition(subject)
-    if (one === "no") return "no"
-    if (one === "unknown") fit = "unknown"
-  }
-  return fit
-}
-
 const fieldMatcher = (field: string, condition: FieldCondition): Condition => {
   if ("equals" in condition) {
-    const expected = stableJson(condition.equals)
-    return ({ input }) => {
-      const value = fieldOf(input, field)
-      if (value === undefined) return "no"
-      // Two strings are compared as they are: the usual case, and possibly long.
-      if (typeof value === "string") return value === condition.equals ? "yes" : "no"
-      return stableJson(value) === expected ? "yes" : "no"
-    }
+    const { equals } = condition
+    return ({ input }) => (isSameData(fieldOf(input, field), equals) ? "yes" : "no")
   }
   const test = "glob" in condition ? globTest(condition.glob) : linearExpression(condition.expression)
   return ({ input, effort }) => {
@@ -211,6 +199,22 @@ const fieldMatcher = (field: string, condition: FieldCondition): Condition => {
 const globTest = (glob: string): Test => {
   const test = pathGlob(glob)
   return (text) => (!/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text) && test(text) ? "yes" : "no")
+}
+
+/** For rules that ask or deny: one text of a list is enough, and a path is found however it is spelled. */
+const fieldFinder = (field: string, condition: FieldCondition): Condition => {
+  if ("equals" in condition) return fieldMatcher(field, condition)
+  const textsOf = (input: unknown) => [fieldOf(input, field)].flat().filter((value) => typeof value === "string")
+  if ("expression" in condition) {
+    const test = linearExpression(condition.expression)
+    return ({ input, effort }) => anyFits(textsOf(input), (text) => test(text, effort))
+  }
+  const test = pathGlob(condition.glob)
+  return ({ input, workspace }) =>
+    anyFits(textsOf(input), (text) => {
+      const plain = posix.normalize(text.replaceAll("\\", "/"))
+      return [text, plain, posix.relative(workspace, posix.resolve(workspace, plain))].some(test) ? "yes" : "no"
+    })
 }
 
 const fieldOf = (input: unknown, field: string): unknown => {
@@ -259,11 +263,27 @@ const fitsExample = ({ rule, fits }: CompiledRule, example: RuleExample): Fit =>
   )
 
 const parseJson = (content: string): unknown => {
+  let parsed: unknown
   try {
-    return JSON.parse(content)
+    parsed = JSON.parse(content)
   } catch (cause) {
     throw new RulesUnreadable("it is not JSON", { cause })
   }
+  // JSON.parse keeps the last of two fields with one name, and a person may have read the first.
+  if (keysWritten(content) !== keysIn(parsed)) throw new RulesUnreadable("it has the same field twice in one object")
+  return parsed
+}
+
+const keysWritten = (json: string): number => {
+  let count = 0
+  for (const [, colon] of json.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/gs)) if (colon !== undefined) count += 1
+  return count
+}
+
+const keysIn = (value: unknown): number => {
+  if (typeof value !== "object" || value === null) return 0
+  const inside = Object.values(value).reduce<number>((count, inner) => count + keysIn(inner), 0)
+  return Array.isArray(value) ? inside : inside + Object.keys(value).length
 }
 
 const once = <A>(make: () => A): (() => A) => {

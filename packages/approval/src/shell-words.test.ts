@@ -63,6 +63,8 @@ describe("readCommand", () => {
     "echo a\u0000b",
     "echo \u202Etxt.exe",
     "echo \u001B[2J",
+    "npm\u3000test",
+    "npm test\u00A0x",
     "echo 'a;b'"
   ])("takes %j as opaque", (line) => {
     const { words, opaque } = readCommand(line)
@@ -96,6 +98,20 @@ describe("runsOthers", () => {
     ["eval ls", "wrapper"],
     [". ./x", "wrapper"],
     ["npx x", "interpreter"],
+    ["git -c alias.x=!sh x", "wrapper"],
+    ["git rebase --exec ls", "wrapper"],
+    ["git bisect run ls", "wrapper"],
+    ["npm exec x", "wrapper"],
+    ["npm --silent exec x", "wrapper"],
+    ["pnpm dlx x", "wrapper"],
+    ["uv run x", "wrapper"],
+    ["uv --project a run x", "wrapper"],
+    ["go run x", "wrapper"],
+    ["tar --to-command=sh -xf a", "wrapper"],
+    ["/lib64/ld-linux-x86-64.so.2 x", "wrapper"],
+    ["npm run x", undefined],
+    ["npm run exec", undefined],
+    ["go test", undefined],
     ["npm test", undefined],
     ["git status", undefined],
     ["", undefined]

@@ -13,15 +13,20 @@ export interface ReadCommand {
 // A second opinion, independent of the parser: what could join, redirect, group or substitute is never simple,
 // even inside quotes, because the shell that runs it may read quotes differently.
 const joining = /[;&|<>$(){}`\n\r]/
-const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+// A space that is not the plain one separates words for some shells and not for others.
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u
 
 // Beyond these a command is not worth understanding, and understanding it could take long.
 const longestLine = 8192
 const deepestNesting = 40
+const mostOpenings = 256
 
 /** Reads a command line with a parser for Bash. Anything it is not sure about is opaque. */
 export const readCommand = (line: string): ReadCommand => {
   if (line.length > longestLine) return { opaque: "it is too long to be read", inside: [] }
+  if ((line.match(/[({[`$<]/g)?.length ?? 0) > mostOpenings) {
+    return { opaque: "it is too tangled to be read", inside: [] }
+  }
   const script = parse(line)
   const inside = commandsIn(script)
   if (script.errors !== undefined && script.errors.length > 0)
@@ -42,21 +47,60 @@ export const readCommand = (line: string): ReadCommand => {
 
 const programs: Readonly<Record<string, string>> = {
   interpreter:
-    "sh bash dash zsh ksh fish csh tcsh busybox node nodejs deno bun python python2 python3 pypy perl ruby irb php lua luajit tclsh Rscript R julia guile awk gawk mawk sed ed ex vi vim nvim emacs osascript pwsh powershell cmd java jshell scala groovy erl iex elixir ghci sqlite3 psql mysql gdb lldb m4 make gmake ninja just npx pnpx bunx tsx ts-node uvx pipx",
+    "sh ash bash rbash dash zsh ksh mksh fish csh tcsh nu xonsh elvish busybox toybox node nodejs deno bun python ipython pypy perl ruby irb php lua luajit tclsh wish Rscript R julia octave guile racket sbcl clisp ocaml awk gawk mawk nawk sed ed ex vi vim view vimdiff nvim emacs emacsclient nano osascript pwsh powershell cmd wscript cscript mshta rundll32 java jshell scala groovy kotlin swift erl iex elixir ghci runghc runhaskell sqlite3 psql mysql mongo mongosh gdb lldb m4 bc dc less more man make gmake cmake ninja meson just task rake gradle gradlew ant mvn mvnw scons bazel npx pnpx bunx tsx ts-node uvx pipx nodemon",
   wrapper:
-    "sudo doas su runuser pkexec env xargs parallel find fd timeout nice ionice nohup setsid stdbuf time watch strace ltrace script expect unbuffer chroot unshare nsenter bwrap firejail docker podman kubectl ssh rsync scp tmux screen at batch crontab systemd-run flock chrt taskset command builtin exec eval source . trap alias start-stop-daemon git-shell entr"
+    "sudo sudoedit doas su runuser pkexec gosu su-exec sg newgrp setpriv capsh env cross-env dotenv xargs parallel find fd fdfind timeout nice ionice renice nohup setsid setarch linux32 linux64 i386 numactl prlimit cpulimit choom stdbuf time watch chronic hyperfine strace ltrace perf valgrind script expect unbuffer rlwrap chroot unshare nsenter proot fakeroot fakechroot faketime bwrap firejail toolbox distrobox flatpak snap docker podman nerdctl buildah lxc machinectl kubectl oc vagrant wsl ssh sshpass mosh rsync scp sftp telnet nc ncat netcat socat tmux screen at batch crontab systemd-run start-stop-daemon daemonize flock chrt taskset dbus-run-session xvfb-run ssh-agent ld.so command builtin exec eval source . trap alias enable hash complete bind mapfile readarray coproc git-shell entr concurrently pm2 forever xdg-open open"
 }
 
 const kinds = new Map(
-  Object.entries(programs).flatMap(([kind, names]) => names.split(" ").map((name) => [name, kind] as const))
+  Object.entries(programs).flatMap(([kind, names]) => names.split(" ").map((name) => [name.toLowerCase(), kind]))
 )
+
+// Programs that run what their arguments say when their subcommand is one of these.
+const subcommands: ReadonlyMap<string, RegExp> = new Map([
+  ["npm", /^(?:exec|x|explore|init|innit|create|config|c|set)$/],
+  ["pnpm", /^(?:exec|dlx|create|config|c)$/],
+  ["yarn", /^(?:exec|dlx|node|create|config)$/],
+  ["go", /^(?:run|generate|tool)$/],
+  ["dotnet", /^(?:exec|script|fsi|tool)$/],
+  ["gh", /^(?:alias|extension|ext)$/],
+  [
+    "git",
+    /^(?:bisect|rebase|submodule|filter-branch|difftool|mergetool|grep|config|hook|daemon|for-each-repo|send-email|upload-pack|receive-pack)$/
+  ],
+  ...managers("uv poetry pipenv pdm rye hatch pixi conda mamba bundle rbenv pyenv nodenv rustup nvm fnm volta"),
+  ...managers("mise asdf direnv devbox nix corepack")
+])
+
+function managers(names: string): ReadonlyArray<readonly [string, RegExp]> {
+  return names.split(" ").map((name) => [name, /^(?:run|exec|x|shell|develop|tool)$/])
+}
+
+// Options of many programs whose value is a command.
+const runningOption =
+  /^(?:-(?:exec|execdir|ok|okdir)$|--?(?:exec|execute|eval|command|to-command|checkpoint-action|use-compress-program|compress-program|info-script|new-volume-script|rsh|upload-pack|receive-pack|exec-path|config-env|pager|editor|ext-diff|open-files-in-pager|unzip-command|wrapper|script-shell|node-options|require|import|loader)(?:=|$))/
 
 /** `interpreter` or `wrapper` for a program that runs what its arguments say; undefined for others. */
 export const runsOthers = (words: ReadonlyArray<string>): string | undefined => {
-  const name = (words[0] ?? "").split(/[/\\]/).at(-1)?.toLowerCase() ?? ""
-  const bare = name.replace(/\.(?:exe|cmd|bat|com|ps1)$/, "")
-  return kinds.get(bare) ?? kinds.get(bare.replace(/[\d.]+$/, ""))
+  const bare = programOf(words)
+    .toLowerCase()
+    .replace(/\.(?:exe|cmd|bat|com|ps1)$/, "")
+  const unversioned = bare.replace(/[-_]?[\d.]+$/, "")
+  const kind = kinds.get(bare) ?? kinds.get(unversioned)
+  if (kind !== undefined) return kind
+  if (/^ld-.*\.so/.test(bare)) return "wrapper"
+  const rest = words.slice(1)
+  if (rest.some((word) => runningOption.test(word))) return "wrapper"
+  const runs = subcommands.get(unversioned)
+  if (runs === undefined) return undefined
+  // An option before the subcommand may take a value, which then looks like one, or set what runs, as `git -c` does.
+  const place = rest.findIndex((word) => !word.startsWith("-"))
+  const isRunning = place >= 0 && rest.slice(place, place === 0 ? 1 : place + 2).some((word) => runs.test(word))
+  return isRunning || (bare === "git" && place > 0) ? "wrapper" : undefined
 }
+
+/** The program's name without its directory. */
+export const programOf = ([name = ""]: ReadonlyArray<string>): string => name.split(/[/\\]/).at(-1) ?? ""
 
 const commandsIn = (script: Script): ReadonlyArray<ReadonlyArray<string>> => {
   const found: Array<ReadonlyArray<string>> = []

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import type { JournalEvent } from "@haft/core"
+import type { JournalEvent, RecordedCall } from "@haft/core"
 
 import { compileRules, Rule, simulate, type SimulationOptions } from "./index.ts"
 
@@ -97,7 +97,7 @@ describe("trying rules on a recorded run", () => {
     const events = record({ ...writes("a"), params: { path: "a" } })
     const rule = { exactly: { path: "a", content: "" } }
     expect(tried(events, [rule]).counts.allow).toBe(0)
-    const decode = (_tool: string, params: unknown) => ({ ...(params as object), content: "" })
+    const decode = ({ params }: RecordedCall) => ({ ...(params as object), content: "" })
     expect(tried(events, [rule], { decode }).counts.allow).toBe(1)
   })
 

@@ -14,7 +14,7 @@ export interface SimulationOptions {
   /** The time rules are tried at; the call's own when absent. */
   readonly now?: number
   /** Decodes recorded arguments as the host would; the record has them as the caller sent them. */
-  readonly decode?: (tool: string, params: unknown) => Readonly<Record<string, unknown>> | undefined
+  readonly decode?: (call: RecordedCall) => Readonly<Record<string, unknown>> | undefined
 }
 
 /** One recorded call under the rules that are tried. */
@@ -60,7 +60,8 @@ export const simulate = (events: Iterable<JournalEvent>, options: SimulationOpti
 
 const simulateCall = (call: RecordedCall, options: SimulationOptions): ReadonlyArray<SimulatedCall> => {
   const { approval, touches } = call
-  const input = options.decode?.(call.tool, call.params) ?? call.params
+  // What was touched is what the edited arguments touched.
+  const input = options.decode?.(call) ?? call.editedParams ?? call.params
   if (approval === undefined || touches === undefined || !isObject(input)) return []
   const facts = factsOf(touches)
   const { requestId: id, step, tool, dialect, startedAt } = call

@@ -78,6 +78,25 @@ const escaped = (text: string): string =>
     .slice(1, -1)
     .replaceAll(reservedCharacter, String.raw`\udbff\udfff`)
 
+/** Whether two values are the same data. The order of keys, which is the caller's to choose, makes no difference. */
+export const isSameData = (one: unknown, other: unknown): boolean => {
+  if (typeof one !== "object" || one === null || typeof other !== "object" || other === null) return one === other
+  if (Array.isArray(one) || Array.isArray(other)) {
+    return (
+      Array.isArray(one) &&
+      Array.isArray(other) &&
+      one.length === other.length &&
+      other.every((item, place) => isSameData(one[place], item))
+    )
+  }
+  if (!isPlainObject(one) || !isPlainObject(other)) throw new UnreadableValue("the arguments are not JSON")
+  for (const key in other) {
+    if (other[key] !== undefined && !(Object.hasOwn(one, key) && isSameData(one[key], other[key]))) return false
+  }
+  for (const key in one) if (one[key] !== undefined && !Object.hasOwn(other, key)) return false
+  return true
+}
+
 const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> => {
   if (typeof value !== "object" || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)

@@ -1,9 +1,9 @@
 import type { Facts } from "@haft/core"
 
-import { pathGlob, textGlob } from "./glob.ts"
-import { type Fit, InvalidExpression } from "./linear-expression.ts"
+import { directoryAbove, pathGlob, textGlob } from "./glob.ts"
+import { allFit, anyFits, type Fit, InvalidExpression } from "./linear-expression.ts"
 import type { TouchConditions } from "./rule.ts"
-import type { ReadCommand } from "./shell-words.ts"
+import { programOf, type ReadCommand, runsOthers } from "./shell-words.ts"
 
 export interface Touched {
   readonly facts: Facts
@@ -14,92 +14,144 @@ export interface Touched {
 export interface TouchMatcher {
   /** For rules that allow: everything that is written, fetched, run and typed is covered. */
   readonly covers: (touched: Touched) => Fit
-  /** For rules that ask or deny: something of every kind that is named is hit. */
+  /** For rules that ask or deny: something of every kind that is named is hit, or may be. */
   readonly hits: (touched: Touched) => Fit
 }
 
 export const touchMatcher = (conditions: TouchConditions): TouchMatcher => {
-  const reads = anyOf(conditions.reads, pathGlob)
-  const writes = anyOf(conditions.writes, pathGlob)
-  const fetches = anyOf(conditions.fetches, urlCondition)
-  const runs = anyOf(conditions.runs, commandCondition)
+  const reads = compiled(conditions.reads, pathCondition)
+  const writes = compiled(conditions.writes, pathCondition)
+  const fetches = compiled(conditions.fetches, urlCondition)
+  const runs = compiled(conditions.runs, commandCondition)
+  const hitting: ReadonlyArray<TouchMatcher["hits"]> = [
+    ({ facts }) => reads?.hits(facts.reads) ?? "yes",
+    ({ facts }) => writes?.hits(pathsOf(facts)) ?? "yes",
+    ({ facts }) => fetches?.hits(facts.fetches === undefined ? [] : [urlOf(facts.fetches)]) ?? "yes",
+    ({ facts, command }) =>
+      runs === undefined ? "yes" : facts.runs === undefined ? "no" : hitsCommand(runs, command())
+  ]
   return {
     covers: ({ facts, command }) => {
+      const { fetches: fetched, runs: line } = facts
       if (facts.types !== undefined) return "no"
-      if (reads !== undefined && !(facts.reads.length > 0 && facts.reads.every(reads))) return "no"
       // A rule that speaks of touches speaks of all that do something: what it does not name, it does not allow.
-      if (
-        !isCovered(
-          writes,
-          facts.writes.map(({ path }) => path)
-        )
-      )
-        return "no"
-      if (!isCovered(fetches, listed(urlOf(facts.fetches)))) return "no"
-      return isCovered(runs, listed(facts.runs === undefined ? undefined : command().words)) ? "yes" : "no"
+      const isCovered =
+        (reads === undefined
+          ? runs === undefined || facts.reads.every((path) => path === ".")
+          : facts.reads.length > 0 && coversAll(reads, facts.reads)) &&
+        coversAll(writes, pathsOf(facts)) &&
+        coversAll(fetches, fetched === undefined ? [] : [urlOf(fetched)]) &&
+        coversAll(runs, line === undefined ? [] : [command().words])
+      return isCovered ? "yes" : "no"
     },
-    hits: ({ facts, command }) => {
-      if (reads !== undefined && !facts.reads.some(reads)) return "no"
-      if (writes !== undefined && !facts.writes.some(({ path }) => writes(path))) return "no"
-      if (fetches !== undefined && facts.fetches === undefined) return "no"
-      if (runs !== undefined && facts.runs === undefined) return "no"
-      const url = urlOf(facts.fetches)
-      if (fetches !== undefined && url !== undefined && !fetches(url)) return "no"
-      const isSure = fetches === undefined || url !== undefined
-      if (runs === undefined) return isSure ? "yes" : "unknown"
-      if (command().inside.some(runs)) return isSure ? "yes" : "unknown"
-      return command().words === undefined ? "unknown" : "no"
+    hits: (touched) => allFit(hitting, touched)
+  }
+}
+
+/** One thing that a rule names. What can't be read is undefined: nothing covers it, and anything may hit it. */
+interface Condition<A> {
+  readonly covers: (value: A) => boolean
+  readonly hits: (value: A) => Fit
+}
+
+interface Conditions<A> {
+  readonly covers: (value: A) => boolean
+  readonly hits: (values: ReadonlyArray<A | undefined>) => Fit
+}
+
+const compiled = <A>(
+  given: string | ReadonlyArray<string> | undefined,
+  compile: (condition: string) => Condition<A>
+): Conditions<A> | undefined => {
+  if (given === undefined) return undefined
+  const conditions = [given].flat().map(compile)
+  return {
+    covers: (value) => conditions.some(({ covers }) => covers(value)),
+    hits: (values) =>
+      anyFits(values, (value) => (value === undefined ? "unknown" : anyFits(conditions, ({ hits }) => hits(value))))
+  }
+}
+
+const coversAll = <A>(conditions: Conditions<A> | undefined, values: ReadonlyArray<A | undefined>): boolean =>
+  conditions === undefined
+    ? values.length === 0
+    : values.length > 0 && values.every((value) => value !== undefined && conditions.covers(value))
+
+const pathsOf = ({ writes }: Facts): ReadonlyArray<string> => writes.map(({ path }) => path)
+
+// Who searches, moves or deletes a directory does so to what is in it.
+const pathCondition = (glob: string): Condition<string> => {
+  const covers = pathGlob(glob)
+  const directory = directoryAbove(glob)
+  const isAll = glob === `${directory}/**`
+  return {
+    covers,
+    hits: (path) => {
+      if (covers(path) || (isAll && path === directory)) return "yes"
+      return path === "." || path === directory || directory.startsWith(`${path}/`) ? "unknown" : "no"
     }
   }
 }
 
-const anyOf = <A>(
-  conditions: string | ReadonlyArray<string> | undefined,
-  compile: (condition: string) => (value: A) => boolean
-): ((value: A) => boolean) | undefined => {
-  if (conditions === undefined) return undefined
-  const tests = [conditions].flat().map(compile)
-  return (value) => tests.some((test) => test(value))
-}
-
-const isCovered = <A>(test: ((value: A) => boolean) | undefined, values: ReadonlyArray<A>): boolean =>
-  test === undefined ? values.length === 0 : values.length > 0 && values.every(test)
-
-const listed = <A>(value: A | undefined): ReadonlyArray<A> => (value === undefined ? [] : [value])
-
-const urlOf = (text: string | undefined): URL | undefined => {
-  if (text === undefined) return undefined
+const urlOf = (text: string): URL | undefined => {
   const url = URL.parse(text)
   return url !== null && url.username === "" && url.password === "" ? url : undefined
 }
 
 // `example.com`, `*.example.com`, `example.com:8080`, `https://example.com/v1/**`
-const urlCondition = (condition: string): ((url: URL) => boolean) => {
-  const parts = /^(?:(?<scheme>https?):\/\/)?(?<host>[^/:]+|\[[^\]]+\])(?::(?<port>\d+))?(?<path>\/.*)?$/.exec(
-    condition
-  )
-  const { scheme, host = "", port = "", path } = parts?.groups ?? {}
-  if (parts === null || !/^(?:\*\.)?[^*]+$/.test(host)) {
+const urlCondition = (condition: string): Condition<URL> => {
+  const parts =
+    /^(?:(?<scheme>https?):\/\/)?(?<below>\*\.)?(?<host>[^/:*]+|\[[^\]]+\])(?::(?<port>\d+))?(?<path>\/.*)?$/.exec(
+      condition
+    )
+  const { scheme, below, host = "", port, path } = parts?.groups ?? {}
+  // Read as the URL will be: in another script, in other digits, with a dot at the end.
+  const read = parts === null ? null : URL.parse(`http://${host}`)
+  if (read === null || read.hostname === "" || /[@?#\\\s]/.test(host)) {
     throw new InvalidExpression(`${condition} is neither a host nor a URL; * stands for whole labels at the front`)
   }
-  const name = host.toLowerCase()
-  const fitsPath = path === undefined ? undefined : pathGlob(path)
-  return (url) =>
+  const name = hostOf(read)
+  const isHost = (url: URL): boolean =>
     (scheme === undefined ? /^https?:$/.test(url.protocol) : url.protocol === `${scheme}:`) &&
-    (name.startsWith("*.") ? url.hostname.endsWith(name.slice(1)) : url.hostname === name) &&
-    url.port === port &&
-    (fitsPath === undefined || fitsPath(url.pathname + url.search))
+    (below === undefined ? hostOf(url) === name : hostOf(url).endsWith(`.${name}`)) &&
+    (port === undefined || portOf(url) === Number(port))
+  const fitsPath = path === undefined ? undefined : pathGlob(path)
+  return {
+    covers: (url) =>
+      isHost(url) &&
+      (port !== undefined || url.port === "") &&
+      (fitsPath === undefined || (!/%(?:2f|5c)/i.test(url.pathname) && fitsPath(url.pathname + url.search))),
+    hits: (url) => {
+      if (!isHost(url)) return "no"
+      if (fitsPath === undefined || fitsPath(url.pathname + url.search) || fitsPath(url.pathname)) return "yes"
+      // There are many ways to write the same path, and only the server knows which it takes.
+      return /%|\/\/|;/.test(url.pathname) ? "unknown" : "no"
+    }
+  }
 }
 
+const hostOf = ({ hostname }: URL): string => hostname.replace(/\.$/, "")
+
+const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
+
 // `npm test`, `git diff **`, `eslint src/*.ts`
-const commandCondition = (condition: string): ((words: ReadonlyArray<string>) => boolean) => {
+const commandCondition = (condition: string): Condition<ReadonlyArray<string>> => {
   const expected = condition.trim().split(/\s+/)
   const isOpen = expected.at(-1) === "**"
   const tests = (isOpen ? expected.slice(0, -1) : expected).map(textGlob)
-  if (/^$|\*/.test(expected[0] ?? "")) {
-    throw new InvalidExpression(`${condition} must begin with a program's name, without *`)
-  }
-  return (words) =>
+  const [program = ""] = expected
+  if (/^$|\*/.test(program)) throw new InvalidExpression(`${condition} must begin with a program's name, without *`)
+  const covers = (words: ReadonlyArray<string>): boolean =>
     (isOpen ? words.length >= tests.length : words.length === tests.length) &&
     tests.every((test, place) => test(words[place] ?? ""))
+  return {
+    covers,
+    // To forbid `rm` is to forbid `/bin/rm`.
+    hits: (words) => (covers(words) || covers([programOf(words), ...words.slice(1)]) ? "yes" : "no")
+  }
+}
+
+const hitsCommand = (runs: Conditions<ReadonlyArray<string>>, { words, inside }: ReadCommand): Fit => {
+  if (runs.hits(inside) === "yes") return "yes"
+  return words === undefined || inside.some((command) => runsOthers(command) !== undefined) ? "unknown" : "no"
 }

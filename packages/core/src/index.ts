@@ -104,6 +104,6 @@ export {
   type ToolErrorOptions,
   withMessage
 } from "./tool-error.ts"
-export { type Facts, isProtectedPath, type Risk, type Touches, type WrittenPath } from "./touches.ts"
+export { type Facts, isProtectedPath, type Risk, type Touches, withVariables, type WrittenPath } from "./touches.ts"
 export { visibleLines, visibleText } from "./visible-text.ts"
 export { coreVersion } from "./version.ts"

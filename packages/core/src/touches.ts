@@ -31,6 +31,13 @@ export interface WrittenPath {
   readonly isProtected: boolean
 }
 
+/**
+ * A command line as touches have it when variables are set for it. The values stand in the arguments, and may be
+ * secrets; that there are any is what a policy has to know, because a program may do something else under them.
+ */
+export const withVariables = (command: string, variables: Readonly<Record<string, string>>): string =>
+  [...Object.keys(variables).map((name) => `${/^[A-Za-z_]\w*$/.test(name) ? name : "_"}=…`), command].join(" ")
+
 const protectedPaths = [
   ".git",
   ".gitmodules",

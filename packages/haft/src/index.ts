@@ -22,7 +22,8 @@ export {
   printEvent,
   type ReplayedCall,
   toolError,
-  use
+  use,
+  visibleText
 } from "@haft/core"
 export {
   type ApprovalMode,

@@ -19,7 +19,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { ConfigError, type HaftConfig } from "./config.ts"
-import { type DialectName, dialectNames, dialectOf } from "./dialects.ts"
+import { dialectNamed } from "./dialects.ts"
 import { readRun, runFile, runsOf } from "./record.ts"
 import { hostOn, rootOf, standardServices, stateOf } from "./standard-host.ts"
 
@@ -82,7 +82,7 @@ const replayOn = Effect.fnUntraced(function* (
   const workspace = Context.get(services, Workspace)
   const hosts: Array<Host["Service"]> = []
   for (const dialect of new Set(calls.map((call) => call.dialect))) {
-    const spoken = dialectNamed(config, dialect)
+    const spoken = dialectNamed(dialect, config.dialect)
     if (spoken === undefined) continue
     const built = yield* Layer.build(hostOn(config, spoken).pipe(Layer.provide(Layer.succeedContext(services))))
     hosts.push(Context.get(built, Host))
@@ -108,11 +108,6 @@ const takeBack = Effect.fnUntraced(function* (workspace: WorkspaceService, runs:
   }
   return undefined
 })
-
-const dialectNamed = (config: HaftConfig, name: string) => {
-  if (typeof config.dialect === "object" && config.dialect.name === name) return config.dialect
-  return (dialectNames as ReadonlyArray<string>).includes(name) ? dialectOf(name as DialectName) : undefined
-}
 
 /** Calls that do something outside of the copy: to the network, to other systems, or by commands that nothing holds. */
 const beyondTheCopy =

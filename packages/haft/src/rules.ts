@@ -9,11 +9,13 @@ import {
   stateRules,
   Rule as RuleShape
 } from "@haft/approval"
+import { type RecordedCall, recordedCalls } from "@haft/core"
 import { fileState, readNamedFile } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { ConfigError, type HaftConfig } from "./config.ts"
+import { dialectNamed } from "./dialects.ts"
 import { openHost } from "./promise.ts"
 import { readRun } from "./record.ts"
 import { rootOf, stateOf } from "./standard-host.ts"
@@ -61,20 +63,25 @@ export const openRules = async (config: HaftConfig = {}): Promise<Rules> => {
     test: async ({ proposed, ...record }) => {
       const events = await readRun(config, record)
       const rules = proposed === undefined ? await current() : await proposedIn(proposed)
-      await using host = await openHost(config)
-      const decoded = new Map<string, Readonly<Record<string, unknown>> | undefined>()
-      const key = (tool: string, params: unknown): string => JSON.stringify([tool, params])
-      for (const { type, tool, params } of events) {
-        if (type !== "tool_call_started" || typeof tool !== "string") continue
-        decoded.set(key(tool, params), await host.decode(tool, params).catch(() => undefined))
-      }
-      return simulate(events, {
-        rules,
-        workspace: rootOf(config),
-        decode: (tool, params) => decoded.get(key(tool, params))
-      })
+      const decoded = await decodedCalls(config, recordedCalls(events))
+      return simulate(events, { rules, workspace: rootOf(config), decode: ({ step }) => decoded.get(step) })
     }
   }
+}
+
+/** The arguments of calls as their tools got them, by step. Those of tools that are not here stay as they were sent. */
+const decodedCalls = async (config: HaftConfig, calls: ReadonlyArray<RecordedCall>) => {
+  const decoded = new Map<number, Readonly<Record<string, unknown>>>()
+  for (const [dialect, own] of Map.groupBy(calls, (call) => call.dialect)) {
+    const spoken = dialectNamed(dialect, config.dialect)
+    if (spoken === undefined) continue
+    await using host = await openHost({ ...config, dialect: spoken })
+    for (const { step, tool, editedParams, params } of own) {
+      const input = await host.decode(tool, editedParams ?? params).catch(() => undefined)
+      if (input !== undefined) decoded.set(step, input)
+    }
+  }
+  return decoded
 }
 
 const checked = (written: unknown): Rule => {

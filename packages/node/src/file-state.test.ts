@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -36,6 +36,24 @@ describe("fileState", () => {
         yield* state.remove("cache/one")
         yield* state.remove("cache/one")
         expect(yield* state.read("cache/one")).toBe(undefined)
+      })
+    )
+  )
+
+  it.live("does not read what is no document: a pipe, a directory, more than any document has", () =>
+    withState((state, directory) =>
+      Effect.gen(function* () {
+        spawnSync("mkfifo", [join(directory, "pipe")])
+        mkdirSync(join(directory, "directory"))
+        writeFileSync(join(directory, "large"), "")
+        truncateSync(join(directory, "large"), 2 ** 30)
+        const problems = []
+        for (const name of ["pipe", "directory", "large"]) problems.push((yield* Effect.flip(state.read(name))).message)
+        expect(problems).toEqual([
+          expect.stringContaining("it is not a file"),
+          expect.stringContaining("it is not a file"),
+          expect.stringContaining("it has more than 67108864 bytes")
+        ])
       })
     )
   )

@@ -53,8 +53,14 @@ const stateIn = (directory: string): StateFilesService => {
   }
 }
 
+/** More than any document has; reading more would stop the host for as long. */
+const mostBytes = 64 * 2 ** 20
+
 const contentOf = (path: string): Uint8Array | undefined => {
   try {
+    const info = statSync(path)
+    if (!info.isFile()) throw new Error("it is not a file")
+    if (info.size > mostBytes) throw new Error(`it has more than ${mostBytes} bytes`)
     return readFileSync(path)
   } catch (cause) {
     if (hasCode(cause, "ENOENT")) return undefined

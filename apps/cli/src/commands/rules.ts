@@ -40,7 +40,10 @@ const actions: Readonly<Record<string, Action>> = {
     const list = await store.list()
     if (given.has("json")) printJson(list)
     else if (list.length === 0) print("No rules. What the contract asks about is asked.")
-    else print(table([["RULE", "DECISION", "TOOL", "WHERE"], ...list.map(row)]))
+    else {
+      const { visibleText } = await import("haft")
+      print(table([["RULE", "DECISION", "TOOL", "WHERE"], ...list.map((rule) => row(rule).map(visibleText))]))
+    }
     return 0
   },
   add: async (store, rest, given) => {
@@ -68,7 +71,7 @@ const actions: Readonly<Record<string, Action>> = {
       ...(proposed !== undefined && { proposed })
     })
     if (given.has("json")) printJson(simulation)
-    else printSimulation(simulation)
+    else await printSimulation(simulation)
     return 0
   }
 }
@@ -84,19 +87,40 @@ const byId = async (
   return 0
 }
 
-const row = ({ id, decision, tool, enabled, expires, pattern, fields, touches, exactly }: Rule): Array<string> => {
-  const where = pattern ?? JSON.stringify(touches ?? fields ?? exactly ?? {})
-  const state = [...(enabled ? [] : ["disabled"]), ...(expires === undefined ? [] : [`until ${expires}`])]
-  return [id, decision, tool, [where, ...state].join(", ")]
+const row = (rule: Rule): Array<string> => {
+  const { id, decision, tool, enabled, expires, maximumUses, uses, dialect, workspace } = rule
+  const { pattern, fields, exactly, exactlySha256, touches } = rule
+  const conditions = [touches, fields, exactly].filter((condition) => condition !== undefined)
+  const where = [
+    ...(pattern === undefined ? [] : [pattern]),
+    ...conditions.map((condition) => JSON.stringify(condition)),
+    ...(exactlySha256 === undefined ? [] : [`arguments with SHA-256 ${exactlySha256}`])
+  ]
+  const state = [
+    ...(enabled ? [] : ["disabled"]),
+    ...(expires === undefined ? [] : [`${Date.parse(expires) <= Date.now() ? "over since" : "until"} ${expires}`]),
+    ...(maximumUses === undefined ? [] : [`used ${uses} of ${maximumUses} times`]),
+    ...(dialect === undefined ? [] : [`in ${dialect}`]),
+    ...(workspace === undefined ? [] : [`for ${workspace}`])
+  ]
+  return [id, decision, tool, [where.length === 0 ? "any" : where.join(" and "), ...state].join(", ")]
 }
 
-const printSimulation = ({ calls, counts, flips, proposals, undecided }: Simulation): void => {
+const printSimulation = async ({ calls, counts, flips, proposals, undecided }: Simulation): Promise<void> => {
+  const { visibleText } = await import("haft")
   print(`${calls.length} calls: ${counts.allow} allowed, ${counts.ask} asked, ${counts.deny} denied`)
   if (undecided > 0) print(`${undecided} more never came as far as a decision`)
   for (const { requestId, tool, recorded, simulated } of flips) {
-    print(`  ${requestId} ${tool}: was ${recorded.decision} by ${recorded.by}, would be ${simulated.decision}`)
+    const call = visibleText(`${requestId} ${tool}`)
+    print(`  ${call}: was ${recorded.decision} by ${recorded.by}, would be ${simulated.decision}`)
   }
   for (const { rule, questionsSpared } of proposals) {
-    print(`  would spare ${questionsSpared} questions: haft rules add '${JSON.stringify(rule)}'`)
+    print(`  would spare ${questionsSpared} questions: haft rules add ${forShell(JSON.stringify(rule))}`)
   }
+}
+
+// To be pasted into a shell, and made of names that a model chose.
+const forShell = (json: string): string => {
+  const plain = json.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  return `'${plain.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -148,7 +148,7 @@ const offerOf = ({ remembers }: ApprovalQuestion): ReadonlyArray<string> =>
 const answerOf = ({ mcpReq }: ServerContext): Answer => {
   const response = inputResponse(mcpReq.inputResponses, approvalKey)
   if (response.kind !== "elicit") return { approved: false, reason: "the client did not answer the question" }
-  const approved = response.action === "accept" && response.content?.["approve"] !== false
+  const approved = response.action === "accept" && (response.content?.["approve"] ?? true) === true
   const remember = approved && response.content?.["always"] === true
   return { approved, remember, reason: approved ? "approved in the client" : "the person said no" }
 }

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { sandboxMark, showMark, withoutSandbox } from "../run-command/run-command.ts"
-import { runCode } from "./run-code.ts"
+import { codeAsCommand, runCode } from "./run-code.ts"
 
 export const approvalgateRunCode = approvalgate.tool({
   name: "run_code",
@@ -25,7 +25,7 @@ export const approvalgateRunCode = approvalgate.tool({
   }),
   risk: "dangerous",
   asks: false,
-  touches: ({ language, code }) => ({ runs: `${language}: ${code}` }),
+  touches: (request) => ({ runs: codeAsCommand(request) }),
   execute: Effect.fnUntraced(function* ({ language, code, args, env, timeout }) {
     const outcome = yield* runCode({ language, code, args, env, timeoutMs: Math.ceil(timeout * 1000) })
     const output = {

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { commandResult, requireEnd, showResult } from "../run-command/command-result.ts"
-import { runCode } from "./run-code.ts"
+import { codeAsCommand, runCode } from "./run-code.ts"
 
 export const haftRunCode = haft.tool({
   name: "run_code",
@@ -21,7 +21,7 @@ export const haftRunCode = haft.tool({
   }),
   output: commandResult,
   risk: "dangerous",
-  touches: ({ language, code }) => ({ runs: `${language}: ${code}` }),
+  touches: (request) => ({ runs: codeAsCommand(request) }),
   execute: ({ language, code, args, env, timeout_ms, network, read_only }) =>
     runCode({ language, code, args, env, timeoutMs: timeout_ms, network, writable: !read_only }).pipe(
       Effect.flatMap(requireEnd)

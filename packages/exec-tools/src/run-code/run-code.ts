@@ -1,4 +1,4 @@
-import { toolError } from "@haft/core"
+import { toolError, withVariables } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { type CommandRequest, runCommand } from "../run-command/run-command.ts"
@@ -33,6 +33,17 @@ export const runCode = Effect.fnUntraced(function* ({ language, code, args, ...r
   }
   return outcome
 })
+
+/** What the code amounts to, as the command that rules judge: an interpreter that does what its argument says. */
+export const codeAsCommand = ({
+  language,
+  code,
+  args,
+  env = {}
+}: Pick<CodeRequest, "language" | "code" | "args" | "env">): string =>
+  withVariables([language, "-c", ...[code, ...args].map(quoted)].join(" "), env)
+
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 const noInterpreter = "haft: no interpreter\n"
 

@@ -1,4 +1,4 @@
-import { toolError } from "@haft/core"
+import { toolError, withVariables } from "@haft/core"
 import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -22,7 +22,7 @@ export const agentbenchRun = agentbench.tool({
     sandbox: withoutSandbox
   }),
   risk: "dangerous",
-  touches: ({ command }) => ({ runs: command }),
+  touches: ({ command, env }) => ({ runs: withVariables(command, env ?? {}) }),
   execute: Effect.fnUntraced(function* ({ command, timeout_sec, env }) {
     const outcome = yield* runCommand({
       command,

@@ -1,3 +1,4 @@
+import { withVariables } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -21,7 +22,7 @@ export const haftRunCommand = haft.tool({
   }),
   output: commandResult,
   risk: "dangerous",
-  touches: ({ command, cwd }) => ({ runs: command, reads: [cwd] }),
+  touches: ({ command, cwd, env }) => ({ runs: withVariables(command, env), reads: [cwd] }),
   execute: ({ command, cwd, env, stdin, timeout_ms, network, read_only }) =>
     runCommand({
       command,

@@ -1,3 +1,4 @@
+import { withVariables } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -42,7 +43,7 @@ export const haftOpenTerminal = haft.tool({
   output: z.object({ ...reportFields, sandbox: z.string(), recording: z.string().nullable() }),
   risk: "dangerous",
   timeout: "60 seconds",
-  touches: ({ command, directory }) => ({ runs: command, reads: [directory] }),
+  touches: ({ command, directory, env }) => ({ runs: withVariables(command, env), reads: [directory] }),
   execute: Effect.fnUntraced(function* (input) {
     const { command, directory, env, cols, rows, yield_time_ms, quiet_ms, view, max_bytes } = input
     const opened = yield* openTerminal({
