@@ -8,7 +8,13 @@ export const styled = (stream: Stream, style: Style, text: string): string =>
   stream.isTTY && (process.env["NO_COLOR"] ?? "") === "" ? styleText(style, text, { validateStream: false }) : text
 
 export const print = (text: string): void => {
+  if (!process.stdout.listeners("error").includes(ignoreClosed)) process.stdout.on("error", ignoreClosed)
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`)
+}
+
+// Whoever reads may have seen enough, as `head` does: what was begun is still brought to its end.
+const ignoreClosed = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== "EPIPE") throw error
 }
 
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))

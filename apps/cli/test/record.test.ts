@@ -1,9 +1,11 @@
-import { writeFileSync } from "node:fs"
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, writeFileSync } from "node:fs"
 
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
-import { haft } from "./haft.ts"
+import { bin, haft } from "./haft.ts"
 
 let workspace: TemporaryWorkspace
 beforeEach(() => {
@@ -48,6 +50,39 @@ describe("haft rules", () => {
     expect(simulation.counts).toEqual({ allow: 1, ask: 0, deny: 0 })
   })
 
+  it("are proposed so that names a model chose do nothing when they are pasted", async () => {
+    const name = "docs/'; touch pwned; '\u202E.md"
+    const at = "2026-11-16T10:00:00.000Z"
+    const events = [1, 2].flatMap((step) => [
+      {
+        type: "tool_call_started",
+        request_id: `r${step}\u001B[2J`,
+        step,
+        tool: "write_file",
+        dialect: "haft",
+        at,
+        params: {}
+      },
+      {
+        type: "tool_call_finished",
+        step,
+        at,
+        status: "success",
+        touches: { risk: "safe_write", writes: [{ path: name, exists: false }] },
+        approval: { decision: "allow", by: "person", reason: "approved", asks: true },
+        reply: {}
+      }
+    ])
+    const log = `${workspace.outside}/events.jsonl`
+    writeFileSync(log, events.map((event) => `${JSON.stringify(event)}\n`).join(""))
+    const { stdout } = await run("rules", "test", "--log", log)
+    expect(stdout).not.toMatch(/[\u001B\u202E]/)
+    const [, command = ""] = /would spare 2 questions: haft rules add (.*)/.exec(stdout) ?? []
+    const pasted = execFileSync("sh", ["-c", `printf %s ${command}`], { cwd: workspace.outside, encoding: "utf8" })
+    expect(JSON.parse(pasted)).toMatchObject({ touches: { writes: [name] } })
+    expect(existsSync(`${workspace.outside}/pwned`)).toBe(false)
+  })
+
   it("that can't be read deny everything, and say so", async () => {
     await run("rules", "add", rule)
     writeFileSync(`${workspace.state}/rules.json`, "{")
@@ -77,6 +112,36 @@ describe("haft log, undo and replay", () => {
     const [first] = JSON.parse((await run("log", "runs", "--json")).stdout) as Array<{ name: string }>
     expect((await run("log", "--run", first?.name ?? "")).code).toBe(0)
     expect(await run("log", "--run", "other")).toMatchObject({ code: 2, stderr: expect.stringContaining("no run") })
+  })
+
+  it("show only what is of a type or of a time", async () => {
+    await run("call", "read_file", "path=a.txt")
+    const lines = async (...filter: ReadonlyArray<string>) =>
+      (await run("log", ...filter)).stdout.split("\n").filter((line) => line !== "").length
+    expect(await lines("--type", "tool_call_started")).toBe(1)
+    expect(await lines("--since", "2000-01-01", "--until", "2100-01-01T00:00Z")).toBe(2)
+    expect(await lines("--since", "2100-01-01")).toBe(0)
+    expect(await run("log", "--since", "soon")).toMatchObject({ code: 2, stderr: expect.stringContaining("--since") })
+  })
+
+  it("follow what happens, from run to run, until whoever reads has gone", async () => {
+    const args = ["log", "--follow", "--workspace", workspace.root, "--state", workspace.state]
+    const child = spawn(process.execPath, [bin, ...args], { stdio: ["ignore", "pipe", "pipe"] })
+    let shown = ""
+    let complaints = ""
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (shown += text))
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text))
+    const read = async (path: string) => {
+      await run("call", "read_file", `path=${path}`)
+      while (!shown.includes(`${path}"}`)) await once(child.stdout, "data")
+    }
+    await read("a.txt")
+    await read("b.txt")
+    child.stdout.destroy()
+    const ended = once(child, "exit")
+    await run("call", "read_file", "path=c.txt")
+    expect(await ended).toEqual([0, null])
+    expect(complaints).toBe("")
   })
 
   it("take back what the last call changed", async () => {

@@ -1,5 +1,13 @@
 import type { JournalEvent } from "@haft/core"
-import { followJournal, listRuns, readJournal, type RunFile, type Verification, verifyJournal } from "@haft/node"
+import {
+  followJournal,
+  followRuns,
+  listRuns,
+  readJournal,
+  type RunFile,
+  type Verification,
+  verifyJournal
+} from "@haft/node"
 import * as Effect from "effect/Effect"
 
 import { ConfigError, type HaftConfig } from "./config.ts"
@@ -22,12 +30,18 @@ export const readRun = async (
   }
 }
 
-/** Calls back for every event of a run, those to come too, until the signal says enough. */
+/**
+ * Calls back for every event of a run, those to come too, until the signal says enough. Without a run, for every event
+ * of the last one and of all that come after it.
+ */
 export const followRun = async (
   config: HaftConfig,
   run: string | undefined,
   options: { readonly onEvent: (event: JournalEvent) => void; readonly signal: AbortSignal }
-): Promise<void> => followJournal((await runFile(config, run)).file, options)
+): Promise<void> =>
+  run === undefined
+    ? followRuns(await Effect.runPromise(stateOf(config)), options)
+    : followJournal((await runFile(config, run)).file, options)
 
 /** Whether a run's record is whole and as it was written. */
 export const verifyRun = async (config: HaftConfig, run?: string): Promise<Verification> =>

@@ -1,6 +1,6 @@
 import type { EventFilter, JournalEvent } from "haft"
 
-import type { Command, Given } from "../command.ts"
+import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
 import { print, printJson, table } from "../terminal.ts"
 
@@ -14,8 +14,11 @@ export const log: Command = {
     tool: { value: "NAME", describe: "only calls of this tool" },
     call: { value: "ID", describe: "only this call" },
     status: { value: "STATUS", describe: "only ends of calls: success or error", choices: ["success", "error"] },
+    type: { value: "TYPE", describe: "only events of this type, such as approval_decided" },
+    since: { value: "TIME", describe: "only from this time on, such as 2026-11-16T10:00Z" },
+    until: { value: "TIME", describe: "only up to this time" },
     text: { value: "TEXT", describe: "only events with this text in them" },
-    follow: { describe: "go on with what happens next", short: "f" }
+    follow: { describe: "go on with what happens next, in later runs too unless one is named", short: "f" }
   },
   examples: ["haft log", "haft log runs", "haft log --run 20261116T101500-1f2e3d4c --json", "haft log --follow"],
   run: async (given) => {
@@ -41,7 +44,9 @@ export const log: Command = {
     }
     if (given.has("follow")) {
       const controller = new AbortController()
-      process.once("SIGINT", () => controller.abort()).once("SIGTERM", () => controller.abort())
+      const stop = (): void => controller.abort()
+      process.once("SIGINT", stop).once("SIGTERM", stop)
+      process.stdout.once("error", stop)
       await haft.followRun(config, run, { onEvent: show, signal: controller.signal })
       return 0
     }
@@ -51,11 +56,24 @@ export const log: Command = {
 }
 
 const filterOf = (given: Given): EventFilter => {
-  const [tool, request, status, text] = ["tool", "call", "status", "text"].map(given.value)
+  const [tool, request, status, text, type] = ["tool", "call", "status", "text", "type"].map(given.value)
+  const since = timeIn(given, "since")
+  const until = timeIn(given, "until")
   return {
     ...(tool !== undefined && { tool }),
     ...(request !== undefined && { request }),
     ...(status !== undefined && { status: status as "success" | "error" }),
-    ...(text !== undefined && { text })
+    ...(text !== undefined && { text }),
+    ...(type !== undefined && { type }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until })
   }
+}
+
+const timeIn = (given: Given, option: string): number | undefined => {
+  const written = given.value(option)
+  if (written === undefined) return undefined
+  const time = Date.parse(written)
+  if (Number.isNaN(time)) throw new UsageError(`--${option} takes a time such as 2026-11-16T10:00Z, not '${written}'`)
+  return time
 }

@@ -119,7 +119,7 @@ const converse = async (question: Question, lines: Lines, options: TerminalOptio
 const showDetail = async (detail: string, lines: Lines, { output, colour }: TerminalOptions): Promise<void> => {
   const isColoured = colour ?? output.isTTY === true
   const shown = detail.split("\n").map((line) => (isColoured ? coloured(line) : line))
-  const page = Math.max(5, (output.rows ?? 24) - 4)
+  const page = Math.max(5, (output.rows || 24) - 4)
   for (let from = 0; from < shown.length; from += page) {
     lines.show(`${shown.slice(from, from + page).join("\n")}\n`)
     const left = shown.length - from - page
