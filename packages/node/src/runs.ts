@@ -13,7 +13,7 @@ export interface RunFile {
 
 /** The runs below a state directory, oldest first: their names begin with the time. */
 export const listRuns = (directory: string): ReadonlyArray<RunFile> =>
-  runsFrom(directory, "").map((run) => ({ ...run, bytes: statSync(run.file).size }))
+  runsFrom(directory, "").map(({ name, file }) => ({ name, file, bytes: statSync(file).size }))
 
 const runsFrom = (directory: string, first: string): ReadonlyArray<Omit<RunFile, "bytes">> => {
   const runs = join(directory, "runs")
