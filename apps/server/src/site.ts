@@ -49,7 +49,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 }
 
 // A name with a hash of the content in it never means anything else.
-const isHashed = (name: string): boolean => /[-.][\w-]{8,}\.\w+$/.test(name) && name.startsWith("assets/")
+const isHashed = (name: string): boolean => name.startsWith("assets/") && /[-.][\w-]{8,}\.\w+$/.test(name)
 
 const fileAnswer = (name: string, body: Uint8Array): Answer => ({
   headers: {

@@ -85,7 +85,7 @@ export const runsOthers = (words: ReadonlyArray<string>): string | undefined => 
   const bare = programOf(words)
     .toLowerCase()
     .replace(/\.(?:exe|cmd|bat|com|ps1)$/, "")
-  const unversioned = bare.replace(/[-_]?[\d.]+$/, "")
+  const unversioned = bare.replace(/(?<![\d.])[-_]?[\d.]+$/, "")
   const kind = kinds.get(bare) ?? kinds.get(unversioned)
   if (kind !== undefined) return kind
   if (/^ld-.*\.so/.test(bare)) return "wrapper"

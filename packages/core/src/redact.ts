@@ -14,7 +14,7 @@ const secretValue = new RegExp(
     String.raw`\bA(?:KIA|SIA)[A-Z0-9]{16}\b`,
     String.raw`\bAIza[A-Za-z0-9_-]{30,}`,
     String.raw`\bBearer\s+[A-Za-z0-9._~+/-]{8,}=*`,
-    String.raw`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
+    String.raw`(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
     String.raw`(?<=\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)`,
     String.raw`(?<=\b[A-Z0-9_]{0,40}(?:PASSWORD|SECRET|TOKEN|API_KEY)=)[^\s"';&|]{4,}`
   ].join("|"),

@@ -63,3 +63,45 @@ describe("files that are not what they should be", () => {
     })
   })
 })
+
+describe("texts that repeat themselves", () => {
+  const megabyte = 1_000_000
+  const lines = (line: string, times: number, last: string): string => line.repeat(times) + last
+  const failed = (code: string) => ({ ok: false, error: { code } })
+
+  it.each([
+    ["spaces before a newline that never comes", " ".repeat(megabyte), "\nx"],
+    ["one character", "a".repeat(megabyte), `${"a".repeat(megabyte / 2)}b`],
+    ["lines that fit everywhere but at their end", lines("line\n", megabyte / 5, ""), lines("line\n", 5000, "other")],
+    ["lines with another indentation", lines("  a\n", megabyte / 4, ""), lines("a\n", 50_000, "b")],
+    ["blank lines", "\t\n".repeat(megabyte / 2), "  \n\n q"]
+  ])("are searched in time that grows with their size: %s", async (_title, text, find) => {
+    await using tools = await openTools({ f: text })
+    const old = find.split("\n").map((line) => `-${line}`)
+    const hunk = [`@@ -1,${old.length} +1 @@`, ...old, "+x"].join("\n")
+    expect(await tools.call("edit_file", { path: "f", edits: [{ find, replace: "x" }] })).toMatchObject(
+      failed("match_not_found")
+    )
+    expect(await tools.call("apply_patch", { patch: `--- a/f\n+++ b/f\n${hunk}\n` })).toMatchObject(
+      failed("patch_hunk_failed")
+    )
+    const envelope = ["*** Begin Patch", "*** Update File: f", "@@", ...old, "+x", "*** End Patch", ""].join("\n")
+    expect(await tools.call("apply_patch", { patch: envelope })).toMatchObject(failed("patch_hunk_failed"))
+    expect(await tools.call("write_file", { path: "g", content: text })).toMatchObject({ ok: true })
+  })
+
+  it("replaces a text of a hundred kilobytes whose newlines are not the file's", async () => {
+    const block = Array.from({ length: 10_000 }, (_, index) => `line ${index}`)
+    await using tools = await openTools({ f: ["first", ...block, "last", ""].join("\r\n") })
+    const edits = [{ find: block.join("\n"), replace: "one\ntwo" }]
+    expect(await tools.call("edit_file", { path: "f", edits })).toMatchObject({ ok: true })
+    expect(tools.workspace.read("f")).toBe("first\r\none\r\ntwo\r\nlast\r\n")
+  })
+
+  it("does not take spaces alone for a text that stands everywhere", async () => {
+    await using tools = await openTools({ f: "a\n\nb\n" })
+    expect(await tools.call("edit_file", { path: "f", edits: [{ find: "   ", replace: "x" }] })).toMatchObject(
+      failed("match_not_found")
+    )
+  })
+})

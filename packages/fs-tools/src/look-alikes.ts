@@ -14,10 +14,3 @@ const anyOther = new RegExp(`[${groups.map(([, others]) => others).join("")}]`, 
 
 /** Dashes, quotes and spaces by their plain form. Every character stays where it is. */
 export const foldLookAlikes = (text: string): string => text.replace(anyOther, (other) => plainOf.get(other) ?? other)
-
-/** Every character that folds to the same, for a character class; undefined when there is no other. */
-export const lookAlikesOf = (character: string): string | undefined => {
-  const plain = plainOf.get(character) ?? character
-  const group = groups.find(([first]) => first === plain)
-  return group && group[0] + group[1]
-}

@@ -38,6 +38,7 @@ export const describeNearest = (
 
 /** Lines beyond these are not compared: a hint is not worth seconds. */
 const linesCompared = 200_000
+const repeatsCompared = 10
 
 const normalised = (line: string): string => foldLookAlikes(line).replace(/\s+/g, " ").trim()
 
@@ -51,7 +52,10 @@ const byCommonLines = (file: TextFile, expected: ReadonlyArray<string>): number 
   const wanted = new Map<string, Array<number>>()
   for (const [index, line] of expected.entries()) {
     const text = normalised(line)
-    if (text !== "") wanted.set(text, [...(wanted.get(text) ?? []), index])
+    const places = wanted.get(text)
+    if (text === "") continue
+    if (places === undefined) wanted.set(text, [index])
+    else if (places.length < repeatsCompared) places.push(index)
   }
   const votes = new Map<number, number>()
   let best: number | undefined

@@ -116,6 +116,13 @@ describe("run_tests", () => {
       undefined
     ])
   })
+
+  it.each(["<testcase", "<testcase>", '<testcase name="', "<testcase><failure>", '<testcase><error "'])(
+    "is not held up by a megabyte of %s",
+    (part) => {
+      expect(parseJunit(`<testsuites>${part.repeat(1_000_000 / part.length)}`)).toMatchObject({ failed: 0 })
+    }
+  )
 })
 
 describe("format_code", () => {

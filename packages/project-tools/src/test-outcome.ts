@@ -66,22 +66,37 @@ const jsonIn = (stdout: string): JestReport | undefined => {
 /** JUnit's XML, which node and pytest write. */
 export const parseJunit = (stdout: string): TestOutcome | undefined => {
   if (!stdout.includes("<testsuites")) return undefined
-  const cases = [...stdout.matchAll(/<testcase\b((?:[^>"]|"[^"]*")*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g)]
-  const failures = cases.flatMap(([, attributes = "", body = ""]) => {
-    const failure = /<(?:failure|error)\b((?:[^>"]|"[^"]*")*?)(?:\/>|>([\s\S]*?)<\/(?:failure|error)>)/.exec(body)
-    if (failure === null) return []
+  const cases = [...elementsIn(stdout, "testcase")]
+  const failures = cases.flatMap(({ attributes, body }) => {
+    const [failure] = [...elementsIn(body, "failure"), ...elementsIn(body, "error")]
+    if (failure === undefined) return []
     const file = attribute(attributes, "file")
     return [
       {
         test: attribute(attributes, "name") ?? "",
         ...(file !== undefined && { file }),
-        message: clip(attribute(failure[1] ?? "", "message") ?? plain(failure[2] ?? ""))
+        message: clip(attribute(failure.attributes, "message") ?? plain(failure.body))
       }
     ]
   })
-  const skipped = cases.filter(([, , body = ""]) => body.includes("<skipped")).length
+  const skipped = cases.filter(({ body }) => body.includes("<skipped")).length
   const failed = failures.length
   return { passed: cases.length - failed - skipped, failed, skipped, failures: failures.slice(0, mostFailures) }
+}
+
+/** The elements of a name that are whole, one after the other. */
+function* elementsIn(text: string, name: string): Generator<{ readonly attributes: string; readonly body: string }> {
+  const start = new RegExp(`<${name}\\b((?:[^<>"]|"[^"]*")*)>`, "g")
+  for (let match = start.exec(text); match !== null; match = start.exec(text)) {
+    const [, attributes = ""] = match
+    if (attributes.endsWith("/")) yield { attributes, body: "" }
+    else {
+      const end = text.indexOf(`</${name}>`, start.lastIndex)
+      if (end === -1) return
+      yield { attributes, body: text.slice(start.lastIndex, end) }
+      start.lastIndex = end
+    }
+  }
 }
 
 const attribute = (attributes: string, name: string): string | undefined => {

@@ -236,5 +236,4 @@ const outcomeOf = (
 }
 
 // `bash: line 1: nope: command not found`, `sh: 1: nope: not found`, `bash: line 1: ./nope: No such file or directory`
-const missingProgram =
-  /^\S*sh: (?:line )?(?:\d+: )?([^\n]+?): (?:command not found|not found|No such file or directory)$/m
+const missingProgram = /^\S*sh: (?:line )?(?:\d+: )?(.+?): (?:command not found|not found|No such file or directory)$/m

@@ -1,33 +1,12 @@
+import { findLines } from "../find-lines.ts"
 import { indentOf } from "../indentation.ts"
-import { foldLookAlikes } from "../look-alikes.ts"
-import type { TextFile } from "../text-file.ts"
+import { comparable, type ContentPass, contentPasses, type LineViews } from "./line-views.ts"
 import type { ByContent } from "./patch.ts"
-
-/** From strict to loose. A looser pass is only tried when a stricter one finds nothing at all. */
-export const contentPasses = ["exact", "trailing_space", "surrounding_space", "look_alikes"] as const
-export type ContentPass = (typeof contentPasses)[number]
 
 export type ContentPlacement =
   | { readonly kind: "placed"; readonly line: number; readonly pass: ContentPass }
   | { readonly kind: "ambiguous"; readonly lines: ReadonlyArray<number> }
   | { readonly kind: "missing"; readonly anchor?: string }
-
-/** A file's lines as one pass compares them, made when they are first asked for. */
-export class LineViews {
-  readonly #file: TextFile
-  readonly #views = new Map<ContentPass, ReadonlyArray<string>>()
-  constructor(file: TextFile) {
-    this.#file = file
-  }
-  get(pass: ContentPass): ReadonlyArray<string> {
-    const known = this.#views.get(pass)
-    if (known !== undefined) return known
-    const view = Array.from({ length: this.#file.lineCount }, (_, line) => comparable(this.#file.line(line), pass))
-    if (view[0]?.startsWith("\uFEFF") === true) view[0] = view[0].slice(1)
-    this.#views.set(pass, view)
-    return view
-  }
-}
 
 /**
  * Finds the place of lines by what they hold: after `cursor`, else before it. More than one place in the
@@ -52,13 +31,10 @@ export const placeByContent = (
       ) ?? { kind: "missing" }
     )
   }
-  const search = (pass: ContentPass, from: number, to: number): ReadonlyArray<number> =>
-    placesOf(
-      views.get(pass),
-      old.map((line) => comparable(line, pass)),
-      from,
-      to
-    ).filter((line) => isFree(line, line + old.length))
+  const search = (pass: ContentPass, from: number, to: number): ReadonlyArray<number> => {
+    const wanted = old.map((line) => comparable(line, pass))
+    return [...findLines(views.get(pass), wanted, from, to)].filter((line) => isFree(line, line + old.length))
+  }
   if (endsFile) {
     const last = length - old.length
     for (const pass of contentPasses)
@@ -87,28 +63,6 @@ const decide = (lines: ReadonlyArray<number>, pass: ContentPass): ContentPlaceme
 
 const orElse = <A>(one: ReadonlyArray<A>, other: () => ReadonlyArray<A>): ReadonlyArray<A> =>
   one.length > 0 ? one : other()
-
-/** How a pass sees a line. A carriage return at the end is never seen. */
-const comparable = (line: string, pass: ContentPass): string => {
-  const visible = line.endsWith("\r") ? line.slice(0, -1) : line
-  if (pass === "exact") return visible
-  if (pass === "trailing_space") return visible.trimEnd()
-  return pass === "surrounding_space" ? visible.trim() : foldLookAlikes(visible).trim()
-}
-
-const placesOf = (
-  view: ReadonlyArray<string>,
-  pattern: ReadonlyArray<string>,
-  from: number,
-  to: number
-): ReadonlyArray<number> => {
-  const places: Array<number> = []
-  const last = Math.min(to, view.length) - pattern.length
-  for (let line = Math.max(0, from); line <= last; line++) {
-    if (pattern.every((text, index) => view[line + index] === text)) places.push(line)
-  }
-  return places
-}
 
 /** What an anchor means: the block below it; else the very next line; else anything further down. */
 const placesBelow = (
@@ -155,7 +109,7 @@ const anchorPositions = (views: LineViews, anchors: ReadonlyArray<string>, curso
 /** Lines that are the anchor, by the first pass that finds any; last of all, lines that contain it. */
 const anchorLines = (views: LineViews, anchor: string, from: number, to: number): ReadonlyArray<number> => {
   for (const pass of contentPasses) {
-    const found = placesOf(views.get(pass), [comparable(anchor, pass)], from, to)
+    const found = [...findLines(views.get(pass), [comparable(anchor, pass)], from, to)]
     if (found.length > 0) return found
   }
   const part = comparable(anchor, "look_alikes")

@@ -1,4 +1,6 @@
+import { findLines } from "../find-lines.ts"
 import type { TextFile } from "../text-file.ts"
+import { comparable, type LineViews, literally } from "./line-views.ts"
 import type { HunkLine, StatedLine } from "./patch.ts"
 
 /** How many lines of context at each end may fail to match, as GNU patch has it. */
@@ -19,6 +21,12 @@ export interface Floor {
   readonly isStrict: boolean
 }
 
+/** A file, and its lines as they are compared all at once. */
+export interface Searched {
+  readonly file: TextFile
+  readonly views: LineViews
+}
+
 /** More of them help nobody. */
 const maximumOthers = 10
 
@@ -27,7 +35,7 @@ const maximumOthers = 10
  * the same with up to two lines of context left out at either end.
  */
 export const placeByLine = (
-  file: TextFile,
+  { file, views }: Searched,
   lines: ReadonlyArray<HunkLine>,
   stated: StatedLine & { readonly drift: number; readonly floor: Floor },
   isFree: (start: number, end: number) => boolean
@@ -47,17 +55,20 @@ export const placeByLine = (
     // With nothing left to compare, a hunk would fit everywhere.
     if (skip.prefix + skip.suffix >= old.length) return undefined
     for (const pass of ["exact", "line_endings"] as const) {
-      const fits = (line: number): boolean =>
+      const mayStand = (line: number): boolean =>
         line >= (fuzz > 0 || stated.floor.isStrict ? stated.floor.line : 0) &&
         line + old.length - skip.suffix <= file.lineCount &&
-        isFree(line, line + old.length) &&
-        linesMatch(file, old, line, skip, pass)
-      const line = lineThatFits(file, old.length, guess, fits, {
+        isFree(line, line + old.length)
+      const fits = (line: number): boolean => mayStand(line) && linesMatch(file, old, line, skip, pass)
+      const places = (): ReadonlyArray<number> => placesOf({ file, views }, old, skip, pass).filter(mayStand)
+      const line = lineThatFits(file, old.length, guess, fits, places, {
         // Less context before than after means that the file begins here, and the other way round.
         startsFile: stated.isExact && window.prefix < 0 && stated.line === 0,
         endsFile: stated.isExact && window.suffix < 0
       })
-      if (line !== undefined) return { line, pass, fuzz, others: line === guess ? [] : othersThatFit(file, line, fits) }
+      if (line === undefined) continue
+      const others = line === guess ? [] : places().filter((other) => other !== line)
+      return { line, pass, fuzz, others: others.slice(0, maximumOthers) }
     }
   }
   return undefined
@@ -68,24 +79,45 @@ const lineThatFits = (
   length: number,
   guess: number,
   fits: (line: number) => boolean,
+  places: () => ReadonlyArray<number>,
   only: { readonly startsFile: boolean; readonly endsFile: boolean }
 ): number | undefined => {
   if (only.startsFile) return (!only.endsFile || length === file.lineCount) && fits(0) ? 0 : undefined
   if (only.endsFile) return fits(file.lineCount - length) ? file.lineCount - length : undefined
-  const furthest = Math.max(guess, file.lineCount - guess) + length
-  for (let distance = 0; distance <= furthest; distance++) {
+  for (let distance = 0; distance <= nearby; distance++) {
     if (fits(guess + distance)) return guess + distance
     if (distance > 0 && guess - distance >= 0 && fits(guess - distance)) return guess - distance
   }
-  return undefined
+  let nearest: number | undefined
+  for (const line of places()) {
+    const distance = Math.abs(line - guess)
+    // Of two that are equally far, the one below.
+    if (nearest === undefined || distance <= Math.abs(nearest - guess)) nearest = line
+  }
+  return nearest
 }
 
-const othersThatFit = (file: TextFile, chosen: number, fits: (line: number) => boolean): ReadonlyArray<number> => {
-  const others: Array<number> = []
-  for (let line = 0; line < file.lineCount && others.length < maximumOthers; line++) {
-    if (line !== chosen && fits(line)) others.push(line)
-  }
-  return others
+/** Lines at each side that are looked at one by one, before all of the file is. */
+const nearby = 50
+
+/** All lines at which a hunk's old lines stand, whether or not they are still free. */
+const placesOf = (
+  { file, views }: Searched,
+  old: ReadonlyArray<HunkLine>,
+  skip: { readonly prefix: number; readonly suffix: number },
+  pass: LinePlacement["pass"]
+): ReadonlyArray<number> => {
+  const compared = old.slice(skip.prefix, old.length - skip.suffix)
+  const found =
+    pass === "exact"
+      ? findLines(views.get("literal"), compared.map(literally))
+      : findLines(
+          views.get("exact"),
+          compared.map(({ text }) => comparable(text, "exact"))
+        )
+  const places = Array.from(found, (line) => line - skip.prefix).filter((line) => line >= 0)
+  const last = compared.findIndex(({ noNewline }) => noNewline)
+  return last === -1 ? places : places.filter((line) => line + skip.prefix + last === file.lineCount - 1)
 }
 
 const linesMatch = (

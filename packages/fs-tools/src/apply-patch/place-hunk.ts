@@ -6,9 +6,10 @@ import { describeNearest, nearestPlace } from "../nearest-place.ts"
 import type { Replacement, TextFile } from "../text-file.ts"
 import { changedRange, hunkReplacements } from "./hunk-replacements.ts"
 import { withoutLineNumbers } from "./line-numbers.ts"
+import { type ContentPass, LineViews } from "./line-views.ts"
 import type { Hunk, HunkLine } from "./patch.ts"
-import { type ContentPass, LineViews, placeByContent } from "./place-by-content.ts"
-import { type Floor, placeByLine } from "./place-by-line.ts"
+import { placeByContent } from "./place-by-content.ts"
+import { type Floor, placeByLine, type Searched } from "./place-by-line.ts"
 
 /** Where a hunk went, and how it was recognised. */
 export interface PlacedHunk {
@@ -49,7 +50,7 @@ export const placeHunks = Effect.fnUntraced(function* (
     }
     const found =
       hunk.place.kind === "line"
-        ? findByLine(file, hunk, { drift, floor }, isFree)
+        ? findByLine({ file, views }, hunk, { drift, floor }, isFree)
         : findByContent(file, views, hunk, cursor, isFree)
     if (!("placed" in found)) return yield* failed(path, file, { hunk, number: index + 1, of: hunks.length }, found)
     const range = changedRange(found.lines, found.at)
@@ -85,14 +86,14 @@ type IsFree = (start: number, end: number) => boolean
 const oldLines = (lines: ReadonlyArray<HunkLine>): ReadonlyArray<HunkLine> => lines.filter(({ sign }) => sign !== "+")
 
 const findByLine = (
-  file: TextFile,
+  searched: Searched,
   hunk: Hunk,
   before: { readonly drift: number; readonly floor: Floor },
   isFree: IsFree
 ): Found | NotFound => {
   if (hunk.place.kind !== "line") return { candidates: [] }
   const old = oldLines(hunk.lines)
-  const found = placeByLine(file, hunk.lines, { ...hunk.place, ...before }, isFree)
+  const found = placeByLine(searched, hunk.lines, { ...hunk.place, ...before }, isFree)
   if (found === undefined) return { candidates: [] }
   const { line: at, pass, fuzz, others } = found
   const lead = changedRange(hunk.lines, at).start - at + 1

@@ -34,6 +34,39 @@ const patch = async (files: Record<string, Fixture>, ...lines: ReadonlyArray<str
 
 const head = (path: string) => [`--- a/${path}`, `+++ b/${path}`]
 
+describe("unified diffs: a hunk far from its line", () => {
+  const filler = (count: number) => "filler\n".repeat(count)
+
+  it("goes to the nearest place, and to the one below if two are as near, and names the others", async () => {
+    const near = await patch(
+      { "a.txt": `${filler(300)}old\n${filler(400)}old\n` },
+      ...head("a.txt"),
+      "@@ -100 +100 @@",
+      "-old",
+      "+new"
+    )
+    expect(near.a).toBe(`${filler(300)}new\n${filler(400)}old\n`)
+    expect(near.hunks).toMatchObject([{ line: 301, also_fits: [702] }])
+    const between = await patch(
+      { "a.txt": `old\n${filler(399)}old\n` },
+      ...head("a.txt"),
+      "@@ -201 +201 @@",
+      "-old",
+      "+new"
+    )
+    expect(between.a).toBe(`old\n${filler(399)}new\n`)
+  })
+
+  it("is found by how it looks when the file has other newlines, and only at the end if it says so", async () => {
+    const file = { "a.txt": `${filler(200)}old\nold\n${filler(9)}old`.replaceAll("\n", "\r\n") }
+    const anywhere = await patch(file, ...head("a.txt"), "@@ -1,2 +1,2 @@", "-old", "-old", "+new")
+    expect(anywhere.a).toContain("filler\r\nnew\r\nfiller")
+    const open = "\\ No newline at end of file"
+    const end = await patch(file, ...head("a.txt"), "@@ -1 +1 @@", "-old", open, "+new", open)
+    expect(end.a?.endsWith("filler\r\nnew")).toBe(true)
+  })
+})
+
 describe("unified diffs: files", () => {
   it("changes, creates and deletes", async () => {
     const { reply, a, b } = await patch(

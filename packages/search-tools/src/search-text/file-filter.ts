@@ -43,7 +43,7 @@ export const filterFiles = Effect.fnUntraced(function* (
   }
 
   const [only = ""] = wanted
-  const deep = wanted.length === 1 ? /^((?:[^*?[\]{}\\!()]+\/)+)\*\*\/([^/]+)$/u.exec(only) : null
+  const deep = wanted.length === 1 ? /^([^*?[\]{}\\!()]+\/)\*\*\/([^/]+)$/u.exec(only) : null
   if (deep !== null && isTypeName(deep[2] ?? "")) {
     const start = below + (deep[1] ?? "").slice(0, -1)
     return {

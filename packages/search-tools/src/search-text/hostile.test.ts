@@ -52,3 +52,13 @@ describe("an expression that takes others hours", () => {
     expect(reply.error?.code).toBe("invalid_pattern")
   })
 })
+
+describe("a glob of hundreds of directories", () => {
+  it.each(["d/".repeat(200) + "f", "d/".repeat(200) + "**", `${"d/".repeat(200)}**/f/`])(
+    "%.8s… is answered",
+    async (glob) => {
+      const reply = await callIn(haft, { f: "x" }, "search_text", { query: "x", include: [glob] })
+      expect(reply.wire).toMatchObject({ result: { total_matches: 0 } })
+    }
+  )
+})
