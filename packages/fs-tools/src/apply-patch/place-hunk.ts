@@ -39,22 +39,25 @@ export const placeHunks = Effect.fnUntraced(function* (
   const views = new LineViews(file)
   const used: Array<{ readonly start: number; readonly end: number }> = []
   const placed: Array<Found> = []
+  let reached = 0
+  let usedFuzz = false
   let drift = 0
   let cursor = 0
   for (const [index, hunk] of hunks.entries()) {
     const isFree = (start: number, end: number): boolean =>
-      used.every((range) => end <= range.start || start >= range.end)
-    const floor = {
-      line: Math.max(0, ...used.map(({ end }) => end)),
-      isStrict: placed.some((one) => one.placed.fuzz > 0)
-    }
+      start >= reached || used.every((range) => end <= range.start || start >= range.end)
+    const floor = { line: reached, isStrict: usedFuzz }
     const found =
       hunk.place.kind === "line"
         ? findByLine({ file, views }, hunk, { drift, floor }, isFree)
         : findByContent(file, views, hunk, cursor, isFree)
     if (!("placed" in found)) return yield* failed(path, file, { hunk, number: index + 1, of: hunks.length }, found)
     const range = changedRange(found.lines, found.at)
-    if (range.end > range.start) used.push(range)
+    if (range.end > range.start) {
+      used.push(range)
+      reached = Math.max(reached, range.end)
+    }
+    usedFuzz ||= found.placed.fuzz > 0
     if (hunk.place.kind === "line") drift = found.at - hunk.place.line
     cursor = found.at + found.lines.filter(({ sign }) => sign !== "+").length
     placed.push(found)
