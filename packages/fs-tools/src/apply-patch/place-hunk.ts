@@ -47,7 +47,7 @@ export const placeHunks = Effect.fnUntraced(function* (
     const isFree = (start: number, end: number): boolean =>
       start >= reached || used.every((range) => end <= range.start || start >= range.end)
     const floor = { line: reached, isStrict: usedFuzz }
-    const found =
+    const found: Found | NotFound =
       hunk.place.kind === "line"
         ? findByLine({ file, views }, hunk, { drift, floor }, isFree)
         : findByContent(file, views, hunk, cursor, isFree)
