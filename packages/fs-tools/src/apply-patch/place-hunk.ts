@@ -46,7 +46,7 @@ export const placeHunks = Effect.fnUntraced(function* (
   for (const [index, hunk] of hunks.entries()) {
     const isFree = (start: number, end: number): boolean =>
       start >= reached || used.every((range) => end <= range.start || start >= range.end)
-    const floor = { line: reached, isStrict: usedFuzz }
+    const floor: Floor = { line: reached, isStrict: usedFuzz }
     const found: Found | NotFound =
       hunk.place.kind === "line"
         ? findByLine({ file, views }, hunk, { drift, floor }, isFree)
