@@ -11,14 +11,13 @@ import {
 import * as Effect from "effect/Effect"
 
 import {
-  diffOf,
-  isChanged,
+  isLink,
   newFile,
+  newPath,
+  Outcome,
   type PlannedChange,
   type PlannedFile,
-  removalsOf,
-  reportOf,
-  writesOf
+  type PlannedPath
 } from "./planned-file.ts"
 import { type Replacement, TextFile } from "./text-file.ts"
 
@@ -35,8 +34,10 @@ export type PlanError = ReadError | ToolError<"file_too_large" | "binary_file" |
  */
 export class ChangePlan {
   readonly #workspace: WorkspaceService
-  readonly #files = new Map<string, PlannedFile>()
-  readonly #given = new Map<string, PlannedFile>()
+  readonly #paths = new Map<string, PlannedPath>()
+  readonly #given = new Map<string, PlannedPath>()
+  /** Links that were deleted or moved themselves: their names lead nowhere else any more. */
+  readonly #links = new Set<string>()
 
   // A large file is planned twice within moments, for the preview and for the change itself.
   static #lastLarge:
@@ -57,35 +58,36 @@ export class ChangePlan {
   )
 
   readonly exists = (path: string): Effect.Effect<boolean, LookError> =>
-    Effect.map(this.#look(path), ({ now }) => now !== "absent")
+    Effect.map(this.#look(path), ({ holds }) => holds !== undefined)
 
   /** The text that a file has by now. */
   readonly text = (path: string): Effect.Effect<TextFile, PlanError> =>
     Effect.gen({ self: this }, function* () {
-      const { file, content, known } = yield* this.#lookAndRead(path)
-      if (file.now === "absent") return yield* missing(path)
-      if (file.now !== "on disk") return file.now
-      const origin = file.movedFrom ?? file
-      const text = known ?? TextFile.decode(content ?? (yield* this.#read(origin)))
+      const { planned, content, known } = yield* this.#lookAndRead(path)
+      const file = planned.holds
+      if (file === undefined) return yield* missing(path)
+      if (file.now !== "as it is") return file.now
+      if (file.home !== undefined && isLink(file.home)) return yield* linkStays(path)
+      const text = known ?? TextFile.decode(content ?? (yield* this.#bytes(file)))
       if (text === undefined) {
         return yield* toolError("binary_file", `${path} is not text; nothing was changed`, { details: { path } })
       }
-      if (content !== undefined && content.length > largeBytes && file.base !== undefined) {
-        ChangePlan.#lastLarge = { workspace: this.#workspace, path, base: file.base, text: new WeakRef(text) }
+      if (content !== undefined && content.length > largeBytes && planned.base !== undefined) {
+        ChangePlan.#lastLarge = { workspace: this.#workspace, path, base: planned.base, text: new WeakRef(text) }
       }
-      origin.before = text
+      if (file.home !== undefined) file.before = text
       file.now = text
       return text
     })
 
   /** Fails when a file that was read is not in a certain state. */
   readonly requireBase = (path: string, base: string): Effect.Effect<void, LookError | ToolError<"stale_file">> =>
-    Effect.flatMap(this.#look(path), (file) =>
-      file.base === base
+    Effect.flatMap(this.#look(path), (planned) =>
+      planned.base === base
         ? Effect.void
         : toolError("stale_file", `${path} has changed since it was read; nothing was changed`, {
             suggestion: "Read the file again, then repeat the call.",
-            details: { path, fingerprint: file.base }
+            details: { path, fingerprint: planned.base }
           })
     )
 
@@ -105,112 +107,128 @@ export class ChangePlan {
       // A file whose text stays is left alone.
       if (replacements.every(({ start, end, text: now }) => text.text.slice(start, end) === now)) return text
       const edited = text.replace(replacements)
-      const file = yield* this.#look(path)
-      file.now = edited
+      const { holds } = yield* this.#look(path)
+      if (holds !== undefined) holds.now = edited
       return edited
     })
 
   /** Puts a file where none is. */
   readonly add = (path: string, text: TextFile): Effect.Effect<void, PlanError> =>
-    Effect.map(this.#lookAtNothing(path), (file) => {
-      file.now = text
+    Effect.map(this.#lookAtNothing(path), (planned) => {
+      planned.holds = newFile(text)
     })
 
   readonly setExecutable = (path: string, executable: boolean): Effect.Effect<void, PlanError> =>
     Effect.gen({ self: this }, function* () {
-      const file = yield* this.#look(path)
+      const { file } = yield* this.#lookAtFile(path)
       const mode = file.mode ?? 0o644
-      if (file.now === "on disk") {
-        file.bytes = yield* this.#read(file.movedFrom ?? file)
-      }
+      if (file.now === "as it is") yield* this.#bytes(file)
       // Who may read it may run it, as git and chmod have it.
       file.newMode = executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111
     })
 
+  /** Takes away what has this name; a link goes itself, and what it leads to stays. */
   readonly remove = (path: string): Effect.Effect<void, PlanError> =>
     Effect.gen({ self: this }, function* () {
-      const file = yield* this.#lookAtFile(path)
-      if (file.now === "on disk") yield* this.#readForDiff(path)
-      file.now = "absent"
+      const { planned, file } = yield* this.#lookAtFile(path, { named: true })
+      if (file.now === "as it is" && !isLink(planned)) yield* this.#readForDiff(path)
+      planned.holds = undefined
     })
 
-  /** Gives a file another path, where nothing is. Its mode goes with it. */
+  /** Gives what has this name another path, where nothing is. Its mode goes with it. */
   readonly move = (from: string, to: string): Effect.Effect<void, PlanError> =>
     Effect.gen({ self: this }, function* () {
-      const source = yield* this.#lookAtFile(from)
+      const { planned: source, file } = yield* this.#lookAtFile(from, { named: true })
+      if ((yield* this.#look(to)) === source) return
       const target = yield* this.#lookAtNothing(to)
-      target.now = source.now
-      target.movedFrom = source
-      target.mode = source.mode
-      source.now = "absent"
+      // Where something was on disk it is written anew: files that change places can't all be moved at once.
+      if (target.disk !== undefined && file.now === "as it is") {
+        yield* file.home !== undefined && isLink(file.home) ? linkStays(from) : this.#bytes(file)
+      }
+      target.holds = file
+      source.holds = undefined
     })
 
   readonly copy = (from: string, to: string): Effect.Effect<void, PlanError> =>
     Effect.gen({ self: this }, function* () {
-      const text = yield* this.text(from)
-      const source = yield* this.#look(from)
+      yield* this.#readForDiff(from)
+      const { file: source } = yield* this.#lookAtFile(from)
       const target = yield* this.#lookAtNothing(to)
-      target.now = text
-      target.newMode = source.mode
+      const bytes = source.now === "as it is" ? yield* this.#bytes(source) : undefined
+      target.holds = {
+        home: undefined,
+        before: undefined,
+        now: source.now,
+        bytes,
+        mode: undefined,
+        newMode: source.newMode ?? source.mode
+      }
     })
 
   /** Everything that will change, as one unified diff. */
   get diff(): string {
-    return this.#changed.map(diffOf).join("")
+    return new Outcome(this.#paths.values()).diff
   }
 
   /** Makes the changes. A plan that leaves everything as it is touches nothing. */
   readonly commit: Effect.Effect<ReadonlyArray<PlannedChange>, CommitError> = Effect.suspend(() => {
-    const files = this.#changed
-    if (files.length === 0) return Effect.succeed([])
-    // What goes away goes first, so that a directory can take a file's place.
-    const changes = [...files.flatMap(removalsOf), ...files.flatMap(writesOf)]
-    return Effect.map(this.#workspace.commit(changes), (made) => {
-      const arrived = new Map(
-        made.flatMap((one) => (one.kind === "deleted" ? [] : [[one.movedTo ?? one.path, one] as const]))
-      )
-      return files.flatMap((file) => reportOf(file, arrived.get(file.path)))
-    })
+    const outcome = new Outcome(this.#paths.values())
+    const { changes } = outcome
+    return changes.length === 0
+      ? Effect.succeed([])
+      : Effect.map(this.#workspace.commit(changes), (made) => outcome.report(made))
   })
 
-  get #changed(): ReadonlyArray<PlannedFile> {
-    const files = [...new Set(this.#files.values())]
-    const movedAway = new Set(files.map(({ movedFrom }) => movedFrom))
-    return files.filter((file) => isChanged(file) && !movedAway.has(file))
-  }
-
-  /** The file that a path leads to. Two names of one file are one file. */
-  #look(given: string): Effect.Effect<PlannedFile, LookError> {
+  /** The path that a name leads to. Two names of one file are one path. */
+  #look(given: string): Effect.Effect<PlannedPath, LookError> {
     return Effect.gen({ self: this }, function* () {
       const seen = this.#given.get(given)
       if (seen !== undefined) return seen
-      const path = yield* this.#workspace.contain(given)
-      const known = this.#files.get(path)
+      const link = this.#links.size === 0 ? undefined : yield* this.#info(given, { follow: false })
+      const path = link !== undefined && this.#links.has(link.path) ? link.path : yield* this.#workspace.contain(given)
+      const known = this.#paths.get(path)
       if (known !== undefined) return known
-      const disk = yield* this.#workspace.info(given).pipe(
-        Effect.catchIf(
-          (error) => error.code === "file_not_found",
-          () => Effect.succeed(undefined)
-        )
-      )
-      const file = this.#files.get(disk?.path ?? path) ?? newFile(path, disk)
-      this.#files.set(path, file)
-      if (disk !== undefined) this.#files.set(disk.path, file)
-      this.#given.set(given, file)
-      return file
+      const disk = yield* this.#info(given)
+      const planned = this.#paths.get(disk?.path ?? path) ?? newPath(path, disk)
+      this.#paths.set(path, planned)
+      if (disk !== undefined) this.#paths.set(disk.path, planned)
+      this.#given.set(given, planned)
+      return planned
     })
+  }
+
+  /** The same for a name itself: a link at its end is not followed. */
+  #lookAtName(given: string): Effect.Effect<PlannedPath, LookError> {
+    return Effect.gen({ self: this }, function* () {
+      const disk = yield* this.#info(given, { follow: false })
+      if (disk?.kind !== "symlink") return yield* this.#look(given)
+      const planned = this.#paths.get(disk.path) ?? newPath(disk.path, disk)
+      this.#paths.set(disk.path, planned)
+      this.#given.set(given, planned)
+      this.#links.add(disk.path)
+      return planned
+    })
+  }
+
+  #info(given: string, options?: { readonly follow: boolean }): Effect.Effect<FileInfo | undefined, LookError> {
+    return this.#workspace.info(given, options).pipe(
+      Effect.catchIf(
+        (error) => error.code === "file_not_found",
+        () => Effect.succeed(undefined)
+      )
+    )
   }
 
   /** The same for a file that will be read: nobody has to look at it twice. */
   #lookAndRead(given: string): Effect.Effect<LookedAt, LookError> {
-    const looked = Effect.map(this.#look(given), (file): LookedAt => ({ file }))
-    if (this.#given.has(given)) return looked
+    const looked = Effect.map(this.#look(given), (planned): LookedAt => ({ planned }))
+    if (this.#given.has(given) || this.#links.size > 0) return looked
     return Effect.flatMap(this.#lookAtLarge(given), (large) =>
       large === undefined
         ? this.#workspace.snapshot(given, { maxBytes: maximumBytes }).pipe(
             Effect.map(({ info, content, fingerprint }): LookedAt => {
-              const { file, isNew } = this.#enter(given, info, fingerprint)
-              return isNew ? { file, content } : { file }
+              const { planned, isNew } = this.#enter(given, info, fingerprint)
+              return isNew ? { planned, content } : { planned }
             }),
             Effect.catch(() => looked)
           )
@@ -226,35 +244,41 @@ export class ChangePlan {
     return Effect.all([this.#workspace.fingerprint(given), this.#workspace.info(given)]).pipe(
       Effect.map(([fingerprint, info]): LookedAt | undefined => {
         if (fingerprint !== last.base) return undefined
-        const { file, isNew } = this.#enter(given, info, fingerprint)
-        return isNew ? { file, known } : { file }
+        const { planned, isNew } = this.#enter(given, info, fingerprint)
+        return isNew ? { planned, known } : { planned }
       }),
       Effect.catch(() => Effect.succeed(undefined))
     )
   }
 
-  #enter(given: string, info: FileInfo, base: string): { readonly file: PlannedFile; readonly isNew: boolean } {
-    const known = this.#files.get(info.path)
-    const file = known ?? newFile(info.path, info)
-    if (known === undefined) file.base = base
-    this.#files.set(info.path, file)
-    this.#given.set(given, file)
-    return { file, isNew: known === undefined }
+  #enter(given: string, info: FileInfo, base: string): { readonly planned: PlannedPath; readonly isNew: boolean } {
+    const known = this.#paths.get(info.path)
+    const planned = known ?? newPath(info.path, info)
+    if (known === undefined) planned.base = base
+    this.#paths.set(info.path, planned)
+    this.#given.set(given, planned)
+    return { planned, isNew: known === undefined }
   }
 
-  #lookAtFile(path: string): Effect.Effect<PlannedFile, LookError | ToolError<"is_directory">> {
+  #lookAtFile(
+    path: string,
+    { named = false }: { readonly named?: boolean } = {}
+  ): Effect.Effect<
+    { readonly planned: PlannedPath; readonly file: PlannedFile },
+    LookError | ToolError<"is_directory">
+  > {
     return Effect.gen({ self: this }, function* () {
-      const file = yield* this.#look(path)
-      if (file.now === "absent") return yield* missing(path)
-      if (file.disk?.kind !== "directory") return file
+      const planned = yield* named ? this.#lookAtName(path) : this.#look(path)
+      if (planned.holds === undefined) return yield* missing(path)
+      if (planned.disk?.kind !== "directory") return { planned, file: planned.holds }
       return yield* toolError("is_directory", `${path} is a directory; nothing was changed`, { details: { path } })
     })
   }
 
-  #lookAtNothing(path: string): Effect.Effect<PlannedFile, LookError | ToolError<"already_exists">> {
+  #lookAtNothing(path: string): Effect.Effect<PlannedPath, LookError | ToolError<"already_exists">> {
     return this.#look(path).pipe(
       Effect.filterOrElse(
-        ({ now }) => now === "absent",
+        ({ holds }) => holds === undefined,
         () =>
           toolError("already_exists", `${path} already exists; nothing was changed`, {
             suggestion: "Update it instead, or delete it first.",
@@ -264,10 +288,13 @@ export class ChangePlan {
     )
   }
 
-  #read(file: PlannedFile): Effect.Effect<Uint8Array, PlanError> {
-    return Effect.map(this.#workspace.snapshot(file.path, { maxBytes: maximumBytes }), ({ content, fingerprint }) => {
-      file.base = fingerprint
-      return content
+  /** What a file holds on disk. The first look counts: what changes afterwards is stale. */
+  #bytes(file: PlannedFile): Effect.Effect<Uint8Array, PlanError> {
+    const { bytes, home } = file
+    if (bytes !== undefined || home === undefined) return Effect.succeed(bytes ?? new Uint8Array())
+    return Effect.map(this.#workspace.snapshot(home.path, { maxBytes: maximumBytes }), ({ content, fingerprint }) => {
+      home.base ??= fingerprint
+      return (file.bytes = content)
     })
   }
 
@@ -283,7 +310,7 @@ export class ChangePlan {
 }
 
 interface LookedAt {
-  readonly file: PlannedFile
+  readonly planned: PlannedPath
   /** What was read, if it was. */
   readonly content?: Uint8Array
   /** The text, if it was in memory. */
@@ -293,5 +320,12 @@ interface LookedAt {
 const missing = (path: string): Effect.Effect<never, ToolError<"file_not_found">> =>
   toolError("file_not_found", `${path} does not exist; nothing was changed`, {
     suggestion: "Check the path, or list the directory.",
+    details: { path }
+  })
+
+// Its new content would have to go either into what it leads to, which keeps its name, or into a file that is no link.
+const linkStays = (path: string): Effect.Effect<never, ToolError<"not_a_regular_file">> =>
+  toolError("not_a_regular_file", `${path} is a link, which can't be moved and changed at once; nothing was changed`, {
+    suggestion: "Move the link and change what it leads to in two steps.",
     details: { path }
   })

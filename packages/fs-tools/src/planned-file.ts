@@ -13,99 +13,190 @@ export interface PlannedChange {
   readonly hash: string
 }
 
-/** One file of a plan: what is on disk, and what will be. */
-export interface PlannedFile {
+/** One path of a plan: what is on disk there, and what will be. */
+export interface PlannedPath {
   readonly path: string
   readonly disk: FileInfo | undefined
   /** What the plan was made from: see `Workspace.fingerprint`. */
   base: string | undefined
+  /** What is there before the plan. */
+  original: PlannedFile | undefined
+  /** What is there after it. */
+  holds: PlannedFile | undefined
+}
+
+/** One file of a plan. It stays the same file when it goes from path to path. */
+export interface PlannedFile {
+  /** Where it is on disk; undefined for a new one. */
+  readonly home: PlannedPath | undefined
   /** The text on disk, once it was read. */
   before: TextFile | undefined
-  now: TextFile | "on disk" | "absent"
-  /** What is on disk, for a file of which only the mode changes. */
+  now: TextFile | "as it is"
+  /** What it holds, read because it has to be written elsewhere as it is. */
   bytes: Uint8Array | undefined
-  mode: number | undefined
+  readonly mode: number | undefined
   newMode: number | undefined
-  movedFrom: PlannedFile | undefined
 }
 
-export const newFile = (path: string, disk: FileInfo | undefined): PlannedFile => ({
-  path,
-  disk,
-  base: disk === undefined ? "absent" : undefined,
+export const newPath = (path: string, disk: FileInfo | undefined): PlannedPath => {
+  const planned: PlannedPath = {
+    path,
+    disk,
+    base: disk === undefined ? "absent" : undefined,
+    original: undefined,
+    holds: undefined
+  }
+  if (disk !== undefined) {
+    const file = { home: planned, before: undefined, bytes: undefined, mode: disk.mode, newMode: undefined }
+    planned.original = planned.holds = { ...file, now: "as it is" }
+  }
+  return planned
+}
+
+export const newFile = (now: TextFile): PlannedFile => ({
+  home: undefined,
   before: undefined,
-  now: disk === undefined ? "absent" : "on disk",
+  now,
   bytes: undefined,
-  mode: disk?.mode,
-  newMode: undefined,
-  movedFrom: undefined
+  mode: undefined,
+  newMode: undefined
 })
 
-export const isChanged = ({ disk, before, now, mode, newMode, movedFrom }: PlannedFile): boolean => {
-  if (movedFrom !== undefined) return true
-  if (newMode !== undefined && newMode !== mode && now !== "absent") return true
-  if (now === "absent") return disk !== undefined
-  return now !== "on disk" && (disk === undefined || now !== before)
-}
+export const isLink = ({ disk }: PlannedPath): boolean => disk?.kind === "symlink"
 
-const isMovedAsItIs = ({ now, newMode, movedFrom }: PlannedFile): boolean =>
-  movedFrom !== undefined && newMode === undefined && (now === "on disk" || now === movedFrom.before)
+/** What a plan comes to: its paths that change, with the path that each file of them ends at. */
+export class Outcome {
+  readonly paths: ReadonlyArray<PlannedPath>
+  readonly #ends: ReadonlyMap<PlannedFile, PlannedPath>
 
-export const diffOf = (file: PlannedFile): string => {
-  const { path, disk, now } = file
-  const origin = file.movedFrom ?? file
-  const isText = origin.disk === undefined || origin.before !== undefined
-  if (!isText && now !== "on disk") return `Binary file ${path} is replaced or deleted\n`
-  const modes = file.newMode === undefined || disk === undefined ? "" : modeLines(file.mode ?? 0, file.newMode)
-  const after = now === "on disk" ? origin.before : now
-  return (
-    modes +
-    unifiedDiff({
-      oldPath: origin.disk === undefined ? undefined : origin.path,
-      newPath: now === "absent" ? undefined : path,
-      before: origin.before,
-      after: after === "absent" ? undefined : after
-    })
-  )
-}
-
-const modeLines = (from: number, to: number): string =>
-  from === to
-    ? ""
-    : `old mode 100${from.toString(8).padStart(3, "0")}\nnew mode 100${to.toString(8).padStart(3, "0")}\n`
-
-export const removalsOf = (file: PlannedFile): ReadonlyArray<Change> => {
-  const { now, movedFrom, disk } = file
-  const gone = movedFrom ?? (now === "absent" && disk !== undefined ? file : undefined)
-  if (gone === undefined || isMovedAsItIs(file)) return []
-  return [{ kind: "delete", path: gone.path, ...(gone.base !== undefined && { base: gone.base }) }]
-}
-
-export const writesOf = (file: PlannedFile): ReadonlyArray<Change> => {
-  const { path, now, bytes = new Uint8Array(), movedFrom, mode, newMode, base } = file
-  if (now === "absent") return []
-  if (movedFrom !== undefined && isMovedAsItIs(file)) {
-    return [{ kind: "move", from: movedFrom.path, to: path, createDirectories: true }]
+  constructor(paths: Iterable<PlannedPath>) {
+    const all = [...new Set(paths)]
+    this.paths = all.filter(isChanged)
+    this.#ends = new Map(all.flatMap((path) => (path.holds === undefined ? [] : [[path.holds, path] as const])))
   }
-  const written = newMode ?? (movedFrom === undefined ? undefined : mode)
-  return [
-    {
-      kind: "write",
-      path,
-      content: now === "on disk" ? bytes : now.encode(),
-      createDirectories: true,
-      ...(base !== undefined && { base }),
-      ...(written !== undefined && { mode: written })
+
+  /**
+   * What goes away, then what goes elsewhere as it is, then what is written: each finds its place free, and a
+   * directory can take a file's place.
+   */
+  get changes(): ReadonlyArray<Change> {
+    return [
+      ...this.paths.flatMap((path) => this.#removal(path)),
+      ...this.paths.flatMap((path) => moveOf(path)),
+      ...this.paths.flatMap((path) => this.#write(path))
+    ]
+  }
+
+  get diff(): string {
+    return this.paths.map((path) => this.#diffOf(path)).join("")
+  }
+
+  /** Nothing for a file that was written with the content it had. */
+  report(made: ReadonlyArray<ChangedPath>): ReadonlyArray<PlannedChange> {
+    const arrived = new Map(
+      made.flatMap((one) => (one.kind === "deleted" ? [] : [[one.movedTo ?? one.path, one] as const]))
+    )
+    return this.paths.flatMap((planned): ReadonlyArray<PlannedChange> => {
+      const { path, disk, holds } = planned
+      const change = arrived.get(path)
+      const facts = { bytesWritten: change?.bytesWritten ?? 0, hash: change?.after ?? "absent" }
+      if (holds === undefined) {
+        return this.#hasMoved(planned) ? [] : [{ path, kind: "deleted", movedTo: undefined, ...facts }]
+      }
+      const { home } = holds
+      if (home !== undefined && home !== planned) return [{ path: home.path, kind: "moved", movedTo: path, ...facts }]
+      if (change === undefined) return []
+      const kind = disk === undefined || this.#hasMoved(planned) ? "created" : "modified"
+      return [{ path, kind, movedTo: undefined, ...facts }]
+    })
+  }
+
+  /** True when what was at a path is elsewhere afterwards. */
+  #hasMoved({ original, holds }: PlannedPath): boolean {
+    return original !== undefined && original !== holds && this.#ends.has(original)
+  }
+
+  #hasMovedAsItIs(planned: PlannedPath): boolean {
+    const end = planned.original && this.#ends.get(planned.original)
+    return end !== undefined && isMovedAsItIs(end)
+  }
+
+  #removal(planned: PlannedPath): ReadonlyArray<Change> {
+    const { path, disk, base, holds, original } = planned
+    if (disk === undefined || holds === original || this.#hasMovedAsItIs(planned)) return []
+    if (isLink(planned)) return [{ kind: "delete", path }]
+    return holds === undefined ? [{ kind: "delete", path, ...(base !== undefined && { base }) }] : []
+  }
+
+  #write(planned: PlannedPath): ReadonlyArray<Change> {
+    const { path, holds } = planned
+    if (holds === undefined || isMovedAsItIs(planned)) return []
+    const base = this.#hasMovedAsItIs(planned) || isLink(planned) ? "absent" : planned.base
+    const mode = holds.newMode ?? (holds.home === planned ? undefined : holds.mode)
+    return [
+      {
+        kind: "write",
+        path,
+        content: holds.now === "as it is" ? (holds.bytes ?? new Uint8Array()) : holds.now.encode(),
+        createDirectories: true,
+        ...(base !== undefined && { base }),
+        ...(mode !== undefined && { mode })
+      }
+    ]
+  }
+
+  #diffOf(planned: PlannedPath): string {
+    const { path, disk, original, holds } = planned
+    const gone = original !== holds && !this.#hasMoved(planned) ? original : undefined
+    if (holds === undefined) return gone === undefined ? "" : removalDiff(planned, gone)
+    const { home, now } = holds
+    const modes = modeLines(holds)
+    if (home !== undefined) {
+      const replaced = gone === undefined ? "" : removalDiff(planned, gone)
+      const after = now === "as it is" ? holds.before : now
+      return replaced + modes + unifiedDiff({ oldPath: home.path, newPath: path, before: holds.before, after })
     }
-  ]
+    if (gone !== undefined && (isLink(planned) || gone.before === undefined)) {
+      return removalDiff(planned, gone) + modes + unifiedDiff({ ...nothing, newPath: path, after: textOf(now) })
+    }
+    const oldPath = disk === undefined || gone === undefined ? undefined : path
+    return modes + unifiedDiff({ oldPath, newPath: path, before: gone?.before, after: textOf(now) })
+  }
 }
 
-/** Nothing for a file that was written with the content it had. */
-export const reportOf = (file: PlannedFile, change: ChangedPath | undefined): ReadonlyArray<PlannedChange> => {
-  const { path, now, movedFrom, disk } = file
-  const facts = { bytesWritten: change?.bytesWritten ?? 0, hash: change?.after ?? "absent" }
-  if (movedFrom !== undefined) return [{ path: movedFrom.path, kind: "moved", movedTo: path, ...facts }]
-  if (now === "absent") return [{ path, kind: "deleted", movedTo: undefined, ...facts }]
-  if (change === undefined) return []
-  return [{ path, kind: disk === undefined ? "created" : "modified", movedTo: undefined, ...facts }]
+const nothing = { oldPath: undefined, before: undefined }
+
+const textOf = (now: PlannedFile["now"]): TextFile | undefined => (now === "as it is" ? undefined : now)
+
+const isChanged = ({ original, holds }: PlannedPath): boolean =>
+  holds !== original || (holds !== undefined && !isAsItWas(holds))
+
+const isAsItWas = ({ now, before, mode, newMode }: PlannedFile): boolean =>
+  (now === "as it is" || now === before) && (newMode === undefined || newMode === mode)
+
+/** A file that only gets another path, where nothing is on disk. */
+const isMovedAsItIs = (planned: PlannedPath): boolean => {
+  const { disk, holds } = planned
+  return disk === undefined && holds?.home !== undefined && isAsItWas(holds)
+}
+
+const moveOf = (planned: PlannedPath): ReadonlyArray<Change> => {
+  const from = planned.holds?.home?.path
+  if (from === undefined || !isMovedAsItIs(planned)) return []
+  return [{ kind: "move", from, to: planned.path, createDirectories: true }]
+}
+
+const removalDiff = (planned: PlannedPath, { before }: PlannedFile): string => {
+  const { path } = planned
+  if (isLink(planned)) return `deleted ${path}\n`
+  if (before === undefined) return `Binary file ${path} is replaced or deleted\n`
+  return unifiedDiff({ oldPath: path, newPath: undefined, before, after: undefined })
+}
+
+const modeLines = ({ home, mode = 0, newMode }: PlannedFile): string => {
+  if (newMode === undefined || newMode === mode) return ""
+  const spelled = (bits: number) => `100${bits.toString(8).padStart(3, "0")}\n`
+  return home === undefined
+    ? `new file mode ${spelled(newMode)}`
+    : `old mode ${spelled(mode)}new mode ${spelled(newMode)}`
 }

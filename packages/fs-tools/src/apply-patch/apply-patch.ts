@@ -1,4 +1,4 @@
-import { type CommitError, toolError, type ToolError, Workspace } from "@haft/core"
+import { type CommitError, toolError, type ToolError, type Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { ChangePlan, type PlanError } from "../change-plan.ts"
@@ -57,14 +57,11 @@ const planPatch = Effect.fnUntraced(function* (
 ): Effect.fn.Return<{ plan: ChangePlan; hunks: ReadonlyArray<FoundHunk> }, PatchError, Workspace> {
   const plan = yield* ChangePlan.make
   const hunks: Array<FoundHunk> = []
-  for (const section of sections) hunks.push(...(yield* planSection(plan, section)))
+  for (const section of sections) for (const hunk of yield* planSection(plan, section)) hunks.push(hunk)
   return { plan, hunks }
 })
 
-const planSection = (
-  plan: ChangePlan,
-  section: Section
-): Effect.Effect<ReadonlyArray<FoundHunk>, PatchError, Workspace> => {
+const planSection = (plan: ChangePlan, section: Section): Effect.Effect<ReadonlyArray<FoundHunk>, PatchError> => {
   if (section.kind === "add") return planAdd(plan, section)
   return section.kind === "delete" ? planDelete(plan, section) : planUpdate(plan, section)
 }
@@ -101,7 +98,6 @@ const planUpdate = Effect.fnUntraced(function* (plan: ChangePlan, section: Secti
     yield* plan.add(path, TextFile.of(textOf(section.hunks.flatMap(({ lines }) => lines))))
     return []
   }
-  if (target !== undefined && hunks.length > 0) yield* refuseLink(path)
   if (target !== undefined) yield* section.isCopy ? plan.copy(path, target) : plan.move(path, target)
   const result = target ?? path
   if (executable !== undefined) yield* plan.setExecutable(result, executable)
@@ -116,19 +112,6 @@ const isCreation = ({ hunks }: Section & { kind: "update" }): boolean =>
   hunks.length === 1 &&
   hunks.every(
     ({ place, lines }) => place.kind === "line" && place.line === 0 && lines.every(({ sign }) => sign === "+")
-  )
-
-// Its new content would have to go either into the target, which keeps its name, or into a file that is no link.
-const refuseLink = (path: string) =>
-  Workspace.use((workspace) => workspace.info(path, { follow: false })).pipe(
-    Effect.filterOrElse(
-      ({ kind }) => kind !== "symlink",
-      () =>
-        toolError("not_a_regular_file", `${path} is a link, which can't be moved and changed at once`, {
-          suggestion: "Move the link and change its target in two steps.",
-          details: { path }
-        })
-    )
   )
 
 const textOf = (lines: ReadonlyArray<HunkLine>): string =>

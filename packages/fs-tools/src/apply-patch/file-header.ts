@@ -39,11 +39,12 @@ export const readFileHeader = Effect.fnUntraced(function* (
     next += 2
   }
   const names = yield* strippedNames(named, git, extended, start)
-  const mode = extended.newMode ?? extended.createdMode ?? extended.deletedMode
-  if (mode === "120000" || mode === "160000") {
-    return yield* refusePath(names.new ?? names.old ?? "", mode === "120000" ? "is a symbolic link" : "is a submodule")
-  }
   const name = names.new ?? names.old ?? ""
+  const { oldMode, newMode, createdMode, deletedMode, keptMode } = extended
+  for (const mode of [oldMode, newMode, createdMode, deletedMode, keptMode]) {
+    if (mode === "120000") return yield* refusePath(name, "is a symbolic link")
+    if (mode === "160000") return yield* refusePath(name, "is a submodule")
+  }
   for (const path of [names.old, names.new]) if (path !== undefined) yield* patchPath(path)
   return { start, next, name, section: (hunks) => sectionOf(names, extended, hunks) }
 })
@@ -60,7 +61,10 @@ interface Names {
 }
 
 interface Extended {
+  oldMode?: string
   newMode?: string
+  /** The mode of a file that keeps it. */
+  keptMode?: string
   createdMode?: string
   deletedMode?: string
   renameFrom?: string
@@ -73,6 +77,7 @@ const isHunkOrEnd = (line: string | undefined): boolean =>
   line === undefined || line.startsWith("@@") || line.trim() === ""
 
 const fields = [
+  ["oldMode", "old mode "],
   ["newMode", "new mode "],
   ["createdMode", "new file mode "],
   ["deletedMode", "deleted file mode "],
@@ -88,7 +93,9 @@ const readExtended = (line: string, into: Extended): boolean => {
     into[field] = unquote(line.slice(prefix.length).replace(/\r$/, ""))
     return true
   }
-  return /^(old mode|index|similarity index|dissimilarity index) /.test(line)
+  const index = /^index \S+(?: (\d+))?/.exec(line)
+  if (index?.[1] !== undefined) into.keptMode = index[1]
+  return index !== null || /^(similarity index|dissimilarity index) /.test(line)
 }
 
 const sectionOf = (names: Names, extended: Extended, hunks: ReadonlyArray<Hunk>): Section | undefined => {
@@ -131,7 +138,10 @@ const strippedNames = (
   if (both === undefined) return refuseLine(start, "the header names no file")
   if (both.old === "/dev/null" && both.new === "/dev/null")
     return refuseLine(start, "both sides of the header are /dev/null")
-  const stripped = stripPrefixes(both)
+  // What has no other name to be compared with has it in the `diff --git` line.
+  const hasOneName = both.old === "/dev/null" || both.new === "/dev/null"
+  const stripped = stripPrefixes(hasOneName && git !== undefined && git.new !== "" ? git : both)
+  if (stripped.old === "" || stripped.new === "") return refuseLine(start, "the header names no file")
   return Effect.succeed({
     old:
       both.old === "/dev/null" || (named === undefined && extended.createdMode !== undefined)
@@ -155,8 +165,8 @@ const stripPrefixes = ({ old, new: now }: Named): Named => {
 const fileName = (line: string): string => {
   const rest = line.slice(4)
   if (rest.startsWith('"')) return unquote(rest)
-  const [name = ""] = rest.split("\t")
-  return name.replace(/\r$/, "").trimEnd()
+  const end = rest.indexOf("\t")
+  return end === -1 ? rest.trimEnd() : rest.slice(0, end)
 }
 
 /** Both names of a `diff --git` line. Without quotes they can only be told apart when they are the same. */
@@ -180,7 +190,7 @@ const unquote = (name: string): string => {
   for (const [, octal, letter, plain] of name.slice(1, end).matchAll(pattern)) {
     if (octal !== undefined) bytes.push(Number.parseInt(octal, 8) & 0xff)
     else if (letter !== undefined) bytes.push(escapes[letter] ?? letter.charCodeAt(0))
-    else bytes.push(...new TextEncoder().encode(plain))
+    else for (const byte of new TextEncoder().encode(plain)) bytes.push(byte)
   }
   return new TextDecoder().decode(Uint8Array.from(bytes))
 }

@@ -45,13 +45,14 @@ export const parseEnvelope = Effect.fnUntraced(function* (
   return sections
 })
 
-/** The lines of the envelope without the heredoc that models like to put around it. */
+/** The lines of the envelope without the heredoc or the code fence that models like to put around it. */
 const unwrapped = (patch: string): { readonly lines: ReadonlyArray<string>; readonly offset: number } => {
   const all = patch.split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line))
   let first = all.findIndex((line) => line.trim() !== "")
   let last = all.findLastIndex((line) => line.trim() !== "")
   const heredoc = /<<-?\s*(['"]?)(\w+)\1\s*$/.exec(all[first] ?? "")
-  if (heredoc !== null && all[last]?.trim() === heredoc[2]) {
+  const isFenced = /^\s*```\w*\s*$/.test(all[first] ?? "") && last > first && all[last]?.trim() === "```"
+  if (isFenced || (heredoc !== null && all[last]?.trim() === heredoc[2])) {
     first++
     last--
   }

@@ -49,6 +49,7 @@ const refuseForeign = (
 ): Effect.Effect<void, ToolError<"patch_parse_error">> => {
   const line = lines[at] ?? ""
   if (line.startsWith("@@")) return refuseLine(at, "a hunk without '--- ' and '+++ ' lines before it")
+  if (/^Binary files .* differ\r?$/.test(line)) return refuseLine(at, "binary patches are not supported")
   if (/^\*{15}/.test(line)) return refuseLine(at, "this is a context diff; only unified diffs are read")
   if (/^\d+(,\d+)?[acd](\d+(,\d+)?)?$/.test(line)) {
     return refuseLine(at, "this is an ed script or a plain diff; only unified diffs are read")
@@ -66,10 +67,24 @@ const readHunks = Effect.fnUntraced(function* (lines: ReadonlyArray<string>, fro
     if (body.lines.length === 0) return yield* refuseLine(at, "the hunk is empty")
     if (body.lines.every(({ sign }) => sign === " ")) return yield* refuseLine(at, "the hunk changes nothing")
     hunks.push({ place: placeOf(range, body), lines: body.lines, patchLine: start + 1 })
+    if (!body.isExact) yield* refuseRest(lines, body.next)
     at = body.next
+    let next = at
+    while (lines[next]?.trim() === "") next++
+    if (lines[next]?.startsWith("@@") === true) at = next
   }
   return { hunks, next: at }
 })
+
+/** What may follow a body whose end no header tells: the end, another hunk or file, and what tools and models put there. */
+const follows = /^(@@|diff |Index: |={3}|-- ?$|```|Only in |From )/
+
+/** A line that is no part of a hunk where it should go on: what comes after it would be lost. */
+const refuseRest = (lines: ReadonlyArray<string>, at: number): Effect.Effect<void, ToolError<"patch_parse_error">> => {
+  const line = lines[at]
+  if (line === undefined || startsFile(lines, at) || follows.test(line)) return Effect.void
+  return refuseLine(at, `'${line.slice(0, 100)}' is no line of a hunk: it begins with neither ' ', '-' nor '+'`)
+}
 
 type Range =
   | { readonly oldStart: number; readonly oldCount: number; readonly newCount: number }

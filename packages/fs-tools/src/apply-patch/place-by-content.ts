@@ -33,7 +33,7 @@ export const placeByContent = (
   }
   const search = (pass: ContentPass, from: number, to: number): ReadonlyArray<number> => {
     const wanted = old.map((line) => comparable(line, pass))
-    return [...findLines(views.get(pass), wanted, from, to)].filter((line) => isFree(line, line + old.length))
+    return findLines(views.get(pass), wanted, from, to).filter((line) => isFree(line, line + old.length))
   }
   if (endsFile) {
     const last = length - old.length
@@ -109,7 +109,7 @@ const anchorPositions = (views: LineViews, anchors: ReadonlyArray<string>, curso
 /** Lines that are the anchor, by the first pass that finds any; last of all, lines that contain it. */
 const anchorLines = (views: LineViews, anchor: string, from: number, to: number): ReadonlyArray<number> => {
   for (const pass of contentPasses) {
-    const found = [...findLines(views.get(pass), [comparable(anchor, pass)], from, to)]
+    const found = findLines(views.get(pass), [comparable(anchor, pass)], from, to)
     if (found.length > 0) return found
   }
   const part = comparable(anchor, "look_alikes")

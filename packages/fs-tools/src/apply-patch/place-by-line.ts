@@ -115,7 +115,7 @@ const placesOf = (
           views.get("exact"),
           compared.map(({ text }) => comparable(text, "exact"))
         )
-  const places = Array.from(found, (line) => line - skip.prefix).filter((line) => line >= 0)
+  const places = found.map((line) => line - skip.prefix).filter((line) => line >= 0)
   const last = compared.findIndex(({ noNewline }) => noNewline)
   return last === -1 ? places : places.filter((line) => line + skip.prefix + last === file.lineCount - 1)
 }

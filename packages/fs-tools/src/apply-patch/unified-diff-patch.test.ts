@@ -201,6 +201,44 @@ describe("unified diffs: files", () => {
       ["diff --git a/a.txt b/a.txt", "Binary files a/a.txt and b/a.txt differ"],
       "patch_parse_error"
     ],
+    [
+      "binary files that differ, as diff -r says it",
+      [...head("a.txt"), "@@ -1 +1 @@", "-one", "+1", "Binary files a/x and b/x differ"],
+      "patch_parse_error"
+    ],
+    [
+      "a line without its sign, where a hunk goes on behind it",
+      [...head("a.txt"), "@@ -1,2 +1,3 @@", "-one", "+1", "two", "+three"],
+      "patch_parse_error"
+    ],
+    [
+      "a line without its sign in a hunk without numbers",
+      [...head("a.txt"), "@@", "-one", "+1", "two", "+three"],
+      "patch_parse_error"
+    ],
+    [
+      "a header whose names can't be told apart",
+      ["diff --git a/a b b/c d", "old mode 100644", "new mode 100755"],
+      "patch_parse_error"
+    ],
+    [
+      "another target for a link",
+      ["diff --git a/a.txt b/a.txt", "index 1..2 120000", ...head("a.txt"), "@@ -1 +1 @@", "-one", "+/etc/passwd"],
+      "path_outside_workspace"
+    ],
+    [
+      "a link that becomes a file",
+      [
+        "diff --git a/a.txt b/a.txt",
+        "old mode 120000",
+        "new mode 100644",
+        ...head("a.txt"),
+        "@@ -1 +1 @@",
+        "-one",
+        "+1"
+      ],
+      "path_outside_workspace"
+    ],
     ["an ed script", ["1c", "x", "."], "patch_parse_error"],
     ["a context diff", ["*** a.txt", "--- a.txt", "***************", "*** 1 ****"], "patch_parse_error"],
     ["a hunk without a file", ["@@ -1 +1 @@", "-a", "+b"], "patch_parse_error"],
@@ -226,6 +264,58 @@ describe("unified diffs: files", () => {
     const { error, a } = await patch({ "a.txt": "one\ntwo\n" }, ...lines)
     expect(error?.code).toBe(code)
     expect(a).toBe("one\ntwo\n")
+  })
+})
+
+describe("unified diffs: what people and tools make of them", () => {
+  it("reads blank lines between hunks and text around files", async () => {
+    const { a } = await patch(
+      { "a.txt": "1\n2\n3\n4\n5\n6\n" },
+      "Here you are:",
+      ...head("a.txt"),
+      "@@ -1,2 +1,2 @@",
+      "-1",
+      "+one",
+      " 2",
+      "",
+      "@@ -5,2 +5,2 @@",
+      "-5",
+      "+five",
+      " 6",
+      "That is all."
+    )
+    expect(a).toBe("one\n2\n3\n4\nfive\n6\n")
+  })
+
+  it("keeps a space at the end of a name that a tab closes", async () => {
+    await using tools = await openTools({ "f ": "a\n" })
+    const diff = "--- a/f \t\n+++ b/f \t\n@@ -1 +1 @@\n-a\n+b\n"
+    expect(await tools.call("apply_patch", { patch: diff })).toMatchObject({ ok: true })
+    expect(tools.workspace.read("f ")).toBe("b\n")
+  })
+
+  it("takes other prefixes off the name of a new file too", async () => {
+    await using tools = await openTools({ old: "x\n" })
+    const diff =
+      "diff --git i/n.txt w/n.txt\nnew file mode 100644\n--- /dev/null\n+++ w/n.txt\n@@ -0,0 +1 @@\n+a\n" +
+      "diff --git i/old w/old\ndeleted file mode 100644\n--- i/old\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
+    expect(await tools.call("apply_patch", { patch: diff })).toMatchObject({ ok: true })
+    expect(tools.workspace.read("n.txt")).toBe("a\n")
+    expect(tools.workspace.exists("old")).toBe(false)
+  })
+
+  it("places a hundred thousand hunks in one file", { timeout: 60_000 }, async () => {
+    const numbers = Array.from({ length: 100_000 }, (_, index) => index)
+    await using tools = await openTools({ f: numbers.map((line) => `${line}\n${line}b\n`).join("") })
+    const hunks = numbers.map((line) => `@@ -${2 * line + 1} +${2 * line + 1} @@\n-${line}\n+n${line}\n`)
+    await tools.call("apply_patch", { patch: `--- a/f\n+++ b/f\n${hunks.join("")}` })
+    expect(tools.workspace.read("f")).toBe(numbers.map((line) => `n${line}\n${line}b\n`).join(""))
+  })
+
+  it("does not lose itself in a hunk whose lines all repeat themselves", async () => {
+    const same = Array.from({ length: 20_000 }, () => " same")
+    const bottom = [...head("a.txt"), "@@ -1,20001 +1,20001 @@", ...same, "-no", "+x"]
+    expect((await patch({ "a.txt": "same\n".repeat(100_000) }, ...bottom)).error?.code).toBe("patch_hunk_failed")
   })
 })
 

@@ -5,7 +5,7 @@ import * as z from "zod"
 
 import { ChangePlan } from "../change-plan.ts"
 import { replacementFor } from "./edit-text.ts"
-import { findText, withoutOverlaps } from "./find-text.ts"
+import { findText } from "./find-text.ts"
 
 const input = z.strictObject({
   path: z.string().describe("File to modify, relative to the working directory"),
@@ -58,9 +58,10 @@ export const cliagentReplaceStringInFile = cliagent.tool({
 const planReplacement = Effect.fnUntraced(function* ({ path, old_string, new_string }: z.output<typeof input>) {
   const plan = yield* ChangePlan.make
   const text = yield* plan.text(path)
-  const exact = findText(text.text, old_string, "exact")
-  const found = withoutOverlaps(exact.length > 0 ? exact : findText(text.text, old_string, "line_endings"))
-  const [first] = found
+  const find = (pass: "exact" | "line_endings") => findText(text, old_string, pass, { overlapping: false, keep: 1 })
+  const exact = find("exact")
+  const { places, count } = exact.count > 0 ? exact : find("line_endings")
+  const [first] = places
   if (first === undefined) {
     return yield* toolError("match_not_found", `the text is not in ${path}`, {
       suggestion: "Read the file and copy the text exactly, spaces and line breaks included.",
@@ -68,5 +69,5 @@ const planReplacement = Effect.fnUntraced(function* ({ path, old_string, new_str
     })
   }
   yield* plan.edit(path, [replacementFor(text, first, { find: old_string, replace: new_string })])
-  return { plan, found: found.length, line: text.lineAt(first.start) + 1 }
+  return { plan, found: count, line: text.lineAt(first.start) + 1 }
 })

@@ -119,6 +119,63 @@ describe("edit-text", () => {
     expect(error?.code).toBe("match_not_found")
   })
 
+  it.each([
+    ["a number that goes on", "x = 10\n", "x = 1  "],
+    ["a word that goes on", "foo\nbarrel\n", "foo\nbar "],
+    ["a blank text in an empty file", "", "   "],
+    ["a blank line without its spaces", "a\nb\n", "  \n"]
+  ])("does not take spaces at a line's end for %s", async (_what, file, find) => {
+    const { text, error } = await edit(file, [{ find, replace: "z" }])
+    expect(text).toBe(file)
+    expect(error?.code).toBe("match_not_found")
+  })
+
+  it("finds a text loosely at the file's first and last line, and keeps a byte order mark", async () => {
+    expect((await edit("\uFEFFif x:  \n    y", [{ find: "if x:\n    y", replace: "z" }])).text).toBe("\uFEFFz")
+    expect((await edit("\uFEFF  a\n  b\n", [{ find: "a\nb\n", replace: "c\n" }])).text).toBe("\uFEFF  c\n")
+    expect((await edit("a  \r\nb\r\n", [{ find: "a\nb\n", replace: "c\nd\n" }])).text).toBe("c\r\nd\r\n")
+  })
+
+  it("counts places beyond number without keeping them, and refuses to replace them all", async () => {
+    const file = "e".repeat(1_100_000)
+    const once = await edit(file, [{ find: "e", replace: "x" }])
+    expect(once.error).toMatchObject({ code: "match_not_unique", details: { matches: 1_100_000 } })
+    const all = await edit(file, [{ find: "e", replace: "x", all: true }])
+    expect(all.error).toMatchObject({ code: "file_too_large", details: { matches: 1_100_000 } })
+  })
+
+  it("looks for texts that repeat themselves without losing time over it", async () => {
+    const file = "same same\n".repeat(50_000)
+    const find = `nope\n${"same same\n".repeat(20_000)}`
+    for (const text of [find, `${find}end`, find.replaceAll("\n", " \n")]) {
+      expect((await edit(file, [{ find: text, replace: "" }])).error?.code).toBe("match_not_found")
+    }
+  })
+
+  it("finds what a slow search over every stretch of the file finds", () => {
+    const text = fc.array(fc.constantFrom("a", "b", " ", "  ", "\t", "\n", "\r\n", "-", "\u2013"), { maxLength: 12 })
+    const spellings = { exact: (one: string) => one, line_endings: (one: string) => one.replaceAll("\r\n", "\n") }
+    fc.assert(
+      fc.property(text, text, fc.constantFrom("exact", "line_endings"), (words, sought, pass) => {
+        const [all, find] = [words.join(""), sought.join("")]
+        const file = TextFile.decode(Buffer.from(all))
+        if (file === undefined || find === "" || find.endsWith("\r")) return
+        const found = findText(file, find, pass, { overlapping: true, keep: 100 }).places.map(({ start }) => start)
+        const wanted = spellings[pass](find)
+        const slow = Array.from({ length: all.length }, (_, start) => start).flatMap((start) => {
+          if (pass === "line_endings" && all[start] === "\n" && all[start - 1] === "\r") return []
+          const ends = Array.from({ length: all.length - start + 1 }, (_unused, length) => start + length)
+          return ends.some((end) => all[end - 1] !== "\r" && spellings[pass](all.slice(start, end)) === wanted)
+            ? [start]
+            : []
+        })
+        const isWorthwhile = pass === "exact" || (find.includes("\n") && (all + find).includes("\r"))
+        expect(found).toEqual(isWorthwhile ? slow : [])
+      }),
+      { numRuns: 3000, seed: 1 }
+    )
+  })
+
   it("wants a loose match to be unique too", async () => {
     const { error } = await edit("a \nb\na  \nb\n", [{ find: "a\nb", replace: "x" }])
     expect(error).toMatchObject({ code: "match_not_unique", details: { lines: [1, 3] } })
@@ -217,7 +274,8 @@ describe("edit-text", () => {
     fc.assert(
       fc.property(file, file, fc.constantFrom("new", "x\ny", "", "$&"), (before, after, replace) => {
         const text = TextFile.decode(Buffer.from(`${before}<<HERE>>${after}`))
-        const [found] = text === undefined ? [] : findText(text.text, "<<HERE>>", "exact")
+        const options = { overlapping: true, keep: 1 }
+        const found = text && findText(text, "<<HERE>>", "exact", options).places[0]
         if (text === undefined || found === undefined) throw new Error("the text to find is always there")
         const bytes = Buffer.concat(text.replace([replacementFor(text, found, { find: "<<HERE>>", replace })]).encode())
         const middle = bytes.toString().slice(before.length, bytes.toString().length - after.length)

@@ -5,7 +5,7 @@ import { ChangePlan, type PlanError } from "../change-plan.ts"
 import { describeNearest, nearestPlace } from "../nearest-place.ts"
 import type { PlannedChange } from "../planned-file.ts"
 import type { Replacement, TextFile } from "../text-file.ts"
-import { type FindPass, findPasses, findText, type FoundText, withoutOverlaps } from "./find-text.ts"
+import { type FindPass, findPasses, findText, type FoundText } from "./find-text.ts"
 
 /** A text to find and what takes its place. */
 export interface TextEdit {
@@ -87,6 +87,11 @@ const planEdits = Effect.fnUntraced(function* (
   return { plan, before, after, edits: made }
 })
 
+/** So many places are replaced at once. */
+const maximumPlaces = 1_000_000
+/** So many are named when there should be one. */
+const maximumNamed = 20
+
 const placesFor = Effect.fnUntraced(function* (
   { path, which }: { readonly path: string; readonly which: string },
   text: TextFile,
@@ -94,15 +99,25 @@ const placesFor = Effect.fnUntraced(function* (
   options: EditOptions
 ): Effect.fn.Return<{ pass: FindPass; places: ReadonlyArray<FoundText> }, EditError> {
   for (const pass of options.loosely === true ? findPasses : findPasses.slice(0, 2)) {
-    const found = findText(text.text, edit.find, pass)
-    if (found.length === 0) continue
-    if (edit.all === true) return { pass, places: withoutOverlaps(found) }
-    if (found.length === 1) return { pass, places: found }
-    const lines = found.slice(0, 20).map(({ start }) => text.lineAt(start) + 1)
+    const isAll = edit.all === true
+    const { places, count } = findText(text, edit.find, pass, {
+      overlapping: !isAll,
+      keep: isAll ? maximumPlaces : maximumNamed
+    })
+    if (count === 0) continue
+    if (count === 1 || (isAll && count <= maximumPlaces)) return { pass, places }
+    if (isAll) {
+      return yield* toolError(
+        "file_too_large",
+        `${which} stands at ${count} places in ${path}, more than the ${maximumPlaces} that are replaced at once; nothing was changed`,
+        { suggestion: "Look for a longer text, or write the file anew.", details: { path, matches: count } }
+      )
+    }
+    const lines = places.map(({ start }) => text.lineAt(start) + 1)
     return yield* toolError(
       "match_not_unique",
-      `${which} stands at ${found.length} places in ${path}, on lines ${lines.join(", ")}; nothing was changed`,
-      { suggestion: "Add lines around it until it is unique.", details: { path, matches: found.length, lines } }
+      `${which} stands at ${count} places in ${path}, on lines ${lines.join(", ")}; nothing was changed`,
+      { suggestion: "Add lines around it until it is unique.", details: { path, matches: count, lines } }
     )
   }
   const nearest = describeNearest(nearestPlace(text, edit.find.split(/\r?\n/)))

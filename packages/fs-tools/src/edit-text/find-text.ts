@@ -1,6 +1,7 @@
-import { findLines } from "../find-lines.ts"
 import { indentShift } from "../indentation.ts"
 import { foldLookAlikes } from "../look-alikes.ts"
+import { visitOccurrences } from "../occurrences.ts"
+import type { TextFile } from "../text-file.ts"
 
 /**
  * How a text is looked for, from strict to loose. The first two are how a model sees a file; the others
@@ -16,86 +17,173 @@ export interface FoundText {
   readonly shift?: (line: string) => string
 }
 
-/** Every place a text stands at, also those that overlap. */
-export const findText = (text: string, find: string, pass: FindPass): ReadonlyArray<FoundText> => {
-  if (pass === "exact") return findExactly(text, find)
-  if (pass === "indentation") return findBlock(text, find)
-  const normal = pass === "line_endings" ? asItIs : withoutTrailingSpace
-  const fold = pass === "look_alikes" ? foldLookAlikes : asItIs
-  const [first = "", ...rest] = linesOf(fold(find)).map(normal)
-  const last = rest.pop()
-  if (last === undefined) return first === "" ? [] : findExactly(fold(text), first)
+export interface FoundPlaces {
+  /** The first of them; the rest is only counted. */
+  readonly places: ReadonlyArray<FoundText>
+  readonly count: number
+}
 
-  const lines = splitLines(fold(text))
-  const found: Array<FoundText> = []
-  for (const index of findLines(lines.contents.map(normal), rest)) {
-    const before = normal(lines.contents[index - 1] ?? "")
-    const after = lines.contents[index + rest.length]
-    if (index === 0 || after === undefined || !before.endsWith(first) || !after.startsWith(last)) continue
-    const start = (lines.starts[index - 1] ?? 0) + before.length - first.length
-    found.push({ start, end: (lines.starts[index + rest.length] ?? 0) + last.length })
+export interface FindOptions {
+  /** Count places that overlap too, or only those that can all be replaced. */
+  readonly overlapping: boolean
+  /** How many places to keep at most. */
+  readonly keep: number
+}
+
+/** The places a text stands at. */
+export const findText = (file: TextFile, find: string, pass: FindPass, options: FindOptions): FoundPlaces => {
+  const places: Array<FoundText> = []
+  let count = 0
+  let end = 0
+  const add = (place: FoundText): void => {
+    if (!options.overlapping && place.start < end) return
+    end = place.end
+    if (count++ < options.keep) places.push(place)
   }
-  return found
+  if (pass === "exact") findExactly(file.text, find, options, add)
+  else if (isWorthwhile(file, find, pass)) findByLines(file, find, pass, add)
+  return { places, count }
 }
 
-/** Places that do not overlap, from the front. */
-export const withoutOverlaps = (found: ReadonlyArray<FoundText>): ReadonlyArray<FoundText> => {
-  const kept: Array<FoundText> = []
-  for (const place of found) if (place.start >= (kept.at(-1)?.end ?? 0)) kept.push(place)
-  return kept
-}
+type Add = (place: FoundText) => void
 
-const asItIs = (text: string): string => text
+// A long text that repeats itself would keep `indexOf` busy for minutes.
+const longFind = 1000
 
-const withoutTrailingSpace = (text: string): string => text.trimEnd()
-
-const linesOf = (text: string): ReadonlyArray<string> => text.split(/\r?\n/)
-
-const splitLines = (text: string): { readonly contents: ReadonlyArray<string>; readonly starts: Array<number> } => {
-  const starts = [0]
-  for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", end + 1)) starts.push(end + 1)
-  return { contents: linesOf(text), starts }
-}
-
-const findExactly = (text: string, find: string): ReadonlyArray<FoundText> => {
-  const found: Array<FoundText> = []
-  let keptUntil = 0
-  let start = text.indexOf(find)
-  while (start !== -1) {
-    const end = start + find.length
-    found.push({ start, end })
-    if (start >= keptUntil) keptUntil = end
-    // After many places only those that do not overlap, or a text that repeats itself takes hours.
-    start = text.indexOf(find, found.length < manyPlaces ? start + 1 : Math.max(start + 1, keptUntil))
-  }
-  return found
-}
-
-const manyPlaces = 20
-
-/** Whole lines with any indentation, if it differs from what was looked for by the same in each of them. */
-const findBlock = (text: string, find: string): ReadonlyArray<FoundText> => {
-  const expected = linesOf(find)
-  const wanted = expected.map((line) => line.trim())
-  if (wanted.every((line) => line === "")) return []
-  const withNewline = expected.at(-1) === ""
-  if (withNewline) wanted.pop()
-
-  const { contents, starts } = splitLines(text)
-  const trimmed = contents.map((line) => line.trim())
-  const found: Array<FoundText> = []
-  let seen = 0
-  let keptUntil = 0
-  for (const index of findLines(trimmed, wanted)) {
-    const next = index + wanted.length
-    if ((withNewline && next === contents.length) || (++seen > manyPlaces && index < keptUntil)) continue
-    if (index >= keptUntil) keptUntil = next
-    const shift = indentShift(
-      wanted.map((_line, at) => ({ expected: expected[at] ?? "", found: contents[index + at] ?? "" }))
+const findExactly = (text: string, find: string, { overlapping }: FindOptions, add: Add): void => {
+  if (find.length > longFind) {
+    const codes = Uint16Array.from({ length: find.length }, (_, index) => find.charCodeAt(index))
+    return visitOccurrences({ from: 0, to: text.length, at: (index) => text.charCodeAt(index) }, codes, (start) =>
+      add({ start, end: start + find.length })
     )
-    if (shift === undefined) continue
-    const lastEnd = (starts[next - 1] ?? 0) + (contents[next - 1] ?? "").length
-    found.push({ start: starts[index] ?? 0, end: withNewline ? (starts[next] ?? 0) : lastEnd, shift })
   }
-  return found
+  const step = overlapping ? 1 : find.length
+  for (let start = text.indexOf(find); start !== -1; start = text.indexOf(find, start + step)) {
+    add({ start, end: start + find.length })
+  }
+}
+
+/** False where a pass could only find what the one before it did not, or would take any blank stretch. */
+const isWorthwhile = ({ text }: TextFile, find: string, pass: FindPass): boolean =>
+  pass === "line_endings" ? find.includes("\n") && (text.includes("\r") || find.includes("\r")) : find.trim() !== ""
+
+const findByLines = (file: TextFile, find: string, pass: Exclude<FindPass, "exact">, add: Add): void => {
+  const given = find.split(/\r?\n/)
+  const lines = new ComparedLines(file, pass)
+  if (given.length > lines.count) return
+  const wanted = given.map((line) => comparable(line, pass))
+  const [first = ""] = wanted
+  const whole = pass === "indentation"
+  const isOpen = given.length > 1 && given.at(-1) === ""
+  // Spaces that the text to find ends with are only forgiven where a line of the file ends, too.
+  const endsLine = !isOpen && (whole || (wanted.at(-1) ?? "").length < (given.at(-1) ?? "").length)
+  const ends = { first, last: wanted.at(-1) ?? "", whole, isOpen, endsLine }
+  const addPlace = (place: FoundText | undefined): void => {
+    if (place === undefined) return
+    if (!whole) return add(place)
+    const found = file.text.slice(place.start, place.end).split(/\r?\n/)
+    const shift = indentShift(given.map((expected, index) => ({ expected, found: found[index] ?? "" })))
+    if (shift !== undefined) add({ ...place, shift })
+  }
+  if (wanted.length === 1 && !endsLine) {
+    return findExactly(lines.text, first, { overlapping: true, keep: 0 }, addPlace)
+  }
+  if (wanted.length < 3) {
+    for (let line = 0; line + wanted.length <= lines.count; line++) {
+      addPlace(placeBetween(lines, line, line + wanted.length - 1, ends))
+    }
+    return
+  }
+  const between = lines.numbered(wanted.slice(1, -1))
+  visitOccurrences({ from: 1, to: lines.count - 1, at: between.at }, between.numbers, (line) =>
+    addPlace(placeBetween(lines, line - 1, line + wanted.length - 2, ends))
+  )
+}
+
+interface Ends {
+  readonly first: string
+  readonly last: string
+  /** The first and the last line have to be all of a line. */
+  readonly whole: boolean
+  /** The text to find ends with a newline. */
+  readonly isOpen: boolean
+  readonly endsLine: boolean
+}
+
+/** The first line may begin and the last line may end within a line of the file; those between are whole lines. */
+const placeBetween = (
+  lines: ComparedLines,
+  top: number,
+  bottom: number,
+  { first, last, whole, isOpen, endsLine }: Ends
+): FoundText | undefined => {
+  const [opening, closing] = [lines.at(top), lines.at(bottom)]
+  const start = whole ? opening.start : opening.end - first.length
+  if (start < opening.start || !lines.text.startsWith(first, start)) return undefined
+  if (whole && start + first.length !== opening.end) return undefined
+  const lastStart = top === bottom ? start : closing.start
+  const end = lastStart + last.length
+  if (end > closing.end || !lines.text.startsWith(last, lastStart)) return undefined
+  if (endsLine && end !== closing.end) return undefined
+  return { start: whole ? opening.from : start, end: isOpen ? closing.from : endsLine ? closing.to : end }
+}
+
+/** A line of a file: all of it but its newline, and the part of it that a pass compares. */
+interface Bounds {
+  readonly from: number
+  readonly to: number
+  readonly start: number
+  readonly end: number
+}
+
+/** A file's lines as a pass sees them. What follows the last newline counts as a line, also when it is empty. */
+class ComparedLines {
+  readonly count: number
+  readonly text: string
+  readonly #file: TextFile
+  readonly #pass: FindPass
+
+  constructor(file: TextFile, pass: FindPass) {
+    this.#file = file
+    this.#pass = pass
+    this.text = pass === "look_alikes" ? foldLookAlikes(file.text) : file.text
+    this.count = file.lineCount + (file.text === "" || file.text.endsWith("\n") ? 1 : 0)
+  }
+
+  at(line: number): Bounds {
+    const { text } = this
+    const begin = this.#file.lineStart(line)
+    // A byte order mark is no part of a line.
+    const from = begin === 0 && text.startsWith("\uFEFF") ? 1 : begin
+    let to = this.#file.lineStart(line + 1)
+    if (to > from && text[to - 1] === "\n") to -= to - 1 > from && text[to - 2] === "\r" ? 2 : 1
+    let [start, end] = [from, to]
+    if (this.#pass !== "line_endings") while (end > from && isSpace(text[end - 1])) end--
+    if (this.#pass === "indentation") while (start < end && isSpace(text[start])) start++
+    return { from, to, start, end }
+  }
+
+  /** Numbers for lines, the same for the same lines, and which of them each line of the file has. */
+  numbered(wanted: ReadonlyArray<string>): {
+    readonly numbers: ReadonlyArray<number>
+    readonly at: (line: number) => number
+  } {
+    const known = new Map([...new Set(wanted)].map((line, index) => [line, index]))
+    return {
+      numbers: wanted.map((line) => known.get(line) ?? -1),
+      at: (line) => {
+        const { start, end } = this.at(line)
+        return known.get(this.text.slice(start, end)) ?? -1
+      }
+    }
+  }
+}
+
+const isSpace = (character: string | undefined): boolean => character === " " || character === "\t"
+
+const comparable = (line: string, pass: FindPass): string => {
+  if (pass === "line_endings") return line
+  if (pass === "trailing_space") return line.replace(/[ \t]+$/, "")
+  if (pass === "look_alikes") return foldLookAlikes(line).replace(/[ \t]+$/, "")
+  return line.replace(/^[ \t]+/, "").replace(/[ \t]+$/, "")
 }
