@@ -30,7 +30,8 @@ export interface ApprovalWatcher {
 
 export interface ApprovedCall<R> {
   readonly prepared: PreparedCall<R>
-  /** The state of the touched files that the answer holds for; absent when nobody was asked. */
+  readonly facts: Facts
+  /** The state of the touched files that the decision holds for; absent where it does not depend on it. */
   readonly state?: ApprovedState
 }
 
@@ -41,10 +42,14 @@ export const assess = Effect.fnUntraced(function* <R>(tool: Tool<R>, prepared: P
   const reads: Array<string> = []
   for (const path of touches.reads ?? []) reads.push(yield* workspace.contain(path))
   const writes: Array<Facts["writes"][number]> = []
-  for (const given of touches.writes ?? []) {
-    const { path, exists } = yield* targetOf(workspace, given)
+  const seen = new Set<string>()
+  const add = ({ path, exists }: Pick<WrittenPath, "path" | "exists">): void => {
+    if (seen.has(path)) return
+    seen.add(path)
     writes.push({ path, exists, isProtected: isProtectedPath(path) })
   }
+  for (const given of touches.writes ?? []) add(yield* targetOf(workspace, given))
+  for (const given of touches.removes ?? []) add(yield* entryOf(workspace, given))
   const { runs, fetches, types } = touches
   const facts: Facts = {
     reads,
@@ -69,6 +74,18 @@ const targetOf = (
     )
   )
 
+/** The same for a path that goes itself. A link that leads out is refused all the same. */
+const entryOf = Effect.fnUntraced(function* (
+  workspace: WorkspaceService,
+  given: string
+): Effect.fn.Return<Pick<WrittenPath, "path" | "exists">, ContainError> {
+  const target = yield* workspace.contain(given)
+  return yield* workspace.info(given, { follow: false }).pipe(
+    Effect.map(({ path }) => ({ path, exists: true })),
+    Effect.catch(({ code }) => Effect.succeed({ path: target, exists: code !== "file_not_found" }))
+  )
+})
+
 /** Gets consent for a call, or fails with `approval_denied`. What is approved is what runs. */
 export const approve = Effect.fnUntraced(function* <R>(
   dialect: Dialect,
@@ -84,7 +101,8 @@ export const approve = Effect.fnUntraced(function* <R>(
   for (let round = 0; round < maximumRounds; round++) {
     const facts = yield* assess(tool, prepared)
     watcher.assessed(facts)
-    const asks = (yield* prepared.asks(facts)) ?? dialect.asks(facts.risk)
+    const wish = yield* prepared.asks(facts)
+    const asks = wish ?? dialect.asks(facts.risk)
     const request: ApprovalRequest = {
       call: { id, step, tool: tool.name, dialect: dialect.name, startedAt },
       input: prepared.input,
@@ -101,11 +119,12 @@ export const approve = Effect.fnUntraced(function* <R>(
     }
     if (decision === "allow") {
       if (!isEdited) watcher.decided({ decision, ...byPolicy })
-      return { prepared } satisfies ApprovedCall<R>
+      // Where the contract looks at what is there before it asks, what is not there has to stay away.
+      return { prepared, facts, ...(wish === false && { state: absentIn(facts) }) } satisfies ApprovedCall<R>
     }
 
     const state = yield* stateOf(facts)
-    if (isEdited) return { prepared, state } satisfies ApprovedCall<R>
+    if (isEdited) return { prepared, facts, state } satisfies ApprovedCall<R>
     const preview = prepared.preview === undefined ? undefined : yield* prepared.preview
     yield* append({ type: "approval_requested", reason })
     const answer = yield* approver.ask({ ...request, reason, state, ...(preview !== undefined && { preview }) })
@@ -127,7 +146,7 @@ export const approve = Effect.fnUntraced(function* <R>(
       isEdited = true
       continue
     }
-    if (isSameState(state, yield* stateOf(facts))) return { prepared, state } satisfies ApprovedCall<R>
+    if (isSameState(state, yield* stateOf(facts))) return { prepared, facts, state } satisfies ApprovedCall<R>
   }
   return yield* toolError("stale_file", "the files kept changing while approval was asked for; nothing was run", {
     suggestion: "Read the files again, then repeat the call.",
@@ -160,6 +179,9 @@ const stateOf = Effect.fnUntraced(function* (facts: Facts) {
   }
   return state
 })
+
+const absentIn = ({ writes }: Facts): ApprovedState =>
+  new Map(writes.filter(({ exists }) => !exists).map(({ path }) => [path, "absent"]))
 
 const isSameState = (one: ApprovedState, other: ApprovedState): boolean =>
   [...one].every(([path, state]) => other.get(path) === state)

@@ -169,8 +169,13 @@ const travel = Effect.fnUntraced(function* <R>(
   })
   progress.prepared = approved.prepared
   const executed = withTimeout(approved.prepared)
-  if (approved.state === undefined) return yield* executed
-  return yield* Effect.provideService(executed, CurrentCall, { ...call, approvedState: approved.state })
+  const { facts, state } = approved
+  if (state === undefined && facts.writes.length === 0) return yield* executed
+  return yield* Effect.provideService(executed, CurrentCall, {
+    ...call,
+    assessedWrites: facts.writes.map(({ path }) => path),
+    ...(state !== undefined && { approvedState: state })
+  })
 })
 
 const findTool = <R>(settings: RoadSettings<R>, name: string): Effect.Effect<Tool<R>, ToolError<"unknown_tool">> => {

@@ -50,6 +50,8 @@ export interface CallContext extends Call {
   readonly symlinks: SymlinkPolicy
   /** Absent when nobody had to be asked. */
   readonly approvedState?: ApprovedState
+  /** The paths that the call was judged by: what lies elsewhere it does not change. Absent where nothing was judged. */
+  readonly assessedWrites?: ReadonlyArray<string>
   readonly onProgress?: (progress: Progress) => void
   /** Absent when the caller can't be asked. */
   readonly ask?: AskCaller

@@ -29,6 +29,8 @@ export interface CommitRequest {
   /** The paths are resolved already, as they are in the history. */
   readonly exact: boolean
   readonly approvedState?: ApprovedState
+  /** Where changes may be made; anywhere when absent. */
+  readonly assessedWrites?: ReadonlyArray<string>
   readonly call: string
   readonly run: string
   readonly tool: string
@@ -52,6 +54,7 @@ export function* commitChanges(
   const gathered = history.gather()
   const { symlinks, exact } = request
   const { changed, recorded } = yield* planChanges(view, request.changes, { symlinks, exact, keep: gathered.keep })
+  checkAssessed(changed, request)
   const id = randomUUID().replaceAll("-", "").slice(0, 16)
   const steps = stepsFor(view, id)
   if (steps.steps.length === 0) return changed
@@ -232,6 +235,24 @@ function* checkApproved(view: View, { approvedState, symlinks }: CommitRequest):
   for (const [path, state] of approvedState ?? []) {
     if (stateNow(view, path, symlinks) !== state) throw stale(path)
     yield
+  }
+}
+
+/** A link that was put in the way since the call was judged leads it nowhere else: the plan has its paths resolved. */
+const checkAssessed = (changed: ReadonlyArray<ChangedPath>, { assessedWrites }: CommitRequest): void => {
+  if (assessedWrites === undefined) return
+  for (const { path, movedTo, kind, after } of changed) {
+    const isOnTheWay = kind === "created" && after === "directory"
+    for (const changedPath of movedTo === undefined ? [path] : [path, movedTo]) {
+      const isAssessed = assessedWrites.some(
+        (assessed) =>
+          assessed === "." ||
+          changedPath === assessed ||
+          changedPath.startsWith(`${assessed}/`) ||
+          (isOnTheWay && assessed.startsWith(`${changedPath}/`))
+      )
+      if (!isAssessed) throw stale(changedPath)
+    }
   }
 }
 

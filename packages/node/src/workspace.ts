@@ -240,7 +240,8 @@ const requestOf = (call: CallContext): Omit<CommitRequest, "changes" | "exact"> 
   run: call.run ?? "none",
   tool: call.tool,
   at: call.startedAt,
-  ...(call.approvedState !== undefined && { approvedState: call.approvedState })
+  ...(call.approvedState !== undefined && { approvedState: call.approvedState }),
+  ...(call.assessedWrites !== undefined && { assessedWrites: call.assessedWrites })
 })
 
 const asPlanned = (change: Change): PlannedChange =>

@@ -5,7 +5,7 @@ import * as z from "zod"
 
 import { applyPatch, previewPatch } from "./apply-patch.ts"
 import { parseUnifiedDiff } from "./parse-unified-diff.ts"
-import { changedPaths } from "./patch.ts"
+import { touchedBy } from "./patch.ts"
 
 export const agentbenchApplyPatch = agentbench.tool({
   name: "apply_patch",
@@ -16,8 +16,7 @@ export const agentbenchApplyPatch = agentbench.tool({
   output: z.object({ changed_files: z.array(z.string()), patch_size_bytes: z.number() }),
   risk: "dangerous",
   timeout: "10 seconds",
-  touches: ({ unified_diff }) =>
-    Effect.map(parseUnifiedDiff(unified_diff), (sections) => ({ writes: changedPaths(sections) })),
+  touches: ({ unified_diff }) => Effect.map(parseUnifiedDiff(unified_diff), touchedBy),
   preview: ({ unified_diff }) => Effect.flatMap(parseUnifiedDiff(unified_diff), previewPatch),
   execute: Effect.fnUntraced(function* ({ unified_diff }) {
     const { changes } = yield* applyPatch(yield* parseUnifiedDiff(unified_diff))

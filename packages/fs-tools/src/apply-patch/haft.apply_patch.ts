@@ -4,7 +4,7 @@ import * as z from "zod"
 
 import { omissionWarnings } from "../omissions.ts"
 import { applyPatch, describeHunk, parsePatch, previewPatch } from "./apply-patch.ts"
-import { changedPaths, type Section } from "./patch.ts"
+import { type Section, touchedBy } from "./patch.ts"
 
 export const haftApplyPatch = haft.tool({
   name: "apply_patch",
@@ -39,7 +39,7 @@ export const haftApplyPatch = haft.tool({
   }),
   risk: "dangerous",
   timeout: "60 seconds",
-  touches: ({ patch }) => Effect.map(parsePatch(patch), (sections) => ({ writes: changedPaths(sections) })),
+  touches: ({ patch }) => Effect.map(parsePatch(patch), touchedBy),
   preview: ({ patch }) => Effect.flatMap(parsePatch(patch), previewPatch),
   execute: Effect.fnUntraced(function* ({ patch }) {
     const sections = yield* parsePatch(patch)

@@ -1,3 +1,5 @@
+import type { Touches } from "@haft/core"
+
 /** What one section of a patch does to one file. Unified diffs and envelopes both are read into these. */
 export type Section =
   | {
@@ -64,14 +66,14 @@ export const hunkLine = (sign: HunkLine["sign"], text: string): HunkLine => ({
 })
 
 /** Every path that a patch changes, in order, each once. */
-export const changedPaths = (sections: ReadonlyArray<Section>): ReadonlyArray<string> => [
-  ...new Set(
-    sections.flatMap((section) =>
-      section.kind === "update" && section.target !== undefined
-        ? section.isCopy
-          ? [section.target]
-          : [section.path, section.target]
-        : [section.path]
-    )
-  )
-]
+export const touchedBy = (sections: ReadonlyArray<Section>): Touches => {
+  const writes = new Set<string>()
+  const removes = new Set<string>()
+  for (const section of sections) {
+    const isMove = section.kind === "update" && section.target !== undefined
+    if (section.kind === "delete" || (isMove && !section.isCopy)) removes.add(section.path)
+    else if (!isMove) writes.add(section.path)
+    if (isMove) writes.add(section.target)
+  }
+  return { writes: [...writes], removes: [...removes] }
+}

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 
 import { previewPatch } from "./apply-patch.ts"
 import { parseEnvelope } from "./parse-envelope.ts"
-import { changedPaths } from "./patch.ts"
+import { touchedBy } from "./patch.ts"
 import { patchInput, patchOutput, patchResults, renderResults } from "./toolrouter-patch.ts"
 
 export const toolrouterApplyPatchFreeform = toolrouter.tool({
@@ -13,7 +13,7 @@ export const toolrouterApplyPatchFreeform = toolrouter.tool({
   output: patchOutput,
   risk: "dangerous",
   timeout: "60 seconds",
-  touches: ({ patch }) => Effect.map(parseEnvelope(patch), (sections) => ({ writes: changedPaths(sections) })),
+  touches: ({ patch }) => Effect.map(parseEnvelope(patch), touchedBy),
   preview: ({ patch }) => Effect.flatMap(parseEnvelope(patch), previewPatch),
   execute: ({ patch }) => Effect.flatMap(parseEnvelope(patch), patchResults),
   render: renderResults

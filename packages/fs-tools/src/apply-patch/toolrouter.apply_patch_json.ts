@@ -2,7 +2,7 @@ import { toolrouter } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 
 import { parsePatch, previewPatch } from "./apply-patch.ts"
-import { changedPaths } from "./patch.ts"
+import { touchedBy } from "./patch.ts"
 import { patchInput, patchOutput, patchResults, renderResults } from "./toolrouter-patch.ts"
 
 export const toolrouterApplyPatchJson = toolrouter.tool({
@@ -12,7 +12,7 @@ export const toolrouterApplyPatchJson = toolrouter.tool({
   output: patchOutput,
   risk: "dangerous",
   timeout: "60 seconds",
-  touches: ({ patch }) => Effect.map(parsePatch(patch), (sections) => ({ writes: changedPaths(sections) })),
+  touches: ({ patch }) => Effect.map(parsePatch(patch), touchedBy),
   preview: ({ patch }) => Effect.flatMap(parsePatch(patch), previewPatch),
   execute: ({ patch }) => Effect.flatMap(parsePatch(patch), patchResults),
   render: renderResults

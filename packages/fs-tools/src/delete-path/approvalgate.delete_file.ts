@@ -15,7 +15,7 @@ export const approvalgateDeleteFile = approvalgate.tool({
   risk: "dangerous",
   asks: true,
   timeout: "60 seconds",
-  touches: ({ path }) => ({ writes: [path] }),
+  touches: ({ path }) => ({ removes: [path] }),
   preview: ({ path, recursive }) => previewDelete(path, { recursive }),
   execute: ({ path, recursive }) =>
     Effect.map(deletePath(path, { recursive }), (deleted) => ({ deleted: [...deleted] })),

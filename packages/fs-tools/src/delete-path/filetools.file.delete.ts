@@ -12,7 +12,7 @@ export const filetoolsFileDelete = filetools.tool({
   risk: "dangerous",
   asks: true,
   timeout: "60 seconds",
-  touches: ({ path }) => ({ writes: [path] }),
+  touches: ({ path }) => ({ removes: [path] }),
   preview: ({ path }) => previewDelete(path, { recursive: false }),
   execute: ({ path }) => Effect.as(deletePath(path, { recursive: false }), { success: true }),
   render: (_output, { path }) => `Deleted ${path}`

@@ -14,7 +14,7 @@ export const haftDeletePath = haft.tool({
   output: z.object({ deleted: z.array(z.string()) }),
   risk: "dangerous",
   timeout: "60 seconds",
-  touches: ({ path }) => ({ writes: [path] }),
+  touches: ({ path }) => ({ removes: [path] }),
   preview: ({ path, recursive }) => previewDelete(path, { recursive }),
   execute: ({ path, recursive }) =>
     Effect.map(deletePath(path, { recursive }), (deleted) => ({ deleted: [...deleted] })),

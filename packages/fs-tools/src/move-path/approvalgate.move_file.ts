@@ -16,7 +16,7 @@ export const approvalgateMoveFile = approvalgate.tool({
   asks: ({ writes }, { overwrite }) =>
     (overwrite && writes[1]?.exists === true) || writes.some(({ isProtected }) => isProtected),
   timeout: "60 seconds",
-  touches: ({ from, to }) => ({ writes: [from, to] }),
+  touches: ({ from, to }) => ({ removes: [from, to] }),
   preview: (call) => previewMove({ ...call, createDirectories: false }),
   execute: (call) => movePath({ ...call, createDirectories: false }),
   render: ({ from, to }) => `Moved ${from} to ${to}`

@@ -22,7 +22,7 @@ export const haftMovePath = haft.tool({
   output: z.object({ from: z.string(), to: z.string() }),
   risk: "dangerous",
   timeout: "60 seconds",
-  touches: ({ from, to }) => ({ writes: [from, to] }),
+  touches: ({ from, to }) => ({ removes: [from, to] }),
   preview: (call) => previewMove(optionsOf(call)),
   execute: (call) => movePath(optionsOf(call)),
   render: ({ from, to }) => `Moved ${from} to ${to}`

@@ -15,7 +15,7 @@ export const haftUndo = haft.tool({
   output: z.object({ calls: z.array(z.string()), paths: z.array(z.string()) }),
   risk: "dangerous",
   timeout: "60 seconds",
-  touches: (target) => Effect.map(undonePaths(target), (writes) => ({ writes })),
+  touches: (target) => Effect.map(undonePaths(target), (removes) => ({ removes })),
   preview: previewUndo,
   execute: (target) => Effect.map(undo(target), ({ calls, paths }) => ({ calls: [...calls], paths: [...paths] })),
   render: ({ calls, paths }) => `Took back ${calls.join(", ")}: ${paths.join(", ")}`
