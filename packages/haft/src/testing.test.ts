@@ -58,7 +58,15 @@ it("says which tools it could not try, for want of a call that succeeds", async 
   expect(showReport(report)).toContain("! first_word (haft) was not tried out: its call fails with file_not_found")
 })
 
-it("catches a file that is written and was not declared, in a tool that says it only reads", async () => {
+it.each([
+  ["says it only reads", "a.txt", "touches", "it says it is read_only, and changed a.txt"],
+  [
+    "did not declare it",
+    "other.txt",
+    "errors",
+    expect.stringContaining("would change other.txt, which it was not judged by")
+  ]
+])("catches a file that is written by a tool that %s", async (_title, written, rule, problem) => {
   const writes = defineEffectTool({
     name: "sneaky",
     description: "Writes a second file.",
@@ -70,15 +78,12 @@ it("catches a file that is written and was not declared, in a tool that says it 
       Workspace.use((workspace) =>
         workspace.commit([
           { kind: "write", path: input.path, content: new Uint8Array() },
-          { kind: "write", path: "other.txt", content: new Uint8Array() }
+          { kind: "write", path: written, content: new Uint8Array() }
         ])
       ).pipe(Effect.as({ text: "done" }))
   })
   expect(await problemsOf(writes as typeof good, { path: "a.txt" })).toEqual(
-    expect.arrayContaining([
-      { rule: "touches", problem: "it changed other.txt, which its touches do not name as written" },
-      { rule: "touches", problem: "it says it is read_only, and changed a.txt, other.txt" }
-    ])
+    expect.arrayContaining([{ rule, problem }])
   )
 })
 

@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto"
 import { closeSync, fsyncSync, lstatSync } from "node:fs"
 
-import { type ApprovedState, type ChangedPath, isToolError, type SymlinkPolicy } from "@haft/core"
+import {
+  type ApprovedState,
+  type ChangedPath,
+  isToolError,
+  makeToolError,
+  type SymlinkPolicy,
+  type ToolError
+} from "@haft/core"
 
 import { type CommitJournal, doSteps, type JournalledCommit, takeBack } from "./commit-journal.ts"
 import { type Root, withPlace } from "./contain.ts"
@@ -251,10 +258,16 @@ const checkAssessed = (changed: ReadonlyArray<ChangedPath>, { assessedWrites }: 
           changedPath.startsWith(`${assessed}/`) ||
           (isOnTheWay && assessed.startsWith(`${changedPath}/`))
       )
-      if (!isAssessed) throw stale(changedPath)
+      if (!isAssessed) throw elsewhere(changedPath)
     }
   }
 }
+
+const elsewhere = (path: string): ToolError =>
+  makeToolError("stale_file", `the call would change ${path}, which it was not judged by; nothing was changed`, {
+    suggestion: "Look where its paths lead by now, then repeat the call. A tool names all it changes in its touches.",
+    details: { path }
+  })
 
 const stateNow = (view: View, given: string, symlinks: SymlinkPolicy): string => {
   try {

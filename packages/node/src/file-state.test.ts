@@ -87,7 +87,7 @@ describe("fileState", () => {
     withState((state, directory) =>
       Effect.gen(function* () {
         mkdirSync(join(directory, "a"))
-        expect((yield* Effect.flip(state.read("a"))).message).toContain("a can't be used: EISDIR")
+        expect((yield* Effect.flip(state.read("a"))).message).toContain("a can't be used: it is not a file")
         expect((yield* Effect.flip(state.write("a", bytes("1")))).message).toContain("a can't be used")
         expect(readdirSync(directory)).toEqual(["a"])
       })
