@@ -115,6 +115,17 @@ describe.concurrent("programs that talk", () => {
     )
   )
 
+  it.live("a program that wants billions of lines inserted, and then an answer, gets the answer", () =>
+    withTerminals((host) =>
+      Effect.gen(function* () {
+        const orders = String.raw`up\033[2147483647L\033[2147483647b\033[6n`
+        const command = `stty -echo; printf '${orders}'; read -r -d R x; echo got-\${x#*[}`
+        const { terminal_id: id, output } = yield* host.open({ command })
+        yield* host.until(id, /got-1;3/, output)
+      })
+    )
+  )
+
   it.live("a program sees the window change its size", () =>
     withTerminals((host) =>
       Effect.gen(function* () {

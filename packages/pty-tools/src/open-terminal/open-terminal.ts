@@ -36,18 +36,20 @@ export const openTerminal = Effect.fnUntraced(function* (opening: Opening) {
   const directory = yield* directoryFor(opening.directory)
   const mark = yield* processes.mark
   const env = { TERM: emulated, ...opening.env }
-  const command = yield* sandbox.wrap(
-    {
-      program: "bash",
-      args: ["-c", commandLine],
-      directory: join(workspace.root, directory),
-      env: { ...env, [mark.name]: mark.value }
-    },
-    { terminal: true }
+  const bare = {
+    program: "bash",
+    args: ["-c", commandLine],
+    directory: join(workspace.root, directory),
+    env: { ...env, [mark.name]: mark.value }
+  }
+  const facts = { commandLine, directory, size, term: env.TERM, mark, ...(label !== undefined && { label }) }
+  const terminal = yield* sandbox.wrap(bare, { terminal: true }).pipe(
+    Effect.flatMap((command) =>
+      terminals.open({ command, ...facts }).pipe(Effect.onError(() => command.afterEnd ?? Effect.void))
+    ),
+    // What the sandbox laid out is cleared away with the terminal, and without one by nobody.
+    Effect.uninterruptible
   )
-  const terminal = yield* terminals
-    .open({ command, commandLine, directory, size, term: env.TERM, mark, ...(label !== undefined && { label }) })
-    .pipe(Effect.onError(() => command.afterEnd ?? Effect.void))
   const { kind } = yield* sandbox.describe
   yield* settle(terminal, { since: 0, yieldMs, quietMs, silentMs: Math.max(silentMs, quietMs) })
   return { ...(yield* report(terminal, { view, maxBytes })), sandbox: kind }

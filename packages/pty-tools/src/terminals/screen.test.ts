@@ -68,4 +68,23 @@ describe("the screen", () => {
     expect(answers).toEqual([])
     screen.dispose()
   })
+
+  it.each(["I", "Z", "b", "L", "M", "S", "T"])(
+    "is not held up by an order to do something for ever: %s",
+    async (order) => {
+      const { screen, print } = screenOf()
+      print(`before${`\u001B[2147483647${order}`.repeat(100)}\r\nafter`)
+      expect((await screen.view()).text).toBe("before\nafter")
+    }
+  )
+
+  it("leaves the host its turns while it follows", async () => {
+    const { screen, print } = screenOf()
+    print("\u001B[4L\u001B[4M".repeat(50_000))
+    let turns = 0
+    const timer = setInterval(() => turns++, 1)
+    await screen.view()
+    clearInterval(timer)
+    expect(turns).toBeGreaterThan(2)
+  })
 })

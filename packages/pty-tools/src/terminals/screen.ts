@@ -113,7 +113,7 @@ export class Screen {
     const passed = this.#passedModes + this.#passedStart
     this.#passedModes = ""
     this.#passedStart = ""
-    if (passed !== "") await write(emulator, passed)
+    if (passed !== "") await write(emulator, Buffer.from(passed))
     const end = this.#log.end
     for (const size of this.#sizes.splice(0)) {
       await write(emulator, this.#log.slice(this.#seen, size.at))
@@ -129,6 +129,9 @@ export class Screen {
     const { default: headless } = await import("@xterm/headless")
     const { cols, rows } = this.#sizes[0] ?? { cols: 80, rows: 24 }
     const emulator = new headless.Terminal({ cols, rows, scrollback: 0, allowProposedApi: true, logLevel: "off" })
+    for (const [final, bound] of Object.entries(repeated)) {
+      emulator.parser.registerCsiHandler({ final }, ([count]) => Number(count) > emulator[bound])
+    }
     emulator.onData((text) => {
       if (this.#isAnswering) this.#answer(text)
     })
@@ -145,5 +148,23 @@ const halfQuestion = new RegExp(String.raw`${escapeCharacter}(?:\[[>=?]?\d*\$?)?
 const privateModes = new RegExp(String.raw`${escapeCharacter}\[\?[\d;]{1,32}[hl]`, "g")
 const longestSequence = 40
 
-const write = (emulator: Emulator, data: string | Uint8Array): Promise<void> =>
-  new Promise((resolve) => emulator.write(data, resolve))
+/**
+ * Orders to tab, to repeat, to insert, delete or scroll lines. The emulator carries them out as often as it is told,
+ * two thousand million times if need be, so those that go beyond the window are ignored.
+ */
+const repeated = { I: "cols", Z: "cols", b: "cols", L: "rows", M: "rows", S: "rows", T: "rows" } as const
+
+/** The emulator lets others have their turn between pieces, and not within one. */
+const pieceBytes = 512
+/** It refuses more than some megabytes that it has not looked at yet. */
+const batchBytes = 1024 * 1024
+
+const write = async (emulator: Emulator, data: Uint8Array): Promise<void> => {
+  for (let from = 0; from < data.length; from += batchBytes) {
+    const batch = data.subarray(from, from + batchBytes)
+    await new Promise<void>((resolve) => {
+      for (let at = 0; at < batch.length; at += pieceBytes) emulator.write(batch.subarray(at, at + pieceBytes))
+      emulator.write("", resolve)
+    })
+  }
+}
