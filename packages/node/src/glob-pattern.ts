@@ -31,29 +31,41 @@ const findProblem = (pattern: string): string | undefined => {
   const parts = pattern.split(/[/,{}]/u)
   if (parts.includes("..")) return "it leads out of the directory with '..'"
   if (parts.includes(".")) return "a '.' can only be at its beginning"
-  return findSyntaxProblem(pattern) ?? findCostlyPart(pattern)
+  return findSyntaxProblem(pattern) ?? findCostlyPart(pattern, /\*+|\(/gu)
 }
 
 const findSyntaxProblem = (pattern: string): string | undefined => {
   let alternatives = 1
-  const open: Array<number> = []
+  const open: Array<{ readonly start: number; count: number }> = []
   for (let at = 0; at < pattern.length; at++) {
     const character = pattern[at]
+    const last = open.at(-1)
     if (character === "\\") at++
     else if (character === "[") {
       const end = endOfClass(pattern, at)
       if (end === undefined) return "an opening [ is never closed"
       if (hasReversedRange(pattern.slice(at + 1, end))) return "a range in [ ] ends before it begins"
       at = end
-    } else if (character === "{") open.push(1)
-    else if (character === "," && open.length > 0) open.push((open.pop() ?? 0) + 1)
-    else if (character === "}" && open.length > 0) alternatives *= open.pop() ?? 1
-    else if ((character === "+" || character === "*") && pattern[at + 1] === "(") {
+    } else if (character === "{") open.push({ start: at + 1, count: 1 })
+    else if (character === "," && last !== undefined) last.count++
+    else if (character === "}" && last !== undefined) {
+      alternatives *= Math.max(last.count, rangeSize(pattern.slice(last.start, at)))
+      open.pop()
+    } else if ((character === "+" || character === "*") && pattern[at + 1] === "(") {
       return `repetition with ${character}( ) is not supported`
+    } else if (character === "+" && (pattern[at - 1] === ")" || pattern[at - 1] === "]")) {
+      return "a + after ) or ] would mean a repetition, which is not supported; \\+ is the character"
     }
     if (alternatives > maximumAlternatives) return `its { } stand for more than ${maximumAlternatives} patterns`
   }
   return open.length > 0 ? "an opening { is never closed" : undefined
+}
+
+/** How many patterns `{1..20}` or `{a..f}` stands for. */
+const rangeSize = (inside: string): number => {
+  const [, from = "", to = ""] = /^(-?\d+|.)\.\.(-?\d+|.)(?:\.\.-?\d+)?$/u.exec(inside) ?? []
+  const place = (end: string): number => (/\d$/u.test(end) ? Number(end) : (end.codePointAt(0) ?? 0))
+  return Math.abs(place(to) - place(from)) + 1
 }
 
 const endOfClass = (pattern: string, start: number): number | undefined => {
@@ -77,13 +89,13 @@ const hasReversedRange = (members: string): boolean =>
 
 /**
  * Why matching could take too long, or undefined. One star in a part has one way to match; several have as many
- * as there are ways to divide the name, and the parts multiply. So do several `**` with the depth.
+ * as there are ways to divide the name, and the parts multiply. So do groups in ( ), and several `**` with the depth.
  */
-export const findCostlyPart = (pattern: string): string | undefined => {
+export const findCostlyPart = (pattern: string, wild = /\*+/gu): string | undefined => {
   const parts = pattern.replaceAll(/\\./gsu, "x").split("/")
-  const stars = parts.map((part) => (part === "**" ? 0 : (part.match(/\*+/gu)?.length ?? 0)))
+  const stars = parts.map((part) => (part === "**" ? 0 : (part.match(wild)?.length ?? 0)))
   const competing = stars.filter((count) => count > 1).reduce((sum, count) => sum + count, 0)
-  if (competing > maximumStars) return `it has more than ${maximumStars} * competing for the same names`
+  if (competing > maximumStars) return `it has more than ${maximumStars} * or ( ) competing for the same names`
   const deep = parts.filter((part, index) => part === "**" && parts[index - 1] !== "**").length
   return deep > maximumDeepStars ? `it has more than ${maximumDeepStars} **` : undefined
 }
