@@ -45,6 +45,12 @@ export class Effort {
     return text.includes(wanted) ? "yes" : "no"
   }
 
+  /** The decision has been made: what it needed can serve the next one. */
+  done(): void {
+    for (const index of this.#indexes?.values() ?? []) if (spare.length < mostSpare) spare.push(index)
+    this.#indexes = undefined
+  }
+
   #indexOf(text: string): Uint32Array {
     this.#indexes ??= new Map()
     const known = this.#indexes.get(text)
@@ -58,10 +64,14 @@ export class Effort {
 // An index is a set of grams: hashes of three bytes, of every second place of the text.
 const gramBits = 18
 
+// Memory that is made anew for every decision is what makes the slowest of them slow.
+const spare: Array<Uint32Array> = []
+const mostSpare = 4
+const scratch = new Uint16Array(2 ** 16)
+
 const indexOf = (text: string): Uint32Array => {
-  const index = new Uint32Array(2 ** gramBits / 32)
-  const { buffer, byteOffset, byteLength } = bytesOf(`${text}\0\0\0`)
-  const pairs = new Uint16Array(buffer, byteOffset, byteLength >> 1)
+  const index = spare.pop()?.fill(0) ?? new Uint32Array(2 ** gramBits / 32)
+  const pairs = pairsOf(text)
   for (let place = 1, pair = pairs[0] ?? 0; place < pairs.length; place++) {
     const next = pairs[place] ?? 0
     const gram = gramOf(pair | ((next & 0xff) << 16))
@@ -69,6 +79,22 @@ const indexOf = (text: string): Uint32Array => {
     pair = next
   }
   return index
+}
+
+/** The bytes of a text, by twos, and a NUL or more after them. */
+const pairsOf = (text: string): Uint16Array => {
+  const ending = `\0\0\0`
+  // With some room to spare: a text that was cut off is never taken for one in ASCII.
+  if (text.length + 8 <= scratch.byteLength) {
+    const bytes = Buffer.from(scratch.buffer)
+    const length = bytes.write(text)
+    if (length === text.length) {
+      bytes.fill(0, length, length + ending.length)
+      return scratch.subarray(0, (length + ending.length) >> 1)
+    }
+  }
+  const { buffer, byteOffset, byteLength } = bytesOf(text + ending)
+  return new Uint16Array(buffer, byteOffset, byteLength >> 1)
 }
 
 const hasGrams = (index: Uint32Array, grams: ReadonlyArray<number>): boolean => {

@@ -18,34 +18,65 @@ export const proposeRules = (
   const asked = calls.filter(({ simulated }) => simulated.decision === "ask")
   const approved = asked.filter(({ recorded, isRedacted }) => recorded.decision === "allow" && !isRedacted)
   const refused = calls.filter(({ recorded }) => recorded.decision === "deny")
-  const candidates = candidatesFor(approved, workspace).filter((rule) => !refused.some((call) => holdsFor(rule, call)))
+  const candidates = candidatesFor(approved)
+  for (const id of candidatesFor(refused).keys()) candidates.delete(id)
 
   const proposals: Array<{ rule: Rule; questionsSpared: number }> = []
-  let open = approved
   while (proposals.length < maximumProposals) {
-    const [best] = candidates
-      .map((candidate) => ({ candidate, covered: open.filter((call) => holdsFor(candidate, call)).length }))
-      .filter(({ covered }) => covered >= leastQuestions)
-      .toSorted((one, other) => other.covered - one.covered || breadth(one.candidate) - breadth(other.candidate))
+    const best = bestOf(candidates)
     if (best === undefined) break
-    const { rule } = best.candidate
-    proposals.push({ rule: { ...rule, id: `proposal-${proposals.length + 1}` }, questionsSpared: best.covered })
-    open = open.filter((call) => !holdsFor(best.candidate, call))
+    const [id, { tool, dialect, touches, covered }] = best
+    candidates.delete(id)
+    const rule = Rule.parse({ id: `proposal-${proposals.length + 1}`, tool, dialect, touches, workspace })
+    const compiled = compileRule(rule)
+    if (refused.some((call) => holdsFor(compiled, call))) continue
+    proposals.push({ rule, questionsSpared: covered.size })
+    for (const call of covered) {
+      for (const other of idsOf(call)) candidates.get(other)?.covered.delete(call)
+    }
   }
   return proposals
 }
 
-const candidatesFor = (calls: ReadonlyArray<SimulatedCall>, workspace: string): ReadonlyArray<CompiledRule> => {
-  const candidates = new Map<string, CompiledRule>()
-  for (const { tool, request } of calls) {
+/** Conditions that a rule could have, and the calls that led to them. */
+interface Candidate {
+  readonly tool: string
+  readonly dialect: string
+  readonly touches: TouchConditions
+  readonly covered: Set<SimulatedCall>
+}
+
+// Who is covered follows from how calls are generalised: trying every candidate on every call would take too long.
+const candidatesFor = (calls: ReadonlyArray<SimulatedCall>): Map<string, Candidate> => {
+  const candidates = new Map<string, Candidate>()
+  for (const call of calls) {
+    const { tool, request } = call
+    const { dialect } = request.call
     for (const touches of generalised(request.facts)) {
-      const id = JSON.stringify([request.call.dialect, tool, touches])
-      if (candidates.has(id)) continue
-      const rule = Rule.parse({ id: "proposal", tool, dialect: request.call.dialect, touches, workspace })
-      candidates.set(id, compileRule(rule))
+      const id = idOf(call, touches)
+      const known = candidates.get(id)
+      if (known === undefined) candidates.set(id, { tool, dialect, touches, covered: new Set([call]) })
+      else known.covered.add(call)
     }
   }
-  return [...candidates.values()]
+  return candidates
+}
+
+const idOf = ({ tool, request }: SimulatedCall, touches: TouchConditions): string =>
+  JSON.stringify([request.call.dialect, tool, touches])
+
+const idsOf = (call: SimulatedCall): ReadonlyArray<string> =>
+  generalised(call.request.facts).map((touches) => idOf(call, touches))
+
+const bestOf = (candidates: ReadonlyMap<string, Candidate>): readonly [string, Candidate] | undefined => {
+  let best: readonly [string, Candidate] | undefined
+  for (const entry of candidates) {
+    const [, { covered, touches }] = entry
+    if (covered.size < leastQuestions) continue
+    const lead = best === undefined ? 1 : covered.size - best[1].covered.size
+    if (lead > 0 || (lead === 0 && best !== undefined && breadth(touches) < breadth(best[1].touches))) best = entry
+  }
+  return best
 }
 
 // From narrow to broad: what was touched itself, then its directory and those above it, but never the whole workspace.
@@ -67,12 +98,14 @@ const generalised = (facts: SimulatedCall["request"]["facts"]): ReadonlyArray<To
     const where = reads.every((path) => path === ".") ? {} : { reads: [...reads] }
     return [
       { runs: words.join(" "), ...where },
-      ...(isSubcommand && words.length > 2 ? [{ runs: `${program} ${subcommand} **`, ...where }] : [])
+      ...(isSubcommand ? [{ runs: `${program} ${subcommand} **`, ...where }] : [])
     ]
   }
   if (fetches !== undefined) {
-    const host = URL.parse(fetches)?.host
-    return host === undefined || host === "" || writes.length > 0 ? [] : [{ fetches: host }]
+    const url = URL.parse(fetches)
+    if (url === null || url.host === "" || writes.length > 0) return []
+    const page = `${url.origin}${url.pathname}`
+    return [...(url.search === "" && !hasWildcards(page) ? [{ fetches: page }] : []), { fetches: url.host }]
   }
   if (writes.length === 0 || writes.some(({ path, isProtected }) => isProtected || hasWildcards(path))) return []
   const paths = [...new Set(writes.map(({ path }) => path))]
@@ -94,8 +127,7 @@ const holdsFor = ({ rule, fits }: CompiledRule, { tool, request }: SimulatedCall
   rule.dialect === request.call.dialect &&
   fits(subjectOf(request, { workspace: rule.workspace ?? "", now: 0 })) === "yes"
 
-const breadth = ({ rule }: CompiledRule): number => {
-  const conditions = [rule.touches?.writes ?? rule.touches?.runs ?? rule.touches?.fetches ?? []].flat()
-  const [condition = ""] = conditions
+const breadth = ({ writes, runs, fetches }: TouchConditions): number => {
+  const [condition = ""] = [writes ?? runs ?? fetches ?? []].flat()
   return condition.endsWith("**") ? 100 - condition.split(/[/ ]/).length : 0
 }

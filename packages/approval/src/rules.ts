@@ -21,6 +21,8 @@ export interface Subject extends Pick<ApprovalRequest, "input" | "facts">, Patte
   /** Milliseconds since the epoch. */
   readonly now: number
   readonly json: () => string
+  /** The ways in which a path that the caller wrote can be meant: as it is, without detours, from the workspace. */
+  readonly spellings: (path: string) => ReadonlyArray<string>
   readonly sha256: () => string
   readonly command: () => ReadCommand
 }
@@ -42,7 +44,7 @@ export const subjectOf = (
 ): Subject => {
   const { input, facts } = request
   const pieces = once(() => jsonPieces(input))
-  const json = once(() => pieces().join('"'))
+  const json = once(() => pieces().whole())
   return {
     input,
     facts,
@@ -52,6 +54,10 @@ export const subjectOf = (
     effort: new Effort(),
     pieces,
     json,
+    spellings: remembering((path) => {
+      const plain = posix.normalize(path.replaceAll("\\", "/"))
+      return [...new Set([path, plain, posix.relative(at.workspace, posix.resolve(at.workspace, plain))])]
+    }),
     marked: once(() => markQuotes(pieces())),
     sha256: once(() => sha256(json())),
     command: once(() => readCommand(facts.runs ?? ""))
@@ -85,7 +91,13 @@ export const compileRules = (rules: ReadonlyArray<Rule>): RuleSet => {
     rules,
     matches: (request, at) => {
       const indexed = byTool.get(request.call.tool)
-      return indexed === undefined ? [] : matching(indexed, subjectOf(request, at))
+      if (indexed === undefined) return []
+      const subject = subjectOf(request, at)
+      try {
+        return matching(indexed, subject)
+      } finally {
+        subject.effort.done()
+      }
     }
   }
 }
@@ -210,11 +222,7 @@ const fieldFinder = (field: string, condition: FieldCondition): Condition => {
     return ({ input, effort }) => anyFits(textsOf(input), (text) => test(text, effort))
   }
   const test = pathGlob(condition.glob)
-  return ({ input, workspace }) =>
-    anyFits(textsOf(input), (text) => {
-      const plain = posix.normalize(text.replaceAll("\\", "/"))
-      return [text, plain, posix.relative(workspace, posix.resolve(workspace, plain))].some(test) ? "yes" : "no"
-    })
+  return ({ input, spellings }) => anyFits(textsOf(input), (text) => (spellings(text).some(test) ? "yes" : "no"))
 }
 
 const fieldOf = (input: unknown, field: string): unknown => {
@@ -289,6 +297,17 @@ const keysIn = (value: unknown): number => {
 const once = <A>(make: () => A): (() => A) => {
   let made: { readonly value: A } | undefined
   return () => (made ??= { value: make() }).value
+}
+
+const remembering = <A>(make: (key: string) => A): ((key: string) => A) => {
+  const made = new Map<string, A>()
+  return (key) => {
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const value = make(key)
+    made.set(key, value)
+    return value
+  }
 }
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")

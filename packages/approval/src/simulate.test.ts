@@ -179,6 +179,25 @@ describe("rules that would have spared questions", () => {
     }
   })
 
+  it("name the directory a command ran in, and one page where it was always the same", () => {
+    const inPackage: Recorded = { ...runs("npm test"), touches: { runs: "npm test", reads: ["packages/a"] } }
+    const page = fetches("https://a.example/docs")
+    expect(tried(record(inPackage, inPackage, page, page)).proposals.map(({ rule }) => rule.touches)).toEqual([
+      { runs: "npm test", reads: ["packages/a"] },
+      { fetches: "https://a.example/docs" }
+    ])
+  })
+
+  it("are found in a long record", () => {
+    const calls = Array.from({ length: 3000 }, (_, n) =>
+      writes(`d${n % 7}/e${n % 70}/${n}`, n % 70 === 0 ? refused : person)
+    )
+    const { proposals: found } = tried(record(...calls))
+    // What was refused in d0/e0 keeps d0 from being proposed as a whole.
+    expect(found.slice(0, 6).map(({ rule }) => rule.touches?.writes)).toEqual([1, 2, 3, 4, 5, 6].map((n) => `d${n}/**`))
+    expect(found.slice(6).map(({ rule }) => rule.touches?.writes)).toEqual([7, 14, 21, 28].map((n) => `d0/e${n}/**`))
+  })
+
   it("hold when they are tried", () => {
     const events = record(writes("src/a"), writes("src/b"), runs("npm test"), runs("npm test"))
     const { proposals: found } = tried(events)

@@ -9,7 +9,7 @@ const maximumDepth = 64
  * The one way arguments are written down for rules and hashes: compact JSON, keys in the order they come
  * (schema order, for decoded arguments), escapes as `JSON.stringify` makes them, and U+10FFFF escaped as well.
  */
-export const stableJson = (value: unknown): string => jsonPieces(value).join('"')
+export const stableJson = (value: unknown): string => jsonPieces(value).whole()
 
 /**
  * The same text cut at the quotes that open and close strings: pieces at even places are outside of strings,
@@ -19,6 +19,8 @@ export interface JsonPieces {
   readonly length: number
   readonly at: (place: number) => string
   readonly join: (separator: string) => string
+  /** The text as a whole. */
+  readonly whole: () => string
 }
 
 export const jsonPieces = (value: unknown): JsonPieces => {
@@ -59,24 +61,26 @@ export const jsonPieces = (value: unknown): JsonPieces => {
 
   add(value, 0)
   pieces.push(outside)
-  return escapedWhenRead(pieces)
+  return escapedWhenRead(pieces, value)
 }
 
 // A long text is escaped when a rule wants to see it, and most rules are done before.
-const escapedWhenRead = (pieces: ReadonlyArray<string>): JsonPieces => {
+const escapedWhenRead = (pieces: ReadonlyArray<string>, value: unknown): JsonPieces => {
   const made: Array<string | undefined> = []
   const at = (place: number): string =>
     place % 2 === 0 ? (pieces[place] ?? "") : (made[place] ??= escaped(pieces[place] ?? ""))
-  return { length: pieces.length, at, join: (separator) => pieces.map((_, place) => at(place)).join(separator) }
+  const join = (separator: string): string => pieces.map((_, place) => at(place)).join(separator)
+  // Where nothing has been escaped yet, all of it is at once.
+  const whole = (): string => (made.length > 0 ? join('"') : withoutReserved(JSON.stringify(value)))
+  return { length: pieces.length, at, join, whole }
 }
 
 /** A character that serialised arguments never contain: it is always escaped. Patterns use it as a mark. */
 export const reservedCharacter = "\u{10FFFF}"
 
-const escaped = (text: string): string =>
-  JSON.stringify(text)
-    .slice(1, -1)
-    .replaceAll(reservedCharacter, String.raw`\udbff\udfff`)
+const escaped = (text: string): string => withoutReserved(JSON.stringify(text).slice(1, -1))
+
+const withoutReserved = (json: string): string => json.replaceAll(reservedCharacter, String.raw`\udbff\udfff`)
 
 /** Whether two values are the same data. The order of keys, which is the caller's to choose, makes no difference. */
 export const isSameData = (one: unknown, other: unknown): boolean => {
