@@ -60,6 +60,16 @@ describe("writing", () => {
     expect(leftovers(root)).toEqual([])
   })
 
+  it.each([true, false])("lets nobody see a file missing that is only changed (durable: %s)", async (durable) => {
+    const root = workspaces.make({ "a.txt": "one", "d/b.txt": "two" })
+    const seen: Array<string> = []
+    const onStep = (): void => {
+      seen.push([join(root, "a.txt"), join(root, "d/b.txt")].map((path) => readFileSync(path, "utf8")).join(" "))
+    }
+    await commit(root, [write("a.txt", "1"), write("d/b.txt", "2"), write("c.txt", "3")], { open: { durable, onStep } })
+    expect(new Set(seen)).toEqual(new Set(["one two", "1 two", "1 2"]))
+  })
+
   it("leaves every file alone when one change can't be made", async () => {
     const root = workspaces.make({ "a.txt": "one", "b.txt": "two", d: "file" })
     const before = contentsOf(root)

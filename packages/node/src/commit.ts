@@ -115,7 +115,7 @@ const stands = (view: View, one: Recorded): boolean => {
 }
 
 function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator<void, void> {
-  const { root, journal, durable, onStep } = settings
+  const { root, journal, onStep } = settings
   const single = asSingleStep(plan)
   const staged = plan.staged.map(({ path }) => path)
   // The only step of a commit replaces at one stroke; nothing is kept that would have to go.
@@ -129,7 +129,7 @@ function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator
     const identities = yield* stageAll(settings, spots, plan)
     spots.forget()
     checkUnchanged(spots, plan.involved)
-    const steps = single ?? plan.steps.flatMap((step) => finalStep(step, identities, { durable }))
+    const steps = single ?? plan.steps.map((step) => finalStep(step, identities))
     // What the file system does whole or not at all needs no journal beyond the names to sweep.
     if (single === undefined) journal.decide(id, { steps, staged, rubbish })
     isDecided = true
@@ -220,21 +220,11 @@ function* stageAll(
   return identities
 }
 
-/**
- * A step as it is done. A rename over another file makes some file systems write the new one to the disk at once,
- * so that a power loss does not leave it empty. Where nobody waits for the disk, the old file steps aside instead.
- */
-const finalStep = (
-  step: Step,
-  identities: ReadonlyMap<string, Identity>,
-  { durable }: { readonly durable: boolean }
-): ReadonlyArray<Step> => {
-  if (step.do !== "put_in_place") return [step]
-  const { over, kept, ...rest } = step
-  const identity = identities.get(step.from) ?? step.identity
-  const own = identity === undefined ? rest : { ...rest, identity }
-  if (over === undefined || kept === undefined) return [own]
-  return durable ? [{ ...own, over, kept }] : [{ do: "set_aside", path: step.path, aside: kept, identity: over }, own]
+/** A step as it is done: what was staged is known by now. */
+const finalStep = (step: Step, identities: ReadonlyMap<string, Identity>): Step => {
+  if (step.do !== "put_in_place") return step
+  const identity = identities.get(step.from)
+  return identity === undefined ? step : { ...step, identity }
 }
 
 /** What a person approved must still be so. */

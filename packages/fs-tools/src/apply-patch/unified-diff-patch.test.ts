@@ -304,8 +304,8 @@ describe("unified diffs: what people and tools make of them", () => {
     expect(tools.workspace.exists("old")).toBe(false)
   })
 
-  it("places a hundred thousand hunks in one file", { timeout: 60_000 }, async () => {
-    const numbers = Array.from({ length: 100_000 }, (_, index) => index)
+  it("places twenty thousand hunks in one file", { timeout: 60_000 }, async () => {
+    const numbers = Array.from({ length: 20_000 }, (_, index) => index)
     await using tools = await openTools({ f: numbers.map((line) => `${line}\n${line}b\n`).join("") })
     const hunks = numbers.map((line) => `@@ -${2 * line + 1} +${2 * line + 1} @@\n-${line}\n+n${line}\n`)
     await tools.call("apply_patch", { patch: `--- a/f\n+++ b/f\n${hunks.join("")}` })
