@@ -70,6 +70,17 @@ describe("writing", () => {
     expect(new Set(seen)).toEqual(new Set(["one two", "1 two", "1 2"]))
   })
 
+  it("writes no file where a directory is named, and none under a name of its own", async () => {
+    const root = workspaces.make({ "a.txt": "one" })
+    const before = contentsOf(root)
+    expect(await commit(root, [write("a.txt/", "x")])).toBe("is_directory")
+    expect(await commit(root, [write("new/", "x")])).toBe("is_directory")
+    expect(await commit(root, [write("new/.", "x")])).toBe("is_directory")
+    expect(await commit(root, [{ kind: "move", from: "a.txt", to: "d/" }])).toBe("is_directory")
+    expect(await commit(root, [write(".haft-0123456789abcdef-0.tmp", "x")])).toBe("invalid_params")
+    expect(contentsOf(root)).toEqual(before)
+  })
+
   it("leaves every file alone when one change can't be made", async () => {
     const root = workspaces.make({ "a.txt": "one", "b.txt": "two", d: "file" })
     const before = contentsOf(root)
@@ -280,6 +291,16 @@ describe("undo", () => {
     expect(contentsOf(root)).toEqual({ "a.txt": "zero" })
     expect(statSync(join(root, "a.txt")).mode & 0o777).toBe(0o750)
     expect(await undo(root)).toBe("no_history")
+  })
+
+  it("takes back a mode that the call changed, and leaves alone one that somebody else changed since", async () => {
+    const root = workspaces.make({ "a.txt": "a", "b.txt": "b" })
+    await commit(root, [write("a.txt", "1", { mode: 0o755 }), write("b.txt", "2")], inCall("c1"))
+    chmodSync(join(root, "b.txt"), 0o700)
+    await undo(root)
+    expect(contentsOf(root)).toEqual({ "a.txt": "a", "b.txt": "b" })
+    const modes = ["a.txt", "b.txt"].map((path) => statSync(join(root, path)).mode & 0o777)
+    expect(modes).toEqual([0o644, 0o700])
   })
 
   it("takes back a run, a named call, and an undo", async () => {

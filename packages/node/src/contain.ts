@@ -5,6 +5,7 @@ import { makeToolError, type SymlinkPolicy, type ToolError } from "@haft/core"
 
 import { fromErrno, isErrno, nameTooLong, replacedMeanwhile } from "./errno.ts"
 import { chooseTechnique, type Held, type Technique } from "./technique.ts"
+import { isTemporaryName } from "./temporary-name.ts"
 
 /** An open workspace root: everything inside is reached from here. */
 export interface Root {
@@ -219,6 +220,7 @@ const namesOf = (root: Root, given: string): Array<string> => {
   for (const name of contained) {
     if (name.length > 63 && Buffer.byteLength(name) > 255) throw nameTooLong(given)
     if (process.platform === "win32" && isSpecialOnWindows(name)) throw outside(given)
+    if (isTemporaryName(name)) throw reserved(given)
   }
   return contained
 }
@@ -249,6 +251,13 @@ const isSpecialOnWindows = (name: string): boolean =>
 const outside = (given: string): ToolError<"path_outside_workspace"> =>
   makeToolError("path_outside_workspace", `${given} is outside the workspace`, {
     suggestion: "Use a path inside the workspace, relative to its root.",
+    details: { path: given }
+  })
+
+// Listings leave such names out, and a commit that was cut short removes them.
+const reserved = (given: string): ToolError<"invalid_params"> =>
+  makeToolError("invalid_params", `${given} has a name that commits use for a moment`, {
+    suggestion: "Choose another name.",
     details: { path: given }
   })
 

@@ -27,6 +27,8 @@ export type Recorded =
       readonly path: string
       readonly before: { readonly state: string; readonly mode: number } | null
       readonly after: string
+      /** Absent where the mode stayed: then going back leaves it as it is. */
+      readonly changedMode?: boolean
     }
   | {
       readonly did: "delete"

@@ -81,6 +81,7 @@ const planWrite = (planner: Planner, change: Extract<PlannedChange, { readonly k
   const { view, options, changed, recorded } = planner
   const names = locate(planner, change.path, { read: true })
   if (names.length === 0) throw isDirectory(change.path)
+  if (isNamedAsDirectory(change.path)) throw namedAsDirectory(change.path)
   const path = names.join("/")
   const parent = parentOf(planner, names, { given: change.path, create: change.createDirectories === true })
   const name = names.at(-1) ?? ""
@@ -113,7 +114,8 @@ const planWrite = (planner: Planner, change: Extract<PlannedChange, { readonly k
     did: "write",
     path,
     before: old === undefined ? null : { state: before, mode: modeOf(old) ?? 0o644 },
-    after
+    after,
+    ...(old !== undefined && mode !== modeOf(old) && { changedMode: true })
   })
 }
 
@@ -173,6 +175,7 @@ const planMove = (planner: Planner, change: Extract<PlannedChange, { readonly ki
   if (from.length === 0) throw rootStays("moved")
   const to = locate(planner, change.to, { follow: false })
   if (to.length === 0) throw exists(change.to)
+  if (node.kind !== "directory" && isNamedAsDirectory(change.to)) throw namedAsDirectory(change.to)
   const [fromPath, toPath] = [from.join("/"), to.join("/")]
   if (fromPath === toPath) return
   if (toPath.startsWith(`${fromPath}/`)) {
@@ -337,6 +340,14 @@ export const stale = (path: string): ToolError<"stale_file"> =>
 const exists = (path: string): ToolError<"already_exists"> =>
   makeToolError("already_exists", `${path} already exists`, {
     suggestion: "Choose another path, or delete or move what is there first.",
+    details: { path }
+  })
+
+const isNamedAsDirectory = (path: string): boolean => /\/\.?$/.test(path)
+
+const namedAsDirectory = (path: string): ToolError<"is_directory"> =>
+  makeToolError("is_directory", `${path} ends with a slash, so it names a directory`, {
+    suggestion: "Name the file itself, without a slash at the end.",
     details: { path }
   })
 

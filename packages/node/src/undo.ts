@@ -157,9 +157,10 @@ const inverse = (history: History, one: Recorded): PlannedChange => {
   if (did === "make_directory") return { kind: "remove_if_empty", path: one.path }
   if (did === "move") return { kind: "move", from: one.to, to: one.from, base: one.state }
   if (did === "write") {
-    const { path, after, before } = one
+    const { path, after, before, changedMode } = one
     if (before === null) return { kind: "delete", path, base: after }
-    return { kind: "write", path, base: after, content: history.content(before.state), mode: before.mode }
+    const content = history.content(before.state)
+    return { kind: "write", path, base: after, content, ...(changedMode === true && { mode: before.mode }) }
   }
   const { path, state, mode, target } = one
   if (target !== undefined) return { kind: "restore_link", path, target }

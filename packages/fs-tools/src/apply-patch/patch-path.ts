@@ -6,6 +6,8 @@ export const patchPath = (
   path: string
 ): Effect.Effect<string, ToolError<"path_outside_workspace" | "invalid_params">> => {
   if (path.includes("\0")) return toolError("invalid_params", "a path in the patch contains a NUL character")
+  if (path.endsWith("/"))
+    return toolError("invalid_params", `the patch path ${path} names a directory; nothing was changed`)
   const parts = path.split(/[/\\]/)
   if (path.startsWith("/") || path.startsWith("\\") || /^[A-Za-z]:/.test(path)) return refusePath(path, "is absolute")
   if (parts.includes("..")) return refusePath(path, "climbs with '..'")

@@ -52,7 +52,7 @@ const filesIn = (tools: OpenTools): Files =>
 const sorted = (files: Files): Files => new Map([...files].toSorted(([one], [other]) => (one < other ? -1 : 1)))
 
 describe("sections that touch the same paths in turn", () => {
-  it("come to what they say one after the other, and are undone as one", { timeout: 60_000 }, async () => {
+  it("come to what they say one after the other, and are undone as one", { timeout: 600_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(section, { minLength: 1, maxLength: 7 }), async (sections) => {
         const before: Files = new Map([
