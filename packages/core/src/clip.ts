@@ -45,8 +45,8 @@ export class HeadAndTail {
     this.#headLimit = this.#headBytes
   }
 
-  /** What was kept, with one line in the middle that says how many bytes are missing. */
-  finish(): Clipped {
+  /** What was kept, with one line in the middle that says how many bytes are missing, and `whereabouts` if told. */
+  finish(whereabouts?: string): Clipped {
     const keptTail = this.#lastBytes()
     if (this.#headBytes + keptTail.length === this.#total) {
       const text = decode(concat([...this.#head, keptTail]))
@@ -55,7 +55,7 @@ export class HeadAndTail {
     const head = endAtCharacter(concat(this.#head))
     const tail = startAtCharacter(keptTail)
     const omittedBytes = this.#total - head.length - tail.length
-    const marker = `[${omittedBytes} bytes left out]`
+    const marker = `[${omittedBytes} bytes left out${whereabouts === undefined ? "" : `; ${whereabouts}`}]`
     const headText = decode(head)
     return {
       text: `${headText}${headText === "" || headText.endsWith("\n") ? "" : "\n"}${marker}\n${decode(tail)}`,

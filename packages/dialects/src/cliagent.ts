@@ -77,6 +77,7 @@ export const cliagent: Dialect = defineDialect({
     output: `Error: ${error.message}`,
     files_affected: [],
     execution_time_ms: Math.round(durationMs),
+    ...pick((error.output ?? {}) as Readonly<Record<string, unknown>>, ["metadata"]),
     error: { code: errorName, message: error.message, suggestion: error.suggestion ?? "" }
   }),
   envelope: (output) => ({

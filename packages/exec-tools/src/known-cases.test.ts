@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process"
-import { writeFileSync } from "node:fs"
-import { homedir } from "node:os"
+import { readdirSync, writeFileSync } from "node:fs"
+import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 
 import {
+  type Dialect,
   Host,
   type JournalEvent,
   memoryArtifacts,
@@ -18,7 +19,7 @@ import {
   use
 } from "@haft/core"
 import { openHost } from "@haft/core/promise"
-import { haft, toolrouter } from "@haft/dialects"
+import { agentbench, approvalgate, cliagent, haft, toolrouter } from "@haft/dialects"
 import { autoSandbox, nodeProcesses, nodeWorkspace, noSandbox } from "@haft/node"
 import { scriptedApprover, temporaryWorkspace } from "@haft/testing"
 import * as Layer from "effect/Layer"
@@ -234,11 +235,54 @@ describe.runIf(isLinux)("commands without a sandbox", () => {
     workspace.remove()
   })
 
-  it("say so in toolrouter's message", async () => {
-    const { host, workspace } = opened(noSandbox(), { dialect: toolrouter })
+  const marks: ReadonlyArray<readonly [Dialect, tool: string, params: object, told: object]> = [
+    [haft, "run_command", { command: "sleep 60", timeout_ms: 50 }, { result: { sandbox: { kind: "none" } } }],
+    [agentbench, "run", { command: "exit 3" }, { data: { sandbox: "none" } }],
+    [agentbench, "run", { command: "sleep 60", timeout_sec: 1 }, { data: { sandbox: "none" } }],
+    [toolrouter, "shell", { command: "exit 3" }, { message: "it ran without a sandbox" }],
+    [approvalgate, "run_code", { language: "bash", code: "exit 3" }, { value: { sandbox: "none" } }],
+    [
+      approvalgate,
+      "run_code",
+      { language: "bash", code: "sleep 60", timeout: 0.2 },
+      { error: { details: { sandbox: "none" } } }
+    ],
+    [cliagent, "run_in_terminal", { command: "exit 3" }, { metadata: { sandbox: "none" } }],
+    [cliagent, "run_in_terminal", { command: "no-such-program" }, { metadata: { sandbox: "none" } }],
+    [cliagent, "run_in_terminal", { command: "sleep 60", timeout_seconds: 1 }, { metadata: { sandbox: "none" } }]
+  ]
+
+  it.each(marks)("say so in every reply, failures too (%#)", async (dialect, tool, params, told) => {
+    const { host, workspace } = opened(noSandbox(), { dialect })
     const open = await host
-    const reply = await open.call("shell", { command: "true" })
-    expect(reply.wire).toMatchObject({ returncode: 0, message: "it ran without a sandbox" })
+    const reply = await open.call(tool, params)
+    expect(reply.wire).toMatchObject(told)
+    expect(reply.text).toContain("ran without a sandbox")
+    await open.dispose()
+    workspace.remove()
+  })
+
+  it("say so when they are asked for later", async () => {
+    const { host, workspace } = opened(noSandbox(), { dialect: cliagent })
+    const open = await host
+    await open.call("run_in_terminal", { command: "true" })
+    const reply = await open.call("terminal_last_command", {})
+    expect(reply.wire).toMatchObject({ metadata: { sandbox: "none" } })
+    await open.dispose()
+    workspace.remove()
+  })
+
+  it("leave no code behind, however it ends", async () => {
+    const { host, workspace } = opened(noSandbox(), { config: {} })
+    const open = await host
+    const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith("haft-code."))
+    const before = left()
+    await open.call("run_code", { language: "bash", code: "sleep 60", timeout_ms: 100 })
+    // One that is killed leaves its directory to the next.
+    const stubborn = "trap '' TERM; kill -STOP $PPID; while :; do sleep 1; done"
+    await open.call("run_code", { language: "bash", code: stubborn, timeout_ms: 100 })
+    await open.call("run_code", { language: "bash", code: "true" })
+    expect(left().filter((name) => !before.includes(name))).toEqual([])
     await open.dispose()
     workspace.remove()
   })
@@ -265,8 +309,16 @@ describe.runIf(isLinux)("commands without a sandbox", () => {
   it("refuse commands longer than the system takes", async () => {
     const { host, workspace } = opened(noSandbox())
     const open = await host
-    const reply = await open.call("run_command", { command: `echo ${"x".repeat(140_000)}` })
-    expect(reply.wire).toMatchObject({ ok: false, error: { code: "invalid_params" } })
+    const tooLong = [
+      ["run_command", { command: `echo ${"x".repeat(140_000)}` }],
+      ["run_command", { command: "true", env: { LONG: "x".repeat(140_000) } }],
+      ["run_code", { language: "bash", code: "true", args: Array<string>(200_000).fill("x") }],
+      ["run_code", { language: "bash", code: "true", args: Array<string>(40).fill("x".repeat(100_000)) }]
+    ] as const
+    for (const [tool, params] of tooLong) {
+      const reply = await open.call(tool, params)
+      expect(reply.wire).toMatchObject({ ok: false, error: { code: "invalid_params" } })
+    }
     await open.dispose()
     workspace.remove()
   })

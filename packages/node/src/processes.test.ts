@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
-import { readdirSync, readFileSync, readlinkSync } from "node:fs"
+import { once } from "node:events"
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -174,6 +175,58 @@ describe.runIf(isLinux)("the launcher", () => {
     )
     expect([end.exitCode, stderr]).toEqual([0, "hi\n"])
     await runtime.dispose()
+  })
+
+  describe("of a host", () => {
+    const runtime = ManagedRuntime.make(nodeProcesses)
+    afterAll(() => runtime.dispose())
+    const run = (code: string, options: RunOptions = {}) => {
+      const command = { program: "sh", args: ["-c", code], directory: "/", env: { PATH: "/usr/bin:/bin" } }
+      return runtime.runPromise(Processes.use((processes) => processes.run(command, options)))
+    }
+
+    it("finds daemons that left their session, their parent and their environment", async () => {
+      const seconds = `${700_000 + (process.pid % 90_000)}.1`
+      const daemon = `(env -i setsid sleep ${seconds} &)`
+      expect(await run(`${daemon}; sleep 60`, { timeoutMs: 300 })).toMatchObject({ timedOut: true })
+      expect(sleepersFor(seconds)).toBe(0)
+      expect(await run(daemon)).toMatchObject({ exitCode: 0, leftRunning: 1 })
+      // What one command left behind is not the next one's.
+      expect(await run("sleep 60", { timeoutMs: 100 })).toMatchObject({ timedOut: true })
+      expect(sleepersFor(seconds)).toBe(1)
+      expect(await run("true")).toMatchObject({ exitCode: 0, leftRunning: 0 })
+    })
+
+    it("ends a command that kills what watches over it, and does not claim to know how it ended", async () => {
+      const seconds = `${700_000 + (process.pid % 90_000)}.2`
+      await expect(run(`kill -9 $PPID; sleep ${seconds}`)).rejects.toMatchObject({ code: "sandbox_error" })
+      expect(sleepersFor(seconds)).toBe(0)
+      expect(await run("true")).toMatchObject({ exitCode: 0 })
+    })
+  })
+
+  it("hands nothing on that the host itself was started with", async () => {
+    const code = `
+      import { Processes } from "@haft/core"
+      import * as ManagedRuntime from "effect/ManagedRuntime"
+      import { nodeProcesses } from ${JSON.stringify(new URL("processes.ts", import.meta.url).href)}
+      const command = { program: "sh", args: ["-c", "readlink /proc/self/fd/*"], directory: "/", env: { PATH: "/usr/bin:/bin" } }
+      const runtime = ManagedRuntime.make(nodeProcesses)
+      await runtime.runPromise(Processes.use((processes) => processes.run(command, { onStdout: (chunk) => process.stdout.write(chunk.slice()) })))
+      await runtime.dispose()`
+    const words = ["--conditions=@haft/source", "--input-type=module", "-e", code]
+    const directory = openSync("/usr/share", "r")
+    const nothing = Array.from({ length: 9 }, () => "ignore" as const)
+    const host = spawn(process.execPath, words, {
+      cwd: new URL(".", import.meta.url),
+      stdio: ["ignore", "pipe", "inherit", directory, ...nothing, directory]
+    })
+    let said = ""
+    host.stdout?.on("data", (chunk: Buffer) => (said += chunk.toString()))
+    await once(host, "close")
+    closeSync(directory)
+    expect(said).toContain("/dev/null")
+    expect(said).not.toContain("/usr/share")
   })
 
   it("ends what was left running when the host closes", async () => {

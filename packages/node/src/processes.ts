@@ -163,10 +163,14 @@ class RunningProgram {
     // them, and one look reads all that a pipe holds.
     await Promise.race([allRead, setImmediate()])
     await this.#ending
-    const leftRunning = this.#isStopped ? 0 : await this.#left()
+    const leftRunning = this.#isStopped || isUnknown(end) ? 0 : await this.#left(started)
     for (const stream of started.streams) {
       if (leftRunning > 0 && command.gated !== true) stream.letRun()
       else stream.close()
+    }
+    if (isUnknown(end) && this.#report === undefined && !this.#isStopped) {
+      await this.#endAll(started)
+      throw makeToolError("sandbox_error", "the command was ended: what watched over it was killed")
     }
     if (this.#missing !== undefined) {
       throw makeToolError("command_not_found", `there is no program '${this.#missing}' in the sandbox`)
@@ -208,10 +212,10 @@ class RunningProgram {
     if (alsoKill !== undefined) await Effect.runPromise(alsoKill)
   }
 
-  async #left(): Promise<number> {
+  async #left({ root }: Started): Promise<number> {
     if (this.#command.gated === true) return this.#report?.left ?? 0
     const { name, value } = this.#mark
-    return countCarriers(`${name}=${value}`, this.#since)
+    return countCarriers(`${name}=${value}`, this.#since, root)
   }
 
   #hearStderr(chunk: Uint8Array): void {
@@ -225,9 +229,9 @@ class RunningProgram {
 
   #hearGate(line: string): void {
     const [word, code, left] = line.split(" ")
-    if (word === "missing") this.#missing = line.slice("missing ".length)
+    if (word === "missing" && !this.#isOpen) this.#missing = line.slice("missing ".length)
     if (word === "end") this.#report = { end: endOf(Number(code), this.#hasRemarked), left: Number(left) }
-    if (word === "ready" && this.#started !== undefined && !this.#isStopped) {
+    if (word === "ready" && !this.#isOpen && this.#started !== undefined && !this.#isStopped) {
       this.#isOpen = true
       this.#started.gate?.open()
     }
@@ -247,6 +251,8 @@ class RunningProgram {
 }
 
 const unheld = { ref: false }
+
+const isUnknown = ({ exitCode, signal }: End): boolean => exitCode === null && signal === null
 
 const checkProgram = ({ program, directory, env }: Command): void => {
   if (lookAt(directory)?.isDirectory() !== true) {

@@ -2,6 +2,7 @@ import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { sandboxMark, showMark, withoutSandbox } from "../run-command/run-command.ts"
 import { lastCommand } from "./last-command.ts"
 
 export const cliagentTerminalLastCommand = cliagent.tool({
@@ -11,21 +12,22 @@ export const cliagentTerminalLastCommand = cliagent.tool({
   output: z.object({
     output: z.string(),
     files_affected: z.array(z.string()),
-    metadata: z.object({ command: z.string(), exit_code: z.number(), executed_at: z.string() })
+    metadata: z.object({ command: z.string(), exit_code: z.number(), executed_at: z.string(), sandbox: withoutSandbox })
   }),
   risk: "read_only",
   execute: () =>
     lastCommand.pipe(
-      Effect.map(({ command, exitCode, stdout, stderr, startedAt }) => ({
-        output: `Last command: ${command}\nOutput: ${stdout.text}${stderr.text}`,
+      Effect.map((past) => ({
+        output: `Last command: ${past.command}\nOutput: ${past.stdout.text}${past.stderr.text}`,
         files_affected: [],
         metadata: {
-          command,
-          exit_code: exitCode,
-          executed_at: new Date(startedAt).toISOString().replace(/\.\d+Z$/, "Z")
+          command: past.command,
+          exit_code: past.exitCode,
+          executed_at: new Date(past.startedAt).toISOString().replace(/\.\d+Z$/, "Z"),
+          ...sandboxMark(past)
         }
       }))
     ),
-  render: ({ output }) => output,
+  render: ({ output, metadata }) => output + showMark(metadata.sandbox),
   wording: { no_history: () => "No previous command in this session" }
 })

@@ -3,7 +3,7 @@ import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { sandboxMark, showMark, withoutSandbox } from "../run-command/run-command.ts"
+import { remarkOn, sandboxMark, showMark, withoutSandbox } from "../run-command/run-command.ts"
 import { codeAsCommand, runCode } from "./run-code.ts"
 
 export const approvalgateRunCode = approvalgate.tool({
@@ -35,7 +35,10 @@ export const approvalgateRunCode = approvalgate.tool({
       ...sandboxMark(outcome)
     }
     if (outcome.timedOut) {
-      return yield* toolError("timeout", `the code took longer than ${timeout} s and was ended`, { details: output })
+      return yield* toolError("timeout", `the code took longer than ${timeout} s and was ended`, {
+        suggestion: `Give it more time, or let it do less.${remarkOn(outcome)}`,
+        details: output
+      })
     }
     return { ...output, exitCode: outcome.exitCode }
   }),

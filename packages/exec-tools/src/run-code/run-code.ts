@@ -1,7 +1,7 @@
 import { toolError, withVariables } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { type CommandRequest, runCommand } from "../run-command/run-command.ts"
+import { type CommandRequest, remarkOn, runCommand, sandboxMark } from "../run-command/run-command.ts"
 
 export type Language = "python" | "bash"
 
@@ -18,6 +18,9 @@ const interpreters: Readonly<Record<Language, { readonly names: string; readonly
 
 /** Runs code as a file in a directory of its own, with an interpreter that is looked up inside the sandbox. */
 export const runCode = Effect.fnUntraced(function* ({ language, code, args, ...rest }: CodeRequest) {
+  if (code.includes("\0")) {
+    return yield* toolError("invalid_params", "parameter 'code': it holds a NUL character, which no program may")
+  }
   const { names, file } = interpreters[language]
   const outcome = yield* runCommand({
     ...rest,
@@ -27,8 +30,8 @@ export const runCode = Effect.fnUntraced(function* ({ language, code, args, ...r
   })
   if (outcome.exitCode === 127 && outcome.stderr.text === noInterpreter) {
     return yield* toolError("command_not_found", `there is no ${language} in the sandbox`, {
-      suggestion: `Install ${language} where the sandbox sees it, or use another language.`,
-      details: { language }
+      suggestion: `Install ${language} where the sandbox sees it, or use another language.${remarkOn(outcome)}`,
+      details: { language, ...sandboxMark(outcome) }
     })
   }
   return outcome
@@ -47,15 +50,20 @@ const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\'
 
 const noInterpreter = "haft: no interpreter\n"
 
-// A file, so that the code has its standard input to itself and errors can show the line they are about. In a
+// Where there is no sandbox, the next code clears away what code that was killed has left. A file, so that the code has its standard input to itself and errors can show the line they are about. In a
 // subshell, or the shell's own remarks on how it ended would go where the code's errors go.
 const starter = `
 names=$1 file=$2
 shift 2
 for name in $names; do command -v "$name" >/dev/null && break; name=; done
 [ -n "$name" ] || { echo "haft: no interpreter" >&2; exit 127; }
-directory=$(mktemp -d) || exit 125
+for old in "\${TMPDIR:-/tmp}"/haft-code.*; do
+  number=\${old##*/haft-code.}
+  [ ! -d "$old" ] || kill -0 "\${number%%.*}" || rm -rf "$old"
+done 2>/dev/null
+directory=$(mktemp -d "\${TMPDIR:-/tmp}/haft-code.$$.XXXXXX") || exit 125
 trap 'rm -rf "$directory"' EXIT
+trap 'rm -rf "$directory"; trap - EXIT TERM; kill -TERM $$' TERM
 cat > "$directory/$file"
 export PYTHONPATH="$PWD\${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
 exec 9>&2 2>/dev/null

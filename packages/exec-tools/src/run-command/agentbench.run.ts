@@ -3,7 +3,7 @@ import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { runCommand, sandboxMark, shellWords, showMark, withoutSandbox } from "./run-command.ts"
+import { remarkOn, runCommand, sandboxMark, shellWords, showMark, withoutSandbox } from "./run-command.ts"
 
 export const agentbenchRun = agentbench.tool({
   name: "run",
@@ -40,12 +40,14 @@ export const agentbenchRun = agentbench.tool({
     }
     if (outcome.timedOut) {
       return yield* toolError("timeout", `the command took longer than ${outcome.timeoutMs / 1000} s and was ended`, {
+        suggestion: `Give it more time with timeout_sec, or let it do less.${remarkOn(outcome)}`,
         output,
         retryable: true
       })
     }
     if (outcome.exitCode === 0) return output
     return yield* toolError("command_failed", `the command ended with exit code ${outcome.exitCode}`, {
+      suggestion: `Read what it printed, correct the cause and run it again.${remarkOn(outcome)}`,
       output,
       details: { exit_code: outcome.exitCode, signal: outcome.signal }
     })

@@ -3,8 +3,7 @@ import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { countLines } from "./count-lines.ts"
-import { type CommandOutcome, runCommand, sandboxMark, showMark, withoutSandbox } from "./run-command.ts"
+import { type CommandOutcome, remarkOn, runCommand, sandboxMark, showMark, withoutSandbox } from "./run-command.ts"
 
 export const cliagentRunInTerminal = cliagent.tool({
   name: "run_in_terminal",
@@ -26,7 +25,7 @@ export const cliagentRunInTerminal = cliagent.tool({
   risk: "dangerous",
   touches: ({ command }) => ({ runs: command }),
   execute: ({ command, timeout_seconds }) =>
-    runCommand({ command, words: defaultShell(command), timeoutMs: timeout_seconds * 1000 }).pipe(
+    runCommand({ command, words: defaultShell(command), timeoutMs: timeout_seconds * 1000, countsLines: true }).pipe(
       Effect.flatMap((outcome) => report(outcome, timeout_seconds))
     ),
   render: ({ output, metadata }) => output + showMark(metadata.sandbox),
@@ -36,25 +35,36 @@ export const cliagentRunInTerminal = cliagent.tool({
   }
 })
 
+// Users that nobody logs in as have a shell that runs nothing. What the space is for: see `shellWords`.
 const defaultShell = (command: string): ReadonlyArray<string> => [
   "sh",
   "-c",
-  `shell=\${SHELL:-sh}; command -v "$shell" >/dev/null || shell=sh; exec "$shell" -c "$1"`,
+  `shell=$SHELL; case $shell in *sh) ;; *) shell=sh ;; esac; command -v "$shell" >/dev/null || shell=sh; exec "$shell" -c " $1"`,
   "sh",
   command
 ]
 
 const report = Effect.fnUntraced(function* (outcome: CommandOutcome, seconds: number) {
   const { exitCode, stdout, stderr } = outcome
+  const metadata = {
+    exit_code: exitCode,
+    stdout_lines: stdout.lines,
+    stderr_lines: stderr.lines,
+    ...sandboxMark(outcome)
+  }
+  // The contract has no facts on a failure; that nothing held the command back is told all the same.
+  const marked = outcome.sandbox.isolated ? {} : { output: { metadata } }
   if (outcome.timedOut) {
     return yield* toolError("timeout", `the command took longer than ${seconds} s and was ended`, {
-      suggestion: "Give it more time, or let it do less."
+      suggestion: `Give it more time, or let it do less.${remarkOn(outcome)}`,
+      ...marked
     })
   }
   if (outcome.notFound !== undefined) {
     return yield* toolError("command_not_found", `there is no program '${outcome.notFound}'`, {
-      suggestion: "Check the spelling, or install it.",
-      details: { program: outcome.notFound }
+      suggestion: `Check the spelling, or install it.${remarkOn(outcome)}`,
+      details: { program: outcome.notFound },
+      ...marked
     })
   }
   if (exitCode !== 0) {
@@ -62,7 +72,8 @@ const report = Effect.fnUntraced(function* (outcome: CommandOutcome, seconds: nu
       "command_failed",
       `Command failed with exit code ${exitCode}:\n${stderr.text || stdout.text}`,
       {
-        suggestion: "Read what it printed, correct the cause and run it again."
+        suggestion: `Read what it printed, correct the cause and run it again.${remarkOn(outcome)}`,
+        ...marked
       }
     )
   }
@@ -70,11 +81,6 @@ const report = Effect.fnUntraced(function* (outcome: CommandOutcome, seconds: nu
   return {
     output: `Command output:\n${stdout.text}${newline}`,
     files_affected: [],
-    metadata: {
-      exit_code: exitCode,
-      stdout_lines: countLines(stdout.text),
-      stderr_lines: countLines(stderr.text),
-      ...sandboxMark(outcome)
-    }
+    metadata
   }
 })

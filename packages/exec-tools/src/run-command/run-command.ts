@@ -24,8 +24,11 @@ import { ExecSettings } from "../settings.ts"
 
 /** What a reply holds of each stream. The artifact holds more. */
 const replyBytes = 100_000
-/** The kernel takes no longer argument. */
-const longestCommand = 131_071
+/** The kernel takes no longer argument, and no more of them together; a sandbox adds some of its own. */
+const longestWord = 131_071
+const longestCommand = 1_800_000
+/** bubblewrap takes 9,000, in which each variable counts for three. */
+const mostWords = 8000
 /** Node's timers count no further. */
 const longestTimeoutMs = 2 ** 31 - 1
 
@@ -41,6 +44,8 @@ export interface CommandRequest {
   readonly stdin?: string | undefined
   readonly network?: boolean
   readonly writable?: boolean
+  /** Counting them takes longer than keeping them, so only who needs to know asks. */
+  readonly countsLines?: boolean
 }
 
 /** Everything there is to know about a command that ran. */
@@ -65,6 +70,8 @@ export interface Output extends Clipped {
   readonly path: string
   /** Bytes beyond that limit, which nobody has. */
   readonly droppedBytes: number
+  /** Of all that was printed, where the request asked for it; 0 otherwise. A last line without its newline counts too. */
+  readonly lines: number
 }
 
 /** Runs a program in the sandbox. A failing command is an outcome; a command that could not run is an error. */
@@ -80,9 +87,9 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
     })
   }
   const startedAt = yield* Clock.currentTimeMillis
-  const collectors = yield* collect(settings.artifactBytes)
+  const collectors = yield* collect(settings.artifactBytes, request.countsLines ?? false)
   const timeoutMs = Math.min(request.timeoutMs ?? settings.defaultTimeoutMs, longestTimeoutMs)
-  const { end, sandbox } = yield* runInSandbox(request, `${workspace.root}/${directory}`, timeoutMs, collectors)
+  const { end, sandbox } = yield* runInSandbox(request, placeOf(workspace.root, directory), timeoutMs, collectors)
   const outcome = outcomeOf(end, timeoutMs, collectors, sandbox)
   const memory = yield* CommandMemory
   yield* memory.remember({ ...outcome, command: request.command, directory, startedAt })
@@ -95,21 +102,23 @@ export const withoutSandbox = z.string().optional().describe("`none` where the c
 export const sandboxMark = ({ sandbox }: CommandOutcome): { readonly sandbox?: string } =>
   sandbox.isolated ? {} : { sandbox: sandbox.kind }
 
+const placeOf = (root: string, directory: string): string => (directory === "." ? root : `${root}/${directory}`)
+
 /** The same for people. */
 export const showMark = (sandbox: string | undefined): string =>
   sandbox === undefined ? "" : "[ran without a sandbox]\n"
 
+/** The same at the end of a suggestion. */
+export const remarkOn = ({ sandbox }: CommandOutcome): string => (sandbox.isolated ? "" : " It ran without a sandbox.")
+
 /** The words that make a shell run a command line. */
 export const shellWords = (command: string): ReadonlyArray<string> => ["sh", "-c", findBash, "sh", command]
 
-// bash where there is one: what models write is written for it.
-const findBash = `command -v bash >/dev/null && exec bash -c "$1"; exec sh -c "$1"`
+// bash where there is one: what models write is written for it. The space is for a command that begins with a hyphen:
+// shells take options after `-c` too, and not all know what ends them.
+const findBash = `command -v bash >/dev/null && exec bash -c " $1"; exec sh -c " $1"`
 
-const checkWords = ({
-  words,
-  env = {},
-  stdin = ""
-}: CommandRequest): Effect.Effect<void, ToolError<"invalid_params">> => {
+const checkWords = ({ words, env = {} }: CommandRequest): Effect.Effect<void, ToolError<"invalid_params">> => {
   const variables = Object.entries(env)
   const bad = variables.find(([name, value]) => name === "" || /[=\0]/.test(name) || value.includes("\0"))
   if (bad !== undefined) {
@@ -121,19 +130,33 @@ const checkWords = ({
       }
     )
   }
-  const longest = Math.max(
-    ...words.map((word) => Buffer.byteLength(word)),
-    ...variables.map(([name, value]) => Buffer.byteLength(name + value) + 1)
-  )
-  if (longest > longestCommand) {
-    return toolError("invalid_params", `the command is ${longest} bytes long; at most ${longestCommand} are possible`, {
-      suggestion: "Write it to a file first, and run that."
-    })
+  const count = words.length + 3 * variables.length
+  if (count > mostWords) {
+    return toolError(
+      "invalid_params",
+      `the command has ${words.length} words and ${variables.length} variables; that is too many`,
+      {
+        suggestion: "Write them to a file first, and use that."
+      }
+    )
   }
-  return words.some((word) => word.includes("\0")) || stdin.includes("\0")
+  const lengths = [...words, ...variables.map(([name, value]) => `${name}=${value}`)].map((word) =>
+    Buffer.byteLength(word)
+  )
+  const longest = lengths.reduce((most, length) => Math.max(most, length), 0)
+  if (longest > longestWord) return tooLong(longest, longestWord)
+  // Each ends with a NUL, and a pointer leads to it.
+  const total = lengths.reduce((sum, length) => sum + length + 9, 0)
+  if (total > longestCommand) return tooLong(total, longestCommand)
+  return words.some((word) => word.includes("\0"))
     ? toolError("invalid_params", "the command holds a NUL character, which no program can be given")
     : Effect.void
 }
+
+const tooLong = (bytes: number, most: number): Effect.Effect<never, ToolError<"invalid_params">> =>
+  toolError("invalid_params", `the command is ${bytes} bytes long; at most ${most} are possible`, {
+    suggestion: "Write what is long to a file first, and use that."
+  })
 
 const noNetwork = toolError("approval_denied", "this host allows commands no network", {
   suggestion: "Do without, or ask the person who runs the host to allow it.",
@@ -146,7 +169,7 @@ interface Collector {
   readonly lastLine: () => string
 }
 
-const collect = Effect.fnUntraced(function* (capBytes: number) {
+const collect = Effect.fnUntraced(function* (capBytes: number, countsLines: boolean) {
   const artifacts = yield* Artifacts
   const { step } = yield* CurrentCall
   const collector = Effect.fnUntraced(function* (stream: "stdout" | "stderr") {
@@ -154,13 +177,20 @@ const collect = Effect.fnUntraced(function* (capBytes: number) {
     const writer = yield* artifacts.create(name, { capBytes })
     const kept = new HeadAndTail(replyBytes)
     let last = new Uint8Array()
+    let newlines = 0
     return {
       push: (chunk) => {
         kept.push(chunk)
         writer.write(chunk)
         last = new Uint8Array(chunk.subarray(-200))
+        if (countsLines) newlines += newlinesIn(chunk)
       },
-      finish: () => ({ ...kept.finish(), path: writer.path, droppedBytes: writer.dropped() }),
+      finish: () => {
+        const droppedBytes = writer.dropped()
+        const lines = newlines + (countsLines && last.length > 0 && last.at(-1) !== newline ? 1 : 0)
+        const whereabouts = `${droppedBytes === 0 ? "all of it" : "more of it"} is in ${writer.path}`
+        return { ...kept.finish(whereabouts), path: writer.path, droppedBytes, lines }
+      },
       lastLine: () =>
         new TextDecoder()
           .decode(last)
@@ -171,6 +201,14 @@ const collect = Effect.fnUntraced(function* (capBytes: number) {
   })
   return { stdout: yield* collector("stdout"), stderr: yield* collector("stderr") }
 })
+
+const newline = 10
+
+const newlinesIn = (chunk: Uint8Array): number => {
+  let count = 0
+  for (const byte of chunk) if (byte === newline) count++
+  return count
+}
 
 interface Collectors {
   readonly stdout: Collector
@@ -220,7 +258,8 @@ const outcomeOf = (
   sandbox: CommandOutcome["sandbox"]
 ): CommandOutcome => {
   const stderr = collectors.stderr.finish()
-  const notFound = exitCode === 127 ? missingProgram.exec(stderr.text)?.[1] : undefined
+  const missing = exitCode === 127 ? missingProgram.exec(stderr.text) : null
+  const notFound = missing?.[1] ?? missing?.[2]
   return {
     exitCode: exitCode ?? 128 + (constants.signals[signal as keyof typeof constants.signals] ?? 0),
     signal,
@@ -235,5 +274,7 @@ const outcomeOf = (
   }
 }
 
-// `bash: line 1: nope: command not found`, `sh: 1: nope: not found`, `bash: line 1: ./nope: No such file or directory`
-const missingProgram = /^\S*sh: (?:line )?(?:\d+: )?(.+?): (?:command not found|not found|No such file or directory)$/m
+// `bash: line 1: nope: command not found`, `sh: 1: nope: not found`, `bash: line 1: ./nope: No such file or directory`,
+// `zsh:1: command not found: nope`, `fish: Unknown command: nope`
+const missingProgram =
+  /^\S*sh:(?:\d+:)? (?:line )?(?:\d+: )?(?:(?:command not found|no such file or directory|Unknown command): (.+)|(.+?): (?:command not found|not found|No such file or directory))$/m

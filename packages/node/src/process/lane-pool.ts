@@ -4,6 +4,7 @@ import { makeGroup, sumsHeld } from "./cgroup.ts"
 import { Lane } from "./lane.ts"
 import type { Launcher } from "./launcher.ts"
 import type { PipePool } from "./pipes.ts"
+import { childrenOf } from "./table.ts"
 
 /** Lanes that are kept for the next command. More are opened when more commands run at a time. */
 const mostIdle = 32
@@ -94,5 +95,7 @@ export class LanePool {
   }
 }
 
-// What was killed a moment ago may still be on its way out, and would count against the next command.
-const isFree = (lane: Lane): boolean => !lane.isLost && (lane.group === undefined || lane.group.count() === 1)
+// What was killed a moment ago may still be on its way out, and would count against the next command. What a command
+// without a sandbox left running would count as the next one's.
+const isFree = ({ isLost, group, pid }: Lane): boolean =>
+  !isLost && (group === undefined ? childrenOf(pid).length === 0 : group.count() === 1)

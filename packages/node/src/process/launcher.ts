@@ -1,4 +1,6 @@
-import type { ChildProcess } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs"
 
 import { groupParents } from "./cgroup.ts"
 
@@ -36,7 +38,7 @@ export class Launcher {
   /** Starts a shell that reads its code from one pipe and reports to another. It joins the groups behind `doors`. */
   startLane(pipes: LanePipes, doors: ReadonlyArray<string>): void {
     const joining = doors.map((door) => `echo 0 >${quoted(door)} || exit 1; `).join("")
-    const shell = `exec $clean "PATH=$PATH" "$mark"lane /bin/sh -s`
+    const shell = `exec $clean "PATH=$PATH" "$mark"lane $adopting /bin/sh -s`
     this.#say(`( ${joining}${shell} ) <${quoted(pipes.code)} 9>${quoted(pipes.report)} >/dev/null 2>&1 &`)
   }
 
@@ -70,28 +72,69 @@ export interface LauncherOptions {
 }
 
 export const startLauncher = async ({ mark, litter, groups }: LauncherOptions): Promise<Launcher> => {
-  const { execa } = await import("execa")
-  const shell = execa("/bin/sh", ["-s", mark, litter, ...groupParents().map((parent) => `${parent}/${groups}`)], {
+  const nothing = openSync("/dev/null", "r+")
+  const words = ["-s", mark, litter, ...groupParents().map((parent) => `${parent}/${groups}`)]
+  const shell = spawn("/bin/sh", ["-c", start, "sh", adopt(), "/bin/sh", ...words], {
     env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
-    extendEnv: false,
     cwd: "/",
-    stdin: "pipe",
-    stdout: "ignore",
-    stderr: "ignore",
-    buffer: false,
-    detached: true,
-    cleanup: false,
-    reject: false
+    stdio: ["pipe", "ignore", "ignore", ...insteadOf(inherited(), nothing)],
+    detached: true
   })
-  shell.stdin.write(prologue)
-  return new Launcher(shell.nodeChildProcess)
+  closeSync(nothing)
+  if (shell.pid === undefined) {
+    const [cause] = (await once(shell, "error")) as [Error]
+    throw cause
+  }
+  shell.stdin?.write(prologue)
+  return new Launcher(shell)
 }
+
+/**
+ * Descriptors that this process was started with and would hand on to every command: a directory among them leads out
+ * of any sandbox. What Node opens itself it does not hand on.
+ */
+const inherited = (): ReadonlyArray<number> =>
+  readdirSync("/proc/self/fdinfo")
+    .map(Number)
+    .filter((descriptor) => descriptor > 2 && !isClosedOnExec(descriptor))
+
+const isClosedOnExec = (descriptor: number): boolean => {
+  try {
+    const flags = /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "latin1"))?.[1]
+    return (Number.parseInt(flags ?? "0", 8) & closeOnExec) !== 0
+  } catch {
+    // The one that the directory was read with.
+    return true
+  }
+}
+
+const closeOnExec = 0o2000000
+
+/** From the third on. */
+const insteadOf = (descriptors: ReadonlyArray<number>, other: number): ReadonlyArray<number | "ignore"> =>
+  Array.from({ length: Math.max(2, ...descriptors) - 2 }, (_, index) =>
+    descriptors.includes(index + 3) ? other : "ignore"
+  )
 
 /** A word for a POSIX shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
+// The launcher and the lanes become the parents of whoever loses theirs, so that a daemon is found also when it has a
+// session of its own and has cleared its environment. No shell can ask the kernel for that; perl can, where there is one.
+const start = `
+if perl -e 1; then
+  export adopting="perl -e $1"
+  exec perl -e "$@"
+fi
+shift
+exec "$@"
+`
+
+// One word for a shell, and without a character that means something to it.
+const adopt = (): string => `syscall(${process.arch === "arm64" ? 167 : 157},36,1,0,0,0);exec@ARGV`
+
 // The trap runs when the host closes its end, or dies. Lanes carry the mark, and programs in sandboxes die with their
-// lane; the others are found by the mark. What a shell starts in the background ignores Ctrl-C, and so would every
+// lane; the others are found by the mark, or as the launcher's children once their lane is gone. What a shell starts in the background ignores Ctrl-C, and so would every
 // program after it, hence the signals.
 const prologue = `
 mark=$1 litter=$2 orphans=
@@ -103,9 +146,8 @@ ending() {
   quiet=0 rounds=0
   while [ $quiet -lt 3 ] && [ $rounds -lt 200 ]; do
     quiet=$((quiet + 1)) rounds=$((rounds + 1))
-    for file in $(grep -Fls "$mark" /proc/[0-9]*/environ); do
-      pid=\${file#/proc/}
-      kill -KILL "\${pid%/environ}" && quiet=0
+    for pid in $(grep -Fls "$mark" /proc/[0-9]*/environ | tr -dc '0-9\n') $(cat /proc/$$/task/$$/children); do
+      kill -KILL "$pid" && quiet=0
     done
     sleep 0.02
   done

@@ -49,6 +49,9 @@ export class PipePool {
   }
 }
 
+/** A program that was left running may print at most one piece in this time, or a flood would keep the host busy for good. */
+const pauseMs = 10
+
 /** The reading end of a named pipe. */
 export interface PipeReader {
   /** Resolves when every writer is gone; false when it was closed before that. */
@@ -79,7 +82,8 @@ export const readPipe = (path: string, onChunk: (chunk: Uint8Array) => void): Pi
       buffer: memory,
       callback: (length) => {
         if (isHeard) onChunk(memory.subarray(0, length))
-        return true
+        else setTimeout(() => socket.resume(), pauseMs).unref()
+        return isHeard
       }
     }
   })

@@ -100,6 +100,9 @@ export class LeanStarter {
       mark: `${markName}=${this.host}.`,
       litter: this.#pipes.directory,
       groups: this.#groups
+    }).catch((cause: unknown) => {
+      this.#launcher = undefined
+      throw cause
     }))
     if (!launcher.isLost) return launcher
     this.#launcher = undefined

@@ -105,12 +105,16 @@ export const someLive = async (pids: ReadonlyArray<number>): Promise<boolean> =>
   return entries().some(({ pid }) => pids.includes(pid))
 }
 
-/** How many living processes that began after `since` carry an assignment; Linux only. */
-export const countCarriers = async (assignment: string, since?: Moment): Promise<number> => {
+/**
+ * How many living processes that began after `since` carry an assignment, or come from `root`, which lives itself and is
+ * not counted; Linux only.
+ */
+export const countCarriers = async (assignment: string, since?: Moment, root?: number): Promise<number> => {
   if (process.platform !== "linux") return 0
   const oldest = numberBefore(since)
-  let unsure = numbersInProc().filter((pid) => pid > oldest)
-  let count = 0
+  const known = root === undefined ? [] : descendantsOf(root)
+  let unsure = numbersInProc().filter((pid) => pid > oldest && !known.includes(pid))
+  let count = known.length
   for (let look = 0; look < 4 && unsure.length > 0; look++) {
     if (look > 0) await sleep(1)
     const seen = unsure.map((pid) => ({ pid, environment: readProc(pid, "environ") }))
@@ -123,12 +127,15 @@ export const countCarriers = async (assignment: string, since?: Moment): Promise
   return count
 }
 
-/** The processes that `pid` started and that are still there; Linux only. */
+/** The living processes that `pid` started or took over; Linux only. */
 export const childrenOf = (pid: number): ReadonlyArray<number> =>
   readProc(pid, `task/${pid}/children`)
     .split(" ")
     .map(Number)
-    .filter((child) => child > 0)
+    .filter((child) => child > 0 && readEntry(child) !== undefined)
+
+const descendantsOf = (pid: number): ReadonlyArray<number> =>
+  childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)])
 
 const numbersInProc = (): ReadonlyArray<number> =>
   readdirSync("/proc")

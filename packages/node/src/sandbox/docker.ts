@@ -91,7 +91,7 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
   const { terminal = false } = plan.request
   const missing = `haft-missing-${randomBytes(8).toString("hex")}`
   const image = plan.options.image ?? defaultImage
-  const inside = ["sh", "-c", lookUp(missing), "haft", command.program, ...command.args]
+  const inside = ["/bin/sh", "-c", lookUp(missing), "haft", command.program, ...command.args]
   // podman raises this one limit by itself, which not every root may do. Its users' processes are counted apart.
   const processes = basename(engine) === "podman" ? [`--ulimit=nproc=${plan.limits.processes}`] : []
   const run = [...runOptions(command, plan), ...processes, image, ...inside]
@@ -104,7 +104,7 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
     ...(command.stdin !== undefined && { stdin: command.stdin }),
     signalsAsCodes: true,
     ifHostDies: sweep(engine, plan.host),
-    failure: failureOf(missing, command.program)
+    failure: failureOf(engine, missing, command.program)
   }
 }
 
@@ -144,6 +144,7 @@ const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
     `--ulimit=cpu=${limits.cpuSeconds}`,
     ...ownMounts(root, options, writable).map(mountOption),
     `--workdir=${command.directory}`,
+    // Not by the engine's own environment: what a call chooses must not reach a program outside.
     ...Object.entries(containerEnvironment(command, plan)).map(([name, value]) => `--env=${name}=${value}`)
   ]
 }
@@ -173,13 +174,13 @@ const mountOption = (mount: Mount): string => {
 const quoted = (field: string): string => (/[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)
 
 const failureOf =
-  (missing: string, program: string) =>
+  (engine: string, missing: string, program: string) =>
   (exitCode: number | null, stderr: string): ToolError<RunErrorCode> | undefined => {
     if (exitCode === 127 && stderr.startsWith(missing)) {
       return makeToolError("command_not_found", `there is no program '${program}' in the sandbox`)
     }
-    // The engine's own code for a container that could not be made.
-    return exitCode === 125 && /^(?:docker|Error|podman)/.test(stderr)
+    // The engine's own code for a container that could not be made, and how its own remarks begin.
+    return exitCode === 125 && stderr.startsWith(basename(engine) === "podman" ? "Error: " : "docker: ")
       ? makeToolError("sandbox_error", `the sandbox could not be set up: ${stderr.split("\n")[0] ?? ""}`)
       : undefined
   }

@@ -80,13 +80,22 @@ const copySettings = (directory: string): void => {
   chmodSync(directory, 0o755)
 }
 
-/** What of the host's own a command works with: the workspace, and what the host's configuration adds. */
-export const ownMounts = (root: string, options: SandboxOptions, isWritable: boolean): ReadonlyArray<Mount> => [
-  ...(options.readOnlyPaths ?? []).map(readable),
-  isWritable ? writable(root) : readable(root),
-  ...(isWritable ? protectedMounts(root) : []),
-  ...(options.writablePaths ?? []).map(writable)
-]
+/**
+ * What of the host's own a command works with: the workspace, and what the host's configuration adds. A mount hides
+ * what was there before, so what holds the workspace comes before it, and what is in the workspace after it.
+ */
+export const ownMounts = (root: string, options: SandboxOptions, isWritable: boolean): ReadonlyArray<Mount> => {
+  const added = [...(options.readOnlyPaths ?? []).map(readable), ...(options.writablePaths ?? []).map(writable)]
+  const isInside = ({ path }: Mount): boolean => path.startsWith(`${root}/`)
+  return [
+    ...added.filter((mount) => !isInside(mount)).toSorted(byLength),
+    isWritable ? writable(root) : readable(root),
+    ...(isWritable ? protectedMounts(root) : []),
+    ...added.filter(isInside).toSorted(byLength)
+  ]
+}
+
+const byLength = (a: Mount, b: Mount): number => a.path.length - b.path.length
 
 /**
  * What other programs run or trust without asking stays as it is: git's hooks and configuration, editor tasks,
@@ -162,7 +171,11 @@ const resolver = "/etc/resolv.conf"
 
 /** Where the kernel lets its root change the machine through files, which the root of a sandbox is. */
 export const kernelFiles: ReadonlyArray<string> =
-  process.getuid?.() === 0 ? ["/proc/sys", "/proc/sysrq-trigger"].filter((path) => lstat(path) !== undefined) : []
+  process.getuid?.() === 0
+    ? ["sys", "sysrq-trigger", "irq", "bus", "fs", "mtrr", "acpi", "scsi"]
+        .map((name) => join("/proc", name))
+        .filter((path) => lstat(path) !== undefined)
+    : []
 
 export const readable = (path: string): Mount => ({ kind: "readable", path })
 

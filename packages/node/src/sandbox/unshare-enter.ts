@@ -4,7 +4,7 @@
  * becomes the shell that runs the first argument as code with the others as the command.
  */
 export const enterCode = (architecture: string = process.arch): string => {
-  const { mount, umount, pivot, prctl, capset } = architecture === "arm64" ? arm64 : x64
+  const { mount, umount, pivot, prctl, capset, hostname } = architecture === "arm64" ? arm64 : x64
   return `
 use strict;
 my ($starter, @command) = @ARGV;
@@ -32,6 +32,8 @@ sub close_mounts {
 }
 sub bring { my ($from, $to, $wanted) = @_; place("/old$from", $to); mount("/old$from", "/new$to", "", $BIND | $REC, ""); close_mounts($to, $wanted) }
 
+my $name = "haft";
+call("host name", ${hostname}, $name, length $name);
 my @steps = split /\\0/, slurp(3), -1;
 my $filter = slurp(4);
 mount("none", "/", "", $REC | $PRIVATE, "");
@@ -93,5 +95,5 @@ fail("exec");
 `
 }
 
-const x64 = { mount: 165, umount: 166, pivot: 155, prctl: 157, capset: 126 }
-const arm64 = { mount: 40, umount: 39, pivot: 41, prctl: 167, capset: 91 }
+const x64 = { mount: 165, umount: 166, pivot: 155, prctl: 157, capset: 126, hostname: 170 }
+const arm64 = { mount: 40, umount: 39, pivot: 41, prctl: 167, capset: 91, hostname: 161 }
