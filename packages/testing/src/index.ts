@@ -1,5 +1,6 @@
 export { type CaseHost, type ContractCase, differs, loadCases, playCase } from "./contract-cases.ts"
-export { type SandboxTestLimits, type SandboxUnderTest, testSandbox } from "./test-sandbox.ts"
+export { type SandboxTestLimits, type SandboxUnderTest } from "./test-sandbox/inside.ts"
+export { testSandbox } from "./test-sandbox/test-sandbox.ts"
 export { type ScriptedApprover, scriptedApprover } from "./scripted-approver.ts"
 export { type Fixture, temporaryWorkspace, type TemporaryWorkspace } from "./temporary-workspace.ts"
 export { testWorkspace, type WorkspaceUnderTest } from "./test-workspace.ts"

@@ -134,8 +134,10 @@ export const childrenOf = (pid: number): ReadonlyArray<number> =>
     .map(Number)
     .filter((child) => child > 0 && readEntry(child) !== undefined)
 
-const descendantsOf = (pid: number): ReadonlyArray<number> =>
-  childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)])
+const descendantsOf = (pid: number): ReadonlyArray<number> => {
+  const children = childrenOf(pid)
+  return children.concat(children.flatMap(descendantsOf))
+}
 
 const numbersInProc = (): ReadonlyArray<number> =>
   readdirSync("/proc")

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict"
+import { mkdirSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+
+import type { Check } from "./inside.ts"
+
+/** That what other programs run or trust without asking stays as it is. */
+export const testRepository = (check: Check): void => {
+  check("leaves git's hooks and configuration, and haft's, as they are", async ({ sh, workspace }) => {
+    workspace.put(".git/config", "[core]\n")
+    workspace.put(".git/HEAD", "ref: refs/heads/main\n")
+    workspace.put(".git/hooks/pre-commit.sample", "sample")
+    workspace.put("haft.config.json", "{}")
+    workspace.put(".vscode/tasks.json", "{}")
+    await sh(`
+      echo evil > .git/hooks/pre-commit; echo evil >> .git/config; echo evil > haft.config.json; echo evil > .vscode/tasks.json
+      mv .git elsewhere; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit
+      rm -rf .git/hooks; mv .git/hooks .git/old; ln -s /tmp .git/hooks; mv haft.config.json x; rm -rf .vscode; mv .vscode y
+      mv .git/config .git/c; rm -f .git/config; echo '[core] hooksPath = /tmp' > .git/config`)
+    assert.deepEqual(readdirSync(join(workspace.root, ".git/hooks")), ["pre-commit.sample"])
+    assert.equal(workspace.read(".git/config"), "[core]\n")
+    assert.equal(workspace.read("haft.config.json"), "{}")
+    assert.equal(workspace.read(".vscode/tasks.json"), "{}")
+  })
+
+  check("keeps hooks out of a repository that has none yet", async ({ sh, workspace }) => {
+    workspace.put(".git/config", "[core]\n")
+    await sh("mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit")
+    assert.equal(workspace.exists(".git/hooks/pre-commit"), false)
+  })
+
+  check("lets git do its work all the same", async ({ sh, workspace }) => {
+    workspace.put(".git/config", "[core]\n")
+    mkdirSync(join(workspace.root, ".git/objects"))
+    await sh("echo object > .git/objects/aa; echo ref > .git/HEAD")
+    assert.equal(workspace.read(".git/objects/aa"), "object\n")
+  })
+}
