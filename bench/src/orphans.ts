@@ -34,9 +34,9 @@ const open = (kind: Kind) => {
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const processes = yield* Processes
-      // A child, a session of its own, a daemon of a daemon, and a shell that does not listen.
+      // A child, a session of its own, a daemon of a daemon, one that carries nothing, and a shell that does not listen.
       const nap = `sleep ${seconds}`
-      const code = `${nap} & setsid ${nap} & (setsid sh -c '${nap} & ${nap}' &) ; trap '' TERM HUP INT; ${nap}; ${nap}`
+      const code = `${nap} & setsid ${nap} & (setsid sh -c '${nap} & ${nap}' &) ; (env -i setsid ${nap} &) ; trap '' TERM HUP INT; ${nap}; ${nap}`
       const command = { program: "sh", args: ["-c", code], directory: root, env: {} }
       return yield* processes.run(yield* sandbox.wrap(command), timeoutMs === undefined ? {} : { timeoutMs })
     })

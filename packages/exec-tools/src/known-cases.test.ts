@@ -194,8 +194,9 @@ describe.runIf(isLinux)("commands in the strongest sandbox that works", () => {
 
   it("long commands give signs of life", async () => {
     const heard: Array<Progress> = []
-    await call({ command: "echo compiling; sleep 1.3" }, { onProgress: (progress: Progress) => heard.push(progress) })
-    expect(heard[0]).toEqual({ message: "compiling", done: 1 })
+    const command = "printf 'one\\n\\033[31mcompiling\\033[0m \\007\\u202e'; sleep 1.3"
+    await call({ command }, { onProgress: (progress: Progress) => heard.push(progress) })
+    expect(heard[0]).toEqual({ message: String.raw`compiling \u{7}\u{202e}`, done: 1 })
   })
 
   it("secrets do not leak in, and are redacted in the record", async () => {

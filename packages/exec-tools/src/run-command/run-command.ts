@@ -1,4 +1,5 @@
 import { constants } from "node:os"
+import { stripVTControlCharacters } from "node:util"
 
 import {
   Artifacts,
@@ -13,6 +14,7 @@ import {
   Sandbox,
   toolError,
   type ToolError,
+  visibleText,
   Workspace
 } from "@haft/core"
 import * as Clock from "effect/Clock"
@@ -191,12 +193,14 @@ const collect = Effect.fnUntraced(function* (capBytes: number, countsLines: bool
         const whereabouts = `${droppedBytes === 0 ? "all of it" : "more of it"} is in ${writer.path}`
         return { ...kept.finish(whereabouts), path: writer.path, droppedBytes, lines }
       },
-      lastLine: () =>
-        new TextDecoder()
+      lastLine: () => {
+        const lines = new TextDecoder()
           .decode(last)
           .trimEnd()
           .split(/[\r\n]/)
-          .at(-1) ?? ""
+        // It is shown to people while the command runs, and must not do anything to their screen.
+        return visibleText(stripVTControlCharacters(lines.at(-1) ?? ""))
+      }
     } satisfies Collector
   })
   return { stdout: yield* collector("stdout"), stderr: yield* collector("stderr") }

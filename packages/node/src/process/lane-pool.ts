@@ -60,7 +60,7 @@ export class LanePool {
   #sweepLater(): void {
     const [first] = this.#idle
     if (first === undefined || this.#idle.length <= leastIdle) return
-    this.#sweeping ??= setTimeout(() => this.#sweep(), idleMs - this.#idleTime(first)).unref()
+    this.#sweeping ??= setTimeout(() => this.#sweep(), Math.max(1, idleMs - this.#idleTime(first))).unref()
   }
 
   // The last that came back are the first to be taken, so those that nobody needs are at the beginning.

@@ -187,10 +187,12 @@ const failureOf =
 
 type EngineRuns = (words: ReadonlyArray<string>) => Effect.Effect<void>
 
-// A container that was still being made when its command was given up appears a moment later.
+// A container that was still being made when its command was given up appears a moment later, and a busy engine takes
+// its time.
 const removeContainer = (engine: string, name: string, engineRuns: EngineRuns): Effect.Effect<void> => {
   const remove = engineRuns([engine, "rm", "--force", name])
-  return Effect.andThen(remove, remove.pipe(Effect.delay("500 millis"), Effect.forkDetach, Effect.asVoid))
+  const later = Effect.forEach([300, 700, 2000], (pause) => Effect.delay(remove, pause), { discard: true })
+  return Effect.andThen(remove, Effect.asVoid(Effect.forkDetach(later)))
 }
 
 /** Removes every container of a host. */
