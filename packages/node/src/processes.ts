@@ -157,7 +157,9 @@ class RunningProgram {
     const started = this.#started
     if (this.#isStopped) await this.#endAll(started)
     const end = await started.end
-    const allRead = Promise.all(started.streams.map(({ ended }) => ended))
+    const allRead = Promise.all(
+      [...started.streams, ...(started.gate === undefined ? [] : [started.gate])].map(({ ended }) => ended)
+    )
     await Promise.race([allRead, sleep(drainMs, undefined, unheld)])
     // On a busy machine the time can be over before anybody has looked at the pipes. What the program wrote is in
     // them, and one look reads all that a pipe holds.

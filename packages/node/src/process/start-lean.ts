@@ -132,6 +132,7 @@ export class LeanStarter {
       opened
     )
     return {
+      ended: reader.ended,
       open: () => writeSync(go.descriptor, "go\n"),
       refuse: () => writeSync(go.descriptor, "no\n"),
       release: () => {

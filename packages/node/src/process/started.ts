@@ -37,6 +37,8 @@ export interface Stream {
 
 /** The line to a sandbox's launcher. */
 export interface Gate {
+  /** When the launcher has said all that it has to say. */
+  readonly ended: Promise<boolean>
   /** Lets the command start. */
   readonly open: () => void
   /** Ends the sandbox before the command has started. */
