@@ -187,7 +187,9 @@ const segmentsMatcher = (segments: ReadonlyArray<ReadonlyArray<PatternToken>>) =
   const names = segments.flatMap((tokens) => (tokens.every(({ kind }) => kind === "character") ? [textOf(tokens)] : []))
   // What tells most first. Values come before keys, which are the same in every call of a tool.
   const order = matchers
-    .map(({ mayFit, fits, fixed }, place) => ({ mayFit, fits, fixed, place }))
+    .map((matcher, place) => ({ matcher, place }))
+    .filter(({ matcher }) => matcher !== anything)
+    .map(({ matcher: { mayFit, fits, fixed }, place }) => ({ mayFit, fits, fixed, place }))
     .toSorted((one, other) => rank(other) - rank(one))
   const matches = (pieces: JsonPieces, effort: Effort): Fit => {
     if (pieces.length !== segments.length) return "no"

@@ -27,6 +27,7 @@ const longText = 2048
 export class Effort {
   #left = mostForAll
   #indexes: Map<string, Uint32Array> | undefined
+  #last: { readonly text: string; readonly index: Uint32Array } | undefined
 
   /** Takes `work` from what is left. False when that is not enough: then it is not done. */
   spend(work: number): boolean {
@@ -49,14 +50,16 @@ export class Effort {
   done(): void {
     for (const index of this.#indexes?.values() ?? []) if (spare.length < mostSpare) spare.push(index)
     this.#indexes = undefined
+    this.#last = undefined
   }
 
   #indexOf(text: string): Uint32Array {
+    // Rule after rule looks at the same text.
+    if (this.#last?.text === text) return this.#last.index
     this.#indexes ??= new Map()
-    const known = this.#indexes.get(text)
-    if (known !== undefined) return known
-    const index = indexOf(text)
+    const index = this.#indexes.get(text) ?? indexOf(text)
     this.#indexes.set(text, index)
+    this.#last = { text, index }
     return index
   }
 }
