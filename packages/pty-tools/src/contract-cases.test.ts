@@ -1,13 +1,26 @@
 import { describe, it } from "@effect/vitest"
-import { type Dialect, Host, memoryArtifacts, memoryJournal, use } from "@haft/core"
+import { type Dialect, Host, memoryArtifacts, memoryJournal, Sandbox, use } from "@haft/core"
 import { haft, toolrouter } from "@haft/dialects"
 import { nodeProcesses, nodeWorkspace, noSandbox } from "@haft/node"
 import { type CaseHost, loadCases, playCase } from "@haft/testing"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { ptyTools } from "./index.ts"
 
 const contracts = new URL("../../../contracts", import.meta.url).pathname
+
+// The contract's replies say nothing of a sandbox that holds; that there is none is tested beside the tools.
+const sandboxes = {
+  haft: noSandbox(),
+  toolrouter: Layer.effect(
+    Sandbox,
+    Sandbox.useSync(({ wrap }) => ({
+      wrap,
+      describe: Effect.succeed({ kind: "test", isolated: true, enforced: [], notEnforced: [] })
+    }))
+  ).pipe(Layer.provide(noSandbox()))
+}
 
 const hostFor =
   (dialect: Dialect): CaseHost =>
@@ -17,7 +30,7 @@ const hostFor =
         Layer.mergeAll(
           nodeWorkspace({ root, state }),
           nodeProcesses,
-          noSandbox(),
+          sandboxes[dialect.name as keyof typeof sandboxes],
           memoryJournal(),
           memoryArtifacts(),
           approver

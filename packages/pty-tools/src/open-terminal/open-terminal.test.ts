@@ -247,7 +247,8 @@ describe.concurrent("exec_command", () => {
       ({ call }) =>
         Effect.gen(function* () {
           const running = yield* call("exec_command", { session_id: "a", cmd: "echo up; sleep 100" })
-          expect(running.wire).toEqual({ output: "up\n", truncated: false, exit_code: null })
+          expect(running.wire).toEqual({ output: "up\n", truncated: false, exit_code: null, sandbox: "none" })
+          expect(running.text).toBe("up\n\n[runs without a sandbox]\n")
           const killed = yield* execToEnd(call, { session_id: "b", cmd: "kill -KILL $$" })
           expect(killed).toEqual({ output: "", truncated: false, exit_code: 137 })
         }),

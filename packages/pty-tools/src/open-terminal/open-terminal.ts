@@ -38,7 +38,7 @@ export const openTerminal = Effect.fnUntraced(function* (opening: Opening) {
   const env = { TERM: emulated, ...opening.env }
   const bare = {
     program: "bash",
-    args: ["-c", commandLine],
+    args: ["-c", "--", commandLine],
     directory: join(workspace.root, directory),
     env: { ...env, [mark.name]: mark.value }
   }

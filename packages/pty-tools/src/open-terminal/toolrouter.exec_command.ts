@@ -2,7 +2,7 @@ import { toolrouter } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { plainBytes, plainOutput, plainWire } from "../terminals/toolrouter-words.ts"
+import { plainBytes, plainOutput, plainWire, showPlain } from "../terminals/toolrouter-words.ts"
 import { hasNoNul, openTerminal } from "./open-terminal.ts"
 
 // The contract shows text and no screens, so programs are told that escape sequences and pagers are of no use here.
@@ -37,6 +37,6 @@ export const toolrouterExecCommand = toolrouter.tool({
       quietMs: 300,
       view: "raw",
       maxBytes: plainBytes
-    }).pipe(Effect.map(plainWire)),
-  render: ({ output }) => output
+    }).pipe(Effect.flatMap(plainWire)),
+  render: showPlain
 })

@@ -2,7 +2,7 @@ import { toolrouter } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { plainBytes, plainOutput, plainWire } from "../terminals/toolrouter-words.ts"
+import { plainBytes, plainOutput, plainWire, showPlain } from "../terminals/toolrouter-words.ts"
 import { typesInto, withoutHiddenText, writeTerminal } from "./write-terminal.ts"
 
 export const toolrouterWriteStdin = toolrouter.tool({
@@ -24,7 +24,7 @@ export const toolrouterWriteStdin = toolrouter.tool({
     const { session_id: id, chars: text } = input
     const reading = { view: "raw", maxBytes: plainBytes } as const
     const patience = { yieldMs: 2000, quietMs: 150, silentMs: 250 }
-    return plainWire(yield* writeTerminal({ call: input, id, text, keys: [], ...reading, ...patience }))
+    return yield* plainWire(yield* writeTerminal({ call: input, id, text, keys: [], ...reading, ...patience }))
   }),
-  render: ({ output }) => output
+  render: showPlain
 })
