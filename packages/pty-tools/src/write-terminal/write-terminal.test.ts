@@ -424,7 +424,8 @@ describe.concurrent("write_stdin", () => {
           expect((yield* call("write_stdin", { session_id, chars: "" })).wire).toEqual({
             output: "",
             truncated: false,
-            exit_code: 1
+            exit_code: 1,
+            sandbox: "none"
           })
         }),
       host
