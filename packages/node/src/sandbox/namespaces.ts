@@ -146,6 +146,7 @@ const behindTerminal = ({ program, words, told, filter, env, limits }: Starting)
     `rm -rf "$1"`,
     "shift",
     deafToKeys,
+    `perl -e 1 2>/dev/null && exec perl -e ${quoted(closeOthers)} "$@"`,
     `exec "$@"`
   ].join("; ")
   return {
@@ -159,3 +160,6 @@ const behindTerminal = ({ program, words, told, filter, env, limits }: Starting)
     })
   }
 }
+
+// Whoever opens a terminal hands on the descriptors that the host was started with, and a shell can't close them all.
+const closeOthers = `for (glob "/proc/self/fd/*") { syscall(${process.arch === "arm64" ? 57 : 3}, $1 + 0) if m{/(\\d+)$} && $1 > 4 } exec @ARGV`
