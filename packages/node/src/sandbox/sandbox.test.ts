@@ -41,7 +41,8 @@ describe.runIf(isLinux && findProgram("perl") !== undefined)("unshare (needs per
 })
 
 const image = "haft-test"
-const hasImage = (engine: string): boolean => isLinux && spawnSync(engine, ["image", "inspect", image]).status === 0
+const runsImage = (engine: string): boolean =>
+  isLinux && spawnSync(engine, ["run", "--rm", "--pull=never", "--network=none", image, "true"]).status === 0
 
 const putContainer = (engine: "docker" | "podman"): void => {
   put((options) => containerSandbox({ ...options, engine, image }), { countsLeftovers: false })
@@ -53,11 +54,11 @@ const putContainer = (engine: "docker" | "podman"): void => {
   }, 20_000)
 }
 
-describe.runIf(hasImage("docker"))("docker (needs an engine and the image haft-test, see .ci/test-image)", () => {
+describe.runIf(runsImage("docker"))("docker (needs an engine and the image haft-test, see .ci/test-image)", () => {
   putContainer("docker")
 })
 
 // Which runtimes podman works with depends on the machine's cgroups, and .ci/run may find none.
-describe.runIf(hasImage("podman"))("podman; without it and the image haft-test (not on this platform)", () => {
+describe.runIf(runsImage("podman"))("podman; without it and the image haft-test (not on this platform)", () => {
   putContainer("podman")
 })
