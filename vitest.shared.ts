@@ -1,3 +1,5 @@
+import { availableParallelism } from "node:os"
+
 import { defineConfig } from "vitest/config"
 
 // Workspace packages are read from their TypeScript sources: tests need no build.
@@ -14,6 +16,8 @@ export const shared = defineConfig({
     // Files share one module graph per worker, which makes the suite about ten times faster.
     // A test therefore never patches a module and leaves no state behind in one.
     isolate: false,
+    // Most of a test's time is waiting, for programs and for time limits.
+    maxWorkers: Math.max(3, availableParallelism()),
     testTimeout: 30_000
   }
 })
