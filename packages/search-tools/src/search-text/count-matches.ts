@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer"
+
 import type { Processes, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
@@ -55,11 +57,11 @@ export const countMatches = Effect.fnUntraced(function* ({
     timeoutMs,
     onOutput: (chunk) => {
       for (const file of records.push(chunk)) {
-        if (file.path === undefined) {
+        if (!accepts(file.path)) continue
+        if (!file.isNameable) {
           counts.unnameable++
           continue
         }
-        if (!accepts(file.path)) continue
         counts.total += file.count
         counts.matchingFiles++
         files.push({ path: file.path, count: file.count })
@@ -108,13 +110,15 @@ export const firstMatches = Effect.fnUntraced(function* ({
     targets: [target],
     timeoutMs,
     onOutput: (chunk) => {
-      for (const { path, count } of records.push(chunk)) {
+      for (const { path, isNameable, count } of records.push(chunk)) {
         if (total >= matches) break
-        if (path === undefined) unnameable++
-        else if (accepts(path)) {
-          files.push({ path, count })
-          total += count
+        if (!accepts(path)) continue
+        if (!isNameable) {
+          unnameable++
+          continue
         }
+        files.push({ path, count })
+        total += count
       }
       return total >= matches
     }
@@ -129,16 +133,15 @@ const firstOf = (files: ReadonlyArray<CountedFile>, keep: number): Array<Counted
 class CountRecords {
   #pending: Uint8Array = new Uint8Array()
 
-  /** Complete records; one without a path has a name that is not UTF-8. */
-  push(chunk: Uint8Array): ReadonlyArray<{ readonly path: string | undefined; readonly count: number }> {
+  push(chunk: Uint8Array): ReadonlyArray<CountedFile & FoundPath> {
     const bytes = joined(this.#pending, chunk)
-    const records: Array<{ readonly path: string | undefined; readonly count: number }> = []
+    const records: Array<CountedFile & FoundPath> = []
     let at = 0
     for (;;) {
       const nul = bytes.indexOf(0, at)
       const newline = nul < 0 ? -1 : bytes.indexOf(10, nul)
       if (newline < 0) break
-      records.push({ path: pathFrom(bytes.subarray(at, nul)), count: digits(bytes, nul + 1, newline) })
+      records.push({ ...pathFrom(bytes.subarray(at, nul)), count: digits(bytes, nul + 1, newline) })
       at = newline + 1
     }
     // A copy, also of a Buffer, whose slice is none: the chunk may be used again.
@@ -161,20 +164,28 @@ export const joined = (one: Uint8Array, other: Uint8Array): Uint8Array => {
   return both
 }
 
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** The path below the workspace, without ripgrep's `./`; undefined when it is not UTF-8. */
-export const pathFrom = (bytes: Uint8Array): string | undefined => {
-  try {
-    const path = strict.decode(bytes).replace(/^\.[/\\]/u, "")
-    return process.platform === "win32" ? path.replaceAll("\\", "/") : path
-  } catch {
-    return undefined
-  }
+/** A path below the workspace, as far as it can be told. */
+export interface FoundPath {
+  readonly path: string
+  /** False when the name is not UTF-8. */
+  readonly isNameable: boolean
 }
 
+/** What ripgrep printed as a path, without its `./`. */
+export const pathFrom = (bytes: Uint8Array): FoundPath => {
+  const path = decoder.decode(bytes).replace(/^\.[/\\]/u, "")
+  return { path: process.platform === "win32" ? path.replaceAll("\\", "/") : path, isNameable: isUtf8(bytes) }
+}
+
+/** The number that begins at `from`; with --crlf ripgrep ends its own lines with a CR, too. */
 export const digits = (bytes: Uint8Array, from: number, to: number): number => {
   let value = 0
-  for (let at = from; at < to; at++) value = value * 10 + ((bytes[at] ?? 48) - 48)
+  for (let at = from; at < to; at++) {
+    const digit = (bytes[at] ?? 0) - 48
+    if (digit < 0 || digit > 9) break
+    value = value * 10 + digit
+  }
   return value
 }

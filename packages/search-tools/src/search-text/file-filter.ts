@@ -8,6 +8,8 @@ export interface FileFilter {
   /** For ripgrep, so that it passes over what does not fit. */
   readonly options: ReadonlyArray<string>
   readonly accepts: (path: string) => boolean
+  /** How many files fit, when that is known beforehand. */
+  readonly files?: number
 }
 
 /**
@@ -21,76 +23,79 @@ export const filterFiles = Effect.fnUntraced(function* (
 ): Effect.fn.Return<FileFilter, ListError | ToolError<"invalid_pattern">, Workspace> {
   const workspace = yield* Workspace
   for (const pattern of patterns) {
-    if (pattern.includes("\0") || pattern === "" || pattern === "!") {
-      return yield* toolError("invalid_pattern", `invalid glob pattern '${pattern}': it is empty or contains NUL`)
+    const problem = problemOf(pattern)
+    if (problem !== undefined) {
+      return yield* toolError("invalid_pattern", `invalid glob pattern '${pattern}': ${problem}`)
     }
   }
-  const wanted = patterns.filter((pattern) => !isExclusion(pattern)).map(simplified)
-  const unwanted = patterns.filter(isExclusion).map((pattern) => simplified(pattern.slice(1)))
-  const exclusions = unwanted.filter(isTypeName).map((name) => typeOption("unwanted", name))
+  const wanted = patterns.filter((pattern) => !isExclusion(pattern)).map(parsed)
+  const unwanted = patterns.filter(isExclusion).map((pattern) => parsed(pattern.slice(1)))
   const below = directory === "." ? "" : `${directory}/`
-  const negated = unwanted
-    .filter((pattern) => !isTypeName(pattern))
-    .map((pattern) => excluding(below, anyDepth(pattern)))
-  const options = [...exclusions, ...(exclusions.length > 0 ? ["--type-not=unwanted"] : []), ...negated]
-  if (wanted.length === 0 || wanted.includes("*")) return { directory, options, accepts: () => true }
-  if (wanted.every(isTypeName)) {
-    return {
-      directory,
-      options: [...wanted.map((name) => typeOption("wanted", name)), "--type=wanted", ...options],
-      accepts: () => true
-    }
+  const options = unwanted.map((pattern) => excluding(below, fromDirectory(pattern)))
+  if (wanted.length === 0 || wanted.some(({ glob, isAnchored }) => glob === "*" && !isAnchored)) {
+    return { directory, options, accepts: () => true }
   }
-
-  const [only = ""] = wanted
-  const deep = wanted.length === 1 ? /^([^*?[\]{}\\!()]+\/)\*\*\/([^/]+)$/u.exec(only) : null
-  if (deep !== null && isTypeName(deep[2] ?? "")) {
-    const start = below + (deep[1] ?? "").slice(0, -1)
-    return {
-      directory: (yield* isPlainDirectory(start)) ? start : undefined,
-      options: [typeOption("wanted", deep[2] ?? ""), "--type=wanted", ...options],
-      accepts: () => true
-    }
+  if (wanted.every(isTypeName)) {
+    const types = wanted.map(({ glob }) => `--type-add=wanted:${glob}`)
+    return { directory, options: [...types, "--type=wanted", ...options], accepts: () => true }
   }
 
   const found = new Set<string>()
   for (const pattern of wanted) {
-    const { paths } = yield* workspace.glob(directory, anyDepth(pattern), {
+    const { paths } = yield* workspace.glob(directory, fromDirectory(pattern), {
       limit: Number.POSITIVE_INFINITY,
       respectIgnore: !includeIgnored
     })
     for (const path of paths) found.add(below + path)
   }
-  return { directory: found.size === 0 ? undefined : directory, options, accepts: (path) => found.has(path) }
+  return {
+    directory: found.size === 0 ? undefined : unwanted.length > 0 ? directory : aboveAll(found, directory),
+    options,
+    accepts: (path) => found.has(path),
+    files: found.size
+  }
 })
+
+const problemOf = (pattern: string): string | undefined => {
+  if (pattern.includes("\0") || pattern === "" || pattern === "!") return "it is empty or contains NUL"
+  return pattern.split(/[/!]/u).includes("..") ? "it leads out of the directory with '..'" : undefined
+}
 
 const isExclusion = (pattern: string): boolean => pattern.startsWith("!") && pattern[1] !== "("
 
-// A pattern without a slash is for names at any depth, and so is one whose only directories are any.
-const simplified = (pattern: string): string => {
-  const plain = pattern.replace(/^(?:\.\/+)+/u, "")
-  const name = plain.replace(/^(?:\*\*\/)+/u, "")
-  if (name === "**" || name === "*") return "*"
-  return isName(name) ? name : plain.replace(/^\/+/u, "")
+interface Pattern {
+  readonly glob: string
+  /** False for names at any depth. */
+  readonly isAnchored: boolean
 }
 
-const isName = (pattern: string): boolean => !pattern.includes("/")
+// A pattern without a slash is for names at any depth, and so is one whose only directories are any. A slash at its
+// end says that it is for directories.
+const parsed = (pattern: string): Pattern => {
+  const plain = pattern.replace(/^(?:\.?\/)+/u, "")
+  const glob = plain === pattern ? plain.replace(/^(?:\*\*\/)+/u, "") : plain
+  if (glob === "**") return { glob: "*", isAnchored: false }
+  return glob.slice(0, -1).includes("/") ? { glob: plain, isAnchored: true } : { glob, isAnchored: plain !== pattern }
+}
 
-const anyDepth = (pattern: string): string => (isName(pattern) ? `**/${pattern}` : pattern)
+const fromDirectory = ({ glob, isAnchored }: Pattern): string => (isAnchored ? glob : `**/${glob}`)
 
 // A colon means something in the definition of a type.
-const isTypeName = (pattern: string): boolean => !/[/:]/u.test(pattern)
+const isTypeName = ({ glob, isAnchored }: Pattern): boolean => !isAnchored && !/[/:]/u.test(glob)
+
+/** The deepest directory that all of these are below. */
+const aboveAll = (paths: ReadonlySet<string>, directory: string): string => {
+  let common: ReadonlyArray<string> | undefined
+  for (const path of paths) {
+    const names = path.split("/").slice(0, -1)
+    const length = common?.findIndex((name, depth) => name !== names[depth]) ?? -1
+    common = length < 0 ? (common ?? names) : common?.slice(0, length)
+  }
+  return common === undefined || common.length === 0 ? directory : common.join("/")
+}
 
 /** An option that keeps ripgrep away from what a pattern below a directory means. */
 export const excluding = (below: string, pattern: string): string => `--glob=!/${literally(below)}${pattern}`
 
 /** A pattern that means exactly this text. */
-export const literally = (text: string): string => text.replaceAll(/[*?[{}\\]/gu, "[$&]")
-
-const typeOption = (type: string, name: string): string => `--type-add=${type}:${name}`
-
-const isPlainDirectory = Effect.fnUntraced(function* (path: string) {
-  const workspace = yield* Workspace
-  const info = yield* Effect.option(workspace.info(path))
-  return info._tag === "Some" && info.value.kind === "directory" && info.value.path === path
-})
+export const literally = (text: string): string => text.replaceAll(/[*?[{}\\ ]/gu, "[$&]")

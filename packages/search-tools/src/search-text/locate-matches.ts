@@ -12,6 +12,12 @@ export interface MatchPosition {
   readonly column: number
 }
 
+export interface LocatedMatches {
+  /** By path, in the order of the lines. */
+  readonly positions: ReadonlyMap<string, ReadonlyArray<MatchPosition>>
+  readonly timedOut: boolean
+}
+
 // What a command line may hold on every system we know; Windows is the narrow one.
 const maximumArguments = process.platform === "win32" ? 16_000 : 100_000
 
@@ -20,17 +26,18 @@ export const locateMatches = Effect.fnUntraced(function* (
   expression: Expression,
   files: ReadonlyArray<string>,
   { perFile, timeoutMs }: { readonly perFile: number; readonly timeoutMs: number }
-): Effect.fn.Return<ReadonlyMap<string, ReadonlyArray<MatchPosition>>, RipgrepError, Ripgrep | Processes | Workspace> {
+): Effect.fn.Return<LocatedMatches, RipgrepError, Ripgrep | Processes | Workspace> {
   const found = new Map<string, Array<MatchPosition>>()
+  const until = Date.now() + timeoutMs
   for (const targets of batches(files)) {
     const records = new PositionRecords()
-    yield* runRipgrep({
+    const { timedOut } = yield* runRipgrep({
       expression,
       // With --max-columns the text of a line is replaced by a short remark: a line of megabytes costs nothing.
       // --text because these files are known not to be binary, and a remark about that would not parse.
       options: ["--line-number", "--column", "--max-columns=1", "--text", `--max-count=${perFile}`],
       targets,
-      timeoutMs,
+      timeoutMs: Math.max(1, until - Date.now()),
       onOutput: (chunk) => {
         for (const { path, ...position } of records.push(chunk)) {
           const positions = found.get(path)
@@ -40,8 +47,9 @@ export const locateMatches = Effect.fnUntraced(function* (
         return false
       }
     })
+    if (timedOut) return { positions: found, timedOut }
   }
-  return found
+  return { positions: found, timedOut: false }
 })
 
 const batches = (files: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
@@ -73,10 +81,8 @@ class PositionRecords {
       if (newline < 0) break
       const colon = bytes.indexOf(58, nul)
       const secondColon = bytes.indexOf(58, colon + 1)
-      const path = pathFrom(bytes.subarray(at, nul))
-      if (path !== undefined) {
-        records.push({ path, line: digits(bytes, nul + 1, colon), column: digits(bytes, colon + 1, secondColon) })
-      }
+      const { path } = pathFrom(bytes.subarray(at, nul))
+      records.push({ path, line: digits(bytes, nul + 1, colon), column: digits(bytes, colon + 1, secondColon) })
       at = newline + 1
     }
     // A copy, also of a Buffer, whose slice is none: the chunk may be used again.

@@ -11,25 +11,28 @@ export interface MatchedLine {
   readonly after: ReadonlyArray<string>
 }
 
+/** What a line takes up besides its characters. */
+export const lineOverhead = 16
+
+export interface Around {
+  readonly contextLines: number
+  /** Lines beyond are not read, {@link lineOverhead} included. */
+  readonly maximumCharacters: number
+}
+
 /**
  * Reads matching lines and those around them from the workspace itself, which follows no link out and opens
  * nothing but files. ripgrep only said where to look: whatever happened to the path since, nothing from outside
- * is shown.
+ * is shown. The positions come in the order of their lines.
  */
 export const readLinesAround = Effect.fnUntraced(function* (
   path: string,
   positions: ReadonlyArray<MatchPosition>,
-  contextLines: number
+  around: Around
 ): Effect.fn.Return<ReadonlyArray<MatchedLine>, ToolError, Workspace> {
   const workspace = yield* Workspace
-  const wanted = new Map<number, number>()
-  for (const { line } of positions) {
-    for (let near = line - contextLines; near <= line + contextLines; near++) {
-      if (near > 0 && !wanted.has(near)) wanted.set(near, 1)
-    }
-  }
-  for (const { line, column } of positions) wanted.set(line, column)
-  const collector = new LineCollector(wanted)
+  const { contextLines } = around
+  const collector = new LineCollector(positions, around)
   const transcoder = new Transcoder()
   const push = (chunk: Uint8Array): boolean => collector.push(transcoder.push(chunk))
   // Most files are small, and reading one whole costs less than half of handing it over in chunks.
@@ -58,18 +61,26 @@ const reach = 8192
 
 /** Keeps the wanted lines of a file that goes by in chunks, and of a long line only what is near its focus. */
 class LineCollector {
-  readonly #wanted: ReadonlyMap<number, number>
-  readonly #last: number
+  readonly #positions: ReadonlyArray<MatchPosition>
+  readonly #columns: ReadonlyMap<number, number>
+  readonly #contextLines: number
   readonly #lines = new Map<number, string>()
+  #room: number
+  /** The first position that the current line is not beyond. */
+  #next = 0
   #number = 1
+  /** In bytes, from 1, what must stay visible of the current line; undefined when it is not wanted. */
+  #column: number | undefined
   /** Bytes of the current line that went by. */
   #passed = 0
   #kept: Array<Uint8Array> = []
 
-  /** By line number, the column (in bytes, from 1) that must stay visible. */
-  constructor(wanted: ReadonlyMap<number, number>) {
-    this.#wanted = wanted
-    this.#last = Math.max(...wanted.keys())
+  constructor(positions: ReadonlyArray<MatchPosition>, { contextLines, maximumCharacters }: Around) {
+    this.#positions = positions
+    this.#columns = new Map(positions.map(({ line, column }) => [line, column]))
+    this.#contextLines = contextLines
+    this.#room = maximumCharacters
+    this.#column = this.#columnWanted()
   }
 
   /** False when nothing more is needed. */
@@ -81,7 +92,7 @@ class LineCollector {
       this.#keep(chunk, at, end)
       if (newline < 0) return true
       this.#endLine()
-      if (this.#number > this.#last) return false
+      if (this.#next >= this.#positions.length || this.#room < 0) return false
       at = newline + 1
     }
     return true
@@ -93,10 +104,9 @@ class LineCollector {
   }
 
   #keep(chunk: Uint8Array, from: number, to: number): void {
-    const column = this.#wanted.get(this.#number)
-    if (column !== undefined) {
-      const start = from + Math.max(0, column - 1 - reach - this.#passed)
-      const end = Math.min(to, from + column - 1 + reach - this.#passed)
+    if (this.#column !== undefined) {
+      const start = from + Math.max(0, this.#column - 1 - reach - this.#passed)
+      const end = Math.min(to, from + this.#column - 1 + reach - this.#passed)
       // A copy, also of a Buffer, whose slice is none.
       if (start < end) this.#kept.push(new Uint8Array(chunk.subarray(start, end)))
     }
@@ -104,15 +114,25 @@ class LineCollector {
   }
 
   #endLine(): void {
-    const column = this.#wanted.get(this.#number)
-    if (column !== undefined) {
-      const start = Math.max(0, column - 1 - reach)
-      const kept = concat(this.#kept)
-      this.#lines.set(this.#number, cutLine(kept, { start, focus: column - 1, length: this.#passed }))
+    if (this.#column !== undefined) {
+      const focus = this.#column - 1
+      const text = cutLine(concat(this.#kept), { start: Math.max(0, focus - reach), focus, length: this.#passed })
+      this.#lines.set(this.#number, text)
+      this.#room -= text.length + lineOverhead
     }
     this.#kept = []
     this.#passed = 0
     this.#number++
+    this.#column = this.#columnWanted()
+  }
+
+  #columnWanted(): number | undefined {
+    let position = this.#positions[this.#next]
+    while (position !== undefined && position.line + this.#contextLines < this.#number) {
+      position = this.#positions[++this.#next]
+    }
+    if (position === undefined || position.line - this.#contextLines > this.#number) return undefined
+    return this.#columns.get(this.#number) ?? 1
   }
 }
 

@@ -26,16 +26,21 @@ export const installedRipgrep: Effect.Effect<string, ToolError<"search_unavailab
 })
 
 // Nothing but these decides what is searched: no configuration file, no ignore file outside the workspace,
-// no link. Hidden files count, `.git` never does.
+// no link. Hidden files count, `.git` never does. A file that is mapped into memory and then cut short by someone
+// else would end ripgrep with SIGBUS, and without limits an expression can bring it to take a gigabyte.
 const whatIsSearched = [
   "--no-config",
   "--no-follow",
+  "--no-mmap",
+  "--dfa-size-limit=32M",
+  "--regex-size-limit=32M",
   "--hidden",
   "--no-require-git",
   "--no-ignore-parent",
   "--no-ignore-global",
   "--no-ignore-exclude",
   "--no-ignore-dot",
+  "--no-ignore-messages",
   "--glob=!.git",
   "--color=never",
   "--no-heading",
@@ -108,8 +113,12 @@ export const runRipgrep = Effect.fnUntraced(function* (
 const expressionOptions = ({ query, isRegex, caseSensitive }: Expression): ReadonlyArray<string> => [
   caseSensitive ? "--case-sensitive" : "--ignore-case",
   ...(isRegex ? [] : ["--fixed-strings"]),
+  ...(isRegex && endsBeforeCarriageReturn(query) ? ["--crlf"] : []),
   `--regexp=${query}`
 ]
+
+// Lines are shown without their CR, so `$` is before it. An expression that names the CR itself needs it left in.
+const endsBeforeCarriageReturn = (query: string): boolean => query.includes("$") && !/\\[rxu]/u.test(query)
 
 const asTarget = (path: string): string => (path === "." ? "." : `./${path}`)
 
@@ -123,7 +132,7 @@ const check = (end: ProcessEnd, complaints: Complaints): Effect.Effect<void, Rip
   }
   const { fatal } = complaints
   if (fatal === undefined) return Effect.void
-  const isPattern = /regex|glob|not allowed|repetition|unicode|literal/iu.test(fatal)
+  const isPattern = /regex|pattern|glob|not allowed|repetition|unicode|literal/iu.test(fatal)
   return isPattern
     ? toolError("invalid_pattern", shortened(fatal), { suggestion: "Correct the pattern, or search for it literally." })
     : toolError("search_failed", `ripgrep failed: ${fatal}`)
@@ -138,23 +147,40 @@ const shortened = (explanation: string): string => {
 }
 
 const maximumComplaints = 64 * 1024
-const complaintAboutFile = /^rg: .*(?:\(os error \d+\)|File system loop found.*)$/u
+const complaintAboutFile = /\(os error (\d+)\)$/u
+/** ENOENT, which says that a file has vanished meanwhile. */
+const vanished = "2"
 
 /** What ripgrep says on standard error: about files it could not read, or about the call as a whole. */
 class Complaints {
+  unreadable = 0
+  #isAboutFiles = false
   #text = ""
+  #pending = ""
   readonly #decoder = new TextDecoder()
 
   push(chunk: Uint8Array): void {
-    if (this.#text.length < maximumComplaints) this.#text += this.#decoder.decode(chunk, { stream: true })
+    const lines = (this.#pending + this.#decoder.decode(chunk, { stream: true })).split("\n")
+    this.#pending = (lines.pop() ?? "").slice(-maximumComplaints)
+    for (const line of lines) this.#take(line)
   }
 
-  get unreadable(): number {
-    return this.#text.split("\n").filter((line) => line.includes("Permission denied")).length
-  }
-
+  /**
+   * Why ripgrep did not search at all. It says so before it meets a file, so what else there is beside complaints
+   * about files is part of their names.
+   */
   get fatal(): string | undefined {
-    const lines = this.#text.split("\n").filter((line) => line !== "" && !complaintAboutFile.test(line))
-    return lines.length === 0 ? undefined : lines.join("\n").replace(/^rg: /u, "")
+    const text = (this.#text + this.#pending).trim()
+    return this.#isAboutFiles || text === "" ? undefined : text.replace(/^rg: /u, "")
+  }
+
+  #take(line: string): void {
+    const error = complaintAboutFile.exec(line)
+    if (error === null) {
+      if (this.#text.length < maximumComplaints) this.#text += `${line}\n`
+      return
+    }
+    this.#isAboutFiles = true
+    if (error[1] !== vanished) this.unreadable++
   }
 }

@@ -1,7 +1,8 @@
-import { Workspace } from "@haft/core"
+import { type Processes, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { excluding, literally } from "./file-filter.ts"
+import { type Expression, type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
 
 /** How ripgrep is pointed at a directory. */
 export interface Scope {
@@ -36,15 +37,30 @@ export const scopeOf = Effect.fnUntraced(function* (directory: string): Effect.f
   return { target: ".", options: exclusions.length > maximumExclusions ? [] : exclusions, heedsAbove: true }
 })
 
-/** True when a `.gitignore` lies in the directory or above it. */
-export const hasIgnoreFile = Effect.fnUntraced(function* (
-  directory: string
-): Effect.fn.Return<boolean, never, Workspace> {
-  const workspace = yield* Workspace
-  const names = directory === "." ? [] : directory.split("/")
-  for (let depth = 0; depth <= names.length; depth++) {
-    const path = [...names.slice(0, depth), ".gitignore"].join("/")
-    if ((yield* Effect.option(workspace.info(path, { follow: false })))._tag === "Some") return true
-  }
-  return false
+/**
+ * True when the rules above a directory leave nothing of it. Then it is ignored itself, but was asked for by name,
+ * so it is searched all the same.
+ */
+export const isIgnored = Effect.fnUntraced(function* (
+  directory: string,
+  expression: Expression
+): Effect.fn.Return<boolean, RipgrepError, Ripgrep | Processes | Workspace> {
+  const { target, options, heedsAbove } = yield* scopeOf(directory)
+  if (!heedsAbove) return false
+  const decoder = new TextDecoder()
+  let pending = ""
+  const { stoppedEarly } = yield* runRipgrep({
+    expression,
+    options: [...options, "--files"],
+    targets: [target],
+    timeoutMs: lookingTimeMs,
+    onOutput: (chunk) => {
+      const paths = (pending + decoder.decode(chunk, { stream: true })).split("\0")
+      pending = paths.pop() ?? ""
+      return paths.some((path) => path.startsWith(`./${directory}/`))
+    }
+  })
+  return !stoppedEarly
 })
+
+const lookingTimeMs = 10_000

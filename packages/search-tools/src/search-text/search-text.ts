@@ -1,12 +1,12 @@
-import { type LookError, type Processes, type ToolError, toolError, Workspace } from "@haft/core"
+import { type LookError, makeToolError, type Processes, type ToolError, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { type CountedFile, countMatches, type Counts, firstMatches } from "./count-matches.ts"
 import { type FileFilter, filterFiles, literally } from "./file-filter.ts"
-import { locateMatches } from "./locate-matches.ts"
-import { type MatchedLine, readLinesAround } from "./read-lines-around.ts"
+import { type LocatedMatches, locateMatches } from "./locate-matches.ts"
+import { lineOverhead, type MatchedLine, readLinesAround } from "./read-lines-around.ts"
 import type { Expression, Ripgrep, RipgrepError } from "./ripgrep.ts"
-import { hasIgnoreFile, type Scope, scopeOf } from "./scope.ts"
+import { isIgnored, type Scope, scopeOf } from "./scope.ts"
 
 export interface SearchRequest extends Expression {
   /** A directory of the workspace, or one file. */
@@ -65,35 +65,46 @@ export type SearchServices = Ripgrep | Processes | Workspace
 export const searchText = Effect.fnUntraced(function* (
   request: SearchRequest
 ): Effect.fn.Return<SearchResult, SearchError, SearchServices> {
-  const problem = /[\n\r\0]/u.exec(request.query)
-  if (problem !== null) {
-    const what = problem[0] === "\0" ? "a NUL character" : "a line break"
-    return yield* toolError("invalid_pattern", `the pattern contains ${what}, and matches are within one line`, {
-      suggestion: "Search for one of the lines."
-    })
-  }
+  const problem = problemOf(request)
+  if (problem !== undefined) return yield* problem
   const place = yield* placeOf(request)
   const files = yield* request.countAll ? allFiles(request, place) : firstFiles(request, place)
   const shown = enoughFor(request.maxResults, files.files)
   const paths = shown.map(({ path }) => path)
-  const positions = yield* locateMatches(request, paths, { perFile: request.maxResults, timeoutMs: locatingTimeMs })
-  const { matches, unreadable } = yield* readMatches(request, paths, positions)
+  const timeoutMs = request.timeLimitMs === undefined ? noLimitMs : locatingTimeMs
+  const located = yield* locateMatches(request, paths, { perFile: request.maxResults, timeoutMs })
+  const { matches, unreadable } = yield* readMatches(request, paths, located.positions)
   const ignored =
-    request.hintAtIgnored === true && files.total === 0 && !files.timedOut
-      ? yield* ignoredMatches(request, place)
-      : undefined
+    request.hintAtIgnored === true && files.total === 0 && !files.timedOut ? yield* ignoredMatches(request) : undefined
   return {
     directory: place.directory,
     matches,
     total: request.countAll ? files.total : undefined,
     truncated: files.total > matches.length,
-    timedOut: files.timedOut,
+    timedOut: files.timedOut || located.timedOut,
     matchingFiles: files.matchingFiles,
-    filesSearched: files.filesSearched,
+    filesSearched: request.countFiles === true ? (place.filter.files ?? files.filesSearched) : files.filesSearched,
     leftOut: { unreadable: files.unreadable + unreadable, unnameable: files.unnameable },
     ignored
   }
 })
+
+const problemOf = ({ query, isRegex }: Expression): ToolError<"invalid_pattern"> | undefined => {
+  const [character] = /[\n\r\0]/u.exec(query) ?? []
+  if (character !== undefined) {
+    const what = character === "\0" ? "a NUL character" : "a line break"
+    return makeToolError("invalid_pattern", `the pattern contains ${what}, and matches are within one line`, {
+      suggestion: "Search for one of the lines."
+    })
+  }
+  // ripgrep puts the expression into a group, and would complain about that.
+  const [backslashes = ""] = /\\*$/u.exec(query) ?? []
+  return isRegex && backslashes.length % 2 === 1
+    ? makeToolError("invalid_pattern", "invalid regex pattern: it ends in the middle of an escape sequence", {
+        suggestion: "Correct the pattern, or search for it literally."
+      })
+    : undefined
+}
 
 /** For the pass over the files that are shown, beyond the search's own limit. */
 const locatingTimeMs = 10_000
@@ -117,6 +128,10 @@ const placeOf = Effect.fnUntraced(function* (request: SearchRequest) {
     })
   }
   const directory = kind === "file" ? path.split("/").slice(0, -1).join("/") || "." : path
+  if (path.split("/").includes(".git")) {
+    const filter: FileFilter = { directory: undefined, options: [], accepts: () => false }
+    return { directory, filter, scope: { target: directory, options: [], heedsAbove: false } }
+  }
   if (kind === "file") {
     // A colon would mean something in the definition of a type; any character will do, since the path is compared.
     const name = literally(path.split("/").at(-1) ?? "").replaceAll(":", "?")
@@ -148,8 +163,7 @@ const allFiles = Effect.fnUntraced(function* (
   const { filter, scope } = place
   if (filter.directory === undefined) return nothing
   const counts = yield* countMatches({ ...passOf(request, place), keep: request.maxResults, timeoutMs })
-  // A directory that is ignored itself was asked for by name, so it is searched all the same.
-  return counts.filesSearched === 0 && scope.heedsAbove
+  return counts.filesSearched === 0 && scope.heedsAbove && (yield* isIgnored(place.directory, request))
     ? yield* allFiles(request, ignoringAbove(place, filter.directory), timeoutMs)
     : counts
 })
@@ -168,7 +182,8 @@ const firstFiles = Effect.fnUntraced(function* (
     matches: request.maxResults + 1,
     timeoutMs: Math.min(orderedPassMs, request.timeLimitMs ?? noLimitMs)
   })
-  if (!first.timedOut && !first.stoppedEarly && first.filesSearched === 0 && scope.heedsAbove) {
+  const isEmpty = !first.timedOut && !first.stoppedEarly && first.filesSearched === 0
+  if (isEmpty && scope.heedsAbove && (yield* isIgnored(place.directory, request))) {
     return yield* firstFiles(request, ignoringAbove(place, filter.directory))
   }
   if (first.timedOut || (first.stoppedEarly && !(yield* isCertain(first.files)))) return yield* allFiles(request, place)
@@ -224,7 +239,7 @@ const enoughFor = (maxResults: number, files: ReadonlyArray<CountedFile>): Reado
 const readMatches = Effect.fnUntraced(function* (
   { maxResults, contextLines }: SearchRequest,
   paths: ReadonlyArray<string>,
-  positions: Effect.Success<ReturnType<typeof locateMatches>>
+  positions: LocatedMatches["positions"]
 ) {
   const matches: Array<FoundMatch> = []
   let characters = 0
@@ -232,14 +247,14 @@ const readMatches = Effect.fnUntraced(function* (
   for (const path of paths) {
     const places = (positions.get(path) ?? []).slice(0, maxResults - matches.length)
     if (places.length === 0) continue
-    const lines = yield* Effect.result(readLinesAround(path, places, contextLines))
+    const room = { contextLines, maximumCharacters: maximumCharacters - characters }
+    const lines = yield* Effect.result(readLinesAround(path, places, room))
     if (lines._tag === "Failure") {
       unreadable++
       continue
     }
     for (const line of lines.success) {
-      characters += line.content.length
-      for (const text of [...line.before, ...line.after]) characters += text.length
+      for (const text of [line.content, ...line.before, ...line.after]) characters += text.length + lineOverhead
       if (characters > maximumCharacters) return { matches, unreadable }
       matches.push({ path, ...line })
     }
@@ -250,8 +265,8 @@ const readMatches = Effect.fnUntraced(function* (
 /** Long enough for most trees; a hint is not worth more. */
 const hintTimeMs = 2000
 
-const ignoredMatches = Effect.fnUntraced(function* (request: SearchRequest, { directory }: SearchPlace) {
-  if (request.includeIgnored === true || !(yield* hasIgnoreFile(directory))) return undefined
+const ignoredMatches = Effect.fnUntraced(function* (request: SearchRequest) {
+  if (request.includeIgnored === true) return undefined
   const everywhere = { ...request, includeIgnored: true }
   const counts = yield* allFiles(everywhere, yield* placeOf(everywhere), hintTimeMs)
   return counts.total === 0 ? undefined : { matches: counts.total, files: counts.matchingFiles }
