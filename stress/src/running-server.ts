@@ -15,7 +15,11 @@ export interface RunningServer {
   /** Errors of the server that nobody expected. */
   readonly defects: Array<unknown>
   readonly headers: (as: keyof typeof tokens) => Record<string, string>
-  readonly call: (tool: string, params: unknown) => Promise<{ readonly status: number; readonly text: string }>
+  readonly call: (
+    tool: string,
+    params: unknown,
+    signal?: AbortSignal
+  ) => Promise<{ readonly status: number; readonly text: string }>
   /** How long the server takes to say that it is well, in milliseconds. */
   readonly health: () => Promise<number>
   readonly stop: () => Promise<void>
@@ -73,10 +77,15 @@ const clientOf = (url: string): Pick<RunningServer, "headers" | "call" | "health
   })
   return {
     headers,
-    call: async (tool, params) => {
+    call: async (tool, params, signal) => {
       const body = JSON.stringify({ tool, params })
       const path = "/v1/workspaces/default/calls"
-      const response = await fetch(`${url}${path}`, { method: "POST", body, headers: headers("agent") })
+      const response = await fetch(`${url}${path}`, {
+        method: "POST",
+        body,
+        headers: headers("agent"),
+        ...(signal && { signal })
+      })
       return { status: response.status, text: await response.text() }
     },
     health: async () => {

@@ -1,5 +1,8 @@
 import { once } from "node:events"
+import { readFileSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 
 import { type Attack, atMost, forSeconds } from "../attack.ts"
 import { type RunningServer, startServerApart } from "../running-server.ts"
@@ -23,7 +26,7 @@ export const attack: Attack = async function* ({ seconds }) {
       while (!over.signal.aborted) {
         peak = Math.max(peak, server.rssMegabytes())
         slowest = Math.max(slowest, await server.health())
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        await sleep(20)
       }
     })()
     const tried = await flood(server, seconds / Object.keys(floods).length)
@@ -36,7 +39,8 @@ export const attack: Attack = async function* ({ seconds }) {
   server.workspace.remove()
 }
 
-type Flood = (server: Pick<RunningServer, "url" | "headers" | "call">, seconds: number) => Promise<string>
+type Target = Pick<RunningServer, "url" | "headers" | "call" | "workspace">
+type Flood = (server: Target, seconds: number) => Promise<string>
 
 const floods: Readonly<Record<string, Flood>> = {
   output: async (server, seconds) => {
@@ -71,16 +75,34 @@ const floods: Readonly<Record<string, Flood>> = {
     for (const socket of sockets) socket.destroy()
     return `${count * 2} events to ${sockets.length} listeners`
   },
-  rules: async (server, seconds) => {
-    const count = await forSeconds(seconds, async (round) => {
-      const rule = { id: `rule-${round}`, tool: "write_file", decision: "allow", pattern: `^.*${round}.*$` }
-      const url = `${server.url}/v1/workspaces/default/rules`
-      await fetch(url, { method: "POST", body: JSON.stringify(rule), headers: server.headers("approver") }).then(
-        (one) => one.text()
+  questions: async (server, seconds) => {
+    await asApprover(server, "POST", "rules", { id: "ask-first", tool: "delete_path", decision: "ask" })
+    const count = await forSeconds(seconds, async () => {
+      const over = new AbortController()
+      const asking = Array.from({ length: 100 }, () =>
+        server.call("delete_path", { path: "a.txt" }, over.signal).catch(() => undefined)
       )
-      await server.call("write_file", { path: "b.txt", content: "b" })
+      await sleep(100)
+      over.abort()
+      await Promise.all(asking)
     })
-    return `${count} rules`
+    // Nobody is asked on behalf of a client that has gone.
+    for (let tries = 0; (await openQuestions(server)) > 0; tries++) {
+      if (tries === 100) throw new Error(`${await openQuestions(server)} questions are open that nobody waits for`)
+      await sleep(50)
+    }
+    return `${count * 100} calls that ask, by clients that leave`
+  },
+  rules: async (server, seconds) => {
+    const file = join(server.workspace.state, "rules.json")
+    const stored = JSON.parse(readFileSync(file, "utf8")) as { rules: Array<object> }
+    const more = Array.from({ length: 10_000 }, (_, index) => ruleNumber(index))
+    writeFileSync(file, JSON.stringify({ ...stored, rules: [...stored.rules, ...more] }))
+    const count = await forSeconds(seconds, async (round) => {
+      await asApprover(server, "POST", "rules", ruleNumber(more.length + round))
+      await done(server, "write_file", { path: "b.txt", content: "b" })
+    })
+    return `${more.length + count} rules`
   },
   sessions: async (server, seconds) => {
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "stress", version: "0" } }
@@ -104,6 +126,25 @@ const floods: Readonly<Record<string, Flood>> = {
     return `${count} sessions opened and closed`
   }
 }
+
+const ruleNumber = (index: number) => ({
+  id: `rule-${index}`,
+  tool: "write_file",
+  decision: "allow",
+  pattern: `^.*${index}.*$`
+})
+
+const asApprover = async (server: Target, method: string, what: string, body?: object): Promise<string> => {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+  const url = `${server.url}/v1/workspaces/default/${what}`
+  const answer = await fetch(url, { method, headers: server.headers("approver"), ...sent })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${what} is not taken: ${text.slice(0, 300)}`)
+  return text
+}
+
+const openQuestions = async (server: Target): Promise<number> =>
+  (JSON.parse(await asApprover(server, "GET", "approvals")) as { approvals: Array<object> }).approvals.length
 
 const done = async (server: Pick<RunningServer, "call">, tool: string, params: object): Promise<void> => {
   const { text } = await server.call(tool, params)
