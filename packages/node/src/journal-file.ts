@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import {
   appendFileSync,
   closeSync,
-  fdatasyncSync,
+  fdatasync,
   fstatSync,
   ftruncateSync,
   mkdirSync,
@@ -13,6 +13,7 @@ import {
   writeSync
 } from "node:fs"
 import { join } from "node:path"
+import { promisify } from "node:util"
 
 import { Journal, type JournalEvent, makeToolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
@@ -40,7 +41,7 @@ export const fileJournal = (options: FileJournalOptions): Layer.Layer<Journal, T
     Effect.map(
       Effect.acquireRelease(
         recording(() => openRun(options)),
-        (run) => Effect.sync(run.close)
+        (run) => Effect.promise(() => run.settled().then(run.close))
       ),
       makeJournal
     )
@@ -52,6 +53,10 @@ interface Run {
   readonly sessionLog: SessionLog
   /** How many events are on record. */
   count: number
+  /** Waits until what was written would survive a power loss. */
+  readonly flush: () => Promise<void>
+  /** Waits until nothing is being flushed, whether or not it worked. */
+  readonly settled: () => Promise<void>
   readonly close: () => void
 }
 
@@ -70,6 +75,7 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
     descriptor,
     sessionLog: openSessionLog(join(files, "session.log")),
     count: 0,
+    ...flushTogether(descriptor),
     close: () => {
       closeSync(descriptor)
       opened.sessionLog.close()
@@ -78,6 +84,28 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
     }
   }
   return opened
+}
+
+// One flush at a time, away from the event loop. Whoever comes meanwhile waits for the next one, which is for them all.
+const flushTogether = (descriptor: number): Pick<Run, "flush" | "settled"> => {
+  const flush = promisify(fdatasync)
+  const ignore = (): void => {}
+  let running = Promise.resolve()
+  let next: Promise<void> | undefined
+  return {
+    flush: () => {
+      next ??= running.then(ignore, ignore).then(() => {
+        next = undefined
+        running = flush(descriptor)
+        return running
+      })
+      return next
+    },
+    settled: async () => {
+      await next?.then(ignore, ignore)
+      await running.then(ignore, ignore)
+    }
+  }
 }
 
 // A host that was only looked at leaves no run behind. Should anything lie beside the record, it stays.
@@ -96,23 +124,25 @@ const makeJournal = (run: Run): typeof Journal.Service => {
   let step = 0
   let size = 0
   let prev = firstLink
+  const flushed = Effect.tryPromise({ try: run.flush, catch: unavailable })
   return {
     run: name,
     nextStep: () => ++step,
-    append: (event, { durable = false } = {}) =>
-      recording(() => {
+    append: (event, { durable = false } = {}) => {
+      const written = recording(() => {
         const recorded = { ...event, seq: run.count + 1, at: timeOf(event), prev }
         const { line, hash } = sealedLine(recorded)
         // The end of a call can't be stopped any more; everything else needs a record that is still there.
         if (event.type !== "tool_call_finished") requireFile(descriptor)
         writeLine(descriptor, line, size)
-        if (durable) fdatasyncSync(descriptor)
         run.count++
         size += line.length
         prev = hash
         sessionLog.add(recorded)
         for (const listener of listeners) listener(recorded)
-      }),
+      })
+      return durable ? Effect.andThen(written, flushed) : written
+    },
     subscribe: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -172,12 +202,11 @@ const newRunName = (): string =>
   `${new Date().toISOString().replaceAll(/[-:.Z]/g, "")}-${randomBytes(4).toString("hex")}`
 
 const recording = <A>(work: () => A): Effect.Effect<A, ToolError<"journal_unavailable">> =>
-  Effect.try({
-    try: work,
-    catch: (cause) =>
-      makeToolError("journal_unavailable", `the record can't be written: ${reasonOf(cause)}; nothing was run`, {
-        suggestion: "Make room in the host's state directory, or make it writable again."
-      })
+  Effect.try({ try: work, catch: unavailable })
+
+const unavailable = (cause: unknown): ToolError<"journal_unavailable"> =>
+  makeToolError("journal_unavailable", `the record can't be written: ${reasonOf(cause)}; nothing was run`, {
+    suggestion: "Make room in the host's state directory, or make it writable again."
   })
 
 const reasonOf = (cause: unknown): string => {
