@@ -44,7 +44,7 @@ export const stateRules: Layer.Layer<RuleStore, never, StateFiles> = Layer.effec
       const content = yield* files.read(document)
       const rules = yield* content === undefined
         ? Effect.succeed(noRules)
-        : withCompiler(({ parseRules }) => parseRules(textOf(content)))
+        : withCompiler(({ parseRules }) => parseRules(textOf(content), known?.rules))
       known = { version, rules }
       return rules
     }).pipe(Effect.mapError(unreadable))
@@ -54,10 +54,11 @@ export const stateRules: Layer.Layer<RuleStore, never, StateFiles> = Layer.effec
         .exclusively(
           document,
           Effect.gen(function* () {
-            const [rules, answer] = edit((yield* load).rules)
+            const before = yield* load
+            const [rules, answer] = edit(before.rules)
             if (rules === undefined) return answer
             const printed = yield* withCompiler(({ compileRules, printRules }) => {
-              compileRules(rules)
+              compileRules(rules, before)
               return printRules(rules)
             })
             yield* files.write(document, new TextEncoder().encode(printed))

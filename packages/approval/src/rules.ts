@@ -7,7 +7,7 @@ import { argumentPattern, markQuotes, type PatternSubject } from "./argument-pat
 import { Effort } from "./effort.ts"
 import { pathGlob } from "./glob.ts"
 import { allFit, anyFits, type Fit, linearExpression, linearSearch, type Test } from "./linear-expression.ts"
-import { type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
+import { noRules, type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
 import { type FieldCondition, type Rule, type RuleExample, RuleFile, rulesVersion } from "./rule.ts"
 import { type ReadCommand, readCommand } from "./shell-words.ts"
 import { isSameData, jsonPieces } from "./stable-json.ts"
@@ -65,9 +65,9 @@ export const subjectOf = (
 }
 
 /** Reads a rules file. Throws {@link RulesUnreadable} with the reason. */
-export const parseRules = (content: string): RuleSet => {
+export const parseRules = (content: string, before?: RuleSet): RuleSet => {
   const checked = RuleFile.safeParse(parseJson(content))
-  if (checked.success) return compileRules(checked.data.rules)
+  if (checked.success) return compileRules(checked.data.rules, before)
   const [issue] = checked.error.issues
   throw new RulesUnreadable(`${issue?.path.join(".") || "the file"}: ${issue?.message ?? "not rules"}`)
 }
@@ -75,19 +75,26 @@ export const parseRules = (content: string): RuleSet => {
 export const printRules = (rules: ReadonlyArray<Rule>): string =>
   `${JSON.stringify({ version: rulesVersion, rules }, null, 2)}\n`
 
-/** Compiles rules and checks their examples. Throws {@link RulesUnreadable} with the reason. */
-export const compileRules = (rules: ReadonlyArray<Rule>): RuleSet => {
+/**
+ * Compiles rules and checks their examples; those of an earlier set are taken from there. Throws
+ * {@link RulesUnreadable} with the reason.
+ */
+export const compileRules = (rules: ReadonlyArray<Rule>, before: RuleSet = noRules): RuleSet => {
+  const known = compiledOf.get(before)
+  const compiledNow = new Map<string, CompiledRule>()
   const byTool = new Map<string, Array<CompiledRule>>()
   const ids = new Set<string>()
   for (const rule of rules) {
     if (ids.has(rule.id)) throw new RulesUnreadable(`there are two rules ${rule.id}`)
     ids.add(rule.id)
-    const compiled = compileRule(rule)
+    const text = JSON.stringify(rule)
+    const compiled = known?.get(text) ?? compileRule(rule)
+    compiledNow.set(text, compiled)
     const others = byTool.get(rule.tool)
     if (others === undefined) byTool.set(rule.tool, [compiled])
     else others.push(compiled)
   }
-  return {
+  const set: RuleSet = {
     rules,
     matches: (request, at) => {
       const indexed = byTool.get(request.call.tool)
@@ -100,7 +107,11 @@ export const compileRules = (rules: ReadonlyArray<Rule>): RuleSet => {
       }
     }
   }
+  compiledOf.set(set, compiledNow)
+  return set
 }
+
+const compiledOf = new WeakMap<RuleSet, ReadonlyMap<string, CompiledRule>>()
 
 const matching = (rules: ReadonlyArray<CompiledRule>, subject: Subject): ReadonlyArray<RuleMatch> => {
   const matches: Array<RuleMatch> = []
