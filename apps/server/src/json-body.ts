@@ -25,7 +25,7 @@ export const readJson = async (request: ServerRequest, limits: BodyLimits): Prom
 
 // Each body has its limit, and so have all of them together: many clients that each send little less would fill the
 // memory too.
-const mostArriving = 64 * 1024 * 1024
+const mostArriving = 48 * 1024 * 1024
 let arriving = 0
 
 // From the connection itself where there is one: a standard stream in between costs more than all the rest. How long

@@ -45,12 +45,14 @@ describe("the pages of a record", () => {
   })
 
   it("take lines of any length, and end early rather than fill the memory", async () => {
-    const long = (letter: string): string => letter.repeat(3_000_000)
+    const long = (letter: string): string => letter.repeat(400_000)
     const lines = [line(1), long("a"), line(3), long("b"), line(5)]
     const { read, total } = journalPages(recordOf(textOf(lines)))
     expect(await total()).toBe(5)
     expect((await read(0, 10)).map(({ length }) => length)).toEqual(lines.slice(0, 3).map(({ length }) => length))
     expect(await read(3, 10)).toEqual(lines.slice(3))
+    const longer = [line(1), "c".repeat(3_000_000), line(3)]
+    expect(await journalPages(recordOf(textOf(longer))).read(1, 10)).toEqual(longer.slice(1, 2))
   })
 
   it("are counted once, however many ask at the same time", async () => {

@@ -6,7 +6,7 @@ const stride = 256
 const chunkBytes = 1 << 20
 
 /** A page ends here, whatever is asked for, but has one event at least. */
-const pageBytes = 4 << 20
+const pageBytes = 512 << 10
 
 /** A record that is read in parts and may grow meanwhile. Its events are numbered by line, from 1. */
 export interface JournalPages {

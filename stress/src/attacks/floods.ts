@@ -79,7 +79,7 @@ const floods: Readonly<Record<string, Flood>> = {
     await asApprover(server, "POST", "rules", { id: "ask-first", tool: "delete_path", decision: "ask" })
     const count = await forSeconds(seconds, async () => {
       const over = new AbortController()
-      const asking = Array.from({ length: 100 }, () =>
+      const asking = Array.from({ length: 50 }, () =>
         server.call("delete_path", { path: "a.txt" }, over.signal).catch(() => undefined)
       )
       await sleep(100)
@@ -91,7 +91,7 @@ const floods: Readonly<Record<string, Flood>> = {
       if (tries === 100) throw new Error(`${await openQuestions(server)} questions are open that nobody waits for`)
       await sleep(50)
     }
-    return `${count * 100} calls that ask, by clients that leave`
+    return `${count * 50} calls that ask, by clients that leave`
   },
   rules: async (server, seconds) => {
     const file = join(server.workspace.state, "rules.json")
