@@ -3,6 +3,7 @@ import { Terminal } from "@xterm/xterm"
 import { useEffect, useEffectEvent, useRef } from "react"
 
 import type { TerminalFeed } from "./terminal-feed.ts"
+import { passOver } from "./terminal-orders.ts"
 
 interface TerminalViewProps {
   readonly feed: TerminalFeed
@@ -27,6 +28,7 @@ export const TerminalView = ({ feed, label, onTyped }: TerminalViewProps) => {
       screenReaderMode: true,
       theme: { background: "#14191a", foreground: "#dfe5e2" }
     })
+    passOver(terminal)
     shown.current = terminal
     terminal.open(place.current)
     terminal.textarea?.setAttribute("aria-label", label)

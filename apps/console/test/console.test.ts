@@ -159,6 +159,33 @@ describe.skipIf(!hasBrowser)(
       expect(console.complaints).toEqual([])
     })
 
+    it("carries out no endless order of a program, and leaves its questions to the host", async () => {
+      await using console = await openConsole(browser)
+      const { page } = console
+      const typed: Array<string> = []
+      page.on("request", (request) => {
+        if (request.url().endsWith("/input")) typed.push((request.postDataJSON() as { text: string }).text)
+      })
+      const endless = ["I", "Z", "b", "L", "M", "S", "T"].map((order) => String.raw`\033[2147483647${order}`).join("")
+      const questions = String.raw`\033[6n\033[c\033[>c\033[?25$p\033]11;?\007\033P$qm\033\134`
+      const opened = console.call("open_terminal", {
+        command: `printf 'before${endless}\nready\n'; read line; printf '${questions}\nasked\n'; cat`
+      })
+      await page.getByRole("heading", { name: /open_terminal/ }).waitFor()
+      await page.keyboard.press("a")
+      expect(await opened).toMatchObject({ ok: true })
+      await console.goTo("terminals")
+      const rows = page.locator(".xterm-rows")
+      await rows.getByText("ready", { exact: true }).waitFor()
+      await page.getByRole("button", { name: "Take over" }).click()
+      await page.keyboard.type("go\n")
+      await rows.getByText("asked", { exact: true }).waitFor()
+      await page.keyboard.type("typed\n")
+      await rows.getByText("typed").last().waitFor()
+      expect(typed.join("")).toBe("go\rtyped\r")
+      expect(console.complaints).toEqual([])
+    })
+
     it("draws a bounded number of rows for 10,000 events", async () => {
       await using console = await openConsole(browser)
       const { page } = console
