@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync, statSync } from "node:fs"
 
 import { temporaryWorkspace } from "@haft/testing"
+import { readRun } from "haft"
 import { expect, it, onTestFinished } from "vitest"
 
 import { bin, haft } from "./haft.ts"
@@ -94,6 +95,26 @@ it("says in the record that a question was refused when the server that asked it
     { type: "tool_call_finished", error: "cancelled", aborted: true }
   ])
   expect(workspace.exists("b.txt")).toBe(false)
+})
+
+it("ends running calls at the second signal, and they are on record", async () => {
+  using workspace = temporaryWorkspace()
+  const place = ["--workspace", workspace.root, "--state", workspace.state, "--sandbox", "none"]
+  const { child, url, tokens, ended } = await start([...place, "--approve", "all", "--grace", "600"])
+  const calling = post(`${url}/v1/workspaces/default/calls`, tokensIn(tokens).agent, {
+    tool: "run_command",
+    params: { command: "echo $$ > pid; exec sleep 1000" }
+  })
+  calling.catch(() => {})
+  await expect.poll(() => workspace.exists("pid") && workspace.read("pid")).toMatch(/^\d+\n$/)
+  child.kill("SIGTERM")
+  // Those that come together are one, so it takes a while until one counts as the second.
+  const again = setInterval(() => child.kill("SIGTERM"), 1_100)
+  expect(await ended).toBe(0)
+  clearInterval(again)
+  expect(() => process.kill(Number(workspace.read("pid")), 0)).toThrow(/ESRCH/)
+  const events = await readRun({ root: workspace.root, state: workspace.state })
+  expect(events.at(-1)).toMatchObject({ type: "tool_call_finished", error: "cancelled" })
 })
 
 it("has a demo to try, and takes it away again", async () => {

@@ -4,9 +4,14 @@ export interface Answer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null
+  /** To be called when a body that is no stream has left, or never will. */
+  readonly onSent?: () => void
 }
 
-export const json = (value: unknown, { status = 200, headers = {} }: Omit<Answer, "body"> = {}): Answer => ({
+export const json = (
+  value: unknown,
+  { status = 200, headers = {} }: Pick<Answer, "status" | "headers"> = {}
+): Answer => ({
   status,
   headers: { "content-type": "application/json", ...headers },
   body: JSON.stringify(value)

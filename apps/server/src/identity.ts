@@ -61,8 +61,8 @@ export const gatekeeper = (tokens: Tokens, now: () => number = Date.now): Gateke
     identify: (request) => {
       const header = request.headers.get("authorization")
       if (header === null) return byCookie(request)
-      const [scheme = "", token = ""] = header.split(" ")
-      if (scheme.toLowerCase() !== "bearer" || token === "") throw unauthorized("Use Authorization: Bearer TOKEN.")
+      const token = /^bearer +(\S+)$/i.exec(header)?.[1]
+      if (token === undefined) throw unauthorized("Use Authorization: Bearer TOKEN.")
       return byToken(token)
     },
     admit: (identity, access) => {

@@ -17,6 +17,9 @@ export const readJson = async (request: ServerRequest, limits: BodyLimits): Prom
   if (type.trim().toLowerCase() !== "application/json") {
     throw new Problem(415, "unsupported_media_type", "Send JSON, with Content-Type: application/json.")
   }
+  if ((request.headers.get("content-encoding") ?? "identity").toLowerCase() !== "identity") {
+    throw new Problem(415, "unsupported_encoding", "Send the body as it is, without a Content-Encoding.")
+  }
   const text = decode(await readBytes(request, limits.bytes))
   const value = parse(text)
   checkShape(value, limits.depth)

@@ -9,6 +9,8 @@ export interface ServerLimits {
   /** How long a client may take to send the headers, and the whole of a request. How long an answer takes is free. */
   readonly headersMilliseconds: number
   readonly requestMilliseconds: number
+  /** How long a client may take nothing of an answer that is there for it. */
+  readonly stalledMilliseconds: number
   readonly connections: number
   /** How long running calls may go on when the server stops. */
   readonly graceMilliseconds: number
@@ -20,6 +22,7 @@ export const standardLimits: ServerLimits = {
   headerBytes: 16 * 1024,
   headersMilliseconds: 10_000,
   requestMilliseconds: 30_000,
+  stalledMilliseconds: 60_000,
   connections: 1_024,
   graceMilliseconds: 10_000
 }

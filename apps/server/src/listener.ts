@@ -4,14 +4,19 @@ import { NodeRequest, NodeResponse, sendNodeResponse } from "srvx/node"
 
 import type { Answer } from "./answer.ts"
 
+export interface ListenerOptions {
+  readonly onDefect: (error: unknown) => void
+  readonly stalledMilliseconds: number
+}
+
 /** Hands requests of Node's own server over as standard ones, and writes the answers. */
 export const listener =
-  (handle: (request: Request) => Promise<Answer>, onDefect: (error: unknown) => void): RequestListener =>
+  (handle: (request: Request) => Promise<Answer>, options: ListenerOptions): RequestListener =>
   (request: IncomingMessage, response: ServerResponse) => {
     handle(new NodeRequest({ req: request, res: response }))
-      .then((answer) => write(response, answer))
+      .then((answer) => write(request, response, answer, options))
       .catch((error: unknown) => {
-        onDefect(error)
+        options.onDefect(error)
         response.destroy()
       })
   }
@@ -25,14 +30,32 @@ const everyAnswer = {
   "cache-control": "no-store"
 }
 
-const write = (response: ServerResponse, { status = 200, headers, body }: Answer): unknown => {
+const write = (
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  { status = 200, headers, body, onSent }: Answer,
+  { stalledMilliseconds }: ListenerOptions
+): unknown => {
   const allHeaders = { ...everyAnswer, ...headers }
+  // A client that takes nothing of what is there for it is let go; a stream may well be silent for longer.
+  const letGoWhenStalled = (): unknown =>
+    response.setTimeout(stalledMilliseconds, () => response.writableLength > 0 && response.destroy())
   if (body instanceof ReadableStream) {
     // At once: a client must not wait for the first event to know that it is connected.
     response.writeHead(status, allHeaders).flushHeaders()
+    letGoWhenStalled()
     return sendNodeResponse(response, new NodeResponse(body))
   }
   // In one piece, with its length: head and body leave in a single write.
   const length = body === null ? 0 : Buffer.byteLength(body)
-  return response.writeHead(status, { ...allHeaders, "content-length": length }).end(body)
+  response.writeHead(status, { ...allHeaders, "content-length": length }).end(body)
+  if (response.writableLength === 0 || socket.destroyed) return onSent?.()
+  letGoWhenStalled()
+  if (onSent === undefined) return undefined
+  // A client may have as many answers on their way here as it has calls in flight.
+  socket.setMaxListeners(0).once("close", onSent)
+  return response.once("finish", () => {
+    socket.off("close", onSent)
+    onSent()
+  })
 }

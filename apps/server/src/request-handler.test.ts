@@ -75,7 +75,8 @@ const setup = () => {
       ...init,
       headers: { host: "127.0.0.1:4711", ...headers }
     })
-    const { status, headers: answered, body } = await handle(request)
+    const { status, headers: answered, body, onSent } = await handle(request)
+    onSent?.()
     const response = new Response(body, { status: status ?? 200, headers: answered ?? {} })
     const text = await response.text()
     return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) as unknown }
@@ -176,7 +177,8 @@ describe("a body", () => {
     ['{"tool":1}', {}, 400, "invalid_request"],
     ['{"tool":"x","more":1}', {}, 400, "invalid_request"],
     ["[]", {}, 400, "invalid_request"],
-    ['{"tool":"x"}', { "content-type": "text/plain" }, 415, "unsupported_media_type"]
+    ['{"tool":"x"}', { "content-type": "text/plain" }, 415, "unsupported_media_type"],
+    ['{"tool":"x"}', { "content-encoding": "gzip" }, 415, "unsupported_encoding"]
   ])("%s with %j gets %d %s", async (body, headers, status, code) => {
     const { post, tokens } = setup()
     const reply = await post("/calls", body, tokens.agent, headers)

@@ -47,8 +47,7 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
       const body = route.body === undefined ? {} : check(route.body, await readBody(), "body")
       const said = await route.handle({ request, path, query, body, readBody, startWork, identity })
       if (leave !== undefined && said.body instanceof ReadableStream) return sendingStream(said, said.body, leave)
-      leave?.()
-      return said
+      return leave === undefined ? said : { ...said, onSent: leave }
     } catch (error) {
       leave?.()
       throw error

@@ -4,7 +4,7 @@ import { networkInterfaces } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
-import { ConfigError, type HaftConfig, readSite } from "haft"
+import { ConfigError, type HaftConfig, type OpenRequest, readSite } from "haft"
 
 import { flowControl } from "./flow-control.ts"
 import { gatekeeper, type Tokens } from "./identity.ts"
@@ -47,8 +47,8 @@ export interface RunningServer {
   readonly url: string
   /** A new address of the console; it works once. */
   readonly consoleLink: () => string
-  /** Takes no more calls, lets running ones end for a while, ends the rest and closes the record. */
-  readonly stop: () => Promise<void>
+  /** Takes no more calls, lets running ones end for a while, or ends them at once, and closes the record. */
+  readonly stop: (how?: { readonly atOnce?: boolean }) => Promise<void>
 }
 
 /** Opens the workspaces and answers requests until it is stopped. */
@@ -92,7 +92,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       requestTimeout: limits.requestMilliseconds,
       connectionsCheckingInterval: Math.min(1_000, limits.headersMilliseconds)
     },
-    listener(handle, onDefect)
+    listener(handle, { onDefect, stalledMilliseconds: limits.stalledMilliseconds })
   )
   server.maxConnections = limits.connections
   try {
@@ -104,12 +104,16 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     throw new ConfigError(whyNot(error, host, port), { cause: error })
   }
 
+  const patience = new AbortController()
   const stop = async (): Promise<void> => {
     flow.stop()
     for (const [, { approvals }] of workspaces.all()) {
-      for (const { id } of approvals.open()) approvals.answer(id, { approved: false, reason: "the server stopped" })
+      const refuse = ({ id }: OpenRequest): unknown =>
+        approvals.answer(id, { approved: false, reason: "the server stopped" })
+      for (const request of approvals.open()) refuse(request)
+      // Calls that still run may ask too.
+      approvals.subscribe((change) => change.type === "opened" && refuse(change.request))
     }
-    const patience = new AbortController()
     await Promise.race([flow.idle(), after(limits.graceMilliseconds, patience.signal)])
     patience.abort()
     await workspaces.dispose()
@@ -119,7 +123,11 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   return {
     url,
     consoleLink: () => `${url}/login?code=${keeper.makeLink()}`,
-    stop: () => (stopping ??= stop())
+    stop: ({ atOnce = false } = {}) => {
+      stopping ??= stop()
+      if (atOnce) patience.abort()
+      return stopping
+    }
   }
 }
 

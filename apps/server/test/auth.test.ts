@@ -1,6 +1,8 @@
+import { connect } from "node:net"
+
 import { describe, expect, it } from "vitest"
 
-import { type Running, sendRaw, startServer, tokens } from "./running.ts"
+import { inFlight, sendRaw, startServer, tokens } from "./running.ts"
 
 describe("who may do what", () => {
   it("is the same for every route: nobody, a stranger, an agent, an approver", async () => {
@@ -57,6 +59,8 @@ describe("over a socket", () => {
     ["another name", "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421],
     ["no name", "GET /healthz HTTP/1.0\r\n\r\n", 421],
     ["another name in the first line", "GET http://evil.example/healthz HTTP/1.1\r\nHost: HERE\r\n\r\n", 200],
+    ["more than a token", "GET /v1/me HTTP/1.1\r\nHost: HERE\r\nAuthorization: Bearer TOKEN more\r\n\r\n", 401],
+    ["two tokens", `GET /v1/me HTTP/1.1\r\nHost: HERE\r\n${"Authorization: Bearer TOKEN\r\n".repeat(2)}\r\n`, 401],
     ["another origin", "GET /healthz HTTP/1.1\r\nHost: HERE\r\nOrigin: http://evil.example\r\n\r\n", 403],
     ["a way out of the console", "GET /../../etc/passwd HTTP/1.1\r\nHost: HERE\r\n\r\n", 404],
     ["an escaped way out", "GET /%2e%2e/%2e%2e/etc/passwd.txt HTTP/1.1\r\nHost: HERE\r\n\r\n", 404],
@@ -64,7 +68,10 @@ describe("over a socket", () => {
     ["more headers than anybody needs", `GET /healthz HTTP/1.1\r\nHost: HERE\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431]
   ])("%s gets its status", async (_what, text, status) => {
     const { server } = await startServer()
-    const answer = await sendRaw(server.url, text.replace("HERE", new URL(server.url).host))
+    const answer = await sendRaw(
+      server.url,
+      text.replace("HERE", new URL(server.url).host).replaceAll("TOKEN", tokens.agent)
+    )
     expect(answer.split("\r\n")[0]).toContain(` ${status}`)
   })
 
@@ -90,6 +97,24 @@ describe("over a socket", () => {
     expect(await slowHeaders).toMatch(/^(HTTP\/1.1 408|$)/)
     expect(await slowBody).toMatch(/^HTTP\/1.1 408/)
   })
+})
+
+it("lets a client go that takes nothing of its answers", async () => {
+  const { server, send, workspace } = await startServer({}, { limits: { stalledMilliseconds: 1_000 } })
+  workspace.put("large.txt", `${"x".repeat(99)}\n`.repeat(2_000))
+  const { host, hostname, port } = new URL(server.url)
+  const body = JSON.stringify({ tool: "read_file", params: { path: "large.txt" } })
+  const head = `POST /v1/workspaces/default/calls HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${tokens.agent}\r\n`
+  const request = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const socket = connect(Number(port), hostname)
+  socket.on("error", () => {})
+  socket.pause().write(request.repeat(100))
+  await expect.poll(() => inFlight(send)).toBeGreaterThan(0)
+  await expect.poll(() => inFlight(send)).toBe(0)
+  let size = 0
+  socket.on("data", (chunk: Buffer) => (size += chunk.length)).resume()
+  await new Promise((resolve) => socket.once("close", resolve))
+  expect(size).toBeLessThan(100 * 200_000)
 })
 
 describe("a body", () => {
@@ -143,6 +168,3 @@ it("takes no more than it can do: one client gets 429, all together 503, and hea
   }
   expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200, 200])
 })
-
-const inFlight = async (send: Running["send"]): Promise<number> =>
-  Number(/^haft_calls_in_flight (\d+)$/m.exec(await (await send("/metrics", "approver")).text())?.[1])

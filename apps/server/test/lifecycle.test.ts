@@ -1,8 +1,10 @@
+import { connect } from "node:net"
+
 import { temporaryWorkspace } from "@haft/testing"
 import { readRun, verifyRun } from "haft"
 import { expect, it } from "vitest"
 
-import { type Running, startServer } from "./running.ts"
+import { inFlight, type Running, startServer, tokens } from "./running.ts"
 
 const openQuestions = async ({ send, base }: Running): Promise<Array<{ id: string; tool: string }>> =>
   ((await (await send(`${base}/approvals`, "approver")).json()) as { approvals: [] }).approvals
@@ -30,6 +32,26 @@ it("stops gracefully: running calls end, new ones get 503, open questions are a 
   expect(told).toContainEqual(["approval_decided", "write_file", "the server stopped"])
   expect(told).toContainEqual(["tool_call_finished", "write_file", "error"])
   expect(told).toContainEqual(["tool_call_finished", "run_command", "success"])
+})
+
+it("refuses what is asked while it stops, and cuts the wait short when told to", async () => {
+  const { server, call, send, workspace } = await startServer({}, { limits: { graceMilliseconds: 600_000 } })
+  const { host, hostname, port } = new URL(server.url)
+  const body = JSON.stringify({ tool: "write_file", params: { path: "b.txt", content: "" } })
+  const head = `POST /v1/workspaces/default/calls HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${tokens.agent}\r\n`
+  const socket = connect(Number(port), hostname)
+  socket.write(`${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`)
+  await expect.poll(() => inFlight(send)).toBe(1)
+  const endless = call("run_command", { command: "touch started; exec sleep 1000" }, "approver")
+  endless.catch(() => {})
+  await expect.poll(() => workspace.exists("started")).toBe(true)
+  const stopped = server.stop()
+  socket.write(body.slice(9))
+  const heard: Array<string> = []
+  socket.on("data", (chunk) => heard.push(chunk.toString()))
+  await expect.poll(() => heard.join("")).toContain("the server stopped")
+  await server.stop({ atOnce: true })
+  await stopped
 })
 
 it("ends what does not end in time, with an answer to whoever waits", async () => {

@@ -22,6 +22,21 @@ describe("events", () => {
     expect(fromStart).toHaveLength(4)
   })
 
+  it.each(["-5", "1.5", "-1e999", "0x2", "", "9999999"])(
+    "start afresh for a client that left off at %j",
+    async (at) => {
+      const { send, call, base } = await startServer()
+      await call("read_file", { path: "a.txt" })
+      const run = await runOf(send)
+      const headers = { "last-event-id": `${run}:${at}` }
+      const events = await readEvents(
+        await send(`${base}/events`, "approver", { headers }),
+        ({ length }) => length >= 2
+      )
+      expect(events.map(({ id }) => id)).toEqual([`${run}:1`, `${run}:2`])
+    }
+  )
+
   it("tell of questions that open and close, beside the record", async () => {
     const { send, call, post, base } = await startServer()
     const stream = await send(`${base}/events`, "approver")
@@ -62,9 +77,20 @@ describe("an artifact", () => {
     expect(await part("bytes=0-9")).toEqual([206, `bytes 0-9/${size}`, text.slice(0, 10)])
     expect(await part("bytes=-6")).toEqual([206, `bytes ${size - 6}-${size - 1}/${size}`, text.slice(-6)])
     expect(await part(`bytes=${size - 3}-`)).toEqual([206, `bytes ${size - 3}-${size - 1}/${size}`, text.slice(-3)])
-    for (const range of [`bytes=${size}-`, "bytes=5-2", "bytes=-", "lines=1-2", "bytes=0-1,3-4"]) {
-      expect((await part(range))[0]).toBe(416)
+    expect(await part(`bytes=${size - 3}-${size + 9}`)).toEqual([
+      206,
+      `bytes ${size - 3}-${size - 1}/${size}`,
+      text.slice(-3)
+    ])
+    for (const range of [`bytes=${size}-`, "bytes=-0", `bytes=${"9".repeat(400)}-`]) {
+      expect((await part(range)).slice(0, 2)).toEqual([416, `bytes */${size}`])
     }
+    // What is no range of bytes, or several, is passed over.
+    for (const range of ["bytes=5-2", "bytes=-", "lines=1-2", "bytes=0-1,3-4"]) {
+      expect(await part(range)).toEqual([200, null, text])
+    }
+    const later = await send(url, "approver", { headers: { range: "bytes=0-9", "if-range": '"another"' } })
+    expect([later.status, await later.text()]).toEqual([200, text])
     expect((await send(url, "agent")).status).toBe(403)
   })
 

@@ -82,6 +82,10 @@ export const sendRaw = (url: string, text: string, { end = true } = {}): Promise
   return promise
 }
 
+/** How many calls the server works on, as its metrics tell. */
+export const inFlight = async (send: Running["send"]): Promise<number> =>
+  Number(/^haft_calls_in_flight (\d+)$/m.exec(await (await send("/metrics", "approver")).text())?.[1])
+
 export interface ServerSentEvent {
   readonly id?: string
   readonly event?: string

@@ -39,7 +39,8 @@ export const serve: Command = {
 const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: ScratchDirectory): Promise<number> => {
   // Listened for from the first moment on: a server that is told to stop while it starts stops when it has started.
   const { promise: stopAsked, resolve: askToStop } = Promise.withResolvers<string>()
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, askToStop)
+  const { promise: hurryAsked, resolve: askToHurry } = Promise.withResolvers<unknown>()
+  onStopSignals([askToStop, askToHurry, () => process.exit(1)])
   const [{ serverTokens }, { serveHaft }] = await Promise.all([import("haft"), import("@haft/server")])
   const { workspaces = {}, ...first } = config
   const token = given.value("token")
@@ -70,8 +71,25 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
   }
   const signal = await stopAsked
   note(`haft: ${signal}, stopping`)
+  void hurryAsked.then(() => server.stop({ atOnce: true }))
   await server.stop()
   return 0
+}
+
+/**
+ * The first signal lets running calls end, the second ends them, the third ends everything. Those that come together
+ * are one: a terminal sends them to every program in it, and a program around this one may pass its own on.
+ */
+const onStopSignals = (steps: ReadonlyArray<(signal: string) => void>): void => {
+  let taken = 0
+  let last = Number.NEGATIVE_INFINITY
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      const isNew = performance.now() - last > 1_000
+      last = performance.now()
+      if (isNew) steps[taken++]?.(signal)
+    })
+  }
 }
 
 const numberOf = (given: Given, option: string, standard: number, maximum: number): number => {

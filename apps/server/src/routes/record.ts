@@ -87,24 +87,24 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
         if (artifact === undefined) throw new Problem(404, "unknown_artifact", "There is no such artifact.")
         const { size } = artifact
         const headers = { "content-type": "text/plain; charset=utf-8", "accept-ranges": "bytes" }
+        const asked = askedRange(request)
+        const range = asked === undefined ? { start: 0, end: size - 1 } : rangeOf(asked, size)
         // Of nothing there is no part.
-        const asked = size === 0 ? null : request.headers.get("range")
-        const range = asked === null ? { start: 0, end: size - 1 } : rangeOf(asked, size)
-        if (range === undefined) {
+        if (range === undefined && size > 0) {
           artifact.close()
           throw new Problem(416, "invalid_range", `The file has ${size} bytes.`, { "content-range": `bytes */${size}` })
         }
-        if (size === 0) {
+        if (range === undefined || size === 0) {
           artifact.close()
           return { headers, body: "" }
         }
         const length = range.end - range.start + 1
         return {
-          status: asked === null ? 200 : 206,
+          status: asked === undefined ? 200 : 206,
           headers: {
             ...headers,
             "content-length": String(length),
-            ...(asked !== null && { "content-range": `bytes ${range.start}-${range.end}/${size}` })
+            ...(asked !== undefined && { "content-range": `bytes ${range.start}-${range.end}/${size}` })
           },
           body: artifact.stream(range)
         }
@@ -119,7 +119,7 @@ const eventsOf = (workspace: OpenWorkspace, lastEventId: string | undefined): Ev
   const pages = workspace.record(run)
   const [lastRun, lastNumber] = lastEventId?.split(":") ?? []
   const news: Array<string> = []
-  let after = lastRun === run ? Number(lastNumber) : Number.NaN
+  let after = lastRun === run && /^\d{1,15}$/.test(lastNumber ?? "") ? Number(lastNumber) : Number.NaN
   return {
     next: async () => {
       if (pages === undefined || news.length > mostUnread) return undefined
@@ -150,12 +150,23 @@ const eventsOf = (workspace: OpenWorkspace, lastEventId: string | undefined): Ev
   }
 }
 
-/** One range of bytes, as `bytes=0-99`, `bytes=100-` or `bytes=-50`; undefined when it can't be served. */
-const rangeOf = (header: string, size: number): { readonly start: number; readonly end: number } | undefined => {
-  const match = /^bytes=(\d*)-(\d*)$/.exec(header.trim())
-  if (match === null) return undefined
-  const [, from = "", to = ""] = match
-  if (from === "" && to === "") return undefined
+/**
+ * The one range of bytes that is asked for, as `bytes=0-99`, `bytes=100-` or `bytes=-50`. What is anything else, or holds
+ * for a version of the file that nobody here has named, is passed over as HTTP wants it, and the answer is the file.
+ */
+const askedRange = (request: Request): readonly [from: string, to: string] | undefined => {
+  const match = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i.exec((request.headers.get("range") ?? "").trim())
+  if (match === null || request.method !== "GET" || request.headers.has("if-range")) return undefined
+  const [, from = "", to = "", last = ""] = match
+  if (from !== "" && to !== "" && Number(from) > Number(to)) return undefined
+  return [from, from === "" ? last : to]
+}
+
+/** Its first and last byte; undefined when the file has none of it. */
+const rangeOf = (
+  [from, to]: readonly [from: string, to: string],
+  size: number
+): { readonly start: number; readonly end: number } | undefined => {
   const start = from === "" ? Math.max(0, size - Number(to)) : Number(from)
   const end = from === "" || to === "" ? size - 1 : Math.min(Number(to), size - 1)
   return start <= end && start < size ? { start, end } : undefined

@@ -31,6 +31,9 @@ export const mcpFetchHandler = (factory: McpServerFactory): McpFetchHandler => {
     if (id !== null) {
       const session = sessions.get(id)
       if (session === undefined) return noSession()
+      // Where there are too many, the one that was not used for longest goes.
+      sessions.delete(id)
+      sessions.set(id, session)
       cancelWithStream(request, body, session)
       return session.handleRequest(request, given(body))
     }
