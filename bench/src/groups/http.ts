@@ -1,10 +1,10 @@
-import { spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import type { Group } from "../benchmark.ts"
 import { openConnections } from "../http/connections.ts"
+import { type ServerApart, startApart } from "../http/start-apart.ts"
 
 const content = "hello\n".repeat(20)
 
@@ -52,26 +52,18 @@ const startServer = async (
   kind: string,
   { root, state, inFlight }: { readonly root: string; readonly state: string; readonly inFlight: number }
 ) => {
-  const program = join(import.meta.dirname, "../http/serve.ts")
-  const child = spawn(process.execPath, [...process.execArgv, program, kind, root, state], {
-    stdio: ["pipe", "pipe", "inherit"]
-  })
-  const line = await new Promise<string>((resolve, reject) => {
-    child.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString().trim()))
-    child.once("exit", (code) => reject(new Error(`the ${kind} server ended with ${code} before it listened`)))
-  })
-  const [url = "", token = ""] = line.split(" ")
-  const { send, close } = await openConnections(url, callRequest(url, token), inFlight)
+  const server = await startApart(kind, root, state)
+  const { send, close } = await openConnections(server.url, callRequest(server), inFlight)
   return {
     send,
     stop: () => {
       close()
-      child.stdin.end()
+      server.stop()
     }
   }
 }
 
-const callRequest = (url: string, token: string): Uint8Array => {
+const callRequest = ({ url, token }: ServerApart): Uint8Array => {
   const body = JSON.stringify({ tool: "read_file", params: { path: "a.txt" } })
   const head = [
     "POST /v1/workspaces/default/calls HTTP/1.1",

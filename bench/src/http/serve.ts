@@ -1,4 +1,4 @@
-// node serve.ts bare|reading|haft ROOT STATE: one contender of the HTTP benchmarks, in a process of its own.
+// node serve.ts bare|reading|mcp|haft ROOT STATE: one contender of the HTTP benchmarks, in a process of its own.
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -11,13 +11,17 @@ const [kind = "", root = "", state = ""] = process.argv.slice(2)
 /** What a request has to show; the bare servers do not look at it. */
 const tokens = { agent: "agent-of-the-benchmark", approver: "approver-of-the-benchmark" }
 
-const serveBare = async (answer: (params: { readonly path: string }) => string): Promise<string> => {
+interface Asked {
+  readonly id?: number
+  readonly params: { readonly path: string }
+}
+
+const serveBare = async (answer: (asked: Asked) => object): Promise<string> => {
   const server = createServer((request, response) => {
     const chunks: Array<Buffer> = []
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
     request.on("end", () => {
-      const { params } = JSON.parse(Buffer.concat(chunks).toString()) as { params: { path: string } }
-      const body = JSON.stringify({ ok: true, result: { path: params.path, content: answer(params) } })
+      const body = JSON.stringify(answer(JSON.parse(Buffer.concat(chunks).toString()) as Asked))
       response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
       response.end(body)
     })
@@ -32,10 +36,12 @@ const serveTools = async (): Promise<string> => {
   return url
 }
 
+const replyOf = (path: string, content: string) => ({ ok: true, result: { path, content } })
 const kept = readFileSync(join(root, "a.txt"), "utf8")
 const urls: Readonly<Record<string, () => Promise<string>>> = {
-  bare: () => serveBare(() => kept),
-  reading: () => serveBare(({ path }) => readFileSync(join(root, path), "utf8")),
+  bare: () => serveBare(({ params: { path } }) => replyOf(path, kept)),
+  reading: () => serveBare(({ params: { path } }) => replyOf(path, readFileSync(join(root, path), "utf8"))),
+  mcp: () => serveBare(({ id }) => ({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: kept }] } })),
   haft: serveTools
 }
 process.stdout.write(`${await urls[kind]?.()} ${tokens.agent}\n`)
