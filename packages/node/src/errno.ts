@@ -6,6 +6,10 @@ type ErrnoCode = "file_not_found" | "permission_denied" | "invalid_params" | "sy
 export const isErrno = (error: unknown, ...names: ReadonlyArray<string>): error is NodeJS.ErrnoException =>
   error instanceof Error && "code" in error && typeof error.code === "string" && names.includes(error.code)
 
+/** True for a failure that has to do with one path. Too few descriptors or too little memory would fail any other. */
+export const isAboutPath = (error: unknown): boolean =>
+  isToolError(error) || (error instanceof Error && "errno" in error && !isErrno(error, "EMFILE", "ENFILE", "ENOMEM"))
+
 /**
  * What the operating system said about a path, as a failure that names the path as the caller gave it.
  * Anything that is not about the path (a full descriptor table, a broken disk) is passed on as it is: a defect.

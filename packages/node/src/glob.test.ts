@@ -1,29 +1,18 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
 import { describe, expect, it } from "@effect/vitest"
-import { type DirectoryEntry, type GlobOptions, type GlobResult, Workspace } from "@haft/core"
+import { type GlobOptions, type GlobResult, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 
+import { openRoot } from "./contain.ts"
+import { globSource } from "./glob-source.ts"
 import { globFiles, type GlobSource } from "./glob.ts"
 import { nodeWorkspace } from "./workspace.ts"
 
-const sourceAt = (root: string): GlobSource => ({
-  list: (directory) =>
-    readdirSync(join(root, directory), { withFileTypes: true }).map((entry): DirectoryEntry => ({
-      name: entry.name,
-      kind: entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "symlink" : "other"
-    })),
-  read: (path) => {
-    try {
-      return readFileSync(join(root, path))
-    } catch {
-      return undefined
-    }
-  }
-})
+const sourceAt = (root: string): GlobSource => globSource(openRoot(root))
 
 const temporaryTree = (files: Readonly<Record<string, string>>) =>
   Effect.acquireRelease(
@@ -70,7 +59,15 @@ describe("what a pattern matches", () => {
     ["?.py", ["a.py"]],
     ["@(a|b).*", ["a.py", "b.txt"]],
     ["sub/\\[x\\].py", ["sub/[x].py"]],
-    ["sub", []]
+    ["sub", []],
+    ["**/deep/**", ["sub/deep/d.py"]],
+    ["**/*/d.py", ["sub/deep/d.py"]],
+    ["*/**/*.py", [".config/e.py", "sub/[x].py", "sub/c.py", "sub/deep/d.py"]],
+    ["sub/!(c).py", ["sub/[x].py"]],
+    ["sub//c.py", ["sub/c.py"]],
+    ["sub/@(c.py|deep/d.py)", ["sub/c.py", "sub/deep/d.py"]],
+    ["@(sub/deep|.config)/*", [".config/e.py", "sub/deep/d.py"]],
+    ["sub/", []]
   ] as const)("matches %s", ([pattern, paths]) =>
     Effect.gen(function* () {
       expect(yield* globIn(files, pattern)).toEqual(found(...paths))
@@ -133,15 +130,47 @@ describe("what a glob never sees", () => {
     })
   )
 
+  it.live("leaves out files whose name is not UTF-8, and counts them", () =>
+    Effect.gen(function* () {
+      const root = yield* temporaryTree(empty("a", "\uFFFD"))
+      writeFileSync(Buffer.concat([Buffer.from(`${root}/b`), Buffer.from([0xff])]), "")
+      const result = yield* globFiles(sourceAt(root), ".", "*")
+      expect(result).toEqual({ paths: ["a", "\uFFFD"], total: 2, unreadable: 0, unnameable: 1 })
+    })
+  )
+
+  it.live("finds names with line breaks", () =>
+    Effect.gen(function* () {
+      const names = ["\nfirst.py", "in\nside.py"]
+      for (const pattern of ["*", "*.py", "**", "**/*.py"]) {
+        expect(yield* globIn(empty(...names), pattern)).toEqual(found(...names))
+      }
+    })
+  )
+
+  it.live("sees nothing of .git when it begins there", () =>
+    Effect.gen(function* () {
+      expect(yield* globIn(empty("d/.git/config"), "**", { directory: "d/.git" })).toEqual(found())
+    })
+  )
+
   it.live("counts directories it could not read", () =>
     Effect.gen(function* () {
       const root = yield* temporaryTree(empty("open/a", "closed/b"))
       const real = sourceAt(root)
-      const list: GlobSource["list"] = (directory) => {
-        if (directory === "closed") throw new Error("EACCES")
-        return real.list(directory)
+      const walk: GlobSource["walk"] = (directory, visitor) => {
+        const visit: typeof visitor.visit = (entry) => {
+          const step = visitor.visit(entry)
+          if (entry.name === "closed") rmSync(join(root, "closed"), { recursive: true })
+          return step
+        }
+        return real.walk(directory, {
+          visit,
+          enter: (entered) => visitor.enter?.(entered),
+          skip: (path) => visitor.skip?.(path)
+        })
       }
-      const result = yield* globFiles({ ...real, list }, ".", "**/*")
+      const result = yield* globFiles({ ...real, walk }, ".", "**/*")
       expect(result).toEqual({ paths: ["open/a"], total: 1, unreadable: 1 })
     })
   )
@@ -211,6 +240,48 @@ describe("ignored files", () => {
   )
 })
 
+describe("a rule of .gitignore", () => {
+  it.live.each([
+    ["a", ["a", "d/a", "d/a/x"], ["A", "ab"]],
+    ["a/", ["d/a/x"], ["a", "A"]],
+    ["/a", ["a"], ["d/a"]],
+    ["d/a", ["d/a"], ["e/d/a", "a"]],
+    ["**/d/a", ["d/a", "e/d/a"], ["a"]],
+    ["d/**", ["d/a", "d/b/c"], ["a"]],
+    ["d/**/c", ["d/c", "d/b/c"], ["c"]],
+    ["/**", ["a", "d/b/c"], []],
+    ["*.o", ["x.o", ".o", "d/x.y.o"], ["x.O", "x.o.c"]],
+    ["*.y.o", ["x.y.o"], ["x.o"]],
+    ["?", ["a"], ["ab", "é"]],
+    ["??", ["ab", "é"], ["a"]],
+    ["[ab]x", ["ax", "bx"], ["cx", "x"]],
+    ["[!a]x", ["bx"], ["ax", "d/ax"]],
+    ["[]a]x", ["]x", "ax"], ["bx"]],
+    ["[[:digit:]-]x", ["1x", "-x"], ["ax"]],
+    ["[a-c]x", ["bx"], ["-x", "dx"]],
+    [String.raw`\#a`, ["#a"], ["a"]],
+    ["#a", [], ["#a"]],
+    [String.raw`\!a`, ["!a"], ["a"]],
+    [String.raw`a\ `, ["a "], ["a"]],
+    ["a  ", ["a"], ["a "]],
+    ["{a,b}", ["{a,b}"], ["a"]],
+    ["[c-a]", [], ["a", "b", "c"]],
+    ["[a", [], ["[a", "a"]],
+    ["a\nb\n!a", ["b"], ["a"]],
+    ["*.o\n!x.o\n/x.o", ["x.o", "y.o"], ["d/x.o"]],
+    ["\uFEFFa", ["a"], ["b"]],
+    ["a\r\nb\r\n", ["a", "b"], ["c"]]
+  ] as const)("%j means what it means to git", ([rules, ignored, kept]) =>
+    Effect.gen(function* () {
+      // A file and a directory may have the same name here, so each is looked for in a tree of its own.
+      for (const path of [...ignored, ...kept]) {
+        const { paths } = yield* globIn({ ".gitignore": rules, [path]: "" }, "**/*", { respectIgnore: true })
+        expect([path, paths.includes(path)]).toEqual([path, (kept as ReadonlyArray<string>).includes(path)])
+      }
+    })
+  )
+})
+
 describe("patterns that are refused", () => {
   it.live.each([
     ["", "it is empty"],
@@ -274,24 +345,19 @@ describe("patterns that are refused", () => {
 
 it.live("stops reading when it is interrupted", () =>
   Effect.gen(function* () {
-    let reads = 0
+    const seen = { slices: 0, isClosed: false }
     const endless: GlobSource = {
-      list: () => {
-        reads++
-        return [
-          { name: "a", kind: "directory" },
-          { name: "b", kind: "directory" }
-        ]
-      },
-      read: () => undefined
+      walk: () => ({ advance: () => (seen.slices++, false), close: () => (seen.isClosed = true) }),
+      read: () => undefined,
+      readAt: () => undefined,
+      isThere: () => true
     }
     const fiber = yield* Effect.forkChild(globFiles(endless, ".", "**/*"), { startImmediately: true })
-    yield* Effect.sleep("20 millis")
+    while (seen.slices === 0) yield* Effect.sleep("1 millis")
     yield* Fiber.interrupt(fiber)
-    const before = reads
+    const before = seen.slices
     yield* Effect.sleep("20 millis")
-    expect(before).toBeGreaterThan(0)
-    expect(reads).toBe(before)
+    expect(seen).toEqual({ slices: before, isClosed: true })
   })
 )
 

@@ -3,7 +3,7 @@ import { type Dirent, lstatSync, readdirSync } from "node:fs"
 import type { DirectoryEntry, FileKind, WalkEntry, WalkStep } from "@haft/core"
 
 import { type Root, withResolved } from "./contain.ts"
-import { isErrno } from "./errno.ts"
+import { isAboutPath } from "./errno.ts"
 import type { Held } from "./technique.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
@@ -21,6 +21,24 @@ export interface Walk {
   readonly close: () => void
 }
 
+export interface WalkVisitor {
+  readonly visit: (entry: WalkEntry) => WalkStep
+  /** Told of a directory before its entries are visited. */
+  readonly enter?: (directory: EnteredDirectory) => void
+  /** Told of a directory that can't be read. */
+  readonly skip?: (path: string) => void
+}
+
+export interface EnteredDirectory {
+  /** Relative to the start; it ends with a slash, or is empty for the start itself. */
+  readonly path: string
+  readonly entries: ReadonlyArray<DirectoryEntry>
+  /** That of its entries. */
+  readonly depth: number
+  /** Valid during the call. */
+  readonly held: Held
+}
+
 // Deeper directories are reached from the root each time instead of being kept open all the way down.
 const heldLevels = 200
 
@@ -28,19 +46,21 @@ const heldLevels = 200
  * Visits everything below `start` in the order of the relative paths: what will be shown is found first, and
  * a visitor that has enough stops the walk. Directories that can't be read count as empty.
  */
-export const startWalk = (root: Root, start: string, visit: (entry: WalkEntry) => WalkStep): Walk => {
+export const startWalk = (root: Root, start: string, visitor: WalkVisitor): Walk => {
   const levels: Array<Level> = []
   const enter = (path: string, depth: number, open: () => Held): void => {
     let held: Held | undefined
     try {
       held = open()
       const entries = sortedForWalk(held.base)
+      visitor.enter?.({ path, entries, depth, held })
       const isKept = levels.length < heldLevels
       if (!isKept) held.close()
       levels.push({ path, depth, entries, next: 0, held: isKept ? held : undefined })
     } catch (error) {
       held?.close()
-      if (!isErrno(error, "EACCES", "EPERM", "ENOENT", "ENOTDIR", "ELOOP")) throw error
+      if (!isAboutPath(error)) throw error
+      visitor.skip?.(path)
     }
   }
   const close = () => {
@@ -63,7 +83,7 @@ export const startWalk = (root: Root, start: string, visit: (entry: WalkEntry) =
           continue
         }
         const path = level.path + entry.name
-        const step = visit({ path, name: entry.name, kind: entry.kind, depth: level.depth })
+        const step = visitor.visit({ path, name: entry.name, kind: entry.kind, depth: level.depth })
         if (step === "stop") {
           close()
           return true

@@ -38,7 +38,7 @@ import {
   scanDescriptor
 } from "./content.ts"
 import { fromErrno, naming, notADirectory, notFound } from "./errno.ts"
-import { openGlobSource } from "./glob-source.ts"
+import { globSource } from "./glob-source.ts"
 import { globFiles } from "./glob.ts"
 import { openHistory } from "./history.ts"
 import { takeLock } from "./lock-file.ts"
@@ -169,7 +169,7 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
       ).pipe(
         Effect.flatMap((path) =>
           Effect.acquireUseRelease(
-            Effect.sync(() => startWalk(root, path, visit)),
+            Effect.sync(() => startWalk(root, path, { visit })),
             (walk) => inSlices(() => walk.advance(20)),
             (walk) => Effect.sync(walk.close)
           )
@@ -177,13 +177,7 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
       ),
     glob: (given, pattern, globOptions) =>
       at<string, ListError>(given, (place) => inDirectory(place, () => place.path)).pipe(
-        Effect.flatMap((path) =>
-          Effect.acquireUseRelease(
-            Effect.sync(() => openGlobSource(root)),
-            (source) => globFiles(source, path, pattern, globOptions),
-            (source) => Effect.sync(source.close)
-          )
-        )
+        Effect.flatMap((path) => globFiles(globSource(root), path, pattern, globOptions))
       ),
     fingerprint: (given) =>
       Effect.acquireUseRelease(

@@ -180,6 +180,8 @@ export interface GlobResult {
   readonly total: number
   /** Directories that could not be read, and so were left out. */
   readonly unreadable?: number
+  /** Files that match, but whose name is not UTF-8, so that nobody could open them: left out. */
+  readonly unnameable?: number
 }
 
 /** The directory an agent works in, and the only way to its files. */

@@ -2,7 +2,7 @@ import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { findFiles } from "./find-files.ts"
+import { findFiles, remarksOn } from "./find-files.ts"
 
 export const cliagentFileSearch = cliagent.tool({
   name: "file_search",
@@ -21,12 +21,12 @@ export const cliagentFileSearch = cliagent.tool({
   touches: ({ base_path }) => ({ reads: [base_path] }),
   execute: ({ pattern, base_path }) =>
     findFiles({ path: base_path, pattern, maxResults: 1000, maxDepth: 20 }).pipe(
-      Effect.map(({ paths, total, truncated, unreadable = 0 }) => ({
+      Effect.map(({ paths, total, truncated, ...found }) => ({
         output: [
           ...(truncated ? [`Warning: Found ${total} matches, showing first ${paths.length}`] : []),
           `Found ${total} ${total === 1 ? "file" : "files"} matching '${pattern}'${total === 0 ? "" : ":"}`,
           ...paths.map((path) => `  ${path}`),
-          ...(unreadable > 0 ? [`Note: ${unreadable} directories could not be read.`] : [])
+          ...remarksOn(found).map((remark) => `Note: ${remark}`)
         ].join("\n"),
         files_affected: [],
         metadata: { matches: total, pattern }

@@ -28,3 +28,12 @@ export const findFiles = Effect.fnUntraced(function* ({
   const found = yield* workspace.glob(path, pattern, { limit: maxResults, maxDepth, respectIgnore: !includeIgnored })
   return { ...found, truncated: found.total > found.paths.length }
 })
+
+/** What a reader should know about the files besides the files. */
+export const remarksOn = ({
+  unreadable = 0,
+  unnameable = 0
+}: Pick<GlobResult, "unreadable" | "unnameable">): ReadonlyArray<string> => [
+  ...(unreadable > 0 ? [`${unreadable} ${unreadable === 1 ? "directory" : "directories"} could not be read.`] : []),
+  ...(unnameable > 0 ? [`${unnameable} ${unnameable === 1 ? "file" : "files"} left out: the name is not UTF-8.`] : [])
+]

@@ -2,7 +2,7 @@ import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { findFiles } from "./find-files.ts"
+import { findFiles, remarksOn } from "./find-files.ts"
 
 export const haftFindFiles = haft.tool({
   name: "find_files",
@@ -35,7 +35,7 @@ export const haftFindFiles = haft.tool({
       total: found.total,
       truncated: found.truncated,
       remarks: [
-        ...((found.unreadable ?? 0) > 0 ? [`${found.unreadable} directories could not be read.`] : []),
+        ...remarksOn(found),
         ...(ignored > 0 ? [`${ignored} files match that .gitignore leaves out. Set include_ignored to see them.`] : [])
       ]
     }

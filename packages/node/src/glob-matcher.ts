@@ -1,0 +1,98 @@
+import type * as FastGlobPatterns from "fast-glob/out/utils/pattern.js"
+
+/**
+ * How far into the patterns a directory has come. What is asked next is whether a file in it matches, or how far a
+ * directory in it comes.
+ */
+export type Reached = ReadonlyArray<Step>
+
+/** One part of a pattern, between its slashes. */
+interface Step {
+  readonly kind: "name" | "any directories" | "whole path"
+  readonly expression: RegExp | undefined
+  /** Undefined when it is the last. */
+  readonly next: Step | undefined
+}
+
+/**
+ * Patterns as fast-glob reads them, matched name by name on the way down: what a directory's own path has to do with
+ * a pattern is found out once, not again for every file in it, and where nothing can match nobody looks.
+ */
+export const compileGlob = async (pattern: string): Promise<Reached> => {
+  // Loaded by the first glob: most short-lived hosts never see one.
+  const fastGlob = await import("fast-glob/out/utils/pattern.js")
+  const single = fastGlob.removeDuplicateSlashes(pattern)
+  return closed(fastGlob.expandPatternsWithBraceExpansion([single]).map((expanded) => firstStep(fastGlob, expanded)))
+}
+
+/** True when a file of that name in the directory matches. */
+export const matchesFile = (reached: Reached, path: string, name: string): boolean =>
+  reached.some(({ kind, expression, next }) => {
+    if (kind === "whole path") return expression?.test(path)
+    return kind === "name" && next === undefined && (expression === undefined || expression.test(name))
+  })
+
+/** How far the patterns come in a directory of that name; nothing can match below when there is no step. */
+export const enterDirectory = (reached: Reached, name: string): Reached =>
+  closed(
+    reached.flatMap((step) => {
+      if (step.kind !== "name") return [step]
+      if (step.next === undefined) return []
+      return step.expression === undefined || step.expression.test(name) ? [step.next] : []
+    })
+  )
+
+/** Any directories can also be none. */
+const closed = (steps: ReadonlyArray<Step>): Reached => {
+  const all = new Set<Step>()
+  for (const first of steps) {
+    let step: Step | undefined = first
+    while (step !== undefined && !all.has(step)) {
+      all.add(step)
+      step = step.kind === "any directories" ? step.next : undefined
+    }
+  }
+  return [...all]
+}
+
+const options = {
+  dot: true,
+  matchBase: false,
+  nobrace: false,
+  nocase: false,
+  noext: false,
+  noglobstar: false,
+  posix: true,
+  strictSlashes: false
+}
+
+const firstStep = (fastGlob: typeof FastGlobPatterns, pattern: string): Step => {
+  const expressionOf = (text: string): RegExp => {
+    // After a slash at the end: the pattern is for directories, and only files are looked for.
+    if (text === "") return /(?!)/u
+    const { source, flags } = fastGlob.makeRe(text, options)
+    // A name may hold a line break.
+    return new RegExp(source, `${flags}s`)
+  }
+  const parts = partsOf(pattern)
+  if (parts === undefined) return { kind: "whole path", expression: expressionOf(pattern), next: undefined }
+  let step: Step | undefined
+  for (const part of parts.toReversed()) {
+    if (part === "**" && step === undefined) step = { kind: "name", expression: undefined, next: undefined }
+    if (part === "**") step = { kind: "any directories", expression: undefined, next: step }
+    // At the beginning of a part, but not of a pattern, `!` means itself.
+    else
+      step = {
+        kind: "name",
+        expression: part === "*" ? undefined : expressionOf(part.replace(/^!(?!\()/u, "\\!")),
+        next: step
+      }
+  }
+  return step ?? { kind: "whole path", expression: expressionOf(pattern), next: undefined }
+}
+
+/** What is between the slashes; undefined when one is inside of brackets. */
+const partsOf = (pattern: string): ReadonlyArray<string> | undefined => {
+  const isBracketed = /\[[^\]]*\/|\([^)]*\//u.test(pattern.replaceAll(/\\./gsu, "xx"))
+  return isBracketed ? undefined : pattern.split("/")
+}
