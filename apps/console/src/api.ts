@@ -47,13 +47,14 @@ export interface WorkspaceApi {
   readonly outputAddress: (terminal: string) => string
   readonly typeInto: (terminal: string, text: string) => Promise<void>
   readonly runs: () => Promise<ReadonlyArray<RunName>>
-  /** The last events of a run, as many as a page can hold. */
+  /** The last events of a run, as many as the console can hold. */
   readonly lastEvents: (run: string) => Promise<ReadonlyArray<JournalEvent>>
   /** The first bytes of an artifact, all by default, and how many there are. */
   readonly artifact: (run: string, path: string, limit?: number) => Promise<Artifact>
 }
 
-const largestPage = 10_000
+/** Also the most that a page has; one of large events ends earlier. */
+const mostEvents = 10_000
 
 export const listWorkspaces = async (): Promise<ReadonlyArray<WorkspaceName>> =>
   (await getJson<{ workspaces: ReadonlyArray<WorkspaceName> }>("/v1/workspaces")).workspaces
@@ -84,9 +85,15 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
     typeInto: (terminal, text) => sendJson("POST", `${base}/terminals/${encodeURIComponent(terminal)}/input`, { text }),
     runs: async () => (await getJson<{ runs: ReadonlyArray<RunName> }>(`${base}/runs`)).runs,
     lastEvents: async (run) => {
-      const first = await eventsOf(run, 0, largestPage)
-      if (first.total <= largestPage) return first.events
-      return (await eventsOf(run, first.total - largestPage, largestPage)).events
+      const { total } = await eventsOf(run, 0, 1)
+      const events: Array<JournalEvent> = []
+      for (let after = Math.max(0, total - mostEvents); after < total;) {
+        const page = await eventsOf(run, after, mostEvents)
+        if (page.events.length === 0) break
+        events.push(...page.events)
+        after += page.events.length
+      }
+      return events
     },
     artifact: async (run, path, limit) => {
       const address = `${base}/runs/${encodeURIComponent(run)}/artifacts/${path.split("/").map(encodeURIComponent).join("/")}`

@@ -19,7 +19,12 @@ interface HeaderProps {
   readonly onShortcuts: (choice: "on" | "off") => void
 }
 
-const connectionNames = { connecting: "Connecting", live: "Live", lost: "Reconnecting" } as const
+const connectionNames = {
+  connecting: "Connecting",
+  live: "Live",
+  lost: "Reconnecting",
+  refused: "Signed out: open a new link from haft serve"
+} as const
 const themes = ["auto", "light", "dark"] as const
 
 /** The name of the place, the way to the screens, and what concerns all of them. */

@@ -34,6 +34,24 @@ export const Section = ({ title, children }: { readonly title: string; readonly 
   </section>
 )
 
+/** Names and what they stand for. */
+export const Facts = ({
+  facts
+}: {
+  readonly facts: ReadonlyArray<{ readonly name: string; readonly value: string }>
+}) => (
+  <dl className="facts">
+    {facts.map(({ name, value }) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>
+          <code>{value}</code>
+        </dd>
+      </div>
+    ))}
+  </dl>
+)
+
 /** A wide table that can be moved sideways, by keyboard too. */
 export const ScrollBox = ({ label, children }: { readonly label: string; readonly children: ReactNode }) => (
   // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- arrow keys scroll only what has the focus

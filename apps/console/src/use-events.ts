@@ -1,10 +1,13 @@
 import { useEffect, useState } from "react"
 
-import type { WorkspaceApi } from "./api.ts"
+import { ApiError, type WorkspaceApi } from "./api.ts"
 import { applyEvents, type CallLog, emptyLog } from "./call-log.ts"
 import type { JournalEvent } from "./wire.ts"
 
-export type Connection = "connecting" | "live" | "lost"
+export type Connection = "connecting" | "live" | "lost" | "refused"
+
+/** A browser does not come back by itself to a server that refused it. */
+const againMs = 2_000
 
 /** Events are taken in together this often: a thousand of them cost one drawing. */
 const batchMs = 60
@@ -22,11 +25,13 @@ export const useEvents = (
   const [log, setLog] = useState(emptyLog)
   const [news, setNews] = useState<News>({ approvals: 0, terminals: 0 })
   const [connection, setConnection] = useState<Connection>("connecting")
+  const [attempt, setAttempt] = useState(1)
 
   useEffect(() => {
     const source = new EventSource(api.eventsAddress)
     let arrived: Array<{ readonly run: string; readonly event: JournalEvent }> = []
     let timer = 0
+    let again = 0
     const take = (): void => {
       timer = 0
       const batch = Map.groupBy(arrived, (one) => one.run)
@@ -51,7 +56,10 @@ export const useEvents = (
       newsNames.forEach(tell)
     })
     for (const name of newsNames) source.addEventListener(name, () => tell(name))
-    source.addEventListener("error", () => setConnection("lost"))
+    source.addEventListener("error", () => {
+      setConnection((before) => (before === "refused" ? before : "lost"))
+      if (source.readyState === EventSource.CLOSED) again = window.setTimeout(setAttempt, againMs, attempt + 1)
+    })
     source.addEventListener("message", ({ data, lastEventId }: MessageEvent<string>) => {
       const [ofRun = ""] = lastEventId.split(":")
       arrived.push({ run: ofRun, event: JSON.parse(data) as JournalEvent })
@@ -61,14 +69,17 @@ export const useEvents = (
     let isOver = false
     api.lastEvents(run).then(
       (events) => isOver || setLog((before) => applyEvents(before, run, events)),
-      () => {}
+      (error: unknown) => isOver || (isRefusal(error) && setConnection("refused"))
     )
     return () => {
       isOver = true
       source.close()
       window.clearTimeout(timer)
+      window.clearTimeout(again)
     }
-  }, [api, run])
+  }, [api, run, attempt])
 
   return { log, connection, news }
 }
+
+const isRefusal = (error: unknown): boolean => error instanceof ApiError && error.status === 401

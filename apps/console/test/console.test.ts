@@ -186,6 +186,28 @@ describe.skipIf(!hasBrowser)(
       expect(console.complaints).toEqual([])
     })
 
+    it("shows the calls of the past, however large their record is", async () => {
+      await using console = await openConsole(browser, { "large.txt": "x".repeat(2_000) })
+      const { page } = console
+      for (let round = 0; round < 30; round++) {
+        await Promise.all(Array.from({ length: 20 }, () => console.call("read_file", { path: "large.txt" })))
+      }
+      await page.reload()
+      await console.goTo("activity")
+      await page.getByText("600 calls").waitFor()
+      expect(console.complaints).toEqual([])
+    })
+
+    it("says when the server knows the browser no more, and comes back when it does", async () => {
+      await using console = await openConsole(browser)
+      const { page } = console
+      await page.route("**/events*", (route) => route.fulfill({ status: 401, json: {} }))
+      await page.reload()
+      await page.getByText("Signed out").waitFor()
+      await page.unroute("**/events*")
+      await page.getByText("Live", { exact: true }).waitFor()
+    })
+
     it("draws a bounded number of rows for 10,000 events", async () => {
       await using console = await openConsole(browser)
       const { page } = console

@@ -3,7 +3,7 @@ import { type RefObject, type SubmitEvent, useState } from "react"
 import type { WorkspaceApi } from "../api.ts"
 import { DiffView } from "../diff-view.tsx"
 import { parseDiff } from "../diff.ts"
-import { Json, Key, RiskBadge, Section } from "../parts.tsx"
+import { Facts, Json, Key, RiskBadge, Section } from "../parts.tsx"
 import type { ApprovalAnswer, OpenRequest } from "../wire.ts"
 import { EditArguments } from "./edit-arguments.tsx"
 import { RuleSummary } from "./rule-summary.tsx"
@@ -170,16 +170,7 @@ const RequestBody = ({ request: { description, diff } }: { readonly request: Ope
       )}
       {parameters.length > 0 && (
         <Section title="Arguments">
-          <dl className="facts">
-            {parameters.map(({ name, value }) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>
-                  <code>{value}</code>
-                </dd>
-              </div>
-            ))}
-          </dl>
+          <Facts facts={parameters} />
         </Section>
       )}
     </>

@@ -5,7 +5,7 @@ import { changeOf } from "../call-changes.ts"
 import type { RecordedCall } from "../call-log.ts"
 import { type CallState, durationText, isObject } from "../describe-call.ts"
 import { DiffView } from "../diff-view.tsx"
-import { Json, Section, StateBadge } from "../parts.tsx"
+import { Facts, Json, Section, StateBadge } from "../parts.tsx"
 import { addressOf } from "../route.ts"
 import { messageOf } from "../use-load.ts"
 import { ArtifactText } from "./artifact-text.tsx"
@@ -54,20 +54,7 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
         </p>
       )}
       <Section title="Facts">
-        <dl className="facts">
-          {facts.map(
-            ([name, value]) =>
-              value !== undefined &&
-              value !== "" && (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>
-                    <code>{value}</code>
-                  </dd>
-                </div>
-              )
-          )}
-        </dl>
+        <Facts facts={facts.flatMap(([name, value = ""]) => (value === "" ? [] : [{ name, value }]))} />
       </Section>
       {change !== undefined && (
         <Section title="The change it asked for">
