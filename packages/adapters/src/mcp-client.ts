@@ -38,12 +38,16 @@ export const mcpPlugin = async (options: McpPluginOptions): Promise<ConfiguredPl
   const { tools } = await client.listTools()
   const plugin = definePlugin({
     name: `mcp:${options.name}`,
-    version: client.getServerVersion()?.version ?? "0",
+    version: semverOf(client.getServerVersion()?.version),
     tools: tools.map((tool) => bringIn(client, tool, options)),
     layer: () => Layer.effectDiscard(Effect.acquireRelease(Effect.void, () => Effect.promise(() => client.close())))
   })
   return use(plugin)
 }
+
+// A server may call its version as it likes; a plugin's is semantic.
+const semverOf = (version = "0"): string =>
+  /^\d+\.\d+\.\d+$/.test(version) ? version : `0.0.0+${version.replaceAll(/[^\dA-Za-z.-]/g, "-") || "0"}`
 
 const Output = z.object({
   content: z.array(z.looseObject({ type: z.string() })).describe("What the server answered, block by block"),

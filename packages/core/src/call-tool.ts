@@ -9,12 +9,12 @@ import { type Call, type CallContext, CurrentCall, type Progress, type Reply, ty
 import type { Dialect } from "./dialect.ts"
 import { exhaustedIn, outOfResources } from "./out-of-resources.ts"
 import { paramsForRecord } from "./params-for-record.ts"
-import { type PlainData, plainData, prepareWith } from "./plain-data.ts"
+import { type PlainData, plainData, prepareWith, whyNoData } from "./plain-data.ts"
 import { redact, redactText } from "./redact.ts"
 import type { Approver, AskCaller } from "./services/approver.ts"
 import { Journal } from "./services/journal.ts"
 import type { Workspace } from "./services/workspace.ts"
-import { isToolError, makeToolError, toolError, type ToolError, withMessage } from "./tool-error.ts"
+import { errorCodes, isToolError, makeToolError, toolError, type ToolError, withMessage } from "./tool-error.ts"
 import type { Executed, PreparedCall, Tool } from "./tool.ts"
 import type { Facts } from "./touches.ts"
 
@@ -74,7 +74,7 @@ const road = Effect.fnUntraced(function* <R>(
   const outcome = yield* outcomeOf(exit, call)
   const durationMs = Number(clock.monotonicTimeNanosUnsafe() - begin) / 1e6
   const endedAt = startedAt + Math.round(durationMs)
-  const reply = encode(settings.dialect, { call, endedAt, durationMs }, progress, outcome)
+  const reply = yield* encoded(settings.dialect, { call, endedAt, durationMs }, progress, outcome)
   const finished = {
     type: "tool_call_finished",
     request_id: id,
@@ -209,11 +209,15 @@ const withTimeout = <R>(prepared: PreparedCall<R>): Effect.Effect<Executed, Tool
 const outcomeOf = (exit: Exit.Exit<Executed, unknown>, call: Call): Effect.Effect<Executed | ToolError> => {
   if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
   const failure = exit.cause.reasons.find(Cause.isFailReason)?.error
-  if (isToolError(failure)) return Effect.succeed(failure)
+  if (isToolError(failure) && errorCodes.includes(failure.code)) return Effect.succeed(failure)
   if (Cause.hasInterruptsOnly(exit.cause)) return Effect.succeed(makeToolError("cancelled", "the call was cancelled"))
   const missing = exhaustedIn(Cause.squash(exit.cause))
   if (missing !== undefined) return Effect.succeed(outOfResources(call, missing))
-  return Effect.logError(`defect in tool ${call.tool}, call ${call.id}`, exit.cause).pipe(
+  return defectIn(call, exit.cause)
+}
+
+const defectIn = (call: Call, cause: unknown): Effect.Effect<ToolError> =>
+  Effect.logError(`defect in tool ${call.tool}, call ${call.id}`, cause).pipe(
     Effect.as(
       makeToolError("internal_error", `${call.tool} failed because of a bug in the tool`, {
         suggestion: "Try another way; the host's log has the cause.",
@@ -221,14 +225,34 @@ const outcomeOf = (exit: Exit.Exit<Executed, unknown>, call: Call): Effect.Effec
       })
     )
   )
+
+interface Finished {
+  readonly call: Call
+  readonly endedAt: number
+  readonly durationMs: number
 }
 
-const encode = (
+// What a tool answers, and its words for failures, are as much its own as its work: a bug in them ends the call alone.
+const encoded = (
   dialect: Dialect,
-  finished: { readonly call: Call; readonly endedAt: number; readonly durationMs: number },
+  finished: Finished,
   progress: Travel,
   outcome: Executed | ToolError
-): Reply => {
+): Effect.Effect<Reply> => {
+  let problem: unknown
+  try {
+    const reply = encode(dialect, finished, progress, outcome)
+    problem = whyNoData(reply.wire) ?? whyNoData(reply.text)
+    if (problem === undefined) return Effect.succeed(reply)
+    problem = `what it answers is no plain data: ${String(problem)}`
+  } catch (cause) {
+    problem = cause
+  }
+  const { prepared: _itsWords, ...rest } = progress
+  return Effect.map(defectIn(finished.call, problem), (defect) => encode(dialect, finished, rest, defect))
+}
+
+const encode = (dialect: Dialect, finished: Finished, progress: Travel, outcome: Executed | ToolError): Reply => {
   const writes = progress.facts?.writes.map(({ path }) => path) ?? []
   const { durationMs } = finished
   if (!isToolError(outcome)) {

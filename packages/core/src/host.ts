@@ -1,5 +1,6 @@
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -14,13 +15,16 @@ import {
   type RoadSettings
 } from "./call-tool.ts"
 import type { Reply, SymlinkPolicy } from "./call.ts"
+import { checkShape } from "./check-shape.ts"
 import type { Dialect } from "./dialect.ts"
 import type { JsonSchema } from "./json-schema.ts"
-import { checkContract, type ConfiguredPlugin, PluginError, reasonOf } from "./plugin.ts"
+import { PluginError, reasonOf } from "./plugin-error.ts"
+import type { ConfiguredPlugin } from "./plugin.ts"
 import type { ToolError } from "./tool-error.ts"
 import type { Tool } from "./tool.ts"
 import type { Facts, Risk } from "./touches.ts"
 import { traced } from "./trace.ts"
+import { within } from "./within.ts"
 
 /** A tool as a host shows it to the outside. */
 export interface ToolDescription {
@@ -88,7 +92,7 @@ export class Host extends Context.Service<Host, HostService>()("@haft/core/Host"
       Effect.gen(function* () {
         const services = yield* Effect.context<R | RoadServices>()
         const { dialect } = options
-        const { started, tools, skipped, provided } = yield* startPlugins(options)
+        const { started, tools, skipped, provided } = yield* startPlugins(options, services)
         const context = Context.merge(services, provided)
         const lend = lending(context)
         const settings: RoadSettings<unknown> = {
@@ -134,13 +138,17 @@ interface HostedTool {
 }
 
 // One after the other: a name belongs to whoever comes first, and only who is accepted starts.
-const startPlugins = Effect.fnUntraced(function* <R>({ dialect, plugins, onPluginError = "refuse" }: HostOptions<R>) {
+const startPlugins = Effect.fnUntraced(function* <R>(
+  { dialect, plugins, onPluginError = "refuse" }: HostOptions<R>,
+  services: Context.Context<R | RoadServices>
+) {
   const tools = new Map<string, HostedTool>()
   const started: Array<ConfiguredPlugin<R>> = []
   const skipped: Array<PluginError> = []
   let provided = Context.empty() as Context.Context<unknown>
   for (const plugin of plugins) {
-    const result = yield* Effect.result(startPlugin(plugin, toolsOf(plugin, dialect), tools))
+    const lent = Context.merge(services, provided)
+    const result = yield* Effect.result(startPlugin(plugin, { dialect, tools, lent }))
     if (result._tag === "Success") {
       provided = Context.merge(provided, result.success)
       started.push(plugin)
@@ -156,34 +164,68 @@ const startPlugins = Effect.fnUntraced(function* <R>({ dialect, plugins, onPlugi
 const toolsOf = <R>({ tools }: ConfiguredPlugin<R>, dialect: Dialect): ReadonlyArray<Tool<unknown>> =>
   tools.filter((tool) => tool.dialect === dialect.name || tool.dialect === "any")
 
-const startPlugin = Effect.fnUntraced(function* <R>(
-  plugin: ConfiguredPlugin<R>,
-  own: ReadonlyArray<Tool<unknown>>,
-  tools: Map<string, HostedTool>
-) {
-  yield* Effect.try({ try: () => checkContract(plugin), catch: (cause) => cause as PluginError })
+/** What is there before a plugin starts. */
+interface Before {
+  readonly dialect: Dialect
+  readonly tools: Map<string, HostedTool>
+  readonly lent: Context.Context<unknown>
+}
+
+const startPlugin = Effect.fnUntraced(function* <R>(plugin: ConfiguredPlugin<R>, { dialect, tools, lent }: Before) {
+  yield* Effect.try({ try: () => checkShape(plugin), catch: (cause) => cause as PluginError })
+  const refused = (problem: string) => Effect.fail(new PluginError(plugin.name, problem))
+  const own = toolsOf(plugin, dialect)
   for (const [at, { name }] of own.entries()) {
     const other = tools.get(name)
     if (other !== undefined) {
-      const problem = `its tool '${name}' is also in plugin ${other.plugin}. Use only one of the two.`
-      return yield* Effect.fail(new PluginError(plugin.name, problem))
+      return yield* refused(`its tool '${name}' is also in plugin ${other.plugin}. Use only one of the two.`)
     }
     if (own.findIndex((tool) => tool.name === name) < at) {
-      return yield* Effect.fail(new PluginError(plugin.name, `it has two tools '${name}'. Rename one of them.`))
+      return yield* refused(`it has two tools '${name}'. Rename one of them.`)
     }
   }
   // In a scope of its own, so that a plugin that fails half-way keeps nothing open.
-  const scope = yield* Scope.fork(yield* Effect.scope)
+  const scope = yield* Scope.make()
   const provided = yield* Layer.buildWithScope(plugin.layer, scope).pipe(
-    Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+    within(startTimeout, () =>
+      refused(`it did not start within ${startTimeout}. Mend it, or start the host without it.`)
+    ),
+    // Otherwise a plugin could put itself in the place of the approver, or of another plugin's client.
+    Effect.tap((made) => {
+      const taken = [...made.mapUnsafe.keys()].find((key) => isAnother(lent, made, key))
+      return taken === undefined
+        ? Effect.void
+        : refused(`it provides ${taken}, which the host or another plugin lends. Give that service a name of its own.`)
+    }),
+    Effect.onError((cause) => stopped(plugin, scope, Exit.failCause(cause)))
   )
+  yield* Effect.addFinalizer((exit) => stopped(plugin, scope, exit))
   for (const tool of own) tools.set(tool.name, { tool, plugin: plugin.name })
   return provided
 })
 
+/** A plugin that takes longer has hung. */
+const startTimeout: Duration.Input = "30 seconds"
+const stopTimeout: Duration.Input = "10 seconds"
+
+// What Effect itself keeps in a context is nobody's service.
+const isAnother = (lent: Context.Context<unknown>, made: Context.Context<unknown>, key: string): boolean =>
+  !/^~?effect\//.test(key) && lent.mapUnsafe.has(key) && lent.mapUnsafe.get(key) !== made.mapUnsafe.get(key)
+
+// A plugin that can't stop must not keep the others from it.
+const stopped = <R>(
+  { name }: ConfiguredPlugin<R>,
+  scope: Scope.Closeable,
+  exit: Exit.Exit<unknown, unknown>
+): Effect.Effect<void> =>
+  Scope.close(scope, exit).pipe(
+    Effect.catchCause((cause) => Effect.logError(`plugin ${name} did not stop cleanly`, cause)),
+    within(stopTimeout, () => Effect.logError(`plugin ${name} did not stop within ${stopTimeout}`))
+  )
+
 const healthOf = <R>({ name, version, health }: ConfiguredPlugin<R>): Effect.Effect<PluginHealth, never, unknown> =>
   Effect.suspend(() => health ?? Effect.void).pipe(
-    Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.fail("it did not answer within 5 seconds") }),
+    within("5 seconds", () => Effect.fail("it did not answer within 5 seconds")),
     Effect.as({ plugin: name, version, isWell: true }),
     Effect.catchCause((cause) =>
       Effect.succeed({ plugin: name, version, isWell: false, problem: reasonOf(Cause.squash(cause)) })

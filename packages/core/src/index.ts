@@ -8,6 +8,7 @@ export {
   type ApprovedState
 } from "./call.ts"
 export type { CallOptions, RoadServices } from "./call-tool.ts"
+export { pluginContract } from "./check-shape.ts"
 export { type Clipped, clipText, HeadAndTail } from "./clip.ts"
 export {
   defineDialect,
@@ -28,16 +29,8 @@ export {
 } from "./host.ts"
 export { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./json-schema.ts"
 export { memoryWorkspace } from "./memory-workspace.ts"
-export {
-  type ConfiguredPlugin,
-  definePlugin,
-  isPluginError,
-  type Plugin,
-  pluginContract,
-  type PluginDefinition,
-  PluginError,
-  use
-} from "./plugin.ts"
+export { type ConfiguredPlugin, definePlugin, type Plugin, type PluginDefinition, use } from "./plugin.ts"
+export { isPluginError, PluginError, reasonOf } from "./plugin-error.ts"
 export { compareFiles, type FileDifference, filesOf } from "./record/compare-files.ts"
 export { printEvent } from "./record/print-event.ts"
 export { type RecordedCall, recordedCalls } from "./record/recorded-calls.ts"

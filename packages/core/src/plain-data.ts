@@ -7,6 +7,10 @@ import type { PreparedCall, Tool } from "./tool.ts"
 const mostLevels = 64
 /** A list may say it is longer than all memory. */
 const mostValues = 1_000_000
+/** What tools answer is larger than what they are asked, and still has to fit into memory several times. */
+const mostAnswerLevels = 500
+const mostAnswerValues = 20_000_000
+const mostCharacters = 128_000_000
 
 /** A value as it was at one moment, and what kept it from being data, if anything did. */
 export interface PlainData {
@@ -36,10 +40,7 @@ export const plainData = (value: unknown): PlainData => {
       if (value.length > mostValues) throw new NoData(`they have more than ${mostValues} values`)
       return Array.from(value, (inner) => copy(inner, level + 1))
     }
-    const prototype: unknown = Object.getPrototypeOf(value)
-    if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-      throw new NoData("they have an object of a class in them")
-    }
+    if (isOfClass(value)) throw new NoData("they have an object of a class in them")
     const fields: Array<[string, unknown]> = Object.keys(value).map((key) => [
       key,
       copy((value as Record<string, unknown>)[key], level + 1)
@@ -54,6 +55,44 @@ export const plainData = (value: unknown): PlainData => {
 }
 
 class NoData extends Error {}
+
+/** What keeps an answer from being data: no transport could send it, and no record could keep it. */
+export const whyNoData = (value: unknown): string | undefined => {
+  let values = 0
+  let characters = 0
+  const look = (value: unknown, level: number): string | undefined => {
+    if (typeof value === "string") {
+      characters += value.length
+      return characters > mostCharacters ? `it has more than ${mostCharacters} characters` : undefined
+    }
+    if (value === null || value === undefined || typeof value === "boolean" || typeof value === "number") return
+    if (typeof value !== "object") return `it has a ${typeof value} in it`
+    if (level >= mostAnswerLevels) return `it has values more than ${mostAnswerLevels} levels deep`
+    const inner: ReadonlyArray<unknown> = Array.isArray(value) ? value : Object.values(value)
+    values += inner.length
+    if (values > mostAnswerValues) return `it has more than ${mostAnswerValues} values`
+    if (!Array.isArray(value) && isOfClass(value)) return "it has an object of a class in it"
+    for (const one of inner) {
+      const problem = look(one, level + 1)
+      if (problem !== undefined) return problem
+    }
+    return
+  }
+  return look(value, 0)
+}
+
+const isOfClass = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null
+}
+
+/** Makes data unchangeable: what a tool said it would touch must still be what it then works on. */
+export const frozen = <A>(value: A): A => {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value
+  if (!Array.isArray(value) && isOfClass(value)) return value
+  for (const inner of Object.values(value)) frozen(inner)
+  return Object.freeze(value)
+}
 
 /** A tool with arguments that were taken as data. */
 export const prepareWith = <R>(

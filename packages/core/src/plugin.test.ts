@@ -73,7 +73,7 @@ describe("plugins", () => {
     expect(() => use(greetings, { greeting: 1 } as never)).toThrow(
       new PluginError(
         "greetings",
-        "its configuration does not fit: greeting: Invalid input: expected string, received number"
+        "its configuration does not fit: greeting: Invalid input: expected string, received number. Correct it where the plugin is named."
       )
     )
   })
@@ -113,7 +113,9 @@ describe("plugins", () => {
   ] as const)("are refused by name when starting %s", ([, reason, layer]) =>
     Effect.gen(function* () {
       const broken = definePlugin({ name: "broken", version: "1.0.0", tools: [greet], layer })
-      expect(yield* problemOf([use(broken)])).toBe(`plugin broken: it could not start: ${reason}`)
+      expect(yield* problemOf([use(broken)])).toBe(
+        `plugin broken: it could not start: ${reason}. Mend that, or start the host without it.`
+      )
     })
   )
 
@@ -196,7 +198,7 @@ describe("plugins", () => {
       yield* Effect.gen(function* () {
         const { call, skipped } = yield* Host
         expect(skipped.map(({ message }) => message)).toEqual([
-          "plugin halfway: it could not start: no server",
+          "plugin halfway: it could not start: no server. Mend that, or start the host without it.",
           "plugin late: its tool 'greet.person' is also in plugin good. Use only one of the two."
         ])
         expect((yield* call("greet.person", { name: "Ada" })).wire).toEqual({ text: "Hello Ada" })

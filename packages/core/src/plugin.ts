@@ -1,13 +1,11 @@
 import * as Cause from "effect/Cause"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as z from "zod"
 
+import { checkShape, pluginContract } from "./check-shape.ts"
+import { isPluginError, PluginError, reasonOf } from "./plugin-error.ts"
 import type { Tool } from "./tool.ts"
-
-/** The number of the contract between plugins and hosts. A host refuses a number it does not know. */
-export const pluginContract = 1
 
 /** A package of tools and what they need. `R` is what the host still has to lend. */
 export interface Plugin<out R = never, in Config = never> {
@@ -33,16 +31,6 @@ export interface ConfiguredPlugin<out R = never> {
   readonly "~R"?: R
 }
 
-/** Why a plugin can't be used: its name, what is wrong, and what to do. */
-export class PluginError extends Error {
-  override readonly name = "PluginError"
-  readonly plugin: string
-  constructor(plugin: string, problem: string, options?: ErrorOptions) {
-    super(`plugin ${plugin}: ${problem}`, options)
-    this.plugin = plugin
-  }
-}
-
 /** What an author writes; the result is the package's default export. */
 export interface PluginDefinition<Config extends z.ZodType, R, Provided, LayerR> {
   readonly name: string
@@ -58,9 +46,6 @@ export interface PluginDefinition<Config extends z.ZodType, R, Provided, LayerR>
   /** Looks whether the plugin can do its work, and fails with a reason when it can't. */
   readonly health?: (config: z.output<Config>) => Effect.Effect<void, unknown, Provided | LayerR>
 }
-
-/** A plugin that takes longer to start has hung. */
-const startTimeout: Duration.Input = "30 seconds"
 
 export const definePlugin = <
   R = never,
@@ -98,7 +83,10 @@ const checkConfig = <Config extends z.ZodType, R, Provided, LayerR>(
   const checked = definition.config.safeParse(config)
   if (checked.success) return checked.data
   const problems = checked.error.issues.map((issue) => `${issue.path.join(".") || "configuration"}: ${issue.message}`)
-  throw new PluginError(definition.name, `its configuration does not fit: ${problems.join("; ")}`)
+  throw new PluginError(
+    definition.name,
+    `its configuration does not fit: ${problems.join("; ")}. Correct it where the plugin is named.`
+  )
 }
 
 const layerOf = <Config extends z.ZodType, R, Provided, LayerR>(
@@ -109,43 +97,33 @@ const layerOf = <Config extends z.ZodType, R, Provided, LayerR>(
   const started = Effect.suspend(() => Layer.build(layer(config))).pipe(
     Effect.catchCause((cause) => {
       const reason = Cause.squash(cause)
-      return Effect.fail(new PluginError(name, `it could not start: ${reasonOf(reason)}`, { cause: reason }))
-    }),
-    Effect.timeoutOrElse({
-      duration: startTimeout,
-      orElse: () => Effect.fail(new PluginError(name, `it did not start within ${startTimeout}`))
+      const problem = `it could not start: ${reasonOf(reason)}. Mend that, or start the host without it.`
+      return Effect.fail(new PluginError(name, problem, { cause: reason }))
     })
   )
   return Layer.effectContext(started)
 }
-
-/** What went wrong, in the words it came with. */
-export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 /** Binds a plugin to its configuration: `use(fsTools)`, `use(tickets, { baseUrl })`. */
 export const use = <R, Config>(
   plugin: Plugin<R, Config>,
   ...config: undefined extends Config ? [config?: Config] : [config: Config]
 ): ConfiguredPlugin<R> => {
-  checkContract(plugin)
+  checkShape(plugin)
+  const configured = configuredBy(plugin, config[0] as Config)
+  checkShape(configured)
+  return configured
+}
+
+const configuredBy = <R, Config>(plugin: Plugin<R, Config>, config: Config): ConfiguredPlugin<R> => {
   try {
-    return plugin.configure(config[0] as Config)
+    const configured = plugin.configure(config)
+    if (Layer.isLayer(configured.layer)) return configured
   } catch (cause) {
     if (isPluginError(cause)) throw cause
-    throw new PluginError(plugin.name, `it can't be configured: ${reasonOf(cause)}`, { cause })
+    throw new PluginError(plugin.name, `it can't be configured: ${reasonOf(cause)}. Mend it, or leave it out.`, {
+      cause
+    })
   }
+  throw new PluginError(plugin.name, "it can't be configured: it has no layer. Make it with definePlugin.")
 }
-
-/** Throws a {@link PluginError} for a plugin of a contract that this host does not know. */
-export const checkContract = (plugin: { readonly name: string; readonly "~haft/Plugin": number }): void => {
-  const number = plugin["~haft/Plugin"]
-  if (number === pluginContract) return
-  throw new PluginError(
-    plugin.name,
-    `it was made for plugin contract ${number}, this host speaks ${pluginContract}. Install a version of one that fits the other.`
-  )
-}
-
-/** By name, because a plugin may bring its own copy of this package. */
-export const isPluginError = (cause: unknown): cause is PluginError =>
-  cause instanceof Error && cause.name === "PluginError" && "plugin" in cause

@@ -9,7 +9,7 @@ import type { CallOptions } from "./call-tool.ts"
 import type { Reply } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
 import { type CallPreview, Host, type PluginHealth, type ToolDescription } from "./host.ts"
-import type { PluginError } from "./plugin.ts"
+import type { PluginError } from "./plugin-error.ts"
 import type { Answer, ApprovalQuestion } from "./services/approver.ts"
 
 /** A host without Effect. */

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as z from "zod"
 
 import { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./json-schema.ts"
+import { frozen } from "./plain-data.ts"
 import { type ErrorCode, makeToolError, type ToolError, withMessage } from "./tool-error.ts"
 import type { Facts, Risk, Touches } from "./touches.ts"
 
@@ -106,7 +107,7 @@ export const makeTool = <Input extends z.ZodObject, Output extends z.ZodObject, 
     prepare: (args) => {
       const decoded = definition.input.safeParse(args)
       return decoded.success
-        ? Effect.succeed(prepareCall(definition, decoded.data, timeout))
+        ? Effect.succeed(prepareCall(definition, frozen(decoded.data), timeout))
         : Effect.fail(invalidParams(decoded.error, args))
     }
   }
@@ -146,7 +147,9 @@ const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
     Effect.map((raw) => {
       // An answer that breaks the tool's own schema is a bug of the tool, so it throws: a defect.
       const output = definition.output.parse(raw)
-      return { output, text: definition.render?.(output, input) ?? JSON.stringify(output, null, 2) }
+      const text: unknown = definition.render?.(output, input) ?? JSON.stringify(output, null, 2)
+      if (typeof text !== "string") throw new TypeError(`what render makes is no text but ${typeof text}`)
+      return { output, text }
     })
   ),
   reword: (error) => {

@@ -1,4 +1,4 @@
-import { Sandbox } from "@haft/core"
+import { reasonOf, Sandbox } from "@haft/core"
 import { nodeProcesses, nodeWorkspace } from "@haft/node"
 import { installedRipgrep } from "@haft/search-tools"
 import * as Effect from "effect/Effect"
@@ -107,5 +107,3 @@ const sandbox = async (config: HaftConfig, name: SandboxName): Promise<Finding> 
     ...(notEnforced.length > 0 && { mend: `Not enforced here: ${notEnforced.join("; ")}.` })
   }
 }
-
-const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -2,7 +2,15 @@ import { createRequire } from "node:module"
 import { isAbsolute, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 
-import { type ConfiguredPlugin, isPluginError, type OnPluginError, type Plugin, PluginError, use } from "@haft/core"
+import {
+  type ConfiguredPlugin,
+  isPluginError,
+  type OnPluginError,
+  type Plugin,
+  PluginError,
+  reasonOf,
+  use
+} from "@haft/core"
 
 import type { PluginEntry, StandardServices } from "./config.ts"
 
@@ -35,8 +43,9 @@ export const loadPlugins = async (
         vet?.(plugin)
         return plugin
       } catch (cause) {
-        if (onPluginError === "refuse" || !isPluginError(cause)) throw cause
-        return cause
+        const problem = isPluginError(cause) ? cause : unusable(nameOf(entry), cause)
+        if (onPluginError === "refuse") throw problem
+        return problem
       }
     })
   )
@@ -44,6 +53,18 @@ export const loadPlugins = async (
     plugins: results.filter((result): result is LoadedPlugin => !isPluginError(result)),
     skipped: results.filter(isPluginError)
   }
+}
+
+const unusable = (name: string, cause: unknown): PluginError =>
+  new PluginError(
+    name,
+    `it can't be loaded: ${reasonOf(cause)}. Mend or reinstall it, or take it out of the configuration.`,
+    { cause }
+  )
+
+const nameOf = (entry: PluginEntry): string => {
+  if (typeof entry === "string") return entry
+  return "package" in entry ? entry.package : entry.name
 }
 
 const loadPlugin = async (entry: PluginEntry, from: string): Promise<LoadedPlugin> => {
@@ -54,18 +75,29 @@ const loadPlugin = async (entry: PluginEntry, from: string): Promise<LoadedPlugi
 
 /** The plugin a package or a file exports. */
 export const importPlugin = async (name: string, from: string): Promise<Plugin<StandardServices, undefined>> => {
-  const module = (await import(addressOf(name, from)).catch((cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new PluginError(
-      name,
-      `it can't be loaded: ${reason}. Mend or reinstall it, or take it out of the configuration.`,
-      { cause }
-    )
-  })) as { readonly default?: unknown }
+  const module = await importWithin(addressOf(name, from)).catch((cause: unknown) => {
+    throw unusable(name, cause)
+  })
   if (!isPlugin(module.default)) {
     throw new PluginError(name, "its default export is not made by definePlugin. Is it a plugin of haft?")
   }
   return module.default
+}
+
+/** Code that waits for ever at its top level would keep a host from starting, and from saying why. */
+const loadTimeoutMs = 30_000
+
+const importWithin = async (address: string): Promise<{ readonly default?: unknown }> => {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => late.reject(new Error(`it took longer than ${loadTimeoutMs / 1000} seconds`)),
+    loadTimeoutMs
+  )
+  try {
+    return await Promise.race([import(address), late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 const isPlugin = (value: unknown): value is Plugin<StandardServices, undefined> =>

@@ -118,10 +118,10 @@ it("refuses a plugin whose tool a model's API would refuse, and names both", asy
   const numbered = defineTool({ ...tool, name: "numbered", input: z.strictObject({ "a b": z.string() }) })
   const pluginOf = (only: typeof dated) => definePlugin({ name: "odd", version: "1.0.0", tools: [only] })
   await expect(openHost(config({ plugins: [pluginOf(dated)] }))).rejects.toThrow(
-    /plugin odd: the input of its tool 'dated' can't be written as a JSON Schema/
+    /plugin odd: its tool 'dated': its input can't be written as a JSON Schema/
   )
   await expect(openHost(config({ plugins: [pluginOf(numbered)] }))).rejects.toThrow(
-    /plugin odd: anthropic would refuse its tool 'numbered': the property a b/
+    /plugin odd: its tool 'numbered': anthropic would refuse it: the property a b/
   )
 })
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path"
 
-import { legalNames, lintTool, schemaReaders, strictSchema } from "@haft/adapters"
+import { legalNames, strictSchema } from "@haft/adapters"
 import { isPluginError, type Plugin, type ToolDescription, use } from "@haft/core"
 import { readNamedFile } from "@haft/node"
 import { type ExampleCall, type Fixture, type PluginReport, testPlugin as testWith } from "@haft/testing"
@@ -9,6 +9,7 @@ import * as z from "zod"
 import { ConfigError, type SandboxName, type StandardServices } from "./config.ts"
 import { type DialectName, dialectNames, dialectOf } from "./dialects.ts"
 import { importPlugin } from "./load-plugins.ts"
+import { refusalsOf, refusedBy } from "./refusals.ts"
 import { standardServices } from "./standard-host.ts"
 
 /** How to put a plugin to the test. */
@@ -60,20 +61,13 @@ export const checkPlugin = async (
   }
 }
 
-// Every reader gets the tool as the adapters would send it. Strict calling is for the schemas that can say it.
+// Strict calling is for the schemas that can say it.
 const refusals = (tool: ToolDescription): ReadonlyArray<string> => {
+  const found = refusalsOf(tool)
+  if (found.some((refusal) => refusal.startsWith("its input"))) return found
+  const strict = strictSchema(tool.inputSchema)
   const name = legalNames([tool.name]).legal(tool.name)
-  const sent = schemaReaders.flatMap((reader) => {
-    const parameters = reader === "openai-strict" ? strictSchema(tool.inputSchema) : tool.inputSchema
-    const problems = parameters === undefined ? [] : lintTool({ name, parameters }, reader)
-    return problems.map(({ path, problem }) => `${reader} would refuse it${path && ` at ${path}`}: ${problem}`)
-  })
-  const isMcpName = /^[A-Za-z0-9_./-]{1,128}$/.test(tool.name)
-  return [
-    ...sent,
-    ...(isMcpName ? [] : [`mcp would refuse the name '${tool.name}'`]),
-    ...(tool.replySchema["type"] === "object" ? [] : ["mcp would refuse its output: it is not an object"])
-  ]
+  return strict === undefined ? found : [...refusedBy("openai-strict", { name, parameters: strict }), ...found]
 }
 
 const conformance = z.strictObject({

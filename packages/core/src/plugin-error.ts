@@ -1,0 +1,22 @@
+/** Why a plugin can't be used: its name, what is wrong, and what to do. */
+export class PluginError extends Error {
+  override readonly name = "PluginError"
+  readonly plugin: string
+  constructor(plugin: string, problem: string, options?: ErrorOptions) {
+    super(`plugin ${plugin}: ${problem}`, options)
+    this.plugin = plugin
+  }
+}
+
+/** By name, because a plugin may bring its own copy of this package. */
+export const isPluginError = (cause: unknown): cause is PluginError =>
+  cause instanceof Error && cause.name === "PluginError" && "plugin" in cause
+
+/** What went wrong, in the words it came with. Anything can be thrown, also what has no words. */
+export const reasonOf = (cause: unknown): string => {
+  try {
+    return cause instanceof Error ? cause.message : String(cause)
+  } catch {
+    return "it threw something that can't be shown"
+  }
+}

@@ -1,0 +1,43 @@
+import { legalNames, lintTool, type SchemaReader } from "@haft/adapters"
+import { type JsonSchema, reasonOf } from "@haft/core"
+
+/** A tool as it is published. A schema that can't be written throws when it is asked for. */
+export interface PublishedTool {
+  readonly name: string
+  readonly inputSchema: JsonSchema
+  readonly replySchema: JsonSchema
+}
+
+/** What the APIs of models, and MCP, have against a tool: one such tool makes a whole request fail there. */
+export const refusalsOf = (tool: PublishedTool): ReadonlyArray<string> => {
+  const parameters = written(() => tool.inputSchema)
+  const reply = written(() => tool.replySchema)
+  if (typeof parameters === "string") return [`its input can't be written as a JSON Schema: ${parameters}`]
+  const name = legalNames([tool.name]).legal(tool.name)
+  return [
+    ...readers.flatMap((reader) => refusedBy(reader, { name, parameters })),
+    ...(/^[A-Za-z0-9_./-]{1,128}$/.test(tool.name) ? [] : [`mcp would refuse the name '${tool.name}'`]),
+    ...(typeof reply === "string" ? [`its output can't be written as a JSON Schema: ${reply}`] : []),
+    ...(typeof reply === "string" || reply["type"] === "object" ? [] : ["mcp would refuse its output: it is no object"])
+  ]
+}
+
+/** What one of them has against it. */
+export const refusedBy = (
+  reader: SchemaReader,
+  tool: { readonly name: string; readonly parameters: JsonSchema }
+): ReadonlyArray<string> =>
+  lintTool(tool, reader).map(
+    ({ path, problem }) => `${reader} would refuse it${path === "" ? "" : ` at ${path}`}: ${problem}`
+  )
+
+// Strict function calling is a service to those who can have it; the adapters do without where a schema can't say it.
+const readers: ReadonlyArray<SchemaReader> = ["openai", "anthropic", "gemini"]
+
+const written = (schema: () => JsonSchema): JsonSchema | string => {
+  try {
+    return schema()
+  } catch (cause) {
+    return reasonOf(cause)
+  }
+}
