@@ -125,4 +125,45 @@ describe("a plugin made of async functions", () => {
     await using host = await openHost(Host.layer({ dialect: plain, plugins: [plugin] }).pipe(Layer.provide(services)))
     expect((await host.call("run", {})).wire).toEqual({ text: "git status" })
   })
+
+  it("has ended what it began through the host when its call ends: cancelled, or not waited for", async () => {
+    const ended: Array<string> = []
+    const slow = Layer.succeed(Processes, {
+      run: ({ args }) =>
+        Effect.never.pipe(
+          Effect.onInterrupt(() =>
+            Effect.andThen(
+              Effect.sleep("20 millis"),
+              Effect.sync(() => ended.push(...args))
+            )
+          )
+        ),
+      end: () => Effect.void,
+      feed: () => 0,
+      mark: Effect.succeed({ name: "MARK", value: "1" })
+    })
+    const begin = (name: string, isWaitedFor: boolean) =>
+      defineTool({
+        ...tool,
+        risk: "read_only",
+        name,
+        execute: async (_input, context) => {
+          const end = context.run({ program: "git", args: [name] }).catch(() => undefined)
+          if (isWaitedFor) await end
+          return { text: "done" }
+        }
+      })
+    const plugin = use(
+      definePlugin({ name: "begins", version: "1.0.0", tools: [begin("waits", true), begin("forgets", false)] })
+    )
+    const services = Layer.mergeAll(base, echo, slow)
+    await using host = await openHost(Host.layer({ dialect: plain, plugins: [plugin] }).pipe(Layer.provide(services)))
+    expect((await host.call("forgets", {})).wire).toEqual({ text: "done" })
+    expect(ended).toEqual(["forgets"])
+    const controller = new AbortController()
+    const call = host.call("waits", {}, { signal: controller.signal })
+    setTimeout(() => controller.abort(), 5)
+    await expect(call).rejects.toThrow()
+    expect(ended).toEqual(["forgets", "waits"])
+  })
 })

@@ -58,11 +58,12 @@ export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject
     ...(touches !== undefined && {
       touches: (input: z.output<Input>) =>
         Effect.flatMap(Effect.context<never>(), (services) => {
+          const loan = new Loan()
           const told = touches(
             input,
-            contextOf(services, new AbortController().signal, () => undefined)
+            contextOf(services, loan, () => undefined)
           )
-          return told instanceof Promise ? fromPromise(() => told) : Effect.succeed(told)
+          return told instanceof Promise ? fromPromise(loan, () => told) : Effect.succeed(told)
         })
     }),
     ...(preview !== undefined && {
@@ -128,17 +129,19 @@ const withContext = <A>(run: (context: AsyncToolContext) => Promise<A>): Effect.
   Effect.gen(function* () {
     const services = yield* Effect.context<never>()
     const call = yield* CurrentCall
-    return yield* fromPromise((signal) => run(contextOf(services, signal, (progress) => call.onProgress?.(progress))))
+    const loan = new Loan()
+    return yield* fromPromise(loan, () => run(contextOf(services, loan, (progress) => call.onProgress?.(progress))))
   })
 
 const contextOf = (
   services: Context.Context<never>,
-  signal: AbortSignal,
+  loan: Loan,
   progress: AsyncToolContext["progress"]
 ): AsyncToolContext => {
-  const promise = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromiseWith(services)(effect, { signal })
+  const promise = <A, E>(effect: Effect.Effect<A, E>): Promise<A> =>
+    loan.watch(Effect.runPromiseWith(services)(effect, { signal: loan.signal }))
   return {
-    signal,
+    signal: loan.signal,
     progress,
     get workspace() {
       // The road has a workspace wherever a tool executes.
@@ -171,8 +174,29 @@ const runWhereAllowed = (services: Context.Context<never>, program: Program): Ef
   return Effect.provideContext(runProgram(program), services as Context.Context<Workspace | Sandbox | Processes>)
 }
 
-const fromPromise = <A>(run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, ToolError> =>
-  Effect.promise((signal) => run(signal).then(Effect.succeed, failed)).pipe(Effect.flatten)
+/** What a call began through the host's services. It ends with the call, whether the tool waits for it or not. */
+class Loan {
+  readonly #controller = new AbortController()
+  readonly #open = new Set<Promise<unknown>>()
+  readonly signal = this.#controller.signal
+
+  watch<A>(work: Promise<A>): Promise<A> {
+    const done = work.then(
+      () => this.#open.delete(done),
+      () => this.#open.delete(done)
+    )
+    this.#open.add(done)
+    return work
+  }
+
+  readonly end: Effect.Effect<void> = Effect.suspend(() => {
+    this.#controller.abort()
+    return this.#open.size === 0 ? Effect.void : Effect.promise(() => Promise.all(this.#open))
+  })
+}
+
+const fromPromise = <A>(loan: Loan, run: () => Promise<A>): Effect.Effect<A, ToolError> =>
+  Effect.promise(() => run().then(Effect.succeed, failed)).pipe(Effect.flatten, Effect.ensuring(loan.end))
 
 const failed = (cause: unknown): Effect.Effect<never, ToolError> =>
   isToolError(cause) ? Effect.fail(cause) : Effect.die(cause)

@@ -1,6 +1,6 @@
-import { createRequire } from "node:module"
-import { isAbsolute, join, resolve } from "node:path"
-import { pathToFileURL } from "node:url"
+import { createRequire, findPackageJSON } from "node:module"
+import { dirname, isAbsolute, join, resolve } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
 
 import {
   type ConfiguredPlugin,
@@ -120,6 +120,12 @@ export const addressOf = (name: string, from: string): string => {
       }
     )
   }
+}
+
+/** The directory of the package that a plugin of that name comes in. */
+export const packageOf = (name: string, from: string): string => {
+  const address = addressOf(name, from)
+  return dirname(findPackageJSON(address) ?? fileURLToPath(address))
 }
 
 // What a directory with a package in it exports, found as the package itself would find it.

@@ -1,8 +1,11 @@
+import { spawn } from "node:child_process"
 import { appendFileSync, openSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 
-import { expect, it } from "@effect/vitest"
+import { afterAll, expect, it } from "@effect/vitest"
 import { Workspace } from "@haft/core"
+import { temporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
@@ -173,6 +176,158 @@ it("catches what is not ended, not closed, not bounded and not the same twice", 
     rule: "cancellation",
     problem: expect.stringMatching(/^it went on for \d+ ms after it was cancelled$/)
   })
+})
+
+const started: Array<() => void> = []
+afterAll(() => started.forEach((end) => end()))
+
+const circle: Record<string, unknown> = {}
+circle["self"] = circle
+
+it.each<readonly [string, Partial<Parameters<typeof defineTool>[0]>, ReadonlyArray<unknown>]>([
+  [
+    "leaves a process, wherever it works",
+    {
+      execute: async () => {
+        const child = spawn("sleep", ["600"], { cwd: "/", stdio: "ignore" })
+        child.unref()
+        started.push(() => child.kill("SIGKILL"))
+        return { text: "" }
+      }
+    },
+    [["leftovers", expect.stringMatching(/^once the host is closed, it leaves process \d+: sleep 600$/)]]
+  ],
+  [
+    "leaves a timer",
+    {
+      execute: async () => {
+        const timer = setInterval(() => undefined, 60_000)
+        started.push(() => clearInterval(timer))
+        return { text: "" }
+      }
+    },
+    [["leftovers", expect.stringMatching(/it leaves a timer that keeps the process from ending/)]]
+  ],
+  [
+    "leaves an open file outside of the workspace",
+    { execute: async () => ({ text: `${openSync("/etc/hosts", "r")}` }) },
+    [["leftovers", expect.stringMatching(/^once the host is closed, it leaves an open descriptor of \/etc\/hosts/)]]
+  ],
+  [
+    "works on after it was cancelled",
+    {
+      risk: "safe_write",
+      touches: () => ({ writes: ["late.txt"] }),
+      execute: async (_input, { workspace }) => {
+        await sleep(600)
+        appendFileSync(join(workspace.root, "late.txt"), "x")
+        return { text: "" }
+      }
+    },
+    [["cancellation", "cancelled, it went on and changed late.txt"]]
+  ],
+  [
+    "runs a program of the machine, though it only reads",
+    {
+      touches: () => ({ reads: ["a.txt"] }),
+      execute: async (_input, { run }) => ({ text: (await run({ program: "/bin/cat", args: ["a.txt"] })).stdout.text })
+    },
+    [["touches", expect.stringMatching(/^it ran '\/bin\/cat a\.txt', and its touches name no command$/)]]
+  ],
+  [
+    "answers what it does not publish",
+    { output: z.object({ text: z.string().meta({ maxLength: 1 }) }), execute: async () => ({ text: "long" }) },
+    [["reply", expect.stringMatching(/^its reply does not fit the schema it publishes: /)]]
+  ],
+  [
+    "answers a circle",
+    { output: z.looseObject({}), render: () => "", execute: async () => circle },
+    [["errors", expect.stringMatching(/^its call fails with internal_error/)]]
+  ],
+  [
+    "throws what is no error",
+    {
+      execute: async () => {
+        // oxlint-disable-next-line no-throw-literal
+        throw null
+      }
+    },
+    [["errors", expect.stringMatching(/^its call fails with internal_error/)]]
+  ],
+  [
+    "never says what it touches",
+    { touches: () => new Promise(() => undefined) },
+    [["errors", "it can't be tested: a call of subject did not end within 2 seconds: give the tool a timeout"]]
+  ],
+  [
+    "throws when it is asked for a diff",
+    {
+      preview: async () => {
+        throw new Error("a bug")
+      }
+    },
+    [["errors", "it can't be tested: a bug"]]
+  ],
+  [
+    "changes its own input",
+    {
+      input: z.strictObject({ list: z.array(z.string()).default([]).describe("A list") }),
+      execute: async (input) => ({ text: `${(input["list"] as Array<string>).push("x")}` })
+    },
+    [["errors", expect.stringMatching(/^its call fails with internal_error/)]]
+  ],
+  [
+    "takes a call without what it requires",
+    {
+      input: z.strictObject({
+        mode: z.preprocess((value) => value ?? "x", z.string().nullable()).describe("What it takes for required")
+      })
+    },
+    [["parameters", "it takes a call without 'mode': use z.strictObject and exact types"]]
+  ]
+])("catches a tool that %s", async (_title, odd, expected) => {
+  const tool = defineTool({
+    ...shape("subject"),
+    execute: async () => ({ text: "" }),
+    ...(odd as object)
+  })
+  const plugin = definePlugin({ name: "odd", version: "1.0.0", tools: [tool] })
+  const args = { ...("input" in odd && "mode" in (odd.input as z.ZodObject).shape && { mode: "x" }) }
+  const report = await testPlugin(plugin, {
+    files,
+    calls: [{ tool: "subject", args }],
+    sandbox: "none",
+    callTimeoutMs: 2000
+  })
+  expect(report.ok).toBe(false)
+  const found = report.problems.map(({ rule, problem }) => [rule, problem])
+  for (const one of expected) expect(found).toContainEqual(one)
+  for (const { rule, problem } of report.problems) {
+    expect(showReport(report)).toContain(`✗ subject (haft), ${rule}: ${problem}`)
+  }
+})
+
+it.each([
+  ["a configuration that does not fit", {}, { config: 1 }, /^plugin odd: it takes no configuration/],
+  ["a version that is none", { version: "new" }, {}, /^plugin odd: its version is "new", and no semantic version/],
+  ["a start that fails", { start: () => Promise.reject(new Error("no server")) }, {}, /could not start: no server/]
+])("reports a plugin with %s as it reports everything else", async (_title, odd, test, message) => {
+  const plugin = definePlugin({ name: "odd", version: "1.0.0", tools: [good], ...odd })
+  const report = await testPlugin(plugin, test)
+  expect(report).toMatchObject({
+    ok: false,
+    problems: [{ tool: "", rule: "loading", problem: expect.stringMatching(message) }]
+  })
+  expect(showReport(report)).toMatch(/\n✗ loading: plugin odd: /)
+})
+
+it("tries an installed package with the calls that it brings", async () => {
+  using project = temporaryWorkspace({
+    "node_modules/p/package.json": JSON.stringify({ name: "p", type: "module", exports: "./lib/index.js" }),
+    "node_modules/p/conformance.json": JSON.stringify({ calls: [{ tool: "none", args: {} }], no_such_key: 1 }),
+    "node_modules/p/lib/index.js": `export default { "~haft/Plugin": 1, name: "p", version: "1.0.0", tools: [] }`
+  })
+  await expect(checkPlugin("p", project.root)).rejects.toThrow(/p\/conformance\.json does not say how to test a plugin/)
 })
 
 it("reports a package that can't be loaded as it reports everything else", async () => {

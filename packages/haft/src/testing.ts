@@ -1,14 +1,20 @@
-import { resolve } from "node:path"
+import { join } from "node:path"
 
 import { legalNames, strictSchema } from "@haft/adapters"
 import { isPluginError, type Plugin, type ToolDescription, use } from "@haft/core"
 import { readNamedFile } from "@haft/node"
-import { type ExampleCall, type Fixture, type PluginReport, testPlugin as testWith } from "@haft/testing"
+import {
+  type ExampleCall,
+  type Fixture,
+  type PluginReport,
+  testPlugin as testWith,
+  unusablePlugin
+} from "@haft/testing"
 import * as z from "zod"
 
 import { ConfigError, type SandboxName, type StandardServices } from "./config.ts"
 import { type DialectName, dialectNames, dialectOf } from "./dialects.ts"
-import { importPlugin } from "./load-plugins.ts"
+import { importPlugin, packageOf } from "./load-plugins.ts"
 import { refusalsOf, refusedBy } from "./refusals.ts"
 import { standardServices } from "./standard-host.ts"
 
@@ -24,26 +30,31 @@ export interface PluginTest {
   readonly sandbox?: SandboxName
   /** Only its tools in these dialects; in all by default. */
   readonly dialects?: ReadonlyArray<DialectName>
+  /** What a reply may have, where a contract allows more than the 4 million characters that are usual. */
+  readonly mostCharacters?: number
+  /** A call that takes longer has hung: a minute by default. */
+  readonly callTimeoutMs?: number
 }
 
 /** Puts every tool of a plugin to every test of the conformance kit, on a standard host in temporary directories. */
 export const testPlugin = <Config>(
   plugin: Plugin<StandardServices, Config>,
-  { config, files = {}, calls = [], sandbox = "auto", dialects = dialectNames }: PluginTest = {}
-): Promise<PluginReport> => {
-  const spoken = new Set(plugin.tools.map(({ dialect }) => (dialect === "any" ? "haft" : dialect)))
-  return testWith<StandardServices>({
-    plugin: use(plugin as Plugin<StandardServices, unknown>, config),
-    dialects: dialects.filter((name) => spoken.has(name)).map((name) => dialectOf(name)),
-    services: ({ root, state }) => standardServices({ root, state, approval: "all", sandbox }),
-    refusals,
-    files,
-    calls
+  { config, sandbox = "auto", dialects = dialectNames, ...test }: PluginTest = {}
+): Promise<PluginReport> =>
+  reported(plugin.name, () => {
+    const configured = use(plugin as Plugin<StandardServices, unknown>, config)
+    const spoken = new Set(plugin.tools.map(({ dialect }) => (dialect === "any" ? "haft" : dialect)))
+    return testWith<StandardServices>({
+      ...test,
+      plugin: configured,
+      dialects: dialects.filter((name) => spoken.has(name)).map((name) => dialectOf(name)),
+      services: ({ root, state }) => standardServices({ root, state, approval: "all", sandbox }),
+      refusals
+    })
   })
-}
 
 /**
- * The same for a package: a directory, a file, or a name as seen from `from`. A directory may hold `conformance.json`
+ * The same for a package: a directory, a file, or a name as seen from `from`. The package may hold `conformance.json`
  * with the configuration, the files and the calls to test with.
  */
 export const checkPlugin = async (
@@ -51,13 +62,19 @@ export const checkPlugin = async (
   from: string,
   options: Pick<PluginTest, "sandbox"> = {}
 ): Promise<PluginReport> => {
-  try {
+  return reported(name, async () => {
     const plugin = await importPlugin(name, from)
-    return await testPlugin(plugin, { ...(await conformanceOf(resolve(from, name))), ...options })
+    return testPlugin(plugin, { ...(await conformanceOf(packageOf(name, from))), ...options })
+  })
+}
+
+// A plugin that no host takes is a finding like any other.
+const reported = async (name: string, test: () => Promise<PluginReport>): Promise<PluginReport> => {
+  try {
+    return await test()
   } catch (cause) {
     if (!isPluginError(cause)) throw cause
-    const problems = [{ tool: "", dialect: "", rule: "loading", problem: cause.message } as const]
-    return { plugin: name, version: "", contract: 0, ok: false, tools: [], calls: 0, problems, notTried: [] }
+    return unusablePlugin(name, cause.message)
   }
 }
 
@@ -80,6 +97,7 @@ const conformance = z.strictObject({
         dialect: z.string().optional(),
         args: z.record(z.string(), z.unknown()),
         files: z.record(z.string(), z.string()).optional(),
+        lasts: z.boolean().optional(),
         after: z.array(z.strictObject({ tool: z.string(), args: z.record(z.string(), z.unknown()) })).optional()
       })
     )
@@ -87,7 +105,7 @@ const conformance = z.strictObject({
 })
 
 const conformanceOf = async (directory: string): Promise<PluginTest> => {
-  const file = `${directory}/conformance.json`
+  const file = join(directory, "conformance.json")
   const text = await readNamedFile(file).catch(() => undefined)
   if (text === undefined) return {}
   try {

@@ -4,6 +4,12 @@ export { testSandbox } from "./test-sandbox/test-sandbox.ts"
 export { type ScriptedApprover, scriptedApprover } from "./scripted-approver.ts"
 export { type Fixture, temporaryWorkspace, type TemporaryWorkspace } from "./temporary-workspace.ts"
 export { testWorkspace, type WorkspaceUnderTest } from "./test-workspace.ts"
-export { type PluginProblem, type PluginReport, type PluginRule, showReport } from "./test-plugin/report.ts"
+export {
+  type PluginProblem,
+  type PluginReport,
+  type PluginRule,
+  showReport,
+  unusablePlugin
+} from "./test-plugin/report.ts"
 export { type ExampleCall, type PluginUnderTest, testPlugin } from "./test-plugin/test-plugin.ts"
 export { sampleArguments } from "./test-plugin/sample-arguments.ts"

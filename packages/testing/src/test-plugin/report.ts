@@ -35,12 +35,25 @@ export interface PluginReport {
   readonly notTried: ReadonlyArray<{ readonly tool: string; readonly dialect: string; readonly why: string }>
 }
 
+/** The report on a plugin that no host takes. */
+export const unusablePlugin = (plugin: string, problem: string): PluginReport => ({
+  plugin,
+  version: "",
+  contract: 0,
+  ok: false,
+  tools: [],
+  calls: 0,
+  problems: [{ tool: "", dialect: "", rule: "loading", problem }],
+  notTried: []
+})
+
 /** The report for people. */
 export const showReport = ({ plugin, version, tools, calls, problems, notTried }: PluginReport): string => {
   const found = problems.map(({ tool, dialect, rule, problem }) =>
     tool === "" ? `✗ ${rule}: ${problem}` : `✗ ${tool} (${dialect}), ${rule}: ${problem}`
   )
   const open = notTried.map(({ tool, dialect, why }) => `! ${tool} (${dialect}) was not tried out: ${why}`)
-  const verdict = problems.length === 0 ? "conforms" : `has ${problems.length} problems`
+  const untried = notTried.length === 0 ? "" : `, as far as it was tried: ${notTried.length} of its tools were not`
+  const verdict = problems.length === 0 ? `conforms${untried}` : `has ${problems.length} problems`
   return [`${plugin} ${version} ${verdict}: ${tools.length} tools, ${calls} calls`, ...found, ...open].join("\n")
 }

@@ -3,8 +3,7 @@ import * as z from "zod"
 
 /** Arguments that fit a schema, for a tool nobody gave an example of. */
 export const sampleArguments = (schema: JsonSchema): Readonly<Record<string, unknown>> => {
-  const required = (schema["required"] ?? []) as ReadonlyArray<string>
-  return Object.fromEntries(required.map((key) => [key, sampleOf(propertiesOf(schema)[key] ?? {})]))
+  return Object.fromEntries(requiredOf(schema).map((key) => [key, sampleOf(propertiesOf(schema)[key] ?? {})]))
 }
 
 export const propertiesOf = (schema: JsonSchema): Readonly<Record<string, JsonSchema>> =>
@@ -13,16 +12,10 @@ export const propertiesOf = (schema: JsonSchema): Readonly<Record<string, JsonSc
 /** Arguments that do not fit, each with what is wrong about it. `args` is what does fit. */
 export const wrongArguments = (
   schema: JsonSchema,
+  own: JsonSchema,
   args: Readonly<Record<string, unknown>>
 ): ReadonlyArray<{ readonly args: unknown; readonly wrong: string }> => {
-  const required = (schema["required"] ?? []) as ReadonlyArray<string>
-  // Where null is taken, some contracts publish a parameter as required that may be left out all the same: see
-  // leftOut for what is then meant.
-  const needed = required.filter((key) => !takes(propertiesOf(schema)[key] ?? {}, null))
-  const missing = needed.map((key) => {
-    const { [key]: _left, ...rest } = args
-    return { args: rest, wrong: `without '${key}'` }
-  })
+  const missing = requiredOf(own).map((key) => ({ args: without(args, key), wrong: `without '${key}'` }))
   const odd = Object.entries(propertiesOf(schema)).flatMap(([key, property]) => {
     const value = oddValues.find((candidate) => !takes(property, candidate))
     return value === undefined
@@ -37,18 +30,28 @@ export const wrongArguments = (
   ]
 }
 
-/** Calls without a parameter that is required and takes null, each beside the call that sends null. */
+/**
+ * Calls without a parameter that only the published schema requires, as contracts for strict calling do, each beside
+ * the call that sends what is then meant: its default, or null.
+ */
 export const leftOut = (
   schema: JsonSchema,
+  own: JsonSchema,
   args: Readonly<Record<string, unknown>>
-): ReadonlyArray<{ readonly key: string; readonly without: unknown; readonly withNull: unknown }> => {
-  const required = (schema["required"] ?? []) as ReadonlyArray<string>
-  return required
-    .filter((key) => takes(propertiesOf(schema)[key] ?? {}, null))
-    .map((key) => {
-      const { [key]: _left, ...without } = args
-      return { key, without, withNull: { ...args, [key]: null } }
+): ReadonlyArray<{ readonly key: string; readonly without: unknown; readonly meant: unknown }> =>
+  requiredOf(schema)
+    .filter((key) => !requiredOf(own).includes(key))
+    .flatMap((key) => {
+      const property = propertiesOf(schema)[key] ?? {}
+      if (!("default" in property) && !takes(property, null)) return []
+      return [{ key, without: without(args, key), meant: { ...args, [key]: property["default"] ?? null } }]
     })
+
+const requiredOf = (schema: JsonSchema): ReadonlyArray<string> => (schema["required"] ?? []) as ReadonlyArray<string>
+
+const without = (args: Readonly<Record<string, unknown>>, key: string): unknown => {
+  const { [key]: _left, ...rest } = args
+  return rest
 }
 
 const takes = (schema: JsonSchema, value: unknown): boolean => z.fromJSONSchema(schema).safeParse(value).success

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto"
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 
 import { Processes, Workspace } from "@haft/core"
 import * as Context from "effect/Context"
@@ -68,43 +67,3 @@ export const changedBetween = (
   after: ReadonlyMap<string, string>
 ): ReadonlyArray<string> =>
   [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path)).toSorted()
-
-/** Processes and open files that have to do with a directory. Empty where there is no /proc to look at. */
-export const attached = (directory: string): ReadonlyArray<string> => [
-  ...new Set([...openFiles(directory), ...processesIn(directory)])
-]
-
-/** What is attached to a directory and was not before. What was told to end may take a moment to be gone. */
-export const leftovers = async (
-  directory: string,
-  before: ReadonlyArray<string> = []
-): Promise<ReadonlyArray<string>> => {
-  for (let tries = 0; ; tries++) {
-    const found = attached(directory).filter((one) => !before.includes(one))
-    if (found.length === 0 || tries === 20) return found
-    await sleep(50)
-  }
-}
-
-const openFiles = (directory: string): ReadonlyArray<string> =>
-  entriesOf("/proc/self/fd")
-    .map((fd) => linkOf(`/proc/self/fd/${fd}`))
-    .filter((target) => target.startsWith(directory))
-    .map((target) => `an open descriptor of ${target.slice(directory.length + 1)}`)
-
-const processesIn = (directory: string): ReadonlyArray<string> =>
-  entriesOf("/proc")
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => linkOf(`/proc/${pid}/cwd`).startsWith(directory))
-    .map((pid) => `process ${pid}: ${contentOf(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim().slice(0, 100)}`)
-
-const quietly = <A>(look: () => A, otherwise: A): A => {
-  try {
-    return look()
-  } catch {
-    return otherwise
-  }
-}
-const entriesOf = (directory: string): ReadonlyArray<string> => quietly(() => readdirSync(directory), [])
-const linkOf = (path: string): string => quietly(() => readlinkSync(path), "")
-const contentOf = (path: string): string => quietly(() => readFileSync(path, "utf8"), "")
