@@ -181,9 +181,9 @@ class Loan {
   readonly signal = this.#controller.signal
 
   watch<A>(work: Promise<A>): Promise<A> {
-    const done = work.then(
-      () => this.#open.delete(done),
-      () => this.#open.delete(done)
+    const done: Promise<boolean> = work.then(
+      (): boolean => this.#open.delete(done),
+      (): boolean => this.#open.delete(done)
     )
     this.#open.add(done)
     return work
