@@ -13,4 +13,8 @@ if (process.argv[2] === "--version") {
   process.getBuiltinModule("node:module").enableCompileCache()
   const { main } = await import("./main.ts")
   process.exitCode = await main(process.argv.slice(2), manifest.version)
+  // What a plugin left running must not keep the command from ending, once all is said.
+  setInterval(() => {
+    if (process.stdout.writableLength === 0) process.exit()
+  }, 250).unref()
 }

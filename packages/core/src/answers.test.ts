@@ -110,11 +110,11 @@ it.effect("a tool can't change its input after it said what it touches", () =>
 it.effect("a plugin can't put itself in the place of the host's approver, or of another plugin's service", () =>
   Effect.gen(function* () {
     class Client extends Context.Service<Client, string>()("test/Client") {}
-    const lends = (name: string, layer: () => Layer.Layer<never>) =>
+    const lends = <A>(name: string, layer: () => Layer.Layer<A>) =>
       definePlugin({ name, version: "1.0.0", tools: [], layer })
-    const approves = lends("approves", () => Layer.succeed(Approver, {} as never) as Layer.Layer<never>)
-    const client = () => Layer.succeed(Client, "") as Layer.Layer<never>
-    const other = () => Layer.succeed(Client, "other") as Layer.Layer<never>
+    const approves = lends("approves", () => Layer.succeed(Approver, {} as never))
+    const client = () => Layer.succeed(Client, "")
+    const other = () => Layer.succeed(Client, "other")
     const problem = (...plugins: ReadonlyArray<Plugin<never, undefined>>) =>
       Effect.flip(Effect.provide(Host, hostOf(...plugins))).pipe(Effect.map(({ message }) => message))
     expect(yield* problem(approves)).toContain("plugin approves: it provides @haft/core/Approver, which the host")

@@ -163,7 +163,7 @@ describe("a plugin made of async functions", () => {
     const controller = new AbortController()
     const call = host.call("waits", {}, { signal: controller.signal })
     setTimeout(() => controller.abort(), 5)
-    await expect(call).rejects.toThrow()
+    await expect(call).rejects.toThrow("aborted")
     expect(ended).toEqual(["forgets", "waits"])
   })
 })

@@ -177,21 +177,17 @@ const runWhereAllowed = (services: Context.Context<never>, program: Program): Ef
 /** What a call began through the host's services. It ends with the call, whether the tool waits for it or not. */
 class Loan {
   readonly #controller = new AbortController()
-  readonly #open = new Set<Promise<unknown>>()
+  readonly #open: Array<Promise<unknown>> = []
   readonly signal = this.#controller.signal
 
   watch<A>(work: Promise<A>): Promise<A> {
-    const done: Promise<boolean> = work.then(
-      (): boolean => this.#open.delete(done),
-      (): boolean => this.#open.delete(done)
-    )
-    this.#open.add(done)
+    this.#open.push(work)
     return work
   }
 
   readonly end: Effect.Effect<void> = Effect.suspend(() => {
     this.#controller.abort()
-    return this.#open.size === 0 ? Effect.void : Effect.promise(() => Promise.all(this.#open))
+    return this.#open.length === 0 ? Effect.void : Effect.promise(() => Promise.allSettled(this.#open))
   })
 }
 

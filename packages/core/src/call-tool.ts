@@ -239,17 +239,16 @@ const encoded = (
   progress: Travel,
   outcome: Executed | ToolError
 ): Effect.Effect<Reply> => {
-  let problem: unknown
+  const { prepared: _itsWords, ...rest } = progress
+  const failed = (cause: unknown): Effect.Effect<Reply> =>
+    Effect.map(defectIn(finished.call, cause), (defect) => encode(dialect, finished, rest, defect))
   try {
     const reply = encode(dialect, finished, progress, outcome)
-    problem = whyNoData(reply.wire) ?? whyNoData(reply.text)
-    if (problem === undefined) return Effect.succeed(reply)
-    problem = `what it answers is no plain data: ${String(problem)}`
+    const problem = whyNoData(reply.wire) ?? whyNoData(reply.text)
+    return problem === undefined ? Effect.succeed(reply) : failed(`what it answers is no plain data: ${problem}`)
   } catch (cause) {
-    problem = cause
+    return failed(cause)
   }
-  const { prepared: _itsWords, ...rest } = progress
-  return Effect.map(defectIn(finished.call, problem), (defect) => encode(dialect, finished, rest, defect))
 }
 
 const encode = (dialect: Dialect, finished: Finished, progress: Travel, outcome: Executed | ToolError): Reply => {

@@ -1,6 +1,5 @@
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -205,8 +204,8 @@ const startPlugin = Effect.fnUntraced(function* <R>(plugin: ConfiguredPlugin<R>,
 })
 
 /** A plugin that takes longer has hung. */
-const startTimeout: Duration.Input = "30 seconds"
-const stopTimeout: Duration.Input = "10 seconds"
+const startTimeout = "30 seconds"
+const stopTimeout = "10 seconds"
 
 // What Effect itself keeps in a context is nobody's service.
 const isAnother = (lent: Context.Context<unknown>, made: Context.Context<unknown>, key: string): boolean =>

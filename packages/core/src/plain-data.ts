@@ -65,7 +65,8 @@ export const whyNoData = (value: unknown): string | undefined => {
       characters += value.length
       return characters > mostCharacters ? `it has more than ${mostCharacters} characters` : undefined
     }
-    if (value === null || value === undefined || typeof value === "boolean" || typeof value === "number") return
+    if (value === null || value === undefined || typeof value === "boolean" || typeof value === "number")
+      return undefined
     if (typeof value !== "object") return `it has a ${typeof value} in it`
     if (level >= mostAnswerLevels) return `it has values more than ${mostAnswerLevels} levels deep`
     const inner: ReadonlyArray<unknown> = Array.isArray(value) ? value : Object.values(value)
@@ -76,7 +77,7 @@ export const whyNoData = (value: unknown): string | undefined => {
       const problem = look(one, level + 1)
       if (problem !== undefined) return problem
     }
-    return
+    return undefined
   }
   return look(value, 0)
 }

@@ -81,6 +81,10 @@ export const importPlugin = async (name: string, from: string): Promise<Plugin<S
   if (!isPlugin(module.default)) {
     throw new PluginError(name, "its default export is not made by definePlugin. Is it a plugin of haft?")
   }
+  const { name: own } = module.default as { readonly name: unknown }
+  if (typeof own !== "string" || own === "") {
+    throw new PluginError(name, "it does not say its name. Give definePlugin a `name`, that of its package.")
+  }
   return module.default
 }
 

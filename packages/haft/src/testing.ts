@@ -1,4 +1,4 @@
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 
 import { legalNames, strictSchema } from "@haft/adapters"
 import { isPluginError, type Plugin, type ToolDescription, use } from "@haft/core"
@@ -63,10 +63,20 @@ export const checkPlugin = async (
   options: Pick<PluginTest, "sandbox"> = {}
 ): Promise<PluginReport> => {
   return reported(name, async () => {
-    const plugin = await importPlugin(name, from)
-    return testPlugin(plugin, { ...(await conformanceOf(packageOf(name, from))), ...options })
+    const subject = (await isThere(resolve(from, name))) ? resolve(from, name) : name
+    const plugin = await importPlugin(subject, from)
+    return testPlugin(plugin, { ...(await conformanceOf(packageOf(subject, from))), ...options })
   })
 }
+
+// A directory with a package in it, or a file: here a path may be written without `./`, because a person types it.
+const isThere = (path: string): Promise<boolean> =>
+  readNamedFile(join(path, "package.json"))
+    .catch(() => readNamedFile(path))
+    .then(
+      () => true,
+      () => false
+    )
 
 // A plugin that no host takes is a finding like any other.
 const reported = async (name: string, test: () => Promise<PluginReport>): Promise<PluginReport> => {

@@ -32,12 +32,22 @@ export const checkContract = async (directory: string): Promise<ContractCheck> =
   if (lock === undefined) {
     throw new PluginError(manifest.name, `it has no ${lockName}. Write one with: haft contract lock ${directory}`)
   }
-  const changes = compareContracts(JSON.parse(lock) as Contract, await currentContract(directory))
+  const changes = compareContracts(lockedIn(lock, manifest.name), await currentContract(directory))
   const weight = weightOf(changes)
   const needed = neededBump(weight, changes.length > 0, manifest.version)
   const waiting = await waitingBump(manifest.name, directory)
   const ok = bumps.indexOf(waiting) >= bumps.indexOf(needed)
   return { package: manifest.name, version: manifest.version, weight, changes, needed, waiting, ok }
+}
+
+const lockedIn = (text: string, name: string): Contract => {
+  try {
+    const lock = JSON.parse(text) as Partial<Contract>
+    if (typeof lock.tools === "object" && typeof lock.contract === "number") return lock as Contract
+  } catch {
+    // Said below: it is no lock either way.
+  }
+  throw new PluginError(name, `its ${lockName} is not one. Take it back from the last release.`)
 }
 
 /** Writes down what the package in `directory` promises, as it is released. */
@@ -65,10 +75,12 @@ const currentContract = async (directory: string): Promise<Contract> =>
 const manifestOf = async (directory: string): Promise<{ readonly name: string; readonly version: string }> => {
   const file = join(directory, "package.json")
   try {
-    return JSON.parse(await readNamedFile(file)) as { name: string; version: string }
+    const { name, version } = JSON.parse(await readNamedFile(file)) as { name?: string; version?: string }
+    if (name !== undefined && version !== undefined) return { name, version }
   } catch (cause) {
     throw new PluginError(directory, "there is no package here. Name a directory with a package.json.", { cause })
   }
+  throw new PluginError(directory, "its package.json has no name or no version. Give it both.")
 }
 
 /** What a change needs at a version: below 1.0 npm's `^` takes a minor for a major and a patch for a minor. */
@@ -82,8 +94,8 @@ export const neededBump = (weight: Weight, isChanged: boolean, version: string):
 const waitingBump = async (name: string, directory: string): Promise<Bump> => {
   const texts = await changesetsAbove(resolve(directory))
   const named = texts.flatMap((text) => {
-    const [, head = ""] = text.split(/^---$/m)
-    return head.split("\n").flatMap((line) => {
+    const [, head = ""] = text.split(/^---\s*$/m)
+    return head.split(/\r?\n/).flatMap((line) => {
       const [, subject, bump] = /^\s*["']?([^"':]+)["']?\s*:\s*(patch|minor|major)\s*$/.exec(line) ?? []
       return subject === name ? [bump as Bump] : []
     })

@@ -12,7 +12,9 @@ export interface SchemaDifference {
 }
 
 export const compareSchemas = (before: JsonSchema, after: JsonSchema, path = ""): ReadonlyArray<SchemaDifference> => {
-  if (isUnion(before) || isUnion(after)) return compareSets(alternativesOf(before), alternativesOf(after), path)
+  if (isUnion(before) || isUnion(after)) {
+    return [...compareSets(alternativesOf(before), alternativesOf(after), path), ...compareRest(before, after, path)]
+  }
   return [
     ...compareTypes(before, after, path),
     ...compareChoices(before, after, path),
@@ -78,19 +80,26 @@ const compareSets = (
 
 const isUnion = (schema: JsonSchema): boolean => "anyOf" in schema || "oneOf" in schema
 
+// What stands beside the alternatives, such as a default, is compared by itself.
 const alternativesOf = (schema: JsonSchema): ReadonlyArray<string> => {
-  const alternatives = (schema["anyOf"] ?? schema["oneOf"] ?? [schema]) as ReadonlyArray<unknown>
+  const { default: _beside, ...alone } = schema
+  const alternatives = (schema["anyOf"] ?? schema["oneOf"] ?? [alone]) as ReadonlyArray<unknown>
   return alternatives.map((one) => JSON.stringify(withoutWords(one)))
 }
 
-const withoutWords = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutWords)
+// Words are keywords of a schema; a property may have the same name.
+const withoutWords = (value: unknown, isSchema = true): unknown => {
+  if (Array.isArray(value)) return value.map((inner) => withoutWords(inner))
   if (typeof value !== "object" || value === null) return value
-  const kept = Object.entries(value).filter(([key]) => key !== "description" && key !== "title")
+  const kept = Object.entries(value).filter(([key]) => !isSchema || !words.includes(key))
   return Object.fromEntries(
-    kept.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([key, inner]) => [key, withoutWords(inner)])
+    kept
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([key, inner]) => [key, withoutWords(inner, !isSchema || key !== "properties")])
   )
 }
+
+const words = ["description", "title"]
 
 const lower = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"]
 const upper = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"]
@@ -127,15 +136,18 @@ const compareBound = (
 const compareProperties = (before: JsonSchema, after: JsonSchema, path: string): ReadonlyArray<SchemaDifference> => {
   const [was, is] = [propertiesOf(before), propertiesOf(after)]
   const [wasRequired, isRequired] = [requiredOf(before), requiredOf(after)]
-  const removed = Object.keys(was).filter((key) => !(key in is))
+  const removed = Object.keys(was).filter((key) => !Object.hasOwn(is, key))
   return [
     ...removed.map((key) => at(join(path, key), "removed", "is gone")),
     ...Object.entries(is).flatMap(([key, schema]) => {
       const inner = join(path, key)
-      const earlier = was[key]
+      const earlier = Object.hasOwn(was, key) ? was[key] : undefined
       if (earlier === undefined) return [at(inner, isRequired.includes(key) ? "new_required" : "new", "is new")]
       const presence = comparePresence(wasRequired.includes(key), isRequired.includes(key), inner)
-      return presence.concat(compareSchemas(earlier, schema, inner))
+      // Nobody left out what was required, so its default is news to nobody.
+      const isFree = wasRequired.includes(key) && "default" in schema
+      const before = isFree ? { ...earlier, default: schema["default"] } : earlier
+      return presence.concat(compareSchemas(before, schema, inner))
     })
   ]
 }
@@ -183,7 +195,7 @@ const compareRest = (before: JsonSchema, after: JsonSchema, path: string): Reado
   [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter((key) => !known.has(key) && JSON.stringify(before[key]) !== JSON.stringify(after[key]))
     .map((key) => {
-      if (key === "description" || key === "title") return at(path, "wording", `its ${key} changed`)
+      if (words.includes(key)) return at(path, "wording", `its ${key} changed`)
       if (key !== "default") return at(path, "changed", `${key} changed`)
       const show = (schema: JsonSchema): string => (key in schema ? JSON.stringify(schema[key]) : "none")
       return at(path, "changed", `the default was ${show(before)}, is ${show(after)}`)

@@ -43,6 +43,11 @@ const contract = ({ input, output, reads = false, ...rest }: Promised) =>
 const input = (shape: z.ZodRawShape): Promised => ({ input: z.strictObject(shape) })
 const output = (shape: z.ZodRawShape): Promised => ({ output: z.object(shape) })
 const { string, number } = z
+const oneOf = (value?: number) => {
+  const union = z.union([string(), number()])
+  return value === undefined ? union : union.default(value)
+}
+const titled = (key: string) => z.union([string(), z.strictObject({ [key]: string() })])
 
 const table: ReadonlyArray<readonly [string, Promised, Promised, "breaking" | "additive" | "nothing"]> = [
   ["nothing at all", input({ a: string() }), input({ a: string() }), "nothing"],
@@ -80,6 +85,14 @@ const table: ReadonlyArray<readonly [string, Promised, Promised, "breaking" | "a
     input({ a: z.strictObject({ b: string(), c: string().optional() }) }),
     "additive"
   ],
+  ["a default for what was required", input({ a: number() }), input({ a: number().default(2) }), "additive"],
+  ["a default for what was optional", input({ a: number().optional() }), input({ a: number().default(2) }), "breaking"],
+  ["another default of a union", input({ a: oneOf(1) }), input({ a: oneOf(2) }), "breaking"],
+  ["a default for a union", input({ a: oneOf() }), input({ a: oneOf(1) }), "additive"],
+  ["a description of a union", input({ a: oneOf() }), input({ a: oneOf().describe("x") }), "nothing"],
+  ["a property 'title' inside a union", input({ a: titled("title") }), input({ a: titled("name") }), "breaking"],
+  ["a parameter 'toString' that is gone", input({ toString: string().optional() }), input({}), "breaking"],
+  ["a new parameter 'constructor'", input({}), input({ constructor: string() }), "breaking"],
   ["a new result field", output({}), output({ a: string() }), "additive"],
   ["a new optional result field", output({}), output({ a: string().optional() }), "additive"],
   ["a result field that is gone", output({ a: string() }), output({}), "breaking"],
@@ -154,7 +167,11 @@ describe("a package with a lock", () => {
     expect(showContractCheck(check)).toBe(
       "✗ p 1.0.0: breaking\n  breaking: any/t: parameter 'a': is new\n  It needs a changeset with major; minor is waiting."
     )
-    later.put(".changeset/another.md", changeset("major"))
+    later.put(".changeset/another.md", changeset("major").replaceAll("\n", "\r\n"))
     expect(await checkContract(`${later.root}/packages/p`)).toMatchObject({ ok: true, waiting: "major" })
+    later.put("packages/p/contract.lock.json", "<<<<<<< ours")
+    await expect(checkContract(`${later.root}/packages/p`)).rejects.toThrow(
+      "plugin p: its contract.lock.json is not one"
+    )
   })
 })
