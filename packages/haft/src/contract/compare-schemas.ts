@@ -146,8 +146,8 @@ const compareProperties = (before: JsonSchema, after: JsonSchema, path: string):
       const presence = comparePresence(wasRequired.includes(key), isRequired.includes(key), inner)
       // Nobody left out what was required, so its default is news to nobody.
       const isFree = wasRequired.includes(key) && "default" in schema
-      const before = isFree ? { ...earlier, default: schema["default"] } : earlier
-      return presence.concat(compareSchemas(before, schema, inner))
+      const had = isFree ? { ...earlier, default: schema["default"] } : earlier
+      return presence.concat(compareSchemas(had, schema, inner))
     })
   ]
 }
