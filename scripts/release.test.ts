@@ -18,8 +18,20 @@ test.for([
   }
 })
 
-// What `changeset version` makes of a bump, in a copy where every package has the same version.
+// One that names a package that is not published, such as an app, stops every release.
+test("the changesets that wait can be released as they are", () => {
+  const waiting = globSync(".changeset/*.md", { cwd: root }).filter((file) => !file.endsWith("README.md"))
+  const texts = waiting.map((file) => readFileSync(join(root, file), "utf8"))
+  expect(released("0.1.0", texts)).toHaveLength(manifests.filter((file) => file.startsWith("packages/")).length)
+})
+
 function release(from: string, bumps: Record<string, string>): ReadonlyArray<readonly [string, string]> {
+  const lines = Object.entries(bumps).map(([name, bump]) => `"${name}": ${bump}\n`)
+  return released(from, [`---\n${lines.join("")}---\n\nA change.\n`])
+}
+
+// What `changeset version` makes of changesets, in a copy where every package has the same version.
+function released(from: string, changesets: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> {
   const directory = mkdtempSync(join(tmpdir(), "haft-release-"))
   try {
     mkdirSync(join(directory, ".changeset"))
@@ -30,8 +42,7 @@ function release(from: string, bumps: Record<string, string>): ReadonlyArray<rea
       mkdirSync(join(directory, dirname(file)), { recursive: true })
       writeFileSync(join(directory, file), JSON.stringify({ ...manifest(join(root, file)), version: from }))
     }
-    const lines = Object.entries(bumps).map(([name, bump]) => `"${name}": ${bump}\n`)
-    writeFileSync(join(directory, ".changeset/change.md"), `---\n${lines.join("")}---\n\nA change.\n`)
+    for (const [at, text] of changesets.entries()) writeFileSync(join(directory, `.changeset/change-${at}.md`), text)
 
     spawnSync("git", ["init", "--quiet"], { cwd: directory })
     const changeset = join(root, "node_modules/@changesets/cli/bin.js")

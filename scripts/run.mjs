@@ -165,13 +165,13 @@ function fetched(name, version, file) {
   // Into a place of its own and then renamed: two first runs at once do not meet half a download.
   const incoming = `${home}.${process.pid}`
   mkdirSync(incoming, { recursive: true })
+  process.on("exit", () => rmSync(incoming, { recursive: true, force: true }))
   const flags = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"]
   run("npm", ["install", "--prefix", incoming, ...flags, `${name}@${version}`], quietly)
   try {
     renameSync(incoming, home)
   } catch (error) {
     if (!existsSync(path)) throw error
-    rmSync(incoming, { recursive: true, force: true })
   }
   return path
 }

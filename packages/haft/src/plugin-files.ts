@@ -26,6 +26,7 @@ const common = {
   ".changeset/first-release.md": "first-release.md",
   ".github/workflows/ci.yml": "ci.yml",
   "conformance.json": "conformance.json",
+  "contract.lock.json": "contract.lock.json",
   "test/conformance.test.ts": "plugin.test.ts"
 }
 const styled = { "src/index.ts": "index.ts", "src/count-words.ts": "count-words.ts" }
