@@ -12,6 +12,12 @@ if (process.argv[2] === "--version") {
 } else {
   process.getBuiltinModule("node:module").enableCompileCache()
   const { main } = await import("./main.ts")
+  // A promise that a plugin forgot must not end the calls of others.
+  process.on("unhandledRejection", (cause) => {
+    process.stderr.write(
+      `haft: a failure that nobody waited for: ${cause instanceof Error ? cause.stack : String(cause)}\n`
+    )
+  })
   process.exitCode = await main(process.argv.slice(2), manifest.version)
   // What a plugin left running must not keep the command from ending, once all is said.
   setInterval(() => {

@@ -1,4 +1,4 @@
-import { reasonOf, Sandbox } from "@haft/core"
+import { isPluginError, type PluginError, reasonOf, Sandbox } from "@haft/core"
 import { nodeProcesses, nodeWorkspace } from "@haft/node"
 import { installedRipgrep } from "@haft/search-tools"
 import * as Effect from "effect/Effect"
@@ -34,14 +34,36 @@ const node = async (): Promise<Finding> => {
   }
 }
 
-const workspace = async (config: HaftConfig): Promise<Finding> => {
+const workspace = async (config: HaftConfig): Promise<ReadonlyArray<Finding>> => {
   const root = config.root ?? process.cwd()
   try {
     await using host = await openHost(config)
-    return { subject: "Workspace", state: "ok", found: `${root}, ${host.tools.length} tools in ${host.dialect.name}` }
+    const found = `${root}, ${host.tools.length} tools in ${host.dialect.name}`
+    const unwell = (await host.health()).filter(({ isWell }) => !isWell)
+    return [
+      { subject: "Workspace", state: "ok", found },
+      ...host.skipped.map(unusable),
+      ...unwell.map(({ plugin, problem = "" }): Finding => {
+        const mend = "Its tools may fail until that is mended."
+        return { subject: `Plugin ${plugin}`, state: "limited", found: `it is not well: ${problem}`, mend }
+      })
+    ]
   } catch (cause) {
-    return { subject: "Workspace", state: "missing", found: reasonOf(cause), mend: "Choose another with --workspace." }
+    if (isPluginError(cause)) return [unusable(cause)]
+    return [workspaceProblem(cause)]
   }
+}
+
+// What to do is part of the message.
+const unusable = ({ plugin, message }: PluginError): Finding => ({
+  subject: `Plugin ${plugin}`,
+  state: "missing",
+  found: message
+})
+
+const workspaceProblem = (cause: unknown): Finding => {
+  const mend = "Choose another with --workspace."
+  return { subject: "Workspace", state: "missing", found: reasonOf(cause), mend }
 }
 
 const state = async (config: HaftConfig): Promise<Finding> => {

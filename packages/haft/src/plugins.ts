@@ -4,7 +4,7 @@ import { type Change, type Risk, type Tool, type ToolError, Workspace } from "@h
 import { nodeWorkspace, readNamedFile } from "@haft/node"
 import * as Effect from "effect/Effect"
 
-import type { HaftConfig } from "./config.ts"
+import { ConfigError, type HaftConfig } from "./config.ts"
 import { importPlugin, loadPlugins } from "./load-plugins.ts"
 import { standardPlugins } from "./packages.ts"
 import { type NewPlugin, pluginFiles } from "./plugin-files.ts"
@@ -50,6 +50,9 @@ export const newPlugin = async (plugin: NewPlugin, directory: string): Promise<R
     base: "absent",
     createDirectories: true
   }))
+  if (await isTaken(directory, folder)) {
+    throw new ConfigError(`there is something called ${folder} in ${resolve(directory)} already. Choose another name.`)
+  }
   await commitIn(directory, changes)
   return files.map(([path]) => `${folder}/${path}`)
 }
@@ -75,6 +78,14 @@ const pluginTable = (tools: ReadonlyArray<Tool<unknown>>): string => {
   })
   const lines = [["tool", "what", "parameters", "risk"], ["---", "---", "---", "---"], ...rows]
   return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`).join("\n")
+}
+
+const isTaken = (directory: string, name: string): Promise<boolean> => {
+  const look = Workspace.use((workspace) => workspace.info(name, { follow: false })).pipe(
+    Effect.as(true),
+    Effect.catch(({ code }) => Effect.succeed(code !== "file_not_found"))
+  )
+  return Effect.runPromise(Effect.provide(look, nodeWorkspace({ root: resolve(directory) })))
 }
 
 const commitIn = (directory: string, changes: ReadonlyArray<Change>): Promise<unknown> => {

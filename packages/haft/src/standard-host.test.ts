@@ -7,7 +7,7 @@ import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { dialectNames, examine, type HaftConfig, standardHost, use } from "./index.ts"
+import { dialectNames, examine, type HaftConfig, newPlugin, standardHost, use } from "./index.ts"
 import { definePlugin, defineTool, openHost } from "./promise.ts"
 
 let workspace: TemporaryWorkspace
@@ -142,4 +142,32 @@ it("runs a plugin that was published for the first plugin contract", async () =>
   const plugin = join(import.meta.dirname, "../test/fixtures/contract-1.mjs")
   await using host = await openHost(config({ packages: [], plugins: [plugin] }))
   expect(await host.call("echo", { text: "still here" })).toMatchObject({ ok: true, text: "still here" })
+})
+
+it("examines the plugins too: those that can't be used, and those that are not well", async () => {
+  const ill = definePlugin({
+    name: "ill",
+    version: "1.0.0",
+    tools: [],
+    health: async () => {
+      throw new Error("no server")
+    }
+  })
+  const broken = { ...definePlugin({ name: "broken", version: "1.0.0", tools: [] }), "~haft/Plugin": 7 }
+  const about = async (more: HaftConfig) =>
+    (await examine(config(more))).filter(({ subject }) => /^(Plugin|Workspace)/.test(subject))
+  expect(await about({ plugins: [ill, broken], onPluginError: "skip" })).toMatchObject([
+    { subject: "Workspace", state: "ok" },
+    { subject: "Plugin broken", state: "missing", found: expect.stringContaining("made for plugin contract 7") },
+    { subject: "Plugin ill", state: "limited", found: "it is not well: no server" }
+  ])
+  expect(await about({ plugins: [broken] })).toMatchObject([{ subject: "Plugin broken", state: "missing" }])
+})
+
+it("writes a new plugin only where nothing is", async () => {
+  workspace.put("words/notes.txt", "mine")
+  const plugin = { name: "words", haft: "1.0.0" }
+  await expect(newPlugin(plugin, workspace.root)).rejects.toThrow("there is something called words in")
+  expect(workspace.exists("words/package.json")).toBe(false)
+  expect(await newPlugin({ ...plugin, name: "others" }, workspace.root)).toContain("others/contract.lock.json")
 })
