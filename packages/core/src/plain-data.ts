@@ -57,34 +57,50 @@ export const plainData = (value: unknown): PlainData => {
 class NoData extends Error {}
 
 /** What keeps an answer from being data: no transport could send it, and no record could keep it. */
-export const whyNoData = (value: unknown): string | undefined => {
-  let values = 0
-  let characters = 0
-  const look = (value: unknown, level: number): string | undefined => {
+export const whyNoData = (value: unknown): string | undefined => new Answer().problemOf(value, 0)
+
+// A class, and loops without lists of their own: every answer of every call passes here.
+class Answer {
+  #values = 0
+  #characters = 0
+
+  problemOf(value: unknown, level: number): string | undefined {
     if (typeof value === "string") {
-      characters += value.length
-      return characters > mostCharacters ? `it has more than ${mostCharacters} characters` : undefined
+      this.#characters += value.length
+      return this.#characters > mostCharacters ? `it has more than ${mostCharacters} characters` : undefined
     }
     if (value === null || value === undefined || typeof value === "boolean" || typeof value === "number")
       return undefined
     if (typeof value !== "object") return `it has a ${typeof value} in it`
     if (level >= mostAnswerLevels) return `it has values more than ${mostAnswerLevels} levels deep`
-    const inner: ReadonlyArray<unknown> = Array.isArray(value) ? value : Object.values(value)
-    values += inner.length
-    if (values > mostAnswerValues) return `it has more than ${mostAnswerValues} values`
-    if (!Array.isArray(value) && isOfClass(value)) return "it has an object of a class in it"
-    for (const one of inner) {
-      const problem = look(one, level + 1)
+    return Array.isArray(value) ? this.#problemOfList(value, level) : this.#problemOfObject(value, level)
+  }
+
+  #problemOfList(values: ReadonlyArray<unknown>, level: number): string | undefined {
+    this.#values += values.length
+    if (this.#values > mostAnswerValues) return `it has more than ${mostAnswerValues} values`
+    for (const value of values) {
+      const problem = this.problemOf(value, level + 1)
       if (problem !== undefined) return problem
     }
     return undefined
   }
-  return look(value, 0)
+
+  #problemOfObject(fields: object, level: number): string | undefined {
+    if (isOfClass(fields)) return "it has an object of a class in it"
+    for (const key in fields) {
+      if (++this.#values > mostAnswerValues) return `it has more than ${mostAnswerValues} values`
+      const problem = this.problemOf((fields as Readonly<Record<string, unknown>>)[key], level + 1)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
 }
 
 const isOfClass = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype !== null && Object.getPrototypeOf(prototype) !== null
+  if (prototype === Object.prototype || prototype === null) return false
+  return Object.getPrototypeOf(prototype) !== null
 }
 
 /** Makes data unchangeable: what a tool said it would touch must still be what it then works on. */

@@ -151,7 +151,7 @@ it("catches parameters that are not looked at, and schemas that a model can't us
   ])
 })
 
-it("catches what is not ended, not closed, not bounded and not the same twice", async () => {
+it("catches what is not closed, not bounded and not the same twice", async () => {
   const left = defineTool({
     ...shape("left"),
     risk: "safe_write",
@@ -171,9 +171,12 @@ it("catches what is not ended, not closed, not bounded and not the same twice", 
       { rule: "idempotence", problem: "it says it is idempotent, and a second call changes log.txt" }
     ])
   )
+})
+
+it("catches a tool that can't be interrupted", { timeout: 120_000 }, async () => {
   const stubborn = defineEffectTool({
     ...shape("stubborn"),
-    execute: () => Effect.uninterruptible(Effect.as(Effect.sleep("1500 millis"), { text: "" }))
+    execute: () => Effect.uninterruptible(Effect.as(Effect.sleep("1300 millis"), { text: "" }))
   })
   expect(await problemsOf(stubborn, {})).toContainEqual({
     rule: "cancellation",
@@ -287,7 +290,7 @@ it.each<readonly [string, Partial<Parameters<typeof defineTool>[0]>, ReadonlyArr
     },
     [["parameters", "it takes a call without 'mode': use z.strictObject and exact types"]]
   ]
-])("catches a tool that %s", async (_title, odd, expected) => {
+])("catches a tool that %s", { timeout: 120_000 }, async (_title, odd, expected) => {
   const tool = defineTool({
     ...shape("subject"),
     execute: async () => ({ text: "" }),
