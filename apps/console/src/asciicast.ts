@@ -1,7 +1,7 @@
 /** What a terminal does: it has a size, and prints. */
 export type TerminalEvent =
   | { readonly type: "size"; readonly cols: number; readonly rows: number }
-  | { readonly type: "output"; readonly data: string | Uint8Array }
+  | { readonly type: "output"; readonly data: string | Uint8Array; readonly isLive?: boolean }
 
 /** What an asciicast (version 2) shows. A last line that is not whole, and what else can't be read, is left out. */
 export const eventsIn = (text: string): ReadonlyArray<TerminalEvent> => text.split("\n").flatMap(eventIn)

@@ -15,7 +15,7 @@ export const followTerminal =
     })
     source.addEventListener("output", ({ data }: MessageEvent<string>) => {
       const { bytes } = JSON.parse(data) as { readonly bytes: string }
-      show({ type: "output", data: Uint8Array.from(atob(bytes), (byte) => byte.charCodeAt(0)) })
+      show({ type: "output", data: Uint8Array.from(atob(bytes), (byte) => byte.charCodeAt(0)), isLive: true })
     })
     source.addEventListener("end", () => source.close())
     return () => source.close()

@@ -2,6 +2,7 @@ import "@xterm/xterm/css/xterm.css"
 import { Terminal } from "@xterm/xterm"
 import { useEffect, useEffectEvent, useRef } from "react"
 
+import { showInOrder } from "./show-in-order.ts"
 import type { TerminalFeed } from "./terminal-feed.ts"
 import { passOver } from "./terminal-orders.ts"
 
@@ -33,10 +34,7 @@ export const TerminalView = ({ feed, label, onTyped }: TerminalViewProps) => {
     terminal.open(place.current)
     terminal.textarea?.setAttribute("aria-label", label)
     terminal.onData((text) => type(text))
-    const stop = feed((event) => {
-      if (event.type === "output") terminal.write(event.data)
-      else terminal.resize(event.cols, event.rows)
-    })
+    const stop = feed(showInOrder(terminal))
     return () => {
       stop()
       terminal.dispose()
