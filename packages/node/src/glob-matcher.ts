@@ -91,8 +91,8 @@ const firstStep = (fastGlob: typeof FastGlobPatterns, pattern: string): Step => 
   return step ?? { kind: "whole path", expression: expressionOf(pattern), next: undefined }
 }
 
-/** What is between the slashes; undefined when one is inside of brackets. */
+/** What is between the slashes; undefined when one is inside of brackets, or a `**` beside something else crosses them. */
 const partsOf = (pattern: string): ReadonlyArray<string> | undefined => {
-  const isBracketed = /\[[^\]]*\/|\([^)]*\//u.test(pattern.replaceAll(/\\./gsu, "xx"))
-  return isBracketed ? undefined : pattern.split("/")
+  const plain = pattern.replaceAll(/\\./gsu, "xx")
+  return /\[[^\]]*\/|\([^)]*\/|\*\*[^/]|[^/]\*\*/u.test(plain) ? undefined : pattern.split("/")
 }

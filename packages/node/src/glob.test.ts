@@ -67,7 +67,10 @@ describe("what a pattern matches", () => {
     ["sub//c.py", ["sub/c.py"]],
     ["sub/@(c.py|deep/d.py)", ["sub/c.py", "sub/deep/d.py"]],
     ["@(sub/deep|.config)/*", [".config/e.py", "sub/deep/d.py"]],
-    ["sub/", []]
+    ["sub/", []],
+    ["**.txt", ["b.txt"]],
+    ["**.py", [".config/e.py", ".hidden.py", "a.py", "sub/[x].py", "sub/c.py", "sub/deep/d.py"]],
+    ["!(sub)/*", [".config/e.py"]]
   ] as const)("matches %s", ([pattern, paths]) =>
     Effect.gen(function* () {
       expect(yield* globIn(files, pattern)).toEqual(found(...paths))
