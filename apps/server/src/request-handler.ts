@@ -37,19 +37,22 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
     gatekeeper.admit(identity, route.access)
     const query = check(route.query, url.search === "" ? noQuery : Object.fromEntries(url.searchParams), "query")
     const readBody = (): Promise<unknown> => readJson(request, options.bodyLimits)
-    let leave: (() => void) | undefined
+    const works: Array<() => void> = []
     const startWork = (): void => {
       // Clients that share a token are told apart by where they are.
-      leave = flow.enter(`${identity?.client ?? "nobody"} ${request.ip ?? ""}`)
+      works.push(flow.enter(`${identity?.client ?? "nobody"} ${request.ip ?? ""}`))
+    }
+    const leave = (): void => {
+      for (const end of works) end()
     }
     if (route.isWork) startWork()
     try {
       const body = route.body === undefined ? {} : check(route.body, await readBody(), "body")
       const said = await route.handle({ request, path, query, body, readBody, startWork, identity })
-      if (leave !== undefined && said.body instanceof ReadableStream) return sendingStream(said, said.body, leave)
-      return leave === undefined ? said : { ...said, onSent: leave }
+      if (works.length === 0) return said
+      return said.body instanceof ReadableStream ? sendingStream(said, said.body, leave) : { ...said, onSent: leave }
     } catch (error) {
-      leave?.()
+      leave()
       throw error
     }
   }

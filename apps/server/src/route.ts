@@ -16,7 +16,7 @@ export interface RouteRequest<Query, Body> {
   readonly body: Body
   /** The JSON body of a route that declares none, within the limits of all bodies. */
   readonly readBody: () => Promise<unknown>
-  /** Counts the request, from now on and until it is answered, against the calls a client may have in flight. */
+  /** Counts one more call, from now on and until the request is answered, against those a client may have in flight. */
   readonly startWork: () => void
   /** Absent on public routes. */
   readonly identity: Identity | undefined

@@ -38,6 +38,7 @@ describe("who may do what", () => {
   it("holds for a browser that came by a link, once, and for no other", async () => {
     const { server, send, post, base } = await startServer()
     const path = server.consoleLink().slice(server.url.length)
+    expect((await send(path, undefined, { method: "HEAD" })).status).toBe(405)
     const login = await send(path)
     expect([login.status, login.headers.get("location")]).toEqual([303, "/"])
     const cookie = login.headers.get("set-cookie") ?? ""

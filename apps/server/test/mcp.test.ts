@@ -2,7 +2,7 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@mode
 import type { HaftConfig } from "haft"
 import { describe, expect, it, onTestFinished } from "vitest"
 
-import { type Running, startServer, tokens } from "./running.ts"
+import { inFlight, type Running, startServer, tokens } from "./running.ts"
 
 const eras = { "2025-11-25": { mode: "legacy" }, "2026-07-28": { mode: { pin: "2026-07-28" } } } as const
 
@@ -132,4 +132,26 @@ it.each([
 ])("has nothing at %s", async (path, status) => {
   const { post } = await startServer()
   expect((await post(path, { jsonrpc: "2.0", id: 1, method: "tools/list" })).status).toBe(status)
+})
+
+it("counts every call of a batch against what a client may have in flight", async () => {
+  const { post, send } = await startServer({}, { limits: { calls: { perClient: 2, total: 10 } } })
+  const headers = { accept: "application/json, text/event-stream" }
+  const clientInfo = { name: "test", version: "0" }
+  const params = { protocolVersion: "2025-03-26", capabilities: {}, clientInfo }
+  const first = await post("/mcp", { jsonrpc: "2.0", id: 0, method: "initialize", params }, "agent", { headers })
+  await first.text()
+  const session = { ...headers, "mcp-session-id": first.headers.get("mcp-session-id") ?? "" }
+  const batchOf = (count: number) =>
+    Array.from({ length: count }, (_, id) => ({
+      jsonrpc: "2.0",
+      id: id + 1,
+      method: "tools/call",
+      params: { name: "list_dir", arguments: {} }
+    }))
+  expect((await post("/mcp", batchOf(3), "agent", { headers: session })).status).toBe(429)
+  expect(await inFlight(send)).toBe(0)
+  const fits = await post("/mcp", batchOf(2), "agent", { headers: session })
+  expect([fits.status, (await fits.text()).match(/"ok":true/g)?.length]).toEqual([200, 2])
+  await expect.poll(() => inFlight(send)).toBe(0)
 })

@@ -27,7 +27,7 @@ export const benchmarks: Group = async function* () {
       inFlight,
       floor: "node:http",
       ifMissed:
-        "Of a call's time about a tenth is HTTP; the rest is the road itself: two lines on record with their hashes, what is secret taken out, a file reached by its descriptors. The profile is flat.",
+        "A server that does no more than write two lines with their hashes and reach the file by its descriptors takes two and a half times the floor. The rest is the road itself, decode, assess, approve and what is secret taken out, and its profile is flat: nothing but system calls has more than a thirtieth of it.",
       contenders: [
         { name: "node:http", kind: "limit", run: bare.send, check },
         { name: "node:http that reads the file", kind: "limit", run: reading.send, check },

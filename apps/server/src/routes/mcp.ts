@@ -33,7 +33,7 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
           if (method !== "POST") return answerOf(await fetch(asked.request))
           const body = await asked.readBody()
           // Calls only: a client with its hands full must still be able to answer questions, and to cancel.
-          if ([body].flat().some(isCall)) asked.startWork()
+          for (const message of [body].flat()) if (isCall(message)) asked.startWork()
           return answerOf(await fetch(asked.request, body))
         }
       })

@@ -4,6 +4,7 @@ import { json } from "../answer.ts"
 import type { FlowControl } from "../flow-control.ts"
 import type { Gatekeeper } from "../identity.ts"
 import type { Metrics } from "../metrics.ts"
+import { Problem } from "../problem.ts"
 import { defineRoute, type Route } from "../route.ts"
 
 export interface ServerRoutesOptions {
@@ -59,7 +60,9 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     access: "public",
     query: z.strictObject({ code: z.string().min(1).max(200) }),
     replies: { 303: { description: "To the console", contentTypes: [] } },
-    handle: ({ query }) => {
+    handle: ({ query, request }) => {
+      // Programs that only look whether a link works must not use it up.
+      if (request.method !== "GET") throw new Problem(405, "method_not_allowed", "Use GET here.", { allow: "GET" })
       const cookie = options.gatekeeper.redeemLink(query.code)
       return { status: 303, headers: { location: "/", "set-cookie": cookie }, body: null }
     }
