@@ -33,6 +33,7 @@ const fromJson = (text: string, where: string): unknown => {
 
 const readNamed = async (path: string): Promise<string> => {
   const { readNamedFile } = await import("haft")
+  if (path === "") throw new UsageError(`which file? @ stands before its name. ${forms}`)
   return readNamedFile(path).catch((cause: Error) => {
     throw new UsageError(`${path} can't be read: ${cause.message}`, { cause })
   })
@@ -44,20 +45,21 @@ const readStdin = async (): Promise<string> => {
   return Buffer.concat(chunks).toString("utf8")
 }
 
-// A text stays as it was typed; for any other type the value is JSON. A key given twice is a list.
+// A text stays as it was typed; for any other type the value is JSON. What is a list may be given several times.
 const fromPairs = (pairs: ReadonlyArray<string>, schema: JsonSchema | undefined): Record<string, unknown> => {
   const properties = (schema?.["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>
-  const args: Record<string, unknown> = {}
+  const args = new Map<string, unknown>()
   for (const pair of pairs) {
     const at = pair.indexOf("=")
     const key = pair.slice(0, at)
-    const property = properties[key]
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined
     const isList = property !== undefined && typesOf(property).has("array")
     const value = valueOf(pair.slice(at + 1), isList ? (property["items"] as JsonSchema | undefined) : property)
-    if (!isList) args[key] = value
-    else args[key] = [...((args[key] as Array<unknown> | undefined) ?? []), ...(Array.isArray(value) ? value : [value])]
+    if (!isList && args.has(key)) throw new UsageError(`${key} is given twice, and is no list`)
+    if (!isList) args.set(key, value)
+    else args.set(key, [...((args.get(key) as Array<unknown> | undefined) ?? []), value].flat())
   }
-  return args
+  return Object.fromEntries(args)
 }
 
 const valueOf = (text: string, schema: JsonSchema | undefined): unknown => {

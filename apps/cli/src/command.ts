@@ -15,6 +15,8 @@ export interface Command {
   readonly summary: string
   /** What follows the name: `TOOL [JSON]`. */
   readonly takes?: string
+  /** How many words that is at most; any number where it is absent. */
+  readonly atMost?: number
   /** The values of the first argument, for completion. */
   readonly subcommands?: ReadonlyArray<string>
   readonly options?: Readonly<Record<string, Option>>
@@ -71,6 +73,7 @@ export const read = (command: Command, args: ReadonlyArray<string>, version: str
   const { values, positionals } = parsed(command, args, options)
   for (const [name, { choices }] of Object.entries(options)) {
     const chosen = values[name]
+    if (chosen === "") throw new UsageError(`--${name} is empty. See: haft ${command.name} --help`)
     if (choices === undefined || typeof chosen !== "string" || choices.includes(chosen)) continue
     throw new UsageError(`--${name} is one of ${choices.join(", ")}, not '${chosen}'${guess(chosen, choices)}`)
   }
@@ -78,11 +81,28 @@ export const read = (command: Command, args: ReadonlyArray<string>, version: str
   if (stray !== undefined && command.takes === undefined) {
     throw new UsageError(`haft ${command.name} takes options only, not '${stray}'. See: haft ${command.name} --help`)
   }
+  const beyond = command.atMost === undefined ? undefined : positionals[command.atMost]
+  if (beyond !== undefined) {
+    throw new UsageError(`'${beyond}' is one word too many. See: haft ${command.name} --help`)
+  }
   const value = (name: string): string | undefined => {
     const given = values[name]
     return typeof given === "string" ? given : undefined
   }
   return { version, positionals, value, has: (name) => values[name] !== undefined }
+}
+
+/** A command line with the command's name first: the options that every command has may stand before it. */
+export const nameFirst = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  let at = 0
+  for (let word = args[at]; word?.startsWith("-") === true; word = args[at]) {
+    const option = Object.entries<Option>(commonOptions).find(
+      ([name, { short }]) => word === `--${name}` || word === `-${short}`
+    )?.[1]
+    at += option?.value === undefined ? 1 : 2
+  }
+  const name = args[at]
+  return name === undefined ? args : [name, ...args.slice(0, at), ...args.slice(at + 1)]
 }
 
 interface Parsed {
@@ -101,7 +121,7 @@ const parsed = (command: Command, args: ReadonlyArray<string>, options: Readonly
     const unknown = args.find(
       (arg) => arg.startsWith("--") && !Object.hasOwn(options, arg.slice(2).split("=")[0] ?? "")
     )
-    const message = cause instanceof Error ? (cause.message.split(". ")[0] ?? "") : String(cause)
+    const message = cause instanceof Error ? (cause.message.split(/\.\s/)[0] ?? "") : String(cause)
     const hint = unknown === undefined ? "" : guess(unknown.slice(2), Object.keys(options), "--")
     throw new UsageError(`${message}${hint}. See: haft ${command.name} --help`, { cause })
   }

@@ -1,4 +1,4 @@
-import { type Command, commonOptions, guess, type Option, optionsOf, read, UsageError } from "./command.ts"
+import { type Command, commonOptions, guess, nameFirst, type Option, optionsOf, read, UsageError } from "./command.ts"
 import { call, Interrupted } from "./commands/call.ts"
 import { completionFor } from "./commands/completion.ts"
 import { config } from "./commands/config.ts"
@@ -34,9 +34,10 @@ const commands = [...working, completionFor(working)]
 /** Runs the program; answers with its exit code. */
 export const main = async (args: ReadonlyArray<string>, version: string): Promise<number> => {
   try {
-    const [name, ...rest] = args
+    const [name, ...rest] = nameFirst(args)
     if (name === undefined && process.stdout.isTTY) return await welcome(version)
     if (name === undefined || name === "help" || name === "--help" || name === "-h") return help(rest[0])
+    if (name.startsWith("-")) throw new UsageError(`which command, with ${name}? See them with: haft --help`)
     const command = commandNamed(name)
     const given = read(command, rest, version)
     if (given.has("help")) return help(command.name)
@@ -57,7 +58,9 @@ const commandNamed = (name: string): Command => {
 const explain = (cause: unknown): number => {
   if (cause instanceof Interrupted) return 130
   if (!(cause instanceof Error)) throw cause
-  const isKnown = ["UsageError", "ConfigError", "PluginError", "ToolError", "StateError"].includes(cause.name)
+  // A StateError's name is that of its document.
+  const kind = "_tag" in cause ? cause._tag : cause.name
+  const isKnown = ["UsageError", "ConfigError", "PluginError", "ToolError", "StateError"].includes(String(kind))
   if (!isKnown) throw cause
   note(`${styled(process.stderr, "red", "haft:")} ${cause.message}`)
   if ("suggestion" in cause && typeof cause.suggestion === "string") note(`  ${cause.suggestion}`)
@@ -92,7 +95,7 @@ ${indent(table(commands.map(({ name, summary }) => [name, summary])))}
 
 Options of every command:
 ${optionTable(commonOptions)}
-  --version  the version
+      --version        the version
 
 Examples:
 ${indent(["haft tools", ...commands.map(({ examples }) => examples[0] ?? "").slice(1)].join("\n"))}

@@ -28,7 +28,7 @@ export const note = (text: string): void => {
 export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths: Array<number> = []
   for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))
-  const room = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY
+  const room = roomOf(process.stdout)
   return rows
     .map((row) => {
       const padded = row.map((cell, at) => (at === row.length - 1 ? cell : padTo(cell, widths[at] ?? 0)))
@@ -37,6 +37,9 @@ export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
     })
     .join("\n")
 }
+
+// A terminal that does not know its width says 0.
+const roomOf = ({ isTTY, columns }: Stream): number => (isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY)
 
 const widthOf = (text: string): number => stripVTControlCharacters(text).length
 
@@ -69,7 +72,7 @@ export const withSpinner = async <A>(
     if (isHushed || elapsed < patienceMs) return
     const news = message === name ? `${name} ${Math.floor(elapsed / 1000)} s` : message
     const text = `${frames[count++ % frames.length]} ${news}`
-    process.stderr.write(`\r\u001B[2K${text.slice(0, process.stderr.columns - 1)}`)
+    process.stderr.write(`\r\u001B[2K${text.slice(0, roomOf(process.stderr) - 1)}`)
   }
   hush = () => {
     if (!isHushed) clear()

@@ -42,6 +42,41 @@ describe("haft", () => {
     expect(seen).toMatch(/Workspace: .*tools in haft[^]*State directory: [^]*Sandbox auto: [^]*Usage: haft COMMAND/)
   })
 
+  it("takes the options of every command before its name too", async () => {
+    const { code, stdout } = await haft([
+      ...inWorkspace("--json"),
+      "-d",
+      "haft",
+      "call",
+      "read_file",
+      "path=a.txt"
+    ])
+    expect({ code, ok: (JSON.parse(stdout) as { ok: boolean }).ok }).toEqual({ code: 0, ok: true })
+  })
+
+  it("takes no name of a parameter for something else", async () => {
+    const { code, stdout } = await haft(inWorkspace("call", "read_file", "path=a.txt", "__proto__=1"))
+    expect(code).toBe(1)
+    expect(stdout).toContain("__proto__")
+  })
+
+  it("lets a configuration import haft where none is installed beside it", async () => {
+    workspace.put(
+      "../outside/mine.ts",
+      `import { defineConfig } from "haft"\nexport default defineConfig({ approval: "none" })`
+    )
+    const { code, stdout, stderr } = await haft(inWorkspace("config", "--json", "-c", `${workspace.outside}/mine.ts`))
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect(JSON.parse(stdout)).toMatchObject({ config: { approval: "none" } })
+    workspace.put(
+      "haft.config.ts",
+      `import { defineConfig } from "haft"\nexport default defineConfig({ approval: "all" })`
+    )
+    await haft(inWorkspace("config", "trust"))
+    const trusted = await haft(inWorkspace("config", "--json"))
+    expect(JSON.parse(trusted.stdout)).toMatchObject({ config: { approval: "all" } })
+  })
+
   it.each(["tools", "call", "mcp", "doctor"])("explains %s with examples", async (name) => {
     const { code, stdout } = await haft([name, "--help"])
     expect(code).toBe(0)
@@ -58,6 +93,14 @@ describe("haft", () => {
     [["call", "read_file", "{path:"], "can't be read as JSON"],
     [["call", "read_file", "@/nowhere.json"], "/nowhere.json can't be read"],
     [["call", "read_file", "path=a", "b"], "'b' is not KEY=VALUE"],
+    [["call", "read_file", "path=a", "path=b"], "path is given twice"],
+    [["call", "read_file", "@"], "which file?"],
+    [["call", "read_file", "--workspace", ""], "--workspace is empty"],
+    [["tools", "--workspace", bin], "ENOTDIR"],
+    [["--json"], "which command, with --json?"],
+    [["log", "rnus"], "haft log can show, runs, verify, not 'rnus'"],
+    [["undo", "one", "two"], "'two' is one word too many"],
+    [["serve", "--grace", "-1"], "argument is ambiguous. See: haft serve --help"],
     [["tools", "--workspace", "/nowhere"], "/nowhere"]
   ])("calls %j a mistake of usage and says what to do", async (args, message) => {
     const { code, stdout, stderr } = await haft(args)

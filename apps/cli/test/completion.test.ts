@@ -28,6 +28,10 @@ it("completes commands, tools and values of options in bash", () => {
     `COMP_WORDS=(haft ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _haft; echo "\${COMPREPLY[@]}"; `
   const script = `source <(haft completion bash); ${complete("ca")}${complete("call read_")}${complete("tools --format op")}`
   expect(run("bash", "-c", script)).toBe("call\nread_file\nopenai\n")
+  const others = ["tools -d agen", "call -w /us", "call edit_file @/etc/host", "help doc"].map(complete).join("")
+  const [dialect, directory, file, command] = run("bash", "-c", `source <(haft completion bash); ${others}`).split("\n")
+  expect({ dialect, directory, command }).toEqual({ dialect: "agentbench", directory: "/usr", command: "doctor" })
+  expect(file).toContain("@/etc/hosts")
 })
 
 it.skipIf(!has("zsh"))("wakes zsh's completion up where nobody has (not on this platform)", () => {
@@ -38,4 +42,11 @@ it.skipIf(!has("fish"))("completes commands, tools and values of options in fish
   const complete = ["ca", "call read_", "tools --format op"].map((words) => `complete -C "haft ${words}"; `).join("")
   const offered = run("fish", "-c", `haft completion fish | source; ${complete}`)
   expect(offered.split("\n").map((line) => line.split("\t")[0])).toEqual(["call", "read_file", "openai", ""])
+  const more = ["log --st", "tools -d ag", "tools --workspace /us"]
+    .map((words) => `complete -C "haft ${words}"; `)
+    .join("")
+  const names = run("fish", "-c", `haft completion fish | source; ${more}`)
+    .split("\n")
+    .map((line) => line.split("\t")[0])
+  expect(names).toEqual(["--state", "--status", "agentbench", "/usr/", ""])
 })

@@ -103,18 +103,13 @@ const callRemote = (
               call.onProgress?.({ message, done: progress, ...(total !== undefined && { total }) })
           }
         ),
-      catch: (cause) => cause
+      catch: (cause) =>
+        makeToolError(
+          "network_error",
+          `${server} did not answer: ${cause instanceof Error ? cause.message : String(cause)}`,
+          { retryable: true }
+        )
     })
-  ).pipe(
-    Effect.catch((cause) =>
-      toolError(
-        "network_error",
-        `${server} did not answer: ${cause instanceof Error ? cause.message : String(cause)}`,
-        {
-          retryable: true
-        }
-      )
-    )
   )
 
 const outputOf = ({ content, structuredContent }: CallToolResult): z.input<typeof Output> => ({

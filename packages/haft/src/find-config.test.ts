@@ -1,3 +1,4 @@
+import { symlinkSync } from "node:fs"
 import { resolve } from "node:path"
 
 import { afterEach, beforeEach, describe, expect, it } from "@effect/vitest"
@@ -58,6 +59,36 @@ describe("the workspace's own configuration", () => {
       await expect(find()).rejects.toThrow(/which the agent could change/)
     }
   )
+
+  it("is recognised behind links, and one of the user's that lies in the workspace can be trusted too", async () => {
+    workspace.put("below/haft/haft.config.json", '{"approval":"all"}')
+    symlinkSync(workspace.root, `${workspace.outside}/link`)
+    process.env["XDG_CONFIG_HOME"] = `${workspace.outside}/link/below`
+    const file = `${workspace.outside}/link/below/haft/haft.config.json`
+    expect(await find()).toEqual({ config: here(), untrusted: file })
+    expect(await trustConfig(here())).toBe(file)
+    expect((await find()).config).toEqual({ ...here(), approval: "all" })
+  })
+
+  it("is loaded with the content that was trusted, also after another has been", async () => {
+    for (const approval of ["all", "none", "all"] as const) {
+      workspace.put("haft.config.json", JSON.stringify({ approval }))
+      await trustConfig(here())
+      expect((await find()).config).toEqual({ ...here(), approval })
+    }
+  })
+
+  it("is passed over where the note of what is trusted can't be read", async () => {
+    workspace.put("haft.config.json", '{"approval":"all"}')
+    await trustConfig(here())
+    workspace.put("../state/trusted-config.json", "null")
+    expect((await find()).config).toEqual(here())
+  })
+
+  it("is an error, not a crash, where it is a directory", async () => {
+    workspace.put("haft.config.ts/index.ts", "")
+    await expect(find()).rejects.toThrow(/haft\.config\.ts can't be used: it is not a file/)
+  })
 
   it("can't be trusted when there is none", async () => {
     await expect(trustConfig(here())).rejects.toThrow(/there is no haft\.config/)

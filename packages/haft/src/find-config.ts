@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
-import { registerHooks } from "node:module"
+import { registerHooks, type ResolveFnOutput, type ResolveHookContext } from "node:module"
 import { homedir } from "node:os"
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
+import { dirname, isAbsolute, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
 import { type StateError, StateFiles, type StateFilesService } from "@haft/core"
-import { fileState } from "@haft/node"
+import { fileState, liesWithin, readNamedFile } from "@haft/node"
 import * as Effect from "effect/Effect"
 
 import { checkConfig, ConfigError, type HaftConfig, type PluginEntry, type WorkspaceConfig } from "./config.ts"
@@ -36,31 +36,33 @@ const trustDocument = "trusted-config.json"
  */
 export const findConfig = async ({ file, overrides = {} }: FindConfigOptions = {}): Promise<FoundConfig> => {
   const root = resolve(overrides.root ?? ".")
-  if (file !== undefined) return loaded(resolve(file), overrides)
+  if (file !== undefined) return loaded({ path: resolve(file) }, overrides)
   let untrusted: string | undefined
   for (const directory of [root, userDirectory()]) {
     const candidate = await firstIn(directory)
     if (candidate === undefined) continue
-    const mayBeTheAgents = isWithin(root, candidate.path)
+    const mayBeTheAgents = liesWithin(root, candidate.path)
     if (mayBeTheAgents && !(await isTrusted(candidate, { ...overrides, root }))) {
       untrusted ??= candidate.path
       continue
     }
-    const found = mayBeTheAgents
-      ? await alone(root, candidate.path, () => loaded(candidate.path, overrides))
-      : await loaded(candidate.path, overrides)
+    const found = await loaded(mayBeTheAgents ? { ...candidate, root } : candidate, overrides)
     return { ...found, ...(untrusted !== undefined && { untrusted }) }
   }
   return { config: overrides, ...(untrusted !== undefined && { untrusted }) }
 }
 
-/** Remembers that this content of the workspace's configuration may be used. */
+/** Remembers that this content of the configuration in the workspace may be used. */
 export const trustConfig = async (overrides: HaftConfig = {}): Promise<string> => {
-  const candidate = await firstIn(resolve(overrides.root ?? "."))
-  if (candidate === undefined) throw new ConfigError(`there is no ${fileNames.join(", ")} to trust in the workspace`)
-  const trusted = JSON.stringify({ [candidate.path]: hashOf(candidate.content) })
-  await inState(overrides, (state) => state.write(trustDocument, new TextEncoder().encode(trusted)))
-  return candidate.path
+  const root = resolve(overrides.root ?? ".")
+  for (const directory of [root, userDirectory()]) {
+    const candidate = await firstIn(directory)
+    if (candidate === undefined || !liesWithin(root, candidate.path)) continue
+    const trusted = JSON.stringify({ [candidate.path]: hashOf(candidate.content) })
+    await inState(overrides, (state) => state.write(trustDocument, new TextEncoder().encode(trusted)))
+    return candidate.path
+  }
+  throw new ConfigError(`there is no ${fileNames.join(", ")} to trust in the workspace`)
 }
 
 interface Candidate {
@@ -78,7 +80,8 @@ const firstIn = (directory: string): Promise<Candidate | undefined> =>
     directory,
     Effect.fnUntraced(function* (files) {
       for (const name of fileNames) {
-        const content = yield* files.read(name)
+        const unusable = ({ problem }: StateError) => new ConfigError(`${join(directory, name)} ${problem}`)
+        const content = yield* files.read(name).pipe(Effect.mapError(unusable))
         if (content !== undefined) return { path: join(directory, name), content }
       }
       return undefined
@@ -88,20 +91,40 @@ const firstIn = (directory: string): Promise<Candidate | undefined> =>
 const isTrusted = async ({ path, content }: Candidate, config: HaftConfig): Promise<boolean> => {
   const stored = await inState(config, (state) => state.read(trustDocument))
   if (stored === undefined) return false
-  const trusted = JSON.parse(new TextDecoder().decode(stored)) as Record<string, unknown>
-  return trusted[path] === hashOf(content)
+  return new TextDecoder().decode(stored) === JSON.stringify({ [path]: hashOf(content) })
 }
 
 const hashOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex")
 
-const loaded = async (file: string, overrides: HaftConfig): Promise<FoundConfig> => {
-  const { workspaces, ...written } = checkConfig(await contentOf(file), file)
+/** A file, and for one that is trusted by its content that content, and the workspace that nothing else may come from. */
+interface ToLoad {
+  readonly path: string
+  readonly content?: Uint8Array
+  readonly root?: string
+}
+
+const loaded = async ({ path: file, content, root }: ToLoad, overrides: HaftConfig): Promise<FoundConfig> => {
+  const refuse = (target: string): void => {
+    if (root === undefined || !liesWithin(root, target)) return
+    throw new ConfigError(
+      `${file} is trusted by its content, and brings in ${target}, which the agent could change. ` +
+        `Name the configuration with --config, or keep what it needs outside the workspace.`
+    )
+  }
+  const trusted = root === undefined || content === undefined ? undefined : { content, refuse }
+  const { workspaces, ...written } = checkConfig(await contentOf(file, trusted), file)
   const directory = dirname(file)
   const others = Object.entries(workspaces ?? {}).map(([name, other]) => [name, seenFrom(directory, other)] as const)
   const config: HaftConfig = {
     ...seenFrom(directory, written),
     ...(workspaces !== undefined && { workspaces: Object.fromEntries(others) }),
     ...overrides
+  }
+  for (const { plugins = [] } of [config, ...Object.values(config.workspaces ?? {})]) {
+    for (const entry of plugins) {
+      const name = typeof entry === "string" ? entry : "package" in entry ? entry.package : undefined
+      if (name !== undefined && root !== undefined) refuse(fileURLToPath(addressOf(name, directory)))
+    }
   }
   return { config, file }
 }
@@ -120,57 +143,73 @@ const from = (directory: string, entry: PluginEntry): PluginEntry => {
   return { ...entry, package: resolve(directory, entry.package) }
 }
 
-const contentOf = async (file: string): Promise<unknown> => {
-  const attributes = file.endsWith(".json") ? { with: { type: "json" } } : {}
-  const module = (await import(pathToFileURL(file).href, attributes).catch((cause: unknown) => {
-    throw new ConfigError(`${file} can't be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause
-    })
-  })) as { readonly default?: unknown }
-  return module.default
+interface Trusted {
+  readonly content: Uint8Array
+  /** Throws for a file that nobody's trust covers. */
+  readonly refuse: (target: string) => void
 }
 
 /**
- * Loads a configuration that is trusted by its content. What it would bring in from the workspace is covered by
- * nobody's trust, so that is refused; haft itself is this copy of it.
+ * Imports a configuration. One that is trusted by its content is loaded from that content, whatever lies on the disk by
+ * now, and brings in nothing from the workspace.
  */
-const alone = async (root: string, file: string, load: () => Promise<FoundConfig>): Promise<FoundConfig> => {
-  const refuse = (target: string): void => {
-    if (!isWithin(root, target)) return
-    throw new ConfigError(
-      `${file} is trusted by its content, and brings in ${target}, which the agent could change. ` +
-        `Name the configuration with --config, or keep what it needs outside the workspace.`
-    )
-  }
+const contentOf = async (file: string, trusted: Trusted | undefined): Promise<unknown> => {
+  const query = trusted === undefined ? "" : `?${hashOf(trusted.content)}`
+  const address = `${pathToFileURL(file).href}${query}`
   const hooks = registerHooks({
     resolve: (specifier, context, next) => {
-      if (context.parentURL !== pathToFileURL(file).href) return next(specifier, context)
-      const isOurs = /^(?:haft|@haft\/[\w-]+)(?:\/|$)/.test(specifier)
-      const resolved = next(specifier, isOurs ? { ...context, parentURL: import.meta.url } : context)
-      if (!isOurs && resolved.url.startsWith("file:")) refuse(fileURLToPath(resolved.url))
+      if (context.parentURL !== address)
+        return isOurs(specifier) ? firstThat(next, specifier, [context]) : next(specifier, context)
+      // haft is this copy of it, unless the person named the file and another is installed beside that.
+      const here = { ...context, parentURL: import.meta.url }
+      if (isOurs(specifier)) return firstThat(next, specifier, trusted === undefined ? [context, here] : [here])
+      const resolved = next(specifier, context)
+      if (resolved.url.startsWith("file:")) trusted?.refuse(fileURLToPath(resolved.url))
       return resolved
+    },
+    load: (url, context, next) => {
+      const found = next(url, context)
+      return url === address && trusted !== undefined ? { ...found, source: trusted.content } : found
     }
   })
   try {
-    const found = await load()
-    const { plugins = [], workspaces = {} } = found.config
-    for (const entry of [...plugins, ...Object.values(workspaces).flatMap((other) => other.plugins ?? [])]) {
-      const name = typeof entry === "string" ? entry : "package" in entry ? entry.package : undefined
-      if (name !== undefined) refuse(fileURLToPath(addressOf(name, dirname(file))))
-    }
-    return found
+    if (file.endsWith(".json"))
+      return JSON.parse(trusted === undefined ? await readNamedFile(file) : textOf(trusted)) as unknown
+    const module = (await import(address)) as { readonly default?: unknown }
+    return module.default
+  } catch (cause) {
+    if (cause instanceof ConfigError) throw cause
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ConfigError(`${file} can't be loaded: ${reason}`, { cause })
   } finally {
     hooks.deregister()
   }
 }
 
-const isWithin = (root: string, path: string): boolean => {
-  const way = relative(root, path)
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+const textOf = ({ content }: Trusted): string => new TextDecoder().decode(content)
+
+const isOurs = (specifier: string): boolean => /^(?:haft|@haft\/[\w-]+)(?:\/|$)/.test(specifier)
+
+// A checkout has the sources before it has what is built from them.
+const firstThat = (
+  next: (specifier: string, context: ResolveHookContext) => ResolveFnOutput,
+  specifier: string,
+  [context, ...others]: readonly [ResolveHookContext, ...ReadonlyArray<ResolveHookContext>]
+): ResolveFnOutput => {
+  for (const way of [context, ...others]) {
+    for (const conditions of [way.conditions, [...way.conditions, "@haft/source"]]) {
+      try {
+        return next(specifier, { ...way, conditions })
+      } catch (cause) {
+        if (!(cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND")) throw cause
+      }
+    }
+  }
+  return next(specifier, context)
 }
 
 const inState = <A>(config: HaftConfig, use: (state: StateFilesService) => Effect.Effect<A, StateError>): Promise<A> =>
   Effect.runPromise(stateOf(config)).then((directory) => documents(directory, use))
 
-const documents = <A>(directory: string, use: (files: StateFilesService) => Effect.Effect<A, StateError>): Promise<A> =>
+const documents = <A, E>(directory: string, use: (files: StateFilesService) => Effect.Effect<A, E>): Promise<A> =>
   Effect.runPromise(StateFiles.use(use).pipe(Effect.provide(fileState({ directory }))))

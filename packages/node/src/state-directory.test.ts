@@ -22,3 +22,12 @@ it("lies in the user's own state, apart for each workspace, and is nobody else's
     else process.env["XDG_STATE_HOME"] = before
   }
 })
+
+it.skipIf(process.platform !== "linux")(
+  "is refused at once where no directory can be made (not on this platform)",
+  () => {
+    const root = workspaces.make({})
+    expect(() => stateDirectory({ root, state: "/proc/haft/state" })).toThrow(/ENOENT/)
+    expect(() => stateDirectory({ root, state: "/proc/version" })).toThrow(/EEXIST/)
+  }
+)

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto"
-import { chmodSync, mkdirSync, realpathSync, statSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, realpathSync, statSync } from "node:fs"
 import { homedir } from "node:os"
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
+import { basename, dirname, isAbsolute, join, resolve } from "node:path"
 
 import { makeToolError } from "@haft/core"
 
 import { isErrno } from "./errno.ts"
+import { liesWithin } from "./lies-within.ts"
 
 /**
  * Where haft keeps what belongs to a workspace but must not be reachable from it: history, records,
@@ -15,12 +16,12 @@ import { isErrno } from "./errno.ts"
 export const stateDirectory = (options: { readonly root: string; readonly state?: string }): string => {
   const root = realpathSync(resolve(options.root))
   const directory = resolve(options.state ?? defaultStateDirectory(root))
-  if (isBelow(root, realPathOf(directory))) {
+  if (liesWithin(root, directory)) {
     throw makeToolError("invalid_params", `the state directory ${directory} is inside the workspace ${root}`, {
       suggestion: "Choose a state directory outside the workspace: tools must not reach their own records."
     })
   }
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(directory)
   if ((statSync(directory).mode & 0o077) !== 0 && process.platform !== "win32") chmodSync(directory, 0o700)
   return realpathSync(directory)
 }
@@ -37,17 +38,14 @@ const workspaceId = (root: string): string => {
   return `${name.slice(0, 40)}-${createHash("sha256").update(root).digest("hex").slice(0, 12)}`
 }
 
-/** The real path of something that may not exist yet: links in the part that does are resolved. */
-const realPathOf = (path: string): string => {
+// Node's own way of making the directories above never ends where one that is there takes none, as in /proc.
+const makeDirectory = (path: string): void => {
   try {
-    return realpathSync(path)
+    mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    if (!isErrno(error, "ENOENT")) throw error
-    return join(realPathOf(dirname(path)), basename(path))
+    if (isErrno(error, "EEXIST") && statSync(path).isDirectory()) return
+    if (!isErrno(error, "ENOENT") || existsSync(dirname(path))) throw error
+    makeDirectory(dirname(path))
+    makeDirectory(path)
   }
-}
-
-const isBelow = (root: string, path: string): boolean => {
-  const way = relative(root, path)
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way))
 }

@@ -6,6 +6,7 @@ export const config: Command = {
   name: "config",
   summary: "the configuration in force, and trust in the workspace's own",
   takes: "[show | trust]",
+  atMost: 1,
   subcommands: ["show", "trust"],
   examples: ["haft config", "haft config trust"],
   run: async (given) => {

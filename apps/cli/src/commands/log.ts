@@ -7,8 +7,9 @@ import { print, printJson, table } from "../terminal.ts"
 export const log: Command = {
   name: "log",
   summary: "what is on record",
-  takes: "[runs | verify]",
-  subcommands: ["runs", "verify"],
+  takes: "[show | runs | verify]",
+  atMost: 1,
+  subcommands: ["show", "runs", "verify"],
   options: {
     run: { value: "RUN", describe: "the run to show (the last)" },
     tool: { value: "NAME", describe: "only calls of this tool" },
@@ -28,7 +29,10 @@ export const log: Command = {
     const show = (event: JournalEvent): void => {
       if (isWanted(event)) print(given.has("json") ? JSON.stringify(event) : haft.printEvent(event))
     }
-    const [verb] = given.positionals
+    const [verb = "show"] = given.positionals
+    if (!["show", "runs", "verify"].includes(verb)) {
+      throw new UsageError(`haft log can show, runs, verify, not '${verb}'. One run is: haft log --run RUN`)
+    }
     if (verb === "runs") {
       const runs = await haft.runsOf(config)
       if (given.has("json")) printJson(runs)

@@ -10,6 +10,7 @@ export const plugin: Command = {
   name: "plugin",
   summary: "start a plugin, check one, list those in use, document one",
   takes: "list | new NAME | check DIR | docs DIR",
+  atMost: 2,
   subcommands: ["list", "new", "check", "docs"],
   options: {
     style: {

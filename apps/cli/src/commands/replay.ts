@@ -8,6 +8,7 @@ export const replay: Command = {
   name: "replay",
   summary: "make the calls of a run again on a copy of the workspace, and compare replies and files",
   takes: "[RUN]",
+  atMost: 1,
   options: { into: { value: "DIR", describe: "make the copy there, and keep it (a temporary directory)" } },
   examples: ["haft replay", "haft replay 20261116T101500-1f2e3d4c --into ../copy"],
   run: async (given) => {
