@@ -5,6 +5,7 @@ import {
   defineTool,
   type Risk,
   type Tool as HaftTool,
+  makeToolError,
   type ToolError,
   toolError,
   use
