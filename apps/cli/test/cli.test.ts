@@ -43,14 +43,7 @@ describe("haft", () => {
   })
 
   it("takes the options of every command before its name too", async () => {
-    const { code, stdout } = await haft([
-      ...inWorkspace("--json"),
-      "-d",
-      "haft",
-      "call",
-      "read_file",
-      "path=a.txt"
-    ])
+    const { code, stdout } = await haft([...inWorkspace("--json"), "-d", "haft", "call", "read_file", "path=a.txt"])
     expect({ code, ok: (JSON.parse(stdout) as { ok: boolean }).ok }).toEqual({ code: 0, ok: true })
   })
 
