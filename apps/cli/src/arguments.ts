@@ -40,9 +40,10 @@ const readNamed = async (path: string): Promise<string> => {
 }
 
 const readStdin = async (): Promise<string> => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString("utf8")
+  const { readWhole } = await import("haft")
+  return readWhole(process.stdin).catch((cause: Error) => {
+    throw new UsageError(`standard input can't be read: ${cause.message}`, { cause })
+  })
 }
 
 // A text stays as it was typed; for any other type the value is JSON. What is a list may be given several times.

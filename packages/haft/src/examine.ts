@@ -1,4 +1,4 @@
-import { isPluginError, type PluginError, reasonOf, Sandbox } from "@haft/core"
+import { isPluginError, isToolError, type PluginError, reasonOf, Sandbox } from "@haft/core"
 import { nodeProcesses, nodeWorkspace } from "@haft/node"
 import { installedRipgrep } from "@haft/search-tools"
 import * as Effect from "effect/Effect"
@@ -62,7 +62,7 @@ const unusable = ({ plugin, message }: PluginError): Finding => ({
 })
 
 const workspaceProblem = (cause: unknown): Finding => {
-  const mend = "Choose another with --workspace."
+  const mend = mendOf(cause) ?? "Choose another with --workspace."
   return { subject: "Workspace", state: "missing", found: reasonOf(cause), mend }
 }
 
@@ -70,7 +70,7 @@ const state = async (config: HaftConfig): Promise<Finding> => {
   try {
     return { subject: "State directory", state: "ok", found: await Effect.runPromise(stateOf(config)) }
   } catch (cause) {
-    const mend = "Choose a directory you can write to, outside the workspace, with --state."
+    const mend = mendOf(cause) ?? "Choose a directory you can write to, outside the workspace, with --state."
     return { subject: "State directory", state: "missing", found: reasonOf(cause), mend }
   }
 }
@@ -94,6 +94,7 @@ const terminals = async (): Promise<Finding> => {
 
 const howToGet: Readonly<Partial<Record<SandboxName, string>>> = {
   bubblewrap: "Install it: apt install bubblewrap, dnf install bubblewrap.",
+  unshare: "Install util-linux, and allow users their own namespaces: sysctl user.max_user_namespaces=15000.",
   docker: "Install a container engine and start it.",
   auto: "Install bubblewrap, or choose --sandbox none, which holds nothing back."
 }
@@ -129,3 +130,5 @@ const sandbox = async (config: HaftConfig, name: SandboxName): Promise<Finding> 
     ...(notEnforced.length > 0 && { mend: `Not enforced here: ${notEnforced.join("; ")}.` })
   }
 }
+
+const mendOf = (cause: unknown): string | undefined => (isToolError(cause) ? cause.suggestion : undefined)

@@ -1,15 +1,7 @@
 import { resolve } from "node:path"
 
 import type { Asker } from "@haft/approval"
-import {
-  type ConfiguredPlugin,
-  type Dialect,
-  Host,
-  isToolError,
-  makeToolError,
-  type PluginError,
-  type ToolError
-} from "@haft/core"
+import { type ConfiguredPlugin, type Dialect, Host, type PluginError, type ToolError } from "@haft/core"
 import { fileArtifacts, fileJournal, fileState, nodeProcesses, nodeWorkspace, stateDirectory } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -106,10 +98,5 @@ export const rootOf = ({ root = "." }: HaftConfig): string => resolve(root)
 export const stateOf = (config: HaftConfig): Effect.Effect<string, ToolError> =>
   Effect.try({
     try: () => stateDirectory({ root: rootOf(config), ...(config.state !== undefined && { state: config.state }) }),
-    catch: (cause) => (isToolError(cause) ? cause : unusable(cause))
-  })
-
-const unusable = (cause: unknown): ToolError =>
-  makeToolError("invalid_params", `workspace and state directory can't be used: ${(cause as Error).message}`, {
-    suggestion: "Choose directories that exist and that you may use."
+    catch: (cause) => cause as ToolError
   })

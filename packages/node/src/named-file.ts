@@ -1,4 +1,18 @@
-import { readFile } from "node:fs/promises"
+import { createReadStream } from "node:fs"
+
+const mostBytes = 256 * 2 ** 20
 
 /** A file that a person named outright, such as one on a command line. Nothing that an agent says leads here. */
-export const readNamedFile = (path: string): Promise<string> => readFile(path, "utf8")
+export const readNamedFile = (path: string): Promise<string> => readWhole(createReadStream(path))
+
+/** All that a stream has to say, without a byte order mark; an error where that has no end. */
+export const readWhole = async (stream: AsyncIterable<unknown>): Promise<string> => {
+  const chunks: Array<Buffer> = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    chunks.push(chunk as Buffer)
+    bytes += (chunk as Buffer).length
+    if (bytes > mostBytes) throw new Error(`it has more than ${mostBytes} bytes`)
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks))
+}

@@ -31,3 +31,9 @@ it.skipIf(process.platform !== "linux")(
     expect(() => stateDirectory({ root, state: "/proc/version" })).toThrow(/EEXIST/)
   }
 )
+
+it("says which of the two directories is at fault", () => {
+  expect(() => stateDirectory({ root: "/nowhere/at/all" })).toThrow(
+    "the workspace /nowhere/at/all can't be used: it does not exist"
+  )
+})

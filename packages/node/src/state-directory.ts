@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, realpathSync, statSync } from "node:f
 import { homedir } from "node:os"
 import { basename, dirname, isAbsolute, join, resolve } from "node:path"
 
-import { makeToolError } from "@haft/core"
+import { isToolError, makeToolError } from "@haft/core"
 
 import { isErrno } from "./errno.ts"
 import { liesWithin } from "./lies-within.ts"
@@ -14,17 +14,34 @@ import { liesWithin } from "./lies-within.ts"
  * read it, and it never lies inside the workspace.
  */
 export const stateDirectory = (options: { readonly root: string; readonly state?: string }): string => {
-  const root = realpathSync(resolve(options.root))
+  const root = usable(`the workspace ${options.root}`, "Choose a directory that is there, with --workspace.", () =>
+    realpathSync(resolve(options.root))
+  )
   const directory = resolve(options.state ?? defaultStateDirectory(root))
-  if (liesWithin(root, directory)) {
-    throw makeToolError("invalid_params", `the state directory ${directory} is inside the workspace ${root}`, {
-      suggestion: "Choose a state directory outside the workspace: tools must not reach their own records."
-    })
-  }
-  makeDirectory(directory)
-  if ((statSync(directory).mode & 0o077) !== 0 && process.platform !== "win32") chmodSync(directory, 0o700)
-  return realpathSync(directory)
+  const elsewhere = "Choose a directory you can write to, outside the workspace, with --state."
+  return usable(`the state directory ${directory}`, elsewhere, () => {
+    if (liesWithin(root, directory)) {
+      throw makeToolError("invalid_params", `the state directory ${directory} is inside the workspace ${root}`, {
+        suggestion: "Choose a state directory outside the workspace: tools must not reach their own records."
+      })
+    }
+    makeDirectory(directory)
+    if ((statSync(directory).mode & 0o077) !== 0 && process.platform !== "win32") chmodSync(directory, 0o700)
+    return realpathSync(directory)
+  })
 }
+
+const usable = <A>(what: string, suggestion: string, use: () => A): A => {
+  try {
+    return use()
+  } catch (cause) {
+    if (isToolError(cause)) throw cause
+    const reason = isErrno(cause, "ENOENT") && what.startsWith("the workspace") ? "it does not exist" : messageOf(cause)
+    throw makeToolError("invalid_params", `${what} can't be used: ${reason}`, { suggestion })
+  }
+}
+
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 const defaultStateDirectory = (root: string): string => {
   const { XDG_STATE_HOME: stateHome = "" } = process.env
