@@ -127,7 +127,9 @@ export const approve = Effect.fnUntraced(function* <R>(
     if (isEdited) return { prepared, facts, state } satisfies ApprovedCall<R>
     const preview = prepared.preview === undefined ? undefined : yield* prepared.preview
     yield* append({ type: "approval_requested", reason })
-    const answer = yield* approver.ask({ ...request, reason, state, ...(preview !== undefined && { preview }) })
+    const answer = yield* approver
+      .ask({ ...request, reason, state, ...(preview !== undefined && { preview }) })
+      .pipe(Effect.onInterrupt(() => unanswered))
     if (!answer.approved) {
       const refusal = answer.reason ?? "the request was refused"
       watcher.decided({ decision: "deny", reason: refusal, ...byPerson })
@@ -161,6 +163,11 @@ const denied = Effect.fnUntraced(function* (by: "policy" | "person", reason: str
     details: { by }
   })
 })
+
+// A question that nobody waits for any more is a no, whoever was asked.
+const unanswered = Effect.suspend(() =>
+  Effect.ignore(record({ decision: "deny", by: "policy", reason: "the call ended before anybody answered" }))
+)
 
 const record = (decision: Decision, edited: { readonly params?: unknown } = {}) =>
   append({ type: "approval_decided", ...decision, ...edited })

@@ -238,6 +238,30 @@ describe("the road", () => {
     )
   )
 
+  it.live("records a no for a question that is cancelled before anybody answers", () => {
+    const asked = Deferred.makeUnsafe<void>()
+    const { layer } = answering(() => Effect.andThen(Deferred.succeed(asked, undefined), Effect.never))
+    return withHost(
+      ({ host, events }) =>
+        Effect.gen(function* () {
+          const fiber = yield* Effect.forkChild(host.call("save", { path: "a.txt", content: "x" }))
+          yield* Deferred.await(asked)
+          yield* Fiber.interrupt(fiber)
+          expect(events.slice(1)).toMatchObject([
+            { type: "approval_requested" },
+            {
+              type: "approval_decided",
+              decision: "deny",
+              by: "policy",
+              reason: expect.stringContaining("ended before")
+            },
+            { type: "tool_call_finished", error: "cancelled" }
+          ])
+        }),
+      { approver: layer }
+    )
+  })
+
   it.effect("uses the tool's own words for a failure and keeps code and suggestion", () =>
     withHost(({ host }) =>
       Effect.gen(function* () {

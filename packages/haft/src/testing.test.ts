@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { appendFileSync, openSync, readFileSync } from "node:fs"
+import { appendFileSync, openSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
@@ -87,6 +87,23 @@ it.each([
   })
   expect(await problemsOf(writes as typeof good, { path: "a.txt" })).toEqual(
     expect.arrayContaining([{ rule, problem }])
+  )
+})
+
+it("catches a file that is written past the workspace and was not declared", async () => {
+  const writes = defineTool({
+    ...shape("sidestep"),
+    risk: "safe_write",
+    touches: () => ({ writes: ["a.txt"] }),
+    execute: async (_input, { workspace }) => {
+      writeFileSync(join(workspace.root, "other.txt"), "x")
+      return { text: "done" }
+    }
+  })
+  expect(await problemsOf(writes, {})).toEqual(
+    expect.arrayContaining([
+      { rule: "touches", problem: "it changed other.txt, which its touches do not name as written" }
+    ])
   )
 })
 
