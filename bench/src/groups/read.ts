@@ -26,6 +26,8 @@ export const benchmarks: Group = async function* (setting) {
       name: "a hundred lines near the end",
       size,
       floor: "read in pieces of 1 MiB",
+      ifMissed:
+        "The floor looks at nothing. Finding a million newlines in 61 MB takes a bare loop of Node 40 to 65 ms, which is most of it; sed takes as long.",
       contenders: [
         {
           name: "read in pieces of 1 MiB",
