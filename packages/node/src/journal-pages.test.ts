@@ -45,7 +45,7 @@ describe("the pages of a record", () => {
   })
 
   it("take lines of any length, and end early rather than fill the memory", async () => {
-    const long = (letter: string): string => letter.repeat(400_000)
+    const long = (letter: string): string => letter.repeat(100_000)
     const lines = [line(1), long("a"), line(3), long("b"), line(5)]
     const { read, total } = journalPages(recordOf(textOf(lines)))
     expect(await total()).toBe(5)
@@ -53,6 +53,14 @@ describe("the pages of a record", () => {
     expect(await read(3, 10)).toEqual(lines.slice(3))
     const longer = [line(1), "c".repeat(3_000_000), line(3)]
     expect(await journalPages(recordOf(textOf(longer))).read(1, 10)).toEqual(longer.slice(1, 2))
+  })
+
+  it("are the same wherever they begin where lines are long, too", async () => {
+    const lines = Array.from({ length: 400 }, (_, index) => `${index}${"x".repeat(index % 7 === 0 ? 60_000 : 10)}`)
+    const { read } = journalPages(recordOf(textOf(lines)))
+    for (const after of [0, 1, 6, 7, 8, 20, 21, 139, 140, 141, 398, 399]) {
+      expect(await read(after, 4)).toEqual(lines.slice(after, after + 4))
+    }
   })
 
   it("are counted once, however many ask at the same time", async () => {

@@ -1,12 +1,13 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs"
 import { setImmediate as otherWork } from "node:timers/promises"
 
-/** Every so many lines the place is remembered, so that a page costs what it holds and not what stands before it. */
-const stride = 256
-const chunkBytes = 1 << 20
+/** A place is remembered after so many lines or bytes, so that a page costs what it holds and not what stands before. */
+const strideLines = 256
+const strideBytes = 256 << 10
+const chunkBytes = 256 << 10
 
 /** A page ends here, whatever is asked for, but has one event at least. */
-const pageBytes = 512 << 10
+const pageBytes = 128 << 10
 
 /** A record that is read in parts and may grow meanwhile. Its events are numbered by line, from 1. */
 export interface JournalPages {
@@ -16,9 +17,18 @@ export interface JournalPages {
   readonly read: (after: number, limit: number) => Promise<ReadonlyArray<string>>
 }
 
+/** A line of the file, by its number from 0, and where it begins. */
+interface Mark {
+  readonly line: number
+  readonly at: number
+}
+
+const start: Mark = { line: 0, at: 0 }
+
 /** Reads a record in parts. What was seen of the file once is not looked at again, but for the page itself. */
 export const journalPages = (file: string): JournalPages => {
-  const marks = [0]
+  let last: Mark = start
+  const marks = [last]
   let lines = 0
   let end = 0
 
@@ -28,7 +38,10 @@ export const journalPages = (file: string): JournalPages => {
       const chunk = withFile(file, (descriptor) => readAt(descriptor, at, chunkBytes))
       for (let newline = chunk.indexOf(10); newline !== -1; newline = chunk.indexOf(10, newline + 1)) {
         end = at + newline + 1
-        if (++lines % stride === 0) marks.push(end)
+        lines++
+        if (lines - last.line < strideLines && end - last.at < strideBytes) continue
+        last = { line: lines, at: end }
+        marks.push(last)
       }
       length = chunk.length
       if (length === chunkBytes) await otherWork()
@@ -51,9 +64,10 @@ export const journalPages = (file: string): JournalPages => {
       await upToDate()
       const wanted = Math.min(limit, lines - after)
       if (wanted <= 0) return []
-      const from = marks[Math.floor(after / stride)] ?? 0
-      const until = Math.min(marks[Math.ceil((after + wanted) / stride)] ?? end, end)
-      return withFile(file, (descriptor) => linesOf(descriptor, { from, until, skip: after % stride, wanted }))
+      const from = marks.findLast(({ line }) => line <= after) ?? start
+      const until = marks.find(({ line }) => line >= after + wanted)?.at ?? end
+      const skip = after - from.line
+      return withFile(file, (descriptor) => linesOf(descriptor, { from: from.at, until, skip, wanted }))
     }
   }
 }
