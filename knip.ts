@@ -40,7 +40,14 @@ export default {
     // The generator reads its configuration itself.
     site: { entry: ["eleventy.config.mjs"], eleventy: false },
     bench: {
-      entry: ["src/main.ts", "src/orphans.ts", "src/groups/*.ts", "src/http/serve.ts", "src/mcp/bare-server.ts"]
+      entry: [
+        "src/main.ts",
+        "src/measure-group.ts",
+        "src/orphans.ts",
+        "src/groups/*.ts",
+        "src/http/serve.ts",
+        "src/mcp/bare-server.ts"
+      ]
     },
     stress: {
       entry: ["src/main.ts", "src/run-attack.ts", "src/doomed-host.ts", "src/serve-apart.ts", "src/attacks/*.ts"]

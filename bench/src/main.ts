@@ -2,15 +2,18 @@
 //   --quick   small sizes, few rounds, nothing fetched
 //   --check   fail when one of our ratios has doubled against bench/recorded.json; --record writes that file
 //   --docs    put tables and plots into docs/benchmarks.md
+import { fork } from "node:child_process"
+import { once } from "node:events"
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 
-import { type Benchmark, type Group, isMissed, measure, type Result, type Setting } from "./benchmark.ts"
+import { isMissed, type Result, type Setting } from "./benchmark.ts"
 import { writeDocs } from "./docs.ts"
+import type { Order, Told } from "./measure-group.ts"
 import { plotsOf } from "./plot.ts"
-import { doubledIn, readRecorded, writeRecorded } from "./recorded.ts"
-import { machine, missesOf, tableOf, titleOf } from "./report.ts"
+import { writeRecorded } from "./recorded.ts"
+import { machine, missesOf, tableOf } from "./report.ts"
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -26,7 +29,6 @@ const home = join(import.meta.dirname, "..", ".home")
 const output = join(import.meta.dirname, "..", "results")
 for (const directory of [home, output]) mkdirSync(directory, { recursive: true })
 const setting: Setting = { quick: values.quick, home }
-const recorded = values.check ? readRecorded() : {}
 const before = machine()
 
 const files = readdirSync(join(import.meta.dirname, "groups"))
@@ -37,35 +39,19 @@ const files = readdirSync(join(import.meta.dirname, "groups"))
 const results: Array<Result> = []
 const problems: Array<string> = []
 
-/** A ratio that has doubled is measured again: a moment's load on the machine must not fail a change. */
-const measureFairly = async (benchmark: Benchmark): Promise<Result> => {
-  for (let tries = 1; ; tries++) {
-    const result = await measure(benchmark, setting)
-    const doubled = doubledIn(result, recorded)
-    if (doubled.length > 0 && tries < 3) continue
-    problems.push(...doubled)
-    return result
-  }
+const measureGroup = async (file: string): Promise<void> => {
+  const order: Order = { file, setting, check: values.check }
+  const group = fork(join(import.meta.dirname, "measure-group.ts"), [JSON.stringify(order)])
+  group.on("message", (told: Told) => {
+    if ("problem" in told) return problems.push(told.problem)
+    results.push(told.result)
+    return process.stdout.write(`${tableOf([told.result])}\n\n`)
+  })
+  const [code, signal] = (await once(group, "exit")) as [number | null, NodeJS.Signals | null]
+  if (code !== 0) problems.push(`${file}: its process ended with ${code ?? signal}`)
 }
 
-for (const file of files) {
-  const { benchmarks } = (await import(`./groups/${file}`)) as { readonly benchmarks: Group }
-  try {
-    for await (const benchmark of benchmarks(setting)) {
-      try {
-        const result = await measureFairly(benchmark)
-        results.push(result)
-        process.stdout.write(`${tableOf([result])}\n\n`)
-      } catch (error) {
-        problems.push(`${titleOf(benchmark)}: ${String(error)}`)
-      } finally {
-        await benchmark.close?.()
-      }
-    }
-  } catch (error) {
-    problems.push(`${file}: ${String(error)}`)
-  }
-}
+for (const file of files) await measureGroup(file)
 
 const after = machine()
 const run = { machine: { ...before, loadAfter: after.load }, results }
