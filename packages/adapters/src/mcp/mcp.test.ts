@@ -194,6 +194,30 @@ it("answers what was asked before the client closed its end", async () => {
   expect(new Set(answered)).toEqual(new Set([1, 2]))
 })
 
+it("keeps no answer that was written, and does not listen to a client that leaves megabytes unread", async () => {
+  const { factory } = await startServer()
+  const input = new PassThrough()
+  // Nobody reads it yet.
+  const output = new PassThrough()
+  serveMcpOnStdio(factory, { input, output })
+  const request = (id: number, method: string, params: object) =>
+    input.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)
+  const clientInfo = { name: "deaf", version: "0" }
+  request(0, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo })
+  const asked = 60
+  for (let id = 1; id <= asked; id++) {
+    request(id, "tools/call", { name: "word.shout", arguments: { word: "a".repeat(500_000) } })
+  }
+  await expect.poll(() => input.isPaused()).toBe(true)
+  expect(output.listenerCount("drain")).toBeLessThan(5)
+  let lines = 0
+  output.on("data", (chunk: Buffer) => {
+    lines += chunk.toString().split("\n").length - 1
+  })
+  await expect.poll(() => lines).toBe(asked + 1)
+  input.end()
+})
+
 it("does not let a ticket be used twice, or one that nobody gave out", async () => {
   const { client } = await connect({ transport: "http", era: "2026-07-28" })
   const params = { name: "save", arguments: { path: "a", content: "" }, requestState: "made up" }

@@ -1,6 +1,12 @@
 import { PassThrough, type Readable, type Writable } from "node:stream"
 
-import { isJSONRPCNotification, isJSONRPCRequest, type RequestId, type Transport } from "@modelcontextprotocol/server"
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  type RequestId,
+  serializeMessage,
+  type Transport
+} from "@modelcontextprotocol/server"
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
 
 import type { McpServerFactory } from "./server.ts"
@@ -12,6 +18,8 @@ export interface McpStdio {
 }
 
 const graceMs = 2_000
+/** A client that leaves so much unread is not listened to until it has read it. */
+const mostUnread = 16 * 1024 * 1024
 
 /**
  * Speaks MCP on this process's standard streams, which must then carry nothing else. A client that closes its end
@@ -22,10 +30,27 @@ export const serveMcpOnStdio = (
   streams: { readonly input: Readable; readonly output: Writable } = { input: process.stdin, output: process.stdout }
 ): McpStdio => {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
+  const { output } = streams
   const input = new PassThrough()
-  const { transport, whenAnswered } = watched(new StdioServerTransport(input, streams.output), resolve)
+  let isListening = false
+  const hold = (): void => {
+    isListening = false
+    streams.input.unpipe(input)
+    output.once("drain", listen)
+  }
+  const listen = (): void => {
+    isListening = true
+    streams.input.pipe(input, { end: false })
+  }
+  const { transport, whenAnswered } = watched(new StdioServerTransport(input, output), {
+    write: (line, onWritten) => {
+      output.write(line, onWritten)
+      if (isListening && output.writableLength > mostUnread) hold()
+    },
+    onClosed: resolve
+  })
   const handle = serveStdio(factory, { transport })
-  streams.input.pipe(input, { end: false })
+  listen()
   const endOnceAnswered = (): unknown => {
     // What the client wrote last may still be on its way to the transport.
     if (input.readableLength + input.writableLength > 0) return setImmediate(endOnceAnswered)
@@ -39,8 +64,16 @@ export const serveMcpOnStdio = (
   return { closed, close: () => handle.close() }
 }
 
-/** The same transport, and word of when no request is left without an answer. */
-const watched = (inner: Transport, onClosed: () => void) => {
+interface Watch {
+  readonly write: (line: string, onWritten: () => void) => void
+  readonly onClosed: () => void
+}
+
+/**
+ * The same transport, with word of when no request is left without an answer. Writing is ours: the SDK's `send` keeps
+ * each message until the stream has once been empty, which under steady load it never is.
+ */
+const watched = (inner: Transport, { write, onClosed }: Watch) => {
   const open = new Set<RequestId>()
   let onAnswered: (() => void) | undefined
   const settle = (id: RequestId): void => {
@@ -67,9 +100,9 @@ const watched = (inner: Transport, onClosed: () => void) => {
       } satisfies Partial<Transport>)
       return inner.start()
     },
-    send: async (message, options) => {
-      await inner.send(message, options)
-      if (!("method" in message) && message.id !== undefined) settle(message.id)
+    send: async (message) => {
+      const answered = "method" in message ? undefined : message.id
+      write(serializeMessage(message), () => answered !== undefined && settle(answered))
     },
     close: () => inner.close()
   }
