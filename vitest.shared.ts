@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs"
-import { availableParallelism } from "node:os"
+import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { defineConfig } from "vitest/config"
@@ -8,7 +8,8 @@ import { defineConfig } from "vitest/config"
 const conditions = ["@haft/source", "module", "node", "development|production"]
 
 // A home of the tests' own: what a shell reads at its start there is nobody's, and takes no time. It holds a secret,
-// because a sandbox must keep what is in a home to itself.
+// because a sandbox must keep what is in a home to itself. State lies elsewhere: where the repository is the workspace,
+// it could not be in there.
 const home = join(import.meta.dirname, "node_modules", ".test-home")
 mkdirSync(join(home, ".ssh"), { recursive: true })
 writeFileSync(join(home, ".ssh", "id_test"), "a key that no command may read\n")
@@ -19,7 +20,7 @@ export const shared = defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     passWithNoTests: true,
-    env: { HOME: home },
+    env: { HOME: home, XDG_STATE_HOME: join(tmpdir(), "haft-test-state") },
     // Processes, because in threads Node warns about descriptors that a socket takes over.
     pool: "forks",
     // Files share one module graph per worker, which makes the suite about ten times faster.
