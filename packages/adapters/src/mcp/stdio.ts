@@ -42,8 +42,17 @@ export const serveMcpOnStdio = (
     isListening = true
     streams.input.pipe(input, { end: false })
   }
+  // Answers that are ready at the same time leave together, but not with word of progress: a client that reads both at
+  // once may take the answer first.
+  const gather = (): void => {
+    if (output.writableCorked > 0) return
+    output.cork()
+    process.nextTick(() => output.uncork())
+  }
   const { transport, whenAnswered } = watched(new StdioServerTransport(input, output), {
-    write: (line, onWritten) => {
+    write: (line, { isAnswer, onWritten }) => {
+      if (isAnswer) gather()
+      else output.uncork()
       output.write(line, onWritten)
       if (isListening && output.writableLength > mostUnread) hold()
     },
@@ -65,7 +74,7 @@ export const serveMcpOnStdio = (
 }
 
 interface Watch {
-  readonly write: (line: string, onWritten: () => void) => void
+  readonly write: (line: string, about: { readonly isAnswer: boolean; readonly onWritten: () => void }) => void
   readonly onClosed: () => void
 }
 
@@ -102,7 +111,10 @@ const watched = (inner: Transport, { write, onClosed }: Watch) => {
     },
     send: async (message) => {
       const answered = "method" in message ? undefined : message.id
-      write(serializeMessage(message), () => answered !== undefined && settle(answered))
+      write(serializeMessage(message), {
+        isAnswer: answered !== undefined,
+        onWritten: () => answered !== undefined && settle(answered)
+      })
     },
     close: () => inner.close()
   }
