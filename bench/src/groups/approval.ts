@@ -18,7 +18,9 @@ const kinds: Readonly<Record<string, (n: number) => unknown>> = {
   "globs for what is written": (n) => ({ touches: { writes: `src/**/m${n}*.ts` } }),
   "patterns over contents": (n) => ({ pattern: `^{"path":".*","content":".*mid${n}.*"}$` }),
   prohibitions: (n) => ({ decision: "deny", pattern: `secret-${n}` }),
-  "prohibitions in any case": (n) => ({ decision: "deny", pattern: `(?i)secret-${n}[a-z]*` })
+  "prohibitions in any case": (n) => ({ decision: "deny", pattern: `(?i)secret-${n}[a-z]*` }),
+  "prohibited paths": (n) => ({ decision: "deny", touches: { writes: `src/**/m${n}*.ts` } }),
+  "prohibited fields": (n) => ({ decision: "deny", fields: { path: { glob: `src/**/m${n}*.ts` } } })
 }
 
 const rulesOf = (kind: (n: number) => unknown, count: number): RuleSet =>

@@ -7,14 +7,17 @@ import {
   InvalidExpression,
   type LinearMatcher,
   linearMatcher,
+  spelledOut,
   whole
 } from "./linear-expression.ts"
-import { type PatternToken, readPattern } from "./read-pattern.ts"
+import { alternativesOf, type PatternToken, readPattern } from "./read-pattern.ts"
+import { type Needs, needsIn, needsOfAll } from "./screen.ts"
 import { type JsonPieces, reservedCharacter } from "./stable-json.ts"
 
 /** An expression over serialised arguments, compiled so that a value can't imitate a key. */
 export interface ArgumentPattern {
   readonly matches: (subject: PatternSubject) => Fit
+  readonly needs: Needs<PatternSubject>
   /** Strings that the pattern spells out in full. */
   readonly names: ReadonlyArray<string>
 }
@@ -41,16 +44,21 @@ export const argumentPattern = (source: string): ArgumentPattern => {
     throw new InvalidExpression(`the pattern is longer than ${maximumLength} characters`)
   const tokens = hardened(readPattern(source))
   checkExpression(tokens.map((token) => token.source).join(""))
-  const variants = spelledOut(tokens)?.map(withoutAnchors)
+  const variants = variantsOf(tokens)?.map(withoutAnchors)
   const segmented = variants?.map(cutAtQuotes)
   if (segmented === undefined || !segmented.every((segments) => segments !== undefined)) {
     const fits = whole(linearMatcher(tokens))
-    return { names: [], matches: ({ marked, effort }) => fits(marked(), effort) }
+    return {
+      names: [],
+      needs: needsIn({ name: "marked", textOf: ({ marked }) => marked() }, spelledOut(tokens)),
+      matches: ({ marked, effort }) => fits(marked(), effort)
+    }
   }
   const matchers = segmented.map((segments) => segmentsMatcher(segments))
   return {
     // What only one of several variants spells out is not what the pattern spells out.
     names: matchers.length === 1 ? (matchers[0]?.names ?? []) : [],
+    needs: matchers.flatMap(({ needs }) => needs),
     matches: ({ pieces, effort }) => {
       let fit: Fit = "no"
       for (const { matches } of matchers) {
@@ -116,7 +124,7 @@ const maximumVariants = 16
  * The pattern as the alternatives it stands for, as far as quotes are concerned: `"a"(,"b":1)?` is `"a"` or `"a","b":1`.
  * Undefined when there would be too many, or when a quote is repeated.
  */
-const spelledOut = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<ReadonlyArray<PatternToken>> | undefined => {
+const variantsOf = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<ReadonlyArray<PatternToken>> | undefined => {
   if (tokens.some(({ kind }) => kind === "flags")) return undefined
   const done: Array<ReadonlyArray<PatternToken>> = []
   const open = [...alternativesOf(tokens)]
@@ -136,18 +144,6 @@ const spelledOut = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<Readonly
     if (done.length + open.length > maximumVariants) return undefined
   }
   return done
-}
-
-const alternativesOf = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<ReadonlyArray<PatternToken>> => {
-  const alternatives: Array<Array<PatternToken>> = [[]]
-  let depth = 0
-  for (const token of tokens) {
-    if (token.kind === "open") depth += 1
-    if (token.kind === "close") depth -= 1
-    if (token.kind === "alternative" && depth === 0) alternatives.push([])
-    else alternatives.at(-1)?.push(token)
-  }
-  return alternatives
 }
 
 const groupWithQuote = (
@@ -202,8 +198,18 @@ const segmentsMatcher = (segments: ReadonlyArray<ReadonlyArray<PatternToken>>) =
     }
     return fit
   }
-  return { names, matches }
+  return { names, needs: needsOfSegments(segments), matches }
 }
+
+/** Values alone: keys are the same in every call of a tool. */
+const needsOfSegments = (segments: ReadonlyArray<ReadonlyArray<PatternToken>>): Needs<PatternSubject> =>
+  needsOfAll(
+    segments.flatMap((tokens, place) =>
+      place % 4 === 3
+        ? [needsIn({ name: `piece ${place}`, textOf: ({ pieces }) => pieces().at(place) }, spelledOut(tokens))]
+        : []
+    )
+  )
 
 const anything: LinearMatcher = { mayFit: () => true, fits: () => "yes", fixed: 0 }
 

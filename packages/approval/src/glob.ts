@@ -1,4 +1,6 @@
-import { InvalidExpression, linearExpression } from "./linear-expression.ts"
+import { type Literal, literal } from "./grams.ts"
+import { InvalidExpression, linearExpression, spelledOut } from "./linear-expression.ts"
+import { readPattern } from "./read-pattern.ts"
 
 /**
  * Compiles a glob for paths with `/`: `*` and `?` stay within one name, `**` spans directories, `[…]` is a choice of
@@ -12,6 +14,10 @@ export const pathGlob = (glob: string): ((path: string) => boolean) => {
   const matches = linearExpression(expressionOf(glob))
   return (path) => matches(path) === "yes"
 }
+
+/** What a path must contain for a glob to match it: all of one of these lists. */
+export const literalsOfPath = (glob: string): ReadonlyArray<ReadonlyArray<Literal>> =>
+  spelledOut(readPattern(expressionOf(glob)))
 
 /** The directory that a glob spells out, everything it matches is below; empty where it begins with a wildcard. */
 export const directoryAbove = (glob: string): string => {
@@ -30,6 +36,10 @@ export const textGlob = (glob: string): ((text: string) => boolean) => {
   )
   return (text) => matches(text) === "yes"
 }
+
+/** The same as {@link literalsOfPath} for a glob without directories. */
+export const literalsOfText = (glob: string): ReadonlyArray<Literal> =>
+  glob.split("*").flatMap((part) => (part === "" ? [] : [literal(part)]))
 
 const expressionOf = (glob: string): string => {
   let depth = 0

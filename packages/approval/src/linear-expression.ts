@@ -1,7 +1,8 @@
 import { RE2JS } from "re2js"
 
-import { Effort, type Literal, literal } from "./effort.ts"
-import { type PatternToken, readPattern } from "./read-pattern.ts"
+import { Effort } from "./effort.ts"
+import { type Literal, literal } from "./grams.ts"
+import { alternativesOf, type PatternToken, readPattern } from "./read-pattern.ts"
 
 /** What is wrong with an expression, in words. */
 export class InvalidExpression extends Error {
@@ -76,7 +77,7 @@ export const linearMatcher = (tokens: ReadonlyArray<PatternToken>): LinearMatche
   let compiled: RE2JS | undefined
   return {
     mayFit: (text, effort) =>
-      text.length >= fixed && text.startsWith(start) && text.endsWith(end) && hasAll(text, inside, effort),
+      text.length >= fixed && text.startsWith(start) && text.endsWith(end) && hasSome(text, inside, effort),
     fits: (text, effort) => {
       const expression = (compiled ??= compile(tokens.map(({ source }) => source).join("")))
       return afford(expression, text, effort) ? answer(expression.testExact(text)) : "unknown"
@@ -93,9 +94,9 @@ export const linearSearch = (source: string): Test => {
   const inside = spelledOut(tokens)
   const isPlain = tokens.every(({ kind }) => kind === "character")
   return (text, effort = new Effort()) => {
-    const [only] = inside
+    const only = inside[0]?.[0]
     if (isPlain && only !== undefined) return effort.finds(text, only)
-    if (!hasAll(text, inside, effort)) return "no"
+    if (!hasSome(text, inside, effort)) return "no"
     return afford(expression, text, effort) ? answer(expression.test(text)) : "unknown"
   }
 }
@@ -107,10 +108,8 @@ const answer = (isFit: boolean): Fit => (isFit ? "yes" : "no")
 const afford = (expression: RE2JS, text: string, effort: Effort): boolean =>
   effort.spend(expression.programSize() * text.length)
 
-const hasAll = (text: string, literals: ReadonlyArray<Literal>, effort: Effort): boolean => {
-  for (const one of literals) if (effort.finds(text, one) === "no") return false
-  return true
-}
+const hasSome = (text: string, alternatives: ReadonlyArray<ReadonlyArray<Literal>>, effort: Effort): boolean =>
+  alternatives.some((literals) => literals.every((one) => effort.finds(text, one) !== "no"))
 
 const compile = (source: string): RE2JS => {
   try {
@@ -121,17 +120,21 @@ const compile = (source: string): RE2JS => {
   }
 }
 
-/** Every piece of plain text that a match must contain, the longest first. */
-const spelledOut = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<Literal> => {
+/** For each alternative every piece of plain text that a match of it must contain, the longest first. */
+export const spelledOut = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<ReadonlyArray<Literal>> => {
   const isFolded = tokens[0]?.source === "(?i)"
   const rest = isFolded ? tokens.slice(1) : tokens
+  if (rest.some(({ kind }) => kind === "flags")) return [[]]
+  return alternativesOf(rest).map((alternative) => literalsOf(alternative, isFolded))
+}
+
+const literalsOf = (tokens: ReadonlyArray<PatternToken>, isFolded: boolean): ReadonlyArray<Literal> => {
   const runs = [""]
   let depth = 0
-  for (const [place, token] of rest.entries()) {
-    if (token.kind === "flags" || (token.kind === "alternative" && depth === 0)) return []
+  for (const [place, token] of tokens.entries()) {
     if (token.kind === "open") depth += 1
     if (token.kind === "close") depth -= 1
-    const isSure = token.kind === "character" && depth === 0 && rest[place + 1]?.kind !== "repeat"
+    const isSure = token.kind === "character" && depth === 0 && tokens[place + 1]?.kind !== "repeat"
     // Beyond ASCII, which letters are the same is the engine's to say.
     if (isSure && !(isFolded && token.character > "\u007F")) runs[runs.length - 1] += token.character
     else runs.push("")

@@ -1,7 +1,8 @@
+import { type CompiledRule, compileRule } from "./compile-rule.ts"
 import { Rule, type TouchConditions } from "./rule.ts"
-import { type CompiledRule, compileRule, subjectOf } from "./rules.ts"
 import { readCommand, runsOthers } from "./shell-words.ts"
 import type { SimulatedCall } from "./simulate.ts"
+import { subjectOf } from "./subject.ts"
 
 const maximumProposals = 10
 /** A rule that spares a single question is what "always" is for. */

@@ -85,6 +85,19 @@ export const readPattern = (pattern: string): ReadonlyArray<PatternToken> => {
   return tokens
 }
 
+/** The choices at the top of an expression, what stands between its `|`. */
+export const alternativesOf = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<ReadonlyArray<PatternToken>> => {
+  const alternatives: Array<Array<PatternToken>> = [[]]
+  let depth = 0
+  for (const token of tokens) {
+    if (token.kind === "open") depth += 1
+    if (token.kind === "close") depth -= 1
+    if (token.kind === "alternative" && depth === 0) alternatives.push([])
+    else alternatives.at(-1)?.push(token)
+  }
+  return alternatives
+}
+
 const literally = (character: string): string => character.replace(/[\\.^$*+?()[\]{}|]/, String.raw`\$&`)
 
 const characterOf = (code: string): string => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { ApprovalRequest, Facts } from "@haft/core"
 
+import { compileRule } from "./compile-rule.ts"
 import { parseRules, printRules, Rule, RulesUnreadable } from "./index.ts"
-import { compileRule, subjectOf } from "./rules.ts"
+import { subjectOf } from "./subject.ts"
 
 const request = (
   input: Record<string, unknown>,
