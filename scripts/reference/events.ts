@@ -52,7 +52,7 @@ const fields: Readonly<Record<string, string>> = {
   params: "the arguments, secrets replaced; on a decision, those a person changed them to",
   reason: "why it is asked, or why it was decided so",
   decision: "`allow` or `deny`",
-  by: "who decided: `policy` or `person`",
+  by: "who decided: `policy`, `person`, or `nobody` where a question was not answered",
   rule: "the rule that decided",
   kind: "the sandbox",
   isolated: "whether it holds anything back",

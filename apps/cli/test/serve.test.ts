@@ -91,7 +91,7 @@ it("says in the record that a question was refused when the server that asked it
   expect(events).toMatchObject([
     { type: "tool_call_started" },
     { type: "approval_requested" },
-    { type: "approval_decided", decision: "deny", reason: "the host died before anybody answered" },
+    { type: "approval_decided", decision: "deny", by: "nobody", reason: "the host died before anybody answered" },
     { type: "tool_call_finished", error: "cancelled", aborted: true }
   ])
   expect(workspace.exists("b.txt")).toBe(false)

@@ -26,8 +26,9 @@ describe("a call", () => {
       stateOf(call, new Set(["call-1"])),
       stateOf({ ...call, status: "success" }, new Set()),
       stateOf({ ...call, status: "error" }, new Set()),
-      stateOf({ ...call, status: "error", approval: denied }, new Set())
-    ]).toEqual(["running", "waiting", "done", "failed", "refused"])
+      stateOf({ ...call, status: "error", approval: denied }, new Set()),
+      stateOf({ ...call, status: "error", approval: { ...denied, by: "nobody" } }, new Set())
+    ]).toEqual(["running", "waiting", "done", "failed", "refused", "unanswered"])
   })
 
   it("is told from others by what it touches, or by its arguments until that is known", () => {

@@ -1,19 +1,23 @@
 import type { RecordedCall } from "./call-log.ts"
 
-export type CallState = "waiting" | "running" | "done" | "failed" | "refused"
+export type CallState = "waiting" | "running" | "done" | "failed" | "refused" | "unanswered"
 
 export const stateNames: Readonly<Record<CallState, string>> = {
   waiting: "Waiting",
   running: "Running",
   done: "Done",
   failed: "Failed",
-  refused: "Refused"
+  refused: "Refused",
+  unanswered: "Unanswered"
 }
 
 /** What a person calls the state of a call. `waiting` are the requests that are open. */
 export const stateOf = (call: RecordedCall, waiting: ReadonlySet<string>): CallState => {
   if (call.status === "success") return "done"
-  if (call.status === "error") return call.approval?.decision === "deny" ? "refused" : "failed"
+  if (call.status === "error") {
+    if (call.approval?.decision !== "deny") return "failed"
+    return call.approval.by === "nobody" ? "unanswered" : "refused"
+  }
   return waiting.has(call.requestId) ? "waiting" : "running"
 }
 

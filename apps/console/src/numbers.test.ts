@@ -61,14 +61,21 @@ it("latency is told by tool, the busiest first", () => {
 })
 
 it("decisions are counted by who made them", () => {
-  const decided = (decision: "allow" | "deny", by: "policy" | "person") =>
+  const decided = (decision: "allow" | "deny", by: "policy" | "person" | "nobody") =>
     call(1, { approval: { decision, by, reason: "" } })
   expect(
-    countDecisions([call(1), decided("allow", "policy"), decided("allow", "policy"), decided("deny", "person")])
+    countDecisions([
+      call(1),
+      decided("allow", "policy"),
+      decided("allow", "policy"),
+      decided("deny", "person"),
+      decided("deny", "nobody")
+    ])
   ).toEqual([
     { name: "Allowed by policy", count: 2 },
     { name: "Approved by a person", count: 0 },
     { name: "Denied by policy", count: 0 },
-    { name: "Refused by a person", count: 1 }
+    { name: "Refused by a person", count: 1 },
+    { name: "Not answered by anybody", count: 1 }
   ])
 })

@@ -79,25 +79,20 @@ export const latencyByTool = (calls: ReadonlyArray<RecordedCall>): ReadonlyArray
 
 /** Who let calls through, and who did not. */
 export const countDecisions = (calls: ReadonlyArray<RecordedCall>): ReadonlyArray<DecisionCount> => {
-  const names = {
-    allow: { policy: "Allowed by policy", person: "Approved by a person" },
-    deny: { policy: "Denied by policy", person: "Refused by a person" }
-  } as const
-  const counts = new Map(
-    Object.values(names)
-      .flatMap(
-        ({ policy, person }) =>
-          [
-            [policy, 0],
-            [person, 0]
-          ] as const
-      )
-      .map(([name, count]) => [name as string, count as number])
-  )
+  const counts = new Map(Object.values(decisionNames).map((name) => [name, 0]))
   for (const { approval } of calls) {
     if (approval === undefined) continue
-    const name = names[approval.decision][approval.by]
+    const { decision, by } = approval
+    const name = by === "nobody" ? decisionNames.nobody : decisionNames[`${decision} by ${by}`]
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   return [...counts].map(([name, count]) => ({ name, count }))
+}
+
+const decisionNames: Readonly<Record<"nobody" | `${"allow" | "deny"} by ${"policy" | "person"}`, string>> = {
+  "allow by policy": "Allowed by policy",
+  "allow by person": "Approved by a person",
+  "deny by policy": "Denied by policy",
+  "deny by person": "Refused by a person",
+  nobody: "Not answered by anybody"
 }

@@ -89,7 +89,8 @@ export interface Touches {
 
 export interface Decision {
   readonly decision: "allow" | "deny"
-  readonly by: "policy" | "person"
+  /** `nobody` where a person was asked and none answered. */
+  readonly by: "policy" | "person" | "nobody"
   readonly reason: string
   readonly rule?: string
 }

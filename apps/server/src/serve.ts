@@ -108,8 +108,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   const stop = async (): Promise<void> => {
     flow.stop()
     for (const [, { approvals }] of workspaces.all()) {
-      const refuse = ({ id }: OpenRequest): unknown =>
-        approvals.answer(id, { approved: false, reason: "the server stopped" })
+      const refuse = ({ id }: OpenRequest): unknown => approvals.giveUp(id, "the server stopped")
       for (const request of approvals.open()) refuse(request)
       // Calls that still run may ask too.
       approvals.subscribe((change) => change.type === "opened" && refuse(change.request))

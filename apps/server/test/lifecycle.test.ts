@@ -29,6 +29,7 @@ it("stops gracefully: running calls end, new ones get 503, open questions are a 
   expect(await verifyRun({ root, state })).toMatchObject({ intact: true, tornTail: false })
   const events = await readRun({ root, state })
   const told = events.map(({ type, tool, status, reason }) => [type, tool, status ?? reason])
+  expect(events).toContainEqual(expect.objectContaining({ type: "approval_decided", by: "nobody" }))
   expect(told).toContainEqual(["approval_decided", "write_file", "the server stopped"])
   expect(told).toContainEqual(["tool_call_finished", "write_file", "error"])
   expect(told).toContainEqual(["tool_call_finished", "run_command", "success"])

@@ -356,7 +356,10 @@ describe("a host with a policy", () => {
         Effect.gen(function* () {
           const fiber = yield* Effect.forkChild(host.call("save", { path: "a.txt" }), { startImmediately: true })
           yield* TestClock.adjust("2 minutes")
-          expect((yield* Fiber.join(fiber)).error?.message).toBe("the call was not approved: nobody answered in time")
+          expect((yield* Fiber.join(fiber)).error).toMatchObject({
+            message: "the call was not approved: nobody answered in time",
+            details: { by: "nobody" }
+          })
         }),
       { answer: () => new Promise(() => {}), options: { timeout: "1 minute" } }
     )

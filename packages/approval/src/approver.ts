@@ -60,7 +60,7 @@ export const policyApprover = (
         const answer: Answer = yield* asker.ask(asked).pipe(
           Effect.timeoutOrElse({
             duration: timeout,
-            orElse: () => Effect.succeed({ approved: false, reason: "nobody answered in time" })
+            orElse: () => Effect.succeed({ approved: false, unanswered: true, reason: "nobody answered in time" })
           })
         )
         const { remember, ...plain } = answer

@@ -18,7 +18,7 @@ export const proposeRules = (
 ): ReadonlyArray<{ readonly rule: Rule; readonly questionsSpared: number }> => {
   const asked = calls.filter(({ simulated }) => simulated.decision === "ask")
   const approved = asked.filter(({ recorded, isRedacted }) => recorded.decision === "allow" && !isRedacted)
-  const refused = calls.filter(({ recorded }) => recorded.decision === "deny")
+  const refused = calls.filter(({ recorded }) => recorded.decision === "deny" && recorded.by !== "nobody")
   const candidates = candidatesFor(approved)
   for (const id of candidatesFor(refused).keys()) candidates.delete(id)
 

@@ -152,6 +152,13 @@ describe("rules that would have spared questions", () => {
     ])
   })
 
+  it("take a question that nobody answered for neither a yes nor a no", () => {
+    const late = { decision: "deny", by: "nobody", reason: "nobody answered in time", asks: true }
+    const { flips, proposals } = tried(record(writes("src/a"), writes("src/b"), writes("src/c", late)))
+    expect(flips).toEqual([])
+    expect(proposals).toMatchObject([{ rule: { touches: { writes: "src/**" } }, questionsSpared: 2 }])
+  })
+
   it("widen a command by its last words only, below a subcommand", () => {
     expect(proposals(runs("git diff a"), runs("git diff b"), runs("git push x", refused))).toEqual([
       ["run", { runs: "git diff **" }, 2]

@@ -21,7 +21,7 @@ export interface SimulationOptions {
 export interface SimulatedCall {
   readonly requestId: string
   readonly tool: string
-  readonly recorded: { readonly decision: "allow" | "deny"; readonly by: "policy" | "person"; readonly reason: string }
+  readonly recorded: Pick<NonNullable<RecordedCall["approval"]>, "decision" | "by" | "reason">
   readonly simulated: Verdict
   /**
    * `less`: runs without the question, or where it was denied. `more`: asks or denies where it ran by itself.
@@ -74,7 +74,7 @@ const simulateCall = (call: RecordedCall, options: SimulationOptions): ReadonlyA
     now: options.now ?? startedAt
   })
   const { decision, by, reason } = approval
-  const before = by === "person" ? "ask" : decision
+  const before = by === "policy" ? decision : "ask"
   const change =
     simulated.decision === before ? "same" : strictness[simulated.decision] < strictness[before] ? "less" : "more"
   return [

@@ -17,7 +17,8 @@ const maximumRounds = 3
 /** How a call was decided, for the record. */
 export interface Decision {
   readonly decision: "allow" | "deny"
-  readonly by: "policy" | "person"
+  /** `nobody` where a person was asked and none answered. */
+  readonly by: "policy" | "person" | "nobody"
   readonly reason: string
   readonly rule?: string
 }
@@ -112,7 +113,6 @@ export const approve = Effect.fnUntraced(function* <R>(
     const verdict = yield* approver.judge(request)
     const { decision, reason } = verdict
     const byPolicy = { by: "policy", reason, ...(verdict.rule !== undefined && { rule: verdict.rule }), asks } as const
-    const byPerson = { by: "person", asks } as const
     if (decision === "deny") {
       watcher.decided({ decision, ...byPolicy })
       return yield* denied("policy", reason)
@@ -129,14 +129,15 @@ export const approve = Effect.fnUntraced(function* <R>(
     yield* append({ type: "approval_requested", reason })
     const answer = yield* approver
       .ask({ ...request, reason, state, ...(preview !== undefined && { preview }) })
-      .pipe(Effect.onInterrupt(() => unanswered))
-    if (!answer.approved) {
-      const refusal = answer.reason ?? "the request was refused"
-      watcher.decided({ decision: "deny", reason: refusal, ...byPerson })
-      return yield* denied("person", refusal)
+      .pipe(Effect.onInterrupt(() => unanswered(asks, watcher)))
+    if (!answer.approved || answer.unanswered === true) {
+      const by = answer.unanswered === true ? "nobody" : "person"
+      const refusal = answer.reason ?? (by === "nobody" ? "nobody answered" : "the request was refused")
+      watcher.decided({ decision: "deny", by, reason: refusal, asks })
+      return yield* denied(by, refusal)
     }
     const consent = { decision: "allow", reason: answer.reason ?? "approved" } as const
-    watcher.decided({ ...consent, ...byPerson })
+    watcher.decided({ ...consent, by: "person", asks })
     const edited = answer.modifiedArgs === undefined ? undefined : plainData(answer.modifiedArgs)
     yield* record(
       { ...consent, by: "person" },
@@ -156,18 +157,24 @@ export const approve = Effect.fnUntraced(function* <R>(
   })
 })
 
-const denied = Effect.fnUntraced(function* (by: "policy" | "person", reason: string) {
+const denied = Effect.fnUntraced(function* (by: Decision["by"], reason: string) {
   yield* record({ decision: "deny", by, reason })
   return yield* toolError("approval_denied", `the call was not approved: ${reason}`, {
-    suggestion: "Do something that needs no approval, or ask the person to allow it.",
+    suggestion:
+      by === "nobody"
+        ? "Nobody has said no: repeat the call when somebody is there, or do something that needs no approval."
+        : "Do something that needs no approval, or ask the person to allow it.",
     details: { by }
   })
 })
 
 // A question that nobody waits for any more is a no, whoever was asked.
-const unanswered = Effect.suspend(() =>
-  Effect.ignore(record({ decision: "deny", by: "policy", reason: "the call ended before anybody answered" }))
-)
+const unanswered = (asks: boolean, watcher: ApprovalWatcher) =>
+  Effect.suspend(() => {
+    const decision = { decision: "deny", by: "nobody", reason: "the call ended before anybody answered" } as const
+    watcher.decided({ ...decision, asks })
+    return Effect.ignore(record(decision))
+  })
 
 const record = (decision: Decision, edited: { readonly params?: unknown } = {}) =>
   append({ type: "approval_decided", ...decision, ...edited })

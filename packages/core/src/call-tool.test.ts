@@ -252,10 +252,10 @@ describe("the road", () => {
             {
               type: "approval_decided",
               decision: "deny",
-              by: "policy",
+              by: "nobody",
               reason: expect.stringContaining("ended before")
             },
-            { type: "tool_call_finished", error: "cancelled" }
+            { type: "tool_call_finished", error: "cancelled", approval: { decision: "deny", by: "nobody" } }
           ])
         }),
       { approver: layer }
@@ -447,6 +447,34 @@ describe("approval", () => {
           expect(questions).toHaveLength(2)
         }),
       { approver: layer }
+    )
+  })
+
+  it.each([
+    [{ approved: false, unanswered: true, reason: "too late" }, "too late"],
+    [{ approved: false, unanswered: true }, "nobody answered"],
+    [{ approved: true, unanswered: true }, "nobody answered"]
+  ])("takes %j for nobody's no", async (answer, reason) => {
+    const { layer } = answering(() => Effect.succeed(answer))
+    await Effect.runPromise(
+      withHost(
+        ({ host, events }) =>
+          Effect.gen(function* () {
+            const reply = yield* host.call("save", { path: "a.txt", content: "x" })
+            expect(reply.error).toMatchObject({
+              code: "approval_denied",
+              message: `the call was not approved: ${reason}`,
+              details: { by: "nobody" }
+            })
+            const decision = { decision: "deny", by: "nobody", reason }
+            expect(events.slice(1)).toMatchObject([
+              { type: "approval_requested" },
+              { type: "approval_decided", ...decision },
+              { type: "tool_call_finished", approval: decision }
+            ])
+          }),
+        { approver: layer }
+      )
     )
   })
 

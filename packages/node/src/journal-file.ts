@@ -191,7 +191,7 @@ const closeAbandonedRuns = (directory: string): void => {
 // A question that nobody can answer any more is a no, and the record says so before it ends the call.
 const endOf = ({ started, isAsking }: UnfinishedCall): ReadonlyArray<JournalEvent> => {
   const call = { request_id: started["request_id"], step: started["step"], tool: started["tool"] }
-  const refusal = { decision: "deny", by: "policy", reason: "the host died before anybody answered" }
+  const refusal = { decision: "deny", by: "nobody", reason: "the host died before anybody answered" }
   const end = { type: "tool_call_finished", ...call, status: "error", error: "cancelled", aborted: true }
   return isAsking ? [{ type: "approval_decided", ...call, ...refusal }, end] : [end]
 }

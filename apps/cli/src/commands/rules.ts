@@ -112,7 +112,8 @@ const printSimulation = async ({ calls, counts, flips, proposals, undecided }: S
   if (undecided > 0) print(`${undecided} more never came as far as a decision`)
   for (const { requestId, tool, recorded, simulated } of flips) {
     const call = visibleText(`${requestId} ${tool}`)
-    print(`  ${call}: was ${recorded.decision} by ${recorded.by}, would be ${simulated.decision}`)
+    const before = recorded.by === "nobody" ? "not answered" : `${recorded.decision} by ${recorded.by}`
+    print(`  ${call}: was ${before}, would be ${simulated.decision}`)
   }
   for (const { rule, questionsSpared } of proposals) {
     print(`  would spare ${questionsSpared} questions: haft rules add ${forShell(JSON.stringify(rule))}`)

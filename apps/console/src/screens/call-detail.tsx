@@ -8,6 +8,7 @@ import { DiffView } from "../diff-view.tsx"
 import { Facts, Json, Section, StateBadge } from "../parts.tsx"
 import { addressOf } from "../route.ts"
 import { messageOf } from "../use-load.ts"
+import type { Decision } from "../wire.ts"
 import { ArtifactText } from "./artifact-text.tsx"
 
 interface CallDetailProps {
@@ -29,7 +30,7 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
     ["started", new Date(call.startedAt).toLocaleString()],
     ["took", durationText(call.durationMs)],
     ["error", call.error],
-    ["decided", approval === undefined ? undefined : `${approval.decision} by ${approval.by}: ${approval.reason}`],
+    ["decided", approval === undefined ? undefined : decisionText(approval)],
     ["rule", approval?.rule],
     ["reads", touches?.reads?.join(", ")],
     ["writes", touches?.writes?.map(({ path, exists }) => (exists ? path : `${path} (new)`)).join(", ")],
@@ -75,6 +76,9 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
     </>
   )
 }
+
+const decisionText = ({ decision, by, reason }: Decision): string =>
+  by === "nobody" ? `unanswered: ${reason}` : `${decision} by ${by}: ${reason}`
 
 /** Takes the call's changes back; refused by the server where a file has changed since. */
 const UndoButton = ({ api, call }: { readonly api: WorkspaceApi; readonly call: RecordedCall }) => {

@@ -74,7 +74,7 @@ const Outcome = ({ outcome, onAccept }: { readonly outcome: Simulation; readonly
                 {flips.slice(0, 200).map(({ requestId, tool, recorded, simulated }) => (
                   <tr key={requestId}>
                     <td>{tool}</td>
-                    <td>{recorded.by === "person" ? "asked" : recorded.decision}</td>
+                    <td>{recorded.by === "policy" ? recorded.decision : "asked"}</td>
                     <td>
                       <span className={`badge ${simulated.decision}`}>{simulated.decision}</span>
                     </td>

@@ -143,10 +143,16 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
   })
 
   it.each([
-    { said: "yes", answer: { action: "accept" as const, content: { approve: true } }, ok: true },
-    { said: "no in the form", answer: { action: "accept" as const, content: { approve: false } }, ok: false },
-    { said: "no", answer: { action: "decline" as const }, ok: false }
-  ])("asks through the client and takes $said for an answer, in one call on record", async ({ answer, ok }) => {
+    { said: "yes", answer: { action: "accept" as const, content: { approve: true } }, ok: true, by: "person" },
+    {
+      said: "no in the form",
+      answer: { action: "accept" as const, content: { approve: false } },
+      ok: false,
+      by: "person"
+    },
+    { said: "no", answer: { action: "decline" as const }, ok: false, by: "person" },
+    { said: "a dismissal", answer: { action: "cancel" as const }, ok: false, by: "nobody" }
+  ])("asks through the client and takes $said for an answer, in one call on record", async ({ answer, ok, by }) => {
     const { client, events } = await connect(quadrant, { capabilities: { elicitation: { form: {} } } })
     const asked: Array<string> = []
     client.setRequestHandler("elicitation/create", async ({ params }) => {
@@ -162,6 +168,7 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
       "approval_decided",
       "tool_call_finished"
     ])
+    expect(events[2]).toMatchObject({ decision: ok ? "allow" : "deny", by })
   })
 
   it("refuses and says how to allow it when the client can't ask", async () => {

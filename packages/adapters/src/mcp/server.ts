@@ -71,7 +71,7 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
       const step = await untilAborted(conversation, context.mcpReq.signal)
       if ("reply" in step) return resultOf(step.reply)
       if (!canElicit(context, server)) {
-        conversation.answer({ approved: false, reason: cannotAsk(options) })
+        conversation.answer({ approved: false, unanswered: true, reason: cannotAsk(options) })
         return round(conversation, context, server)
       }
       return questionFor(step.question, waiting.enter(conversation), options)
@@ -147,11 +147,14 @@ const offerOf = ({ remembers }: ApprovalQuestion): ReadonlyArray<string> =>
 
 const answerOf = ({ mcpReq }: ServerContext): Answer => {
   const response = inputResponse(mcpReq.inputResponses, approvalKey)
-  if (response.kind !== "elicit") return { approved: false, reason: "the client did not answer the question" }
+  if (response.kind !== "elicit") return unanswered("the client did not answer the question")
+  if (response.action === "cancel") return unanswered("the question was dismissed without an answer")
   const approved = response.action === "accept" && (response.content?.["approve"] ?? true) === true
   const remember = approved && response.content?.["always"] === true
   return { approved, remember, reason: approved ? "approved in the client" : "the person said no" }
 }
+
+const unanswered = (reason: string): Answer => ({ approved: false, unanswered: true, reason })
 
 const describeBriefly = ({ call, reason, input, preview }: ApprovalQuestion): string =>
   [`Run ${call.tool}? (${reason})`, JSON.stringify(input), preview].filter((part) => part !== undefined).join("\n")

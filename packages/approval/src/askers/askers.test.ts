@@ -57,15 +57,15 @@ describe("asking at a terminal", () => {
     [["n"], { approved: false, reason: "the person said no" }],
     [["no"], { approved: false, reason: "the person said no" }],
     [["", "what", "y"], { approved: true }],
-    [[], { approved: false, reason: "the terminal was closed" }],
-    [["yy"], { approved: false, reason: "the terminal was closed" }],
+    [[], { approved: false, unanswered: true, reason: "the terminal was closed" }],
+    [["yy"], { approved: false, unanswered: true, reason: "the terminal was closed" }],
     [["always", "y"], { approved: true, remember: true }],
     [["a", "n", "n"], { approved: false, reason: "the person said no" }],
-    [["always"], { approved: false, reason: "the terminal was closed" }],
+    [["always"], { approved: false, unanswered: true, reason: "the terminal was closed" }],
     [["edit", '{"path":"b.txt"}'], { approved: true, modifiedArgs: { path: "b.txt" } }],
     [["e", "nonsense", "[1]", "null", '{"path":"b"}'], { approved: true, modifiedArgs: { path: "b" } }],
     [["e", "", "n"], { approved: false, reason: "the person said no" }],
-    [["e"], { approved: false, reason: "the terminal was closed" }]
+    [["e"], { approved: false, unanswered: true, reason: "the terminal was closed" }]
   ])("%j", ([lines, expected]) =>
     Effect.gen(function* () {
       expect((yield* converse(lines)).answer).toEqual(expected)
@@ -112,6 +112,7 @@ describe("asking at a terminal", () => {
       const asker = yield* Effect.provide(Asker, askInTerminal(streams))
       expect(yield* asker.ask(question())).toEqual({
         approved: false,
+        unanswered: true,
         reason: "there is no terminal to ask at; allow the call by a rule, or approve everything explicitly"
       })
     })
@@ -175,7 +176,7 @@ describe("asking at a terminal", () => {
       )
       const fiber = yield* Effect.forkChild(asker.ask(question()), { startImmediately: true })
       input.destroy(new Error("hung up"))
-      expect(yield* Fiber.join(fiber)).toEqual({ approved: false, reason: "the terminal was closed" })
+      expect(yield* Fiber.join(fiber)).toEqual({ approved: false, unanswered: true, reason: "the terminal was closed" })
     })
   )
 })
@@ -266,7 +267,7 @@ describe("asking through a gate", () => {
         startImmediately: true
       })
       yield* Scope.close(scope, Exit.void)
-      expect(yield* Fiber.join(fiber)).toEqual({ approved: false, reason: "the host ended" })
+      expect(yield* Fiber.join(fiber)).toEqual({ approved: false, unanswered: true, reason: "the host ended" })
     })
   )
 
@@ -298,7 +299,11 @@ describe("asking a callback", () => {
         return Promise.reject(new Error("broken"))
       }
       const asker = yield* Effect.provide(Asker, askCallback(fails))
-      expect(yield* asker.ask(question())).toEqual({ approved: false, reason: "asking failed: broken" })
+      expect(yield* asker.ask(question())).toEqual({
+        approved: false,
+        unanswered: true,
+        reason: "asking failed: broken"
+      })
     })
   )
 

@@ -20,6 +20,7 @@ export const askCallback = (
         Effect.catch(({ cause }) =>
           Effect.succeed({
             approved: false,
+            unanswered: true,
             reason: `asking failed: ${cause instanceof Error ? cause.message : String(cause)}`
           })
         )
@@ -41,5 +42,10 @@ export const askCallerOr = (other: Layer.Layer<Asker>): Layer.Layer<Asker> =>
 
 /** Nobody is there: every question is answered no. */
 export const askNobody: Layer.Layer<Asker> = Layer.succeed(Asker, {
-  ask: () => Effect.succeed({ approved: false, reason: "nobody is there to approve; a rule can allow this call" })
+  ask: () =>
+    Effect.succeed({
+      approved: false,
+      unanswered: true,
+      reason: "nobody is there to approve; a rule can allow this call"
+    })
 })

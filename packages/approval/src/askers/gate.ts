@@ -45,6 +45,8 @@ export interface ApprovalGateService {
   readonly open: () => ReadonlyArray<OpenRequest>
   /** Answers a request. The first answer counts. */
   readonly answer: (id: string, response: GateResponse) => GateOutcome
+  /** Closes a request that nobody will answer. That is a no, and the reason is on record. */
+  readonly giveUp: (id: string, reason: string) => void
   /** Calls back whenever a request is opened or closed; the returned function ends it. */
   readonly subscribe: (listener: (change: GateChange) => void) => () => void
 }
@@ -78,7 +80,7 @@ export const askThroughGate: Layer.Layer<Asker | ApprovalGate> = Layer.effectCon
     }
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        for (const id of waiting.keys()) close(id, { approved: false, reason: "the host ended" })
+        for (const id of waiting.keys()) close(id, unanswered("the host ended"))
       })
     )
 
@@ -93,8 +95,7 @@ export const askThroughGate: Layer.Layer<Asker | ApprovalGate> = Layer.effectCon
         return yield* Effect.acquireUseRelease(
           open,
           () => Effect.raceFirst(Deferred.await(answer), stillWaiting),
-          () =>
-            Effect.sync(() => close(request.id, { approved: false, reason: "nobody waits for the answer any more" }))
+          () => Effect.sync(() => close(request.id, unanswered("nobody waits for the answer any more")))
         )
       })
 
@@ -107,6 +108,7 @@ export const askThroughGate: Layer.Layer<Asker | ApprovalGate> = Layer.effectCon
         close(id, givenOnly(response))
         return "accepted"
       },
+      giveUp: (id, reason) => close(id, unanswered(reason)),
       subscribe: (listener) => {
         listeners.add(listener)
         return () => listeners.delete(listener)
@@ -115,6 +117,8 @@ export const askThroughGate: Layer.Layer<Asker | ApprovalGate> = Layer.effectCon
     return Context.make(Asker, { ask }).pipe(Context.add(ApprovalGate, gate))
   })
 )
+
+const unanswered = (reason: string): Answer => ({ approved: false, unanswered: true, reason })
 
 // Whoever made the call hears that it is not forgotten: clients give up on calls that are silent.
 const stillWaiting: Effect.Effect<never> = Effect.forever(

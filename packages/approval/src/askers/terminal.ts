@@ -41,6 +41,7 @@ export const askInTerminal = (options: TerminalOptions): Layer.Layer<Asker> =>
 
 const refusal: Answer = {
   approved: false,
+  unanswered: true,
   reason: "there is no terminal to ask at; allow the call by a rule, or approve everything explicitly"
 }
 
@@ -101,7 +102,7 @@ const converse = async (question: Question, lines: Lines, options: TerminalOptio
   for (;;) {
     lines.show(`${promptOf(question)} `)
     const answer = (await lines.next())?.trim().toLowerCase()
-    if (answer === undefined) return { approved: false, reason: "the terminal was closed" }
+    if (answer === undefined) return { approved: false, unanswered: true, reason: "the terminal was closed" }
     if (answer === "y" || answer === "yes") return { approved: true }
     if (answer === "n" || answer === "no") return { approved: false, reason: "the person said no" }
     if ((answer === "a" || answer === "always") && "rule" in question.always) {

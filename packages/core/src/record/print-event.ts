@@ -18,6 +18,7 @@ const detailOf = (event: JournalEvent): string => {
   if (event.type === "tool_call_finished") return endOf(event)
   if (event.type === "approval_requested") return `asks a person: ${short(event["reason"])}`
   if (event.type === "approval_decided") {
+    if (event["by"] === "nobody") return `unanswered: ${short(event["reason"])}`
     return `${event["decision"] === "allow" ? "approved" : "refused"} by ${short(event["by"])}: ${short(event["reason"])}`
   }
   const { type, at: _at, step: _step, tool: _tool, seq: _seq, prev: _prev, hash: _hash, ...rest } = event

@@ -290,6 +290,10 @@ describe("looking through the record", () => {
       { type: "approval_decided", step: 1, tool: "run", decision: "allow", by: "person", reason: "fine" },
       "-----------------------    #1 run approved by person: fine"
     ],
+    [
+      { type: "approval_decided", step: 1, tool: "run", decision: "deny", by: "nobody", reason: "too late" },
+      "-----------------------    #1 run unanswered: too late"
+    ],
     [{ type: "host_started", seq: 1, prev: "0" }, "-----------------------       host_started"],
     [{ type: "patch_applied", files: ["a"] }, '-----------------------       patch_applied {"files":["a"]}']
   ])("prints %j", (event, line) => {

@@ -36,7 +36,7 @@ const Finished = z.object({
   approval: z
     .object({
       decision: z.enum(["allow", "deny"]),
-      by: z.enum(["policy", "person"]),
+      by: z.enum(["policy", "person", "nobody"]),
       reason: z.string(),
       rule: z.string().optional(),
       asks: z.boolean()

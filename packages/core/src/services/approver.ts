@@ -36,6 +36,8 @@ export interface Verdict {
 
 export interface Answer {
   readonly approved: boolean
+  /** True where nobody answered: the time was over, or nobody could be reached. That is a no, but nobody's. */
+  readonly unanswered?: boolean
   readonly reason?: string
   /** Arguments the person changed; they are validated, assessed and judged anew. */
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
@@ -65,5 +67,5 @@ export const denyAll: Layer.Layer<Approver> = Layer.succeed(Approver, {
         ? { decision: "deny", reason: "this call needs approval and nobody is there to give it" }
         : { decision: "allow", reason: "the contract does not ask for approval" }
     ),
-  ask: () => Effect.succeed({ approved: false, reason: "nobody is there to approve" })
+  ask: () => Effect.succeed({ approved: false, unanswered: true, reason: "nobody is there to approve" })
 })
