@@ -3,9 +3,11 @@ import { resolve } from "node:path"
 
 import { defineConfig, type OutputOptions } from "rolldown"
 
+import { embeddedSchemas } from "./bundle/embedded-schemas.ts"
 import { inAscii } from "./bundle/in-ascii.ts"
 import { lazySchemas } from "./bundle/lazy-schemas.ts"
 import { leanBuiltins } from "./bundle/lean-builtins.ts"
+import { namedInZod } from "./bundle/named-in-zod.ts"
 
 const here = import.meta.dirname
 
@@ -36,7 +38,9 @@ export default defineConfig({
   external: ["@lydell/node-pty"],
   plugins: [
     leanBuiltins,
+    embeddedSchemas(),
     lazySchemas,
+    namedInZod,
     inAscii,
     // What a new plugin is made from is read at run time.
     {

@@ -17,8 +17,8 @@ const heavy = new Set(
 
 /**
  * Takes Node's own modules without `import`. An import of `node:util` reads everything it exports to make a namespace,
- * and with that loads streams, workers and more; asking for the module itself loads the module alone. The functions of
- * a heavy one load it when they are called.
+ * and with that loads streams, workers and more; asking for the module itself loads the module alone. The functions and
+ * constants of a heavy one load it when they are used.
  */
 export const leanBuiltins: Plugin = {
   name: "lean-builtins",
@@ -34,7 +34,8 @@ export const leanBuiltins: Plugin = {
       const name = id.slice("\0lean-".length, id.indexOf("?"))
       const builtin = process.getBuiltinModule(name) as Readonly<Record<string, unknown>>
       const exported = Object.keys(builtin).filter((key) => /^[A-Za-z_$][\w$]*$/.test(key))
-      const isLazy = (key: string): boolean => heavy.has(name) && typeof builtin[key] === "function"
+      const isLazy = (key: string): boolean =>
+        heavy.has(name) && (key === "constants" || typeof builtin[key] === "function")
       return { moduleSideEffects: false, code: exporting(name, exported, isLazy) }
     }
   }

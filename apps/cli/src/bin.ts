@@ -11,6 +11,8 @@ if (process.argv[2] === "--version") {
   process.exitCode = 2
 } else {
   process.getBuiltinModule("node:module").enableCompileCache()
+  // zod compiles a schema when it is first used, which takes longer than what few uses save.
+  Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })
   const { main } = await import("./main.ts")
   // A promise that a plugin forgot must not end the calls of others.
   process.on("unhandledRejection", (cause) => {

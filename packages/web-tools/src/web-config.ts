@@ -71,6 +71,9 @@ export const searchFromEnvironment = (
     { provider: "brave", key: brave },
     { provider: "tavily", key: tavily },
     { provider: "exa", key: exa }
-  ].filter(({ provider }) => wanted === undefined || wanted === provider)
+  ].filter(
+    ({ provider, key, endpoint }) =>
+      (wanted === undefined || wanted === provider) && (key ?? endpoint) !== undefined
+  )
   return candidates.map((candidate) => searchConfig.safeParse(candidate)).find(({ success }) => success)?.data
 }

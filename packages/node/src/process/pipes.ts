@@ -9,14 +9,19 @@ import { makeOwnDirectory } from "./own-name.ts"
  * /dev/stdout or /dev/stderr fails on those, and only who starts the program can hand them over.
  */
 export class PipePool {
-  readonly directory: string = makeOwnDirectory("pipes")
   readonly #makePipes: (paths: ReadonlyArray<string>) => Promise<void>
   readonly #free: Array<string> = []
+  #directory: string | undefined
   #making: Promise<void> | undefined
   #count = 0
 
   constructor(makePipes: (paths: ReadonlyArray<string>) => Promise<void>) {
     this.#makePipes = makePipes
+  }
+
+  /** Made when somebody asks for it: most hosts start no program. */
+  get directory(): string {
+    return (this.#directory ??= makeOwnDirectory("pipes"))
   }
 
   async take(count: number): Promise<ReadonlyArray<string>> {
@@ -35,7 +40,7 @@ export class PipePool {
   }
 
   remove(): void {
-    rmSync(this.directory, { recursive: true, force: true })
+    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true })
   }
 
   async #make(): Promise<void> {

@@ -2,16 +2,23 @@ import { BlockList, isIP } from "node:net"
 
 /** True for an address of the public internet: nothing private, local, reserved, translated or tunnelled. */
 export const isPublicAddress = (address: string): boolean => {
-  if (isIP(address) === 4) return !specialIPv4.check(address, "ipv4")
+  if (isIP(address) === 4) return !specialIPv4().check(address, "ipv4")
   // A zone (`fe80::1%eth0`) names an interface of this machine.
   if (isIP(address) !== 6 || address.includes("%")) return false
-  return globalIPv6.check(address, "ipv6") && !specialIPv6.check(address, "ipv6")
+  return globalIPv6().check(address, "ipv6") && !specialIPv6().check(address, "ipv6")
 }
 
-const blocks = (family: "ipv4" | "ipv6", ...subnets: ReadonlyArray<readonly [network: string, prefix: number]>) => {
-  const list = new BlockList()
-  for (const [network, prefix] of subnets) list.addSubnet(network, prefix, family)
-  return list
+type Subnet = readonly [network: string, prefix: number]
+
+/** Made with the first look: most hosts fetch nothing. */
+const blocks = (family: "ipv4" | "ipv6", ...subnets: ReadonlyArray<Subnet>): (() => BlockList) => {
+  let list: BlockList | undefined
+  return () => {
+    if (list !== undefined) return list
+    list = new BlockList()
+    for (const [network, prefix] of subnets) list.addSubnet(network, prefix, family)
+    return list
+  }
 }
 
 const specialIPv4 = blocks(
