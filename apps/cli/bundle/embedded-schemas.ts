@@ -23,7 +23,10 @@ export const embeddedSchemas = (): Plugin => {
         if (id.endsWith("core/src/tool.ts")) return { code: askingFirst(code), map: null }
         const made = schemas[id]
         if (made === undefined) return null
-        return { code: edit(code, /\.tool\(\{/, `.tool({ schemas: () => JSON.parse(${JSON.stringify(made)}),`), map: null }
+        return {
+          code: edit(code, /\.tool\(\{/, `.tool({ schemas: () => JSON.parse(${JSON.stringify(made)}),`),
+          map: null
+        }
       }
     }
   }
@@ -41,7 +44,8 @@ const schemasOfTools = (): Readonly<Record<string, string>> => {
 
 const askingFirst = (code: string): string =>
   ["input", "output"].reduce(
-    (edited, side) => edit(edited, new RegExp(`(?=${side}JsonSchema\\(definition\\.)`), `definition.schemas?.().${side} ?? `),
+    (edited, side) =>
+      edit(edited, new RegExp(`(?=${side}JsonSchema\\(definition\\.)`), `definition.schemas?.().${side} ?? `),
     code
   )
 

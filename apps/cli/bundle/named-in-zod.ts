@@ -15,7 +15,8 @@ export const namedInZod: Plugin = {
       const checks = ["maxLength", "minLength", "regex"]
       const names = new Set([...code.matchAll(/\bz\.(\w+)/g)].map(([, name = ""]) => name))
       const given = [...names].map((name) => {
-        if (name === "iso") return "iso: { date: _iso.date, datetime: _iso.datetime, duration: _iso.duration, time: _iso.time }"
+        if (name === "iso")
+          return "iso: { date: _iso.date, datetime: _iso.datetime, duration: _iso.duration, time: _iso.time }"
         return `${name}: ${checks.includes(name) ? "_checks" : "_schemas"}.${name}`
       })
       return { code: code.replace(gathered, `const z = { ${given.join(", ")} };`), map: null }

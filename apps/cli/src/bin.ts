@@ -21,8 +21,10 @@ if (process.argv[2] === "--version") {
     )
   })
   process.exitCode = await main(process.argv.slice(2), manifest.version)
-  // What a plugin left running must not keep the command from ending, once all is said.
-  setInterval(() => {
-    if (process.stdout.writableLength === 0) process.exit()
-  }, 250).unref()
+  // Once all is said, nothing is waited for: not what a plugin left running, and not the engine's own tidying up.
+  const leave = (): void => {
+    if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) process.exit()
+  }
+  leave()
+  setInterval(leave, 20)
 }

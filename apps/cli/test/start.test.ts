@@ -3,12 +3,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
+import { dialectNames } from "haft"
+import { openHost } from "haft/promise"
 import { afterAll, expect, it } from "vitest"
 
 import { directory } from "./build.ts"
+import { haft } from "./haft.ts"
 
 const home = mkdtempSync(join(tmpdir(), "haft-start-"))
-afterAll(() => rmSync(home, { recursive: true }))
+afterAll(() => {
+  for (const directory of [home, `${home}-state`]) rmSync(directory, { recursive: true, force: true })
+})
 
 const loadedBy = (...args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const list = join(home, "list.json")
@@ -31,4 +36,16 @@ it("loads for a call neither what runs commands nor what asks people nor threads
 it("loads next to nothing to tell its version", () => {
   const loaded = loadedBy("--version")
   expect(loaded.filter((name) => ["NativeModule crypto", "NativeModule module"].includes(name))).toEqual([])
+})
+
+it.each(dialectNames)("carries the schemas that the tools of %s make themselves", async (dialect) => {
+  await using host = await openHost({ root: home, state: `${home}-state`, dialect })
+  const { stdout } = await haft(["tools", "-w", home, "--state", `${home}-state`, "--dialect", dialect, "--json"])
+  expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(host.tools)))
+})
+
+it("says all of a long answer to a reader that takes its time", () => {
+  const slowly = `"$0" "$1" tools -w "$2" --state "$2-state" --format json | (sleep 0.5; wc -c)`
+  const counted = execFileSync("sh", ["-c", slowly, process.execPath, join(directory, "bin.js"), home])
+  expect(Number(counted)).toBeGreaterThan(65_536)
 })

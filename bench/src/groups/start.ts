@@ -31,7 +31,7 @@ export const benchmarks: Group = async function* () {
     name: "a process of its own",
     floor: "node",
     ifMissed:
-      "A call loads Effect, zod, one tool package and the host around it, about 75 ms of code that runs for the first time; docs/decisions has what each part costs.",
+      "A call loads Effect, zod, one tool package and the host around it, about 70 ms of code that runs for the first time; docs/decisions has what each part costs.",
     contenders: [
       {
         name: "node",

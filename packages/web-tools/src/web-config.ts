@@ -72,8 +72,7 @@ export const searchFromEnvironment = (
     { provider: "tavily", key: tavily },
     { provider: "exa", key: exa }
   ].filter(
-    ({ provider, key, endpoint }) =>
-      (wanted === undefined || wanted === provider) && (key ?? endpoint) !== undefined
+    ({ provider, key, endpoint }) => (wanted === undefined || wanted === provider) && (key ?? endpoint) !== undefined
   )
   return candidates.map((candidate) => searchConfig.safeParse(candidate)).find(({ success }) => success)?.data
 }
