@@ -2,7 +2,7 @@
 const printed: Record<string, string> = {}
 for (const file of process.argv.slice(2)) {
   const exported: Readonly<Record<string, Readonly<Record<string, unknown>>>> = await import(file)
-  const [tool] = Object.values(exported).filter((value) => "inputSchema" in value)
+  const tool = Object.values(exported).find((value) => "inputSchema" in value)
   if (tool === undefined) throw new Error(`${file} is named like a tool and has none`)
   printed[file] = JSON.stringify({ input: tool["inputSchema"], output: tool["outputSchema"] })
 }
