@@ -7,14 +7,12 @@ import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
 import * as z from "zod"
 
+import { plainDialect } from "../test/plain-dialect.ts"
 import {
   Approver,
-  defineDialect,
   definePlugin,
   defineTool,
   denyAll,
-  type ErrorCode,
-  errorCodes,
   Host,
   makeToolError,
   memoryJournal,
@@ -26,19 +24,10 @@ import {
 
 // What strangers' tools may do wrong, and what a host makes of it.
 
-const plain = defineDialect({
-  name: "plain",
-  symlinks: "inside",
-  asks: () => false,
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
-  success: ({ output }) => output,
-  failure: ({ errorName, error }) => ({ error: errorName, details: error.details }),
-  envelope: (output) => output
-})
 const services = Layer.mergeAll(memoryWorkspace(), memoryJournal(), denyAll)
 
 const hostOf = (...plugins: ReadonlyArray<Plugin<never, undefined>>) =>
-  Host.layer({ dialect: plain, plugins: plugins.map((plugin) => use(plugin)) }).pipe(Layer.provide(services))
+  Host.layer({ dialect: plainDialect, plugins: plugins.map((plugin) => use(plugin)) }).pipe(Layer.provide(services))
 
 type Odd = Partial<ToolDefinition<z.ZodObject, z.ZodObject, never>>
 const replyTo = (odd: Odd, args: unknown = {}) => {

@@ -3,29 +3,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as z from "zod"
 
-import {
-  defineDialect,
-  denyAll,
-  type ErrorCode,
-  errorCodes,
-  Host,
-  memoryJournal,
-  memoryWorkspace,
-  Processes,
-  Sandbox,
-  use
-} from "./index.ts"
+import { plainDialect } from "../test/plain-dialect.ts"
+import { denyAll, Host, memoryJournal, memoryWorkspace, Processes, Sandbox, use } from "./index.ts"
 import { definePlugin, defineService, defineTool, openHost } from "./promise.ts"
-
-const plain = defineDialect({
-  name: "plain",
-  symlinks: "inside",
-  asks: () => false,
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
-  success: ({ output }) => output,
-  failure: ({ errorName, error }) => ({ error: errorName, message: error.message }),
-  envelope: (output) => output
-})
 
 const base = Layer.mergeAll(memoryWorkspace({ "a.txt": "one" }), memoryJournal(), denyAll)
 
@@ -98,7 +78,7 @@ describe("a plugin made of async functions", () => {
     }
   })
   const open = (url: string) =>
-    openHost(Host.layer({ dialect: plain, plugins: [use(tickets, { url })] }).pipe(Layer.provide(base)))
+    openHost(Host.layer({ dialect: plainDialect, plugins: [use(tickets, { url })] }).pipe(Layer.provide(base)))
 
   it("starts, lends its tools what it made, and stops with the host", async () => {
     const host = await open("http://here")
@@ -116,13 +96,17 @@ describe("a plugin made of async functions", () => {
 
   it("reaches the workspace and runs programs through the host, and only there", async () => {
     const plugin = use(definePlugin({ name: "reach", version: "1.0.0", tools: [read, run, where] }))
-    await using bare = await openHost(Host.layer({ dialect: plain, plugins: [plugin] }).pipe(Layer.provide(base)))
+    await using bare = await openHost(
+      Host.layer({ dialect: plainDialect, plugins: [plugin] }).pipe(Layer.provide(base))
+    )
     expect((await bare.call("read", { path: "a.txt" })).wire).toEqual({ text: "one" })
     expect((await bare.call("read", { path: "b.txt" })).wire).toMatchObject({ error: "file_not_found" })
     expect((await bare.call("run", {})).wire).toMatchObject({ error: "sandbox_unavailable" })
     expect((await bare.call("where", {})).wire).toMatchObject({ error: "internal_error" })
     const services = Layer.merge(base, echo)
-    await using host = await openHost(Host.layer({ dialect: plain, plugins: [plugin] }).pipe(Layer.provide(services)))
+    await using host = await openHost(
+      Host.layer({ dialect: plainDialect, plugins: [plugin] }).pipe(Layer.provide(services))
+    )
     expect((await host.call("run", {})).wire).toEqual({ text: "git status" })
   })
 
@@ -157,7 +141,9 @@ describe("a plugin made of async functions", () => {
       definePlugin({ name: "begins", version: "1.0.0", tools: [begin("waits", true), begin("forgets", false)] })
     )
     const services = Layer.mergeAll(base, echo, slow)
-    await using host = await openHost(Host.layer({ dialect: plain, plugins: [plugin] }).pipe(Layer.provide(services)))
+    await using host = await openHost(
+      Host.layer({ dialect: plainDialect, plugins: [plugin] }).pipe(Layer.provide(services))
+    )
     expect((await host.call("forgets", {})).wire).toEqual({ text: "done" })
     expect(ended).toEqual(["forgets"])
     const controller = new AbortController()
