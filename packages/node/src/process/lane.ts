@@ -99,19 +99,38 @@ export class Lane {
 // The lane was killed.
 const unknownEnd: End = { exitCode: null, signal: null }
 
-// Descriptor 9 leads to the host, and to write there when it is gone must not end this shell.
+// Descriptor 9 leads to the host, and to write there when it is gone must not end this shell. The programs it needs itself
+// are arguments of its own, which no variable of a command can change.
 const prologue = `exec 2>&9
 trap : HUP INT TERM PIPE
+set -- "$(command -v setsid)" "$(command -v env)"
 echo "lane $$" >&9
 `
 
 const codeFor = ({ program, args, directory, env, streams, isSandbox }: Launch): string => {
-  const assignments = Object.entries(env).map(([name, value]) => quoted(`${name}=${value}`))
   const redirections = [...streams].map(([descriptor, { path, mode }]) => `${descriptor}${mode}${quoted(path)}`)
-  const words = [quoted(program), ...args.map(quoted), ...redirections, "9>&-"]
+  const words = [quoted(program), ...args.map(quoted), ...redirections, "9>&-"].join(" ")
   // Where memory runs short, what is in a sandbox goes before the host and before the lane.
   const run = isSandbox
-    ? `echo 500 >/proc/self/oom_score_adj; export ${assignments.join(" ")}; exec ${words.join(" ")}`
-    : `exec setsid env -i ${[...assignments, ...words].join(" ")}`
+    ? `echo 500 >/proc/self/oom_score_adj; ${exported(env)}; exec ${words}`
+    : `unset PATH PWD OLDPWD SHLVL; ${exported(env)}; exec "$1" ${unspeakable(env)}${words}`
   return `( cd ${quoted(directory)} && { ${run}; } ); echo "end $?" >&9\n`
 }
+
+// A command line is for everybody to read, and values may be secrets. Some names a shell keeps for itself; `command`
+// sees to it that it goes on.
+const exported = (env: Launch["env"]): string =>
+  `command export ${Object.entries(env)
+    .filter(([name]) => isIdentifier(name))
+    .map(([name, value]) => `${name}=${quoted(value)}`)
+    .join(" ")} 2>/dev/null`
+
+/** Variables whose names no shell takes, for `env`, which does. */
+const unspeakable = (env: Launch["env"]): string => {
+  const assignments = Object.entries(env)
+    .filter(([name]) => !isIdentifier(name))
+    .map(([name, value]) => quoted(`${name}=${value}`))
+  return assignments.length === 0 ? "" : `"$2" ${assignments.join(" ")} `
+}
+
+const isIdentifier = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name)

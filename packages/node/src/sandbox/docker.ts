@@ -91,16 +91,20 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
   const { terminal = false } = plan.request
   const missing = `haft-missing-${randomBytes(8).toString("hex")}`
   const image = plan.options.image ?? defaultImage
-  const inside = ["/bin/sh", "-c", lookUp(missing), "haft", command.program, ...command.args]
+  const variables = Object.entries(containerEnvironment(command, plan))
+  const renamed = variables.map(([name]) => name).filter(isIdentifier)
+  const inside = ["/bin/sh", "-c", startInside(missing), "haft", ...renamed, "--", command.program, ...command.args]
   // podman raises this one limit by itself, which not every root may do. Its users' processes are counted apart.
   const processes = basename(engine) === "podman" ? [`--ulimit=nproc=${plan.limits.processes}`] : []
-  const run = [...runOptions(command, plan), ...processes, image, ...inside]
+  const passed = variables.map(([name, value]) => [passedName(name), value] as const)
+  const names = passed.map(([name]) => `--env=${name}`)
+  const run = [...runOptions(command, plan), ...names, ...processes, image, ...inside]
   const attach = command.stdin === undefined ? [] : ["-i"]
   return {
     program: terminal ? "/bin/sh" : engine,
     args: terminal ? ["-c", askForTerminal, "haft", engine, ...run] : ["run", ...attach, ...run],
     directory: "/",
-    env: engineEnvironment(),
+    env: { ...engineEnvironment(), ...Object.fromEntries(passed) },
     ...(command.stdin !== undefined && { stdin: command.stdin }),
     signalsAsCodes: true,
     ifHostDies: sweep(engine, plan.host),
@@ -108,8 +112,23 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
   }
 }
 
-const lookUp = (missing: string): string =>
-  `command -v "$1" >/dev/null || { echo ${missing} >&2; exit 127; }; exec "$@"`
+// A command line is for everybody to read, and values may be secrets, so the engine's program finds them in its own
+// environment. There they have other names: what a call chooses must not reach a program outside. A shell can't give
+// back a name that is none of its own, and no program outside listens to such a one.
+const passedName = (name: string): string => (isIdentifier(name) ? `HAFT_GIVES_${name}` : name)
+
+const isIdentifier = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name)
+
+// Some names a shell keeps for itself; `command` sees to it that it goes on.
+const startInside = (missing: string): string => `
+while [ "$1" != -- ]; do
+  eval "command export $1=\\"\\$HAFT_GIVES_$1\\"; unset HAFT_GIVES_$1"
+  shift
+done 2>/dev/null
+shift
+command -v "$1" >/dev/null || { echo ${missing} >&2; exit 127; }
+exec "$@"
+`
 
 // The engine refuses a terminal where there is none, as in a test.
 const askForTerminal = `engine=$1; shift; if [ -t 0 ]; then exec "$engine" run -i -t "$@"; fi; exec "$engine" run "$@"`
@@ -143,9 +162,7 @@ const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
     `--ulimit=nofile=${limits.openFiles}`,
     `--ulimit=cpu=${limits.cpuSeconds}`,
     ...ownMounts(root, options, writable).map(mountOption),
-    `--workdir=${command.directory}`,
-    // Not by the engine's own environment: what a call chooses must not reach a program outside.
-    ...Object.entries(containerEnvironment(command, plan)).map(([name, value]) => `--env=${name}=${value}`)
+    `--workdir=${command.directory}`
   ]
 }
 

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 
 import { Sandbox } from "@haft/core"
 import * as Effect from "effect/Effect"
@@ -36,15 +38,15 @@ export const testRuns = (check: Check): void => {
     process.env["HAFT_TEST_SECRET"] = "do-not-tell"
     const { variables, input, signals, descriptors } = await probe(
       {
-        variables: "env",
+        variables: "perl -e 'print qq($_=$ENV{$_}\\n) for keys %ENV'",
         input: "cat",
         signals: "grep SigIgn /proc/self/status",
         descriptors: "for path in /proc/self/fd/*; do case ${path##*/} in [0-3]) ;; *) readlink $path ;; esac; done"
       },
-      { env: { GIVEN: "yes ünd 'no'" }, stdin: "fed" }
+      { env: { GIVEN: "yes ünd 'no'", LINES: '"$(id)"\n`id`\\' }, stdin: "fed" }
     )
     delete process.env["HAFT_TEST_SECRET"]
-    assert.ok(variables.includes("GIVEN=yes ünd 'no'\n"))
+    assert.ok(variables.includes("GIVEN=yes ünd 'no'\n") && variables.includes('LINES="$(id)"\n`id`\\\n'), variables)
     assert.ok(!variables.includes("do-not-tell"))
     assert.ok(variables.includes("PAGER=cat\n") && variables.includes("TERM=dumb\n"))
     assert.equal(input, "fed")
@@ -53,6 +55,15 @@ export const testRuns = (check: Check): void => {
       descriptors.split("\n").filter((target) => target !== "" && target !== "/dev/null"),
       []
     )
+  })
+
+  check("shows nobody who looks at the machine's processes what variables hold", async ({ sh, workspace }) => {
+    const secret = `do-not-tell-${Date.now()}`
+    const running = sh("touch started; until [ -e seen ]; do sleep 0.02; done; echo $GIVEN", { env: { GIVEN: secret } })
+    while (!workspace.exists("started")) await sleep(5)
+    const shown = commandLines().filter((line) => line.includes(secret))
+    workspace.put("seen", "")
+    assert.deepEqual([shown, (await running).stdout], [[], `${secret}\n`])
   })
 
   check("is not taken over by variables that change how programs load", async ({ sh, workspace }) => {
@@ -83,3 +94,14 @@ export const testRuns = (check: Check): void => {
     assert.equal(ran.bytes, 50_000_000)
   })
 }
+
+const commandLines = (): ReadonlyArray<string> =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return [readFileSync(`/proc/${pid}/cmdline`, "utf8")]
+      } catch {
+        return []
+      }
+    })
