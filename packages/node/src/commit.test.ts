@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -102,6 +103,16 @@ describe("writing", () => {
     expect([mode("run.sh"), mode("private"), mode("plain")]).toEqual([0o755, 0o600, 0o666 & ~process.umask()])
     expect(await commit(root, [write("plain", "y", { mode: 0o700 })])).toHaveLength(1)
     expect(mode("plain")).toBe(0o700)
+  })
+
+  const isRoot = process.getuid?.() === 0
+  it.runIf(isRoot)("gives what root makes to who owns the place; for root only (not on this platform)", async () => {
+    const root = workspaces.make({ "a.txt": "one" })
+    for (const path of [root, join(root, "a.txt")]) chownSync(path, 4711, 4712)
+    await commit(root, [write("a.txt", "two"), write("b.txt", ""), write("new/c.txt", "", { createDirectories: true })])
+    for (const path of ["a.txt", "b.txt", "new", "new/c.txt"]) {
+      expect(statSync(join(root, path))).toMatchObject({ uid: 4711, gid: 4712 })
+    }
   })
 
   it("writes through a link to its target inside, and keeps the link", async () => {

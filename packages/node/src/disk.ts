@@ -8,6 +8,7 @@ import {
   fsyncSync,
   ftruncateSync,
   chmodSync,
+  lchownSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -19,11 +20,13 @@ import {
   symlinkSync,
   unlinkSync
 } from "node:fs"
+import { dirname } from "node:path"
 
 import { type Place, type Root, withResolved } from "./contain.ts"
 import { chunksOf, openFile, writeFully } from "./content.ts"
 import { isErrno } from "./errno.ts"
 import { type Identity, identityOf, isSame } from "./identity.ts"
+import { type Owner, otherOwner } from "./owner.ts"
 import { stale } from "./plan.ts"
 import { pathOf, type Spots } from "./spots.ts"
 import type { Staged, Step } from "./steps.ts"
@@ -55,7 +58,7 @@ export const stage = (
     for (const piece of node.content ?? []) writeFully(descriptor, piece)
     if (early) descriptor = exchanged(descriptor, target)
     const stats = fstatSync(descriptor)
-    if (node.owner !== undefined) giveTo(descriptor, stats, node.owner)
+    giveTo(descriptor, stats, node.owner ?? otherOwner(dirname(target)) ?? stats)
     if (node.mode !== undefined && node.mode !== (stats.mode & 0o7777)) fchmodSync(descriptor, node.mode)
     return { descriptor, identity: identityOf(stats) }
   } catch (error) {
@@ -90,7 +93,7 @@ export const doStep = (spots: Spots, step: Step): void => {
     }
     case "make_directory": {
       const path = pathOf(spots.at(step.path))
-      unlessTaken(step.path, () => mkdirSync(path))
+      unlessTaken(step.path, () => makeDirectory(path))
       if (step.mode !== undefined) chmodSync(path, step.mode)
       return
     }
@@ -120,7 +123,7 @@ export const redoStep = (root: Root, step: Step): void => {
     case "make_directory":
       return withResolved(root, step.path, (place) => {
         if (place.found !== undefined) return
-        mkdirSync(pathOf(place))
+        makeDirectory(pathOf(place))
         if (step.mode !== undefined) chmodSync(pathOf(place), step.mode)
       })
     case "put_in_place":
@@ -306,11 +309,13 @@ const overwrite = (root: Root, from: Place, place: Place): void => {
   }
 }
 
-const giveTo = (
-  descriptor: number,
-  now: { readonly uid: number; readonly gid: number },
-  { uid, gid }: { readonly uid: number; readonly gid: number }
-): void => {
+const makeDirectory = (path: string): void => {
+  mkdirSync(path)
+  const owner = otherOwner(dirname(path))
+  if (owner !== undefined) lchownSync(path, owner.uid, owner.gid)
+}
+
+const giveTo = (descriptor: number, now: Owner, { uid, gid }: Owner): void => {
   if (now.uid === uid && now.gid === gid) return
   ignoring(() => fchownSync(descriptor, uid, gid), "EPERM", "ENOSYS", "EINVAL")
 }

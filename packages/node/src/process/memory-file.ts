@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { constants, openSync, unlinkSync, writeSync } from "node:fs"
+import { constants, fchmodSync, openSync, unlinkSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -17,5 +17,7 @@ const openNameless = (): number => {
   const path = join(tmpdir(), `haft-${randomUUID()}`)
   const descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600)
   unlinkSync(path)
+  // Without a name it is for those who were handed it, who may run as somebody else and open it anew as /dev/stdin.
+  fchmodSync(descriptor, 0o644)
   return descriptor
 }

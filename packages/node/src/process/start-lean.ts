@@ -22,7 +22,8 @@ export class LeanStarter {
   readonly host: string = randomBytes(8).toString("hex")
   readonly #pipes = new PipePool(async (paths) => {
     const { execa } = await import("execa")
-    await execa("mkfifo", ["-m", "600", ...paths])
+    // Nobody else comes to where they are. Who was handed one may open it anew as /dev/stderr, whoever that is.
+    await execa("mkfifo", ["-m", "666", ...paths])
   })
   readonly #groups = groupName(this.host)
   readonly #lanes = new LanePool({ launcher: () => this.#ready(), pipes: this.#pipes, groupName: this.#groups })

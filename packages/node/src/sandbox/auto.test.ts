@@ -7,9 +7,9 @@ import * as Layer from "effect/Layer"
 import { expect, it } from "vitest"
 
 import { nodeProcesses } from "../processes.ts"
-import { firstThatWorks } from "./auto.ts"
 import { bubblewrapSandbox } from "./bubblewrap.ts"
 import { containerSandbox } from "./docker.ts"
+import { firstThatWorks } from "./first-that-works.ts"
 import { seatbeltSandbox } from "./seatbelt.ts"
 import { unshareSandbox } from "./unshare.ts"
 
@@ -36,7 +36,7 @@ const on = <A, E>(sandbox: ReturnType<typeof firstThatWorks>, effect: Effect.Eff
 
 it("takes the first that works", async () => {
   const wrapped = await on(
-    firstThatWorks([broken, working]),
+    firstThatWorks("test", [broken, working]),
     Sandbox.use((sandbox) => sandbox.wrap(command))
   )
   expect(wrapped).toMatchObject({ _tag: "Success", value: { program: "wrapped" } })
@@ -44,7 +44,7 @@ it("takes the first that works", async () => {
 
 it("never falls back to none", async () => {
   const refused = await on(
-    firstThatWorks([broken, broken]),
+    firstThatWorks("test", [broken, broken]),
     Sandbox.use((sandbox) => sandbox.wrap(command))
   )
   expect(JSON.stringify(refused)).toContain("sandbox_unavailable")

@@ -16,6 +16,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
+import { otherOwner } from "../owner.ts"
 import { environmentFor } from "./environment.ts"
 import { defaultLimits, type SandboxLimits, type SandboxOptions } from "./limits.ts"
 import { madeWhenUsed, type Mount, ownMounts } from "./paths.ts"
@@ -136,6 +137,8 @@ const askForTerminal = `engine=$1; shift; if [ -t 0 ]; then exec "$engine" run -
 const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
   const { limits, options, request, root } = plan
   const { network = false, writable = true } = request
+  const { getuid, getgid } = process
+  const user = otherOwner(root) ?? { uid: getuid?.() ?? 65_534, gid: getgid?.() ?? 65_534 }
   const memory = String(limits.memoryBytes)
   const size = String(limits.temporaryBytes)
   return [
@@ -156,7 +159,7 @@ const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
     "--cap-drop=ALL",
     "--security-opt=no-new-privileges",
     `--security-opt=seccomp=${plan.profile}`,
-    `--user=${process.getuid?.() ?? 65_534}:${process.getgid?.() ?? 65_534}`,
+    `--user=${user.uid}:${user.gid}`,
     "--ulimit=core=0",
     `--ulimit=fsize=${limits.fileSizeBytes}`,
     `--ulimit=nofile=${limits.openFiles}`,

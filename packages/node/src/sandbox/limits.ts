@@ -2,6 +2,7 @@ import { getuid } from "node:process"
 
 import type { SandboxDescription, TreeLimits } from "@haft/core"
 
+import type { Owner } from "../owner.ts"
 import { sumsHeld } from "../process/cgroup.ts"
 
 /** What one command may use up. A build survives the defaults, a fork bomb does not. */
@@ -56,10 +57,10 @@ export const limitCode = (limits: SandboxLimits): string =>
 /** What of all this is really enforced here, in words. */
 export const describeLimits = (
   limits: SandboxLimits,
-  { hasFilter }: { readonly hasFilter: boolean }
+  { hasFilter, owner }: { readonly hasFilter: boolean; readonly owner: Owner | undefined }
 ): Pick<SandboxDescription, "enforced" | "notEnforced"> => {
   const held = sumsHeld()
-  const isRoot = getuid?.() === 0
+  const isRoot = getuid?.() === 0 && owner === undefined
   const facts: ReadonlyArray<readonly [isEnforced: boolean, fact: string]> = [
     [true, "no network unless a call is allowed it"],
     [true, "only the system's programs and the workspace are visible"],

@@ -5,11 +5,13 @@ import { type Command, type Processes, Sandbox, type SandboxRequest, Workspace }
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
+import { type Owner, otherOwner } from "../owner.ts"
 import { groupName, makeGroup } from "../process/cgroup.ts"
 import { quoted } from "../process/launcher.ts"
 import { memoryFile } from "../process/memory-file.ts"
 import { makeOwnDirectory } from "../process/own-name.ts"
 import { environmentFor } from "./environment.ts"
+import { firstThatWorks } from "./first-that-works.ts"
 import {
   defaultLimits,
   describeLimits,
@@ -19,7 +21,7 @@ import {
   treeLimits
 } from "./limits.ts"
 import { kernelFiles, type Mount, ownMounts, readable, settingsCopy, systemMounts } from "./paths.ts"
-import { probedSandbox } from "./probe.ts"
+import { findProgram, probedSandbox } from "./probe.ts"
 import { seccompFilter } from "./seccomp.ts"
 import { deafToKeys, starterCode, terminalStarterCode } from "./starter.ts"
 
@@ -57,6 +59,20 @@ export const namespaceSandbox = (
   maker: NamespaceMaker,
   options: SandboxOptions
 ): Layer.Layer<Sandbox, never, Workspace | Processes> =>
+  Layer.unwrap(
+    Effect.map(Workspace, ({ root }) => {
+      const owner = otherOwner(root)
+      const asHost = madeBy(maker, options)
+      // Not every machine lets everybody make namespaces, and not every owner may go where the workspace is.
+      return owner === undefined ? asHost : firstThatWorks(maker.kind, [madeBy(maker, options, owner), asHost])
+    })
+  )
+
+const madeBy = (
+  maker: NamespaceMaker,
+  options: SandboxOptions,
+  owner?: Owner
+): Layer.Layer<Sandbox, never, Workspace | Processes> =>
   Layer.effect(
     Sandbox,
     Effect.gen(function* () {
@@ -64,16 +80,23 @@ export const namespaceSandbox = (
       const limits = { ...defaultLimits, ...options.limits }
       const filter = seccompFilter()
       const hasFilter = filter !== undefined
-      const program = yield* Effect.sync(() => maker.find(hasFilter))
+      const before = owner === undefined ? [] : wordsToBe(owner)
+      const program = yield* Effect.sync(() => (before === undefined ? undefined : maker.find(hasFilter)))
       const settings = yield* settingsCopy
       return yield* probedSandbox({
         kind: maker.kind,
         program,
         wrap: (command, request = {}) => {
-          const plan = planOf(command, request, { root, settings: settings(), limits, options })
+          const plan = planOf(command, request, { root, settings: settings(), limits, options, owner })
           const starting: Starting = {
-            program: program ?? maker.kind,
-            words: (starter) => [...maker.words(starter, plan, hasFilter), command.program, ...command.args],
+            words: (starter) => [
+              ...(before ?? []),
+              program ?? maker.kind,
+              ...maker.words(starter, plan, hasFilter),
+              command.program,
+              ...command.args
+            ],
+            owner,
             told: maker.tell(plan),
             filter: filter ?? new Uint8Array(),
             env: maker.env(),
@@ -81,10 +104,16 @@ export const namespaceSandbox = (
           }
           return plan.terminal ? behindTerminal(starting) : behindGate(starting, command.stdin)
         },
-        describe: () => ({ kind: maker.kind, isolated: true, ...describeLimits(limits, { hasFilter }) })
+        describe: () => ({ kind: maker.kind, isolated: true, ...describeLimits(limits, { hasFilter, owner }) })
       })
     })
   )
+
+/** What goes before a program to start it as somebody else; undefined where there is nothing that could. */
+const wordsToBe = ({ uid, gid }: Owner): ReadonlyArray<string> | undefined => {
+  const program = findProgram("setpriv")
+  return program === undefined ? undefined : [program, `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"]
+}
 
 interface Setting {
   readonly root: string
@@ -92,47 +121,61 @@ interface Setting {
   readonly settings: string
   readonly limits: SandboxLimits
   readonly options: SandboxOptions
+  readonly owner: Owner | undefined
 }
 
-const planOf = (command: Command, request: SandboxRequest, { root, settings, limits, options }: Setting): Plan => {
+const planOf = (command: Command, request: SandboxRequest, setting: Setting): Plan => {
+  const { root, settings, limits, options, owner } = setting
   const { network = false, writable = true, terminal = false } = request
   return {
     network,
     terminal,
     mounts: {
       system: systemMounts(settings, network),
-      kernel: kernelFiles.map(readable),
+      kernel: owner === undefined ? kernelFiles.map(readable) : [],
       own: ownMounts(root, options, writable)
     },
     temporaryBytes: String(limits.temporaryBytes),
     directory: command.directory,
-    env: environmentFor(command.env, request, { names: options.environment ?? [], home: "/tmp", temporary: "/tmp" })
+    env: environmentFor({ ...(owner === undefined && forRoot), ...command.env }, request, {
+      names: options.environment ?? [],
+      home: "/tmp",
+      temporary: "/tmp"
+    })
   }
 }
 
+// tar takes the user 0 for one who may give files to others, and fails where that is not so.
+const forRoot = process.getuid?.() === 0 && { TAR_OPTIONS: "--no-same-owner" }
+
 interface Starting {
-  readonly program: string
+  /** The program first. */
   readonly words: (starter: string) => ReadonlyArray<string>
+  /** Who all of it runs as, where that is not the host's own user. */
+  readonly owner: Owner | undefined
   readonly told: string
   readonly filter: Uint8Array
   readonly env: Readonly<Record<string, string>>
   readonly limits: SandboxLimits
 }
 
-const behindGate = ({ program, words, told, filter, env, limits }: Starting, stdin: Command["stdin"]): Command => ({
-  program,
-  args: words(starterCode(limitCode(limits), { go: 5, say: 6 })),
-  directory: "/",
-  env,
-  ...(stdin !== undefined && { stdin }),
-  descriptors: [memoryFile(told), memoryFile(filter)],
-  gated: true,
-  limits: treeLimits(limits)
-})
+const behindGate = ({ words, told, filter, env, limits }: Starting, stdin: Command["stdin"]): Command => {
+  const [program = "", ...args] = words(starterCode(limitCode(limits), { go: 5, say: 6 }))
+  return {
+    program,
+    args,
+    directory: "/",
+    env,
+    ...(stdin !== undefined && { stdin }),
+    descriptors: [memoryFile(told), memoryFile(filter)],
+    gated: true,
+    limits: treeLimits(limits)
+  }
+}
 
 // Who opens a terminal can't lend descriptors, so a shell opens the files, and removes them before anything else runs.
 // It joins the group that holds the limits, too: there is no gate at which the host could see to that.
-const behindTerminal = ({ program, words, told, filter, env, limits }: Starting): Command => {
+const behindTerminal = ({ words, owner, told, filter, env, limits }: Starting): Command => {
   const directory = makeOwnDirectory("terminal")
   writeFileSync(join(directory, "told"), told, { mode: 0o600 })
   writeFileSync(join(directory, "filter"), filter, { mode: 0o600 })
@@ -145,13 +188,15 @@ const behindTerminal = ({ program, words, told, filter, env, limits }: Starting)
     `exec 3<"$1/told" 4<"$1/filter"`,
     `rm -rf "$1"`,
     "shift",
+    // As at every login: a terminal can be opened anew by who works at it.
+    ...(owner === undefined ? [] : [`[ ! -t 0 ] || chown ${owner.uid}:${owner.gid} /proc/self/fd/0`]),
     deafToKeys,
     `perl -e 1 2>/dev/null && exec perl -e ${quoted(closeOthers)} "$@"`,
     `exec "$@"`
   ].join("; ")
   return {
     program: "/bin/sh",
-    args: ["-c", open, "haft", directory, program, ...words(terminalStarterCode(limitCode(limits)))],
+    args: ["-c", open, "haft", directory, ...words(terminalStarterCode(limitCode(limits)))],
     directory: "/",
     env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", ...env },
     afterEnd: Effect.promise(async () => {

@@ -1,8 +1,12 @@
 import { spawnSync } from "node:child_process"
+import { chmodSync, chownSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
 
-import { type Processes, type Sandbox, Workspace } from "@haft/core"
-import { type TemporaryWorkspace, testSandbox } from "@haft/testing"
+import { Processes, Sandbox, Workspace } from "@haft/core"
+import { temporaryWorkspace, type TemporaryWorkspace, testSandbox } from "@haft/testing"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
 import { afterAll, describe, expect, it, vi } from "vitest"
 
 import { nodeProcesses } from "../processes.ts"
@@ -32,12 +36,61 @@ const workspaceAt = ({ root }: TemporaryWorkspace) => Layer.mock(Workspace)({ ro
 
 const isLinux = process.platform === "linux"
 
+const putArchive = (make: Make): void => {
+  it("unpacks archives of other people's files", async () => {
+    using workspace = temporaryWorkspace({ "a.txt": "a" })
+    const sandbox = make({}).pipe(Layer.provideMerge(nodeProcesses), Layer.provide(workspaceAt(workspace)))
+    const code = "tar --owner=4711 --group=4711 -cf a.tar a.txt && rm a.txt && tar -xf a.tar"
+    const command = { program: "sh", args: ["-c", code], directory: workspace.root, env: {} }
+    const running = Effect.gen(function* () {
+      const { wrap } = yield* Sandbox
+      const { run } = yield* Processes
+      return yield* run(yield* wrap(command))
+    })
+    expect(await Effect.runPromise(running.pipe(Effect.provide(sandbox)))).toMatchObject({ exitCode: 0 })
+    expect(workspace.read("a.txt")).toBe("a")
+  })
+}
+
+// In a sandbox root has no power over what others own: it has to be them.
+const isRoot = process.getuid?.() === 0
+const putOwned = (make: Make): void => {
+  it.runIf(isRoot)("does root's commands as who owns the workspace; for root only (not on this platform)", async () => {
+    using workspace = temporaryWorkspace()
+    chmodSync(dirname(workspace.root), 0o755)
+    chownSync(workspace.root, 4711, 4712)
+    const sandbox = make({}).pipe(Layer.provideMerge(nodeProcesses), Layer.provide(workspaceAt(workspace)))
+    const runtime = ManagedRuntime.make(sandbox)
+    const code = "id -u; id -G; echo mine > made.txt; echo heard > /dev/stderr; cat /dev/stdin"
+    const command = { program: "sh", args: ["-c", code], directory: workspace.root, env: {}, stdin: "fed" }
+    let printed = ""
+    const hear = (chunk: Uint8Array): void => void (printed += Buffer.from(chunk).toString())
+    await runtime.runPromise(
+      Effect.gen(function* () {
+        const { wrap } = yield* Sandbox
+        const { run } = yield* Processes
+        yield* run(yield* wrap(command), { onStdout: hear, onStderr: hear })
+        yield* run(yield* wrap({ ...command, args: ["-c", "mkdir there"] }, { terminal: true }))
+      })
+    )
+    await runtime.dispose()
+    expect(printed.split("\n").toSorted()).toEqual(["4711", "4712", "fed", "heard"])
+    for (const name of ["made.txt", "there"]) {
+      expect(statSync(join(workspace.root, name))).toMatchObject({ uid: 4711, gid: 4712 })
+    }
+  })
+}
+
 describe.runIf(isLinux && findProgram("bwrap") !== undefined)("bubblewrap (needs bwrap)", () => {
   put(bubblewrapSandbox)
+  putOwned(bubblewrapSandbox)
+  putArchive(bubblewrapSandbox)
 })
 
 describe.runIf(isLinux && findProgram("perl") !== undefined)("unshare (needs perl)", () => {
   put(unshareSandbox)
+  putOwned(unshareSandbox)
+  putArchive(unshareSandbox)
 })
 
 const image = "haft-test"
@@ -45,7 +98,9 @@ const runsImage = (engine: string): boolean =>
   isLinux && spawnSync(engine, ["run", "--rm", "--pull=never", "--network=none", image, "true"]).status === 0
 
 const putContainer = (engine: "docker" | "podman"): void => {
-  put((options) => containerSandbox({ ...options, engine, image }), { countsLeftovers: false })
+  const make: Make = (options) => containerSandbox({ ...options, engine, image })
+  put(make, { countsLeftovers: false })
+  putOwned(make)
 
   // One whose command was given up early may still be on its way.
   it("leaves no container behind", async () => {

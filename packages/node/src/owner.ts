@@ -1,0 +1,17 @@
+import { statSync } from "node:fs"
+
+/** A user of the machine. */
+export interface Owner {
+  readonly uid: number
+  readonly gid: number
+}
+
+/**
+ * Who owns a directory where that is somebody else than the host's user, and the host may act for them: root does. What
+ * it makes there is theirs, and what runs there runs as them.
+ */
+export const otherOwner = (directory: string): Owner | undefined => {
+  if (process.getuid?.() !== 0) return undefined
+  const { uid = 0, gid = 0 } = statSync(directory, { throwIfNoEntry: false }) ?? {}
+  return uid === 0 ? undefined : { uid, gid }
+}
