@@ -62,7 +62,7 @@ const putOwned = (make: Make): void => {
     const sandbox = make({}).pipe(Layer.provideMerge(nodeProcesses), Layer.provide(workspaceAt(workspace)))
     const runtime = ManagedRuntime.make(sandbox)
     const code = "id -u; id -G; echo mine > made.txt; echo heard > /dev/stderr; cat /dev/stdin"
-    const command = { program: "sh", args: ["-c", code], directory: workspace.root, env: {}, stdin: "fed" }
+    const command = { program: "sh", args: ["-c", code], directory: workspace.root, env: {}, stdin: "fed\n" }
     let printed = ""
     const hear = (chunk: Uint8Array): void => void (printed += Buffer.from(chunk).toString())
     await runtime.runPromise(
@@ -74,7 +74,7 @@ const putOwned = (make: Make): void => {
       })
     )
     await runtime.dispose()
-    expect(printed.split("\n").toSorted()).toEqual(["4711", "4712", "fed", "heard"])
+    expect(printed.trim().split("\n").toSorted()).toEqual(["4711", "4712", "fed", "heard"])
     for (const name of ["made.txt", "there"]) {
       expect(statSync(join(workspace.root, name))).toMatchObject({ uid: 4711, gid: 4712 })
     }
