@@ -17,6 +17,20 @@ const ignoreClosed = (error: NodeJS.ErrnoException): void => {
   if (error.code !== "EPIPE") throw error
 }
 
+/**
+ * What a tool says, as a person's screen may have it: there, nothing in it moves the cursor, speaks to the terminal or
+ * changes the direction of writing. Whoever else reads gets it as it is.
+ */
+export const forScreen = ({ isTTY }: Pick<Stream, "isTTY">, text: string): string =>
+  isTTY
+    ? stripVTControlCharacters(text)
+        .replaceAll("\r\n", "\n")
+        .replaceAll(unruly, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
+    : text
+
+// Control characters but for tab and newline, and what turns the direction of writing.
+const unruly = /(?![\t\n])\p{Cc}|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
+
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))
 
 /** For people, beside the output. */

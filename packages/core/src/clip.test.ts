@@ -7,7 +7,14 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 describe("clipping", () => {
   it("leaves a text within the budget alone, to the last byte", () => {
     const text = "0123456789"
-    expect(clipText(text, 10)).toEqual({ text, truncated: false, totalBytes: 10, omittedBytes: 0 })
+    expect(clipText(text, 10)).toEqual({
+      text,
+      truncated: false,
+      totalBytes: 10,
+      omittedBytes: 0,
+      totalLines: 1,
+      omittedLines: 0
+    })
   })
 
   it("keeps head and tail around a line that counts what is missing", () => {
@@ -15,7 +22,22 @@ describe("clipping", () => {
       text: "aaaaa\n[8 bytes left out]\nzzzzz",
       truncated: true,
       totalBytes: 18,
-      omittedBytes: 8
+      omittedBytes: 8,
+      totalLines: 1,
+      omittedLines: 0
+    })
+  })
+
+  it("counts the lines that are missing too", () => {
+    const lines = Array.from({ length: 1000 }, (_, index) => `${index}\n`).join("")
+    const { text, ...counts } = clipText(lines, 20)
+    expect(text).toBe("0\n1\n2\n3\n4\n[3870 bytes left out, 992 lines]\n7\n998\n999\n")
+    expect(counts).toEqual({
+      truncated: true,
+      totalBytes: 3890,
+      omittedBytes: 3870,
+      totalLines: 1000,
+      omittedLines: 992
     })
   })
 
@@ -61,7 +83,9 @@ it("counts what is gone already and puts the rest after the gap", () => {
     text: "first\n[1000 bytes left out]\nlast\n",
     truncated: true,
     totalBytes: 1011,
-    omittedBytes: 1000
+    omittedBytes: 1000,
+    totalLines: 2,
+    omittedLines: 0
   })
 })
 
@@ -77,5 +101,12 @@ it("takes a gap of nothing for no gap", () => {
   output.push(bytes("a"))
   output.skip(0)
   output.push(bytes("b"))
-  expect(output.finish()).toEqual({ text: "ab", truncated: false, totalBytes: 2, omittedBytes: 0 })
+  expect(output.finish()).toEqual({
+    text: "ab",
+    truncated: false,
+    totalBytes: 2,
+    omittedBytes: 0,
+    totalLines: 1,
+    omittedLines: 0
+  })
 })

@@ -1,3 +1,5 @@
+import { countNewlines } from "./count-newlines.ts"
+
 /** Output that was cut to fit a budget. */
 export interface Clipped {
   readonly text: string
@@ -5,6 +7,10 @@ export interface Clipped {
   /** Bytes that came in, kept or not. */
   readonly totalBytes: number
   readonly omittedBytes: number
+  /** Lines that came in, kept or not. A last one without its newline counts too. */
+  readonly totalLines: number
+  /** Line ends among the bytes left out, as far as those came in. */
+  readonly omittedLines: number
 }
 
 /**
@@ -21,6 +27,8 @@ export class HeadAndTail {
   #ringEnd = 0
   #tailBytes = 0
   #total = 0
+  #newlines = 0
+  #endsInLine = false
 
   constructor(limitBytes: number) {
     this.#headLimit = Math.ceil(limitBytes / 2)
@@ -28,7 +36,10 @@ export class HeadAndTail {
   }
 
   push(chunk: Uint8Array): void {
+    if (chunk.length === 0) return
     this.#total += chunk.length
+    this.#newlines += countNewlines(chunk)
+    this.#endsInLine = chunk.at(-1) !== newline
     const forHead = chunk.subarray(0, this.#headLimit - this.#headBytes)
     if (forHead.length > 0) {
       this.#head.push(copyOf(forHead))
@@ -45,23 +56,27 @@ export class HeadAndTail {
     this.#headLimit = this.#headBytes
   }
 
-  /** What was kept, with one line in the middle that says how many bytes are missing, and `whereabouts` if told. */
+  /** What was kept, with one line in the middle that says how much is missing, and `whereabouts` if told. */
   finish(whereabouts?: string): Clipped {
     const keptTail = this.#lastBytes()
+    const totals = { totalBytes: this.#total, totalLines: this.#newlines + (this.#endsInLine ? 1 : 0) }
     if (this.#headBytes + keptTail.length === this.#total) {
       const text = decode(concat([...this.#head, keptTail]))
-      return { text, truncated: false, totalBytes: this.#total, omittedBytes: 0 }
+      return { text, truncated: false, ...totals, omittedBytes: 0, omittedLines: 0 }
     }
     const head = endAtCharacter(concat(this.#head))
     const tail = startAtCharacter(keptTail)
     const omittedBytes = this.#total - head.length - tail.length
-    const marker = `[${omittedBytes} bytes left out${whereabouts === undefined ? "" : `; ${whereabouts}`}]`
+    const omittedLines = this.#newlines - countNewlines(head) - countNewlines(tail)
+    const lines = omittedLines === 0 ? "" : `, ${omittedLines} ${omittedLines === 1 ? "line" : "lines"}`
+    const marker = `[${omittedBytes} bytes left out${lines}${whereabouts === undefined ? "" : `; ${whereabouts}`}]`
     const headText = decode(head)
     return {
       text: `${headText}${headText === "" || headText.endsWith("\n") ? "" : "\n"}${marker}\n${decode(tail)}`,
       truncated: true,
-      totalBytes: this.#total,
-      omittedBytes
+      ...totals,
+      omittedBytes,
+      omittedLines
     }
   }
 
@@ -88,6 +103,8 @@ export const clipText = (text: string, limitBytes: number): Clipped => {
   collector.push(new TextEncoder().encode(text))
   return collector.finish()
 }
+
+const newline = 10
 
 // Not `slice`: on a Node buffer that is a view, and the buffer may be filled again.
 const copyOf = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes)

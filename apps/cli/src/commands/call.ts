@@ -6,7 +6,7 @@ import type { OpenHost } from "haft/promise"
 import { readArguments } from "../arguments.ts"
 import { type Command, type Given, UsageError } from "../command.ts"
 import { withHost } from "../host.ts"
-import { note, print, printJson, styled, withSpinner } from "../terminal.ts"
+import { forScreen, note, print, printJson, styled, withSpinner } from "../terminal.ts"
 
 export const call: Command = {
   name: "call",
@@ -54,13 +54,15 @@ const callIt = async (host: OpenHost, name: string, args: unknown): Promise<Repl
   }
 }
 
-const printReply = (name: string, { ok, text, writes, durationMs }: Reply, root: string): void => {
+const printReply = (name: string, reply: Reply, root: string): void => {
+  const { ok, writes, durationMs } = reply
+  const text = forScreen(process.stdout, reply.text)
   const mark = ok ? styled(process.stdout, "green", "✓") : styled(process.stdout, "red", "✗")
   const [first = "", ...others] = text.trimEnd().split("\n")
   // A text that is the tool's whole answer, such as a file's content, stands below a line of its own.
   const isHeadline = !ok || others.length === 0 || first.endsWith(":")
   print(isHeadline ? [`${mark} ${first}`, ...others].join("\n") : `${mark} ${name}\n${text}`)
-  if (ok) for (const path of writes) print(dim(`  Location: ${resolve(root, path)}`))
+  if (ok) for (const path of writes) print(dim(`  Location: ${forScreen(process.stdout, resolve(root, path))}`))
   print(dim(`  Time: ${Math.round(durationMs)}ms`))
 }
 
@@ -77,19 +79,25 @@ const dryRun = async (host: OpenHost, name: string, args: unknown, given: Given)
     if (!isToolError(cause)) throw cause
     const { code, message, suggestion } = cause
     if (given.has("json")) printJson({ error: { code, message, ...(suggestion !== undefined && { suggestion }) } })
-    else note([`✗ ${message}`, ...(suggestion === undefined ? [] : [`  ${suggestion}`])].join("\n"))
+    else
+      note(
+        forScreen(process.stderr, [`✗ ${message}`, ...(suggestion === undefined ? [] : [`  ${suggestion}`])].join("\n"))
+      )
     return 1
   }
 }
 
 const printPreview = ({ tool, facts, asks, diff }: CallPreview): void => {
-  print(`${tool} (${facts.risk}) would ${asks ? "ask first" : "not ask"}`)
-  for (const path of facts.reads) print(`  read   ${path}`)
-  for (const { path, exists } of facts.writes) print(`  ${exists ? "change" : "create"} ${path}`)
-  if (facts.runs !== undefined) print(`  run    ${facts.runs}`)
-  if (facts.fetches !== undefined) print(`  fetch  ${facts.fetches}`)
-  if (facts.types !== undefined) print(`  type into terminal ${facts.types.terminal}`)
-  if (diff !== undefined && diff !== "") print(`\n${diff}`)
+  const lines = [
+    `${tool} (${facts.risk}) would ${asks ? "ask first" : "not ask"}`,
+    ...facts.reads.map((path) => `  read   ${path}`),
+    ...facts.writes.map(({ path, exists }) => `  ${exists ? "change" : "create"} ${path}`),
+    ...(facts.runs === undefined ? [] : [`  run    ${facts.runs}`]),
+    ...(facts.fetches === undefined ? [] : [`  fetch  ${facts.fetches}`]),
+    ...(facts.types === undefined ? [] : [`  type into terminal ${facts.types.terminal}`]),
+    ...(diff === undefined || diff === "" ? [] : [`\n${diff}`])
+  ]
+  print(forScreen(process.stdout, lines.join("\n")))
 }
 
 /** Ctrl-C: the call has been stopped and recorded; the program ends as one does that was interrupted. */

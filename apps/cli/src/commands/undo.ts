@@ -1,6 +1,6 @@
 import type { Command } from "../command.ts"
 import { withHost } from "../host.ts"
-import { print, printJson } from "../terminal.ts"
+import { forScreen, print, printJson } from "../terminal.ts"
 
 export const undo: Command = {
   name: "undo",
@@ -17,7 +17,7 @@ export const undo: Command = {
     return withHost(given, { approval: "all", dialect: "haft" }, async (host) => {
       const reply = await host.call("undo", args)
       if (given.has("json")) printJson(reply.wire)
-      else print(`${reply.ok ? "✓" : "✗"} ${reply.text}`)
+      else print(`${reply.ok ? "✓" : "✗"} ${forScreen(process.stdout, reply.text)}`)
       return reply.ok ? 0 : 1
     })
   }

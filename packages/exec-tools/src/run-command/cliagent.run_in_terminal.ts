@@ -25,7 +25,7 @@ export const cliagentRunInTerminal = cliagent.tool({
   risk: "dangerous",
   touches: ({ command }) => ({ runs: command }),
   execute: ({ command, timeout_seconds }) =>
-    runCommand({ command, words: defaultShell(command), timeoutMs: timeout_seconds * 1000, countsLines: true }).pipe(
+    runCommand({ command, words: defaultShell(command), timeoutMs: timeout_seconds * 1000 }).pipe(
       Effect.flatMap((outcome) => report(outcome, timeout_seconds))
     ),
   render: ({ output, metadata }) => output + showMark(metadata.sandbox),
@@ -48,8 +48,8 @@ const report = Effect.fnUntraced(function* (outcome: CommandOutcome, seconds: nu
   const { exitCode, stdout, stderr } = outcome
   const metadata = {
     exit_code: exitCode,
-    stdout_lines: stdout.lines,
-    stderr_lines: stderr.lines,
+    stdout_lines: stdout.totalLines,
+    stderr_lines: stderr.totalLines,
     ...sandboxMark(outcome)
   }
   // The contract has no facts on a failure; that nothing held the command back is told all the same.

@@ -46,8 +46,6 @@ export interface CommandRequest {
   readonly stdin?: string | undefined
   readonly network?: boolean
   readonly writable?: boolean
-  /** Counting them takes longer than keeping them, so only who needs to know asks. */
-  readonly countsLines?: boolean
 }
 
 /** Everything there is to know about a command that ran. */
@@ -72,8 +70,6 @@ export interface Output extends Clipped {
   readonly path: string
   /** Bytes beyond that limit, which nobody has. */
   readonly droppedBytes: number
-  /** Of all that was printed, where the request asked for it; 0 otherwise. A last line without its newline counts too. */
-  readonly lines: number
 }
 
 /** Runs a program in the sandbox. A failing command is an outcome; a command that could not run is an error. */
@@ -89,7 +85,7 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
     })
   }
   const startedAt = yield* Clock.currentTimeMillis
-  const collectors = yield* collect(settings.artifactBytes, request.countsLines ?? false)
+  const collectors = yield* collect(settings.artifactBytes)
   const timeoutMs = Math.min(request.timeoutMs ?? settings.defaultTimeoutMs, longestTimeoutMs)
   const { end, sandbox } = yield* runInSandbox(request, placeOf(workspace.root, directory), timeoutMs, collectors)
   const outcome = outcomeOf(end, timeoutMs, collectors, sandbox)
@@ -171,7 +167,7 @@ interface Collector {
   readonly lastLine: () => string
 }
 
-const collect = Effect.fnUntraced(function* (capBytes: number, countsLines: boolean) {
+const collect = Effect.fnUntraced(function* (capBytes: number) {
   const artifacts = yield* Artifacts
   const { step } = yield* CurrentCall
   const collector = Effect.fnUntraced(function* (stream: "stdout" | "stderr") {
@@ -179,19 +175,16 @@ const collect = Effect.fnUntraced(function* (capBytes: number, countsLines: bool
     const writer = yield* artifacts.create(name, { capBytes })
     const kept = new HeadAndTail(replyBytes)
     let last = new Uint8Array()
-    let newlines = 0
     return {
       push: (chunk) => {
         kept.push(chunk)
         writer.write(chunk)
         last = new Uint8Array(chunk.subarray(-200))
-        if (countsLines) newlines += newlinesIn(chunk)
       },
       finish: () => {
         const droppedBytes = writer.dropped()
-        const lines = newlines + (countsLines && last.length > 0 && last.at(-1) !== newline ? 1 : 0)
         const whereabouts = `${droppedBytes === 0 ? "all of it" : "more of it"} is in ${writer.path}`
-        return { ...kept.finish(whereabouts), path: writer.path, droppedBytes, lines }
+        return { ...kept.finish(whereabouts), path: writer.path, droppedBytes }
       },
       lastLine: () => {
         const lines = new TextDecoder()
@@ -205,14 +198,6 @@ const collect = Effect.fnUntraced(function* (capBytes: number, countsLines: bool
   })
   return { stdout: yield* collector("stdout"), stderr: yield* collector("stderr") }
 })
-
-const newline = 10
-
-const newlinesIn = (chunk: Uint8Array): number => {
-  let count = 0
-  for (const byte of chunk) if (byte === newline) count++
-  return count
-}
 
 interface Collectors {
   readonly stdout: Collector

@@ -302,7 +302,7 @@ describe.concurrent("exec_command", () => {
           const { output, truncated } = yield* execToEnd(call, { ...exec, cmd: "seq 1 50000" })
           expect(truncated).toBe(true)
           expect(output.startsWith("1\n2\n3\n")).toBe(true)
-          expect(output).toMatch(/\n\[\d+ bytes left out\]\n/)
+          expect(output).toMatch(/\n\[\d+ bytes left out, \d+ lines\]\n/)
           expect(output.endsWith("49999\n50000\n")).toBe(true)
         }),
       host

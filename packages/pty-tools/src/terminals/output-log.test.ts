@@ -10,11 +10,19 @@ describe("a terminal's output", () => {
     const log = new OutputLog(1000)
     log.append(bytes("one "))
     log.append(bytes("two"))
-    const whole = { text: "one two", truncated: false, totalBytes: 7, omittedBytes: 0, cursor: 7 }
+    const whole = {
+      text: "one two",
+      truncated: false,
+      totalBytes: 7,
+      omittedBytes: 0,
+      totalLines: 1,
+      omittedLines: 0,
+      cursor: 7
+    }
     expect(log.since(0, 1000, false)).toEqual(whole)
     expect(log.since(0, 1000, false)).toEqual(whole)
     expect(log.since(4, 1000, false)).toEqual({ ...whole, text: "two", totalBytes: 3 })
-    expect(log.since(7, 1000, false)).toEqual({ ...whole, text: "", totalBytes: 0 })
+    expect(log.since(7, 1000, false)).toEqual({ ...whole, text: "", totalBytes: 0, totalLines: 0 })
   })
 
   it("keeps the last bytes when there are too many, and counts the others", () => {
