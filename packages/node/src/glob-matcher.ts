@@ -1,4 +1,6 @@
-import type * as FastGlobPatterns from "fast-glob/out/utils/pattern.js"
+import type { makeRe } from "micromatch"
+
+type MakeExpression = typeof makeRe
 
 /**
  * How far into the patterns a directory has come. What is asked next is whether a file in it matches, or how far a
@@ -20,9 +22,12 @@ interface Step {
  */
 export const compileGlob = async (pattern: string): Promise<Reached> => {
   // Loaded by the first glob: most short-lived hosts never see one.
-  const fastGlob = await import("fast-glob/out/utils/pattern.js")
-  const single = fastGlob.removeDuplicateSlashes(pattern)
-  return closed(fastGlob.expandPatternsWithBraceExpansion([single]).map((expanded) => firstStep(fastGlob, expanded)))
+  const [{ default: fastGlob }, { default: micromatch }] = await Promise.all([
+    import("fast-glob"),
+    import("micromatch")
+  ])
+  const expanded = fastGlob.generateTasks(pattern, { dot: true }).flatMap(({ patterns }) => patterns)
+  return closed(expanded.map((one) => firstStep(micromatch.makeRe, one)))
 }
 
 /** True when a file of that name in the directory matches. */
@@ -55,6 +60,7 @@ const closed = (steps: ReadonlyArray<Step>): Reached => {
   return [...all]
 }
 
+/** What fast-glob asks micromatch for, to which it leaves the meaning of a part. */
 const options = {
   dot: true,
   matchBase: false,
@@ -66,11 +72,11 @@ const options = {
   strictSlashes: false
 }
 
-const firstStep = (fastGlob: typeof FastGlobPatterns, pattern: string): Step => {
+const firstStep = (makeExpression: MakeExpression, pattern: string): Step => {
   const expressionOf = (text: string): RegExp => {
     // After a slash at the end: the pattern is for directories, and only files are looked for.
     if (text === "") return /(?!)/u
-    const { source, flags } = fastGlob.makeRe(text, options)
+    const { source, flags } = makeExpression(text, options) || /(?!)/u
     // A name may hold a line break.
     return new RegExp(source, `${flags}s`)
   }

@@ -12,7 +12,7 @@ const maximumLength = 4096
 
 /** What is wrong with a glob pattern, or undefined when it can be matched, and in bounded time. */
 export const checkPattern = (pattern: string): ToolError<"invalid_pattern"> | undefined => {
-  const problem = findProblem(pattern)
+  const problem = findProblem(withoutDots(pattern))
   return problem === undefined
     ? undefined
     : makeToolError("invalid_pattern", `invalid glob pattern '${shorten(pattern)}': ${problem}`, {
@@ -21,6 +21,9 @@ export const checkPattern = (pattern: string): ToolError<"invalid_pattern"> | un
         details: { pattern: shorten(pattern) }
       })
 }
+
+/** `./` at the beginning of a pattern says nothing. */
+export const withoutDots = (pattern: string): string => pattern.replace(/^(\.\/+)+/u, "")
 
 const findProblem = (pattern: string): string | undefined => {
   if (pattern === "") return "it is empty"

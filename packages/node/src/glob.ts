@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 
 import { inSlices } from "./content.ts"
 import { compileGlob, enterDirectory, matchesFile, type Reached } from "./glob-matcher.ts"
-import { checkPattern } from "./glob-pattern.ts"
+import { checkPattern, withoutDots } from "./glob-pattern.ts"
 import { type IgnoreRules, noRules, withIgnoreFile } from "./ignore-rules.ts"
 import type { Held } from "./technique.ts"
 import type { EnteredDirectory, Walk, WalkVisitor } from "./walk.ts"
@@ -21,13 +21,17 @@ export interface GlobSource {
 export const globFiles = Effect.fnUntraced(function* (
   source: GlobSource,
   directory: string,
-  givenPattern: string,
+  pattern: string,
   options: GlobOptions = {}
 ): Effect.fn.Return<GlobResult, ToolError<"invalid_pattern">> {
-  const pattern = givenPattern.replace(/^(\.\/+)+/u, "")
   const problem = checkPattern(pattern)
   if (problem !== undefined) return yield* problem
-  const visitor = new GlobVisitor(source, directory, yield* Effect.promise(() => compileGlob(pattern)), options)
+  const visitor = new GlobVisitor(
+    source,
+    directory,
+    yield* Effect.promise(() => compileGlob(withoutDots(pattern))),
+    options
+  )
   if (directory.split("/").includes(".git")) return visitor.result()
   yield* Effect.acquireUseRelease(
     Effect.sync(() => source.walk(directory, visitor)),

@@ -26,6 +26,25 @@ const tree = {
 
 describe("a glob", () => {
   it.each([
+    [["[a"], "[a"],
+    [["**/[a"], "**/[a"],
+    [["/[a"], "/[a"],
+    [["./[a"], "./[a"],
+    [["src/[a"], "src/[a"],
+    [["src/*", "[a"], "[a"],
+    [["!src/[a"], "!src/[a"],
+    [["!{a,b"], "!{a,b"],
+    [["*.ts", "!./[z-a]"], "!./[z-a]"]
+  ])("that is malformed, as in %j, is an error about what was written", async (include, quoted) => {
+    for (const path of [".", "src"]) {
+      const reply = await callIn(haft, tree, "search_text", { query: "hit", include, path })
+      expect(reply.error?.code).toBe("invalid_pattern")
+      expect(reply.error?.message.startsWith(`invalid glob pattern '${quoted}': `), reply.error?.message).toBe(true)
+      expect(reply.error?.details?.["pattern"] ?? quoted).toBe(quoted)
+    }
+  })
+
+  it.each([
     [["x.ts"], ["src/gen/x.ts", "src/x.ts", "x.ts"]],
     [["**/x.ts"], ["src/gen/x.ts", "src/x.ts", "x.ts"]],
     [["/x.ts"], ["x.ts"]],

@@ -1,4 +1,4 @@
-import { type ListError, type ToolError, toolError, Workspace } from "@haft/core"
+import { type ListError, makeToolError, type ToolError, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 /** Which files of a directory a search looks at. */
@@ -10,6 +10,8 @@ export interface FileFilter {
   readonly accepts: (path: string) => boolean
   /** How many files fit, when that is known beforehand. */
   readonly files?: number
+  /** What the caller wrote, by what became of it: errors are about the former. */
+  readonly written?: ReadonlyMap<string, string>
 }
 
 /**
@@ -28,31 +30,36 @@ export const filterFiles = Effect.fnUntraced(function* (
       return yield* toolError("invalid_pattern", `invalid glob pattern '${pattern}': ${problem}`)
     }
   }
-  const wanted = patterns.filter((pattern) => !isExclusion(pattern)).map(parsed)
+  const wanted = patterns.filter((pattern) => !isExclusion(pattern)).map((pattern) => parsed(pattern))
   const unwanted = patterns.filter(isExclusion).map((pattern) => parsed(pattern.slice(1)))
   const below = directory === "." ? "" : `${directory}/`
+  const written = new Map([
+    ...wanted.map(({ glob, text }) => [glob, text] as const),
+    ...unwanted.map((pattern) => [exclusion(below, fromDirectory(pattern)), `!${pattern.text}`] as const)
+  ])
   const options = unwanted.map((pattern) => excluding(below, fromDirectory(pattern)))
   if (wanted.length === 0 || wanted.some(({ glob, isAnchored }) => glob === "*" && !isAnchored)) {
-    return { directory, options, accepts: () => true }
+    return { directory, options, accepts: () => true, written }
   }
   if (wanted.every(isTypeName)) {
     const types = wanted.map(({ glob }) => `--type-add=wanted:${glob}`)
-    return { directory, options: [...types, "--type=wanted", ...options], accepts: () => true }
+    return { directory, options: [...types, "--type=wanted", ...options], accepts: () => true, written }
   }
 
   const found = new Set<string>()
   for (const pattern of wanted) {
-    const { paths } = yield* workspace.glob(directory, fromDirectory(pattern), {
-      limit: Number.POSITIVE_INFINITY,
-      respectIgnore: !includeIgnored
-    })
+    const glob = fromDirectory(pattern)
+    const { paths } = yield* workspace
+      .glob(directory, glob, { limit: Number.POSITIVE_INFINITY, respectIgnore: !includeIgnored })
+      .pipe(Effect.mapError((error) => asWritten(error, new Map([[glob, pattern.text]]))))
     for (const path of paths) found.add(below + path)
   }
   return {
     directory: found.size === 0 ? undefined : unwanted.length > 0 ? directory : aboveAll(found, directory),
     options,
     accepts: (path) => found.has(path),
-    files: found.size
+    files: found.size,
+    written
   }
 })
 
@@ -63,7 +70,23 @@ const problemOf = (pattern: string): string | undefined => {
 
 const isExclusion = (pattern: string): boolean => pattern.startsWith("!") && pattern[1] !== "("
 
+/** An error about a pattern, with the pattern as the caller wrote it. */
+export const asWritten = <E extends ToolError>(error: E, written: ReadonlyMap<string, string> = new Map()): E => {
+  const { code, message, suggestion, details } = error
+  for (const [pattern, text] of code === "invalid_pattern" ? written : []) {
+    const start = `invalid glob pattern '${pattern}': `
+    if (!message.startsWith(start)) continue
+    return makeToolError(code, `invalid glob pattern '${text}': ${message.slice(start.length)}`, {
+      ...(suggestion !== undefined && { suggestion }),
+      ...(details !== undefined && { details: { ...details, pattern: text } })
+    }) as E
+  }
+  return error
+}
+
 interface Pattern {
+  /** As the caller wrote it. */
+  readonly text: string
   readonly glob: string
   /** False for names at any depth. */
   readonly isAnchored: boolean
@@ -74,8 +97,10 @@ interface Pattern {
 const parsed = (pattern: string): Pattern => {
   const plain = pattern.replace(/^(?:\.?\/)+/u, "")
   const glob = plain === pattern ? plain.replace(/^(?:\*\*\/)+/u, "") : plain
-  if (glob === "**") return { glob: "*", isAnchored: false }
-  return glob.slice(0, -1).includes("/") ? { glob: plain, isAnchored: true } : { glob, isAnchored: plain !== pattern }
+  if (glob === "**") return { text: pattern, glob: "*", isAnchored: false }
+  return glob.slice(0, -1).includes("/")
+    ? { text: pattern, glob: plain, isAnchored: true }
+    : { text: pattern, glob, isAnchored: plain !== pattern }
 }
 
 const fromDirectory = ({ glob, isAnchored }: Pattern): string => (isAnchored ? glob : `**/${glob}`)
@@ -95,7 +120,9 @@ const aboveAll = (paths: ReadonlySet<string>, directory: string): string => {
 }
 
 /** An option that keeps ripgrep away from what a pattern below a directory means. */
-export const excluding = (below: string, pattern: string): string => `--glob=!/${literally(below)}${pattern}`
+export const excluding = (below: string, pattern: string): string => `--glob=${exclusion(below, pattern)}`
+
+const exclusion = (below: string, pattern: string): string => `!/${literally(below)}${pattern}`
 
 /** A pattern that means exactly this text. */
 export const literally = (text: string): string => text.replaceAll(/[*?[{}\\ ]/gu, "[$&]")

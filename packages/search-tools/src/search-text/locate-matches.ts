@@ -10,6 +10,8 @@ export interface MatchPosition {
   readonly line: number
   /** In bytes of UTF-8, from 1. */
   readonly column: number
+  /** Where the line begins, in bytes of UTF-8 from the beginning of the file. */
+  readonly offset: number
 }
 
 export interface LocatedMatches {
@@ -20,6 +22,8 @@ export interface LocatedMatches {
 
 // What a command line may hold on every system we know; Windows is the narrow one.
 const maximumArguments = process.platform === "win32" ? 16_000 : 100_000
+/** What is known about some files can be used while the next are asked about. */
+const maximumFiles = 256
 
 /** Asks ripgrep once more, only about these files, for the places of their first `perFile` matching lines. */
 export const locateMatches = Effect.fnUntraced(function* (
@@ -27,47 +31,45 @@ export const locateMatches = Effect.fnUntraced(function* (
   files: ReadonlyArray<string>,
   { perFile, timeoutMs }: { readonly perFile: number; readonly timeoutMs: number }
 ): Effect.fn.Return<LocatedMatches, RipgrepError, Ripgrep | Processes | Workspace> {
-  const found = new Map<string, Array<MatchPosition>>()
-  const until = Date.now() + timeoutMs
-  for (const targets of batches(files)) {
-    const records = new PositionRecords()
-    const { timedOut } = yield* runRipgrep({
-      expression,
-      // With --max-columns the text of a line is replaced by a short remark: a line of megabytes costs nothing.
-      // --text because these files are known not to be binary, and a remark about that would not parse.
-      options: ["--line-number", "--column", "--max-columns=1", "--text", `--max-count=${perFile}`],
-      targets,
-      timeoutMs: Math.max(1, until - Date.now()),
-      onOutput: (chunk) => {
-        for (const { path, ...position } of records.push(chunk)) {
-          const positions = found.get(path)
-          if (positions === undefined) found.set(path, [position])
-          else positions.push(position)
-        }
-        return false
+  const positions = new Map<string, Array<MatchPosition>>()
+  const records = new PositionRecords()
+  const { timedOut } = yield* runRipgrep({
+    expression,
+    // With --max-columns the text of a line is replaced by a short remark: a line of megabytes costs nothing.
+    // --text because these files are known not to be binary, and a remark about that would not parse.
+    options: ["--line-number", "--column", "--byte-offset", "--max-columns=1", "--text", `--max-count=${perFile}`],
+    targets: files,
+    timeoutMs,
+    onOutput: (chunk) => {
+      for (const { path, ...position } of records.push(chunk)) {
+        const known = positions.get(path)
+        if (known === undefined) positions.set(path, [position])
+        else known.push(position)
       }
-    })
-    if (timedOut) return { positions: found, timedOut }
-  }
-  return { positions: found, timedOut: false }
+      return false
+    }
+  })
+  return { positions, timedOut }
 })
 
-const batches = (files: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
+/** Files to ask about at once. */
+export const batchesOf = (files: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
   const all: Array<Array<string>> = []
+  let batch: Array<string> = []
   let room = 0
   for (const file of files) {
-    const size = 3 * file.length + 8
-    if (size > room) {
-      all.push([])
+    const size = Buffer.byteLength(file) + 16
+    if (size > room || batch.length >= maximumFiles) {
+      all.push((batch = []))
       room = maximumArguments
     }
-    all.at(-1)?.push(file)
+    batch.push(file)
     room -= size
   }
   return all
 }
 
-/** Reads `path NUL line:column:text newline`. */
+/** Reads `path NUL line:column:offset:text newline`. */
 class PositionRecords {
   #pending: Uint8Array = new Uint8Array()
 
@@ -82,7 +84,12 @@ class PositionRecords {
       const colon = bytes.indexOf(58, nul)
       const secondColon = bytes.indexOf(58, colon + 1)
       const { path } = pathFrom(bytes.subarray(at, nul))
-      records.push({ path, line: digits(bytes, nul + 1, colon), column: digits(bytes, colon + 1, secondColon) })
+      records.push({
+        path,
+        line: digits(bytes, nul + 1, colon),
+        column: digits(bytes, colon + 1, secondColon),
+        offset: digits(bytes, secondColon + 1, newline)
+      })
       at = newline + 1
     }
     // A copy, also of a Buffer, whose slice is none: the chunk may be used again.

@@ -59,6 +59,8 @@ const readWhole = 256 * 1024
 /** Bytes kept on either side of a line's focus: enough for the characters shown, however long each is. */
 const reach = 8192
 
+const lineFeed = 10
+
 /** Keeps the wanted lines of a file that goes by in chunks, and of a long line only what is near its focus. */
 class LineCollector {
   readonly #positions: ReadonlyArray<MatchPosition>
@@ -69,6 +71,8 @@ class LineCollector {
   /** The first position that the current line is not beyond. */
   #next = 0
   #number = 1
+  /** Bytes of the file before the current chunk. */
+  #before = 0
   /** In bytes, from 1, what must stay visible of the current line; undefined when it is not wanted. */
   #column: number | undefined
   /** Bytes of the current line that went by. */
@@ -87,20 +91,40 @@ class LineCollector {
   push(chunk: Uint8Array): boolean {
     let at = 0
     while (at < chunk.length) {
-      const newline = chunk.indexOf(10, at)
+      at = this.#skip(chunk, at)
+      const newline = chunk.indexOf(lineFeed, at)
       const end = newline < 0 ? chunk.length : newline
       this.#keep(chunk, at, end)
-      if (newline < 0) return true
+      if (newline < 0) break
       this.#endLine()
       if (this.#next >= this.#positions.length || this.#room < 0) return false
       at = newline + 1
     }
+    this.#before += chunk.length
     return true
   }
 
   finish(): ReadonlyMap<number, string> {
     if (this.#passed > 0) this.#endLine()
     return this.#lines
+  }
+
+  /** Where the next wanted line begins, if that is in this chunk: lines before it need no counting. */
+  #skip(chunk: Uint8Array, at: number): number {
+    const position = this.#positions[this.#next]
+    if (this.#column !== undefined || this.#passed > 0 || position === undefined) return at
+    let start = position.offset - this.#before
+    // A file that has changed since has no line there, perhaps; then its lines are counted.
+    if (start <= at || start >= chunk.length || chunk[start - 1] !== lineFeed) return at
+    let number = position.line
+    while (number > Math.max(this.#number, position.line - this.#contextLines)) {
+      start = start - 2 < at ? at : chunk.lastIndexOf(lineFeed, start - 2) + 1
+      number--
+    }
+    if (start <= at) return at
+    this.#number = number
+    this.#column = this.#columnWanted()
+    return start
   }
 
   #keep(chunk: Uint8Array, from: number, to: number): void {

@@ -132,16 +132,19 @@ const check = (end: ProcessEnd, complaints: Complaints): Effect.Effect<void, Rip
   }
   const { fatal } = complaints
   if (fatal === undefined) return Effect.void
-  const isPattern = /regex|pattern|glob|not allowed|repetition|unicode|literal/iu.test(fatal)
-  return isPattern
+  const [, glob, problem] = /error parsing glob '(.*)': (.*)/su.exec(fatal) ?? []
+  if (glob !== undefined) {
+    return toolError("invalid_pattern", `invalid glob pattern '${glob}': ${problem}`, {
+      suggestion: "Correct the pattern; [*] stands for the character itself."
+    })
+  }
+  return /regex|pattern|not allowed|repetition|unicode|literal/iu.test(fatal)
     ? toolError("invalid_pattern", shortened(fatal), { suggestion: "Correct the pattern, or search for it literally." })
     : toolError("search_failed", `ripgrep failed: ${fatal}`)
 }
 
 /** The last line of ripgrep's explanation says what is wrong; those before draw an arrow at it. */
 const shortened = (explanation: string): string => {
-  const glob = /error parsing glob '(.*)': (.*)/su.exec(explanation)
-  if (glob !== null) return `invalid glob pattern '${glob[1]}': ${glob[2]}`
   const error = /^error: (.*)/mu.exec(explanation)?.[1] ?? explanation.split("\n", 1)[0] ?? ""
   return `invalid regex pattern: ${error.trim()}`
 }

@@ -2,8 +2,8 @@ import { type LookError, makeToolError, type Processes, type ToolError, toolErro
 import * as Effect from "effect/Effect"
 
 import { type CountedFile, countMatches, type Counts, firstMatches } from "./count-matches.ts"
-import { type FileFilter, filterFiles, literally } from "./file-filter.ts"
-import { type LocatedMatches, locateMatches } from "./locate-matches.ts"
+import { asWritten, type FileFilter, filterFiles, literally } from "./file-filter.ts"
+import { batchesOf, type LocatedMatches, locateMatches } from "./locate-matches.ts"
 import { lineOverhead, type MatchedLine, readLinesAround } from "./read-lines-around.ts"
 import type { Expression, Ripgrep, RipgrepError } from "./ripgrep.ts"
 import { isIgnored, type Scope, scopeOf } from "./scope.ts"
@@ -68,12 +68,10 @@ export const searchText = Effect.fnUntraced(function* (
   const problem = problemOf(request)
   if (problem !== undefined) return yield* problem
   const place = yield* placeOf(request)
-  const files = yield* request.countAll ? allFiles(request, place) : firstFiles(request, place)
-  const shown = enoughFor(request.maxResults, files.files)
-  const paths = shown.map(({ path }) => path)
-  const timeoutMs = request.timeLimitMs === undefined ? noLimitMs : locatingTimeMs
-  const located = yield* locateMatches(request, paths, { perFile: request.maxResults, timeoutMs })
-  const { matches, unreadable } = yield* readMatches(request, paths, located.positions)
+  const files = yield* (request.countAll ? allFiles(request, place) : firstFiles(request, place)).pipe(
+    Effect.mapError((error) => asWritten(error, place.filter.written))
+  )
+  const { matches, unreadable, timedOut } = yield* show(request, enoughFor(request.maxResults, files.files))
   const ignored =
     request.hintAtIgnored === true && files.total === 0 && !files.timedOut ? yield* ignoredMatches(request) : undefined
   return {
@@ -81,7 +79,7 @@ export const searchText = Effect.fnUntraced(function* (
     matches,
     total: request.countAll ? files.total : undefined,
     truncated: files.total > matches.length,
-    timedOut: files.timedOut || located.timedOut,
+    timedOut: files.timedOut || timedOut,
     matchingFiles: files.matchingFiles,
     filesSearched: request.countFiles === true ? (place.filter.files ?? files.filesSearched) : files.filesSearched,
     leftOut: { unreadable: files.unreadable + unreadable, unnameable: files.unnameable },
@@ -236,30 +234,58 @@ const enoughFor = (maxResults: number, files: ReadonlyArray<CountedFile>): Reado
   return last < 0 ? files : files.slice(0, last + 1)
 }
 
+interface Shown {
+  readonly matches: Array<FoundMatch>
+  characters: number
+  unreadable: number
+  timedOut: boolean
+}
+
+/** Finds the places in some files and reads their lines. While they are read, ripgrep is at work on the next. */
+const show = Effect.fnUntraced(function* (
+  request: SearchRequest,
+  files: ReadonlyArray<CountedFile>
+): Effect.fn.Return<Shown, RipgrepError, SearchServices> {
+  const shown: Shown = { matches: [], characters: 0, unreadable: 0, timedOut: false }
+  const until = Date.now() + (request.timeLimitMs === undefined ? noLimitMs : locatingTimeMs)
+  const locate = (paths: ReadonlyArray<string>) =>
+    locateMatches(request, paths, { perFile: request.maxResults, timeoutMs: Math.max(1, until - Date.now()) })
+  const batches = batchesOf(files.map(({ path }) => path))
+  let read: Effect.Effect<boolean, never, Workspace> = Effect.succeed(true)
+  for (const batch of batches) {
+    const [located, hasRoom] = yield* Effect.all([locate(batch), read], { concurrency: 2 })
+    if (!hasRoom) return shown
+    read = readMatches(request, batch, located.positions, shown)
+    shown.timedOut ||= located.timedOut
+    if (located.timedOut) break
+  }
+  yield* read
+  return shown
+})
+
+/** Adds the lines of some files; false when the reply can't hold more. */
 const readMatches = Effect.fnUntraced(function* (
   { maxResults, contextLines }: SearchRequest,
   paths: ReadonlyArray<string>,
-  positions: LocatedMatches["positions"]
-) {
-  const matches: Array<FoundMatch> = []
-  let characters = 0
-  let unreadable = 0
+  positions: LocatedMatches["positions"],
+  shown: Shown
+): Effect.fn.Return<boolean, never, Workspace> {
   for (const path of paths) {
-    const places = (positions.get(path) ?? []).slice(0, maxResults - matches.length)
+    const places = (positions.get(path) ?? []).slice(0, maxResults - shown.matches.length)
     if (places.length === 0) continue
-    const room = { contextLines, maximumCharacters: maximumCharacters - characters }
+    const room = { contextLines, maximumCharacters: maximumCharacters - shown.characters }
     const lines = yield* Effect.result(readLinesAround(path, places, room))
     if (lines._tag === "Failure") {
-      unreadable++
+      shown.unreadable++
       continue
     }
     for (const line of lines.success) {
-      for (const text of [line.content, ...line.before, ...line.after]) characters += text.length + lineOverhead
-      if (characters > maximumCharacters) return { matches, unreadable }
-      matches.push({ path, ...line })
+      for (const text of [line.content, ...line.before, ...line.after]) shown.characters += text.length + lineOverhead
+      if (shown.characters > maximumCharacters) return false
+      shown.matches.push({ path, ...line })
     }
   }
-  return { matches, unreadable }
+  return true
 })
 
 /** Long enough for most trees; a hint is not worth more. */
