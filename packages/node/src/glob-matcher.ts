@@ -1,6 +1,4 @@
-import type { makeRe } from "micromatch"
-
-type MakeExpression = typeof makeRe
+import type * as Micromatch from "micromatch"
 
 /**
  * How far into the patterns a directory has come. What is asked next is whether a file in it matches, or how far a
@@ -27,7 +25,7 @@ export const compileGlob = async (pattern: string): Promise<Reached> => {
     import("micromatch")
   ])
   const expanded = fastGlob.generateTasks(pattern, { dot: true }).flatMap(({ patterns }) => patterns)
-  return closed(expanded.map((one) => firstStep(micromatch.makeRe, one)))
+  return closed(expanded.map((one) => firstStep(micromatch, one)))
 }
 
 /** True when a file of that name in the directory matches. */
@@ -72,11 +70,11 @@ const options = {
   strictSlashes: false
 }
 
-const firstStep = (makeExpression: MakeExpression, pattern: string): Step => {
+const firstStep = (micromatch: typeof Micromatch, pattern: string): Step => {
   const expressionOf = (text: string): RegExp => {
     // After a slash at the end: the pattern is for directories, and only files are looked for.
     if (text === "") return /(?!)/u
-    const { source, flags } = makeExpression(text, options) || /(?!)/u
+    const { source, flags } = micromatch.makeRe(text, options) || /(?!)/u
     // A name may hold a line break.
     return new RegExp(source, `${flags}s`)
   }
