@@ -1,4 +1,4 @@
-import type * as Micromatch from "micromatch"
+import type Micromatch from "micromatch"
 
 /**
  * How far into the patterns a directory has come. What is asked next is whether a file in it matches, or how far a
