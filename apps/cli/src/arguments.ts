@@ -24,11 +24,35 @@ export const readArguments = async (
 const isPair = (word: string): boolean => /^[A-Za-z_][\w.-]*=/.test(word)
 
 const fromJson = (text: string, where: string): unknown => {
+  const value = parsed(text, where)
+  const repeated = repeatedKey(text)
+  if (repeated !== undefined)
+    throw new UsageError(`${where} can't be right: "${repeated}" is given twice in one object`)
+  return value
+}
+
+const parsed = (text: string, where: string): unknown => {
   try {
     return JSON.parse(text) as unknown
   } catch (cause) {
     throw new UsageError(`${where} can't be read as JSON: ${(cause as Error).message}. ${forms}`, { cause })
   }
+}
+
+/** A key that an object in a JSON text has twice: `JSON.parse` would keep the last of them and say nothing. */
+const repeatedKey = (json: string): string | undefined => {
+  const open: Array<Set<string>> = []
+  for (const [token, text, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[[\]{}]/g)) {
+    if (token === "{" || token === "[") open.push(new Set())
+    else if (token === "}" || token === "]") open.pop()
+    else if (text !== undefined && colon !== undefined) {
+      const key = JSON.parse(text) as string
+      const keys = open.at(-1)
+      if (keys?.has(key) === true) return key
+      keys?.add(key)
+    }
+  }
+  return undefined
 }
 
 const readNamed = async (path: string): Promise<string> => {

@@ -71,7 +71,8 @@ const explain = (cause: unknown): number => {
 const welcome = async (version: string): Promise<number> => {
   const [{ config }, { examine }] = await Promise.all([configOf(read(doctor, [], version)), import("haft")])
   const subjects = ["Workspace", "State directory", `Sandbox ${config.sandbox ?? "auto"}`]
-  printFindings((await examine(config)).filter(({ subject }) => subjects.includes(subject)))
+  const findings = (await examine(config)).filter(({ subject }) => subjects.includes(subject))
+  printFindings(findings.map(({ enforced: _held, ...finding }) => finding))
   print("\n")
   return help(undefined)
 }

@@ -52,6 +52,18 @@ export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
     .join("\n")
 }
 
+/** A line broken between words where the terminal ends; what goes on is moved in by `indent`. */
+export const wrapped = (line: string, indent: number): string => {
+  const room = roomOf(process.stdout)
+  const lines = [""]
+  for (const part of line.split(/(?<=\S)(?= )/)) {
+    const last = lines.at(-1) ?? ""
+    if (last === "" || widthOf(last + part) <= room) lines[lines.length - 1] = last + part
+    else lines.push(`${" ".repeat(indent)}${part.trimStart()}`)
+  }
+  return lines.join("\n")
+}
+
 // A terminal that does not know its width says 0.
 const roomOf = ({ isTTY, columns }: Stream): number => (isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY)
 

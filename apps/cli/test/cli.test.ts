@@ -1,4 +1,5 @@
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
+import type { Finding } from "haft"
 import manifest from "haft/package.json" with { type: "json" }
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
@@ -84,6 +85,11 @@ describe("haft", () => {
     [["call"], "which tool?"],
     [["tools", "--dialect", "hafd"], "--dialect is one of haft, agentbench"],
     [["call", "read_file", "{path:"], "can't be read as JSON"],
+    [
+      ["call", "read_file", '{"path":"a","lines":[{"path":1}],"pa\\u0074h":"b"}'],
+      `"path" is given twice in one object`
+    ],
+    [["tools", "--workspace", import.meta.filename], "cli.test.ts is not a directory"],
     [["call", "read_file", "@/nowhere.json"], "/nowhere.json can't be read"],
     [["call", "read_file", "path=a", "b"], "'b' is not KEY=VALUE"],
     [["call", "read_file", "path=a", "path=b"], "path is given twice"],
@@ -212,10 +218,22 @@ describe("haft doctor", () => {
     const plain = await haft(inWorkspace("doctor"))
     expect(plain.stdout).toContain(`✓ Node: ${process.version}`)
     const { findings } = JSON.parse((await haft(inWorkspace("doctor", "--json"))).stdout) as {
-      findings: Array<{ subject: string; found: string }>
+      findings: Array<Finding>
     }
     expect(findings.find(({ subject }) => subject === "State directory")?.found).toBe(workspace.state)
     expect(findings.map(({ subject }) => subject)).toContain("Port 4711")
+    for (const { enforced = [], notEnforced = [] } of findings) {
+      for (const limit of enforced) expect(plain.stdout).toContain(`    + ${limit}\n`)
+      for (const { limit, mend = "" } of notEnforced) {
+        expect(plain.stdout).toContain(`    - not here: ${limit}\n${mend === "" ? "" : `      ${mend}\n`}`)
+      }
+    }
+  })
+
+  it("does not tell to install sandboxes where it is the workspace that can't be used", async () => {
+    const { stdout } = await haft(["doctor", "--workspace", import.meta.filename])
+    expect(stdout).toContain("cli.test.ts is not a directory\n    Name a directory, or the one that it lies in.")
+    expect(stdout).not.toMatch(/install/i)
   })
 })
 

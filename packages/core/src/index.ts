@@ -59,7 +59,13 @@ export {
   type RunOptions,
   type TreeLimits
 } from "./services/processes.ts"
-export { refuseCommands, Sandbox, type SandboxDescription, type SandboxRequest } from "./services/sandbox.ts"
+export {
+  refuseCommands,
+  Sandbox,
+  type SandboxDescription,
+  type SandboxRequest,
+  type UnheldLimit
+} from "./services/sandbox.ts"
 export { memoryState, StateError, StateFiles, type StateFilesService } from "./services/state-files.ts"
 export {
   type Change,

@@ -1,4 +1,4 @@
-import { isPluginError, isToolError, type PluginError, reasonOf, Sandbox } from "@haft/core"
+import { isPluginError, isToolError, type PluginError, reasonOf, Sandbox, type UnheldLimit } from "@haft/core"
 import { nodeProcesses, nodeWorkspace } from "@haft/node"
 import { installedRipgrep } from "@haft/search-tools"
 import * as Effect from "effect/Effect"
@@ -15,6 +15,10 @@ export interface Finding {
   readonly state: "ok" | "limited" | "missing"
   readonly found: string
   readonly mend?: string
+  /** Of a sandbox: what it holds commands to here. */
+  readonly enforced?: ReadonlyArray<string>
+  /** And what it does not, with what to do about each. */
+  readonly notEnforced?: ReadonlyArray<UnheldLimit>
 }
 
 /** Looks at this machine with a host's eyes. Nothing is changed but that the state directory is made. */
@@ -117,18 +121,26 @@ const sandbox = async (config: HaftConfig, name: SandboxName): Promise<Finding> 
     Effect.result(Effect.scoped(Sandbox.use(({ describe }) => describe).pipe(Effect.provide(layer))))
   )
   if (described._tag === "Failure") {
-    const mend = howToGet[name]
     const isNeeded = name === (config.sandbox ?? "auto")
     const found = reasonOf(described.failure)
+    const isItsOwn = described.failure.code === "sandbox_unavailable"
+    const mend = isItsOwn ? (howToFetch(found) ?? howToGet[name]) : described.failure.suggestion
     return { subject, state: isNeeded ? "missing" : "limited", found, ...(mend !== undefined && { mend }) }
   }
   const { kind, enforced, notEnforced } = described.success
   return {
     subject,
     state: notEnforced.length === 0 ? "ok" : "limited",
-    found: `${name === kind ? "" : `${kind}; `}enforces: ${enforced.join("; ")}`,
-    ...(notEnforced.length > 0 && { mend: `Not enforced here: ${notEnforced.join("; ")}.` })
+    found: name === kind ? "works" : `${kind}, which works`,
+    enforced,
+    notEnforced
   }
+}
+
+// The engine is there; what it would run is not, and no call may fetch it.
+const howToFetch = (reason: string): string | undefined => {
+  const [, image] = /(?:no such image|image not known): (\S+)/i.exec(reason) ?? []
+  return image === undefined ? undefined : `Fetch its image: docker pull ${image}, or podman pull ${image}.`
 }
 
 const mendOf = (cause: unknown): string | undefined => (isToolError(cause) ? cause.suggestion : undefined)

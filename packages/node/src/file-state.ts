@@ -63,7 +63,7 @@ const contentOf = (path: string): Uint8Array | undefined => {
     if (info.size > mostBytes) throw new Error(`it has more than ${mostBytes} bytes`)
     return readFileSync(path)
   } catch (cause) {
-    if (hasCode(cause, "ENOENT")) return undefined
+    if (hasCode(cause, "ENOENT") || hasCode(cause, "ENOTDIR")) return undefined
     throw cause
   }
 }

@@ -4,7 +4,7 @@ import type { Finding } from "haft"
 
 import type { Command } from "../command.ts"
 import { configOf } from "../host.ts"
-import { print, printJson, styled } from "../terminal.ts"
+import { print, printJson, styled, wrapped } from "../terminal.ts"
 import { standardPort } from "./serve.ts"
 
 export const doctor: Command = {
@@ -23,10 +23,23 @@ export const doctor: Command = {
 const marks = { ok: ["green", "✓"], limited: ["yellow", "!"], missing: ["red", "✗"] } as const
 
 export const printFindings = (findings: ReadonlyArray<Finding>): void => {
-  for (const { subject, state, found, mend } of findings) {
+  const told = new Map<string, string>()
+  for (const { subject, state, found, mend, enforced = [], notEnforced = [] } of findings) {
     const [colour, mark] = marks[state]
-    print(`${styled(process.stdout, colour, mark)} ${subject}: ${found}`)
-    if (mend !== undefined) print(`    ${mend}`)
+    print(wrapped(`${styled(process.stdout, colour, mark)} ${subject}: ${found}`, 4))
+    if (mend !== undefined) print(wrapped(`    ${mend}`, 4))
+    const limits = JSON.stringify([enforced, notEnforced])
+    const before = told.get(limits)
+    if (before !== undefined) {
+      print(`    the same limits as ${before}`)
+      continue
+    }
+    if (enforced.length > 0) told.set(limits, subject)
+    for (const limit of enforced) print(wrapped(`    ${styled(process.stdout, "green", "+")} ${limit}`, 6))
+    for (const { limit, mend: itsMend } of notEnforced) {
+      print(wrapped(`    ${styled(process.stdout, "yellow", "-")} not here: ${limit}`, 6))
+      if (itsMend !== undefined) print(wrapped(`      ${itsMend}`, 6))
+    }
   }
 }
 

@@ -21,7 +21,14 @@ export interface SandboxDescription {
   /** False for `none`: replies and records say that nothing held the command back. */
   readonly isolated: boolean
   readonly enforced: ReadonlyArray<string>
-  readonly notEnforced: ReadonlyArray<string>
+  readonly notEnforced: ReadonlyArray<UnheldLimit>
+}
+
+/** A limit that nothing holds commands to here. */
+export interface UnheldLimit {
+  readonly limit: string
+  /** How it would be held, where that can be had. */
+  readonly mend?: string
 }
 
 /** Turns a command into a safer command: argv in, argv out. */

@@ -35,7 +35,8 @@ export const writeFile = Effect.fnUntraced(function* (
 ): Effect.fn.Return<WrittenFile, CommitError, Workspace> {
   const workspace = yield* Workspace
   const path = yield* workspace.contain(given)
-  const expected = mustBeNew === true ? yield* requireNothing(given) : base
+  // The workspace itself is no file that exists already; the commit says what it is.
+  const expected = mustBeNew === true && path !== "." ? yield* requireNothing(given) : base
   const before = yield* textBefore(given)
   const changes = yield* workspace.commit([
     { kind: "write", path: given, content, createDirectories, ...(expected !== undefined && { base: expected }) }

@@ -18,7 +18,7 @@ import * as Layer from "effect/Layer"
 
 import { otherOwner } from "../owner.ts"
 import { environmentFor } from "./environment.ts"
-import { defaultLimits, type SandboxLimits, type SandboxOptions } from "./limits.ts"
+import { bytes, defaultLimits, eachProcess, type SandboxLimits, type SandboxOptions } from "./limits.ts"
 import { madeWhenUsed, type Mount, ownMounts } from "./paths.ts"
 import { findProgram, probedSandbox } from "./probe.ts"
 import { containerProfile } from "./seccomp.ts"
@@ -257,8 +257,8 @@ const describe = (limits: SandboxLimits): SandboxDescription => ({
     "no network unless a call is allowed it",
     "only the image's programs and the workspace are visible",
     "no capabilities, no new privileges, a filter for system calls",
-    `${limits.memoryBytes} bytes of memory and ${limits.processes} processes for all together`,
-    `files of at most ${limits.fileSizeBytes} bytes, ${limits.openFiles} open, ${limits.cpuSeconds} s of CPU each`
+    `${bytes(limits.memoryBytes)} of memory and ${limits.processes} processes for all together`,
+    eachProcess(limits)
   ],
-  notEnforced: ["how many processes a command left is not known; they end with its container"]
+  notEnforced: [{ limit: "how many processes a command left is not known; they end with its container" }]
 })

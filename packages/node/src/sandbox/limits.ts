@@ -61,22 +61,36 @@ export const describeLimits = (
 ): Pick<SandboxDescription, "enforced" | "notEnforced"> => {
   const held = sumsHeld()
   const isRoot = getuid?.() === 0 && owner === undefined
-  const facts: ReadonlyArray<readonly [isEnforced: boolean, fact: string]> = [
+  const groupMend = "Give haft a cgroup of its own, with: systemd-run --user --scope -p Delegate=yes haft …"
+  const facts: ReadonlyArray<readonly [isEnforced: boolean, limit: string, mend?: string]> = [
     [true, "no network unless a call is allowed it"],
     [true, "only the system's programs and the workspace are visible"],
     [true, "own processes, own /tmp, ends with the host"],
+    [true, eachProcess(limits)],
     [
-      true,
-      `files of at most ${limits.fileSizeBytes} bytes, ${limits.openFiles} open, ${limits.cpuSeconds} s of CPU each`
+      hasFilter,
+      "vsock, io_uring, keyrings and terminal injection are filtered",
+      "The filter is written for x64 and arm64; elsewhere, choose the sandbox docker."
     ],
-    [hasFilter, "vsock, io_uring, keyrings and terminal injection are filtered"],
-    [held.memory, `${limits.memoryBytes} bytes of memory for all processes together`],
-    [!held.memory, `${limits.memoryBytes} bytes of address space for each process`],
-    [held.processes || !isRoot, `${limits.processes} processes`],
-    [!isRoot, "the user inside is not the machine's root"]
+    [held.memory, `${bytes(limits.memoryBytes)} of memory for all processes together`, groupMend],
+    ...(held.memory ? [] : [[true, `${bytes(limits.memoryBytes)} of address space for each process`] as const]),
+    [held.processes || !isRoot, `${limits.processes} processes`, groupMend],
+    [!isRoot, "the user inside is not the machine's root", "Start haft as another user than root."]
   ]
   return {
-    enforced: facts.filter(([isEnforced]) => isEnforced).map(([, fact]) => fact),
-    notEnforced: facts.filter(([isEnforced]) => !isEnforced).map(([, fact]) => fact)
+    enforced: facts.filter(([isEnforced]) => isEnforced).map(([, limit]) => limit),
+    notEnforced: facts
+      .filter(([isEnforced]) => !isEnforced)
+      .map(([, limit, mend]) => ({ limit, ...(mend !== undefined && { mend }) }))
   }
+}
+
+/** The limits that hold for each process by itself, in words. */
+export const eachProcess = ({ fileSizeBytes, openFiles, cpuSeconds }: SandboxLimits): string =>
+  `files of at most ${bytes(fileSizeBytes)}, ${openFiles} open, ${cpuSeconds} s of CPU each`
+
+/** A number of bytes as people write it: `4 GiB`, `1.5 MiB`. */
+export const bytes = (count: number): string => {
+  const power = Math.min(Math.max(Math.floor(Math.log2(Math.max(count, 1)) / 10), 0), 4)
+  return `${Number((count / 1024 ** power).toFixed(1))} ${["bytes", "KiB", "MiB", "GiB", "TiB"][power]}`
 }

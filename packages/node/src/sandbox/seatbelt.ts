@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { environmentFor } from "./environment.ts"
-import { defaultLimits, limitCode, type SandboxOptions } from "./limits.ts"
+import { defaultLimits, eachProcess, limitCode, type SandboxOptions } from "./limits.ts"
 import { ownMounts } from "./paths.ts"
 import { findProgram, probedSandbox } from "./probe.ts"
 
@@ -52,9 +52,11 @@ export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandb
             "no network unless a call is allowed it",
             "writes only to the workspace and temporary files",
             "the home directory is hidden but for the workspace",
-            `files of at most ${limits.fileSizeBytes} bytes, ${limits.openFiles} open, ${limits.cpuSeconds} s of CPU each`
+            eachProcess(limits)
           ],
-          notEnforced: ["own processes", "own /tmp", "memory for all processes together", "tested on a Mac"]
+          notEnforced: ["own processes", "own /tmp", "memory for all processes together", "tested on a Mac"].map(
+            (limit) => ({ limit })
+          )
         })
       })
     })

@@ -1,0 +1,25 @@
+import * as Effect from "effect/Effect"
+import { type ApprovalQuestion, definePlugin, defineTool, Host, standardHost } from "haft"
+import * as z from "zod"
+
+const findTicket = defineTool({
+  name: "find_ticket",
+  description: "Find a ticket by its number.",
+  input: z.strictObject({ number: z.number().describe("The ticket's number") }),
+  output: z.object({ title: z.string() }),
+  risk: "read_only",
+  execute: ({ number }) => Effect.succeed({ title: `Ticket ${number}: the haft is loose` })
+})
+const tickets = definePlugin({ name: "tickets", version: "1.0.0", tools: [findTicket] })
+// A person would be asked here; this one likes commands and nothing else.
+const ask = ({ call }: ApprovalQuestion) => Effect.succeed({ approved: call.tool === "run_command" })
+
+const services = standardHost({ packages: ["fs", "exec"], plugins: [tickets], sandbox: "none" })
+const program = Effect.gen(function* () {
+  const host = yield* Host
+  const found = yield* host.call("find_ticket", { number: 7 })
+  const printed = yield* host.call("run_command", { command: "echo fixed" }, { ask })
+  const refused = yield* host.call("write_file", { path: "ticket.txt", content: found.text }, { ask })
+  if (!printed.text.includes("fixed") || refused.error?.code !== "approval_denied") process.exitCode = 1
+})
+await Effect.runPromise(Effect.provide(program, services))
