@@ -1,0 +1,119 @@
+import { spawnSync } from "node:child_process"
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { defineConfig, GateResponse, Rule } from "haft"
+import { openHost } from "haft/promise"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+const root = join(import.meta.dirname, "..")
+
+// What is shown and not run here, and why.
+const elsewhere: ReadonlyArray<readonly [line: RegExp, reason: string]> = [
+  [/^npm start +$|^npm start$/, "it serves until somebody ends it; the server's tests do it"],
+  [/^haft serve/, "it serves until somebody ends it; the command's tests do it"],
+  [/^npm test$/, "this is part of it"],
+  [/^npm run bench/, "a job of its own"],
+  [/^npm run exec -- node .*examples\//, "every example is run as such"],
+  [/^(?:claude|codex) /, "another project's program"],
+  [/^curl .*127\.0\.0\.1:4711/, "it needs a server; the server's tests make the same request"],
+  [/^cd haft-plugin-words && npm install$|^npm pack$/, "it needs a registry; the rehearsal of a release does it"]
+]
+
+const pages = [
+  "*.md",
+  "docs/guides/*.md",
+  "packages/*/README.md",
+  "apps/*/README.md",
+  "examples/README.md",
+  "bench/*.md"
+]
+  .flatMap((pattern) => globSync(pattern, { cwd: root }))
+  .toSorted()
+
+const blocksOf = (language: string) =>
+  pages.flatMap((page) => {
+    const blocks = readFileSync(join(root, page), "utf8").matchAll(/^```(\w+)[^\n]*\n([\s\S]*?)^```$/gm)
+    return [...blocks].filter(([, its]) => its === language).map(([, , code = ""], at) => ({ page, at, code }))
+  })
+
+/** Commands of a block: lines that end in a backslash go on, and what follows a # is for people. */
+const commandsOf = (code: string): ReadonlyArray<string> =>
+  code
+    .replaceAll("\\\n", " ")
+    .split("\n")
+    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .filter((line) => line !== "")
+
+const isElsewhere = (line: string): boolean => elsewhere.some(([pattern]) => pattern.test(line))
+
+let home = ""
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "haft-doc-commands-"))
+  mkdirSync(join(home, "workspace"))
+  writeFileSync(join(home, "workspace/README.md"), "# A project\n")
+})
+afterAll(() => rmSync(home, { recursive: true }))
+
+const bin = join(root, "apps/cli/src/bin.ts")
+// In the docs the command is `haft`, or `npm start --` in a checkout; here it is the sources.
+const functions = `haft() { "${process.execPath}" --conditions=@haft/source "${bin}" "$@"; }
+npm() { test "$1 $2" = "start --" || return 99; shift 2; haft "$@"; }`
+
+const run = (line: string) => {
+  const env = { ...process.env, XDG_STATE_HOME: join(home, "state"), XDG_CONFIG_HOME: join(home, "config") }
+  // Nobody is here to be asked about a command.
+  const asked = line.replace(/^haft call run_command .*/, "$& --dry-run")
+  return spawnSync("sh", ["-c", `${functions}\n${asked}`], { cwd: join(home, "workspace"), env, encoding: "utf8" })
+}
+
+describe("commands of the docs", () => {
+  const lines = blocksOf("sh").flatMap(({ page, code }) => commandsOf(code).map((line) => ({ page, line })))
+
+  it.each(lines.filter(({ line }) => !isElsewhere(line)))("runs on $page: $line", ({ line }) => {
+    const { status, stdout, stderr } = run(line)
+    // What doctor finds missing is the machine's affair.
+    const fine = /\bdoctor$/.test(line) ? [0, 1] : [0]
+    expect(fine, `${stdout}${stderr}`).toContain(status)
+  })
+
+  it("leaves out only what it says it leaves out", () => {
+    const unused = elsewhere.filter(([pattern]) => !lines.some(({ line }) => pattern.test(line)))
+    expect(unused).toEqual([])
+  })
+})
+
+describe("JSON of the docs", () => {
+  const readers: Readonly<Record<string, (json: never) => unknown>> = {
+    tool: (rule) => Rule.parse(rule),
+    approved: (answer) => GateResponse.parse(answer),
+    plugins: async (config) => {
+      const places = { root: join(home, "workspace"), state: join(home, "plugins-state") }
+      await using host = await openHost({ ...defineConfig(config), ...places })
+      expect(host.skipped).toEqual([])
+    },
+    servers: ({ servers }: { readonly servers: Record<string, { command: string; args: ReadonlyArray<string> }> }) => {
+      for (const { command, args } of Object.values(servers)) {
+        const line = [command, ...args, "--help"].join(" ").replace("${workspaceFolder}", ".")
+        expect(run(line)).toMatchObject({ status: 0 })
+      }
+    }
+  }
+
+  it.each(blocksOf("json"))("holds on $page: $code", async ({ code }) => {
+    const json = JSON.parse(code) as Readonly<Record<string, unknown>>
+    const reader = Object.keys(readers).find((key) => key in json)
+    expect(reader, "JSON of a kind that nobody reads").toBeDefined()
+    await readers[reader ?? ""]?.(json as never)
+  })
+})
+
+it("shows code in no language that is not run", () => {
+  const languages = pages.flatMap((page) =>
+    [...readFileSync(join(root, page), "utf8").matchAll(/^```(\w*)[^\n]*\n[\s\S]*?^```$/gm)].map(
+      ([, language]) => language
+    )
+  )
+  expect([...new Set(languages)].toSorted()).toEqual(["", "json", "sh", "ts"])
+})
