@@ -75,7 +75,11 @@ export const describeLimits = (
     [held.memory, `${bytes(limits.memoryBytes)} of memory for all processes together`, groupMend],
     ...(held.memory ? [] : [[true, `${bytes(limits.memoryBytes)} of address space for each process`] as const]),
     [held.processes || !isRoot, `${limits.processes} processes`, groupMend],
-    [!isRoot, "the user inside is not the machine's root", "Start haft as another user than root."]
+    [
+      !isRoot,
+      "the user inside is not the machine's root",
+      "Give the workspace to another user than root, or start haft as one."
+    ]
   ]
   return {
     enforced: facts.filter(([isEnforced]) => isEnforced).map(([, limit]) => limit),
