@@ -94,6 +94,11 @@ const tasks = {
   typecheck: () => turbo("check:types", "check:effect", ...rest),
   lint: () => turbo("check:format", "check:lint", "check:unused", ...rest),
   format: () => exec("oxfmt", ".", ...rest),
+  // Every package as it would be published, as files: for projects elsewhere, while there is no release.
+  pack: () => {
+    turbo("build", "check:packages", ...brief)
+    run("pnpm", ["-r", "--filter", "./packages/*", "pack", "--pack-destination", join(root, rest[0] ?? "packs")])
+  },
   // What the docs say about tools, errors, events, configuration and commands, from the code; then all of them as a
   // site, in site/dist.
   docs: () => {

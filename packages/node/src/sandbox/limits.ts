@@ -85,7 +85,7 @@ export const describeLimits = (
     enforced: facts.filter(([isEnforced]) => isEnforced).map(([, limit]) => limit),
     notEnforced: facts
       .filter(([isEnforced]) => !isEnforced)
-      .map(([, limit, mend]) => ({ limit, ...(mend !== undefined && { mend }) }))
+      .map(([, limit, mend]) => (mend === undefined ? { limit } : { limit, mend }))
   }
 }
 
