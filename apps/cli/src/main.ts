@@ -92,7 +92,12 @@ const overview = (): string => `haft: the tool layer for AI agents
 
 Usage: haft COMMAND [options]
 
-${indent(table(commands.map(({ name, summary }) => [name, summary])))}
+${indent(
+  table(
+    commands.map(({ name, summary }) => [name, summary]),
+    fitting
+  )
+)}
 
 Options of every command:
 ${optionTable(commonOptions)}
@@ -120,8 +125,12 @@ const optionTable = (options: Readonly<Record<string, Option>>): string =>
       Object.entries(options).map(([name, { value, describe, short }]) => [
         `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`,
         describe
-      ])
+      ]),
+      fitting
     )
   )
+
+/** Help loses no words on a narrow terminal. */
+const fitting = { margin: 2, goesOn: true }
 
 const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, "  ")

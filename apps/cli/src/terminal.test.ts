@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 
-import { forScreen } from "./terminal.ts"
+import { forScreen, wrapped } from "./terminal.ts"
 
 const hostile =
   "\u001B[31mred\u001B[0m\u001B]52;c;c3RvbGVu\u0007 a\tb\r\n10%\rdone\u0008\u009B2J \u202Etxt.exe ⚠️ ünd 👨‍👩‍👧\n"
@@ -11,4 +11,10 @@ it("keeps a tool's text from doing anything to a person's screen", () => {
 
 it("leaves a tool's text as it is for everybody else", () => {
   expect(forScreen({ isTTY: false }, hostile)).toBe(hostile)
+})
+
+it("breaks a line between words, and not inside one that is too long", () => {
+  expect(wrapped("  --json  for machines, and a-word-without-end here", 10, 24)).toBe(
+    "  --json  for machines,\n          and\n          a-word-without-end\n          here"
+  )
 })

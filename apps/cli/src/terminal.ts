@@ -38,23 +38,26 @@ export const note = (text: string): void => {
   process.stderr.write(`${text}\n`)
 }
 
-/** Rows in columns; the last column is cut to fit the terminal. Colours take no room. */
-export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+/** Rows in columns that fit the terminal: the last is cut, or goes on below itself. Colours take no room. */
+export const table = (
+  rows: ReadonlyArray<ReadonlyArray<string>>,
+  { margin = 0, goesOn = false }: { readonly margin?: number; readonly goesOn?: boolean } = {}
+): string => {
   const widths: Array<number> = []
   for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))
-  const room = roomOf(process.stdout)
+  const room = roomOf(process.stdout) - margin
   return rows
     .map((row) => {
       const padded = row.map((cell, at) => (at === row.length - 1 ? cell : padTo(cell, widths[at] ?? 0)))
       const line = padded.join("  ")
+      if (goesOn) return wrapped(line, widthOf(line) - widthOf(row.at(-1) ?? ""), room)
       return widthOf(line) > room ? `${stripVTControlCharacters(line).slice(0, room - 1)}…` : line
     })
     .join("\n")
 }
 
 /** A line broken between words where the terminal ends; what goes on is moved in by `indent`. */
-export const wrapped = (line: string, indent: number): string => {
-  const room = roomOf(process.stdout)
+export const wrapped = (line: string, indent: number, room: number = roomOf(process.stdout)): string => {
   const lines = [""]
   for (const part of line.split(/(?<=\S)(?= )/)) {
     const last = lines.at(-1) ?? ""
