@@ -13,6 +13,16 @@ describe("redaction", () => {
       "git clone https://me:[redacted]@example.com/x"
     ],
     ["a variable on a command line", "DB_PASSWORD=hunter22 npm test", "DB_PASSWORD=[redacted] npm test"],
+    [
+      "a quoted value",
+      `export API_TOKEN='two words' DB_PASSWORD="x y"`,
+      "export API_TOKEN=[redacted] DB_PASSWORD=[redacted]"
+    ],
+    [
+      "a cloud's secret key",
+      "AWS_SECRET_ACCESS_KEY=abc/def+ghi aws s3 ls",
+      "AWS_SECRET_ACCESS_KEY=[redacted] aws s3 ls"
+    ],
     ["an access key id", "AKIAABCDEFGHIJKLMNOP", "[redacted]"],
     ["a private key", "x\n-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\ny", "x\n[redacted]\ny"]
   ])("replaces %s", (_what, text, expected) => {
@@ -24,12 +34,20 @@ describe("redaction", () => {
       redact({
         env: { API_KEY: "x", api_key: "y", PATH: "/bin", "X-Auth-Token": "z" },
         list: [{ password: "p", empty: "" }],
+        headers: { "set-cookie": ["a=1", "b=2"] },
+        secret_key: "k",
+        AWS_SECRET_ACCESS_KEY: "k",
+        max_tokens: 10,
         n: 1,
         none: null
       })
     ).toEqual({
       env: { API_KEY: "[redacted]", api_key: "[redacted]", PATH: "/bin", "X-Auth-Token": "[redacted]" },
       list: [{ password: "[redacted]", empty: "" }],
+      headers: { "set-cookie": ["[redacted]", "[redacted]"] },
+      secret_key: "[redacted]",
+      AWS_SECRET_ACCESS_KEY: "[redacted]",
+      max_tokens: 10,
       n: 1,
       none: null
     })
@@ -47,7 +65,8 @@ describe("redaction", () => {
   })
 
   it("is quick with a text that looks like the beginning of everything", () => {
-    const text = "https://a:".repeat(20_000) + "-----BEGIN ".repeat(20_000) + "eyJ-".repeat(250_000)
+    const text =
+      "https://a:".repeat(20_000) + "-----BEGIN ".repeat(20_000) + "eyJ-".repeat(250_000) + "A_TOKEN= ".repeat(50_000)
     expect(redact(text)).toBe(text)
   })
 })

@@ -1,5 +1,5 @@
 const secretKey =
-  /(?:pass(?:word|wd|phrase)?|secret|token|api[-_]?key|authorization|cookie|credential|private[-_]?key)s?$/i
+  /(?:pass(?:word|wd|phrase)?|secret|token|(?:api|access|secret|private)[-_]?key|authorization|cookie|credential)s?$/i
 
 // Shapes that are secrets whatever their name: key blocks, provider keys, bearer headers, credentials in URLs.
 const secretValue = new RegExp(
@@ -16,7 +16,7 @@ const secretValue = new RegExp(
     String.raw`\bBearer\s+[A-Za-z0-9._~+/-]{8,}=*`,
     String.raw`(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
     String.raw`(?<=\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)`,
-    String.raw`(?<=\b[A-Z0-9_]{0,40}(?:PASSWORD|SECRET|TOKEN|API_KEY)=)[^\s"';&|]{4,}`
+    String.raw`(?<=\b[A-Z0-9_]{0,40}(?:PASSWORD|SECRET|TOKEN|(?:API|ACCESS|SECRET|PRIVATE)_?KEY)=)(?:"[^"]+"|'[^']+'|[^\s"';&|]{4,})`
   ].join("|"),
   "g"
 )
@@ -31,10 +31,15 @@ export const redact = (value: unknown): unknown => {
   const copy: Record<string, unknown> = {}
   for (const key of Object.keys(value)) {
     const inner: unknown = (value as Readonly<Record<string, unknown>>)[key]
-    const isSecret = typeof inner === "string" && inner !== "" && secretKey.test(key)
-    put(copy, key, isSecret ? mark : redact(inner))
+    put(copy, key, secretKey.test(key) ? hidden(inner) : redact(inner))
   }
   return copy
+}
+
+// Only texts are secrets: a number of tokens is none, and what lies deeper has names of its own.
+const hidden = (value: unknown): unknown => {
+  if (typeof value === "string") return value === "" ? value : mark
+  return Array.isArray(value) ? value.map(hidden) : redact(value)
 }
 
 // A plain assignment, but for the one name that would not become a field of its own.

@@ -29,9 +29,11 @@ export const agentbenchReadFile = agentbench.tool({
     const range = { start: start_line ?? 1, maxLines, ...(end_line !== null && { end: end_line }) }
     const lines = yield* requireStart(yield* readLines(path, range), { start: start_line, end: end_line })
     const place = { total_lines: lines.totalLines, start_line: lines.start, end_line: lines.end }
-    if (lines.omittedLines === 0) return { content: lines.text, truncated: false, ...place }
-    const marker = `[${lines.omittedLines} lines left out]\n`
-    return { content: lines.text + marker + lines.tail, truncated: true, ...place, omitted_lines: lines.omittedLines }
+    const omitted_lines = lines.omittedLines
+    if (omitted_lines === 0 && !lines.cutByBytes) return { content: lines.text, truncated: false, ...place }
+    const ended = lines.text.endsWith("\n") ? lines.text : `${lines.text}\n`
+    const marker = omitted_lines === 0 ? "[the rest of the line left out]\n" : `[${omitted_lines} lines left out]\n`
+    return { content: ended + marker + lines.tail, truncated: true, ...place, omitted_lines }
   }),
   render: ({ content }) => content
 })

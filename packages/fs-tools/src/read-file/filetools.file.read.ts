@@ -22,7 +22,7 @@ export const filetoolsFileRead = filetools.tool({
     return {
       content: numberLines(lines.text, offset),
       total_lines: lines.totalLines,
-      truncated: offset + lines.keptLines - 1 < lines.totalLines && lines.keptLines > 0
+      truncated: lines.cutByBytes || (lines.keptLines > 0 && offset + lines.keptLines - 1 < lines.totalLines)
     }
   }),
   render: ({ content }) => content

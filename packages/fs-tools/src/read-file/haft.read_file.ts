@@ -63,8 +63,11 @@ export const haftReadFile = haft.tool({
       ...about(lines.info)
     }
   }),
-  render: ({ content, truncated, end_line, total_lines }) =>
-    truncated ? `${content}[lines ${(end_line ?? 0) + 1} to ${total_lines} left out]` : content
+  render: ({ content, truncated, end_line = 0, total_lines }) => {
+    if (!truncated) return content
+    if (!content.endsWith("\n")) return `${content}\n[the rest of line ${end_line} left out]`
+    return `${content}[lines ${end_line + 1} to ${total_lines} left out]`
+  }
 })
 
 const about = ({ path, size, modified, fingerprint }: ScannedFile) => ({

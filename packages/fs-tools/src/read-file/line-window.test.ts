@@ -83,6 +83,11 @@ describe("a window of lines", () => {
     expect(read("a very long line", { maxBytes: 6 })).toMatchObject({ head: "a very", keptLines: 1, cutByBytes: true })
   })
 
+  it("does not cut a character in two where a line is longer than the byte limit", () => {
+    const cut = (maxBytes: number) => read("aé🙂b", { maxBytes }, 2).head
+    expect([1, 2, 3, 4, 5, 6, 7].map(cut)).toEqual(["a", "a", "aé", "aé", "aé", "aé", "aé🙂"])
+  })
+
   it("gives up the tail when its few lines are too long", () => {
     const text = `${"x\n".repeat(4)}${`${"y".repeat(50)}\n`.repeat(4)}`
     expect(read(text, { maxLines: 4, maxBytes: 60 })).toMatchObject({

@@ -7,7 +7,7 @@ export interface LineRange {
   readonly end?: number
   /** Beyond this many lines only the first and the last half are kept. */
   readonly maxLines?: number
-  /** Beyond this many bytes the rest is dropped, at the end of a line where there is one. */
+  /** Beyond this many bytes the rest is dropped, at the end of a line where there is one, else of a character. */
   readonly maxBytes: number
 }
 
@@ -74,7 +74,7 @@ export class LineWindow {
     const facts = { totalLines, selectedLines, isUtf8: this.#utf8.finish(), hasNul: this.#hasNul }
     const head = Buffer.concat(this.#head)
     if (this.#cutByBytes) {
-      const whole = head.subarray(0, head.lastIndexOf(newline) + 1 || head.length)
+      const whole = head.subarray(0, head.lastIndexOf(newline) + 1 || endOfLastCharacter(head))
       return { ...facts, head: whole, tail: new Uint8Array(), keptLines: linesIn(whole), cutByBytes: true }
     }
     if (maxLines === undefined || selectedLines <= maxLines) {
