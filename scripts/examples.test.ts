@@ -26,25 +26,28 @@ const snippets = pages.flatMap((page) =>
 let directory = ""
 beforeAll(() => {
   directory = mkdtempSync(join(root, "examples/basics/.snippets-"))
-  mkdirSync(join(directory, "workspace"))
   for (const { name, code } of snippets) writeFileSync(join(directory, name), code)
 })
 afterAll(() => rmSync(directory, { recursive: true }))
 
 const run = (...args: ReadonlyArray<string>) =>
   new Promise<void>((resolve, reject) => {
-    const state = { XDG_STATE_HOME: join(directory, "state"), XDG_CONFIG_HOME: join(directory, "config") }
-    const options = { cwd: join(directory, "workspace"), env: { ...process.env, ...state } }
+    // Several run at once, each on a workspace and a state of its own.
+    const own = mkdtempSync(join(directory, "run-"))
+    const cwd = join(own, "workspace")
+    mkdirSync(cwd)
+    const state = { XDG_STATE_HOME: join(own, "state"), XDG_CONFIG_HOME: join(own, "config") }
+    const options = { cwd, env: { ...process.env, ...state } }
     execFile(process.execPath, [...args], options, (error, stdout, stderr) =>
       error === null ? resolve() : reject(new Error(`${args.at(-1)}\n${stdout}${stderr}`))
     )
   })
 
-it.each(examples)("runs the example %s", async (name) => {
+it.concurrent.each(examples)("runs the example %s", async (name) => {
   await expect(run("--conditions=@haft/source", join(root, "examples", name))).resolves.toBe(undefined)
 })
 
-it("compiles every snippet of the docs", async () => {
+it.concurrent("compiles every snippet of the docs", async () => {
   const settings = {
     extends: "../../../tsconfig.base.json",
     compilerOptions: { noEmit: true, rewriteRelativeImportExtensions: false, allowImportingTsExtensions: true },
@@ -55,6 +58,6 @@ it("compiles every snippet of the docs", async () => {
   await expect(run(compiler, "-p", join(directory, "tsconfig.json"))).resolves.toBe(undefined)
 })
 
-it.each(snippets)("runs the snippet $name of the docs", async ({ name }) => {
+it.concurrent.each(snippets)("runs the snippet $name of the docs", async ({ name }) => {
   await expect(run("--conditions=@haft/source", join(directory, name))).resolves.toBe(undefined)
 })

@@ -1,6 +1,5 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { join } from "node:path"
 
 import { expect, it } from "@effect/vitest"
 import { execTools } from "@haft/exec-tools"
@@ -9,12 +8,8 @@ import { gitTools } from "@haft/git-tools"
 import { projectTools } from "@haft/project-tools"
 import { ptyTools } from "@haft/pty-tools"
 import { searchTools } from "@haft/search-tools"
-import { loadCases, temporaryWorkspace } from "@haft/testing"
 import { webTools } from "@haft/web-tools"
 
-import type { StandardServices } from "./config.ts"
-import { dialectNames } from "./dialects.ts"
-import { openHost } from "./promise.ts"
 import { type ExampleCall, type PluginTest, testPlugin } from "./testing.ts"
 
 const call = (tool: string, args: Readonly<Record<string, unknown>>): ExampleCall => ({ tool, args, dialect: "haft" })
@@ -31,14 +26,6 @@ const repository = {
 const project = {
   "package.json": JSON.stringify({ type: "module", scripts: { test: "node --test" } }),
   "a.test.js": "import test from 'node:test'\ntest('passes', () => {})\n"
-}
-
-const opensTerminals = ["exec_command", "open_terminal"]
-// Contracts that hand out whole files: up to 10 MB, and as large as a host can bear.
-const handOut: Readonly<Record<string, number>> = {
-  cliagent: 15_000_000,
-  approvalgate: 100_000_000,
-  filetools: 100_000_000
 }
 
 const subjects: ReadonlyArray<{ readonly plugin: Parameters<typeof testPlugin>[0] } & PluginTest> = [
@@ -87,39 +74,3 @@ it("@haft/web-tools conforms", { timeout: 240_000 }, async () => {
   site.close()
   expect(report.problems).toEqual([])
 })
-
-// With the calls that the contracts themselves give.
-const others = dialectNames.filter((name) => name !== "haft")
-it.each(others)("all tools of %s conform", { timeout: 240_000 }, async (dialect) => {
-  const calls = await callsThatSucceed(dialect)
-  const problems: Array<unknown> = []
-  for (const plugin of [fsTools, searchTools, execTools, ptyTools]) {
-    const own = calls.filter(({ tool }) => plugin.tools.some(({ name }) => name === tool))
-    const report = await testPlugin<StandardServices>(plugin as never, {
-      calls: own,
-      dialects: [dialect],
-      sandbox: "none",
-      mostCharacters: handOut[dialect] ?? 4_000_000
-    })
-    problems.push(...report.problems)
-  }
-  expect(problems).toEqual([])
-})
-
-/** For each tool of a dialect, the first of the contract's cases that ends well. */
-const callsThatSucceed = async (dialect: (typeof dialectNames)[number]): Promise<ReadonlyArray<ExampleCall>> => {
-  const found = new Map<string, ExampleCall>()
-  for (const { tool, params, workspace: fixtures, before } of loadCases(
-    join(import.meta.dirname, "../../../contracts"),
-    dialect
-  )) {
-    if (found.has(tool) || before.length > 0) continue
-    using workspace = temporaryWorkspace(fixtures)
-    const { root, state } = workspace
-    await using host = await openHost({ root, state, dialect, approval: "all", sandbox: "none" })
-    const reply = await host.call(tool, params)
-    const args = params as Readonly<Record<string, unknown>>
-    if (reply.ok) found.set(tool, { tool, dialect, args, files: fixtures, lasts: opensTerminals.includes(tool) })
-  }
-  return [...found.values()]
-}

@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -63,16 +64,21 @@ const putFixture = (path: string, fixture: Fixture): void => {
   if (typeof fixture === "string" || fixture instanceof Uint8Array) return writeFileSync(path, fixture)
   if ("symlink" in fixture) return symlinkSync(fixture.symlink, path)
   if ("base64" in fixture) return writeFileSync(path, Buffer.from(fixture.base64, "base64"))
-  if ("repeat" in fixture) {
-    return writeFileSync(
-      path,
-      Array.from({ length: fixture.times }, (_, index) => fixture.repeat.replaceAll("{n}", String(index + 1))).join("")
-    )
-  }
+  if ("repeat" in fixture) return putRepeated(path, fixture)
   if ("directory" in fixture) {
     mkdirSync(path, { recursive: true })
     return
   }
   writeFileSync(path, fixture.text)
   if (fixture.mode !== undefined) chmodSync(path, fixture.mode)
+}
+
+// In pieces: a file of a hundred megabytes is nothing to hold as one text.
+const putRepeated = (path: string, { repeat, times }: { readonly repeat: string; readonly times: number }): void => {
+  const most = 10_000
+  writeFileSync(path, "")
+  for (let before = 0; before < times; before += most) {
+    const numbers = Array.from({ length: Math.min(most, times - before) }, (_, index) => before + index + 1)
+    appendFileSync(path, numbers.map((number) => repeat.replaceAll("{n}", String(number))).join(""))
+  }
 }

@@ -70,8 +70,8 @@ export interface Trial {
   readonly host: OpenHost
   readonly workspace: TemporaryWorkspace
   readonly watch: Watch
-  /** Closes the host, and says what is left of it. */
-  readonly close: () => Promise<ReadonlyArray<string>>
+  /** Closes the host, and says what is left of it besides what is `known` already. */
+  readonly close: (known?: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>
 }
 
 /** Puts every tool of a plugin to every test there is, on real directories, and says what failed and why. */
@@ -168,9 +168,9 @@ const trialsOf =
       return ended(host.call(tool, ...rest), `a call of ${tool}`)
     }
     const preview: OpenHost["preview"] = (tool, args) => ended(host.preview(tool, args), `what ${tool} says it touches`)
-    const close: Trial["close"] = async () => {
+    const close: Trial["close"] = async (known = []) => {
       await host.dispose()
-      return leftovers(() => [...attached(workspace.root), ...heldBesides(workspace.root)], before)
+      return leftovers(() => [...attached(workspace.root), ...heldBesides(workspace.root)], [...before, ...known])
     }
     return await use({ host: { ...host, call, preview }, workspace, watch, close })
   }
