@@ -63,6 +63,7 @@ export interface OpenRequest {
     readonly parameters: ReadonlyArray<{ readonly name: string; readonly value: string }>
     readonly filesAffected: ReadonlyArray<string>
     readonly command?: string
+    readonly network?: true
     readonly url?: string
     readonly host?: string
     readonly types?: string
@@ -83,6 +84,7 @@ export interface Touches {
   readonly reads?: ReadonlyArray<string>
   readonly writes?: ReadonlyArray<{ readonly path: string; readonly exists: boolean }>
   readonly runs?: string
+  readonly network?: true
   readonly fetches?: string
   readonly types?: string
 }

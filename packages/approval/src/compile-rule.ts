@@ -209,6 +209,7 @@ const fitsExample = ({ rule, fits }: CompiledRule, example: RuleExample): Fit =>
           writes: (example.writes ?? []).map((path) => ({ path, exists: false, isProtected: false })),
           ...(example.fetches !== undefined && { fetches: example.fetches }),
           ...(example.runs !== undefined && { runs: example.runs }),
+          ...(example.network !== undefined && { network: example.network }),
           risk: "dangerous"
         }
       },

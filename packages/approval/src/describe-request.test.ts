@@ -45,7 +45,7 @@ describe("a question as people see it", () => {
     const asked = question(
       "run",
       { cmd: ["npm", "test"], n: 1, none: undefined },
-      { runs: "npm test", risk: "dangerous" }
+      { runs: "npm test", network: true, risk: "dangerous" }
     )
     expect(shown(asked)).toBe(
       [
@@ -54,6 +54,7 @@ describe("a question as people see it", () => {
         '  cmd: ["npm","test"]',
         "  n: 1",
         "Command: npm test",
+        "Network: it may use it",
         "Risk level: dangerous",
         "",
         "Approve? (y/n/always):"

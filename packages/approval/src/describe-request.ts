@@ -11,6 +11,8 @@ export interface RequestDescription {
   readonly parameters: ReadonlyArray<{ readonly name: string; readonly value: string }>
   readonly filesAffected: ReadonlyArray<string>
   readonly command?: string
+  /** True where the command may use the network. */
+  readonly network?: true
   readonly url?: string
   readonly host?: string
   /** What would be typed, and where. */
@@ -36,6 +38,7 @@ export const describeRequest = (question: Question): RequestDescription => {
     })),
     filesAffected: facts.writes.map(({ path }) => visibleText(path)),
     ...(facts.runs !== undefined && { command: visibleText(facts.runs) }),
+    ...(facts.network !== undefined && { network: facts.network }),
     ...(facts.fetches !== undefined && {
       url: visibleText(facts.fetches),
       host: visibleText(URL.parse(facts.fetches)?.host ?? "unreadable")
@@ -49,12 +52,13 @@ export const describeRequest = (question: Question): RequestDescription => {
 
 /** The lines of a question, without the prompt. */
 export const printRequest = (description: RequestDescription, { call }: Pick<Question, "call">): string => {
-  const { tool, reason, parameters, filesAffected, risk, command, url, host, types } = description
+  const { tool, reason, parameters, filesAffected, risk, command, network, url, host, types } = description
   const shown = new Set(parameters.map(({ value }) => value))
   const lines = [
     `Tool: ${tool}`,
     ...(parameters.length > 0 ? ["Parameters:", ...parameters.map(({ name, value }) => `  ${name}: ${value}`)] : []),
     ...(command !== undefined && !shown.has(command) ? [`Command: ${command}`] : []),
+    ...(network === true ? ["Network: it may use it"] : []),
     ...(url !== undefined ? [`Host: ${host}`, ...(shown.has(url) ? [] : [`URL: ${url}`])] : []),
     ...(types !== undefined ? [`Types: ${types}`] : []),
     ...(filesAffected.length > 0 ? [`Files affected: ${filesAffected.join(", ")}`] : []),

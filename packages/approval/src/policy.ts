@@ -62,7 +62,7 @@ const why = ({ call, facts }: ApprovalRequest): string => {
   const protectedPath = facts.writes.find(({ isProtected }) => isProtected)
   const existing = facts.writes.filter(({ exists }) => exists)
   if (protectedPath !== undefined) return `${call.tool} changes ${protectedPath.path}, which other programs trust`
-  if (facts.runs !== undefined) return `${call.tool} runs a command`
+  if (facts.runs !== undefined) return `${call.tool} runs a command${facts.network === true ? " with the network" : ""}`
   if (facts.types !== undefined) return `${call.tool} types into a terminal`
   if (facts.fetches !== undefined) return `${call.tool} fetches from ${hostOf(facts.fetches)}`
   if (existing.length > 0) return `${call.tool} changes what is already there`

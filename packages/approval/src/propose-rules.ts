@@ -82,7 +82,7 @@ const bestOf = (candidates: ReadonlyMap<string, Candidate>): readonly [string, C
 
 // From narrow to broad: what was touched itself, then its directory and those above it, but never the whole workspace.
 const generalised = (facts: SimulatedCall["request"]["facts"]): ReadonlyArray<TouchConditions> => {
-  const { reads, writes, runs, fetches, types } = facts
+  const { reads, writes, runs, network, fetches, types } = facts
   if (types !== undefined) return []
   if (runs !== undefined) {
     if (writes.length > 0 || fetches !== undefined || reads.some(hasWildcards)) return []
@@ -96,7 +96,10 @@ const generalised = (facts: SimulatedCall["request"]["facts"]): ReadonlyArray<To
     }
     const [program = "", subcommand] = words
     const isSubcommand = subcommand !== undefined && /^[a-z][a-z0-9:-]*$/.test(subcommand)
-    const where = reads.every((path) => path === ".") ? {} : { reads: [...reads] }
+    const where = {
+      ...(network !== undefined && { network }),
+      ...(reads.every((path) => path === ".") ? {} : { reads: [...reads] })
+    }
     return [
       { runs: words.join(" "), ...where },
       ...(isSubcommand ? [{ runs: `${program} ${subcommand} **`, ...where }] : [])

@@ -18,7 +18,11 @@ const TouchConditions = z.strictObject({
   fetches: oneOrMore.optional().describe("Hosts, `*.` for the hosts below one, or URLs with globs in the path."),
   runs: oneOrMore
     .optional()
-    .describe("Commands, word by word: * inside a word is any text, ** at the end any further words.")
+    .describe("Commands, word by word: * inside a word is any text, ** at the end any further words."),
+  network: z
+    .literal(true)
+    .optional()
+    .describe("To allow: what runs may use the network. To ask or deny: only what asks for the network.")
 })
 
 const Example = z.strictObject({
@@ -26,7 +30,8 @@ const Example = z.strictObject({
   reads: z.array(z.string()).optional(),
   writes: z.array(z.string()).optional(),
   fetches: z.string().optional(),
-  runs: z.string().optional()
+  runs: z.string().optional(),
+  network: z.literal(true).optional()
 })
 
 /** One remembered decision. Every condition it has must hold. */

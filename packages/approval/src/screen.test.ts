@@ -69,7 +69,8 @@ const conditions = fc.oneof(
         fc.constantFrom("rm *", "npm * test", "npm ** t*t")
       )
     })
-  })
+  }),
+  fc.record({ touches: fc.record({ runs: command, network: fc.constant(true) }) })
 )
 const rule = fc.record({ decision: fc.constantFrom("allow", "ask", "deny"), conditions })
 
@@ -88,6 +89,7 @@ const request = fc
     reads: fc.array(path, { maxLength: 2 }),
     writes: fc.array(path, { maxLength: 3 }),
     runs: fc.option(line, { nil: undefined }),
+    network: fc.boolean(),
     fetches: fc.option(
       fc.oneof(
         host.map((one) => `https://${one}/a`),
@@ -96,7 +98,7 @@ const request = fc
       { nil: undefined }
     )
   })
-  .map(({ path, content, reads, writes, runs, fetches }): ApprovalRequest => ({
+  .map(({ path, content, reads, writes, runs, network, fetches }): ApprovalRequest => ({
     call: { id: "1", step: 1, tool: "t", dialect: "d", startedAt: 0 },
     input: { path, content },
     asks: true,
@@ -104,6 +106,7 @@ const request = fc
       reads,
       writes: writes.map((one) => ({ path: one, exists: true, isProtected: false })),
       ...(runs !== undefined && { runs }),
+      ...(network && { network }),
       ...(fetches !== undefined && { fetches }),
       risk: "dangerous"
     }

@@ -152,6 +152,15 @@ describe("rules that would have spared questions", () => {
     ])
   })
 
+  it("name the network where a command was allowed it", () => {
+    const install = { ...runs("npm ci"), touches: { runs: "npm ci", network: true } }
+    expect(proposals(install, install, runs("npm ci", refused))).toEqual([])
+    expect(proposals(install, install)).toEqual([["run", { runs: "npm ci", network: true }, 2]])
+    expect(proposals(runs("npm ci"), runs("npm ci"), { ...install, approval: refused })).toEqual([
+      ["run", { runs: "npm ci" }, 2]
+    ])
+  })
+
   it("take a question that nobody answered for neither a yes nor a no", () => {
     const late = { decision: "deny", by: "nobody", reason: "nobody answered in time", asks: true }
     const { flips, proposals } = tried(record(writes("src/a"), writes("src/b"), writes("src/c", late)))

@@ -89,6 +89,7 @@ const factsOf = (touches: NonNullable<RecordedCall["touches"]>): Facts => ({
   reads: touches.reads ?? [],
   writes: (touches.writes ?? []).map(({ path, exists }) => ({ path, exists, isProtected: isProtectedPath(path) })),
   ...(touches.runs !== undefined && { runs: touches.runs }),
+  ...(touches.network !== undefined && { network: touches.network }),
   ...(touches.fetches !== undefined && { fetches: touches.fetches }),
   ...(touches.types !== undefined && { types: { terminal: touches.types, text: "" } })
 })

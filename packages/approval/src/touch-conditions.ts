@@ -36,11 +36,12 @@ export const touchMatcher = (conditions: TouchConditions): TouchMatcher => {
     ({ facts }) => writes?.hits(pathsOf(facts)) ?? "yes",
     ({ facts }) => fetches?.hits(facts.fetches === undefined ? [] : [urlOf(facts.fetches)]) ?? "yes",
     ({ facts, command }) =>
-      runs === undefined ? "yes" : facts.runs === undefined ? "no" : hitsCommand(runs, command())
+      runs === undefined ? "yes" : facts.runs === undefined ? "no" : hitsCommand(runs, command()),
+    ({ facts }) => (conditions.network === true && facts.network !== true ? "no" : "yes")
   ]
   const covers = ({ facts, command }: Touched): Fit => {
     const { fetches: fetched, runs: line } = facts
-    if (facts.types !== undefined) return "no"
+    if (facts.types !== undefined || (facts.network === true && conditions.network !== true)) return "no"
     // A rule that speaks of touches speaks of all that do something: what it does not name, it does not allow.
     const isCovered =
       (reads === undefined

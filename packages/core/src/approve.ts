@@ -9,7 +9,7 @@ import { Journal, type JournalEvent } from "./services/journal.ts"
 import { type ContainError, Workspace, type WorkspaceService } from "./services/workspace.ts"
 import { toolError } from "./tool-error.ts"
 import type { PreparedCall, Tool } from "./tool.ts"
-import { type Facts, isProtectedPath, type WrittenPath } from "./touches.ts"
+import { type Facts, isProtectedPath, type Risk, type WrittenPath } from "./touches.ts"
 
 /** How often a question is asked again because a file changed under it. */
 const maximumRounds = 3
@@ -51,11 +51,12 @@ export const assess = Effect.fnUntraced(function* <R>(tool: Tool<R>, prepared: P
   }
   for (const given of touches.writes ?? []) add(yield* targetOf(workspace, given))
   for (const given of touches.removes ?? []) add(yield* entryOf(workspace, given))
-  const { runs, fetches, types } = touches
+  const { runs, network, fetches, types } = touches
   const facts: Facts = {
     reads,
     writes,
     ...(runs !== undefined && { runs }),
+    ...(network === true && { network }),
     ...(fetches !== undefined && { fetches }),
     ...(types !== undefined && { types }),
     risk: writes.some(({ isProtected }) => isProtected) ? "dangerous" : tool.risk
@@ -98,7 +99,7 @@ export const approve = Effect.fnUntraced(function* <R>(
   const call = yield* CurrentCall
   const { id, step, startedAt } = call
   let prepared = first
-  let isEdited = false
+  let consented: Risk | undefined
   for (let round = 0; round < maximumRounds; round++) {
     const facts = yield* assess(tool, prepared)
     watcher.assessed(facts)
@@ -118,13 +119,16 @@ export const approve = Effect.fnUntraced(function* <R>(
       return yield* denied("policy", reason)
     }
     if (decision === "allow") {
-      if (!isEdited) watcher.decided({ decision, ...byPolicy })
+      if (consented === undefined) watcher.decided({ decision, ...byPolicy })
       // Where the contract looks at what is there before it asks, what is not there has to stay away.
       return { prepared, facts, ...(wish === false && { state: absentIn(facts) }) } satisfies ApprovedCall<R>
     }
 
     const state = yield* stateOf(facts)
-    if (isEdited) return { prepared, facts, state } satisfies ApprovedCall<R>
+    // The person's own arguments need no second question, unless they do more harm than those that were shown.
+    if (consented !== undefined && harm[facts.risk] <= harm[consented]) {
+      return { prepared, facts, state } satisfies ApprovedCall<R>
+    }
     const preview = prepared.preview === undefined ? undefined : yield* prepared.preview
     yield* append({ type: "approval_requested", reason })
     const answer = yield* approver
@@ -144,9 +148,9 @@ export const approve = Effect.fnUntraced(function* <R>(
       edited === undefined ? {} : { params: yield* paramsForRecord(tool, edited.data) }
     )
     if (edited !== undefined) {
-      // The person's own arguments need no second question, but they are decoded, assessed and judged like any.
+      // Decoded, assessed and judged like any.
       prepared = yield* prepareWith(tool, edited)
-      isEdited = true
+      consented = facts.risk
       continue
     }
     if (isSameState(state, yield* stateOf(facts))) return { prepared, facts, state } satisfies ApprovedCall<R>
@@ -156,6 +160,8 @@ export const approve = Effect.fnUntraced(function* <R>(
     retryable: true
   })
 })
+
+const harm: Readonly<Record<Risk, number>> = { read_only: 0, safe_write: 1, dangerous: 2 }
 
 const denied = Effect.fnUntraced(function* (by: Decision["by"], reason: string) {
   yield* record({ decision: "deny", by, reason })

@@ -478,6 +478,30 @@ describe("approval", () => {
     )
   })
 
+  it.effect("asks again about edited arguments that do more harm than those that were shown", () => {
+    const { layer, questions } = answering(({ facts }) =>
+      Effect.succeed(
+        facts.risk === "dangerous"
+          ? { approved: false, reason: "not that one" }
+          : { approved: true, modifiedArgs: { path: ".git/hooks/pre-commit", content: "edited" } }
+      )
+    )
+    return withHost(
+      ({ host }) =>
+        Effect.gen(function* () {
+          const reply = yield* host.call("save", { path: "a.txt", content: "x" })
+          expect(reply.error?.message).toBe("the call was not approved: not that one")
+          expect(questions.map(({ input, facts }) => [input["path"], facts.risk])).toEqual([
+            ["a.txt", "safe_write"],
+            [".git/hooks/pre-commit", "dangerous"]
+          ])
+          const workspace = yield* Workspace
+          expect(yield* workspace.fingerprint(".git/hooks/pre-commit")).toBe("absent")
+        }),
+      { approver: layer }
+    )
+  })
+
   it.effect("refuses edited arguments that do not fit the schema", () => {
     const { layer } = answering(() => Effect.succeed({ approved: true, modifiedArgs: { path: 1 } }))
     return withHost(

@@ -140,11 +140,12 @@ interface Travel {
 }
 
 // What is typed into a terminal may be a password: the record has the terminal only.
-const touchesForRecord = ({ reads, writes, runs, fetches, types, risk }: Facts): unknown => ({
+const touchesForRecord = ({ reads, writes, runs, network, fetches, types, risk }: Facts): unknown => ({
   risk,
   ...(reads.length > 0 && { reads }),
   ...(writes.length > 0 && { writes: writes.map(({ path, exists }) => ({ path, exists })) }),
   ...(runs !== undefined && { runs: redactText(runs) }),
+  ...(network !== undefined && { network }),
   ...(fetches !== undefined && { fetches: redactText(fetches) }),
   ...(types !== undefined && { types: types.terminal })
 })

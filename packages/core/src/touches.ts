@@ -9,6 +9,8 @@ export interface Touches {
   readonly removes?: ReadonlyArray<string>
   /** The command line, in full. */
   readonly runs?: string
+  /** Whether what runs may use the network. */
+  readonly network?: boolean
   /** The URL, in full. */
   readonly fetches?: string
   readonly types?: { readonly terminal: string; readonly text: string }
@@ -19,6 +21,8 @@ export interface Facts {
   readonly reads: ReadonlyArray<string>
   readonly writes: ReadonlyArray<WrittenPath>
   readonly runs?: string
+  /** True where what runs may use the network, absent otherwise. */
+  readonly network?: true
   readonly fetches?: string
   readonly types?: { readonly terminal: string; readonly text: string }
   /** The tool's risk, raised to `dangerous` when a protected name is written. */

@@ -117,7 +117,9 @@ const beyondTheCopy =
     const spoken = hosts.find((host) => host.dialect.name === dialect)
     const isFree = sandbox === "none" && (touches?.runs !== undefined || touches?.types !== undefined)
     const isOutside = spoken?.tools.some(({ name, openWorld }) => name === tool && openWorld) === true
-    return isFree || isOutside ? "it reaches beyond the copy; --approve all makes it again all the same" : undefined
+    return isFree || isOutside || touches?.network === true
+      ? "it reaches beyond the copy; --approve all makes it again all the same"
+      : undefined
   }
 
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)

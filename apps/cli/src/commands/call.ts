@@ -92,7 +92,7 @@ const printPreview = ({ tool, facts, asks, diff }: CallPreview): void => {
     `${tool} (${facts.risk}) would ${asks ? "ask first" : "not ask"}`,
     ...facts.reads.map((path) => `  read   ${path}`),
     ...facts.writes.map(({ path, exists }) => `  ${exists ? "change" : "create"} ${path}`),
-    ...(facts.runs === undefined ? [] : [`  run    ${facts.runs}`]),
+    ...(facts.runs === undefined ? [] : [`  run    ${facts.runs}${facts.network === true ? " (with the network)" : ""}`]),
     ...(facts.fetches === undefined ? [] : [`  fetch  ${facts.fetches}`]),
     ...(facts.types === undefined ? [] : [`  type into terminal ${facts.types.terminal}`]),
     ...(diff === undefined || diff === "" ? [] : [`\n${diff}`])

@@ -133,12 +133,12 @@ const DenyPanel = ({ isBusy, onMode, onAnswer }: ApprovalDetailProps) => {
 }
 
 const RequestBody = ({ request: { description, diff } }: { readonly request: OpenRequest }) => {
-  const { command, url, host, types, filesAffected, parameters, detail } = description
+  const { command, network, url, host, types, filesAffected, parameters, detail } = description
   const isShownInDiff = diff !== undefined && filesAffected.length === parseDiff(diff).length
   return (
     <>
       {command !== undefined && (
-        <Section title="Runs">
+        <Section title={network === true ? "Runs with the network" : "Runs"}>
           <pre className="block command">{command}</pre>
         </Section>
       )}

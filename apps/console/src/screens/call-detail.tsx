@@ -35,6 +35,7 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
     ["reads", touches?.reads?.join(", ")],
     ["writes", touches?.writes?.map(({ path, exists }) => (exists ? path : `${path} (new)`)).join(", ")],
     ["runs", touches?.runs],
+    ["network", touches?.network === true ? "it may use it" : undefined],
     ["fetches", touches?.fetches],
     ["types into", touches?.types]
   ]

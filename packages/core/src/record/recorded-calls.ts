@@ -29,6 +29,7 @@ const Finished = z.object({
       reads: z.array(z.string()).optional(),
       writes: z.array(z.object({ path: z.string(), exists: z.boolean() })).optional(),
       runs: z.string().optional(),
+      network: z.literal(true).optional(),
       fetches: z.string().optional(),
       types: z.string().optional()
     })

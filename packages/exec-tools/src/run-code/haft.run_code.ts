@@ -21,7 +21,7 @@ export const haftRunCode = haft.tool({
   }),
   output: commandResult,
   risk: "dangerous",
-  touches: (request) => ({ runs: codeAsCommand(request) }),
+  touches: (request) => ({ runs: codeAsCommand(request), network: request.network }),
   execute: ({ language, code, args, env, timeout_ms, network, read_only }) =>
     runCode({ language, code, args, env, timeoutMs: timeout_ms, network, writable: !read_only }).pipe(
       Effect.flatMap(requireEnd)

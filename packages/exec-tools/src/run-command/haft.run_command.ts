@@ -22,7 +22,7 @@ export const haftRunCommand = haft.tool({
   }),
   output: commandResult,
   risk: "dangerous",
-  touches: ({ command, cwd, env }) => ({ runs: withVariables(command, env), reads: [cwd] }),
+  touches: ({ command, cwd, env, network }) => ({ runs: withVariables(command, env), network, reads: [cwd] }),
   execute: ({ command, cwd, env, stdin, timeout_ms, network, read_only }) =>
     runCommand({
       command,
