@@ -84,7 +84,7 @@ describe("the record", () => {
     })
     expect(second).toMatchObject({ seq: 2, at: "1970-01-01T00:00:01.000Z" })
     expect(third?.at).toMatch(/^20\d\d-/)
-    expect(verifyJournal(file)).toEqual({ intact: true, events: 3, tornTail: false })
+    expect(verifyJournal(file)).toEqual({ intact: true, events: 3, tornTail: false, ended: true })
     expect(heard).toEqual(["tool_call_started", "tool_call_finished"])
     expect(readdirSync(join(directory, "open-runs"))).toEqual([])
   })
@@ -110,8 +110,35 @@ describe("the record", () => {
     expect(verify([lines[0], lines[2], ""])).toEqual(broken(2))
     expect(verify([lines[1], lines[0], lines[2], ""])).toEqual(broken(1))
     expect(verify([lines[0], "prose", lines[2], ""])).toEqual({ intact: false, line: 2, problem: "is not JSON" })
-    expect(verify([...lines.slice(0, 3), "torn"])).toEqual({ intact: true, events: 3, tornTail: true })
+    expect(verify([...lines.slice(0, 3), "torn"])).toEqual({ intact: true, events: 3, tornTail: true, ended: true })
     expect(readJournal(file)).toHaveLength(3)
+  })
+
+  it("notices lines that are missing at the end, and an end that is", async () => {
+    const directory = newDirectory()
+    const file = eventsOf(directory, "run1")
+    const running = await withJournal(
+      directory,
+      (journal) =>
+        Effect.forEach([1, 2, 3], (step) => journal.append(started(step))).pipe(Effect.map(() => verifyJournal(file))),
+      "run1"
+    )
+    expect(running).toEqual({ intact: true, events: 3, tornTail: false, ended: false })
+    const lines = readFileSync(file, "utf8").split("\n")
+    const verify = (...kept: ReadonlyArray<string | undefined>) => {
+      writeFileSync(file, kept.map((line) => `${line}\n`).join(""))
+      return verifyJournal(file)
+    }
+    const broken = (line: number, problem: string) => ({ intact: false, line, problem })
+    expect(verify(lines[0], lines[1])).toEqual(broken(3, "is missing"))
+    expect(verify(lines[0])).toEqual(broken(2, "is missing, and 1 more after it"))
+    expect(verify()).toEqual(broken(1, "is missing, and 2 more after it"))
+    const end = join(directory, "runs", "run1", "end.json")
+    writeFileSync(end, JSON.stringify({ events: 2, hash: "0".repeat(64) }))
+    expect(verify(...lines.slice(0, 3))).toEqual(broken(3, "is not how the run ended"))
+    expect(verify(...lines.slice(0, 2))).toEqual(broken(2, "is not how the run ended"))
+    rmSync(end)
+    expect(verify(...lines.slice(0, 2))).toMatchObject(broken(3, expect.stringContaining("the end of the run")))
   })
 
   it("closes calls that a host left open when it died, and cuts a torn line", async () => {
@@ -145,7 +172,7 @@ describe("the record", () => {
         seq: 6
       })
     ])
-    expect(verifyJournal(file)).toEqual({ intact: true, events: 6, tornTail: false })
+    expect(verifyJournal(file)).toEqual({ intact: true, events: 6, tornTail: false, ended: true })
     await withJournal(directory, () => Effect.void)
     expect(readJournal(file)).toHaveLength(6)
   })
@@ -161,7 +188,12 @@ describe("the record", () => {
       }),
       "alive"
     )
-    expect(verifyJournal(eventsOf(directory, "alive"))).toEqual({ intact: true, events: 2, tornTail: false })
+    expect(verifyJournal(eventsOf(directory, "alive"))).toEqual({
+      intact: true,
+      events: 2,
+      tornTail: false,
+      ended: true
+    })
   })
 
   it("stops a call whose record can't be written", async () => {

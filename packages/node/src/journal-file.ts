@@ -20,7 +20,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { isErrno } from "./errno.ts"
-import { firstLink, repairTail, sealedLine, type UnfinishedCall, unfinishedCalls } from "./journal-lines.ts"
+import { firstLink, repairTail, sealedLine, type UnfinishedCall, unfinishedCalls, writeEnd } from "./journal-lines.ts"
 import { takeLock } from "./lock-file.ts"
 import { openSessionLog, type SessionLog } from "./session-log.ts"
 
@@ -51,8 +51,9 @@ interface Run {
   readonly name: string
   readonly descriptor: number
   readonly sessionLog: SessionLog
-  /** How many events are on record. */
+  /** How many events are on record, and the hash of the last. */
   count: number
+  prev: string
   /** Waits until what was written would survive a power loss. */
   readonly flush: () => Promise<void>
   /** Waits until nothing is being flushed, whether or not it worked. */
@@ -69,17 +70,21 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
   closeAbandonedRuns(directory)
   const release = takeLock(join(open, run))
   if (release === undefined) throw new Error(`the run ${run} belongs to another host`)
-  const descriptor = openSync(join(files, "events.jsonl"), "ax", 0o600)
+  const file = join(files, "events.jsonl")
+  const descriptor = openSync(file, "ax", 0o600)
   const opened: Run = {
     name: run,
     descriptor,
     sessionLog: openSessionLog(join(files, "session.log")),
     count: 0,
+    prev: firstLink,
     ...flushTogether(descriptor),
     close: () => {
       closeSync(descriptor)
       opened.sessionLog.close()
+      // A run whose end can't be told stays open; the next host tells it.
       if (opened.count === 0) removeRun(files)
+      else if (!isTold(() => writeEnd(file, { events: opened.count, hash: opened.prev }))) return
       release()
     }
   }
@@ -108,6 +113,16 @@ const flushTogether = (descriptor: number): Pick<Run, "flush" | "settled"> => {
   }
 }
 
+const isTold = (tell: () => void): boolean => {
+  try {
+    tell()
+    return true
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return false
+    throw error
+  }
+}
+
 // A host that was only looked at leaves no run behind. Should anything lie beside the record, it stays.
 const removeRun = (files: string): void => {
   try {
@@ -123,21 +138,20 @@ const makeJournal = (run: Run): typeof Journal.Service => {
   const listeners = new Set<(event: JournalEvent) => void>()
   let step = 0
   let size = 0
-  let prev = firstLink
   const flushed = Effect.tryPromise({ try: run.flush, catch: unavailable })
   return {
     run: name,
     nextStep: () => ++step,
     append: (event, { durable = false } = {}) => {
       const written = recording(() => {
-        const recorded = { ...event, seq: run.count + 1, at: timeOf(event), prev }
+        const recorded = { ...event, seq: run.count + 1, at: timeOf(event), prev: run.prev }
         const { line, hash } = sealedLine(recorded)
         // The end of a call can't be stopped any more; everything else needs a record that is still there.
         if (event.type !== "tool_call_finished") requireFile(descriptor)
         writeLine(descriptor, line, size)
         run.count++
         size += line.length
-        prev = hash
+        run.prev = hash
         sessionLog.add(recorded)
         for (const listener of listeners) listener(recorded)
       })
@@ -180,6 +194,7 @@ const closeAbandonedRuns = (directory: string): void => {
         appendFileSync(file, line)
         prev = hash
       }
+      writeEnd(file, { events: seq, hash: prev })
     } catch (error) {
       if (!isErrno(error, "ENOENT")) throw error
     } finally {

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto"
-import { readFileSync, truncateSync } from "node:fs"
+import { existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
 
 import type { JournalEvent } from "@haft/core"
 
@@ -38,7 +39,13 @@ export const readJournal = (file: string): ReadonlyArray<SealedEvent> =>
   wholeLines(readFileSync(file)).map((line) => JSON.parse(line.toString()) as SealedEvent)
 
 export type Verification =
-  | { readonly intact: true; readonly events: number; readonly tornTail: boolean }
+  | {
+      readonly intact: true
+      readonly events: number
+      readonly tornTail: boolean
+      /** False while the run goes on. After its host died the next one ends it. */
+      readonly ended: boolean
+    }
   | { readonly intact: false; readonly line: number; readonly problem: string }
 
 /** Whether every line of a record is what was written: none changed, none missing, none put in between. */
@@ -52,7 +59,49 @@ export const verifyJournal = (file: string): Verification => {
     if (problem !== undefined) return { intact: false, line: index + 1, problem }
     prev = seal
   }
-  return { intact: true, events: lines.length, tornTail: content.length > 0 && content.at(-1) !== 10 }
+  const end = readEnd(file)
+  const missing = whatIsMissing(lines.length, prev, end)
+  if (missing !== undefined) return { intact: false, ...missing }
+  if (end === undefined && !isOpen(file)) {
+    return { intact: false, line: lines.length + 1, problem: "is where the end of the run should be told, and is not" }
+  }
+  const tornTail = content.length > 0 && content.at(-1) !== 10
+  return { intact: true, events: lines.length, tornTail, ended: end !== undefined }
+}
+
+/** How many lines a run ended with, and the hash of the last: without it, nobody would notice that the last are missing. */
+interface RunEnd {
+  readonly events: number
+  readonly hash: string
+}
+
+const endFile = (file: string): string => join(dirname(file), "end.json")
+
+/** Tells beside a record that it has ended, and how. */
+export const writeEnd = (file: string, end: RunEnd): void =>
+  writeFileSync(endFile(file), `${JSON.stringify(end)}\n`, { mode: 0o600 })
+
+const readEnd = (file: string): RunEnd | undefined => {
+  if (!existsSync(endFile(file))) return undefined
+  try {
+    return JSON.parse(readFileSync(endFile(file), "utf8")) as RunEnd
+  } catch {
+    return undefined // cut short when the host died: the next one writes it anew
+  }
+}
+
+const isOpen = (file: string): boolean => {
+  const run = dirname(file)
+  return existsSync(join(run, "../../open-runs", basename(run)))
+}
+
+const whatIsMissing = (events: number, hash: string, end: RunEnd | undefined) => {
+  if (end === undefined || (end.events === events && end.hash === hash)) return undefined
+  if (end.events > events) {
+    const count = end.events - events
+    return { line: events + 1, problem: count === 1 ? "is missing" : `is missing, and ${count - 1} more after it` }
+  }
+  return { line: end.events + (end.events < events ? 1 : 0), problem: "is not how the run ended" }
 }
 
 /** Cuts a last line that is not whole, and says where the chain goes on. */

@@ -42,8 +42,10 @@ export const log: Command = {
     if (verb === "verify") {
       const verification = await haft.verifyRun(config, run)
       if (given.has("json")) printJson(verification)
-      else if (verification.intact) print(`✓ ${verification.events} events, as they were written`)
-      else print(`✗ line ${verification.line}: ${verification.problem}`)
+      else if (verification.intact) {
+        const state = verification.ended ? "" : "; the run has not ended yet"
+        print(`✓ ${verification.events} events, as they were written${state}`)
+      } else print(`✗ line ${verification.line}: ${verification.problem}`)
       return verification.intact ? 0 : 1
     }
     if (given.has("follow")) {
