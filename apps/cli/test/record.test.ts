@@ -37,6 +37,16 @@ describe("haft rules", () => {
     expect(await run("rules", "remove", "docs")).toMatchObject({ code: 2, stderr: expect.stringContaining("no rule") })
   })
 
+  it("are kept for a tool that is not there, with a remark", async () => {
+    expect(await run("rules", "add", '{"id":"typo","tool":"reda_file","decision":"deny"}')).toMatchObject({
+      code: 0,
+      stdout: "Added typo: deny reda_file\n",
+      stderr: expect.stringContaining("there is no tool 'reda_file' in haft")
+    })
+    const there = '{"id":"there","tool":"create_file","dialect":"cliagent","decision":"deny"}'
+    expect(await run("rules", "add", there)).toMatchObject({ code: 0, stderr: "" })
+  })
+
   it("are tried on a record before they count", async () => {
     await write("--approve", "all")
     const asked = await run("rules", "test")

@@ -32,6 +32,21 @@ export type PluginEntry =
 export const approvalModes = ["ask", "all", "none"] as const
 export type ApprovalMode = (typeof approvalModes)[number]
 
+const ApprovalOptions = z.strictObject({
+  timeoutMs: z
+    .number()
+    .int()
+    .min(1)
+    .max(86_400_000)
+    .optional()
+    .describe("How long a question waits for its answer, then it is a no; five minutes by default"),
+  alsoAsk: z
+    .array(z.enum(["read_only", "safe_write", "dangerous"]))
+    .optional()
+    .describe("Risks that are asked about even where the contract does not")
+})
+export type ApprovalOptions = Readonly<z.output<typeof ApprovalOptions>>
+
 export const sandboxNames = ["auto", "bubblewrap", "unshare", "docker", "seatbelt", "none"] as const
 export type SandboxName = (typeof sandboxNames)[number]
 
@@ -48,6 +63,8 @@ export interface HaftConfig {
   readonly onPluginError?: OnPluginError
   /** `ask` by default. Rules come first. */
   readonly approval?: ApprovalMode
+  /** How long a question waits, and what else is asked about. */
+  readonly approvalOptions?: ApprovalOptions
   /** `auto` by default: the strongest that works here, and no commands where none does. */
   readonly sandbox?: SandboxName
   /** What commands may see and use up in the sandbox. */
@@ -119,6 +136,7 @@ const workspaceShape = () =>
       .enum(approvalModes)
       .optional()
       .describe("Where the contract wants a person: `ask`, the default, `all` is yes, `none` is no. Rules come first"),
+    approvalOptions: ApprovalOptions.optional().describe("How long a question waits, and what else is asked about"),
     sandbox: z
       .enum(sandboxNames)
       .optional()

@@ -28,6 +28,7 @@ export {
 export {
   type ApprovalMode,
   approvalModes,
+  type ApprovalOptions,
   ConfigError,
   defineConfig,
   type HaftConfig,

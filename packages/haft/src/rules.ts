@@ -64,7 +64,8 @@ export const openRules = async (config: HaftConfig = {}): Promise<Rules> => {
       const events = await readRun(config, record)
       const rules = proposed === undefined ? await current() : await proposedIn(proposed)
       const decoded = await decodedCalls(config, recordedCalls(events))
-      return simulate(events, { rules, workspace: rootOf(config), decode: ({ step }) => decoded.get(step) })
+      const { approval: mode = "ask", approvalOptions: { alsoAsk: ask = [] } = {} } = config
+      return simulate(events, { rules, mode, ask, workspace: rootOf(config), decode: ({ step }) => decoded.get(step) })
     }
   }
 }

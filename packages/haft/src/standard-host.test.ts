@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { afterEach, beforeEach, expect, it } from "@effect/vitest"
+import { askCallback } from "@haft/approval"
 import { Host } from "@haft/core"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
@@ -40,6 +41,16 @@ it.each(dialectNames)("speaks %s, with tools in it", async (dialect) => {
   await using host = await openHost(config({ dialect }))
   expect(host.dialect.name).toBe(dialect)
   expect(host.tools.length).toBeGreaterThan(0)
+})
+
+it("waits for an answer as long as it is told to, and asks about more than the contract does", async () => {
+  const asker = askCallback(() => new Promise(() => undefined))
+  await using host = await openHost(config({ approvalOptions: { timeoutMs: 1, alsoAsk: ["read_only"] } }), { asker })
+  expect((await host.call("read_file", { path: "a.txt" })).error).toMatchObject({
+    code: "approval_denied",
+    message: "the call was not approved: nobody answered in time",
+    details: { by: "nobody" }
+  })
 })
 
 it("takes plugins bound, unbound and by path, and only the packages it is told to", async () => {

@@ -42,7 +42,7 @@ export const standardServices = (
         fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
         fileState({ directory })
       )
-      const approver = standardApprover(config.approval ?? "ask", asker)
+      const approver = standardApprover(config, asker)
       return sandboxNamed(config.sandbox ?? "auto", config.sandboxOptions).pipe(
         Layer.provideMerge(Layer.merge(approver, nodeProcesses)),
         Layer.provideMerge(files)

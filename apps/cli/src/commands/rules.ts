@@ -1,9 +1,9 @@
-import type { Rule, Rules, Simulation } from "haft"
+import type { DialectName, Rule, Rules, Simulation } from "haft"
 
 import { readArguments } from "../arguments.ts"
 import { type Command, type Given, UsageError } from "../command.ts"
-import { configOf } from "../host.ts"
-import { print, printJson, table } from "../terminal.ts"
+import { configOf, withHost } from "../host.ts"
+import { note, print, printJson, table } from "../terminal.ts"
 
 export const rules: Command = {
   name: "rules",
@@ -51,6 +51,7 @@ const actions: Readonly<Record<string, Action>> = {
     const rule = await store.add(await readArguments(rest))
     if (given.has("json")) printJson(rule)
     else print(`Added ${rule.id}: ${rule.decision} ${rule.tool}`)
+    await noteUnknownTool(rule, given)
     return 0
   },
   replace: async (store, [id, ...rest]) => {
@@ -74,6 +75,17 @@ const actions: Readonly<Record<string, Action>> = {
     else await printSimulation(simulation)
     return 0
   }
+}
+
+/** A rule for a tool that is not there is no mistake, a plugin may bring it; but a misspelt one forbids nothing. */
+const noteUnknownTool = async ({ tool, dialect }: Rule, given: Given): Promise<void> => {
+  const look = withHost(given, dialect === undefined ? {} : { dialect: dialect as DialectName }, async (host) => {
+    if (host.tools.some(({ name }) => name === tool)) return 0
+    note(`haft: there is no tool '${tool}' in ${host.dialect.name}; the rule holds where there is one. See haft tools`)
+    return 0
+  })
+  // A host that can't be opened is no reason not to have the rule.
+  await look.catch(() => 0)
 }
 
 const byId = async (
@@ -112,12 +124,17 @@ const printSimulation = async ({ calls, counts, flips, proposals, undecided }: S
   if (undecided > 0) print(`${undecided} more never came as far as a decision`)
   for (const { requestId, tool, recorded, simulated } of flips) {
     const call = visibleText(`${requestId} ${tool}`)
-    const before = recorded.by === "nobody" ? "not answered" : `${recorded.decision} by ${recorded.by}`
-    print(`  ${call}: was ${before}, would be ${simulated.decision}`)
+    print(`  ${call}: was ${beforeOf(recorded)}, would be ${simulated.decision}`)
   }
   for (const { rule, questionsSpared } of proposals) {
     print(`  would spare ${questionsSpared} questions: haft rules add ${forShell(JSON.stringify(rule))}`)
   }
+}
+
+const beforeOf = ({ by, decision }: Simulation["calls"][number]["recorded"]): string => {
+  if (by === "policy") return decision
+  if (by === "nobody") return "asked and not answered"
+  return decision === "allow" ? "asked and approved" : "asked and refused"
 }
 
 // To be pasted into a shell, and made of names that a model chose.
