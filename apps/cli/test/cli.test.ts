@@ -182,7 +182,8 @@ describe("haft call", () => {
 
   it("shows with --dry-run what would be touched, and does nothing", async () => {
     const plain = await haft(inWorkspace("call", "read_file", "path=a.txt", "--dry-run"))
-    expect(plain).toEqual({ code: 0, stdout: "read_file (read_only) would not ask\n  read   a.txt\n", stderr: "" })
+    const verdict = "read_file (read_only) would not ask: haft does not ask before this"
+    expect(plain).toEqual({ code: 0, stdout: `${verdict}\n  read   a.txt\n`, stderr: "" })
     const json = await haft(inWorkspace("call", "read_file", "path=a.txt", "--dry-run", "--json"))
     expect(JSON.parse(json.stdout)).toMatchObject({ tool: "read_file", asks: false, facts: { reads: ["a.txt"] } })
     expect(await haft(inWorkspace("call", "read_file", "--dry-run"))).toMatchObject({ code: 1, stdout: "" })

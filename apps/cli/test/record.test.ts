@@ -24,6 +24,8 @@ describe("haft rules", () => {
     expect(await run("rules")).toMatchObject({ code: 0, stdout: expect.stringContaining("No rules") })
     expect(await write()).toMatchObject({ code: 1, stdout: expect.stringContaining("not approved") })
     expect(await run("rules", "add", rule)).toMatchObject({ code: 0, stdout: "Added docs: allow write_file\n" })
+    const look = await run("call", "write_file", "path=docs/c.md", "content=three", "--dry-run")
+    expect(look.stdout).toContain("would not ask: rule docs allows it")
     expect(await write()).toMatchObject({ code: 0 })
     expect(await run("rules", "disable", "docs")).toMatchObject({ code: 0 })
     expect(await write()).toMatchObject({ code: 1 })

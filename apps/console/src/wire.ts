@@ -123,7 +123,11 @@ export interface RunName {
 
 export interface Preview {
   readonly ok: boolean
-  readonly preview?: { readonly facts: unknown; readonly asks: boolean; readonly diff?: string }
+  readonly preview?: {
+    readonly facts: unknown
+    readonly verdict: { readonly decision: "allow" | "ask" | "deny"; readonly reason: string }
+    readonly diff?: string
+  }
   readonly error?: { readonly message: string }
 }
 

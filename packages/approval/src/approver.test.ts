@@ -315,6 +315,12 @@ describe("a host with a policy", () => {
       ({ host, store, questions }) =>
         Effect.gen(function* () {
           yield* store.add(Rule.parse({ id: "three", tool: "save", maximumUses: 3 }))
+          for (let look = 0; look < 5; look++) {
+            expect((yield* host.preview("save", { path: "a.txt" })).verdict).toMatchObject({
+              decision: "allow",
+              rule: "three"
+            })
+          }
           const calls = Array.from({ length: 6 }, (_, n) => host.call("save", { path: `${n}.txt` }))
           const replies = yield* Effect.all(calls, { concurrency: "unbounded" })
           expect(replies.filter(({ ok }) => ok)).toHaveLength(3)

@@ -39,7 +39,13 @@ export const policyApprover = (
           const rules = yield* store.current
           const now = yield* currentTime
           const verdict = decide(request, { rules, mode, alsoAsk, workspace, now })
-          if (verdict.decision !== "allow" || verdict.rule === undefined || "unreadable" in rules) return verdict
+          if (
+            request.isPreview === true ||
+            verdict.decision !== "allow" ||
+            verdict.rule === undefined ||
+            "unreadable" in rules
+          )
+            return verdict
           const rule = rules.rules.find(({ id }) => id === verdict.rule)
           if (rule?.maximumUses === undefined) return verdict
           // Counted before it allows. When another call took the last use, the rules are looked at again.

@@ -11,7 +11,7 @@ import { exhaustedIn, outOfResources } from "./out-of-resources.ts"
 import { paramsForRecord } from "./params-for-record.ts"
 import { type PlainData, plainData, prepareWith, whyNoData } from "./plain-data.ts"
 import { redact, redactText } from "./redact.ts"
-import type { Approver, AskCaller } from "./services/approver.ts"
+import { Approver, type AskCaller } from "./services/approver.ts"
 import { Journal } from "./services/journal.ts"
 import type { Workspace } from "./services/workspace.ts"
 import { errorCodes, isToolError, makeToolError, toolError, type ToolError, withMessage } from "./tool-error.ts"
@@ -108,7 +108,11 @@ export const previewCall = Effect.fnUntraced(function* <R>(settings: RoadSetting
   const facts = yield* assess(tool, prepared)
   const asks = (yield* prepared.asks(facts)) ?? settings.dialect.asks(facts.risk)
   const diff = prepared.preview === undefined ? undefined : yield* prepared.preview
-  return { tool: tool.name, input: prepared.input, facts, asks, ...(diff !== undefined && { diff }) }
+  const approver = yield* Approver
+  const startedAt = yield* Clock.currentTimeMillis
+  const call = { id: "preview", step: 0, tool: tool.name, dialect: settings.dialect.name, startedAt }
+  const verdict = yield* approver.judge({ call, input: prepared.input, facts, asks, isPreview: true })
+  return { tool: tool.name, input: prepared.input, facts, asks, verdict, ...(diff !== undefined && { diff }) }
 })
 
 const newCall = <R>(

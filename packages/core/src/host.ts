@@ -19,6 +19,7 @@ import type { Dialect } from "./dialect.ts"
 import type { JsonSchema } from "./json-schema.ts"
 import { PluginError, reasonOf } from "./plugin-error.ts"
 import type { ConfiguredPlugin } from "./plugin.ts"
+import type { Verdict } from "./services/approver.ts"
 import type { ToolError } from "./tool-error.ts"
 import type { Tool } from "./tool.ts"
 import type { Facts, Risk } from "./touches.ts"
@@ -44,7 +45,10 @@ export interface CallPreview {
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
   readonly facts: Facts
+  /** The contract's own wish. */
   readonly asks: boolean
+  /** What the policy would decide, as things are now. */
+  readonly verdict: Verdict
   readonly diff?: string
 }
 

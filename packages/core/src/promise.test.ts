@@ -78,6 +78,7 @@ describe("a host without Effect", () => {
       input: { a: 1, b: 2 },
       facts: { reads: [], writes: [], risk: "read_only" },
       asks: false,
+      verdict: { decision: "allow", reason: expect.any(String) },
       diff: "1 + 2"
     })
     await expect(host.preview("add", {})).rejects.toThrow("missing parameter 'a'")

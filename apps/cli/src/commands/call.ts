@@ -87,12 +87,16 @@ const dryRun = async (host: OpenHost, name: string, args: unknown, given: Given)
   }
 }
 
-const printPreview = ({ tool, facts, asks, diff }: CallPreview): void => {
+const wouldBe = { allow: "not ask", ask: "ask first", deny: "be refused" } as const
+
+const printPreview = ({ tool, facts, verdict, diff }: CallPreview): void => {
   const lines = [
-    `${tool} (${facts.risk}) would ${asks ? "ask first" : "not ask"}`,
+    `${tool} (${facts.risk}) would ${wouldBe[verdict.decision]}: ${verdict.reason}`,
     ...facts.reads.map((path) => `  read   ${path}`),
     ...facts.writes.map(({ path, exists }) => `  ${exists ? "change" : "create"} ${path}`),
-    ...(facts.runs === undefined ? [] : [`  run    ${facts.runs}${facts.network === true ? " (with the network)" : ""}`]),
+    ...(facts.runs === undefined
+      ? []
+      : [`  run    ${facts.runs}${facts.network === true ? " (with the network)" : ""}`]),
     ...(facts.fetches === undefined ? [] : [`  fetch  ${facts.fetches}`]),
     ...(facts.types === undefined ? [] : [`  type into terminal ${facts.types.terminal}`]),
     ...(diff === undefined || diff === "" ? [] : [`\n${diff}`])

@@ -66,7 +66,8 @@ export const ToolDetail = ({ api, workspace, tool, dialect }: ToolDetailProps) =
       <div aria-live="polite">
         <Problem>{problem ?? preview?.error?.message}</Problem>
         {preview?.preview !== undefined && (
-          <Section title={preview.preview.asks ? "It would ask, then" : "It would run without asking, and"}>
+          <Section title={previewTitles[preview.preview.verdict.decision]}>
+            <p>{preview.preview.verdict.reason}</p>
             {preview.preview.diff !== undefined && <DiffView text={preview.preview.diff} />}
             <Json value={preview.preview.facts} />
           </Section>
@@ -88,3 +89,9 @@ export const ToolDetail = ({ api, workspace, tool, dialect }: ToolDetailProps) =
     </>
   )
 }
+
+const previewTitles = {
+  allow: "It would run without asking, and",
+  ask: "It would ask, then",
+  deny: "It would be refused"
+} as const

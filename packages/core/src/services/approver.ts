@@ -13,6 +13,8 @@ export interface ApprovalRequest {
   readonly facts: Facts
   /** The contract's own wish: true where it wants a person to confirm. */
   readonly asks: boolean
+  /** True where nothing is going to run: what is judged then does not count as used. */
+  readonly isPreview?: true
 }
 
 /** What a person is shown. */
