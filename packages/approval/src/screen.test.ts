@@ -139,11 +139,11 @@ describe("the look at what rules need", () => {
           if (!isTried) passedOver += 1
         }
       }),
-      { numRuns: process.env["HAFT_LONG"] === "1" ? 20_000 : 1500 }
+      { numRuns: process.env["HAFT_LONG"] === "1" ? 20_000 : 500 }
     )
     // Otherwise this would tell nothing.
-    expect(matched).toBeGreaterThan(100)
-    expect(passedOver).toBeGreaterThan(1000)
+    expect(matched).toBeGreaterThan(30)
+    expect(passedOver).toBeGreaterThan(300)
   })
 
   it("keeps the order of rules, and tries those that need nothing", () => {

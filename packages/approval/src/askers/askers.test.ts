@@ -259,6 +259,19 @@ describe("asking through a gate", () => {
     )
   )
 
+  it.effect("closes a question that nobody will answer, with the reason", () =>
+    withGate((gate, ask) =>
+      Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(ask(), { startImmediately: true })
+        const id = gate.open()[0]?.id ?? ""
+        gate.giveUp(id, "the server stopped")
+        gate.giveUp(id, "twice")
+        expect(yield* Fiber.join(fiber)).toEqual({ approved: false, unanswered: true, reason: "the server stopped" })
+        expect([gate.open(), gate.answer(id, { approved: true })]).toEqual([[], "gone"])
+      })
+    )
+  )
+
   it.effect("answers no to all that is open when the host ends", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
