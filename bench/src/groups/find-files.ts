@@ -54,7 +54,7 @@ export const benchmarks: Group = async function* (setting) {
       absent,
       contenders: running.map(({ server, client }) =>
         contenderOf(server, {
-          run: async () => server.find && client.call(server.find(root, `**/${name}`)),
+          run: () => server.find?.(client, root, name),
           check: expectText(`/${name}`)
         })
       )

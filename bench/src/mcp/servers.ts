@@ -11,7 +11,8 @@ export interface McpServer extends Pick<Contender, "name" | "kind" | "version"> 
   readonly program: (setting: Setting, root: string) => Program
   readonly read?: (path: string) => ToolCall
   readonly run?: (line: string) => ToolCall
-  readonly find?: (root: string, pattern: string) => ToolCall
+  /** Files of one name, at any depth. */
+  readonly find?: (client: McpClient, root: string, name: string) => Promise<string>
   /** Lines that contain a text, capital or small. */
   readonly search?: (client: McpClient, root: string, text: string) => Promise<string>
 }
@@ -32,7 +33,7 @@ const haft: McpServer = {
   },
   read: (path) => ({ name: "read_file", arguments: { path } }),
   run: (command) => ({ name: "run_command", arguments: { command } }),
-  find: (path, pattern) => ({ name: "find_files", arguments: { path, pattern } }),
+  find: (client, path, name) => client.call({ name: "find_files", arguments: { path, pattern: `**/${name}` } }),
   search: (client, path, query) =>
     client.call({ name: "search_text", arguments: { path, query, literal: true, case_sensitive: false } })
 }
@@ -67,7 +68,7 @@ const mcpFilesystem = peer(
   { package: "@modelcontextprotocol/server-filesystem", version: "2026.8.31", bin: "dist/index.js" },
   {
     read: (path) => ({ name: "read_text_file", arguments: { path } }),
-    find: (path, pattern) => ({ name: "search_files", arguments: { path, pattern } })
+    find: (client, path, name) => client.call({ name: "search_files", arguments: { path, pattern: `**/${name}` } })
   }
 )
 
@@ -80,7 +81,7 @@ const j0hanzFilesystem = peer(
   },
   {
     read: (path) => ({ name: "read", arguments: { path } }),
-    find: (path, pattern) => ({ name: "find_files", arguments: { path, pattern } }),
+    find: (client, path, name) => client.call({ name: "find_files", arguments: { path, pattern: `**/${name}` } }),
     search: (client, path, searchPattern) =>
       client.call({ name: "search_text", arguments: { path, searchPattern, caseSensitive: false } })
   }
@@ -96,18 +97,24 @@ const desktopCommander = peer(
   {
     read: (path) => ({ name: "read_file", arguments: { path } }),
     run: (command) => ({ name: "start_process", arguments: { command, timeout_ms: 5000 } }),
-    // It answers at once and is asked again until it says that it is done.
-    search: async (client, path, pattern) => {
+    find: (client, path, pattern) =>
+      searchToTheEnd(client, { path, pattern, searchType: "files", literalSearch: true, includeHidden: true }),
+    search: (client, path, pattern) => {
       const options = { searchType: "content", literalSearch: true, ignoreCase: true, includeHidden: true }
-      const started = await client.call({ name: "start_search", arguments: { path, pattern, ...options } })
-      const [sessionId] = /search_\S+/.exec(started) ?? []
-      for (;;) {
-        const answer = await client.call({ name: "get_more_search_results", arguments: { sessionId, length: 1000 } })
-        if (!/IN PROGRESS/i.test(answer)) return answer
-      }
+      return searchToTheEnd(client, { path, pattern, ...options })
     }
   }
 )
+
+/** Desktop Commander answers at once, and is asked again until it says that it is done. */
+const searchToTheEnd = async (client: McpClient, search: Readonly<Record<string, unknown>>): Promise<string> => {
+  const started = await client.call({ name: "start_search", arguments: search })
+  const [sessionId] = /search_\S+/.exec(started) ?? []
+  for (;;) {
+    const answer = await client.call({ name: "get_more_search_results", arguments: { sessionId, length: 1000 } })
+    if (!/IN PROGRESS/i.test(answer)) return answer
+  }
+}
 
 const serverCommands = peer(
   { package: "mcp-server-commands", version: "0.5.0", bin: "build/index.js" },

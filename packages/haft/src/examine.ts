@@ -1,6 +1,6 @@
 import { isPluginError, isToolError, type PluginError, reasonOf, Sandbox, type UnheldLimit } from "@haft/core"
 import { nodeProcesses, nodeWorkspace } from "@haft/node"
-import { installedRipgrep } from "@haft/search-tools"
+import { installedRipgrep, ripgrepVersion } from "@haft/search-tools"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -80,10 +80,15 @@ const state = async (config: HaftConfig): Promise<Finding> => {
 }
 
 const ripgrep = async (): Promise<Finding> => {
-  const found = await Effect.runPromise(Effect.result(installedRipgrep))
-  if (found._tag === "Success") return { subject: "ripgrep", state: "ok", found: found.success }
-  const { message, suggestion } = found.failure
-  return { subject: "ripgrep", state: "missing", found: message, ...(suggestion !== undefined && { mend: suggestion }) }
+  const subject = "ripgrep"
+  const look = installedRipgrep.pipe(
+    Effect.flatMap((program) => Effect.map(ripgrepVersion(program), (version) => `${version}, ${program}`)),
+    Effect.provide(nodeProcesses)
+  )
+  const looked = await Effect.runPromise(Effect.result(look))
+  if (looked._tag === "Success") return { subject, state: "ok", found: looked.success }
+  const { message, suggestion } = looked.failure
+  return { subject, state: "missing", found: message, ...(suggestion !== undefined && { mend: suggestion }) }
 }
 
 const terminals = async (): Promise<Finding> => {

@@ -25,7 +25,12 @@ export const compileGlob = async (pattern: string): Promise<Reached> => {
     import("micromatch")
   ])
   const expanded = fastGlob.generateTasks(pattern, { dot: true }).flatMap(({ patterns }) => patterns)
-  return closed(expanded.map((one) => firstStep(micromatch, one)))
+  const isWild = (one: string): boolean => fastGlob.isDynamicPattern(one.replaceAll(/\\./gsu, "x"))
+  // A `**` at the end can be nothing at all, unless a `*` or a directory's own name is before it.
+  const ended = expanded
+    .map((one) => one.replace(/(?:\/\*\*)+$/u, ""))
+    .filter((one) => one !== "" && !/(?<!\\)\*$/u.test(one) && isWild(one))
+  return closed([...new Set([...expanded, ...ended])].map((one) => firstStep(micromatch, one)))
 }
 
 /** True when a file of that name in the directory matches. */

@@ -12,7 +12,7 @@ import { haftSearchText } from "./search-text/haft.search_text.ts"
 import { installedRipgrep, Ripgrep } from "./search-text/ripgrep.ts"
 import { toolrouterGrepFiles } from "./search-text/toolrouter.grep_files.ts"
 
-export { installedRipgrep } from "./search-text/ripgrep.ts"
+export { installedRipgrep, ripgrepVersion } from "./search-text/ripgrep.ts"
 
 /** Finding files and text, in every dialect that has words for it. */
 export const searchTools = definePlugin({

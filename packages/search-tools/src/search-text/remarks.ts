@@ -11,7 +11,7 @@ export const remarksOn = ({ leftOut, ignored }: SearchResult, howToInclude = "")
   ...(ignored === undefined
     ? []
     : [
-        `${counted(ignored.matches, "match", "matches")} in ${counted(ignored.files, "file", "files")} that .gitignore leaves out. ${howToInclude}`.trim()
+        `${ignored.isAll ? "" : "At least "}${counted(ignored.matches, "match", "matches")} in ${counted(ignored.files, "file", "files")} that .gitignore leaves out. ${howToInclude}`.trim()
       ])
 ]
 

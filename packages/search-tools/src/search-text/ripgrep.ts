@@ -25,6 +25,28 @@ export const installedRipgrep: Effect.Effect<string, ToolError<"search_unavailab
   }
 })
 
+/** Starts a ripgrep and gives the version it says it has: a program can be there and not run. */
+export const ripgrepVersion = Effect.fnUntraced(function* (
+  program: string
+): Effect.fn.Return<string, ToolError<"search_unavailable">, Processes> {
+  const processes = yield* Processes
+  let said = ""
+  const { exitCode, signal, timedOut } = yield* processes
+    .run(
+      { program, args: ["--no-config", "--version"], directory: process.cwd(), env: {} },
+      { timeoutMs: 5000, onStdout: (chunk) => (said = (said + Buffer.from(chunk).toString()).slice(0, 1000)) }
+    )
+    .pipe(Effect.catch(({ message }) => unusable(program, `can't be started: ${message}`)))
+  const [, version] = /^ripgrep (\S+)/u.exec(said) ?? []
+  if (exitCode === 0 && version !== undefined) return version
+  return yield* unusable(program, timedOut ? "does not answer" : `ends with ${signal ?? `exit code ${exitCode}`}`)
+})
+
+const unusable = (program: string, problem: string): Effect.Effect<never, ToolError<"search_unavailable">> =>
+  toolError("search_unavailable", `ripgrep at ${program} ${problem}`, {
+    suggestion: "Install again, or name another ripgrep in the configuration of search-tools."
+  })
+
 // Nothing but these decides what is searched: no configuration file, no ignore file outside the workspace,
 // no link. Hidden files count, `.git` never does. A file that is mapped into memory and then cut short by someone
 // else would end ripgrep with SIGBUS, and without limits an expression can bring it to take a gigabyte.

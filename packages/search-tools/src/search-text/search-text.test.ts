@@ -1,39 +1,19 @@
-import { chmodSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-import { afterAll, describe, expect, it } from "@effect/vitest"
-import { Host, Processes, type Reply } from "@haft/core"
-import { agentbench, cliagent, filetools, haft, toolrouter } from "@haft/dialects"
-import { nodeProcesses } from "@haft/node"
+import { describe, expect, it } from "@effect/vitest"
+import { Host, Processes } from "@haft/core"
+import { agentbench, filetools, haft, toolrouter } from "@haft/dialects"
 import { temporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 
+import { placesOf, resultOf } from "../../test/found.ts"
 import { callIn, hostOf } from "../../test/hosts.ts"
 import { plainProcesses } from "../../test/processes.ts"
+import { standIns } from "../../test/stand-in.ts"
 
-interface Found {
-  readonly matches: ReadonlyArray<{ readonly path: string; readonly line: number; readonly content: string }>
-  readonly total_matches: number
-  readonly truncated: boolean
-  readonly timed_out: boolean
-  readonly remarks: ReadonlyArray<string>
-}
-
-const resultOf = (reply: Reply): Found => (reply.wire as { result: Found }).result
-const placesOf = (reply: Reply) => resultOf(reply).matches.map(({ path, line }) => `${path}:${line}`)
-
-const scripts = temporaryWorkspace()
-afterAll(() => scripts.remove())
-
-/** A program that stands in for ripgrep where the real one can't be brought to do a thing. */
-const standIn = (name: string, script: string): string => {
-  const path = join(scripts.root, name)
-  writeFileSync(path, `#!/bin/sh\n${script}\n`)
-  chmodSync(path, 0o755)
-  return path
-}
+const standIn = standIns()
 
 /** Does something to the workspace each time before a program starts. */
 const meddling = (meddle: (run: number) => void): Layer.Layer<Processes> =>
@@ -76,6 +56,52 @@ describe("lines", () => {
   it("count once however often they match", async () => {
     const reply = await callIn(haft, { a: "xx x\nx\n" }, "search_text", { query: "x" })
     expect(placesOf(reply)).toEqual(["a:1", "a:2"])
+  })
+
+  it.each([
+    ["as it is", (text: string) => Buffer.from(text)],
+    ["with a byte order mark", (text: string) => Buffer.from(`\uFEFF${text}`)],
+    ["in UTF-16", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le")],
+    ["with CR LF", (text: string) => Buffer.from(text.replaceAll("\n", "\r\n"))]
+  ])("of a file %s come with those around them, wherever they are", async (_how, encoded) => {
+    const lines = Array.from({ length: 3000 }, (_, index) => (index % 500 < 2 ? `hit é ${index}` : `line ü ${index}`))
+    const reply = await callIn(
+      haft,
+      {},
+      "search_text",
+      { query: "hit", context_lines: 2 },
+      { prepare: ({ root }) => writeFileSync(join(root, "a"), encoded(lines.join("\n"))) }
+    )
+    expect(resultOf(reply).matches).toEqual(
+      lines.flatMap((content, index) =>
+        content.startsWith("hit")
+          ? [
+              {
+                path: "a",
+                line: index + 1,
+                content,
+                context_before: lines.slice(Math.max(0, index - 2), index),
+                context_after: lines.slice(index + 1, index + 3)
+              }
+            ]
+          : []
+      )
+    )
+  })
+
+  it("of a file that grew between the passes are shown where they are now", async () => {
+    const text = `${"x\n".repeat(10)}hit\nafter\n`
+    using workspace = temporaryWorkspace({ a: text })
+    const grow = meddling((run) => {
+      if (run === 2) writeFileSync(join(workspace.root, "a"), `more\n${text}`)
+    })
+    const located = Host.use(({ call }) => call("search_text", { query: "hit", context_lines: 1 }))
+    const reply = await Effect.runPromise(
+      Effect.scoped(located.pipe(Effect.provide(hostOf(haft, workspace, { processes: grow }))))
+    )
+    expect(resultOf(reply).matches).toEqual([
+      { path: "a", line: 12, content: "hit", context_before: ["x"], context_after: ["after"] }
+    ])
   })
 
   it("are found far down in a large file", async () => {
@@ -207,175 +233,6 @@ describe("files", () => {
   })
 })
 
-describe("a search without a total", () => {
-  const many = Object.fromEntries(
-    Array.from({ length: 400 }, (_, index) => [`d${String(index % 20).padStart(2, "0")}/f${index}`, "hit\nhit\n"])
-  )
-
-  it("ends with the last result, in the order of whole paths", async () => {
-    const reply = await callIn(filetools, many, "file.search", { pattern: "hit", max_results: 3 })
-    expect(reply.wire).toEqual({
-      matches: [
-        { path: "d00/f0", line: 1, content: "hit" },
-        { path: "d00/f0", line: 2, content: "hit" },
-        { path: "d00/f100", line: 1, content: "hit" }
-      ],
-      truncated: true
-    })
-  })
-
-  it("does so with the processes of a real host", async () => {
-    const params = { pattern: "hit", max_results: 1 }
-    const reply = await callIn(filetools, many, "file.search", params, { processes: nodeProcesses })
-    expect(reply.wire).toEqual({ matches: [{ path: "d00/f0", line: 1, content: "hit" }], truncated: true })
-  })
-
-  it.each([
-    ["d00-x", "beside the directory ripgrep saw first"],
-    ["d00.x", "with a dot"]
-  ])("finds %s first, %s", async (name) => {
-    const reply = await callIn(filetools, { ...many, [name]: "hit" }, "file.search", { pattern: "hit", max_results: 1 })
-    expect(reply.wire).toEqual({ matches: [{ path: name, line: 1, content: "hit" }], truncated: true })
-  })
-
-  it("is right where UTF-8 and UTF-16 sort differently", async () => {
-    const files = { "\uFFE6": "hit", "🙂": "hit" }
-    const reply = await callIn(filetools, files, "file.search", { pattern: "hit", max_results: 1 })
-    expect(reply.wire).toEqual({ matches: [{ path: "🙂", line: 1, content: "hit" }], truncated: true })
-  })
-
-  it("goes parallel when the ordered pass takes long", async () => {
-    const real = join(scripts.root, "slow-when-sorted")
-    const reply = await callIn(
-      filetools,
-      { a: "hit" },
-      "file.search",
-      { pattern: "hit" },
-      {
-        prepare: () =>
-          standIn(
-            "slow-when-sorted",
-            'for a in "$@"; do [ "$a" = --sort=path ] && exec sleep 20; done; for a in "$@"; do [ "$a" = --count ] && printf "./a\\0001\\n" && exit; done; printf "./a\\0001:1:x\\n"'
-          ),
-        ripgrep: real
-      }
-    )
-    expect(reply.wire).toEqual({ matches: [{ path: "a", line: 1, content: "hit" }], truncated: false })
-  })
-})
-
-describe("ripgrep", () => {
-  it("takes no option from a query or a glob", async () => {
-    for (const text of ["--pre=sh", "-f/etc/passwd", "--files"]) {
-      const reply = await callIn(haft, { a: `${text}\n`, [`${text.replaceAll("/", "")}.x`]: text }, "search_text", {
-        query: text,
-        literal: true,
-        include: [text.replaceAll("/", ""), "a"]
-      })
-      expect(placesOf(reply)).toEqual(["a:1"])
-    }
-  })
-
-  it("reads no configuration and no ignore file from outside", async () => {
-    const before = process.env["RIPGREP_CONFIG_PATH"]
-    try {
-      const reply = await callIn(
-        haft,
-        { a: "hit", ".ignore": "a", "sub/b": "hit" },
-        "search_text",
-        { query: "hit" },
-        {
-          prepare: ({ root }) => {
-            writeFileSync(join(root, "../rc"), "--files\n")
-            writeFileSync(join(root, "../.gitignore"), "*\n")
-            process.env["RIPGREP_CONFIG_PATH"] = join(root, "../rc")
-          }
-        }
-      )
-      expect(placesOf(reply)).toEqual(["a:1", "sub/b:1"])
-    } finally {
-      if (before === undefined) delete process.env["RIPGREP_CONFIG_PATH"]
-      else process.env["RIPGREP_CONFIG_PATH"] = before
-    }
-  })
-
-  it.each([
-    [haft, "search_text", { query: "x" }, "search_unavailable"],
-    [agentbench, "search", { query: "x" }, "ripgrep_unavailable"],
-    [toolrouter, "grep_files", { pattern: "x" }, "search_unavailable"],
-    [cliagent, "grep_search", { pattern: "x" }, "search_unavailable"],
-    [filetools, "file.search", { pattern: "x" }, "ripgrep_not_found"]
-  ] as const)("that is missing has $name's own code", async (dialect, tool, params, code) => {
-    const reply = await callIn(dialect, {}, tool, params, { ripgrep: "/nowhere/rg" })
-    expect(reply.error?.code).toBe("search_unavailable")
-    expect(JSON.stringify(reply.wire)).toContain(`"${code}"`)
-  })
-
-  it.each([
-    ["exit 3", "search_failed", "ripgrep ended with exit code 3"],
-    ["kill -9 $$", "search_failed", "ripgrep ended with SIGKILL"],
-    ["echo 'rg: out of luck' >&2; exit 2", "search_failed", "ripgrep failed: out of luck"],
-    [
-      "echo 'rg: compiled regex exceeds size limit' >&2; exit 2",
-      "invalid_pattern",
-      "invalid regex pattern: compiled regex exceeds size limit"
-    ]
-  ])("that does `%s` makes the search fail", async (script, code, message) => {
-    const reply = await callIn(haft, {}, "search_text", { query: "x" }, { ripgrep: standIn("failing", script) })
-    expect([reply.error?.code, reply.error?.message]).toEqual([code, message])
-  })
-
-  it("ends when the call is cancelled", async () => {
-    using workspace = temporaryWorkspace({ a: "x" })
-    let interrupted = false
-    const waiting = Layer.succeed(Processes, {
-      end: () => Effect.void,
-      feed: () => 0,
-      mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
-      run: () => Effect.never.pipe(Effect.onInterrupt(() => Effect.sync(() => (interrupted = true))))
-    })
-    await Effect.runPromise(
-      Effect.gen(function* () {
-        const { call } = yield* Host
-        const fiber = yield* Effect.forkChild(call("search_text", { query: "x" }), { startImmediately: true })
-        yield* Effect.sleep("50 millis")
-        yield* Fiber.interrupt(fiber)
-      }).pipe(Effect.provide(hostOf(haft, workspace, { processes: waiting })), Effect.scoped)
-    )
-    expect(interrupted).toBe(true)
-  })
-})
-
-describe("when time is up", () => {
-  // The first pass is told that its time is over after it has given one file.
-  const outOfTime = (count: string): Layer.Layer<Processes> =>
-    Layer.succeed(Processes, {
-      end: () => Effect.void,
-      feed: () => 0,
-      mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
-      run: ({ args }, options = {}) =>
-        Effect.sync(() => {
-          const isFirst = args.includes("--count")
-          options.onStdout?.(Buffer.from(isFirst ? `./a\0${count}\n./unfin` : "./a\u00001:1:x\n"))
-          return { exitCode: isFirst ? null : 0, signal: null, timedOut: isFirst, durationMs: 1, leftRunning: 0 }
-        })
-    })
-
-  it("cliagent gets what was found and the contract's warning", async () => {
-    const reply = await callIn(cliagent, { a: "hit" }, "grep_search", { pattern: "hit" }, { processes: outOfTime("1") })
-    expect(reply.text).toBe(
-      "Warning: Search timed out after 30s, returning partial results\nFound 1 match for 'hit':\n  a:1: hit"
-    )
-  })
-
-  it("haft gets what was found, marked as partial", async () => {
-    const reply = await callIn(haft, { a: "hit" }, "search_text", { query: "hit" }, { processes: outOfTime("1") })
-    expect(resultOf(reply).timed_out).toBe(true)
-    expect(resultOf(reply).remarks).toEqual(["The search was stopped after 30 s; these are partial results."])
-    expect(reply.text).toBe("1 match\na:1: hit\nThe search was stopped after 30 s; these are partial results.")
-  })
-})
-
 describe("text for people", () => {
   const files = { "d/a": "hit 1\nhit 2\n", "d/b": "hit 3\n" }
 
@@ -388,14 +245,4 @@ describe("text for people", () => {
   ] as const)("$name says it its way", async (dialect, tool, params, text) => {
     expect((await callIn(dialect, files, tool, params)).text).toBe(text)
   })
-})
-
-it("finds the first thousand of many files and warns", async () => {
-  const files = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, ""]))
-  const reply = await callIn(cliagent, files, "file_search", { pattern: "*" })
-  expect(reply.text.split("\n").slice(0, 3)).toEqual([
-    "Warning: Found 1001 matches, showing first 1000",
-    "Found 1001 files matching '*':",
-    "  f0"
-  ])
 })

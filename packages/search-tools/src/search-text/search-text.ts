@@ -45,7 +45,7 @@ export interface SearchResult {
   readonly filesSearched: number
   readonly leftOut: LeftOut
   /** Matches in files that `.gitignore` leaves out, when there are no others. */
-  readonly ignored: { readonly matches: number; readonly files: number } | undefined
+  readonly ignored: IgnoredMatches | undefined
 }
 
 export interface LeftOut {
@@ -53,6 +53,13 @@ export interface LeftOut {
   readonly unreadable: number
   /** Files with a match whose name is not UTF-8. */
   readonly unnameable: number
+}
+
+export interface IgnoredMatches {
+  readonly matches: number
+  readonly files: number
+  /** False when there was no time to look at all files. */
+  readonly isAll: boolean
 }
 
 export type SearchError = RipgrepError | LookError | ToolError<"not_a_directory">
@@ -295,5 +302,7 @@ const ignoredMatches = Effect.fnUntraced(function* (request: SearchRequest) {
   if (request.includeIgnored === true) return undefined
   const everywhere = { ...request, includeIgnored: true }
   const counts = yield* allFiles(everywhere, yield* placeOf(everywhere), hintTimeMs)
-  return counts.total === 0 ? undefined : { matches: counts.total, files: counts.matchingFiles }
+  return counts.total === 0
+    ? undefined
+    : { matches: counts.total, files: counts.matchingFiles, isAll: !counts.timedOut }
 })

@@ -1,0 +1,175 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import { describe, expect, it } from "@effect/vitest"
+import { Host, Processes } from "@haft/core"
+import { agentbench, cliagent, filetools, haft, toolrouter } from "@haft/dialects"
+import { temporaryWorkspace } from "@haft/testing"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+
+import { placesOf, resultOf } from "../../test/found.ts"
+import { callIn, hostOf } from "../../test/hosts.ts"
+import { plainProcesses } from "../../test/processes.ts"
+import { standIns } from "../../test/stand-in.ts"
+import { installedRipgrep, ripgrepVersion } from "../index.ts"
+
+const standIn = standIns()
+
+describe("ripgrep", () => {
+  it("takes no option from a query or a glob", async () => {
+    for (const text of ["--pre=sh", "-f/etc/passwd", "--files"]) {
+      const reply = await callIn(haft, { a: `${text}\n`, [`${text.replaceAll("/", "")}.x`]: text }, "search_text", {
+        query: text,
+        literal: true,
+        include: [text.replaceAll("/", ""), "a"]
+      })
+      expect(placesOf(reply)).toEqual(["a:1"])
+    }
+  })
+
+  it("reads no configuration and no ignore file from outside", async () => {
+    const before = process.env["RIPGREP_CONFIG_PATH"]
+    try {
+      const reply = await callIn(
+        haft,
+        { a: "hit", ".ignore": "a", "sub/b": "hit" },
+        "search_text",
+        { query: "hit" },
+        {
+          prepare: ({ root }) => {
+            writeFileSync(join(root, "../rc"), "--files\n")
+            writeFileSync(join(root, "../.gitignore"), "*\n")
+            process.env["RIPGREP_CONFIG_PATH"] = join(root, "../rc")
+          }
+        }
+      )
+      expect(placesOf(reply)).toEqual(["a:1", "sub/b:1"])
+    } finally {
+      if (before === undefined) delete process.env["RIPGREP_CONFIG_PATH"]
+      else process.env["RIPGREP_CONFIG_PATH"] = before
+    }
+  })
+
+  it.each([
+    [haft, "search_text", { query: "x" }, "search_unavailable"],
+    [agentbench, "search", { query: "x" }, "ripgrep_unavailable"],
+    [toolrouter, "grep_files", { pattern: "x" }, "search_unavailable"],
+    [cliagent, "grep_search", { pattern: "x" }, "search_unavailable"],
+    [filetools, "file.search", { pattern: "x" }, "ripgrep_not_found"]
+  ] as const)("that is missing has $name's own code", async (dialect, tool, params, code) => {
+    const reply = await callIn(dialect, {}, tool, params, { ripgrep: "/nowhere/rg" })
+    expect(reply.error?.code).toBe("search_unavailable")
+    expect(JSON.stringify(reply.wire)).toContain(`"${code}"`)
+  })
+
+  it.each([
+    ["exit 3", "search_failed", "ripgrep ended with exit code 3"],
+    ["kill -9 $$", "search_failed", "ripgrep ended with SIGKILL"],
+    ["echo 'rg: out of luck' >&2; exit 2", "search_failed", "ripgrep failed: out of luck"],
+    [
+      "echo 'rg: compiled regex exceeds size limit' >&2; exit 2",
+      "invalid_pattern",
+      "invalid regex pattern: compiled regex exceeds size limit"
+    ]
+  ])("that does `%s` makes the search fail", async (script, code, message) => {
+    const reply = await callIn(haft, {}, "search_text", { query: "x" }, { ripgrep: standIn("failing", script) })
+    expect([reply.error?.code, reply.error?.message]).toEqual([code, message])
+  })
+
+  it("ends when the call is cancelled", async () => {
+    using workspace = temporaryWorkspace({ a: "x" })
+    let interrupted = false
+    const waiting = Layer.succeed(Processes, {
+      end: () => Effect.void,
+      feed: () => 0,
+      mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
+      run: () => Effect.never.pipe(Effect.onInterrupt(() => Effect.sync(() => (interrupted = true))))
+    })
+    await Effect.runPromise(
+      Effect.gen(function* () {
+        const { call } = yield* Host
+        const fiber = yield* Effect.forkChild(call("search_text", { query: "x" }), { startImmediately: true })
+        yield* Effect.sleep("50 millis")
+        yield* Fiber.interrupt(fiber)
+      }).pipe(Effect.provide(hostOf(haft, workspace, { processes: waiting })), Effect.scoped)
+    )
+    expect(interrupted).toBe(true)
+  })
+})
+
+describe("a look at ripgrep", () => {
+  const look = (program: string) => Effect.runPromise(ripgrepVersion(program).pipe(Effect.provide(plainProcesses)))
+
+  it("finds the version of the one that is installed", async () => {
+    expect(await look(await Effect.runPromise(installedRipgrep))).toMatch(/^\d+\.\d+\.\d+$/u)
+  })
+
+  it.each([
+    ["exit 3", "ends with exit code 3"],
+    ["kill -9 $$", "ends with SIGKILL"],
+    ["echo something else", "ends with exit code 0"]
+  ])("says why one that does `%s` is of no use", async (script, problem) => {
+    const program = standIn("broken", script)
+    await expect(look(program)).rejects.toMatchObject({
+      code: "search_unavailable",
+      message: `ripgrep at ${program} ${problem}`
+    })
+  })
+
+  it("says so when there is none", async () => {
+    await expect(look("/nowhere/rg")).rejects.toMatchObject({
+      code: "search_unavailable",
+      message: expect.stringMatching(/^ripgrep at \/nowhere\/rg can't be started: /u)
+    })
+  })
+})
+
+describe("when time is up", () => {
+  // The first pass is told that its time is over after it has given one file.
+  const outOfTime = (count: string): Layer.Layer<Processes> =>
+    Layer.succeed(Processes, {
+      end: () => Effect.void,
+      feed: () => 0,
+      mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
+      run: ({ args }, options = {}) =>
+        Effect.sync(() => {
+          const isFirst = args.includes("--count")
+          options.onStdout?.(Buffer.from(isFirst ? `./a\0${count}\n./unfin` : "./a\u00001:1:0:x\n"))
+          return { exitCode: isFirst ? null : 0, signal: null, timedOut: isFirst, durationMs: 1, leftRunning: 0 }
+        })
+    })
+
+  it("cliagent gets what was found and the contract's warning", async () => {
+    const reply = await callIn(cliagent, { a: "hit" }, "grep_search", { pattern: "hit" }, { processes: outOfTime("1") })
+    expect(reply.text).toBe(
+      "Warning: Search timed out after 30s, returning partial results\nFound 1 match for 'hit':\n  a:1: hit"
+    )
+  })
+
+  it("a look at what is ignored says that there may be more", async () => {
+    const slow = Layer.succeed(Processes, {
+      end: () => Effect.void,
+      feed: () => 0,
+      mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
+      run: ({ args }, options = {}) =>
+        Effect.sync(() => {
+          const timedOut = args.includes("--no-ignore")
+          if (timedOut) options.onStdout?.(Buffer.from("./a\u00003\n"))
+          return { exitCode: timedOut ? null : 1, signal: null, timedOut, durationMs: 1, leftRunning: 0 }
+        })
+    })
+    const reply = await callIn(haft, { a: "hit" }, "search_text", { query: "hit" }, { processes: slow })
+    expect(resultOf(reply).remarks).toEqual([
+      "At least 3 matches in 1 file that .gitignore leaves out. Set include_ignored to see them."
+    ])
+  })
+
+  it("haft gets what was found, marked as partial", async () => {
+    const reply = await callIn(haft, { a: "hit" }, "search_text", { query: "hit" }, { processes: outOfTime("1") })
+    expect(resultOf(reply).timed_out).toBe(true)
+    expect(resultOf(reply).remarks).toEqual(["The search was stopped after 30 s; these are partial results."])
+    expect(reply.text).toBe("1 match\na:1: hit\nThe search was stopped after 30 s; these are partial results.")
+  })
+})
