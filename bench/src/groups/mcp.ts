@@ -27,6 +27,8 @@ export const benchmarks: Group = async function* (setting) {
     group: "mcp",
     name: "start, to the list of tools",
     floor,
+    ifMissed:
+      "Loading Effect, zod, the SDK and five tool packages is nearly all of it; docs/decisions has what each part costs.",
     absent,
     contenders: each(3.5, ({ server }) => ({
       run: async () => {
