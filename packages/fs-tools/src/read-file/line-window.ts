@@ -55,6 +55,11 @@ export class LineWindow {
     this.#headLimit = range.start + (range.maxLines ?? Number.POSITIVE_INFINITY)
   }
 
+  /** False once bytes went by that UTF-8 text does not have. */
+  get isText(): boolean {
+    return this.#utf8.isValid && !this.#hasNul
+  }
+
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return
     this.#utf8.push(chunk)
@@ -170,19 +175,19 @@ const offsetOfLastLines = (bytes: Uint8Array, lines: number): number => {
 
 /** Says whether a stream is UTF-8, also where a character is split between two chunks. */
 class Utf8Check {
-  #valid = true
+  isValid = true
   #rest: Uint8Array = new Uint8Array()
 
   push(chunk: Uint8Array): void {
-    if (!this.#valid) return
+    if (!this.isValid) return
     const whole = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     const end = endOfLastCharacter(whole)
-    this.#valid = isUtf8(whole.subarray(0, end))
+    this.isValid = isUtf8(whole.subarray(0, end))
     this.#rest = copyOf(whole.subarray(end))
   }
 
   finish(): boolean {
-    return this.#valid && this.#rest.length === 0
+    return this.isValid && this.#rest.length === 0
   }
 }
 

@@ -1,5 +1,8 @@
+import { truncateSync } from "node:fs"
+import { join } from "node:path"
+
 import type { Dialect } from "@haft/core"
-import { agentbench, filetools } from "@haft/dialects"
+import { agentbench, cliagent, filetools, haft } from "@haft/dialects"
 import { describe, expect, it } from "vitest"
 
 import { openTools } from "../../test/open-tools.ts"
@@ -27,5 +30,21 @@ describe("a line longer than any answer", () => {
     const ofFiletools = (await read(filetools, "file.read")) as { content: string; truncated: boolean }
     expect(ofFiletools.content === `     1\t${kept}`).toBe(true)
     expect(ofFiletools.truncated).toBe(true)
+  })
+})
+
+describe("the image of a disk", () => {
+  it.each([
+    [agentbench, { error: { error_type: "binary_file" } }],
+    [
+      cliagent,
+      { success: true, output: expect.stringMatching(/^Warning: File appears to be binary.*\n0{8} {2}(00 ){16}/) }
+    ],
+    [haft, { error: { code: "file_too_large" } }]
+  ])("is not read to its end to be known for what it is: $name", async (dialect, expected) => {
+    await using tools = await openTools({ image: "" }, { dialect })
+    // Sparse: it takes no room on the disk, and minutes to read.
+    truncateSync(join(tools.workspace.root, "image"), 2 ** 40)
+    expect(await tools.call("read_file", { path: "image" })).toMatchObject(expected)
   })
 })

@@ -40,7 +40,8 @@ export const readLines = Effect.fnUntraced(function* (path: string, options: Rea
   const range: LineRange = { ...rest, start, maxBytes }
   const workspace = yield* Workspace
   const window = new LineWindow(range)
-  const push = (chunk: Uint8Array): boolean => (window.push(chunk), true)
+  // What is no text is not read to its end: it may be the image of a disk.
+  const push = (chunk: Uint8Array): boolean => (window.push(chunk), window.isText)
   const info = yield* workspace.scan(path, push, { fingerprintUpTo })
   const found = window.finish()
   if (found.isUtf8 && !found.hasNul) {
@@ -51,13 +52,14 @@ export const readLines = Effect.fnUntraced(function* (path: string, options: Rea
     })
   }
   if (!anyEncoding) return yield* binaryFile(path)
-  const bytes = yield* workspace.read(path, { maxBytes: mostBytes })
-  const decoded = decodeOther(bytes, found.hasNul)
+  const whole = yield* workspace.snapshot(path, { maxBytes: mostBytes })
+  const decoded = decodeOther(whole.content)
   if (decoded === undefined) return yield* binaryFile(path)
   const recoded = new LineWindow(range)
   recoded.push(Buffer.from(decoded.text))
   const again = recoded.finish()
-  return linesOf(info, range, again, {
+  const { size } = whole.info
+  return linesOf({ ...whole.info, ...(size <= fingerprintUpTo && { fingerprint: whole.fingerprint }) }, range, again, {
     text: decodeUtf8(again.head),
     tail: decodeUtf8(again.tail),
     encoding: decoded.encoding
@@ -113,13 +115,10 @@ const binaryFile = (path: string): Effect.Effect<never, ToolError<"binary_file">
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
 const decodeUtf8 = (bytes: Uint8Array): string => utf8.decode(bytes)
 
-const decodeOther = (
-  bytes: Uint8Array,
-  hasNul: boolean
-): { readonly text: string; readonly encoding: TextEncoding } | undefined => {
+const decodeOther = (bytes: Uint8Array): { readonly text: string; readonly encoding: TextEncoding } | undefined => {
   if (bytes[0] === 0xff && bytes[1] === 0xfe)
     return { text: new TextDecoder("utf-16le").decode(bytes), encoding: "utf-16le" }
   if (bytes[0] === 0xfe && bytes[1] === 0xff)
     return { text: new TextDecoder("utf-16be").decode(bytes), encoding: "utf-16be" }
-  return hasNul ? undefined : { text: Buffer.from(bytes).toString("latin1"), encoding: "latin1" }
+  return bytes.includes(0) ? undefined : { text: Buffer.from(bytes).toString("latin1"), encoding: "latin1" }
 }

@@ -25,6 +25,7 @@ export const watched = <R, E>(services: Layer.Layer<R, E>, watch: Watch): Layer.
     const withWorkspace = Context.add(context, Workspace, {
       ...workspace,
       read: (path, options) => Effect.andThen(note(path), workspace.read(path, options)),
+      snapshot: (path, options) => Effect.andThen(note(path), workspace.snapshot(path, options)),
       scan: (path, ...how) => Effect.andThen(note(path), workspace.scan(path, ...how))
     }) as Context.Context<R>
     const processes = Context.getOrUndefined(context, Processes)
