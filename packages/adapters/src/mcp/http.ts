@@ -2,8 +2,11 @@ import { randomUUID } from "node:crypto"
 
 import {
   createMcpHandler,
+  isJSONRPCNotification,
   isJSONRPCRequest,
   isLegacyRequest,
+  type JSONRPCNotification,
+  type RequestId,
   WebStandardStreamableHTTPServerTransport
 } from "@modelcontextprotocol/server"
 
@@ -17,6 +20,7 @@ export interface McpFetchHandler {
 }
 
 const maximumSessions = 1_000
+const mostOvertaking = 100
 
 /**
  * MCP over HTTP as a fetch handler: the 2026-07-28 protocol request by request, the older ones in sessions, because
@@ -45,6 +49,7 @@ export const mcpFetchHandler = (factory: McpServerFactory): McpFetchHandler => {
       onsessionclosed: (id) => void sessions.delete(id)
     })
     await factory().connect(transport)
+    cancelLatecomers(transport)
     const { onclose } = transport
     Object.assign(transport, {
       onclose: () => {
@@ -65,6 +70,28 @@ export const mcpFetchHandler = (factory: McpServerFactory): McpFetchHandler => {
 }
 
 const given = (body: unknown) => (body === undefined ? {} : { parsedBody: body })
+
+// Each message comes by a connection of its own, so a cancellation may overtake the request that it is about: the request
+// would run, and nobody would ask for its answer.
+const cancelLatecomers = (transport: WebStandardStreamableHTTPServerTransport): void => {
+  const { onmessage } = transport
+  const overtaking = new Map<RequestId, JSONRPCNotification>()
+  Object.assign(transport, {
+    onmessage: ((message, extra) => {
+      onmessage?.(message, extra)
+      if (isJSONRPCRequest(message)) {
+        const cancellation = overtaking.get(message.id)
+        overtaking.delete(message.id)
+        if (cancellation !== undefined) onmessage?.(cancellation, extra)
+      }
+      if (!isJSONRPCNotification(message) || message.method !== "notifications/cancelled") return
+      // Of a request that came before it stays here: its number does not come again.
+      overtaking.set(message.params?.["requestId"] as RequestId, message)
+      const [oldest] = overtaking.keys()
+      if (overtaking.size > mostOvertaking && oldest !== undefined) overtaking.delete(oldest)
+    }) satisfies NonNullable<typeof onmessage>
+  })
+}
 
 // The older protocols leave it open what a closed stream means. Here it ends the calls that would have been answered
 // on it: nobody can fetch the answers any more, and what they run must not go on without anybody.

@@ -225,6 +225,35 @@ it("keeps no answer that was written, and does not listen to a client that leave
   input.end()
 })
 
+it("cancels a call whose cancellation came before it, as it may over HTTP", async () => {
+  const { events, factory } = await startServer()
+  const handler = mcpFetchHandler(factory)
+  cleanups.push(handler.close)
+  const { promise: cancelled, resolve: hasCancelled } = Promise.withResolvers<void>()
+  const { promise: arrived, resolve: hasArrived } = Promise.withResolvers<void>()
+  const client = new Client({ name: "test", version: "0" }, { versionNegotiation: { mode: "legacy" } })
+  const transport = new StreamableHTTPClientTransport(new URL("http://haft.test/mcp"), {
+    fetch: async (url, init) => {
+      const body = String(init?.body)
+      if (body.includes("tools/call")) await cancelled
+      const response = await handler.fetch(new Request(url, init))
+      if (body.includes("notifications/cancelled")) hasCancelled()
+      if (body.includes("tools/call")) hasArrived()
+      return response
+    }
+  })
+  await client.connect(transport)
+  cleanups.push(() => client.close())
+  const controller = new AbortController()
+  const call = client.callTool({ name: "steps", arguments: { wait: true } }, { signal: controller.signal })
+  controller.abort("enough")
+  await expect(call).rejects.toThrow(/enough/)
+  await arrived
+  await client.callTool({ name: "word_shout", arguments: { word: "hi" } })
+  const count = (wanted: string): number => events.filter(({ type }) => type === wanted).length
+  await expect.poll(() => count("tool_call_started") - count("tool_call_finished")).toBe(0)
+})
+
 it("does not let a ticket be used twice, or one that nobody gave out", async () => {
   const { client } = await connect({ transport: "http", era: "2026-07-28" })
   const params = { name: "save", arguments: { path: "a", content: "" }, requestState: "made up" }
