@@ -229,13 +229,17 @@ it("cancels a call whose cancellation came before it, as it may over HTTP", asyn
   const { events, factory } = await startServer()
   const handler = mcpFetchHandler(factory)
   cleanups.push(handler.close)
+  const controller = new AbortController()
   const { promise: cancelled, resolve: hasCancelled } = Promise.withResolvers<void>()
   const { promise: arrived, resolve: hasArrived } = Promise.withResolvers<void>()
   const client = new Client({ name: "test", version: "0" }, { versionNegotiation: { mode: "legacy" } })
   const transport = new StreamableHTTPClientTransport(new URL("http://haft.test/mcp"), {
     fetch: async (url, init) => {
       const body = String(init?.body)
-      if (body.includes("tools/call")) await cancelled
+      if (body.includes("tools/call")) {
+        controller.abort("enough")
+        await cancelled
+      }
       const response = await handler.fetch(new Request(url, init))
       if (body.includes("notifications/cancelled")) hasCancelled()
       if (body.includes("tools/call")) hasArrived()
@@ -244,9 +248,7 @@ it("cancels a call whose cancellation came before it, as it may over HTTP", asyn
   })
   await client.connect(transport)
   cleanups.push(() => client.close())
-  const controller = new AbortController()
   const call = client.callTool({ name: "steps", arguments: { wait: true } }, { signal: controller.signal })
-  controller.abort("enough")
   await expect(call).rejects.toThrow(/enough/)
   await arrived
   await client.callTool({ name: "word_shout", arguments: { word: "hi" } })
