@@ -1,5 +1,5 @@
 // Ends commands in every way there is, and counts what survives two seconds.
-// node --conditions=@haft/source bench/src/orphans.ts [trials, 1000] [sandbox: none, bubblewrap, unshare, docker, podman]
+// node --conditions=@haft/source bench/src/orphans.ts [trials, 1000] [sandbox …: none, bubblewrap, unshare, docker, podman]
 import { spawn } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -155,12 +155,13 @@ const main = async (trials: number, kinds: ReadonlyArray<Kind>): Promise<void> =
   process.exitCode = total === 0 ? 0 : 1
 }
 
-const [first = "1000", second, third = "", fourth = "20"] = process.argv.slice(2)
+const [first = "1000", ...named] = process.argv.slice(2)
 if (first === "host") {
-  const { runtime, start } = open(second as Kind)
+  const [kind, seconds = "", atOnce = "20"] = named
+  const { runtime, start } = open(kind as Kind)
   await runtime.runPromise(Sandbox.use(({ describe }) => describe))
-  for (let count = 0; count < Number(fourth); count++) void runtime.runPromise(start(third)).catch(() => undefined)
+  for (let count = 0; count < Number(atOnce); count++) void runtime.runPromise(start(seconds)).catch(() => undefined)
   console.log("started")
 } else {
-  await main(Number(first), second === undefined ? ["none", "bubblewrap", "unshare"] : [second as Kind])
+  await main(Number(first), named.length === 0 ? ["none", "bubblewrap", "unshare"] : (named as ReadonlyArray<Kind>))
 }

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -14,15 +14,21 @@ const sandboxes = ["none", "bubblewrap", "unshare"] as const
 
 /** Commands and terminals that are ended in every way there is, in every sandbox; nothing survives two seconds. */
 export const attack: Attack = async function* ({ seconds }) {
-  yield await commands(Math.max(5, Math.floor(seconds / 20) * 20))
+  yield await commands(sandboxes, Math.max(5, Math.floor(seconds / 20) * 20))
+  // A container takes its time to start.
+  if (hasDocker()) yield await commands(["docker"], Math.max(5, Math.floor(seconds / 40)))
   const left: Array<() => Promise<Figure>> = []
   for (const sandbox of sandboxes) left.push(await terminals(sandbox, seconds / sandboxes.length / 2))
   for (const figure of left) yield await figure()
 }
 
-const commands = async (trials: number): Promise<Figure> => {
+/** An engine, and the image that .ci/test-image makes. */
+const hasDocker = (): boolean =>
+  spawnSync("docker", ["run", "--rm", "--pull=never", "--network=none", "haft-test", "true"]).status === 0
+
+const commands = async (kinds: ReadonlyArray<string>, trials: number): Promise<Figure> => {
   const program = join(import.meta.dirname, "../../../bench/src/orphans.ts")
-  const child = spawn(process.execPath, [...process.execArgv, program, String(trials)], {
+  const child = spawn(process.execPath, [...process.execArgv, program, String(trials), ...kinds], {
     stdio: ["ignore", "pipe", "inherit"]
   })
   let text = ""
@@ -31,9 +37,10 @@ const commands = async (trials: number): Promise<Figure> => {
   const lines = text.split("\n").filter((line) => line.endsWith(" survivors"))
   const survivors = lines.filter((line) => !line.endsWith(" 0 survivors"))
   // Five ways in each sandbox, and the launchers of all.
-  const wanted = 5 * sandboxes.length + 1
+  const wanted = 5 * kinds.length + 1
   const missing = lines.length === wanted ? [] : [`only ${lines.length} of ${wanted} counts were made`]
-  return none("commands left", `${trials} trials each of 5 ways in ${sandboxes.join(", ")}`, [...survivors, ...missing])
+  const tried = `${trials} trials each of 5 ways`
+  return none(`commands left, ${kinds.join(", ")}`, tried, [...survivors, ...missing])
 }
 
 /** Opens terminals and closes their hosts; what is left of them is counted two seconds later. */

@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process"
+import { once } from "node:events"
 import { chmodSync, chownSync, statSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
 import { dirname, join } from "node:path"
 
 import { Processes, Sandbox, Workspace } from "@haft/core"
@@ -52,6 +54,31 @@ const putArchive = (make: Make): void => {
   })
 }
 
+const putNetwork = (make: Make): void => {
+  it("has the host's network for a call that is allowed it, and for no other", async () => {
+    using workspace = temporaryWorkspace()
+    const server = createServer((socket) => socket.end("reached")).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const { port } = server.address() as AddressInfo
+    const sandbox = make({}).pipe(Layer.provideMerge(nodeProcesses), Layer.provide(workspaceAt(workspace)))
+    const code = `socket($s, 2, 1, 6); connect($s, pack("S n C4 x8", 2, ${port}, 127, 0, 0, 1)) && print <$s>`
+    const command = { program: "perl", args: ["-e", code], directory: workspace.root, env: {} }
+    const heard = { allowed: "", other: "" }
+    const running = Effect.gen(function* () {
+      const { wrap } = yield* Sandbox
+      const { run } = yield* Processes
+      const hear = (who: keyof typeof heard) => ({
+        onStdout: (chunk: Uint8Array) => void (heard[who] += Buffer.from(chunk).toString())
+      })
+      yield* run(yield* wrap(command, { network: true }), hear("allowed"))
+      yield* run(yield* wrap(command), hear("other"))
+    })
+    await Effect.runPromise(running.pipe(Effect.provide(sandbox)))
+    server.close()
+    expect(heard).toEqual({ allowed: "reached", other: "" })
+  })
+}
+
 // In a sandbox root has no power over what others own: it has to be them.
 const isRoot = process.getuid?.() === 0
 const putOwned = (make: Make): void => {
@@ -85,12 +112,14 @@ describe.runIf(isLinux && findProgram("bwrap") !== undefined)("bubblewrap (needs
   put(bubblewrapSandbox)
   putOwned(bubblewrapSandbox)
   putArchive(bubblewrapSandbox)
+  putNetwork(bubblewrapSandbox)
 })
 
 describe.runIf(isLinux && findProgram("perl") !== undefined)("unshare (needs perl)", () => {
   put(unshareSandbox)
   putOwned(unshareSandbox)
   putArchive(unshareSandbox)
+  putNetwork(unshareSandbox)
 })
 
 const image = "haft-test"

@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
 
 import { type Command, type Processes, Sandbox, type SandboxRequest, Workspace } from "@haft/core"
@@ -62,13 +63,14 @@ export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandb
     })
   )
 
-/** The last rule that fits decides, so what is special comes last. */
+/** The last rule that fits decides, so what is special comes last. Paths are real ones: the system looks at no others. */
 export const seatbeltProfile = (root: string, options: SandboxOptions, request: SandboxRequest): string => {
   const { network = false, writable = true } = request
-  const own = ownMounts(root, options, writable)
+  const own = ownMounts(root, options, writable).map((mount) => ({ ...mount, path: realPath(mount.path) }))
   const readable = own.map(({ path }) => path)
   const changeable = own.filter(({ kind }) => kind === "writable").map(({ path }) => path)
   const kept = own.filter(({ kind }) => kind !== "writable").map(({ path }) => path)
+  const temporary = [realPath(tmpdir()), "/private/tmp"]
   return [
     "(version 1)",
     "(deny default)",
@@ -77,17 +79,37 @@ export const seatbeltProfile = (root: string, options: SandboxOptions, request: 
     "(allow signal (target same-sandbox))",
     "(allow sysctl-read)",
     "(allow file-read*)",
-    `(deny file-read* ${subpaths([homedir(), "/Users", "/Volumes", "/private/etc/ssh"])})`,
-    `(allow file-read* ${subpaths(readable)})`,
-    `(allow file-write* ${subpaths([tmpdir(), "/private/tmp", "/dev/null", "/dev/tty", ...changeable])})`,
+    `(deny file-read* ${subpaths([realPath(homedir()), "/Users", "/Volumes", "/private/etc/ssh"])})`,
+    // Programs ask what the directories are that lead to where they are; what is in those stays hidden.
+    `(allow file-read-metadata ${literals(ancestors(readable))})`,
+    `(allow file-read* ${subpaths([...temporary, ...readable])})`,
+    `(allow file-write* ${subpaths([...temporary, "/dev/null", "/dev/tty", "/dev/fd", ...changeable])})`,
     `(deny file-write* ${subpaths(kept)})`,
     // Renaming what holds a protected path would go round the rule above.
-    `(deny file-write-unlink ${[...kept, ...parents(kept, root)].map((path) => `(literal ${text(path)})`).join(" ")})`,
-    ...(network ? ["(allow network*)"] : ["(deny network*)", "(allow network* (local unix))"])
+    `(deny file-write-unlink ${literals([...kept, ...parents(kept, realPath(root))])})`,
+    // Sockets of the machine's own services are files too: a command reaches those in the workspace, and no agent or
+    // engine elsewhere.
+    ...(network
+      ? ["(allow network*)", "(system-network)"]
+      : ["(deny network*)", `(allow network-bind network-outbound ${subpaths(changeable)})`])
   ]
     .filter((line) => !line.endsWith(" )"))
     .join("\n")
 }
+
+const realPath = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+const ancestors = (paths: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...new Set(paths.flatMap((path) => path.split("/").map((_, count, names) => names.slice(0, count).join("/") || "/")))
+]
+
+const literals = (paths: ReadonlyArray<string>): string => paths.map((path) => `(literal ${text(path)})`).join(" ")
 
 const subpaths = (paths: ReadonlyArray<string>): string => paths.map((path) => `(subpath ${text(path)})`).join(" ")
 
