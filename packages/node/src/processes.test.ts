@@ -177,6 +177,14 @@ describe.runIf(isLinux)("the launcher", () => {
     await runtime.dispose()
   })
 
+  it("starts nothing for a host that is closed", async () => {
+    const runtime = ManagedRuntime.make(nodeProcesses)
+    const processes = await runtime.runPromise(Processes)
+    await runtime.dispose()
+    const command = { program: "true", args: [], directory: "/", env: { PATH: "/usr/bin:/bin" } }
+    await expect(Effect.runPromise(processes.run(command))).rejects.toThrow("the host is closed")
+  })
+
   describe("of a host", () => {
     const runtime = ManagedRuntime.make(nodeProcesses)
     afterAll(() => runtime.dispose())

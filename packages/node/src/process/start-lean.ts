@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { closeSync, writeSync } from "node:fs"
 
+import { makeToolError } from "@haft/core"
+
 import { groupName } from "./cgroup.ts"
 import { LanePool } from "./lane-pool.ts"
 import type { Lane, Launch } from "./lane.ts"
@@ -28,8 +30,11 @@ export class LeanStarter {
   readonly #groups = groupName(this.host)
   readonly #lanes = new LanePool({ launcher: () => this.#ready(), pipes: this.#pipes, groupName: this.#groups })
   #launcher: Promise<Launcher> | undefined
+  #isClosed = false
 
   readonly start: Start = async (request) => {
+    // A launcher made now would be nobody's.
+    if (this.#isClosed) throw makeToolError("sandbox_error", "the host is closed and starts nothing any more")
     const { limits } = request.command
     const lane = await this.#lanes.take(limits)
     const opened: Opened = [() => this.#lanes.giveBack(lane, limits)]
@@ -47,6 +52,7 @@ export class LeanStarter {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#lanes.close()
     const launcher = await this.#launcher
     await launcher?.close()

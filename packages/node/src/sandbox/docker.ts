@@ -14,6 +14,7 @@ import {
   Workspace
 } from "@haft/core"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 
 import { otherOwner } from "../owner.ts"
@@ -58,12 +59,18 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
         const plan = { name, host, root, profile, limits: { ...defaultLimits, ...options.limits }, options, request }
         return {
           ...inContainer(engine ?? "docker", command, plan),
-          alsoKill: removeContainer(engine ?? "docker", name, engineRuns)
+          alsoKill: removeContainer([engine ?? "docker", "rm", "--force", name], engineRuns, removals)
         }
       }
       // Containers outlive the program that started them: what an interrupted start left is removed at the end.
+      const removals = new Set<Fiber.Fiber<void>>()
       yield* Effect.addFinalizer(() =>
-        engine === undefined || !isUsed ? Effect.void : engineRuns(sweep(engine, host))
+        engine === undefined || !isUsed
+          ? Effect.void
+          : Effect.andThen(
+              engineRuns(sweep(engine, host)),
+              Effect.suspend(() => Fiber.awaitAll([...removals]))
+            )
       )
       return yield* probedSandbox({
         kind: "docker",
@@ -209,11 +216,17 @@ type EngineRuns = (words: ReadonlyArray<string>) => Effect.Effect<void>
 
 // A container that was still being made when its command was given up appears a moment later, and a busy engine takes
 // its time.
-const removeContainer = (engine: string, name: string, engineRuns: EngineRuns): Effect.Effect<void> => {
-  const remove = engineRuns([engine, "rm", "--force", name])
-  const later = Effect.forEach([300, 700, 2000], (pause) => Effect.delay(remove, pause), { discard: true })
-  return Effect.andThen(remove, Effect.asVoid(Effect.forkDetach(later)))
-}
+const removeContainer = Effect.fnUntraced(function* (
+  words: ReadonlyArray<string>,
+  engineRuns: EngineRuns,
+  removals: Set<Fiber.Fiber<void>>
+) {
+  yield* engineRuns(words)
+  const again = Effect.forEach([300, 700, 2000], (pause) => Effect.delay(engineRuns(words), pause), { discard: true })
+  const fiber = yield* Effect.forkDetach(again)
+  removals.add(fiber)
+  fiber.addObserver(() => removals.delete(fiber))
+})
 
 /** Removes every container of a host. */
 const sweep = (engine: string, host: string): ReadonlyArray<string> => [
