@@ -235,7 +235,7 @@ it("cancels a call whose cancellation came before it, as it may over HTTP", asyn
   const client = new Client({ name: "test", version: "0" }, { versionNegotiation: { mode: "legacy" } })
   const transport = new StreamableHTTPClientTransport(new URL("http://haft.test/mcp"), {
     fetch: async (url, init) => {
-      const body = String(init?.body)
+      const body = typeof init?.body === "string" ? init.body : ""
       if (body.includes("tools/call")) {
         controller.abort("enough")
         await cancelled
