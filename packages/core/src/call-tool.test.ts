@@ -218,7 +218,11 @@ describe("the road", () => {
       Effect.gen(function* () {
         const seen: Array<string> = []
         const reply = yield* host.call("waits", {}, { onProgress: ({ message }) => seen.push(message) })
-        expect(reply.error?.code).toBe("timeout")
+        expect(reply.error).toMatchObject({
+          code: "timeout",
+          retryable: true,
+          suggestion: expect.stringContaining("less at once")
+        })
         expect(seen).toEqual(["waiting"])
       })
     )

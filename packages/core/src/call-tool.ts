@@ -202,9 +202,7 @@ const withTimeout = <R>(prepared: PreparedCall<R>): Effect.Effect<Executed, Tool
         toolError(
           "timeout",
           `the call took longer than ${Duration.format(Duration.fromInputUnsafe(timeout))} and was stopped`,
-          {
-            retryable: true
-          }
+          { suggestion: "Ask for less at once, or try again when the machine has less to do.", retryable: true }
         )
     })
   )

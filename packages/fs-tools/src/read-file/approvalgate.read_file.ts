@@ -24,6 +24,7 @@ export const approvalgateReadFile = approvalgate.tool({
     const { text, cutByBytes, info } = yield* readLines(path)
     if (cutByBytes) {
       return yield* toolError("file_too_large", `${path} has ${info.size} bytes, too many for one answer`, {
+        suggestion: "Search it, or have a command print the part that matters.",
         details: { path, size: info.size }
       })
     }
