@@ -29,6 +29,35 @@ describe("redaction", () => {
     expect(redact(text)).toBe(expected)
   })
 
+  it.each([
+    "-----BEGIN PRIVATE KEY-----",
+    ...["sk", "pk", "rk"].map((kind) => `${kind}-${"a".repeat(16)}`),
+    ...["p", "o", "u", "s", "r"].map((kind) => `gh${kind}_${"a".repeat(20)}`),
+    `github_pat_${"a".repeat(20)}`,
+    `glpat-${"a".repeat(16)}`,
+    `npm_${"a".repeat(30)}`,
+    ...["a", "b", "p", "r", "s"].map((kind) => `xox${kind}-${"1".repeat(10)}`),
+    `ASIA${"B".repeat(16)}`,
+    `AIza${"a".repeat(30)}`,
+    "Bearer\tabcdefgh",
+    "eyJabcdefgh.abcdefgh."
+  ])("replaces %s, as short as it can be, wherever it stands", (secret) => {
+    expect(redact(secret)).toBe("[redacted]")
+    expect(redact(`${"-".repeat(5000)} ${secret}`)).toBe(`${"-".repeat(5000)} [redacted]`)
+  })
+
+  it.each([
+    ["ab://:", "p", "@"],
+    [`postgres://${"u".repeat(256)}:`, ":".repeat(256), "@host"],
+    ...["PASSWORD", "SECRET", "TOKEN", "APIKEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATEKEY"].map((name) => [
+      `${name}=`,
+      "abcd",
+      ""
+    ])
+  ])("replaces what is secret by what stands before it: %s", (before, secret, after) => {
+    expect(redact(`${before}${secret}${after}`)).toBe(`${before}[redacted]${after}`)
+  })
+
   it("replaces what a name calls secret, at any depth, and nothing else", () => {
     expect(
       redact({

@@ -21,6 +21,10 @@ const secretValue = new RegExp(
   "g"
 )
 
+// What every one of them holds. Nearly all texts hold none of it, and to see that takes a fifth of the time.
+const hint =
+  /-----BEGIN |[spr]k-[\w-]{16}|gh[pousr]_|github_pat_|glpat-|npm_|xox[abprs]-|A(?:KIA|SIA)|AIza|Bearer\s|eyJ|:\/\/[^\s/@]{1,600}@|(?:PASSWORD|SECRET|TOKEN|KEY)=/
+
 const mark = "[redacted]"
 
 /** A copy of `value` fit for the record: secrets by name and by shape are replaced, all else is the same. */
@@ -49,4 +53,4 @@ const put = (copy: Record<string, unknown>, key: string, value: unknown): void =
 }
 
 /** The same for plain text, such as a command line. */
-export const redactText = (text: string): string => (text.length < 8 ? text : text.replaceAll(secretValue, mark))
+export const redactText = (text: string): string => (hint.test(text) ? text.replaceAll(secretValue, mark) : text)
