@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process"
 import {
   chmodSync,
   chownSync,
+  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -268,6 +270,45 @@ describe("deleting, moving, creating", () => {
     expect(readdirSync(root).toSorted()).toEqual(["N", "b.txt", "link"])
   })
 
+  it.each([
+    ["alone", [], ["a b", "- a"]],
+    ["among others", [write("c.txt", "c")], ["a b", "- b", "- a"]]
+  ])("lets nobody see a file missing that another takes the place of, %s", async (_, others, expected) => {
+    const root = workspaces.make({ "a.txt": "a", "d/b.txt": "b" })
+    const seen = new Set<string>()
+    const see = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : "-")
+    const onStep = () => seen.add(`${see("a.txt")} ${see("d/b.txt")}`)
+    await commit(root, [{ kind: "move", from: "a.txt", to: "d/b.txt", overwrite: true }, ...others], {
+      open: { onStep }
+    })
+    expect([...seen]).toEqual(expected)
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect(contentsOf(root)).toEqual({ "a.txt": "a", d: null, "d/b.txt": "b" })
+  })
+
+  it("puts both files back where a move over one can't be finished", async () => {
+    const root = workspaces.make({ "a.txt": "a", "b.txt": "b" })
+    const onStep = (name: string) => {
+      if (name === "decided") writeFileSync(join(root, "z.txt"), "somebody else's")
+    }
+    const changes: ReadonlyArray<Change> = [
+      { kind: "move", from: "a.txt", to: "b.txt", overwrite: true },
+      write("z.txt", "z")
+    ]
+    expect(await commit(root, changes, { open: { onStep } })).toBe("stale_file")
+    expect(contentsOf(root)).toEqual({ "a.txt": "a", "b.txt": "b", "z.txt": "somebody else's" })
+    expect(leftovers(root)).toEqual([])
+  })
+
+  it("still takes back a move over a file when the host died right after it", async () => {
+    const root = workspaces.make({ "a.txt": "a", "b.txt": "b" })
+    await commit(root, [{ kind: "move", from: "a.txt", to: "b.txt", overwrite: true }])
+    const entry = JSON.parse(readFileSync(`${root}.state/history/entries.jsonl`, "utf8")) as { readonly id: string }
+    writeFileSync(`${root}.state/commits/${entry.id}.sweep`, "[]")
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect(contentsOf(root)).toEqual({ "a.txt": "a", "b.txt": "b" })
+  })
+
   it("moves one name of a file onto another", async () => {
     const root = workspaces.make({ a: "same" }, (root) => linkSync(join(root, "a"), join(root, "b")))
     await commit(root, [{ kind: "move", from: "a", to: "b", overwrite: true }])
@@ -373,6 +414,16 @@ describe("undo", () => {
     await commit(root, [write("a.txt", "small")], { ...inCall("c1"), open: { historyBytes: 10_000 } })
     expect(await undo(root)).toBe("no_history")
     expect(contentsOf(root)).toEqual({ "a.txt": "small" })
+  })
+
+  it.skipIf(process.platform === "win32")("says what it is that can't be brought back (named pipes)", async () => {
+    const root = workspaces.make({}, (root) => void execFileSync("mkfifo", [join(root, "pipe")]))
+    await commit(root, [{ kind: "delete", path: "pipe" }], inCall("c1"))
+    const error = await inWorkspace(root, (workspace) => Effect.flip(workspace.undo()))
+    expect([error.code, error.message]).toEqual([
+      "no_history",
+      "pipe was a pipe, a socket or a device, which can't be brought back; nothing was changed"
+    ])
   })
 
   it("does not bring back content that was tampered with", async () => {

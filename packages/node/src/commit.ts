@@ -86,7 +86,7 @@ export function* commitChanges(
   return changed
 }
 
-// On a full disk there is no room for this either. Then the entry stays, and undoing it is refused.
+// Where the state can't be written any more, the entry stays, and undoing it is refused.
 const cancelIfPossible = (history: History, id: string): void => {
   try {
     history.cancel(id)
@@ -101,17 +101,19 @@ export const recover = ({ root, journal, history }: Pick<CommitSettings, "root" 
   if (swept.length === 0) return finished.length
   const view = openView(root, "deny")
   const entries = history.entries().filter(({ id }) => swept.includes(id))
-  for (const entry of entries) if (!entry.did.every((one) => stands(view, one))) history.cancel(entry.id)
+  for (const entry of entries) if (!stands(view, entry.did)) history.cancel(entry.id)
   return finished.length + swept.length
 }
 
-/** True when the workspace looks as if this had been done. */
-const stands = (view: View, one: Recorded): boolean => {
-  const stateAt = (path: string) => stateOfNode(view.root, view.find(path.split("/")))
-  if (one.did === "write") return stateAt(one.path) === one.after
-  if (one.did === "delete") return stateAt(one.path) === "absent"
-  if (one.did === "move") return stateAt(one.from) === "absent" && stateAt(one.to) === one.state
-  return stateAt(one.path) === "directory"
+/** True when the workspace looks as if all of this had been done, one after the other. */
+const stands = (view: View, did: ReadonlyArray<Recorded>): boolean => {
+  const states = new Map<string, string>()
+  for (const one of did) {
+    if (one.did === "move") states.set(one.from, "absent").set(one.to, one.state)
+    else if (one.did === "write") states.set(one.path, one.after)
+    else states.set(one.path, one.did === "delete" ? "absent" : "directory")
+  }
+  return [...states].every(([path, state]) => stateOfNode(view.root, view.find(path.split("/"))) === state)
 }
 
 function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator<void, void> {
@@ -178,10 +180,11 @@ const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
     const { from, path, over } = step
     return [{ do: "put_in_place", from, path, ...(over && { over }) }]
   }
-  // A move to a free place is one rename, unless only the case changes: then the place may not look free.
+  // A move is one rename, unless only the case changes: then the place may not look free.
   const isMove = step.do === "set_aside" && second.do === "put_in_place" && second.from === step.aside
-  const isCaseOnly = isMove && step.path.toLowerCase() === second.path.toLowerCase()
-  return isMove && !isCaseOnly ? [{ ...step, aside: second.path }] : undefined
+  if (!isMove || step.path.toLowerCase() === second.path.toLowerCase()) return undefined
+  if (second.over === undefined) return [{ ...step, aside: second.path }]
+  return [{ do: "put_in_place", from: step.path, path: second.path, over: second.over }]
 }
 
 const maximumOpen = 128

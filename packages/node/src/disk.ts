@@ -169,18 +169,20 @@ export const undoStep = (root: Root, step: Step): void => {
             // It got its own name and still had the temporary one.
             const isBoth =
               place.found !== undefined && isSame(identityOf(place.found.stats), identityOf(from.found.stats))
-            if (isBoth) unlinkSync(pathOf(place))
-          } else if (step.kept !== undefined) {
-            withResolved(root, step.kept, (kept) => {
-              if (kept.found !== undefined) renameSync(pathOf(kept), pathOf(place))
-            })
-          } else if (
+            if (isBoth && !putBack(root, step.kept, place)) unlinkSync(pathOf(place))
+            return
+          }
+          const isIt =
             place.found !== undefined &&
             step.identity !== undefined &&
             isSame(identityOf(place.found.stats), step.identity)
-          ) {
-            renameSync(pathOf(place), pathOf(from))
+          if (step.kept === undefined) {
+            if (isIt) renameSync(pathOf(place), pathOf(from))
+            return
           }
+          // What goes back may be the only copy of a file that was moved here.
+          if (isIt) keepName(pathOf(place), pathOf(from))
+          putBack(root, step.kept, place)
         })
       )
     case "overwrite":
@@ -189,6 +191,14 @@ export const undoStep = (root: Root, step: Step): void => {
       })
   }
 }
+
+/** Gives a file that was replaced its place again, at one stroke. False when none was kept. */
+const putBack = (root: Root, kept: string | undefined, place: Place): boolean =>
+  kept !== undefined &&
+  withResolved(root, kept, (keeping) => {
+    if (keeping.found !== undefined) renameSync(pathOf(keeping), pathOf(place))
+    return keeping.found !== undefined
+  })
 
 /** Removes something that a commit left under a temporary name, and everything in it. */
 export const discard = (spots: Spots, path: string): void => {

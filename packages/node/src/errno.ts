@@ -39,15 +39,23 @@ export const naming = <A>(path: string, work: () => A): A => {
     if (isErrno(error, "EACCES", "EPERM", "EROFS", "ENAMETOOLONG", "ENOENT", "ENOTDIR", "ELOOP")) {
       throw fromErrno(error, path)
     }
-    const reason = error.code === "ENOSPC" || error.code === "EDQUOT" ? "the disk is full" : error.code
+    const [reason, suggestion] = reasons[error.code] ?? [
+      error.code,
+      "Check the disk that it lies on, then repeat the call."
+    ]
     throw makeToolError("write_failed", `${path} could not be written: ${reason}; nothing was changed`, {
-      suggestion:
-        error.code === "ENOSPC" || error.code === "EDQUOT"
-          ? "Free some space on the disk, then repeat the call."
-          : "Check the disk that it lies on, then repeat the call.",
+      suggestion,
       details: { path, reason: error.code }
     })
   }
+}
+
+const full = ["the disk is full", "Free some space on the disk, then repeat the call."] as const
+const reasons: Readonly<Record<string, readonly [string, string]>> = {
+  ENOSPC: full,
+  EDQUOT: full,
+  EBUSY: ["a disk is mounted there, or something else holds it", "Name what lies in it, or unmount it first."],
+  EXDEV: ["it lies behind another mount of the same disk", "Write it there anew, then delete it where it was."]
 }
 
 export const notFound = (given: string): ToolError<"file_not_found"> =>

@@ -118,8 +118,7 @@ export const openHistory = (options: {
   }
 
   /** Forgets the oldest entries until what is kept fits again, with some room to spare. */
-  const trim = (): void => {
-    const entries = readEntries()
+  const trim = (entries: ReadonlyArray<Entry>): void => {
     const wanted = new Set<string>()
     let size = 0
     let first = entries.length
@@ -132,8 +131,13 @@ export const openHistory = (options: {
       first--
     }
     const rest = entries.slice(first)
-    writeFileSync(`${log}.new`, rest.map((entry) => `${JSON.stringify(entry)}\n`).join(""), { mode: 0o600 })
-    renameSync(`${log}.new`, log)
+    try {
+      writeFileSync(`${log}.new`, rest.map((entry) => `${JSON.stringify(entry)}\n`).join(""), { mode: 0o600 })
+      renameSync(`${log}.new`, log)
+    } catch (error) {
+      rmSync(`${log}.new`, { force: true })
+      throw error
+    }
     for (const path of imagePaths(directory)) if (!wanted.has(stateOfPath(path))) rmSync(path, { force: true })
     total = size
   }
@@ -157,11 +161,20 @@ export const openHistory = (options: {
         tooLarge: () => tooLarge
       }
     },
-    append: (entry) => {
-      naming(stateName, () => appendWhole(log, `${JSON.stringify(entry)}\n`))
-      if ((total ?? 0) > capBytes) trim()
-    },
-    cancel: (id) => naming(stateName, () => appendWhole(log, `${JSON.stringify({ cancelled: id })}\n`)),
+    append: (entry) =>
+      naming(stateName, () => {
+        if ((total ?? 0) > capBytes) trim([...readEntries(), entry])
+        else appendWhole(log, `${JSON.stringify(entry)}\n`)
+      }),
+    cancel: (id) =>
+      naming(stateName, () => {
+        const lines = readFileSync(log)
+        const last = lines.lastIndexOf(10, -2) + 1
+        // Cutting it off needs no room, which a full disk has none of.
+        if (parseLine(lines.toString("utf8", last)).some((line) => "id" in line && line.id === id))
+          truncateSync(log, last)
+        else appendWhole(log, `${JSON.stringify({ cancelled: id })}\n`)
+      }),
     entries: readEntries,
     content: (state) => {
       const path = imagePath(directory, state)

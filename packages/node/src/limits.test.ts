@@ -156,6 +156,62 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
       ])
       expect(contentsOf(root)).toEqual({ "a.txt": "old".repeat(50_000), "b.txt": "xxx" })
     })
+
+    it("leaves no lock and no history of what did not happen", () => {
+      const root = workspaces.make({})
+      const state = `${root}.state`
+      const full = "write_failed: the state directory could not be written: the disk is full; nothing was changed"
+      expect(
+        onSmallDisk(state, root, [
+          { kind: "write", path: "first.txt" },
+          { fill: state, leave: 0 },
+          { kind: "write", path: "no-lock.txt" },
+          { undo: true },
+          { empty: state },
+          { fill: state, leave: 1 },
+          { kind: "write", path: "no-journal.txt" },
+          { empty: state },
+          { undo: true }
+        ])
+      ).toEqual([["first.txt created"], 0, full, full, null, 1, full, null, ["first.txt"]])
+      expect(contentsOf(root)).toEqual({})
+    })
+  })
+
+  it.skipIf(!canMount)("moves to another disk, also into directories that are made for it, and back", () => {
+    const root = workspaces.make({ "disk/x": "", "a.txt": "a", "tree/run.sh": "run" })
+    mkdirSync(`${root}.state`, { recursive: true })
+    const told = [
+      { kind: "move", from: "a.txt", to: "disk/new/deep/a.txt", createDirectories: true },
+      { kind: "move", from: "tree", to: "disk/new/tree", createDirectories: true },
+      { read: "disk/new/deep/a.txt" },
+      { read: "disk/new/tree/run.sh" },
+      { kind: "move", from: "disk", to: "elsewhere" },
+      { undo: true },
+      { list: "disk" }
+    ]
+    const script = 'mount -t tmpfs none "$1" && shift && exec "$@"'
+    const args = [process.execPath, program, root, `${root}.state`, JSON.stringify(told)]
+    const replies = execFileSync("unshare", [...namespace, "sh", "-c", script, "sh", join(root, "disk"), ...args], {
+      encoding: "utf8"
+    })
+    expect(JSON.parse(replies)).toEqual([
+      ["disk/new created", "disk/new/deep created", "a.txt moved"],
+      ["tree moved"],
+      "a",
+      "run",
+      "write_failed: disk could not be written: a disk is mounted there, or something else holds it; nothing was changed",
+      ["tree", "disk/new/tree", "a.txt", "disk/new/deep/a.txt", "disk/new/deep", "disk/new"],
+      0
+    ])
+    expect(contentsOf(root)).toEqual({
+      disk: null,
+      "disk/x": "",
+      "a.txt": "a",
+      tree: null,
+      "tree/run.sh": "run"
+    })
+    expect(readdirSync(`${root}.state/commits`)).toEqual([])
   })
 
   it.skipIf(!canMount)("is permission_denied on a disk that can't be changed, and the next call goes on", () => {

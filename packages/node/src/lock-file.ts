@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs"
+import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs"
 
 import { isErrno } from "./errno.ts"
 
@@ -21,12 +21,22 @@ export const takeLock = (path: string): (() => void) | undefined => {
 }
 
 const createIfFree = (path: string, mark: string): boolean => {
+  let descriptor: number
   try {
-    writeFileSync(path, mark, { flag: "wx", mode: 0o600 })
-    return true
+    descriptor = openSync(path, "wx", 0o600)
   } catch (error) {
     if (isErrno(error, "EEXIST")) return false
     throw error
+  }
+  try {
+    writeFileSync(descriptor, mark)
+    return true
+  } catch (error) {
+    // A lock that there is no room to sign would keep everybody waiting.
+    unlinkSync(path)
+    throw error
+  } finally {
+    closeSync(descriptor)
   }
 }
 

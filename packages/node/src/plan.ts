@@ -203,7 +203,7 @@ const planMove = (planner: Planner, change: Extract<PlannedChange, { readonly ki
     })
   }
   detach(view, from)
-  const isOtherDevice = deviceOf(parent, view) !== node.origin?.identity.device && node.origin !== undefined
+  const isOtherDevice = node.origin !== undefined && node.origin.identity.device !== deviceOf(view, to.slice(0, -1))
   parent.children.set(name, isOtherDevice ? copyNode(view, node) : node)
   changed.push({ path: fromPath, kind: "moved", movedTo: toPath, before, after: before, bytesWritten: 0 })
   recorded.push({ did: "move", from: fromPath, to: toPath, state: before })
@@ -303,8 +303,12 @@ const isSameEntry = (target: Node, node: Node): boolean => {
   )
 }
 
-const deviceOf = (directory: DirectoryNode, view: View): number | undefined =>
-  (directory.origin ?? view.top.origin)?.identity.device
+/** The device of a directory; one that is only planned will be on that of the one it lies in. */
+const deviceOf = (view: View, names: ReadonlyArray<string>): number | undefined => {
+  const ways = [...names.keys()].map((index) => names.slice(0, index + 1))
+  const existing = ways.map((way) => view.find(way)?.origin).findLast((origin) => origin !== undefined)
+  return (existing ?? view.top.origin)?.identity.device
+}
 
 const sizeOf = (content: Content): number => {
   let size = 0

@@ -1,4 +1,4 @@
-import type { Identity } from "./identity.ts"
+import { type Identity, isSame } from "./identity.ts"
 import { temporaryName } from "./temporary-name.ts"
 import { type DirectoryNode, type FileNode, join, type LinkNode, type Node, type View } from "./view.ts"
 
@@ -54,7 +54,7 @@ export const stepsFor = (view: View, commit: string): Steps => {
 
   const asideOf = new Map<Node, string>()
   const replaced = new Set<Node>()
-  for (const { node, over } of arrivals) if (isNewFile(node) && over?.kind === "file") replaced.add(over)
+  for (const { node, over } of arrivals) if (over !== undefined && canReplace(node, over)) replaced.add(over)
   const involved = view.loaded.filter(hasLeft)
   for (const node of involved) {
     const { origin } = node
@@ -73,24 +73,21 @@ export const stepsFor = (view: View, commit: string): Steps => {
       continue
     }
     const aside = asideOf.get(node)
-    if (aside !== undefined) {
-      const identity = node.origin?.identity
-      arriving.push({ do: "put_in_place", from: aside, path, ...(identity && { identity }) })
-      continue
-    }
-    if (node.kind === "directory") continue
-    const from = temporaryFor(path)
-    staged.push({ path: from, target: path, node })
-    const isOver = over?.kind === "file" && replaced.has(over) && !final.has(over)
+    if (aside === undefined && node.kind === "directory") continue
+    const from = aside ?? temporaryFor(path)
+    if (node.kind !== "directory" && aside === undefined) staged.push({ path: from, target: path, node })
+    const identity = aside === undefined ? undefined : node.origin?.identity
+    const isOver = over !== undefined && replaced.has(over) && !final.has(over)
     if (!isOver || over.origin === undefined) {
-      arriving.push({ do: "put_in_place", from, path })
+      arriving.push({ do: "put_in_place", from, path, ...(identity && { identity }) })
       continue
     }
     const kept = temporaryFor(path)
     rubbish.push(kept)
-    const { links, identity } = over.origin
     arriving.push(
-      links > 1 ? { do: "overwrite", from, path, kept } : { do: "put_in_place", from, path, kept, over: identity }
+      over.origin.links > 1 && aside === undefined
+        ? { do: "overwrite", from, path, kept }
+        : { do: "put_in_place", from, path, kept, over: over.origin.identity, ...(identity && { identity }) }
     )
   }
   return { staged, steps: [...leaving, ...arriving], rubbish, involved }
@@ -120,7 +117,11 @@ const hasLeft = (node: Node): boolean => {
   return origin?.home !== undefined && origin.home.children.get(origin.name) !== node
 }
 
-const isNewFile = (node: Node): boolean => node.kind === "file" && node.origin === undefined
+// A rename between two names of one file does nothing at all.
+const canReplace = (node: Node, over: Node): boolean =>
+  node.kind === "file" &&
+  over.kind === "file" &&
+  (node.origin === undefined || (over.origin !== undefined && !isSame(node.origin.identity, over.origin.identity)))
 
 /** The innermost directory on the way to `path` that exists and stays where it is. */
 const steadyDirectory = (view: View, path: string): string => {

@@ -165,8 +165,19 @@ const inverse = (history: History, one: Recorded): PlannedChange => {
   const { path, state, mode, target } = one
   if (target !== undefined) return { kind: "restore_link", path, target }
   if (state === "directory") return { kind: "restore_directory", path, mode }
+  if (!state.startsWith("sha256:")) throw notAFile(path)
   return { kind: "write", path, base: "absent", content: history.content(state), mode }
 }
+
+const notAFile = (path: string): ToolError<"no_history"> =>
+  makeToolError(
+    "no_history",
+    `${path} was a pipe, a socket or a device, which can't be brought back; nothing was changed`,
+    {
+      suggestion: "Make it again with the program that it belongs to.",
+      details: { path }
+    }
+  )
 
 const nothing = (message: string): ToolError<"no_history"> =>
   makeToolError("no_history", message, { suggestion: "Name another call or run, or leave both out for the last call." })

@@ -220,7 +220,12 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
           })
         )
       ),
-    previewUndo: (what) => drive(() => previewUndo(root, history, what))
+    // A commit is on record before it is made: one that is under way would look changed by somebody else.
+    previewUndo: (what) =>
+      exclusively(
+        settings,
+        drive(() => previewUndo(root, history, what))
+      )
   }
 }
 
