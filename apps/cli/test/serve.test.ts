@@ -52,7 +52,7 @@ it("serves until SIGTERM, lets the running call end, and exits with 0", async ()
   expect(statSync(server.tokens).mode & 0o777).toBe(0o600)
   const calls = `${server.url}/v1/workspaces/default/calls`
   const slow = post(calls, approver, { tool: "run_command", params: { command: "touch started; sleep 1; echo done" } })
-  await expect.poll(() => workspace.exists("started"), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => workspace.exists("started")).toBe(true)
   server.child.kill("SIGTERM")
   expect(await (await slow).json()).toMatchObject({ ok: true })
   expect(await server.ended).toBe(0)
@@ -78,7 +78,7 @@ it("says in the record that a question was refused when the server that asked it
     const response = await fetch(`${first.url}/v1/workspaces/default/approvals`, { headers })
     return ((await response.json()) as { approvals: Array<unknown> }).approvals
   }
-  await expect.poll(open, { timeout: 10_000 }).toHaveLength(1)
+  await expect.poll(open).toHaveLength(1)
   first.child.kill("SIGKILL")
   await first.ended
 

@@ -67,7 +67,7 @@ describe.each(Object.keys(eras) as Array<keyof typeof eras>)("MCP %s over HTTP",
       expect(isAlive(pid)).toBe(true)
       if (how === "left by the client") await client.close()
       else controller.abort("enough")
-      await expect.poll(() => isAlive(pid), { timeout: 5_000 }).toBe(false)
+      await expect.poll(() => isAlive(pid)).toBe(false)
     }
   )
 

@@ -18,7 +18,7 @@ const commandLine = (pid: string): string => {
 
 /** Waits until there are none of them, and says whether that came true. */
 export const gone = async (word: string): Promise<boolean> => {
-  for (let round = 0; round < 200; round++) {
+  for (let round = 0; round < 1000; round++) {
     if (carrying(word).length === 0) return true
     await sleep(20)
   }

@@ -134,7 +134,7 @@ const putContainer = (engine: "docker" | "podman"): void => {
   // One whose command was given up early may still be on its way.
   it("leaves no container behind", async () => {
     const list = ["ps", "--all", "--quiet", "--filter", "label=haft.host"]
-    await vi.waitFor(() => expect(spawnSync(engine, list, { encoding: "utf8" }).stdout).toBe(""), { timeout: 10_000 })
+    await vi.waitFor(() => expect(spawnSync(engine, list, { encoding: "utf8" }).stdout).toBe(""), { timeout: 25_000 })
   }, 20_000)
 }
 
