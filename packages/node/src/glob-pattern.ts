@@ -43,8 +43,9 @@ const findSyntaxProblem = (pattern: string): string | undefined => {
   for (let at = 0; at < pattern.length; at++) {
     const character = pattern[at]
     const last = open.at(-1)
-    if (character === "\\") at++
-    else if (character === "[") {
+    if (character === "\\") {
+      if (++at === pattern.length) return "a \\ at its end has nothing to stand before"
+    } else if (character === "[") {
       const end = endOfClass(pattern, at)
       if (end === undefined) return "an opening [ is never closed"
       if (hasReversedRange(pattern.slice(at + 1, end))) return "a range in [ ] ends before it begins"

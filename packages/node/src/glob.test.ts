@@ -100,6 +100,18 @@ describe("what a pattern matches", () => {
     })
   )
 
+  it.live("ends with what it has when time is up", () =>
+    Effect.gen(function* () {
+      const real = sourceAt(yield* temporaryTree(empty("a", "b")))
+      const walk: GlobSource["walk"] = (directory, visitor) => {
+        const endless = real.walk(directory, visitor)
+        return { close: endless.close, advance: (milliseconds) => endless.advance(milliseconds) && false }
+      }
+      const result = yield* globFiles({ ...real, walk }, ".", "*", { timeLimitMs: 1 })
+      expect(result).toEqual({ ...found("a", "b"), timedOut: true })
+    })
+  )
+
   it.live("looks no deeper than asked", () =>
     Effect.gen(function* () {
       const files = empty("a", "1/a", "1/2/a", "1/2/3/a")

@@ -33,12 +33,14 @@ export const globFiles = Effect.fnUntraced(function* (
     options
   )
   if (directory.split("/").includes(".git")) return visitor.result()
+  const until = performance.now() + (options.timeLimitMs ?? Number.POSITIVE_INFINITY)
+  let isDone = false
   yield* Effect.acquireUseRelease(
     Effect.sync(() => source.walk(directory, visitor)),
-    (walk) => inSlices(() => walk.advance(20)),
+    (walk) => inSlices(() => (isDone = walk.advance(20)) || performance.now() > until),
     (walk) => Effect.sync(walk.close)
   )
-  return visitor.result()
+  return isDone ? visitor.result() : { ...visitor.result(), timedOut: true }
 })
 
 /** Sees no `.git`, nothing through a link, nothing too deep, nothing ignored if so asked. */

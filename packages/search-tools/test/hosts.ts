@@ -1,4 +1,13 @@
-import { type Dialect, Host, memoryJournal, type Processes, type Reply, use } from "@haft/core"
+import {
+  type Dialect,
+  Host,
+  memoryJournal,
+  type Processes,
+  type Reply,
+  use,
+  Workspace,
+  type WorkspaceService
+} from "@haft/core"
 import { nodeWorkspace } from "@haft/node"
 import { type Fixture, scriptedApprover, temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
@@ -10,17 +19,22 @@ import { plainProcesses } from "./processes.ts"
 export interface HostOptions {
   readonly processes?: Layer.Layer<Processes>
   readonly ripgrep?: string
+  /** Changes what the workspace does. */
+  readonly disturb?: (real: WorkspaceService) => Partial<WorkspaceService>
 }
 
 export const hostOf = (
   dialect: Dialect,
   workspace: TemporaryWorkspace,
-  { processes = plainProcesses, ripgrep }: HostOptions = {}
+  { processes = plainProcesses, ripgrep, disturb = () => ({}) }: HostOptions = {}
 ): Layer.Layer<Host, unknown> =>
   Host.layer({ dialect, plugins: [use(searchTools, ripgrep === undefined ? undefined : { ripgrep })] }).pipe(
     Layer.provide(
       Layer.mergeAll(
-        nodeWorkspace({ root: workspace.root, state: workspace.state }),
+        Layer.effect(
+          Workspace,
+          Workspace.useSync((real) => ({ ...real, ...disturb(real) }))
+        ).pipe(Layer.provide(nodeWorkspace({ root: workspace.root, state: workspace.state }))),
         memoryJournal(),
         scriptedApprover().layer,
         processes

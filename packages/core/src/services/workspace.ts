@@ -172,12 +172,16 @@ export interface GlobOptions {
   readonly maxDepth?: number
   /** Leave out what `.gitignore` files name. False by default. */
   readonly respectIgnore?: boolean
+  /** When time is up, what was found by then is the result. No limit by default. */
+  readonly timeLimitMs?: number
 }
 
 export interface GlobResult {
   readonly paths: ReadonlyArray<string>
   /** Every match, also those beyond the limit. */
   readonly total: number
+  /** True when there was no time to look everywhere. */
+  readonly timedOut?: boolean
   /** Directories that could not be read, and so were left out. */
   readonly unreadable?: number
   /** Files that match, but whose name is not UTF-8, so that nobody could open them: left out. */

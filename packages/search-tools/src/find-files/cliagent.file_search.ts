@@ -1,3 +1,4 @@
+import { makeToolError } from "@haft/core"
 import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -20,17 +21,25 @@ export const cliagentFileSearch = cliagent.tool({
   timeout: "30 seconds",
   touches: ({ base_path }) => ({ reads: [base_path] }),
   execute: ({ pattern, base_path }) =>
-    findFiles({ path: base_path, pattern, maxResults: 1000, maxDepth: 20 }).pipe(
+    findFiles({ path: base_path, pattern, maxResults: 1000, maxDepth: 20, hintAtIgnored: true }).pipe(
       Effect.map(({ paths, total, truncated, ...found }) => ({
         output: [
           ...(truncated ? [`Warning: Found ${total} matches, showing first ${paths.length}`] : []),
           `Found ${total} ${total === 1 ? "file" : "files"} matching '${pattern}'${total === 0 ? "" : ":"}`,
           ...paths.map((path) => `  ${path}`),
-          ...remarksOn(found).map((remark) => `Note: ${remark}`)
+          ...remarksOn(found, "list_dir shows them.").map((remark) => `Note: ${remark}`)
         ].join("\n"),
         files_affected: [],
         metadata: { matches: total, pattern }
-      }))
+      })),
+      // The message is the contract's, so what is wrong goes beside it.
+      Effect.mapError((error) => {
+        const { code, message, suggestion = "", details = {} } = error
+        const problem = message.slice(message.lastIndexOf("': ") + 3)
+        return code === "invalid_pattern"
+          ? makeToolError(code, message, { suggestion: `The problem: ${problem}. ${suggestion}`, details })
+          : error
+      })
     ),
   render: ({ output }) => output,
   wording: {

@@ -1,5 +1,7 @@
-import { expect, it } from "@effect/vitest"
-import { cliagent } from "@haft/dialects"
+import { describe, expect, it } from "@effect/vitest"
+import { toolError } from "@haft/core"
+import { cliagent, haft } from "@haft/dialects"
+import * as Effect from "effect/Effect"
 
 import { callIn } from "../../test/hosts.ts"
 
@@ -11,4 +13,52 @@ it("finds the first thousand of many files and warns", async () => {
     "Found 1001 files matching '*':",
     "  f0"
   ])
+})
+
+it("says what is wrong with a pattern beside the contract's words", async () => {
+  const reply = await callIn(cliagent, {}, "file_search", { pattern: "a': *a*a*a*a*" })
+  expect(reply.error?.message).toBe("Invalid glob pattern 'a': *a*a*a*a*'")
+  expect(reply.error?.suggestion).toMatch(/^The problem: it has more than 3 \* or \( \) competing/u)
+})
+
+describe("when nothing matches", () => {
+  it("looks for ignored files no longer than a hint is worth", async () => {
+    const limits: Array<number | undefined> = []
+    const reply = await callIn(
+      haft,
+      {},
+      "find_files",
+      { pattern: "*.log" },
+      {
+        disturb: () => ({
+          glob: (_path, _pattern, { respectIgnore = false, timeLimitMs } = {}) => {
+            limits.push(timeLimitMs)
+            return Effect.succeed(respectIgnore ? { paths: [], total: 0 } : { paths: [], total: 3, timedOut: true })
+          }
+        })
+      }
+    )
+    expect(limits).toEqual([undefined, 2000])
+    expect(reply.wire).toMatchObject({
+      result: {
+        remarks: ["At least 3 files match that .gitignore leaves out. Set include_ignored to see them."]
+      }
+    })
+  })
+
+  it("because the directory itself can't be read, that is an error", async () => {
+    const reply = await callIn(
+      haft,
+      {},
+      "find_files",
+      { pattern: "*" },
+      {
+        disturb: () => ({
+          glob: () => Effect.succeed({ paths: [], total: 0, unreadable: 1 }),
+          list: (path) => toolError("permission_denied", `${path} can't be read`)
+        })
+      }
+    )
+    expect(reply.error?.code).toBe("permission_denied")
+  })
 })

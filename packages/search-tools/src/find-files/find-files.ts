@@ -10,10 +10,20 @@ export interface FindRequest {
   readonly maxResults: number
   /** Directories below the start that are looked into. */
   readonly maxDepth: number
+  /** When nothing matches, look whether ignored files would have. */
+  readonly hintAtIgnored?: boolean
 }
 
 export interface FoundFiles extends GlobResult {
   readonly truncated: boolean
+  /** Files that match and that `.gitignore` leaves out, when there are no others. */
+  readonly ignored: IgnoredFiles | undefined
+}
+
+export interface IgnoredFiles {
+  readonly files: number
+  /** False when there was no time to look everywhere. */
+  readonly isAll: boolean
 }
 
 /** Finds files by name, sorted, without `.git` and what `.gitignore` leaves out. */
@@ -22,18 +32,37 @@ export const findFiles = Effect.fnUntraced(function* ({
   pattern,
   includeIgnored = false,
   maxResults,
-  maxDepth
+  maxDepth,
+  hintAtIgnored = false
 }: FindRequest): Effect.fn.Return<FoundFiles, ListError | ToolError<"invalid_pattern">, Workspace> {
   const workspace = yield* Workspace
   const found = yield* workspace.glob(path, pattern, { limit: maxResults, maxDepth, respectIgnore: !includeIgnored })
-  return { ...found, truncated: found.total > found.paths.length }
+  // Nothing found where nobody could look is no answer: then this fails, and says why.
+  if (found.total === 0 && (found.unreadable ?? 0) > 0) yield* workspace.list(path)
+  const isHinting = hintAtIgnored && !includeIgnored && found.total === 0
+  const everywhere = isHinting
+    ? yield* workspace.glob(path, pattern, { limit: 0, maxDepth, timeLimitMs: hintTimeMs })
+    : undefined
+  const ignored =
+    everywhere === undefined || everywhere.total === 0
+      ? undefined
+      : { files: everywhere.total, isAll: everywhere.timedOut !== true }
+  return { ...found, truncated: found.total > found.paths.length, ignored }
 })
 
+/** Long enough for most trees; a hint is not worth more. */
+const hintTimeMs = 2000
+
 /** What a reader should know about the files besides the files. */
-export const remarksOn = ({
-  unreadable = 0,
-  unnameable = 0
-}: Pick<GlobResult, "unreadable" | "unnameable">): ReadonlyArray<string> => [
+export const remarksOn = (
+  { unreadable = 0, unnameable = 0, ignored }: Omit<FoundFiles, "paths" | "total" | "truncated">,
+  howToInclude: string
+): ReadonlyArray<string> => [
   ...(unreadable > 0 ? [`${unreadable} ${unreadable === 1 ? "directory" : "directories"} could not be read.`] : []),
-  ...(unnameable > 0 ? [`${unnameable} ${unnameable === 1 ? "file" : "files"} left out: the name is not UTF-8.`] : [])
+  ...(unnameable > 0 ? [`${unnameable} ${unnameable === 1 ? "file" : "files"} left out: the name is not UTF-8.`] : []),
+  ...(ignored === undefined
+    ? []
+    : [
+        `${ignored.isAll ? "" : "At least "}${ignored.files} ${ignored.files === 1 ? "file matches" : "files match"} that .gitignore leaves out. ${howToInclude}`
+      ])
 ]

@@ -25,20 +25,21 @@ export const haftFindFiles = haft.tool({
   risk: "read_only",
   timeout: "60 seconds",
   touches: ({ path }) => ({ reads: [path] }),
-  execute: Effect.fnUntraced(function* ({ pattern, path, include_ignored, max_depth, max_results }) {
-    const request = { path, pattern, maxResults: max_results, maxDepth: max_depth }
-    const found = yield* findFiles({ ...request, includeIgnored: include_ignored })
-    const ignored =
-      found.total === 0 && !include_ignored ? (yield* findFiles({ ...request, includeIgnored: true })).total : 0
-    return {
-      files: [...found.paths],
-      total: found.total,
-      truncated: found.truncated,
-      remarks: [
-        ...remarksOn(found),
-        ...(ignored > 0 ? [`${ignored} files match that .gitignore leaves out. Set include_ignored to see them.`] : [])
-      ]
-    }
-  }),
+  execute: ({ pattern, path, include_ignored, max_depth, max_results }) =>
+    findFiles({
+      path,
+      pattern,
+      includeIgnored: include_ignored,
+      maxResults: max_results,
+      maxDepth: max_depth,
+      hintAtIgnored: true
+    }).pipe(
+      Effect.map(({ paths, total, truncated, ...found }) => ({
+        files: [...paths],
+        total,
+        truncated,
+        remarks: [...remarksOn(found, "Set include_ignored to see them.")]
+      }))
+    ),
   render: ({ files, total, remarks }) => [`${total} ${total === 1 ? "file" : "files"}`, ...files, ...remarks].join("\n")
 })

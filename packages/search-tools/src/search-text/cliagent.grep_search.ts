@@ -58,5 +58,10 @@ const describe = (pattern: string, found: SearchResult): string => {
   ]
   const heading = `Found ${total} ${total === 1 ? "match" : "matches"} for '${pattern}'${total === 0 ? "" : ":"}`
   const lines = found.matches.map(({ path, line, content }) => `  ${path}:${line}: ${content}`)
-  return [...warnings, heading, ...lines, ...remarksOn(found).map((remark) => `Note: ${remark}`)].join("\n")
+  return [
+    ...warnings,
+    heading,
+    ...lines,
+    ...remarksOn(found, "read_file reads them.").map((remark) => `Note: ${remark}`)
+  ].join("\n")
 }

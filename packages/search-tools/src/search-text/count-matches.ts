@@ -106,7 +106,8 @@ export const firstMatches = Effect.fnUntraced(function* ({
   let total = 0
   const end = yield* runRipgrep({
     expression,
-    options: [...options, "--count", "--sort=path", `--max-count=${matches}`, ...(countFiles ? ["--stats"] : [])],
+    // No --max-count: ripgrep knows a binary file by a NUL anywhere, so it has to read to the end.
+    options: [...options, "--count", "--sort=path", ...(countFiles ? ["--stats"] : [])],
     targets: [target],
     timeoutMs,
     onOutput: (chunk) => {

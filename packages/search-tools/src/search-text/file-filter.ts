@@ -10,6 +10,10 @@ export interface FileFilter {
   readonly accepts: (path: string) => boolean
   /** How many files fit, when that is known beforehand. */
   readonly files?: number
+  /** True when there was no time to find all files that fit. */
+  readonly timedOut?: boolean
+  /** Directories that could not be read when files were looked for. */
+  readonly unreadable?: number
   /** What the caller wrote, by what became of it: errors are about the former. */
   readonly written?: ReadonlyMap<string, string>
 }
@@ -21,13 +25,15 @@ export interface FileFilter {
 export const filterFiles = Effect.fnUntraced(function* (
   directory: string,
   patterns: ReadonlyArray<string>,
-  { includeIgnored }: { readonly includeIgnored: boolean }
+  { includeIgnored, timeLimitMs }: { readonly includeIgnored: boolean; readonly timeLimitMs: number }
 ): Effect.fn.Return<FileFilter, ListError | ToolError<"invalid_pattern">, Workspace> {
   const workspace = yield* Workspace
   for (const pattern of patterns) {
     const problem = problemOf(pattern)
     if (problem !== undefined) {
-      return yield* toolError("invalid_pattern", `invalid glob pattern '${pattern}': ${problem}`)
+      return yield* toolError("invalid_pattern", `invalid glob pattern '${pattern}': ${problem}`, {
+        suggestion: "Give a pattern for paths below the directory, such as *.ts or src/**/*.ts."
+      })
     }
   }
   const wanted = patterns.filter((pattern) => !isExclusion(pattern)).map((pattern) => parsed(pattern))
@@ -47,18 +53,29 @@ export const filterFiles = Effect.fnUntraced(function* (
   }
 
   const found = new Set<string>()
+  const until = Date.now() + timeLimitMs
+  let timedOut = false
+  let unreadable = 0
   for (const pattern of wanted) {
     const glob = fromDirectory(pattern)
-    const { paths } = yield* workspace
-      .glob(directory, glob, { limit: Number.POSITIVE_INFINITY, respectIgnore: !includeIgnored })
+    const { paths, ...walked } = yield* workspace
+      .glob(directory, glob, {
+        limit: Number.POSITIVE_INFINITY,
+        respectIgnore: !includeIgnored,
+        timeLimitMs: Math.max(1, until - Date.now())
+      })
       .pipe(Effect.mapError((error) => asWritten(error, new Map([[glob, pattern.text]]))))
     for (const path of paths) found.add(below + path)
+    timedOut ||= walked.timedOut === true
+    unreadable = Math.max(unreadable, walked.unreadable ?? 0)
   }
   return {
     directory: found.size === 0 ? undefined : unwanted.length > 0 ? directory : aboveAll(found, directory),
     options,
     accepts: (path) => found.has(path),
     files: found.size,
+    timedOut,
+    unreadable,
     written
   }
 })

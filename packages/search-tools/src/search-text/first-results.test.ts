@@ -1,3 +1,6 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+
 import { describe, expect, it } from "@effect/vitest"
 import { filetools } from "@haft/dialects"
 import { nodeProcesses } from "@haft/node"
@@ -42,6 +45,19 @@ describe("a search without a total", () => {
     const files = { "\uFFE6": "hit", "🙂": "hit" }
     const reply = await callIn(filetools, files, "file.search", { pattern: "hit", max_results: 1 })
     expect(reply.wire).toEqual({ matches: [{ path: "🙂", line: 1, content: "hit" }], truncated: true })
+  })
+
+  it("shows nothing of a file that is binary behind the last result", async () => {
+    const reply = await callIn(
+      filetools,
+      { b: "hit" },
+      "file.search",
+      { pattern: "hit", max_results: 1 },
+      {
+        prepare: ({ root }) => writeFileSync(join(root, "a"), `${"hit\n".repeat(100_000)}\0`)
+      }
+    )
+    expect(reply.wire).toEqual({ matches: [{ path: "b", line: 1, content: "hit" }], truncated: false })
   })
 
   it("goes parallel when the ordered pass takes long", async () => {

@@ -1,7 +1,7 @@
 import type { SearchResult } from "./search-text.ts"
 
 /** What a reader should know about an answer besides the answer. */
-export const remarksOn = ({ leftOut, ignored }: SearchResult, howToInclude = ""): ReadonlyArray<string> => [
+export const remarksOn = ({ leftOut, ignored }: SearchResult, howToInclude: string): ReadonlyArray<string> => [
   ...(leftOut.unreadable > 0
     ? [`${counted(leftOut.unreadable, "file or directory", "files or directories")} could not be read.`]
     : []),
@@ -11,7 +11,7 @@ export const remarksOn = ({ leftOut, ignored }: SearchResult, howToInclude = "")
   ...(ignored === undefined
     ? []
     : [
-        `${ignored.isAll ? "" : "At least "}${counted(ignored.matches, "match", "matches")} in ${counted(ignored.files, "file", "files")} that .gitignore leaves out. ${howToInclude}`.trim()
+        `${ignored.isAll ? "" : "At least "}${counted(ignored.matches, "match", "matches")} in ${counted(ignored.files, "file", "files")} that .gitignore leaves out. ${howToInclude}`
       ])
 ]
 

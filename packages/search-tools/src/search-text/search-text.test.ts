@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "n
 import { join } from "node:path"
 
 import { describe, expect, it } from "@effect/vitest"
-import { Host, Processes } from "@haft/core"
+import { Host, Processes, toolError } from "@haft/core"
 import { agentbench, filetools, haft, toolrouter } from "@haft/dialects"
 import { temporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
@@ -203,6 +203,34 @@ describe("files", () => {
     const ripgrep = standIn("unreadable", 'echo "rg: ./closed: Permission denied (os error 13)" >&2; exit 2')
     const reply = await callIn(haft, {}, "search_text", { query: "hit" }, { ripgrep })
     expect(resultOf(reply).remarks).toEqual(["1 file or directory could not be read."])
+  })
+
+  it.each(["d", "d/f"])("are an error when %s is all that was asked for", async (path) => {
+    const ripgrep = standIn("closed", 'echo "rg: ./d: Permission denied (os error 13)" >&2; exit 2')
+    const closed = () => toolError("permission_denied", "no")
+    const disturb = () => ({ list: closed, scan: closed })
+    const reply = await callIn(haft, { "d/f": "hit" }, "search_text", { query: "hit", path }, { ripgrep, disturb })
+    expect(reply.error?.code).toBe("permission_denied")
+  })
+
+  it("are told of when a pattern's files were looked for, whether or not there are any", async () => {
+    for (const paths of [[], ["d/f"]]) {
+      const reply = await callIn(
+        haft,
+        { "d/f": "hit" },
+        "search_text",
+        { query: "hit", include: ["d/**"] },
+        {
+          disturb: () => ({ glob: () => Effect.succeed({ paths, total: paths.length, unreadable: 2, timedOut: true }) })
+        }
+      )
+      expect(placesOf(reply)).toEqual(paths.map((path) => `${path}:1`))
+      expect(resultOf(reply).timed_out).toBe(true)
+      expect(resultOf(reply).remarks).toEqual([
+        "The search was stopped after 30 s; these are partial results.",
+        "2 files or directories could not be read."
+      ])
+    }
   })
 
   it("beside the way down are not searched, however many there are", async () => {

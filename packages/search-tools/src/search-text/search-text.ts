@@ -1,4 +1,12 @@
-import { type LookError, makeToolError, type Processes, type ToolError, toolError, Workspace } from "@haft/core"
+import {
+  type ListError,
+  makeToolError,
+  type Processes,
+  type ReadError,
+  type ToolError,
+  toolError,
+  Workspace
+} from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { type CountedFile, countMatches, type Counts, firstMatches } from "./count-matches.ts"
@@ -62,7 +70,7 @@ export interface IgnoredMatches {
   readonly isAll: boolean
 }
 
-export type SearchError = RipgrepError | LookError | ToolError<"not_a_directory">
+export type SearchError = RipgrepError | ListError | ReadError
 export type SearchServices = Ripgrep | Processes | Workspace
 
 /**
@@ -74,11 +82,14 @@ export const searchText = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SearchResult, SearchError, SearchServices> {
   const problem = problemOf(request)
   if (problem !== undefined) return yield* problem
-  const place = yield* placeOf(request)
+  const place = yield* placeOf(request, request.timeLimitMs ?? noLimitMs)
   const files = yield* (request.countAll ? allFiles(request, place) : firstFiles(request, place)).pipe(
     Effect.mapError((error) => asWritten(error, place.filter.written))
   )
-  const { matches, unreadable, timedOut } = yield* show(request, enoughFor(request.maxResults, files.files))
+  // Nothing found where nobody could look is no answer: then this fails, and says why.
+  const unreadable = Math.max(files.unreadable, place.filter.unreadable ?? 0)
+  if (files.total === 0 && unreadable > 0) yield* look(place)
+  const { matches, timedOut, ...shown } = yield* show(request, enoughFor(request.maxResults, files.files))
   const ignored =
     request.hintAtIgnored === true && files.total === 0 && !files.timedOut ? yield* ignoredMatches(request) : undefined
   return {
@@ -89,7 +100,7 @@ export const searchText = Effect.fnUntraced(function* (
     timedOut: files.timedOut || timedOut,
     matchingFiles: files.matchingFiles,
     filesSearched: request.countFiles === true ? (place.filter.files ?? files.filesSearched) : files.filesSearched,
-    leftOut: { unreadable: files.unreadable + unreadable, unnameable: files.unnameable },
+    leftOut: { unreadable: unreadable + shown.unreadable, unnameable: files.unnameable },
     ignored
   }
 })
@@ -119,12 +130,17 @@ const noLimitMs = 3_600_000
 
 interface SearchPlace {
   readonly directory: string
+  /** When what is asked for is one file. */
+  readonly file?: string
   readonly filter: FileFilter
   readonly scope: Scope
+  /** In milliseconds, when time is up. */
+  readonly until: number
 }
 
-const placeOf = Effect.fnUntraced(function* (request: SearchRequest) {
+const placeOf = Effect.fnUntraced(function* (request: SearchRequest, timeLimitMs: number) {
   const workspace = yield* Workspace
+  const until = Date.now() + timeLimitMs
   const { includeIgnored = false } = request
   const { kind, path } = yield* workspace.info(request.path)
   if (kind !== "directory" && kind !== "file") {
@@ -135,19 +151,28 @@ const placeOf = Effect.fnUntraced(function* (request: SearchRequest) {
   const directory = kind === "file" ? path.split("/").slice(0, -1).join("/") || "." : path
   if (path.split("/").includes(".git")) {
     const filter: FileFilter = { directory: undefined, options: [], accepts: () => false }
-    return { directory, filter, scope: { target: directory, options: [], heedsAbove: false } }
+    return { directory, filter, scope: { target: directory, options: [], heedsAbove: false }, until }
   }
   if (kind === "file") {
     // A colon would mean something in the definition of a type; any character will do, since the path is compared.
     const name = literally(path.split("/").at(-1) ?? "").replaceAll(":", "?")
     const options = [`--type-add=wanted:${name}`, "--type=wanted", "--max-depth=1", "--no-ignore"]
     const filter: FileFilter = { directory, options, accepts: (found) => found === path }
-    return { directory, filter, scope: { target: directory, options: [], heedsAbove: false } }
+    return { directory, file: path, filter, scope: { target: directory, options: [], heedsAbove: false }, until }
   }
-  const filter = yield* filterFiles(directory, request.include, { includeIgnored })
+  const filter = yield* filterFiles(directory, request.include, { includeIgnored, timeLimitMs })
   const start = filter.directory ?? directory
   const scope = includeIgnored ? { target: start, options: ["--no-ignore"], heedsAbove: false } : yield* scopeOf(start)
-  return { directory, filter, scope }
+  return { directory, filter, scope, until }
+})
+
+const look = Effect.fnUntraced(function* ({
+  directory,
+  file
+}: SearchPlace): Effect.fn.Return<void, ListError | ReadError, Workspace> {
+  const workspace = yield* Workspace
+  if (file === undefined) yield* workspace.list(directory)
+  else yield* workspace.scan(file, () => false)
 })
 
 const nothing: Counts = {
@@ -162,15 +187,20 @@ const nothing: Counts = {
 
 const allFiles = Effect.fnUntraced(function* (
   request: SearchRequest,
-  place: SearchPlace,
-  timeoutMs = request.timeLimitMs ?? noLimitMs
+  place: SearchPlace
 ): Effect.fn.Return<Counts, RipgrepError, SearchServices> {
   const { filter, scope } = place
-  if (filter.directory === undefined) return nothing
-  const counts = yield* countMatches({ ...passOf(request, place), keep: request.maxResults, timeoutMs })
-  return counts.filesSearched === 0 && scope.heedsAbove && (yield* isIgnored(place.directory, request))
-    ? yield* allFiles(request, ignoringAbove(place, filter.directory), timeoutMs)
-    : counts
+  if (filter.directory === undefined) return { ...nothing, timedOut: filter.timedOut === true }
+  const counts = yield* countMatches({
+    ...passOf(request, place),
+    keep: request.maxResults,
+    timeoutMs: Math.max(1, place.until - Date.now())
+  })
+  const isEmpty = !counts.timedOut && counts.filesSearched === 0
+  if (isEmpty && scope.heedsAbove && (yield* isIgnored(place.directory, request))) {
+    return yield* allFiles(request, ignoringAbove(place, filter.directory))
+  }
+  return { ...counts, timedOut: counts.timedOut || filter.timedOut === true }
 })
 
 /** The pass in order has one thread; what it does not find in this time, the parallel one finds sooner. */
@@ -185,7 +215,7 @@ const firstFiles = Effect.fnUntraced(function* (
   const first = yield* firstMatches({
     ...passOf(request, place),
     matches: request.maxResults + 1,
-    timeoutMs: Math.min(orderedPassMs, request.timeLimitMs ?? noLimitMs)
+    timeoutMs: orderedPassMs
   })
   const isEmpty = !first.timedOut && !first.stoppedEarly && first.filesSearched === 0
   if (isEmpty && scope.heedsAbove && (yield* isIgnored(place.directory, request))) {
@@ -301,7 +331,7 @@ const hintTimeMs = 2000
 const ignoredMatches = Effect.fnUntraced(function* (request: SearchRequest) {
   if (request.includeIgnored === true) return undefined
   const everywhere = { ...request, includeIgnored: true }
-  const counts = yield* allFiles(everywhere, yield* placeOf(everywhere), hintTimeMs)
+  const counts = yield* allFiles(everywhere, yield* placeOf(everywhere, hintTimeMs))
   return counts.total === 0
     ? undefined
     : { matches: counts.total, files: counts.matchingFiles, isAll: !counts.timedOut }
