@@ -19,7 +19,7 @@ export class TextFile {
   readonly #original: Original
   readonly #pieces: ReadonlyArray<Piece>
   #text: string | undefined
-  #lineStarts: ReadonlyArray<number> | undefined
+  #lineStarts: Uint32Array | undefined
 
   private constructor(original: Original, pieces: ReadonlyArray<Piece>, text?: string) {
     this.encoding = original.encoding
@@ -156,22 +156,32 @@ export class TextFile {
     return size > smallBytes ? encoded.filter((piece) => piece.length > 0) : [Buffer.concat(encoded, size)]
   }
 
-  get #starts(): ReadonlyArray<number> {
-    if (this.#lineStarts !== undefined) return this.#lineStarts
-    const { text } = this
-    const starts: Array<number> = []
-    for (let start = 0; start < text.length;) {
-      starts.push(start)
-      const newline = text.indexOf("\n", start)
-      start = newline === -1 ? text.length : newline + 1
-    }
-    return (this.#lineStarts = starts)
+  get #starts(): Uint32Array {
+    return (this.#lineStarts ??= lineStartsOf(this.text))
   }
 
   #lineEnd(line: number): number {
     const next = this.#starts[line + 1]
     if (next !== undefined) return next - 1
     return this.text.endsWith("\n") ? this.text.length - 1 : this.text.length
+  }
+}
+
+// Counted first: a list that grows takes many times the room, which tells in a large file of short lines.
+const lineStartsOf = (text: string): Uint32Array => {
+  let count = 0
+  visitLines(text, () => count++)
+  const starts = new Uint32Array(count)
+  let line = 0
+  visitLines(text, (start) => (starts[line++] = start))
+  return starts
+}
+
+const visitLines = (text: string, visit: (start: number) => void): void => {
+  for (let start = 0; start < text.length;) {
+    visit(start)
+    const newline = text.indexOf("\n", start)
+    start = newline === -1 ? text.length : newline + 1
   }
 }
 
@@ -212,8 +222,11 @@ const decodeBytes = (bytes: Uint8Array): Original | undefined => {
     return { encoding: "utf-16le", bytes, mark: 2, text: buffer.toString("utf16le", 2) }
   }
   if (bytes[0] === 0xfe && bytes[1] === 0xff) {
-    const even = Buffer.from(buffer.subarray(2, 2 + 2 * Math.floor((bytes.length - 2) / 2))).swap16()
-    return { encoding: "utf-16be", bytes, mark: 2, text: even.toString("utf16le") }
+    // Turned round and back again in place: a copy would be as large as the file.
+    const even = buffer.subarray(2, 2 + 2 * Math.floor((bytes.length - 2) / 2)).swap16()
+    const text = even.toString("utf16le")
+    even.swap16()
+    return { encoding: "utf-16be", bytes, mark: 2, text }
   }
   if (buffer.subarray(0, bytesLookedAt).includes(0)) return undefined
   if (!isUtf8(bytes)) return { encoding: "latin-1", bytes, mark: 0, text: buffer.toString("latin1") }
