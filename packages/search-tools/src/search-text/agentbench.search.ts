@@ -2,6 +2,7 @@ import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { headingOf, linesOf } from "./as-text.ts"
 import { searchText } from "./search-text.ts"
 
 export const agentbenchSearch = agentbench.tool({
@@ -54,5 +55,16 @@ export const agentbenchSearch = agentbench.tool({
       }))
     ),
   render: ({ matches, total_matches }) =>
-    [`${total_matches} matches`, ...matches.map(({ file, line, content }) => `${file}:${line}: ${content}`)].join("\n")
+    [
+      headingOf({ shown: matches.length, total: total_matches }),
+      ...linesOf(
+        matches.map(({ file, line, content, context_before, context_after }) => ({
+          path: file,
+          line,
+          content,
+          before: context_before,
+          after: context_after
+        }))
+      )
+    ].join("\n")
 })

@@ -44,7 +44,15 @@ export const filetoolsFileSearch = filetools.tool({
       truncated
     }
   }),
-  render: ({ matches }) => matches.map(({ path, line, content }) => `${path}:${line}: ${content}`).join("\n")
+  render: ({ matches, truncated }) =>
+    matches.length === 0
+      ? "No matches"
+      : [
+          ...matches.map(
+            ({ path, line, content }) => `${path}:${line}:${content.includes("\n") ? "\n" : " "}${content}`
+          ),
+          ...(truncated ? ["More matches are left out."] : [])
+        ].join("\n")
 })
 
 const withContext = ({ before, content, after }: FoundMatch): string =>

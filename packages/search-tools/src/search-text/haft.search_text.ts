@@ -2,6 +2,7 @@ import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { headingOf, linesOf } from "./as-text.ts"
 import { remarksOn } from "./remarks.ts"
 import { searchText } from "./search-text.ts"
 
@@ -80,8 +81,8 @@ export const haftSearchText = haft.tool({
     ),
   render: ({ matches, total_matches, remarks }) =>
     [
-      `${total_matches} ${total_matches === 1 ? "match" : "matches"}${matches.length < total_matches ? `, the first ${matches.length} of them:` : ""}`,
-      ...matches.map(({ path, line, content }) => `${path}:${line}: ${content}`),
+      headingOf({ shown: matches.length, total: total_matches }),
+      ...linesOf(matches.map((match) => ({ ...match, before: match.context_before, after: match.context_after }))),
       ...remarks
     ].join("\n")
 })

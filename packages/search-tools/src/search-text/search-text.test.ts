@@ -266,11 +266,38 @@ describe("text for people", () => {
 
   it.each([
     [haft, "search_text", { query: "hit", max_results: 1 }, "3 matches, the first 1 of them:\nd/a:1: hit 1"],
-    [agentbench, "search", { query: "hit 3" }, "1 matches\nd/b:1: hit 3"],
+    [agentbench, "search", { query: "hit 3" }, "1 match\nd/b:1: hit 3"],
+    [agentbench, "search", { query: "hit 2" }, "1 match\nd/a-1- hit 1\nd/a:2: hit 2"],
+    [
+      haft,
+      "search_text",
+      { query: "hit", context_lines: 1 },
+      "3 matches\nd/a:1: hit 1\nd/a:2: hit 2\n--\nd/b:1: hit 3"
+    ],
+    [toolrouter, "grep_files", { pattern: "nothing" }, "No matches"],
+    [filetools, "file.search", { pattern: "nothing" }, "No matches"],
+    [filetools, "file.search", { pattern: "hit", max_results: 1 }, "d/a:1: hit 1\nMore matches are left out."],
+    [filetools, "file.search", { pattern: "hit 2", context_lines: 1 }, "d/a:2:\n    hit 1\n--> hit 2"],
     [toolrouter, "grep_files", { pattern: "hit" }, "d/a\n  1: hit 1\n  2: hit 2\nd/b\n  1: hit 3"],
     [filetools, "file.search", { pattern: "hit 3" }, "d/b:1: hit 3"],
     [haft, "find_files", { pattern: "**" }, "2 files\nd/a\nd/b"]
   ] as const)("$name says it its way", async (dialect, tool, params, text) => {
     expect((await callIn(dialect, files, tool, params)).text).toBe(text)
+  })
+
+  it("has each line around matches once", async () => {
+    const lines = ["one", "two", "hit 3", "four", "hit 5", "six", "seven", "eight", "hit 9"].join("\n")
+    const params = { query: "hit", context_lines: 1 }
+    expect((await callIn(haft, { a: lines }, "search_text", params)).text.split("\n")).toEqual([
+      "3 matches",
+      "a-2- two",
+      "a:3: hit 3",
+      "a-4- four",
+      "a:5: hit 5",
+      "a-6- six",
+      "--",
+      "a-8- eight",
+      "a:9: hit 9"
+    ])
   })
 })

@@ -47,7 +47,11 @@ export const toolrouterGrepFiles = toolrouter.tool({
     }
   }),
   render: ({ results }) =>
-    results
-      .map(({ file, matches }) => [file, ...matches.map(({ line_num, line }) => `  ${line_num}: ${line}`)].join("\n"))
-      .join("\n")
+    results.length === 0
+      ? "No matches"
+      : results
+          .map(({ file, matches }) =>
+            [file, ...matches.map(({ line_num, line }) => `  ${line_num}: ${line}`)].join("\n")
+          )
+          .join("\n")
 })
