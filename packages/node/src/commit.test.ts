@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -450,6 +451,21 @@ describe("odd moments", () => {
       expect(leftovers(root)).toEqual([])
       expect(await commit(root, [{ kind: "delete", path: "new.txt" }])).toHaveLength(1)
     }
+  })
+
+  it.each([
+    ["decided", [write("a.txt", "2")]],
+    ["put_in_place", [write("b.txt", "2"), write("a.txt", "2")]]
+  ])("refuses a file that another host replaces at the last moment (%s)", async (moment, changes) => {
+    const root = workspaces.make({ "a.txt": "a", "b.txt": "b" })
+    const onStep = (name: string) => {
+      if (name !== moment) return
+      writeFileSync(`${root}.theirs`, "theirs")
+      renameSync(`${root}.theirs`, join(root, "a.txt"))
+    }
+    expect(await commit(root, changes, { open: { onStep } })).toBe("stale_file")
+    expect(contentsOf(root)).toEqual({ "a.txt": "theirs", "b.txt": "b" })
+    expect(leftovers(root)).toEqual([])
   })
 
   it("notices a change made while it was preparing", async () => {

@@ -102,6 +102,9 @@ export const doStep = (spots: Spots, step: Step): void => {
       const path = pathOf(spots.at(step.path))
       if (step.over === undefined) return placeNew(spots, step.path, { from, path })
       if (step.kept !== undefined) keepName(path, pathOf(spots.at(step.kept)))
+      // A host with a state directory of its own takes no turns with this one.
+      const found = lookAt(path)
+      if (found === undefined || !isSame(identityOf(found), step.over)) throw stale(step.path)
       return renameSync(from, path)
     }
     case "overwrite":

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { omissionWarnings } from "../omissions.ts"
-import { applyPatch, describeHunk, parsePatch, previewPatch } from "./apply-patch.ts"
+import { applyPatch, describeHunk, type FoundHunk, parsePatch, previewPatch } from "./apply-patch.ts"
 import { type Section, touchedBy } from "./patch.ts"
 
 export const haftApplyPatch = haft.tool({
@@ -58,10 +58,7 @@ export const haftApplyPatch = haft.tool({
         fuzz,
         also_fits: [...others]
       })),
-      warnings: [
-        ...hunks.filter(({ warning }) => warning !== undefined).map(describeHunk),
-        ...omissionWarnings(addedText(sections), "")
-      ]
+      warnings: [...hunks.filter(isWorthTelling).map(describeHunk), ...omissionWarnings(addedText(sections), "")]
     }
   }),
   render: ({ files, warnings }) =>
@@ -73,6 +70,10 @@ export const haftApplyPatch = haft.tool({
       ...warnings
     ].join("\n")
 })
+
+/** A hunk that went where it fits, and not plainly where it belongs. */
+const isWorthTelling = ({ pass, fuzz, others, warning }: FoundHunk): boolean =>
+  warning !== undefined || fuzz > 0 || others.length > 0 || !(pass === "exact" || pass === "line_endings")
 
 const addedText = (sections: ReadonlyArray<Section>): string =>
   sections

@@ -27,9 +27,13 @@ export const parseUnifiedDiff = Effect.fnUntraced(function* (
     at = next
   }
   if (sections.length === 0) {
-    return yield* toolError("patch_parse_error", "the text is no unified diff: it has no '--- ' and '+++ ' lines", {
-      suggestion: "Send a diff such as `diff -u` or `git diff` prints, with file headers and hunks."
-    })
+    return yield* toolError(
+      "patch_parse_error",
+      "the text is no unified diff: it has no '--- ' and '+++ ' lines; nothing was changed",
+      {
+        suggestion: "Send a diff such as `diff -u` or `git diff` prints, with file headers and hunks."
+      }
+    )
   }
   return sections
 })

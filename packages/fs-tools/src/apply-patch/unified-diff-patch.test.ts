@@ -8,7 +8,11 @@ import { openTools } from "../../test/open-tools.ts"
 
 interface Result {
   readonly ok: boolean
-  readonly result?: { readonly files: ReadonlyArray<object>; readonly hunks: ReadonlyArray<object> }
+  readonly result?: {
+    readonly files: ReadonlyArray<object>
+    readonly hunks: ReadonlyArray<object>
+    readonly warnings: ReadonlyArray<string>
+  }
   readonly error?: { readonly code: string; readonly message: string; readonly details?: Record<string, unknown> }
 }
 
@@ -47,6 +51,9 @@ describe("unified diffs: a hunk far from its line", () => {
     )
     expect(near.a).toBe(`${filler(300)}new\n${filler(400)}old\n`)
     expect(near.hunks).toMatchObject([{ line: 301, also_fits: [702] }])
+    expect(near.reply.result?.warnings).toEqual([
+      "a.txt: matched at line 301, exactly, 201 lines further down than stated, also fitting at 702"
+    ])
     const between = await patch(
       { "a.txt": `old\n${filler(399)}old\n` },
       ...head("a.txt"),

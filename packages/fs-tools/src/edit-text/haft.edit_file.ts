@@ -5,7 +5,7 @@ import * as z from "zod"
 import { changedRanges } from "../changed-ranges.ts"
 import { omissionWarnings } from "../omissions.ts"
 import { snippetOf } from "../snippet.ts"
-import { editText, previewEdits } from "./edit-text.ts"
+import { editText, type MadeEdit, previewEdits } from "./edit-text.ts"
 
 const input = z.strictObject({
   path: z.string().describe("File, relative to the workspace"),
@@ -61,9 +61,17 @@ export const haftEditFile = haft.tool({
       edits: made.map(({ pass, replaced, line }) => ({ matched: pass, replaced, line })),
       lines: [...lines],
       snippet: snippetOf(after, lines),
-      warnings: [...omissionWarnings(edits.map(({ replace }) => replace).join("\n"), before.text)]
+      warnings: [
+        ...looseMatches(made),
+        ...omissionWarnings(edits.map(({ replace }) => replace).join("\n"), before.text)
+      ]
     }
   }),
   render: ({ path, changed, snippet, warnings }) =>
     [changed ? `Edited ${path}` : `${path} is already as the edits would make it`, ...warnings, snippet].join("\n")
 })
+
+const looseMatches = (edits: ReadonlyArray<MadeEdit>): ReadonlyArray<string> =>
+  edits
+    .filter(({ pass }) => pass !== "exact" && pass !== "line_endings")
+    .map(({ pass, line }) => `line ${line}: matched by ${pass.replaceAll("_", " ")}, not exactly as given`)
