@@ -141,5 +141,5 @@ export const excluding = (below: string, pattern: string): string => `--glob=${e
 
 const exclusion = (below: string, pattern: string): string => `!/${literally(below)}${pattern}`
 
-/** A pattern that means exactly this text. */
-export const literally = (text: string): string => text.replaceAll(/[*?[{}\\ ]/gu, "[$&]")
+/** A pattern that means exactly this text. ripgrep takes white space away from the end of one, whatever kind it is. */
+export const literally = (text: string): string => text.replaceAll(/[*?[{}\\\s\u0085]/gu, "[$&]")

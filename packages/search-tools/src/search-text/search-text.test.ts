@@ -233,6 +233,15 @@ describe("files", () => {
     }
   })
 
+  it.each(["\r", "e\n", "e\t", "e\u00A0", "e\u0085", "e\u2003", "e ", "*", "[!e]", "{e", "e\\"])(
+    "beside the way down are not searched, and hide nothing, when one is called %j",
+    async (name) => {
+      const files = { ".gitignore": "*.log", "d/e/a": "hit", "d/e/b.log": "hit", [`d/${name}/f`]: "hit" }
+      const reply = await callIn(haft, files, "search_text", { query: "hit", path: "d/e" })
+      expect(placesOf(reply)).toEqual(["d/e/a:1"])
+    }
+  )
+
   it("beside the way down are not searched, however many there are", async () => {
     const beside = Object.fromEntries(Array.from({ length: 2100 }, (_, index) => [`beside${index}`, "hit"]))
     const reply = await callIn(
