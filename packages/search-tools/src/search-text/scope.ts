@@ -38,7 +38,7 @@ export const scopeOf = Effect.fnUntraced(function* (directory: string): Effect.f
 })
 
 /**
- * True when the rules above a directory leave nothing of it. Then it is ignored itself, but was asked for by name,
+ * True when the rules above a directory leave nothing of it because it is ignored itself. It was asked for by name,
  * so it is searched all the same.
  */
 export const isIgnored = Effect.fnUntraced(function* (
@@ -60,7 +60,20 @@ export const isIgnored = Effect.fnUntraced(function* (
       return paths.some((path) => path.startsWith(`./${directory}/`))
     }
   })
-  return !stoppedEarly
+  return !stoppedEarly && (yield* hasFiles(directory))
+})
+
+/** True when there are files in a directory that no rule is about: where those are ignored one by one, it is not. */
+const hasFiles = Effect.fnUntraced(function* (directory: string): Effect.fn.Return<boolean, never, Workspace> {
+  const workspace = yield* Workspace
+  const look = (timeLimitMs: number) =>
+    workspace
+      .glob(directory, "**", { limit: 0, respectIgnore: true, timeLimitMs })
+      .pipe(Effect.orElseSucceed(() => ({ total: 0, timedOut: false })))
+  // One file is enough to know, and the first shows soon.
+  const soon = yield* look(20)
+  const { total } = soon.total === 0 && soon.timedOut === true ? yield* look(lookingTimeMs) : soon
+  return total > 0
 })
 
 const lookingTimeMs = 10_000

@@ -242,6 +242,19 @@ describe("files", () => {
     }
   )
 
+  it.each([
+    ["whose files are all ignored shows none of them", "*.log", []],
+    ["that is ignored itself is searched", "logs", ["logs/a.log:1", "logs/d/b.log:1"]],
+    ["that is below an ignored one is searched", "/logs/", ["logs/d/b.log:1"]]
+  ])("of a directory %s", async (_what, rules, places) => {
+    const files = { ".gitignore": rules, "logs/a.log": "hit", "logs/d/b.log": "hit", "c.txt": "hit" }
+    const path = places.length === 1 ? "logs/d" : "logs"
+    const reply = await callIn(haft, files, "search_text", { query: "hit", path })
+    expect(placesOf(reply)).toEqual(places)
+    const first = await callIn(filetools, files, "file.search", { pattern: "hit", path })
+    expect(first.wire).toMatchObject({ matches: places.map((place) => ({ path: place.replace(/:1$/u, "") })) })
+  })
+
   it("beside the way down are not searched, however many there are", async () => {
     const beside = Object.fromEntries(Array.from({ length: 2100 }, (_, index) => [`beside${index}`, "hit"]))
     const reply = await callIn(
