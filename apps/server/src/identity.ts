@@ -25,12 +25,11 @@ export interface Gatekeeper {
   /** A code for the console's address; it works once, and not for long. */
   readonly makeLink: () => string
   /** Trades the code for a cookie that makes its browser the approver's. */
-  readonly redeemLink: (code: string) => string
+  readonly redeemLink: (code: string, request: Request) => string
 }
 
 const longestToken = 512
 const encoder = new TextEncoder()
-const cookieName = "haft_session"
 const linkLifetimeMs = 10 * 60_000
 const sessionLifetimeMs = 12 * 60 * 60_000
 
@@ -77,7 +76,7 @@ export const gatekeeper = (tokens: Tokens, now: () => number = Date.now): Gateke
       links.set(hashOf(code).toString("hex"), now() + linkLifetimeMs)
       return code
     },
-    redeemLink: (code) => {
+    redeemLink: (code, request) => {
       const key = hashOf(code).toString("hex")
       const validUntil = links.get(key) ?? 0
       links.delete(key)
@@ -91,7 +90,7 @@ export const gatekeeper = (tokens: Tokens, now: () => number = Date.now): Gateke
       const session = makeToken()
       for (const [old, until] of sessions) if (until <= now()) sessions.delete(old)
       sessions.set(hashOf(session).toString("hex"), now() + sessionLifetimeMs)
-      return `${cookieName}=${session}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${sessionLifetimeMs / 1000}`
+      return `${cookieNameFor(request)}=${session}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${sessionLifetimeMs / 1000}`
     }
   }
 }
@@ -106,11 +105,20 @@ const padded = (token: string): Uint8Array => {
 
 const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest()
 
-const cookieOf = (request: Request): string | undefined =>
-  (request.headers.get("cookie") ?? "")
+const cookieOf = (request: Request): string | undefined => {
+  const start = `${cookieNameFor(request)}=`
+  return (request.headers.get("cookie") ?? "")
     .split(/;\s*/)
-    .find((pair) => pair.startsWith(`${cookieName}=`))
-    ?.slice(cookieName.length + 1)
+    .find((pair) => pair.startsWith(start))
+    ?.slice(start.length)
+}
+
+// Browsers keep one set of cookies for all ports of a host: without the port in it, the login at one server would be
+// the end of the session at another.
+const cookieNameFor = (request: Request): string => {
+  const port = /:(\d+)$/.exec(request.headers.get("host") ?? "")?.[1]
+  return port === undefined ? "haft_session" : `haft_session_${port}`
+}
 
 const unauthorized = (message: string): Problem =>
   new Problem(401, "unauthorized", message, { "www-authenticate": 'Bearer realm="haft"' })

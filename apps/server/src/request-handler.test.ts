@@ -146,22 +146,23 @@ describe("tokens", () => {
   it("can be had for a browser by a link that works once", async () => {
     const { keeper, post } = setup()
     const code = keeper.makeLink()
-    const cookie = keeper.redeemLink(code)
-    expect(cookie).toMatch(/^haft_session=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\//)
+    const here = new Request("http://127.0.0.1:4711/login", { headers: { host: "127.0.0.1:4711" } })
+    const cookie = keeper.redeemLink(code, here)
+    expect(cookie).toMatch(/^haft_session_4711=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\//)
     expect((await post("/approve", {}, undefined, { cookie: `other=1; ${cookie.split(";")[0]}` })).status).toBe(200)
-    expect((await post("/approve", {}, undefined, { cookie: "haft_session=made-up" })).status).toBe(401)
-    expect(() => keeper.redeemLink(code)).toThrow("This link has been used or is too old")
+    expect((await post("/approve", {}, undefined, { cookie: "haft_session_4711=made-up" })).status).toBe(401)
+    expect(() => keeper.redeemLink(code, here)).toThrow("This link has been used or is too old")
   })
 
   it("run out", () => {
     let now = 0
     const keeper = gatekeeper({ agent: "a", approver: "b" }, () => now)
     const [late, early] = [keeper.makeLink(), keeper.makeLink()]
-    const cookie = keeper.redeemLink(early).split(";")[0] ?? ""
+    const cookie = keeper.redeemLink(early, new Request("http://x/")).split(";")[0] ?? ""
     const request = () => new Request("http://x/", { headers: { cookie } })
     expect(keeper.identify(request())?.role).toBe("approver")
     now = 11 * 60_000
-    expect(() => keeper.redeemLink(late)).toThrow("too old")
+    expect(() => keeper.redeemLink(late, request())).toThrow("too old")
     now = 13 * 60 * 60_000
     expect(keeper.identify(request())).toBe(undefined)
   })

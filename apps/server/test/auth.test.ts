@@ -53,6 +53,21 @@ describe("who may do what", () => {
     const { link } = (await (await post("/v1/links", {}, "approver")).json()) as { link: string }
     expect((await send(link.slice(server.url.length))).status).toBe(303)
   })
+
+  it("is settled at each server of a host by itself: the login at one leaves the session at another alone", async () => {
+    const servers = [await startServer(), await startServer()] as const
+    // As browsers keep them: by host and name, whatever the port.
+    const jar = new Map<string, string>()
+    for (const { server, send } of servers) {
+      const login = await send(server.consoleLink().slice(server.url.length))
+      const [name = "", value = ""] = (login.headers.get("set-cookie") ?? "").split(";")[0]?.split("=") ?? []
+      jar.set(name, value)
+    }
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
+    for (const { send } of servers) {
+      expect(await (await send("/v1/me", undefined, { headers: { cookie } })).json()).toEqual({ role: "approver" })
+    }
+  })
 })
 
 describe("over a socket", () => {

@@ -63,7 +63,7 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     handle: ({ query, request }) => {
       // Programs that only look whether a link works must not use it up.
       if (request.method !== "GET") throw new Problem(405, "method_not_allowed", "Use GET here.", { allow: "GET" })
-      const cookie = options.gatekeeper.redeemLink(query.code)
+      const cookie = options.gatekeeper.redeemLink(query.code, request)
       return { status: 303, headers: { location: "/", "set-cookie": cookie }, body: null }
     }
   }),
