@@ -1,4 +1,5 @@
 import type { RecordedCall } from "./call-log.ts"
+import type { OpenRequest, Touches } from "./wire.ts"
 
 export type CallState = "waiting" | "running" | "done" | "failed" | "refused" | "unanswered"
 
@@ -30,6 +31,27 @@ export const subjectOf = (call: RecordedCall): string => {
   const told = ["command", "path", "url", "pattern", "query", "from", "terminal_id", "call"].map((name) => fields[name])
   const text = told.find((value) => typeof value === "string")
   return text ?? touches?.reads?.join(", ") ?? ""
+}
+
+/** The one thing about a request that tells it from others of the same tool. */
+export const requestSubject = ({ description }: OpenRequest): string => {
+  const { command, url, types, filesAffected, parameters } = description
+  return command ?? url ?? types ?? (filesAffected.join(", ") || parameters.map(({ value }) => value).join(" "))
+}
+
+/** What a call touches, in words; nothing about what it does not. */
+export const touchFacts = (
+  touches: Touches | undefined
+): ReadonlyArray<{ readonly name: string; readonly value: string }> => {
+  const facts: ReadonlyArray<readonly [string, string | undefined]> = [
+    ["reads", touches?.reads?.join(", ")],
+    ["writes", touches?.writes?.map(({ path, exists }) => (exists ? path : `${path} (new)`)).join(", ")],
+    ["runs", touches?.runs],
+    ["network", touches?.network === true ? "it may use it" : undefined],
+    ["fetches", touches?.fetches],
+    ["types into", touches?.types]
+  ]
+  return facts.flatMap(([name, value = ""]) => (value === "" ? [] : [{ name, value }]))
 }
 
 /** Whether a call has everything that was searched for, whatever the case. */

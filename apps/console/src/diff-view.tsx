@@ -1,6 +1,7 @@
 import { useMemo } from "react"
 
 import { changedPart, type DiffLine, type DiffRow, parseDiff } from "./diff.ts"
+import { Block } from "./parts.tsx"
 
 /** More rows than this are shown only when asked for. */
 const manyRows = 2_000
@@ -9,7 +10,7 @@ const manyRows = 2_000
 export const DiffView = ({ text }: { readonly text: string }) => {
   const files = useMemo(() => parseDiff(text), [text])
   const rows = files.reduce((sum, file) => sum + file.hunks.reduce((count, hunk) => count + hunk.rows.length, 0), 0)
-  if (rows === 0) return <pre className="block">{text}</pre>
+  if (rows === 0) return <Block>{text}</Block>
   const shown = (
     <div className="diff">
       {files.map((file) => (

@@ -22,9 +22,25 @@ export const StateBadge = ({ state }: { readonly state: CallState }) => (
 /** A key that does the same as what stands beside it. */
 export const Key = ({ children }: { readonly children: string }) => <kbd aria-hidden="true">{children}</kbd>
 
-export const Json = ({ value }: { readonly value: unknown }) => (
-  <pre className="block">{JSON.stringify(value, undefined, 2)}</pre>
+/** Text as it is; it scrolls where it is long, by keyboard too. */
+export const Block = ({ kind = "", children }: { readonly kind?: "command" | ""; readonly children: ReactNode }) => (
+  <pre className={`block ${kind}`} ref={focusWhereLong}>
+    {children}
+  </pre>
 )
+
+// Arrow keys scroll only what has the focus; short text should not be one more stop on the way of the Tab key.
+const focusWhereLong = (box: HTMLElement | null): (() => void) | undefined => {
+  if (box === null) return undefined
+  const observer = new ResizeObserver(() => {
+    if (box.scrollHeight > box.clientHeight) box.tabIndex = 0
+    else box.removeAttribute("tabindex")
+  })
+  observer.observe(box)
+  return () => observer.disconnect()
+}
+
+export const Json = ({ value }: { readonly value: unknown }) => <Block>{JSON.stringify(value, undefined, 2)}</Block>
 
 /** Something with a name, in a box of its own. */
 export const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (

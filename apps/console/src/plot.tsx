@@ -4,6 +4,7 @@ import { durationText } from "./describe-call.ts"
 import type { DecisionCount, TimeBucket, ToolLatency } from "./numbers.ts"
 
 const axisSpace = 44
+const halfLabel = 28
 
 /** Bars over time: what succeeded, and on top of it what failed. */
 export const TimePlot = ({ buckets }: { readonly buckets: ReadonlyArray<TimeBucket> }) => {
@@ -45,7 +46,12 @@ export const TimePlot = ({ buckets }: { readonly buckets: ReadonlyArray<TimeBuck
           )
         })}
         {labels.map(({ from, index }) => (
-          <text key={from} x={axisSpace + index * slot + slot / 2} y={height - 4} textAnchor="middle">
+          <text
+            key={from}
+            x={Math.min(axisSpace + index * slot + slot / 2, width - halfLabel)}
+            y={height - 4}
+            textAnchor="middle"
+          >
             {clock(from)}
           </text>
         ))}

@@ -11,13 +11,16 @@ interface TerminalViewProps {
   readonly label: string
   /** What to do with what is typed; without it the terminal can only be watched. */
   readonly onTyped?: ((text: string) => void) | undefined
+  /** The program gets every key, Tab among them, but for the one that leads out: Ctrl+Shift+Enter. */
+  readonly onLeave: () => void
 }
 
 /** A terminal as it was and is, up to the present while it runs. */
-export const TerminalView = ({ feed, label, onTyped }: TerminalViewProps) => {
+export const TerminalView = ({ feed, label, onTyped, onLeave }: TerminalViewProps) => {
   const place = useRef<HTMLDivElement>(null)
   const shown = useRef<Terminal>(null)
   const type = useEffectEvent((text: string) => onTyped?.(text))
+  const leave = useEffectEvent(onLeave)
 
   useEffect(() => {
     if (place.current === null) return undefined
@@ -27,6 +30,7 @@ export const TerminalView = ({ feed, label, onTyped }: TerminalViewProps) => {
       fontSize: 13,
       fontFamily: "ui-monospace, 'DejaVu Sans Mono', monospace",
       screenReaderMode: true,
+      minimumContrastRatio: 4.5,
       theme: { background: "#14191a", foreground: "#dfe5e2" }
     })
     passOver(terminal)
@@ -34,6 +38,11 @@ export const TerminalView = ({ feed, label, onTyped }: TerminalViewProps) => {
     terminal.open(place.current)
     terminal.textarea?.setAttribute("aria-label", label)
     terminal.onData((text) => type(text))
+    terminal.attachCustomKeyEventHandler(({ type: moment, key, ctrlKey, shiftKey }) => {
+      if (key !== "Enter" || !ctrlKey || !shiftKey) return true
+      if (moment === "keydown") leave()
+      return false
+    })
     const stop = feed(showInOrder(terminal))
     return () => {
       stop()

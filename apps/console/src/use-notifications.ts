@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react"
 
+import { requestSubject } from "./describe-call.ts"
 import type { OpenRequest } from "./wire.ts"
 
 export type NotificationState = "unavailable" | "off" | "on" | "refused"
@@ -15,20 +16,28 @@ export const useNotifications = (
     const fresh = requests.filter(({ id }) => !known.current.has(id))
     known.current = new Set(requests.map(({ id }) => id))
     if (permission !== "granted" || document.hasFocus()) return
-    for (const { id, tool, description } of fresh) {
-      const body = description.command ?? description.filesAffected.join(", ")
-      // With the request's own id as its tag, two open consoles show it once.
-      const notification = new Notification(`${tool} waits for approval`, { body, tag: id })
-      notification.addEventListener("click", () => {
-        window.focus()
-        onOpen()
-        notification.close()
-      })
-    }
+    for (const request of fresh) notify(request, onOpen)
   }, [requests, permission, onOpen])
   const states: Readonly<Record<string, NotificationState>> = { granted: "on", denied: "refused", default: "off" }
   return {
     state: states[permission] ?? "unavailable",
     turnOn: () => void Notification.requestPermission().then(setPermission)
+  }
+}
+
+const notify = (request: OpenRequest, onOpen: () => void): void => {
+  try {
+    // With the request's own id as its tag, two open consoles show it once.
+    const notification = new Notification(`${request.tool} waits for approval`, {
+      body: requestSubject(request),
+      tag: request.id
+    })
+    notification.addEventListener("click", () => {
+      window.focus()
+      onOpen()
+      notification.close()
+    })
+  } catch {
+    // Browsers of some phones have the constructor, and the permission, and throw all the same.
   }
 }

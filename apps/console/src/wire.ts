@@ -124,7 +124,7 @@ export interface RunName {
 export interface Preview {
   readonly ok: boolean
   readonly preview?: {
-    readonly facts: unknown
+    readonly facts: Touches
     readonly verdict: { readonly decision: "allow" | "ask" | "deny"; readonly reason: string }
     readonly diff?: string
   }

@@ -45,6 +45,52 @@ describe.skipIf(!hasBrowser)(
       expect(console.complaints).toEqual([])
     })
 
+    it("edits and approves a command by keyboard alone, with a look at what the rules say to it", async () => {
+      await using console = await openConsole(browser)
+      const { page, workspace } = console
+      const reply = console.call("run_command", { command: "touch asked" })
+      await page.getByRole("heading", { name: /run_command/ }).waitFor()
+      const goOnTo = async (name: string) => {
+        const button = page.getByRole("button", { name })
+        for (let stops = 0; stops < 20; stops++) {
+          if (await button.evaluate((element) => element === document.activeElement)) return
+          await page.keyboard.press("Tab")
+        }
+        throw new Error(`no way to ${name}`)
+      }
+      await page.keyboard.press("e")
+      await page.locator("textarea:focus, input:focus").waitFor()
+      await page.keyboard.press("ControlOrMeta+a")
+      await page.keyboard.type("touch edited")
+      await goOnTo("Preview")
+      await page.keyboard.press("Enter")
+      await page.getByRole("heading", { name: "Needs a person" }).waitFor()
+      await page.getByRole("definition").filter({ hasText: "touch edited" }).waitFor()
+      await page.keyboard.press("Shift+Tab")
+      await goOnTo("Approve these arguments")
+      await page.keyboard.press("Enter")
+      expect(await reply).toMatchObject({ ok: true })
+      expect([workspace.exists("asked"), workspace.exists("edited")]).toEqual([false, true])
+      expect(console.complaints).toEqual([])
+    })
+
+    it.each([
+      ["tells of a request that arrives while the person looks elsewhere", { throws: false }],
+      ["works on where a browser allows notifications and then makes none", { throws: true }]
+    ])("%s", async (_, { throws }) => {
+      await using console = await openConsole(browser)
+      const { page } = console
+      await page.addInitScript(notificationsAreAllowed, throws)
+      await page.reload()
+      await page.getByText("Live", { exact: true }).waitFor()
+      void console.call("fetch_url", { url: "https://example.invalid/page" })
+      await page.getByRole("heading", { name: /fetch_url/ }).waitFor()
+      await page.getByRole("button", { name: "Approve" }).first().waitFor()
+      const told = await page.evaluate("globalThis.told")
+      expect(told).toEqual(throws ? [] : ["fetch_url waits for approval: https://example.invalid/page"])
+      expect(console.complaints).toEqual([])
+    })
+
     it("changes nothing when a person refuses, and tells the agent why", async () => {
       await using console = await openConsole(browser, { "keep.txt": "kept\n" })
       const { page, workspace } = console
@@ -120,6 +166,19 @@ describe.skipIf(!hasBrowser)(
       await page.getByLabel(/^Conditions/).fill("{")
       await page.getByRole("button", { name: "Save the rule" }).click()
       await page.getByText("The conditions are not JSON.").waitFor()
+      const notConditions = [
+        ["null", "The conditions must be in braces"],
+        ["5", "The conditions must be in braces"],
+        ['["docs/**"]', "The conditions must be in braces"],
+        ['{"decision":"deny"}', '"decision" has a field of its own.'],
+        ['{"touches":{"write":"docs/**"}}', 'Unrecognized key: "write"'],
+        ['{"pattern":"("}', "missing closing )"]
+      ] as const
+      for (const [conditions, complaint] of notConditions) {
+        await page.getByLabel(/^Conditions/).fill(conditions)
+        await page.getByRole("button", { name: "Save the rule" }).click()
+        await page.getByRole("alert").filter({ hasText: complaint }).waitFor()
+      }
       await page.getByLabel(/^Conditions/).fill('{"touches":{"writes":"docs/**"}}')
       await page.getByRole("button", { name: "Save the rule" }).click()
       await page.getByRole("button", { name: "Edit docs" }).waitFor()
@@ -156,6 +215,9 @@ describe.skipIf(!hasBrowser)(
       await page.keyboard.type("echoed by cat")
       await page.keyboard.press("Enter")
       await rows.getByText("echoed by cat").last().waitFor()
+      await page.keyboard.press("Control+Shift+Enter")
+      await page.getByText("You are watching").waitFor()
+      await page.locator("button:focus", { hasText: "Take over" }).waitFor()
       expect(console.complaints).toEqual([])
     })
 
@@ -182,7 +244,7 @@ describe.skipIf(!hasBrowser)(
       await rows.getByText("asked", { exact: true }).waitFor()
       await page.keyboard.type("typed\n")
       await rows.getByText("typed").last().waitFor()
-      expect(typed.join("")).toBe("go\rtyped\r")
+      await expect.poll(() => typed.join("")).toBe("go\rtyped\r")
       expect(console.complaints).toEqual([])
     })
 
@@ -232,18 +294,30 @@ describe.skipIf(!hasBrowser)(
       const { page } = console
       await console.call("read_file", { path: "a.txt" })
       await console.call("read_file", { path: "missing.txt" })
+      const command = String.raw`printf '\033[31mred\033[0m \033[30;42mgreen\033[0m'; cat`
+      for (const [tool, params] of [
+        ["open_terminal", { command }],
+        ["run_command", { command: "seq 1 999" }]
+      ] as const) {
+        const reply = console.call(tool, params)
+        await page.getByRole("heading", { name: tool }).waitFor()
+        await page.getByRole("button", { name: "Approve" }).click()
+        expect(await reply).toMatchObject({ ok: true })
+      }
       void console.call("write_file", { path: "a.txt", content: "b\n" })
       await page.getByRole("heading", { name: /write_file/ }).waitFor()
       const found: Array<string> = []
       for (const screen of screens) {
         await console.goTo(screen)
         await page.locator(`main.${screen} h2`).first().waitFor({ state: "attached" })
-        if (screen === "activity") await page.getByRole("link", { name: /Failed read_file/ }).click()
+        if (screen === "activity") await page.getByRole("link", { name: /Done run_command/ }).click()
+        if (screen === "terminals") await page.locator(".xterm-rows").getByText("green").waitFor()
         if (screen === "tools") await page.getByRole("link", { name: /^edit_file/ }).click()
         if (screen === "rules") await page.getByRole("button", { name: "Add a rule" }).click()
         for (const colorScheme of ["light", "dark"] as const) {
           await page.emulateMedia({ colorScheme })
           found.push(...(await seriousProblems(page)).map((problem) => `${screen}, ${colorScheme}: ${problem}`))
+          expect([screen, await page.locator("html").evaluate((html) => html.scrollHeight)]).toEqual([screen, 800])
         }
       }
       expect(found).toEqual([])
@@ -254,6 +328,15 @@ describe.skipIf(!hasBrowser)(
       const { page } = console
       void console.call("write_file", { path: "a.txt", content: `${"long ".repeat(100)}\n` })
       await page.getByRole("button", { name: "Approve" }).waitFor()
+      void console.call("delete_path", { path: "a.txt" })
+      const cards = page.locator(".approvals .card")
+      await cards.nth(1).waitFor()
+      const widths = await cards.evaluateAll((all) => all.map(({ clientWidth }) => clientWidth))
+      expect(Math.min(...widths)).toBeGreaterThan(390 / 2)
+      for (const link of await page.getByRole("navigation").getByRole("link").all()) {
+        const box = await link.boundingBox()
+        expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
+      }
       for (const screen of screens) {
         await console.goTo(screen)
         await page.locator(`main.${screen}`).waitFor()
@@ -270,6 +353,21 @@ describe.skipIf(!hasBrowser)(
     })
   }
 )
+
+/** In the page: a browser that allows notifications, and a person who looks elsewhere. */
+const notificationsAreAllowed = (throws: boolean): void => {
+  const told: Array<string> = []
+  class TestNotification extends EventTarget {
+    static readonly permission = "granted"
+    constructor(title: string, { body }: { readonly body: string }) {
+      super()
+      if (throws) throw new TypeError("Illegal constructor")
+      told.push(`${title}: ${body}`)
+    }
+  }
+  Object.assign(globalThis, { Notification: TestNotification, told })
+  document.hasFocus = () => false
+}
 
 const manyEvents = Array.from({ length: 5_000 }, (_, index) => {
   const shared = { step: index + 1, request_id: `many-${index + 1}`, tool: "read_file" }

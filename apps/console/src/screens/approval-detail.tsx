@@ -3,7 +3,7 @@ import { type RefObject, type SubmitEvent, useState } from "react"
 import type { WorkspaceApi } from "../api.ts"
 import { DiffView } from "../diff-view.tsx"
 import { parseDiff } from "../diff.ts"
-import { Facts, Json, Key, RiskBadge, Section } from "../parts.tsx"
+import { Block, Facts, Json, Key, RiskBadge, Section } from "../parts.tsx"
 import type { ApprovalAnswer, OpenRequest } from "../wire.ts"
 import { EditArguments } from "./edit-arguments.tsx"
 import { RuleSummary } from "./rule-summary.tsx"
@@ -139,17 +139,17 @@ const RequestBody = ({ request: { description, diff } }: { readonly request: Ope
     <>
       {command !== undefined && (
         <Section title={network === true ? "Runs with the network" : "Runs"}>
-          <pre className="block command">{command}</pre>
+          <Block kind="command">{command}</Block>
         </Section>
       )}
       {url !== undefined && (
         <Section title={`Fetches from ${host ?? "somewhere"}`}>
-          <pre className="block">{url}</pre>
+          <Block>{url}</Block>
         </Section>
       )}
       {types !== undefined && (
         <Section title="Types">
-          <pre className="block">{types}</pre>
+          <Block>{types}</Block>
         </Section>
       )}
       {filesAffected.length > 0 && !isShownInDiff && (
@@ -165,7 +165,7 @@ const RequestBody = ({ request: { description, diff } }: { readonly request: Ope
       )}
       {detail !== undefined && (
         <Section title={diff === undefined ? "In full" : "The change"}>
-          {diff === undefined ? <pre className="block">{detail}</pre> : <DiffView text={detail} />}
+          {diff === undefined ? <Block>{detail}</Block> : <DiffView text={detail} />}
         </Section>
       )}
       {parameters.length > 0 && (

@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "react"
 
-import { timeText } from "../describe-call.ts"
+import { requestSubject, timeText } from "../describe-call.ts"
 import { Empty, Problem, RiskBadge } from "../parts.tsx"
 import { messageOf } from "../use-load.ts"
 import { useShortcuts } from "../use-shortcuts.ts"
-import type { ApprovalAnswer, OpenRequest } from "../wire.ts"
+import type { ApprovalAnswer } from "../wire.ts"
 import type { ScreenProps } from "../workspace.ts"
 import { ApprovalDetail, type DetailMode } from "./approval-detail.tsx"
 
@@ -114,7 +114,7 @@ export const Approvals = ({ api, requests: open, reloadApprovals, hasShortcuts }
                   <strong>{request.tool}</strong>
                   <RiskBadge risk={request.description.risk} />
                 </span>
-                <span className="card-subject">{subjectOf(request)}</span>
+                <span className="card-subject">{requestSubject(request)}</span>
                 <span className="quiet">
                   since {timeText(request.askedAt)} · {request.dialect}
                 </span>
@@ -139,6 +139,3 @@ export const Approvals = ({ api, requests: open, reloadApprovals, hasShortcuts }
     </div>
   )
 }
-
-const subjectOf = ({ description: { command, url, types, filesAffected, parameters } }: OpenRequest): string =>
-  command ?? url ?? types ?? (filesAffected.join(", ") || parameters.map(({ value }) => value).join(" "))

@@ -1,6 +1,7 @@
 import { useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
+import { Block } from "../parts.tsx"
 import { messageOf } from "../use-load.ts"
 
 interface ArtifactTextProps {
@@ -30,7 +31,7 @@ export const ArtifactText = ({ api, run, path }: ArtifactTextProps) => {
       <summary>
         <code>{path}</code>
       </summary>
-      <pre className="block">{text ?? "Loading…"}</pre>
+      <Block>{text ?? "Loading…"}</Block>
     </details>
   )
 }

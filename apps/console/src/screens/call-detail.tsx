@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react"
 import type { WorkspaceApi } from "../api.ts"
 import { changeOf } from "../call-changes.ts"
 import type { RecordedCall } from "../call-log.ts"
-import { type CallState, durationText, isObject } from "../describe-call.ts"
+import { type CallState, durationText, isObject, touchFacts } from "../describe-call.ts"
 import { DiffView } from "../diff-view.tsx"
 import { Facts, Json, Section, StateBadge } from "../parts.tsx"
 import { addressOf } from "../route.ts"
@@ -31,13 +31,7 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
     ["took", durationText(call.durationMs)],
     ["error", call.error],
     ["decided", approval === undefined ? undefined : decisionText(approval)],
-    ["rule", approval?.rule],
-    ["reads", touches?.reads?.join(", ")],
-    ["writes", touches?.writes?.map(({ path, exists }) => (exists ? path : `${path} (new)`)).join(", ")],
-    ["runs", touches?.runs],
-    ["network", touches?.network === true ? "it may use it" : undefined],
-    ["fetches", touches?.fetches],
-    ["types into", touches?.types]
+    ["rule", approval?.rule]
   ]
   return (
     <>
@@ -56,7 +50,12 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
         </p>
       )}
       <Section title="Facts">
-        <Facts facts={facts.flatMap(([name, value = ""]) => (value === "" ? [] : [{ name, value }]))} />
+        <Facts
+          facts={[
+            ...facts.flatMap(([name, value = ""]) => (value === "" ? [] : [{ name, value }])),
+            ...touchFacts(touches)
+          ]}
+        />
       </Section>
       {change !== undefined && (
         <Section title="The change it asked for">

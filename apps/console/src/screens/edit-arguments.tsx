@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
-import { DiffView } from "../diff-view.tsx"
-import { Loading, Problem, Section } from "../parts.tsx"
+import { Loading, Section } from "../parts.tsx"
 import { type FieldValues, SchemaForm } from "../schema-form.tsx"
 import { messageOf, useLoad } from "../use-load.ts"
 import type { OpenRequest, Preview } from "../wire.ts"
+import { PreviewOutcome } from "./preview-outcome.tsx"
 
 interface EditArgumentsProps {
   readonly api: WorkspaceApi
@@ -57,14 +57,9 @@ export const EditArguments = ({ api, request, onApprove, onCancel }: EditArgumen
           )}
         </Loading>
       </Section>
-      <Problem>{preview?.error?.message}</Problem>
-      {preview?.preview?.diff !== undefined && (
-        <div ref={(shown) => shown?.scrollIntoView({ block: "nearest" })}>
-          <Section title="What these arguments would change">
-            <DiffView text={preview.preview.diff} />
-          </Section>
-        </div>
-      )}
+      <div aria-live="polite" ref={(shown) => preview && shown?.scrollIntoView({ block: "nearest" })}>
+        <PreviewOutcome preview={preview} />
+      </div>
     </div>
   )
 }

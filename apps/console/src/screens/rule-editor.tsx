@@ -1,6 +1,7 @@
 import { type SubmitEvent, useCallback, useId, useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
+import { isObject } from "../describe-call.ts"
 import { Problem } from "../parts.tsx"
 import { messageOf, useLoad } from "../use-load.ts"
 import type { Rule } from "../wire.ts"
@@ -31,10 +32,9 @@ export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => 
   const save = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault()
     try {
-      const rest = JSON.parse(conditions) as object
-      await onSave({ id, tool, decision, ...(note !== "" && { note }), ...rest })
+      await onSave({ id, tool, decision, ...(note !== "" && { note }), ...readConditions(conditions) })
     } catch (error) {
-      setProblem(error instanceof SyntaxError ? "The conditions are not JSON." : messageOf(error))
+      setProblem(messageOf(error))
     }
   }
   return (
@@ -82,6 +82,24 @@ export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => 
       </div>
     </form>
   )
+}
+
+// A rule with fewer conditions than its author thinks allows more: what can't be meant is refused here.
+const readConditions = (text: string): object => {
+  const read = parsed(text)
+  if (read === undefined) throw new Error("The conditions are not JSON.")
+  if (!isObject(read)) throw new Error("The conditions must be in braces: {} for none.")
+  const twice = Object.keys(read).find((name) => inForm.has(name))
+  if (twice !== undefined) throw new Error(`"${twice}" has a field of its own.`)
+  return read
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 const conditionsOf = (rule: Rule | undefined): object =>

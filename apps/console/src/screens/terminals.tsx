@@ -66,6 +66,11 @@ const Session = ({ api, session }: { readonly api: WorkspaceApi; readonly sessio
   const [isTakenOver, setIsTakenOver] = useState(false)
   const [problem, setProblem] = useState<string>()
   const type = useTyping(api, session.id, setProblem)
+  const takeOver = useRef<HTMLButtonElement>(null)
+  const giveBack = (): void => {
+    setIsTakenOver(false)
+    takeOver.current?.focus()
+  }
   const canType = isTakenOver && session.isRunning
   const { id, recorded } = session
   const [run, path] = [recorded?.run, recorded?.path]
@@ -80,20 +85,25 @@ const Session = ({ api, session }: { readonly api: WorkspaceApi; readonly sessio
           <code>{session.command}</code>
         </h2>
         {session.isRunning && (
-          <button type="button" aria-pressed={isTakenOver} onClick={() => setIsTakenOver(!isTakenOver)}>
+          <button type="button" ref={takeOver} aria-pressed={isTakenOver} onClick={() => setIsTakenOver(!isTakenOver)}>
             {isTakenOver ? "Give back" : "Take over"}
           </button>
         )}
         <span className="quiet">{whatItIs(session, canType)}</span>
       </header>
       <Problem>{problem}</Problem>
-      <TerminalView feed={feed} label={`Terminal ${session.command}`} onTyped={canType ? type : undefined} />
+      <TerminalView
+        feed={feed}
+        label={`Terminal ${session.command}`}
+        onTyped={canType ? type : undefined}
+        onLeave={giveBack}
+      />
     </>
   )
 }
 
 const whatItIs = ({ isRunning, recorded }: TerminalSession, canType: boolean): string => {
-  if (canType) return "What you type goes to the program."
+  if (canType) return "What you type goes to the program; Ctrl+Shift+Enter gives it back."
   if (isRunning) return "You are watching."
   return recorded === undefined ? "It has ended." : "It has ended; this is its recording."
 }

@@ -2,12 +2,12 @@ import { useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
 import { isObject } from "../describe-call.ts"
-import { DiffView } from "../diff-view.tsx"
 import { Json, Problem, RiskBadge, Section } from "../parts.tsx"
 import { addressOf } from "../route.ts"
 import { type FieldValues, SchemaForm } from "../schema-form.tsx"
 import { messageOf } from "../use-load.ts"
 import type { Preview, ToolDescription } from "../wire.ts"
+import { PreviewOutcome } from "./preview-outcome.tsx"
 
 interface ToolDetailProps {
   readonly api: WorkspaceApi
@@ -64,14 +64,8 @@ export const ToolDetail = ({ api, workspace, tool, dialect }: ToolDetailProps) =
         </SchemaForm>
       </Section>
       <div aria-live="polite">
-        <Problem>{problem ?? preview?.error?.message}</Problem>
-        {preview?.preview !== undefined && (
-          <Section title={previewTitles[preview.preview.verdict.decision]}>
-            <p>{preview.preview.verdict.reason}</p>
-            {preview.preview.diff !== undefined && <DiffView text={preview.preview.diff} />}
-            <Json value={preview.preview.facts} />
-          </Section>
-        )}
+        <Problem>{problem}</Problem>
+        <PreviewOutcome preview={preview} />
         {reply !== undefined && (
           <Section title={isObject(reply) && reply["ok"] === false ? "It failed" : "Reply"}>
             <Json value={reply} />
@@ -89,9 +83,3 @@ export const ToolDetail = ({ api, workspace, tool, dialect }: ToolDetailProps) =
     </>
   )
 }
-
-const previewTitles = {
-  allow: "It would run without asking, and",
-  ask: "It would ask, then",
-  deny: "It would be refused"
-} as const

@@ -1,0 +1,26 @@
+import { touchFacts } from "../describe-call.ts"
+import { DiffView } from "../diff-view.tsx"
+import { Facts, Problem, RiskBadge, Section } from "../parts.tsx"
+import type { Preview } from "../wire.ts"
+
+/** What arguments that were only looked at would do, and what the rules would say to it. */
+export const PreviewOutcome = ({ preview }: { readonly preview: Preview | undefined }) => (
+  <>
+    <Problem>{preview?.error?.message}</Problem>
+    {preview?.preview !== undefined && (
+      <Section title={verdicts[preview.preview.verdict.decision]}>
+        <p>
+          {preview.preview.verdict.reason} <RiskBadge risk={preview.preview.facts.risk} />
+        </p>
+        <Facts facts={touchFacts(preview.preview.facts)} />
+        {preview.preview.diff !== undefined && <DiffView text={preview.preview.diff} />}
+      </Section>
+    )}
+  </>
+)
+
+const verdicts = {
+  allow: "Allowed without asking",
+  ask: "Needs a person",
+  deny: "Refused by the rules"
+} as const
