@@ -13,18 +13,21 @@ interface Span {
 }
 
 /** Takes what exporters send, on a port of this machine. */
-const startCollector = async () => {
+const startCollector = async ({ answers = true } = {}) => {
   const received: Array<{ readonly path: string; readonly body: string }> = []
   const collector = createServer((request, response) => {
     let body = ""
     request.on("data", (chunk: Buffer) => (body += chunk.toString()))
     request.on("end", () => {
       received.push({ path: request.url ?? "", body })
-      response.setHeader("content-type", "application/json").end("{}")
+      if (answers) response.setHeader("content-type", "application/json").end("{}")
     })
   })
   await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve))
-  onTestFinished(() => void collector.close())
+  onTestFinished(() => {
+    collector.close()
+    collector.closeAllConnections()
+  })
   const { port } = collector.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}`, received }
 }
@@ -70,6 +73,22 @@ it("sends a span for every call, below the caller's own, and counts calls, when 
   expect(found[2]).toMatchObject({ traceId })
   const metrics = received.filter(({ path }) => path === "/v1/metrics").map(({ body }) => body)
   expect(metrics.join("\n")).toContain("haft.calls")
+  expect(metrics.join("\n")).toContain('"isMonotonic":true')
+})
+
+it("works on when what should take the spans does not, and stops", async () => {
+  const { url, received } = await startCollector({ answers: false })
+  withEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" })
+  const { call, server, defects } = await startServer()
+  expect(await call("read_file", { path: "a.txt" })).toMatchObject({ ok: true })
+  await server.stop()
+  expect(received.length).toBeGreaterThan(0)
+  expect(defects).toEqual([])
+})
+
+it("says which variable it can't read", async () => {
+  withEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: "not an address" })
+  await expect(startServer()).rejects.toThrow(/^the variables of OpenTelemetry .*OTEL_EXPORTER_OTLP_ENDPOINT/)
 })
 
 const spansIn = (body: string): ReadonlyArray<Span> => {

@@ -1,4 +1,5 @@
 import type { JournalEvent } from "@haft/core"
+import * as Cause from "effect/Cause"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -8,15 +9,24 @@ import * as OtlpMetrics from "effect/observability/OtlpMetrics"
 import * as OtlpSerialization from "effect/observability/OtlpSerialization"
 import * as OtlpTracer from "effect/observability/OtlpTracer"
 
+import { ConfigError } from "./config.ts"
+
 /** Traces and metrics over OTLP, as the standard `OTEL_…` variables say when it is built. */
 export const telemetry: Layer.Layer<never> = Layer.suspend(() => {
   const resource = { serviceName: process.env["OTEL_SERVICE_NAME"] ?? "haft" }
   const { OTEL_EXPORTER_OTLP_PROTOCOL: protocol } = process.env
   const serialization = protocol === "http/json" ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf
   return Layer.merge(OtlpTracer.layerFromConfig({ resource }), OtlpMetrics.layerFromConfig({ resource })).pipe(
-    Layer.provide(Layer.mergeAll(serialization, FetchHttpClient.layer, ConfigProvider.layer(environment())))
+    Layer.provide(Layer.mergeAll(serialization, FetchHttpClient.layer, ConfigProvider.layer(environment()))),
+    Layer.catchCause((cause) => Layer.effectDiscard(Effect.die(unusable(Cause.squash(cause)))))
   )
 })
+
+// A variable that can't be read is a mistake of whoever set it, and they are told which.
+const unusable = (error: unknown): ConfigError => {
+  const words = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, " ")
+  return new ConfigError(`the variables of OpenTelemetry can't be used: ${words}`, { cause: error })
+}
 
 // The standard says that OTLP is the exporter where none is named.
 const environment = (): ConfigProvider.ConfigProvider => {
@@ -28,7 +38,7 @@ const environment = (): ConfigProvider.ConfigProvider => {
   })
 }
 
-const calls = Metric.counter("haft.calls", { description: "Calls that ended" })
+const calls = Metric.counter("haft.calls", { description: "Calls that ended", incremental: true })
 const seconds = Metric.histogram("haft.call.duration", {
   description: "How long calls took, in seconds",
   boundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300]
