@@ -108,6 +108,17 @@ describe.runIf(isLinux).each(ways)("programs started %s", (_, layer) => {
     expect(reply).toEqual(ended(0, { stdout: "started\n", leftRunning: 1 }))
   })
 
+  it("leave nothing running once the host is closed", async () => {
+    const word = `left-${process.pid}-${Math.random()}`
+    const other = ManagedRuntime.make(layer)
+    const more = { env: { PATH: "/usr/bin:/bin", WORD: word } }
+    const left = "trap '' TERM; sleep 600 & sleep 600 & echo started"
+    expect(await other.runPromise(start(left, {}, more))).toMatchObject({ exitCode: 0, leftRunning: 2 })
+    expect(await livingWith(word)).toBe(2)
+    await other.dispose()
+    await expect.poll(() => livingWith(word)).toBe(0)
+  })
+
   it("die at the time-out with everything they started, in sessions of their own too", async () => {
     const word = `timeout-${process.pid}-${Math.random()}`
     const env = { PATH: "/usr/bin:/bin", WORD: word }

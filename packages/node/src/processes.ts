@@ -16,7 +16,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import { startDirect } from "./process/start-direct.ts"
+import { DirectStarter } from "./process/start-direct.ts"
 import { LeanStarter, markName } from "./process/start-lean.ts"
 import { type End, endOf, type Start, type Started } from "./process/started.ts"
 import { childrenOf, countCarriers, type Moment, thisMoment } from "./process/table.ts"
@@ -31,25 +31,32 @@ const drainMs = 100
 
 type RunError = ToolError<RunErrorCode>
 
-/** Programs on this machine. When the host ends, whatever way, all that it started ends too. */
-export const nodeProcesses: Layer.Layer<Processes> = Layer.effect(
+/** The same without the launcher, as it is on systems that have no /proc. */
+export const directProcesses: Layer.Layer<Processes> = Layer.effect(
   Processes,
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() => new LeanStarter()),
+      Effect.sync(() => new DirectStarter()),
       (starter) => Effect.promise(() => starter.close())
     ),
-    (starter) =>
-      process.platform === "linux"
-        ? serviceOf(starter.start, starter.host, starter.watch)
-        : serviceOf(startDirect, starter.host)
+    ({ start }) => serviceOf(start, `direct-${process.pid}`)
   )
 )
 
-/** The same without the launcher, as it is on systems that have no /proc. */
-export const directProcesses: Layer.Layer<Processes> = Layer.sync(Processes, () =>
-  serviceOf(startDirect, `direct-${process.pid}`)
-)
+/** Programs on this machine. When the host ends, whatever way, all that it started ends too. */
+export const nodeProcesses: Layer.Layer<Processes> =
+  process.platform === "linux"
+    ? Layer.effect(
+        Processes,
+        Effect.map(
+          Effect.acquireRelease(
+            Effect.sync(() => new LeanStarter()),
+            (starter) => Effect.promise(() => starter.close())
+          ),
+          ({ start, host, watch }) => serviceOf(start, host, watch)
+        )
+      )
+    : directProcesses
 
 const serviceOf = (start: Start, host: string, watch = () => Promise.resolve()): Processes["Service"] => {
   let count = 0

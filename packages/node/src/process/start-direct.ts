@@ -1,32 +1,67 @@
 import type { Readable } from "node:stream"
+import { setTimeout as sleep } from "node:timers/promises"
 
+import { isErrno } from "../errno.ts"
 import type { Start, Started, Stream } from "./started.ts"
 
+/** Between SIGTERM and SIGKILL. */
+const graceMs = 200
+
 /** Starts programs from this process: for systems without /proc, where nothing better is to be had. */
-export const startDirect: Start = async ({ command, mark, onStdout, onStderr }): Promise<Started> => {
-  const { execa } = await import("execa")
-  const program = execa(command.program, command.args, {
-    cwd: command.directory,
-    env: { ...command.env, [mark.name]: mark.value },
-    extendEnv: false,
-    ...(command.stdin === undefined ? { stdin: "ignore" } : { input: command.stdin }),
-    stdout: "pipe",
-    stderr: "pipe",
-    encoding: "buffer",
-    buffer: false,
-    detached: process.platform !== "win32",
-    cleanup: false,
-    reject: false
-  })
-  const streams = [listen(program.stdout, onStdout), listen(program.stderr, onStderr)]
-  const { promise: end, resolve } = Promise.withResolvers<Awaited<Started["end"]>>()
-  program.nodeChildProcess.once("exit", (exitCode, signal) => resolve({ exitCode, signal }))
-  if (program.pid === undefined) {
-    const failed = await program
-    throw failed instanceof Error ? failed : new Error(`${command.program} did not start`)
+export class DirectStarter {
+  /** Programs that have ended and left something running, which is in the group that they led. */
+  readonly #left = new Set<number>()
+
+  readonly start: Start = async ({ command, mark, onStdout, onStderr }): Promise<Started> => {
+    const { execa } = await import("execa")
+    const program = execa(command.program, command.args, {
+      cwd: command.directory,
+      env: { ...command.env, [mark.name]: mark.value },
+      extendEnv: false,
+      ...(command.stdin === undefined ? { stdin: "ignore" } : { input: command.stdin }),
+      stdout: "pipe",
+      stderr: "pipe",
+      encoding: "buffer",
+      buffer: false,
+      detached: process.platform !== "win32",
+      cleanup: false,
+      reject: false
+    })
+    const streams = [listen(program.stdout, onStdout), listen(program.stderr, onStderr)]
+    const { promise: end, resolve } = Promise.withResolvers<Awaited<Started["end"]>>()
+    program.nodeChildProcess.once("exit", (exitCode, signal) => resolve({ exitCode, signal }))
+    if (program.pid === undefined) {
+      const failed = await program
+      throw failed instanceof Error ? failed : new Error(`${command.program} did not start`)
+    }
+    program.catch(() => undefined)
+    const root = program.pid
+    const release = (): void => {
+      if (groupTakes(root, 0)) this.#left.add(root)
+    }
+    return { root, spared: [], end, streams, release }
   }
-  program.catch(() => undefined)
-  return { root: program.pid, spared: [], end, streams, release: () => undefined }
+
+  /** Ends what is still running. */
+  async close(): Promise<void> {
+    const roots = [...this.#left].filter((root) => groupTakes(root, "SIGTERM"))
+    if (roots.length > 0) await sleep(graceMs)
+    for (const root of roots) groupTakes(root, "SIGKILL")
+  }
+}
+
+/** Signals a group whose leader has ended. Where its number is a process again, the group is somebody else's. */
+const groupTakes = (root: number, signal: NodeJS.Signals | 0): boolean => {
+  if (process.platform === "win32" || takes(root, 0)) return false
+  return takes(-root, signal)
+}
+
+const takes = (target: number, signal: NodeJS.Signals | 0): boolean => {
+  try {
+    return process.kill(target, signal)
+  } catch (error) {
+    return isErrno(error, "EPERM")
+  }
 }
 
 const listen = (stream: Readable, onChunk: (chunk: Uint8Array) => void): Stream => {
