@@ -66,7 +66,10 @@ describe("edit-text", () => {
   })
 
   it("counts places that overlap", async () => {
-    expect((await edit("aaa\n", [{ find: "aa", replace: "b" }])).error?.code).toBe("match_not_unique")
+    expect((await edit("aaa\n", [{ find: "aa", replace: "b" }])).error).toMatchObject({
+      code: "match_not_unique",
+      message: expect.stringMatching(/stands at 2 places in .*, on line 1; nothing was changed$/)
+    })
   })
 
   it("replaces every place when asked to", async () => {

@@ -113,10 +113,10 @@ const placesFor = Effect.fnUntraced(function* (
         { suggestion: "Look for a longer text, or write the file anew.", details: { path, matches: count } }
       )
     }
-    const lines = places.map(({ start }) => text.lineAt(start) + 1)
+    const lines = [...new Set(places.map(({ start }) => text.lineAt(start) + 1))]
     return yield* toolError(
       "match_not_unique",
-      `${which} stands at ${count} places in ${path}, on lines ${lines.join(", ")}; nothing was changed`,
+      `${which} stands at ${count} places in ${path}, on line${lines.length === 1 ? "" : "s"} ${lines.join(", ")}; nothing was changed`,
       { suggestion: "Add lines around it until it is unique.", details: { path, matches: count, lines } }
     )
   }
