@@ -1,4 +1,4 @@
-import { describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { type Dialect, Host, memoryArtifacts, memoryJournal, Processes, Sandbox, use } from "@haft/core"
 import { agentbench, approvalgate, cliagent, haft, toolrouter } from "@haft/dialects"
 import { nodeProcesses, nodeWorkspace, noSandbox } from "@haft/node"
@@ -41,7 +41,7 @@ describe.each([haft, agentbench, toolrouter, approvalgate, cliagent])("$name", (
   const tools = execTools.tools.filter((tool) => tool.dialect === dialect.name).map(({ name }) => name)
   describe.each(tools)("%s", (tool) => {
     it.each(loadCases(contracts, dialect.name, [tool]))("$name", async (contractCase) => {
-      await playCase(contractCase, hostFor(dialect))
+      await expect(playCase(contractCase, hostFor(dialect))).resolves.toHaveProperty("wire")
     })
   })
 })

@@ -1,4 +1,4 @@
-import { describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { type Dialect, Host, memoryArtifacts, memoryJournal, use } from "@haft/core"
 import { agentbench, approvalgate, cliagent, filetools, haft, toolrouter } from "@haft/dialects"
 import { nodeWorkspace } from "@haft/node"
@@ -22,7 +22,7 @@ describe.each([haft, agentbench, toolrouter, approvalgate, cliagent, filetools])
   const tools = fsTools.tools.filter((tool) => tool.dialect === dialect.name).map(({ name }) => name)
   describe.each(tools)("%s", (tool) => {
     it.each(loadCases(contracts, dialect.name, [tool]))("$name", async (contractCase) => {
-      await playCase(contractCase, hostFor(dialect))
+      await expect(playCase(contractCase, hostFor(dialect))).resolves.toHaveProperty("wire")
     })
   })
 })

@@ -12,12 +12,13 @@ import {
 
 import { type CommitJournal, doSteps, type JournalledCommit, takeBack } from "./commit-journal.ts"
 import { type Root, withPlace } from "./contain.ts"
-import { discard, stage } from "./disk.ts"
-import { naming } from "./errno.ts"
+import { discard } from "./discard.ts"
+import { naming, stale } from "./errno.ts"
 import type { History, Recorded } from "./history.ts"
 import { type Identity, identityOf, isSame } from "./identity.ts"
-import { planChanges, type PlannedChange, stale } from "./plan.ts"
+import { planChanges, type PlannedChange } from "./plan.ts"
 import { pathOf, Spots } from "./spots.ts"
+import { stage } from "./stage.ts"
 import { type Step, type Steps, stepsFor } from "./steps.ts"
 import { type Node, openView, stateOfNode, type View } from "./view.ts"
 

@@ -3,8 +3,6 @@ import {
   constants,
   copyFileSync,
   fchmodSync,
-  fchownSync,
-  fstatSync,
   fsyncSync,
   ftruncateSync,
   chmodSync,
@@ -13,66 +11,24 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readdirSync,
   renameSync,
   rmdirSync,
   type Stats,
-  symlinkSync,
   unlinkSync
 } from "node:fs"
 import { dirname } from "node:path"
 
 import { type Place, type Root, withResolved } from "./contain.ts"
 import { chunksOf, openFile, writeFully } from "./content.ts"
-import { isErrno } from "./errno.ts"
-import { type Identity, identityOf, isSame } from "./identity.ts"
-import { type Owner, otherOwner } from "./owner.ts"
-import { stale } from "./plan.ts"
+import { ignoring, isErrno, stale } from "./errno.ts"
+import { identityOf, isSame } from "./identity.ts"
+import { otherOwner } from "./owner.ts"
 import { pathOf, type Spots } from "./spots.ts"
-import type { Staged, Step } from "./steps.ts"
-import { below, type Technique } from "./technique.ts"
+import type { Step } from "./steps.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
-const { O_WRONLY, O_CREAT, O_EXCL, O_RDONLY } = constants
-const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0
+const { O_WRONLY, O_RDONLY } = constants
 const O_DIRECTORY = constants.O_DIRECTORY ?? 0
-
-/**
- * Writes a staged file or link under its temporary name. A file's descriptor is left open, to be synced; `early`
- * gets the system to begin with that at once where it can, so that many files are under way together.
- */
-export const stage = (
-  spots: Spots,
-  { path, node }: Staged,
-  { early }: { readonly early: boolean }
-): { readonly descriptor: number | undefined; readonly identity: Identity } => {
-  const target = pathOf(spots.at(path))
-  if (node.kind !== "file") {
-    symlinkSync(node.target ?? "", target)
-    return { descriptor: undefined, identity: identityOf(lstatSync(target)) }
-  }
-  let descriptor = openSync(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
-  try {
-    // ext4 takes a file that was cut to nothing for one that is being replaced, and writes it out when it is closed.
-    if (early) ftruncateSync(descriptor, 0)
-    for (const piece of node.content ?? []) writeFully(descriptor, piece)
-    if (early) descriptor = exchanged(descriptor, target)
-    const stats = fstatSync(descriptor)
-    giveTo(descriptor, stats, node.owner ?? otherOwner(dirname(target)) ?? stats)
-    if (node.mode !== undefined && node.mode !== (stats.mode & 0o7777)) fchmodSync(descriptor, node.mode)
-    return { descriptor, identity: identityOf(stats) }
-  } catch (error) {
-    closeSync(descriptor)
-    throw error
-  }
-}
-
-/** Another descriptor of the same file, with the first one closed. */
-const exchanged = (descriptor: number, path: string): number => {
-  const other = openSync(path, O_RDONLY | O_NOFOLLOW)
-  closeSync(descriptor)
-  return other
-}
 
 /**
  * Does a step for the first time. The names themselves tell whether it can be done; what does not look as planned
@@ -203,32 +159,6 @@ const putBack = (root: Root, kept: string | undefined, place: Place): boolean =>
     return keeping.found !== undefined
   })
 
-/** Removes something that a commit left under a temporary name, and everything in it. */
-export const discard = (spots: Spots, path: string): void => {
-  if (!unlinkIfFile(pathOf(spots.at(path)))) discardDirectory(spots.root, path)
-}
-
-const unlinkIfFile = (path: string): boolean => {
-  try {
-    unlinkSync(path)
-    return true
-  } catch (error) {
-    // A disk that can't be changed says so before it looks whether there is anything to remove.
-    if (isErrno(error, "ENOENT") || lookAt(path) === undefined) return true
-    // What unlinking a directory is called differs between systems.
-    if (isErrno(error, "EISDIR", "EPERM")) return false
-    throw error
-  }
-}
-
-const discardDirectory = (root: Root, path: string): void =>
-  withResolved(root, path, (place) => {
-    if (place.found === undefined) return
-    if (!place.found.stats.isDirectory()) return ignoring(() => unlinkSync(pathOf(place)), "ENOENT")
-    emptyDirectory(root.technique, place.found.base)
-    rmdirSync(pathOf(place))
-  })
-
 /** Waits until the names in a directory would survive a power loss. */
 export const syncDirectory = (root: Root, path: string): void => {
   if (process.platform === "win32") return
@@ -326,34 +256,4 @@ const makeDirectory = (path: string): void => {
   mkdirSync(path)
   const owner = otherOwner(dirname(path))
   if (owner !== undefined) lchownSync(path, owner.uid, owner.gid)
-}
-
-const giveTo = (descriptor: number, now: Owner, { uid, gid }: Owner): void => {
-  if (now.uid === uid && now.gid === gid) return
-  ignoring(() => fchownSync(descriptor, uid, gid), "EPERM", "ENOSYS", "EINVAL")
-}
-
-const emptyDirectory = (technique: Technique, directory: string): void => {
-  for (const name of readdirSync(directory, { encoding: "buffer" })) {
-    const path = below(directory, name)
-    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      ignoring(() => unlinkSync(path), "ENOENT")
-      continue
-    }
-    const held = technique.enter(directory, name)
-    try {
-      emptyDirectory(technique, held.base)
-    } finally {
-      held.close()
-    }
-    rmdirSync(path)
-  }
-}
-
-const ignoring = (work: () => void, ...names: ReadonlyArray<string>): void => {
-  try {
-    work()
-  } catch (error) {
-    if (!isErrno(error, ...names)) throw error
-  }
 }

@@ -29,6 +29,15 @@ export const replacedMeanwhile = (given: string): ToolError<"symlink_blocked"> =
     details: { path: given }
   })
 
+/** Runs a piece of work that may fail in these ways. */
+export const ignoring = (work: () => void, ...names: ReadonlyArray<string>): void => {
+  try {
+    work()
+  } catch (error) {
+    if (!isErrno(error, ...names)) throw error
+  }
+}
+
 /** Runs a piece of work on the disk. What the system refuses is told with the path that it was about. */
 export const naming = <A>(path: string, work: () => A): A => {
   try {
@@ -80,6 +89,30 @@ export const notARegularFile = (given: string): ToolError<"not_a_regular_file"> 
   makeToolError("not_a_regular_file", `${given} is not a regular file`, {
     suggestion: "Only regular files are read and written: no devices, pipes or sockets.",
     details: { path: given }
+  })
+
+export const stale = (path: string): ToolError<"stale_file"> =>
+  makeToolError("stale_file", `${path} has changed since it was read; nothing was changed`, {
+    suggestion: "Read it again, then repeat the call.",
+    details: { path }
+  })
+
+export const alreadyExists = (path: string): ToolError<"already_exists"> =>
+  makeToolError("already_exists", `${path} already exists`, {
+    suggestion: "Choose another path, or delete or move what is there first.",
+    details: { path }
+  })
+
+export const namedAsDirectory = (path: string): ToolError<"is_directory"> =>
+  makeToolError("is_directory", `${path} ends with a slash, so it names a directory`, {
+    suggestion: "Name the file itself, without a slash at the end.",
+    details: { path }
+  })
+
+export const rootStays = (what: "deleted" | "moved"): ToolError<"path_outside_workspace"> =>
+  makeToolError("path_outside_workspace", `the workspace itself can't be ${what}`, {
+    suggestion: "Name something inside it.",
+    details: { path: "." }
   })
 
 const permissionDenied = (given: string): ToolError<"permission_denied"> =>

@@ -1,11 +1,21 @@
 import { accessSync, constants } from "node:fs"
 
-import { type Change, type ChangedPath, makeToolError, type SymlinkPolicy, type ToolError } from "@haft/core"
+import { type Change, type ChangedPath, makeToolError, type SymlinkPolicy } from "@haft/core"
 
 import { withPlace } from "./contain.ts"
 import { fingerprintContent } from "./content.ts"
 import { copyNode } from "./copy-node.ts"
-import { fromErrno, isDirectory, notADirectory, notARegularFile, notFound } from "./errno.ts"
+import {
+  alreadyExists,
+  fromErrno,
+  isDirectory,
+  namedAsDirectory,
+  notADirectory,
+  notARegularFile,
+  notFound,
+  rootStays,
+  stale
+} from "./errno.ts"
 import type { Recorded } from "./history.ts"
 import { pathOf, withSpots } from "./spots.ts"
 import {
@@ -174,7 +184,7 @@ const planMove = (planner: Planner, change: Extract<PlannedChange, { readonly ki
   if (node === undefined) throw notFound(change.from)
   if (from.length === 0) throw rootStays("moved")
   const to = locate(planner, change.to, { follow: false })
-  if (to.length === 0) throw exists(change.to)
+  if (to.length === 0) throw alreadyExists(change.to)
   if (node.kind !== "directory" && isNamedAsDirectory(change.to)) throw namedAsDirectory(change.to)
   const [fromPath, toPath] = [from.join("/"), to.join("/")]
   if (fromPath === toPath) return
@@ -190,9 +200,9 @@ const planMove = (planner: Planner, change: Extract<PlannedChange, { readonly ki
   const before = stateOfNode(view.root, node)
   checkBase({ path: change.from, ...(change.base !== undefined && { base: change.base }) }, before)
   if (target !== undefined && !isSameEntry(target, node)) {
-    if (change.overwrite !== true) throw exists(change.to)
+    if (change.overwrite !== true) throw alreadyExists(change.to)
     if (target.kind === "directory") throw isDirectory(change.to)
-    if (node.kind === "directory") throw exists(change.to)
+    if (node.kind === "directory") throw alreadyExists(change.to)
     if (target.kind === "file") options.keep(target)
     recorded.push({
       did: "delete",
@@ -214,7 +224,7 @@ const planDirectory = (planner: Planner, given: string, mode?: number): void => 
   const names = locate(planner, given)
   const node = view.find(names)
   if (node?.kind === "directory") return
-  if (node !== undefined) throw exists(given)
+  if (node !== undefined) throw alreadyExists(given)
   const parent = parentOf(planner, names, { given, create: mode === undefined })
   makeDirectory(planner, parent, names, mode)
 }
@@ -224,7 +234,7 @@ const planLink = (planner: Planner, change: Extract<PlannedChange, { kind: "rest
   const names = locate(planner, change.path, { follow: false })
   const parent = view.find(names.slice(0, -1))
   if (parent?.kind !== "directory") throw notFound(change.path)
-  if (view.child(parent, names.at(-1) ?? "") !== undefined) throw exists(change.path)
+  if (view.child(parent, names.at(-1) ?? "") !== undefined) throw alreadyExists(change.path)
   const path = names.join("/")
   parent.children.set(names.at(-1) ?? "", { kind: "symlink", target: change.target })
   changed.push({ path, kind: "created", before: "absent", after: "symlink", bytesWritten: 0 })
@@ -335,28 +345,4 @@ const checkWritable = (view: View, { path, owner, mode }: Origin, given: string)
   })
 }
 
-export const stale = (path: string): ToolError<"stale_file"> =>
-  makeToolError("stale_file", `${path} has changed since it was read; nothing was changed`, {
-    suggestion: "Read it again, then repeat the call.",
-    details: { path }
-  })
-
-const exists = (path: string): ToolError<"already_exists"> =>
-  makeToolError("already_exists", `${path} already exists`, {
-    suggestion: "Choose another path, or delete or move what is there first.",
-    details: { path }
-  })
-
 const isNamedAsDirectory = (path: string): boolean => /\/\.?$/.test(path)
-
-const namedAsDirectory = (path: string): ToolError<"is_directory"> =>
-  makeToolError("is_directory", `${path} ends with a slash, so it names a directory`, {
-    suggestion: "Name the file itself, without a slash at the end.",
-    details: { path }
-  })
-
-const rootStays = (what: "deleted" | "moved"): ToolError<"path_outside_workspace"> =>
-  makeToolError("path_outside_workspace", `the workspace itself can't be ${what}`, {
-    suggestion: "Name something inside it.",
-    details: { path: "." }
-  })

@@ -1,4 +1,4 @@
-import { describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { type Dialect, Host, memoryArtifacts, memoryJournal, Sandbox, use } from "@haft/core"
 import { haft, toolrouter } from "@haft/dialects"
 import { nodeProcesses, nodeWorkspace, noSandbox } from "@haft/node"
@@ -42,7 +42,7 @@ describe.each([haft, toolrouter])("$name", (dialect) => {
   const tools = ptyTools.tools.filter((tool) => tool.dialect === dialect.name).map(({ name }) => name)
   describe.concurrent.each(tools)("%s", (tool) => {
     it.each(loadCases(contracts, dialect.name, [tool]))("$name", async (contractCase) => {
-      await playCase(contractCase, hostFor(dialect))
+      await expect(playCase(contractCase, hostFor(dialect))).resolves.toHaveProperty("wire")
     })
   })
 })

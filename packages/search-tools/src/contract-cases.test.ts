@@ -2,7 +2,7 @@ import { join } from "node:path"
 
 import { agentbench, cliagent, filetools, haft, toolrouter } from "@haft/dialects"
 import { loadCases, playCase } from "@haft/testing"
-import { describe, it } from "vitest"
+import { describe, expect, it } from "vitest"
 
 import { hostOf } from "../test/hosts.ts"
 
@@ -17,7 +17,7 @@ describe.each([
 ] as const)("cases of $name", (dialect, tools) => {
   for (const tool of tools) {
     it.each(loadCases(contracts, dialect.name, [tool]))(`${tool}: $name`, async (contractCase) => {
-      await playCase(contractCase, (workspace) => hostOf(dialect, workspace))
+      await expect(playCase(contractCase, (workspace) => hostOf(dialect, workspace))).resolves.toHaveProperty("wire")
     })
   }
 })
