@@ -152,8 +152,7 @@ ending() {
     sleep 0.02
   done
   rm -rf "$litter"
-  # What an engine was still making when its client was killed appears a moment later.
-  if [ -n "$orphans" ]; then for pause in 0 0.5 1; do sleep $pause; eval "$orphans"; done; fi
+  eval "$orphans"
   tries=0
   for groups; do
     for group in "$groups"*; do

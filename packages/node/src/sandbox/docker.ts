@@ -50,7 +50,7 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
         writeFileSync(join(directory, profileName), JSON.stringify(containerProfile()))
       )
       let isUsed = false
-      const engineRuns: EngineRuns = (words) =>
+      const engineRuns = (words: ReadonlyArray<string>): Effect.Effect<void> =>
         Effect.ignore(processes.run(engineCommand(words), { timeoutMs: 20_000 }))
       const wrap = (command: Command, request: SandboxRequest = {}): Command => {
         isUsed = true
@@ -59,7 +59,7 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
         const plan = { name, host, root, profile, limits: { ...defaultLimits, ...options.limits }, options, request }
         return {
           ...inContainer(engine ?? "docker", command, plan),
-          alsoKill: removeContainer([engine ?? "docker", "rm", "--force", name], engineRuns, removals)
+          alsoKill: removeContainer((pauses) => engineRuns(sweep(engine ?? "docker", `name=${name}`, pauses)), removals)
         }
       }
       // Containers outlive the program that started them: what an interrupted start left is removed at the end.
@@ -68,7 +68,7 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
         engine === undefined || !isUsed
           ? Effect.void
           : Effect.andThen(
-              engineRuns(sweep(engine, host)),
+              engineRuns(sweep(engine, ofHost(host))),
               Effect.suspend(() => Fiber.awaitAll([...removals]))
             )
       )
@@ -115,7 +115,7 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
     env: { ...engineEnvironment(), ...Object.fromEntries(passed) },
     ...(command.stdin !== undefined && { stdin: command.stdin }),
     signalsAsCodes: true,
-    ifHostDies: sweep(engine, plan.host),
+    ifHostDies: sweep(engine, ofHost(plan.host), latePauses),
     failure: failureOf(engine, missing, command.program)
   }
 }
@@ -212,31 +212,47 @@ const failureOf =
       : undefined
   }
 
-type EngineRuns = (words: ReadonlyArray<string>) => Effect.Effect<void>
-
-// A container that was still being made when its command was given up appears a moment later, and a busy engine takes
-// its time.
+// The call waits until the container is gone, and nobody for one that appears later.
 const removeContainer = Effect.fnUntraced(function* (
-  words: ReadonlyArray<string>,
-  engineRuns: EngineRuns,
+  remove: (pauses?: ReadonlyArray<number>) => Effect.Effect<void>,
   removals: Set<Fiber.Fiber<void>>
 ) {
-  yield* engineRuns(words)
-  const again = Effect.forEach([300, 700, 2000], (pause) => Effect.delay(engineRuns(words), pause), { discard: true })
-  const fiber = yield* Effect.forkDetach(again)
+  yield* remove()
+  const fiber = yield* Effect.forkDetach(remove(latePauses))
   removals.add(fiber)
   fiber.addObserver(() => removals.delete(fiber))
 })
 
-/** Removes every container of a host. */
-const sweep = (engine: string, host: string): ReadonlyArray<string> => [
+const ofHost = (host: string): string => `label=haft.host=${host}`
+
+// A container that was still being made when its command was given up appears a moment later, and a busy engine takes
+// its time. Seconds.
+const latePauses: ReadonlyArray<number> = [0.3, 0.7, 2]
+
+/** Removes every container that a filter finds, and again after each pause. */
+const sweep = (engine: string, filter: string, pauses: ReadonlyArray<number> = []): ReadonlyArray<string> => [
   "/bin/sh",
   "-c",
-  `all=$("$1" ps --all --quiet --filter "label=haft.host=$2"); [ -z "$all" ] || "$1" rm --force $all`,
+  removeAll,
   "haft",
   engine,
-  host
+  filter,
+  "0",
+  ...pauses.map(String)
 ]
+
+// One that is being started can be removed only once it is there, and an engine may refuse meanwhile.
+const removeAll = `
+engine=$1 filter=$2 tries=0
+shift 2
+for pause; do
+  sleep "$pause"
+  while all=$("$engine" ps --all --quiet --filter "$filter") && [ -n "$all" ] && [ $tries -lt 50 ]; do
+    "$engine" rm --force $all || sleep 0.1
+    tries=$((tries + 1))
+  done
+done
+`
 
 const engineCommand = ([program = "", ...args]: ReadonlyArray<string>): Command => ({
   program,
