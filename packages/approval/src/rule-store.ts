@@ -2,6 +2,7 @@ import { type StateError, StateFiles } from "@haft/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Semaphore from "effect/Semaphore"
 
 import { noRules, type RuleSet, RulesUnreadable } from "./rule-set.ts"
 import type { Rule } from "./rule.ts"
@@ -36,18 +37,28 @@ export const stateRules: Layer.Layer<RuleStore, never, StateFiles> = Layer.effec
   Effect.gen(function* () {
     const files = yield* StateFiles
     let known: { readonly version: string; readonly rules: RuleSet } | undefined
+    const compiled: Compiler.KnownRules = new WeakMap()
 
     // The version is asked for before the content: a change in between is then seen the next time.
-    const load = Effect.gen(function* () {
-      const version = yield* files.version(document)
-      if (known?.version === version) return known.rules
-      const content = yield* files.read(document)
-      const rules = yield* content === undefined
-        ? Effect.succeed(noRules)
-        : withCompiler(({ parseRules }) => parseRules(textOf(content), known?.rules))
-      known = { version, rules }
-      return rules
-    }).pipe(Effect.mapError(unreadable))
+    const loadWith = <E, R>(read: (version: string) => Effect.Effect<RuleSet, E, R>) =>
+      Effect.flatMap(files.version(document), (version) =>
+        known?.version === version ? Effect.succeed(known.rules) : read(version)
+      )
+    // One at a time: calls that come while rules are compiled wait for these, and do not compile them too.
+    const reading = yield* Semaphore.make(1)
+    const load = loadWith(() =>
+      reading.withPermits(1)(
+        loadWith(
+          Effect.fnUntraced(function* (version) {
+            const content = yield* files.read(document)
+            const rules =
+              content === undefined ? noRules : yield* compile(yield* rulesIn(content, known?.rules), compiled)
+            known = { version, rules }
+            return rules
+          })
+        )
+      )
+    ).pipe(Effect.mapError(unreadable))
 
     const change = <A>(edit: (rules: ReadonlyArray<Rule>) => readonly [ReadonlyArray<Rule> | undefined, A]) =>
       files
@@ -57,11 +68,10 @@ export const stateRules: Layer.Layer<RuleStore, never, StateFiles> = Layer.effec
             const before = yield* load
             const [rules, answer] = edit(before.rules)
             if (rules === undefined) return answer
-            const printed = yield* withCompiler(({ compileRules, printRules }) => {
-              compileRules(rules, before)
-              return printRules(rules)
-            })
-            yield* files.write(document, new TextEncoder().encode(printed))
+            const after = yield* compile(rules, compiled)
+            const printed = yield* withCompiler(({ printRules }) => new TextEncoder().encode(printRules(rules)))
+            const version = yield* files.write(document, printed)
+            known = { version, rules: after }
             return answer
           })
         )
@@ -97,6 +107,26 @@ const textOf = (content: Uint8Array): string => {
     throw new RulesUnreadable("it is not UTF-8", { cause })
   }
 }
+
+const rulesIn = (content: Uint8Array, { rules: before }: RuleSet = noRules) =>
+  withCompiler(({ readRules }) => readRules(textOf(content), before))
+
+/** So many rules are compiled in some milliseconds; then it is somebody else's turn. */
+const rulesInATurn = 50
+
+const compile = Effect.fnUntraced(function* (rules: ReadonlyArray<Rule>, known: Compiler.KnownRules) {
+  const compiling = yield* withCompiler(({ compileOneByOne }) => compileOneByOne(rules, known))
+  const compileSome = () => {
+    let step = compiling.next()
+    for (let count = 1; count < rulesInATurn && step.done !== true; count++) step = compiling.next()
+    return step
+  }
+  for (;;) {
+    const step = yield* Effect.try({ try: compileSome, catch: unreadable })
+    if (step.done === true) return step.value
+    yield* Effect.yieldNow
+  }
+})
 
 // Loaded when there are rules: a host without any starts without the expression engine and the command parser.
 const withCompiler = <A>(use: (compiler: typeof Compiler) => A): Effect.Effect<A, RulesUnreadable> =>

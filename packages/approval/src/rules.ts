@@ -1,44 +1,66 @@
 import { isProtectedPath } from "@haft/core"
 
 import { type CompiledRule, compileRule } from "./compile-rule.ts"
-import { noRules, type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
+import { type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
 import { type Rule, RuleFile, rulesVersion } from "./rule.ts"
 import { Screen } from "./screen.ts"
 import { type Subject, subjectOf } from "./subject.ts"
 
 /** Reads a rules file. Throws {@link RulesUnreadable} with the reason. */
-export const parseRules = (content: string, before?: RuleSet): RuleSet => {
+export const parseRules = (content: string): RuleSet => compileRules(readRules(content))
+
+/** What a rules file says, not compiled yet: rules that were known before are the same objects again. */
+export const readRules = (content: string, before: ReadonlyArray<Rule> = []): ReadonlyArray<Rule> => {
   const checked = RuleFile.safeParse(parseJson(content))
-  if (checked.success) return compileRules(checked.data.rules, before)
-  const [issue] = checked.error.issues
-  throw new RulesUnreadable(`${issue?.path.join(".") || "the file"}: ${issue?.message ?? "not rules"}`)
+  if (!checked.success) {
+    const [issue] = checked.error.issues
+    throw new RulesUnreadable(`${issue?.path.join(".") || "the file"}: ${issue?.message ?? "not rules"}`)
+  }
+  const known = new Map(before.map((rule) => [rule.id, rule]))
+  return checked.data.rules.map((rule) => {
+    const earlier = known.get(rule.id)
+    return earlier !== undefined && JSON.stringify(earlier) === JSON.stringify(rule) ? earlier : rule
+  })
 }
 
-export const printRules = (rules: ReadonlyArray<Rule>): string =>
-  `${JSON.stringify({ version: rulesVersion, rules }, null, 2)}\n`
+// One by one: in the making of one large text V8 leaves twice its size behind, and is slow to collect that.
+export const printRules = (rules: ReadonlyArray<Rule>): string => {
+  if (rules.length === 0) return `${JSON.stringify({ version: rulesVersion, rules }, null, 2)}\n`
+  const printed = rules.map((rule) => JSON.stringify(rule, null, 2).replaceAll(/^/gm, "    "))
+  return `{\n  "version": ${rulesVersion},\n  "rules": [\n${printed.join(",\n")}\n  ]\n}\n`
+}
 
-/**
- * Compiles rules and checks their examples; those of an earlier set are taken from there. Throws
- * {@link RulesUnreadable} with the reason.
- */
-export const compileRules = (rules: ReadonlyArray<Rule>, before: RuleSet = noRules): RuleSet => {
-  const known = compiledOf.get(before)
-  const compiledNow = new Map<string, CompiledRule>()
+/** Compiles rules and checks their examples. Throws {@link RulesUnreadable} with the reason. */
+export const compileRules = (rules: ReadonlyArray<Rule>): RuleSet => {
+  const compiling = compileOneByOne(rules, new WeakMap())
+  for (;;) {
+    const step = compiling.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Rules that have been compiled, for a keeper of rules that never changes one in place. */
+export type KnownRules = WeakMap<Rule, CompiledRule>
+
+/** The same, stopping after each rule: ten thousand of them take a second in which others want their turn. */
+export function* compileOneByOne(rules: ReadonlyArray<Rule>, known: KnownRules): Generator<void, RuleSet> {
+  checkIds(rules)
   const byTool = new Map<string, Array<CompiledRule>>()
-  const ids = new Set<string>()
   for (const rule of rules) {
-    if (ids.has(rule.id)) throw new RulesUnreadable(`there are two rules ${rule.id}`)
-    ids.add(rule.id)
-    const text = JSON.stringify(rule)
-    const compiled = known?.get(text) ?? compileRule(rule)
-    compiledNow.set(text, compiled)
+    const compiled = known.get(rule) ?? compileRule(rule)
+    known.set(rule, compiled)
     const others = byTool.get(rule.tool)
     if (others === undefined) byTool.set(rule.tool, [compiled])
     else others.push(compiled)
+    yield
   }
   const screens = new Map<string, Screen<Subject>>()
-  for (const [tool, compiled] of byTool) screens.set(tool, new Screen(compiled.map(({ needs }) => needs)))
-  const set: RuleSet = {
+  const screenOf = (tool: string, compiled: ReadonlyArray<CompiledRule>): Screen<Subject> => {
+    const screen = screens.get(tool) ?? new Screen(compiled.map(({ needs }) => needs))
+    screens.set(tool, screen)
+    return screen
+  }
+  return {
     rules,
     matches: (request, at) => {
       const { tool } = request.call
@@ -46,21 +68,22 @@ export const compileRules = (rules: ReadonlyArray<Rule>, before: RuleSet = noRul
       if (indexed === undefined) return []
       const subject = subjectOf(request, at)
       try {
-        const candidates = screens
-          .get(tool)
-          ?.candidates(subject)
-          .flatMap((number) => indexed[number] ?? [])
-        return matching(candidates ?? indexed, subject)
+        const candidates = screenOf(tool, indexed).candidates(subject)
+        return matching(
+          candidates.flatMap((number) => indexed[number] ?? []),
+          subject
+        )
       } finally {
         subject.effort.done()
       }
     }
   }
-  compiledOf.set(set, compiledNow)
-  return set
 }
 
-const compiledOf = new WeakMap<RuleSet, ReadonlyMap<string, CompiledRule>>()
+const checkIds = (rules: ReadonlyArray<Rule>): void => {
+  const ids = new Set<string>()
+  for (const { id } of rules) if (ids.size === ids.add(id).size) throw new RulesUnreadable(`there are two rules ${id}`)
+}
 
 const matching = (rules: ReadonlyArray<CompiledRule>, subject: Subject): ReadonlyArray<RuleMatch> => {
   const matches: Array<RuleMatch> = []

@@ -1,9 +1,17 @@
 import { join } from "node:path"
 
-import { ApprovalGate, type ApprovalGateService, askThroughGate } from "@haft/approval"
+import { ApprovalGate, type ApprovalGateService, askThroughGate, RuleStore, stateRules } from "@haft/approval"
 import { type ConfiguredPlugin, Journal, type JournalEvent } from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
-import { type JournalPages, journalPages, listRuns, openArtifact, type OpenArtifact, type RunFile } from "@haft/node"
+import {
+  fileState,
+  type JournalPages,
+  journalPages,
+  listRuns,
+  openArtifact,
+  type OpenArtifact,
+  type RunFile
+} from "@haft/node"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -14,7 +22,7 @@ import type { HaftConfig, StandardServices } from "./config.ts"
 import { type DialectName, dialectOf } from "./dialects.ts"
 import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
 import { standardPlugins } from "./packages.ts"
-import { openRules, type Rules } from "./rules.ts"
+import { type Rules, rulesIn } from "./rules.ts"
 import { hostOn, rootOf, standardServices, stateOf } from "./standard-host.ts"
 
 /** A workspace that several hosts share, with what people need around it: for servers. */
@@ -48,6 +56,8 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     Layer.mergeAll(
       standardServices(config, { asker: askThroughGate }),
       askThroughGate,
+      // A layer is built once: people change the rules in the store that the hosts decide by.
+      stateRules.pipe(Layer.provide(fileState({ directory: state }))),
       observing === undefined ? Layer.empty : observing.telemetry
     )
   )
@@ -71,7 +81,7 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     run: journal.run,
     host: hostOf,
     approvals: Context.get(services, ApprovalGate),
-    rules: await openRules(config),
+    rules: rulesIn(config, Context.get(services, RuleStore)),
     subscribe: journal.subscribe,
     runs: () => listRuns(state),
     record: (run) => {

@@ -39,9 +39,14 @@ export interface Rules {
 
 export const openRules = async (config: HaftConfig = {}): Promise<Rules> => {
   const directory = await Effect.runPromise(stateOf(config))
-  const layer = stateRules.pipe(Layer.provide(fileState({ directory })))
+  const store = stateRules.pipe(Layer.provide(fileState({ directory })))
+  return rulesIn(config, await Effect.runPromise(RuleStore.pipe(Effect.provide(store))))
+}
+
+/** The same in a store that is open already. */
+export const rulesIn = (config: HaftConfig, store: RuleStoreService): Rules => {
   const run = <A, E>(use: (store: RuleStoreService) => Effect.Effect<A, E>): Promise<A> =>
-    Effect.runPromise(RuleStore.use(use).pipe(Effect.provide(layer))).catch(asConfigError)
+    Effect.runPromise(use(store)).catch(asConfigError)
   const current = async () => {
     const rules = await run((store) => store.current)
     if ("unreadable" in rules) throw new ConfigError(`the rules can't be read: ${rules.unreadable}`)

@@ -40,6 +40,19 @@ describe("fileState", () => {
     )
   )
 
+  it.live("says the version of what it wrote, also where somebody has written something else since", () =>
+    withState((state, directory) =>
+      Effect.gen(function* () {
+        const first = yield* state.write("rules.json", bytes("1"))
+        expect(yield* state.version("rules.json")).toBe(first)
+        const second = yield* state.write("rules.json", bytes("2"))
+        expect(second).not.toBe(first)
+        writeFileSync(join(directory, "rules.json"), "by hand")
+        expect(yield* state.version("rules.json")).not.toBe(second)
+      })
+    )
+  )
+
   it.live("does not read what is no document: a pipe, a directory, more than any document has", () =>
     withState((state, directory) =>
       Effect.gen(function* () {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { readFileSync, statSync } from "node:fs"
+import { type BigIntStats, readFileSync, statSync } from "node:fs"
 import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
 
@@ -68,10 +68,10 @@ const contentOf = (path: string): Uint8Array | undefined => {
   }
 }
 
-const versionOf = (path: string): string => {
-  const info = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return info === undefined ? "absent" : `${info.ino}-${info.size}-${info.mtimeNs}`
-}
+const versionOf = (path: string): string => versionIn(statSync(path, { bigint: true, throwIfNoEntry: false }))
+
+const versionIn = (info: BigIntStats | undefined): string =>
+  info === undefined ? "absent" : `${info.ino}-${info.size}-${info.mtimeNs}`
 
 const isPlainName = (name: string): boolean => name.split("/").every((part) => /^[\w-][\w.-]*$/.test(part))
 
@@ -80,18 +80,22 @@ const problemOf = (cause: unknown): string => (cause instanceof Error ? cause.me
 const hasCode = (cause: unknown, code: string): boolean =>
   cause instanceof Error && "code" in cause && cause.code === code
 
-const replaceFile = async (path: string, content: Uint8Array): Promise<void> => {
+// The version is the written file's own: by the time of a look at its path another process may have replaced it.
+const replaceFile = async (path: string, content: Uint8Array): Promise<string> => {
   await fs.mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const temporary = `${path}.${randomUUID()}.tmp`
   try {
     const file = await fs.open(temporary, "wx", 0o600)
+    let version: string
     try {
       await file.writeFile(content)
       await file.sync()
+      version = versionIn(await file.stat({ bigint: true }))
     } finally {
       await file.close()
     }
     await fs.rename(temporary, path)
+    return version
   } catch (cause) {
     await fs.rm(temporary, { force: true })
     throw cause

@@ -17,8 +17,8 @@ export class StateError extends Data.TaggedError("StateError")<{
 export interface StateFilesService {
   /** The whole document; undefined when there is none. */
   readonly read: (name: string) => Effect.Effect<Uint8Array | undefined, StateError>
-  /** Replaces the document. Whoever reads meanwhile sees the old one or the new one, never a part. */
-  readonly write: (name: string, content: Uint8Array) => Effect.Effect<void, StateError>
+  /** Replaces the document. Whoever reads meanwhile sees the old one or the new one, never a part. Says its version. */
+  readonly write: (name: string, content: Uint8Array) => Effect.Effect<string, StateError>
   /** Nothing happens when there is no such document. */
   readonly remove: (name: string) => Effect.Effect<void, StateError>
   /** A short string that changes when the document does, also by another process. Much cheaper than reading. */
@@ -39,19 +39,23 @@ export const memoryState = (documents: Map<string, Uint8Array> = new Map()): Lay
     const versions = new Map<string, { readonly content: Uint8Array; readonly number: number }>()
     const locks = new Map<string, Semaphore.Semaphore>()
     let changes = 0
+    const versionOf = (name: string): string => {
+      const content = documents.get(name)
+      if (content === undefined) return "absent"
+      const known = versions.get(name)
+      if (known?.content === content) return String(known.number)
+      versions.set(name, { content, number: ++changes })
+      return String(changes)
+    }
     return {
       read: (name) => Effect.sync(() => documents.get(name)),
-      write: (name, content) => Effect.sync(() => void documents.set(name, content)),
-      remove: (name) => Effect.sync(() => void documents.delete(name)),
-      version: (name) =>
+      write: (name, content) =>
         Effect.sync(() => {
-          const content = documents.get(name)
-          if (content === undefined) return "absent"
-          const known = versions.get(name)
-          if (known?.content === content) return String(known.number)
-          versions.set(name, { content, number: ++changes })
-          return String(changes)
+          documents.set(name, content)
+          return versionOf(name)
         }),
+      remove: (name) => Effect.sync(() => void documents.delete(name)),
+      version: (name) => Effect.sync(() => versionOf(name)),
       exclusively: (name, use) =>
         Effect.suspend(() => {
           const lock = locks.get(name) ?? Semaphore.makeUnsafe(1)
