@@ -27,7 +27,7 @@ export const benchmarks: Group = async function* (setting) {
       size,
       floor: "read in pieces of 1 MiB",
       ifMissed:
-        "The floor looks at nothing. Finding a million newlines in 61 MB takes a bare loop of Node 40 to 65 ms, which is most of it; sed takes as long.",
+        "The floor looks at nothing. Counting a million newlines in 61 MB, four bytes at a time, takes JavaScript 16 ms at best, three times the floor, and there are no wider words; to find each by indexOf takes 39 ms, sed longer still.",
       contenders: [
         {
           name: "read in pieces of 1 MiB",

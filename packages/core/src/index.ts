@@ -10,6 +10,7 @@ export {
 export type { CallOptions, RoadServices } from "./call-tool.ts"
 export { pluginContract } from "./check-shape.ts"
 export { type Clipped, clipText, HeadAndTail } from "./clip.ts"
+export { countNewlines } from "./count-newlines.ts"
 export {
   defineDialect,
   type Dialect,

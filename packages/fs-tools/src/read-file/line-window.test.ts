@@ -46,6 +46,15 @@ describe("a window of lines", () => {
     )
   })
 
+  it("finds every line of a text of many blocks", () => {
+    const lines = Array.from({ length: 5000 }, (_, at) => `${"x".repeat((at * 7) % 41)}${at}\n`)
+    const text = lines.join("")
+    for (let start = 1; start <= lines.length; start += 13) {
+      const { head, totalLines } = read(text, { start, end: start + 2 }, 65_536)
+      expect({ head, totalLines }).toEqual({ head: lines.slice(start - 1, start + 2).join(""), totalLines: 5000 })
+    }
+  })
+
   it("keeps the first and the last half of too many lines", () => {
     fc.assert(
       fc.property(

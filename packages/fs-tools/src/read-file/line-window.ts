@@ -1,5 +1,7 @@
 import { isUtf8 } from "node:buffer"
 
+import { countNewlines } from "@haft/core"
+
 /** Which lines of a file are wanted, counted from 1, and how much of them may be kept. */
 export interface LineRange {
   readonly start: number
@@ -28,6 +30,7 @@ export interface LineWindowResult {
 }
 
 const newline = 0x0a
+const blockSize = 16_384
 
 /**
  * Cuts a range of lines out of a file that passes by in chunks. No line outside the range becomes a
@@ -69,7 +72,7 @@ export class LineWindow {
     at = this.#skipTo(this.#range.start, chunk, at)
     if (this.#line >= this.#range.start) at = this.#keepHead(chunk, at)
     if (this.#line >= this.#headLimit && this.#line <= this.#end) at = this.#keepTail(chunk, at)
-    this.#line += countNewlines(chunk, at)
+    this.#line += countNewlines(chunk.subarray(at))
   }
 
   finish(): LineWindowResult {
@@ -99,12 +102,25 @@ export class LineWindow {
 
   /** Moves on until `line` begins or the chunk ends. */
   #skipTo(line: number, chunk: Uint8Array, from: number): number {
-    let at = from
+    let at = this.#skipBlocks(line, chunk, from)
     while (this.#line < line) {
       const next = chunk.indexOf(newline, at)
       if (next === -1) return chunk.length
       this.#line++
       at = next + 1
+    }
+    return at
+  }
+
+  /** Counting is quicker than finding each newline: only in the block where the line begins are they looked for. */
+  #skipBlocks(line: number, chunk: Uint8Array, from: number): number {
+    let at = from
+    while (this.#line < line && at < chunk.length) {
+      const block = chunk.subarray(at, at + blockSize)
+      const newlines = countNewlines(block)
+      if (this.#line + newlines >= line) break
+      this.#line += newlines
+      at += block.length
     }
     return at
   }
@@ -153,13 +169,7 @@ const copyOf = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes)
 
 /** How many lines a piece of text has; a last one without newline counts. */
 const linesIn = (bytes: Uint8Array): number =>
-  countNewlines(bytes, 0) + (bytes.length > 0 && bytes[bytes.length - 1] !== newline ? 1 : 0)
-
-const countNewlines = (bytes: Uint8Array, from: number): number => {
-  let count = 0
-  for (let at = bytes.indexOf(newline, from); at !== -1; at = bytes.indexOf(newline, at + 1)) count++
-  return count
-}
+  countNewlines(bytes) + (bytes.length > 0 && bytes[bytes.length - 1] !== newline ? 1 : 0)
 
 const offsetAfterLines = (bytes: Uint8Array, lines: number): number => {
   let at = 0
