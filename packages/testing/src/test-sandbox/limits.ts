@@ -39,9 +39,14 @@ export const testLimits = (check: Check): void => {
   check("stops many processes that take too much memory together, where it says so", async ({ perl, run }) => {
     const { enforced } = await run(Sandbox.use((sandbox) => sandbox.describe))
     if (!enforced.some((fact) => /memory .*together/.test(fact))) return
-    // Each takes less than the limit, and holds it until the others have theirs or are gone.
-    const ran = await perl(`$| = 1;
-      for (1..20) { next if fork(); $x = "a" x (64 * 2**20); print "held\\n"; sleep 2; exit } 1 while wait() > 0`)
+    // Each takes less than the limit, and holds it until the others have theirs or are gone, however long that takes:
+    // then nobody has the first pipe open any more, and the second one is closed.
+    const ran = await perl(`$| = 1; pipe(STARTED, HOLDS); pipe(WAITS, ENDS);
+      for (1..20) {
+        next if fork();
+        close ENDS; $x = "a" x (64 * 2**20); print "held\\n"; close HOLDS; <WAITS>; exit
+      }
+      close HOLDS; 1 while <STARTED>; close ENDS; 1 while wait() > 0`)
     assert.ok(ran.stdout.split("held").length - 1 < 8, ran.stdout)
   })
 
