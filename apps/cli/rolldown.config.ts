@@ -16,8 +16,8 @@ export const output: OutputOptions = {
   format: "esm",
   sourcemap: true,
   cleanDir: true,
-  // Names stay: a trace has to say where.
-  minify: { compress: true, mangle: false, codegen: true },
+  // Functions keep their names: a trace has to say where.
+  minify: { compress: true, mangle: { toplevel: true, keepNames: true }, codegen: true },
   // What every host needs lies in one file, and nothing else: each file more costs a start about a millisecond. What
   // MCP needs besides lies in another, or its server would wait for the one that speaks HTTP.
   codeSplitting: {

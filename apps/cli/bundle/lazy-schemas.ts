@@ -1,35 +1,90 @@
+import { resolve } from "node:path"
+
 import type { Plugin } from "rolldown"
-import { parseSync, Visitor } from "rolldown/utils"
+import { type ESTree, parseSync, Visitor } from "rolldown/utils"
 
 /**
- * Makes the schemas of a tool when they are first asked for. A call needs those of one tool, and a host those of one
- * dialect; making all of them is most of what loading a tool package costs.
+ * Makes schemas when they are first asked for. A call needs those of one tool, a host those of one dialect, and a
+ * conversation over MCP a dozen of the SDK's four hundred; making all of them is most of what loading these packages
+ * costs.
  */
 export const lazySchemas: Plugin = {
   name: "lazy-schemas",
   transform: {
-    filter: { id: /packages\/[\w-]+-tools\/src\/.*\.ts$/, code: /\.tool\(\{/ },
+    filter: { id: [/packages\/[\w-]+\/src\/.*\.ts$/, /@modelcontextprotocol\/(core|server)\/dist\/.*\.mjs$/] },
     handler: (code, id) => {
-      const edits: Array<{ readonly start: number; readonly end: number; readonly text: string }> = []
+      const edits: Array<Edit> = []
+      const { program } = parseSync(id, code)
       new Visitor({
-        CallExpression: ({ callee, arguments: [definition] }) => {
-          const isTool = callee.type === "MemberExpression" && !callee.computed && callee.property.name === "tool"
-          if (!isTool || definition?.type !== "ObjectExpression") return
-          for (const property of definition.properties) {
-            if (property.type !== "Property" || property.key.type !== "Identifier") continue
-            const { start, end, key, value } = property
-            if (key.name !== "input" && key.name !== "output") continue
-            edits.push({ start, end, text: getter(key.name, code.slice(value.start, value.end)) })
-          }
-        }
-      }).visit(parseSync(id, code).program)
-      let edited = code
-      for (const { start, end, text } of edits.toReversed()) edited = edited.slice(0, start) + text + edited.slice(end)
+        CallExpression: (call) => edits.push(...schemasOfTool(call)),
+        VariableDeclarator: ({ id: name, init }) => edits.push(...schemaNamed(name, init)),
+        Property: ({ key, value }) => edits.push(...schemaNamed(key, value))
+      }).visit(program)
+      edits.push(...program.body.flatMap(schemasOfModule))
+      if (edits.length === 0) return null
+      const edited = edits
+        .toSorted((one, other) => other.at - one.at)
+        .reduce(
+          (text, { at, text: inserted, replaces = 0 }) => text.slice(0, at) + inserted + text.slice(at + replaces),
+          code
+        )
       // Nothing moves to another line, so traces stay right.
-      return { code: edited, map: null }
+      return { code: `import { whenUsed } from ${JSON.stringify(whenUsed)};${edited}`, map: null }
     }
   }
 }
 
-const getter = (name: string, value: string): string =>
-  `get ${name}() { const value = ${value}; Object.defineProperty(this, "${name}", { value }); return value }`
+const whenUsed = resolve(import.meta.dirname, "when-used.ts")
+
+interface Edit {
+  readonly at: number
+  readonly text: string
+  /** How many letters it takes the place of. */
+  readonly replaces?: number
+}
+
+// A getter and no proxy: the schemas of a tool are asked for once, and then used often.
+const schemasOfTool = ({ callee, arguments: [definition] }: ESTree.CallExpression): ReadonlyArray<Edit> => {
+  const isTool = callee.type === "MemberExpression" && !callee.computed && callee.property.name === "tool"
+  if (!isTool || definition?.type !== "ObjectExpression") return []
+  return definition.properties.flatMap((property) => {
+    if (property.type !== "Property" || property.key.type !== "Identifier") return []
+    const { start, end, key, value, shorthand } = property
+    if (key.name !== "input" && key.name !== "output") return []
+    const head = {
+      at: start,
+      text: `get ${key.name}() { const value = `,
+      replaces: shorthand ? 0 : value.start - start
+    }
+    const tail = `; Object.defineProperty(this, "${key.name}", { value }); return value }`
+    return [head, { at: end, text: tail }]
+  })
+}
+
+// The SDK's schemas are all called so, wherever they are made.
+const schemaNamed = (name: ESTree.Node, value: ESTree.Node | null): ReadonlyArray<Edit> =>
+  name.type === "Identifier" && isNameOfSchema.test(name.name) && value?.type === "CallExpression" ? waiting(value) : []
+
+const isNameOfSchema = /^[A-Z]\w*Schema(\$\d+)?$/
+
+// Ours have any name, and stand at the top of their module: `const entry = z.string()`.
+const schemasOfModule = (statement: ESTree.Node): ReadonlyArray<Edit> => {
+  if (statement.type === "ExportNamedDeclaration" && statement.declaration !== null)
+    return schemasOfModule(statement.declaration)
+  if (statement.type !== "VariableDeclaration") return []
+  return statement.declarations.flatMap(({ id: name, init }) => {
+    if (name.type !== "Identifier" || isNameOfSchema.test(name.name) || init?.type !== "CallExpression") return []
+    return isMadeByZod(init) ? waiting(init) : []
+  })
+}
+
+const isMadeByZod = (node: ESTree.Node): boolean => {
+  if (node.type === "CallExpression") return isMadeByZod(node.callee)
+  if (node.type === "MemberExpression") return isMadeByZod(node.object)
+  return node.type === "Identifier" && node.name === "z"
+}
+
+const waiting = ({ start, end }: ESTree.Node): ReadonlyArray<Edit> => [
+  { at: start, text: "/* @__PURE__ */ whenUsed(() => " },
+  { at: end, text: ")" }
+]
