@@ -76,15 +76,18 @@ const targetOf = (
     )
   )
 
-/** The same for a path that goes itself. A link that leads out is refused all the same. */
+/** The same for a path that goes itself: of a link only the link, wherever it leads. Where links are denied, it stays. */
 const entryOf = Effect.fnUntraced(function* (
   workspace: WorkspaceService,
   given: string
 ): Effect.fn.Return<Pick<WrittenPath, "path" | "exists">, ContainError> {
-  const target = yield* workspace.contain(given)
+  const { symlinks } = yield* CurrentCall
+  if (symlinks === "deny") yield* workspace.contain(given)
   return yield* workspace.info(given, { follow: false }).pipe(
     Effect.map(({ path }) => ({ path, exists: true })),
-    Effect.catch(({ code }) => Effect.succeed({ path: target, exists: code !== "file_not_found" }))
+    Effect.catch(({ code }) =>
+      Effect.map(workspace.contain(given), (path) => ({ path, exists: code !== "file_not_found" }))
+    )
   )
 })
 

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process"
-import { chmodSync } from "node:fs"
+import { chmodSync, readdirSync, readlinkSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 
-import { cliagent } from "@haft/dialects"
+import { cliagent, haft } from "@haft/dialects"
 import { describe, expect, it } from "vitest"
 
 import { openTools } from "../test/open-tools.ts"
@@ -61,6 +61,53 @@ describe("files that are not what they should be", () => {
       ok: true,
       result: { lines: [{ start: 150_000, end: 150_000 }] }
     })
+  })
+})
+
+describe.skipIf(isWindows)("links that can't be followed (not on this platform)", () => {
+  const targets = [
+    ["leads out", "/etc/passwd"],
+    ["leads nowhere", "missing"],
+    ["leads to itself", "link"]
+  ] as const
+
+  it.each(targets)("goes itself when it %s, and undo brings it back", async (_title, target) => {
+    await using tools = await openTools({ a: "1\n" })
+    const { root } = tools.workspace
+    symlinkSync(target, join(root, "link"))
+    const { diff } = await tools.host.preview("delete_path", { path: "link" })
+    expect(diff).toBe("deleted link\n")
+    expect(await tools.call("delete_path", { path: "link" })).toMatchObject({ ok: true, result: { deleted: ["link"] } })
+    expect(readdirSync(root)).toEqual(["a"])
+    expect(await tools.call("undo", {})).toMatchObject({ ok: true })
+    expect(readlinkSync(join(root, "link"))).toBe(target)
+  })
+
+  it.each(targets)("moves and is replaced when it %s", async (_title, target) => {
+    await using tools = await openTools({ a: "1\n" })
+    const { root } = tools.workspace
+    symlinkSync(target, join(root, "link"))
+    expect(await tools.call("move_path", { from: "link", to: "other" })).toMatchObject({ ok: true })
+    expect(readlinkSync(join(root, "other"))).toBe(target)
+    const move = { from: "a", to: "other", overwrite: true }
+    expect((await tools.host.preview("move_path", move)).diff).toContain("overwritten other")
+    expect(await tools.call("move_path", move)).toMatchObject({ ok: true })
+    expect(tools.workspace.read("other")).toBe("1\n")
+  })
+
+  it.each(targets)("is still not written or read through when it %s", async (_title, target) => {
+    await using tools = await openTools()
+    symlinkSync(target, join(tools.workspace.root, "link"))
+    expect(await tools.call("read_file", { path: "link" })).toMatchObject({ ok: false })
+    expect(await tools.call("delete_path", { path: "link/x" })).toMatchObject({ ok: false })
+    expect(readlinkSync(join(tools.workspace.root, "link"))).toBe(target)
+  })
+
+  it("stays where links are denied", async () => {
+    await using tools = await openTools({}, { dialect: { ...haft, symlinks: "deny" } })
+    symlinkSync("/etc/passwd", join(tools.workspace.root, "link"))
+    expect(await tools.call("delete_path", { path: "link" })).toMatchObject({ error: { code: "symlink_blocked" } })
+    expect(readlinkSync(join(tools.workspace.root, "link"))).toBe("/etc/passwd")
   })
 })
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto"
-import { closeSync, fsyncSync, lstatSync } from "node:fs"
+import { closeSync, fsync, fsyncSync, lstatSync } from "node:fs"
+import { promisify } from "node:util"
 
 import {
   type ApprovedState,
@@ -47,6 +48,9 @@ export interface CommitRequest {
   readonly undoes?: ReadonlyArray<string>
 }
 
+/** A moment at which others get their turn; with a promise, until it is kept. It is never broken. */
+export type Pause = void | Promise<unknown>
+
 /**
  * Makes all changes or none. It pauses until the moment the commit is decided, never after; ended in a pause,
  * it leaves everything as it was.
@@ -54,14 +58,33 @@ export interface CommitRequest {
 export function* commitChanges(
   settings: CommitSettings,
   request: CommitRequest
-): Generator<void, ReadonlyArray<ChangedPath>> {
+): Generator<Pause, ReadonlyArray<ChangedPath>> {
+  try {
+    return yield* commitOnce(settings, request, { movesByCopy: false })
+  } catch (error) {
+    // Two mounts of one disk look like one, until something is to be moved from one to the other.
+    if (!isToolError(error) || error.details?.["reason"] !== "EXDEV") throw error
+    return yield* commitOnce(settings, request, { movesByCopy: true })
+  }
+}
+
+function* commitOnce(
+  settings: CommitSettings,
+  request: CommitRequest,
+  { movesByCopy }: { readonly movesByCopy: boolean }
+): Generator<Pause, ReadonlyArray<ChangedPath>> {
   const { root, history } = settings
   recover(settings)
   const view = openView(root, request.symlinks)
   yield* checkApproved(view, request)
   const gathered = history.gather()
   const { symlinks, exact } = request
-  const { changed, recorded } = yield* planChanges(view, request.changes, { symlinks, exact, keep: gathered.keep })
+  const { changed, recorded } = yield* planChanges(view, request.changes, {
+    symlinks,
+    exact,
+    movesByCopy,
+    keep: gathered.keep
+  })
   checkAssessed(changed, request)
   const id = randomUUID().replaceAll("-", "").slice(0, 16)
   const steps = stepsFor(view, id)
@@ -117,7 +140,7 @@ const stands = (view: View, did: ReadonlyArray<Recorded>): boolean => {
   return [...states].every(([path, state]) => stateOfNode(view.root, view.find(path.split("/"))) === state)
 }
 
-function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator<void, void> {
+function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator<Pause, void> {
   const { root, journal, onStep } = settings
   const single = asSingleStep(plan)
   const staged = plan.staged.map(({ path }) => path)
@@ -190,38 +213,63 @@ const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
 
 const maximumOpen = 128
 
+interface Written {
+  readonly descriptor: number
+  readonly target: string
+}
+
 /** Writes everything under temporary names; all of it first, then waits for the disk, which is quicker. */
 function* stageAll(
   { durable, onStep }: CommitSettings,
   spots: Spots,
   { staged }: Steps
-): Generator<void, Map<string, Identity>> {
-  const written: Array<number> = []
+): Generator<Pause, Map<string, Identity>> {
+  const written: Array<Written> = []
   const early = durable && staged.length > 1 && process.platform === "linux"
   const identities = new Map<string, Identity>()
-  const closeAll = (sync: boolean) => {
-    for (const descriptor of written.splice(0)) {
-      try {
-        if (sync) fsyncSync(descriptor)
-      } finally {
-        closeSync(descriptor)
-      }
-    }
+  const closeAll = () => {
+    for (const { descriptor } of written.splice(0)) closeSync(descriptor)
   }
   try {
     for (const one of staged) {
       const { descriptor, identity } = naming(one.target, () => stage(spots, one, { early }))
-      if (descriptor !== undefined) written.push(descriptor)
+      if (descriptor !== undefined) written.push({ descriptor, target: one.target })
       identities.set(one.path, identity)
       onStep?.("staged")
-      if (!durable || written.length >= maximumOpen) closeAll(durable)
+      if (durable && written.length >= maximumOpen) yield* syncAll(written)
+      if (!durable || written.length >= maximumOpen) closeAll()
       yield
     }
-    closeAll(durable)
+    if (durable) yield* syncAll(written)
   } finally {
-    closeAll(false)
+    closeAll()
   }
   return identities
+}
+
+const syncOnThread = promisify(fsync)
+
+/** Waits until files would survive a power loss. The disk takes several at once in hardly more time than one. */
+function* syncAll(files: ReadonlyArray<Written>): Generator<Pause, void> {
+  const [first, second] = files
+  if (first !== undefined && second === undefined) {
+    naming(first.target, () => fsyncSync(first.descriptor))
+    return
+  }
+  const failures: Array<{ readonly target: string; readonly error: unknown }> = []
+  const sync = async ({ descriptor, target }: Written) => {
+    try {
+      await syncOnThread(descriptor)
+    } catch (error) {
+      failures.push({ target, error })
+    }
+  }
+  yield Promise.all(files.map(sync))
+  for (const { target, error } of failures) {
+    naming(target, () => {
+      throw error
+    })
+  }
 }
 
 /** A step as it is done: what was staged is known by now. */

@@ -63,8 +63,7 @@ const full = ["the disk is full", "Free some space on the disk, then repeat the 
 const reasons: Readonly<Record<string, readonly [string, string]>> = {
   ENOSPC: full,
   EDQUOT: full,
-  EBUSY: ["a disk is mounted there, or something else holds it", "Name what lies in it, or unmount it first."],
-  EXDEV: ["it lies behind another mount of the same disk", "Write it there anew, then delete it where it was."]
+  EBUSY: ["a disk is mounted there, or something else holds it", "Name what lies in it, or unmount it first."]
 }
 
 export const notFound = (given: string): ToolError<"file_not_found"> =>

@@ -178,7 +178,10 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
     })
   })
 
-  it.skipIf(!canMount)("moves to another disk, also into directories that are made for it, and back", () => {
+  it.skipIf(!canMount).each([
+    ["to another disk", 'mount -t tmpfs none "$1"'],
+    ["to another mount of the same disk", 'mount --bind "$1" "$1"']
+  ])("moves %s, also into directories that are made for it, and back", (_title, mount) => {
     const root = workspaces.make({ "disk/x": "", "a.txt": "a", "tree/run.sh": "run" })
     mkdirSync(`${root}.state`, { recursive: true })
     const told = [
@@ -188,9 +191,9 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
       { read: "disk/new/tree/run.sh" },
       { kind: "move", from: "disk", to: "elsewhere" },
       { undo: true },
-      { list: "disk" }
+      { list: "disk/new" }
     ]
-    const script = 'mount -t tmpfs none "$1" && shift && exec "$@"'
+    const script = `${mount} && shift && exec "$@"`
     const args = [process.execPath, program, root, `${root}.state`, JSON.stringify(told)]
     const replies = execFileSync("unshare", [...namespace, "sh", "-c", script, "sh", join(root, "disk"), ...args], {
       encoding: "utf8"
@@ -202,7 +205,7 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
       "run",
       "write_failed: disk could not be written: a disk is mounted there, or something else holds it; nothing was changed",
       ["tree", "disk/new/tree", "a.txt", "disk/new/deep/a.txt", "disk/new/deep", "disk/new"],
-      0
+      "file_not_found: disk/new does not exist"
     ])
     expect(contentsOf(root)).toEqual({
       disk: null,

@@ -44,6 +44,8 @@ export interface PlanOptions {
   readonly symlinks: SymlinkPolicy
   /** The paths are resolved already: a link is a link, wherever it stands. */
   readonly exact: boolean
+  /** What moves is written anew and deleted where it was, as it is between two disks. */
+  readonly movesByCopy?: boolean
   /** Keeps what a file holds now, before it goes. */
   readonly keep: (node: FileNode) => void
 }
@@ -213,8 +215,10 @@ const planMove = (planner: Planner, change: Extract<PlannedChange, { readonly ki
     })
   }
   detach(view, from)
-  const isOtherDevice = node.origin !== undefined && node.origin.identity.device !== deviceOf(view, to.slice(0, -1))
-  parent.children.set(name, isOtherDevice ? copyNode(view, node) : node)
+  const isByCopy =
+    options.movesByCopy === true ||
+    (node.origin !== undefined && node.origin.identity.device !== deviceOf(view, to.slice(0, -1)))
+  parent.children.set(name, isByCopy ? copyNode(view, node) : node)
   changed.push({ path: fromPath, kind: "moved", movedTo: toPath, before, after: before, bytesWritten: 0 })
   recorded.push({ did: "move", from: fromPath, to: toPath, state: before })
 }

@@ -24,7 +24,7 @@ import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 
 import { openCommitJournal } from "./commit-journal.ts"
-import { commitChanges, type CommitRequest, type CommitSettings, recover } from "./commit.ts"
+import { commitChanges, type CommitRequest, type CommitSettings, type Pause, recover } from "./commit.ts"
 import { openRoot, type Place, type Root, withPlace } from "./contain.ts"
 import {
   fingerprintBytes,
@@ -276,18 +276,24 @@ const exclusively = <A, E>(
 const isPassing = ({ retryable }: ToolError): boolean => retryable === true
 
 /** Runs work that pauses, and lets others have their turn in the pauses. */
-const drive = <A, E extends ToolError>(start: () => Generator<void, A>): Effect.Effect<A, E> =>
+const drive = <A, E extends ToolError>(start: () => Generator<Pause, A>): Effect.Effect<A, E> =>
   Effect.acquireUseRelease(
     Effect.sync(start),
     (work) => {
-      let result: IteratorResult<void, A>
+      let result: IteratorResult<Pause, A>
       const slice = attempt<boolean, E>(() => {
         const until = performance.now() + 20
         do result = work.next()
-        while (result.done !== true && performance.now() < until)
+        while (result.done !== true && result.value === undefined && performance.now() < until)
         return result.done === true
       })
-      return repeatUntilDone(slice).pipe(Effect.map(() => result.value as A))
+      // Waited for to the end, whoever interrupts: it uses descriptors that are closed afterwards.
+      const pause = Effect.suspend(() =>
+        result.done !== true && result.value !== undefined
+          ? Effect.promise(() => result.value as Promise<unknown>)
+          : Effect.void
+      ).pipe(Effect.uninterruptible)
+      return repeatUntilDone(Effect.tap(slice, () => pause)).pipe(Effect.map(() => result.value as A))
     },
     (work) => Effect.sync(() => work.return(undefined as A))
   )

@@ -112,7 +112,9 @@ const findByLine = (
       fuzz,
       offset: at - hunk.place.line,
       others: others.map((line) => line + lead),
-      warning: undefined
+      warning: hunk.place.isExact
+        ? undefined
+        : "its header counts other lines than follow, which were taken as they are: was the patch cut short?"
     }
   }
 }

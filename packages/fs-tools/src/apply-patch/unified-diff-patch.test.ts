@@ -410,13 +410,15 @@ describe("unified diffs: places", () => {
   })
 
   it.each([
-    ["too small", "@@ -1,1 +1,1 @@"],
-    ["too large", "@@ -1,9 +1,9 @@"],
-    ["missing", "@@"],
-    ["three dots", "@@ ... @@"]
-  ])("derives counts that are %s from the body", async (_what, header) => {
-    const { a } = await patch({ "a.txt": text("1", "2", "3") }, ...head("a.txt"), header, " 1", "-2", "+two")
+    ["too small", "@@ -1,1 +1,1 @@", 1],
+    ["too large", "@@ -1,9 +1,9 @@", 1],
+    ["missing", "@@", 0],
+    ["three dots", "@@ ... @@", 0]
+  ])("derives counts that are %s from the body, and tells of wrong ones", async (_what, header, told) => {
+    const { a, reply } = await patch({ "a.txt": text("1", "2", "3") }, ...head("a.txt"), header, " 1", "-2", "+two")
     expect(a).toBe(text("1", "two", "3"))
+    const isAboutCounts = (warning: string) => warning.includes("its header counts other lines than follow")
+    expect(reply.result?.warnings.filter(isAboutCounts)).toHaveLength(told)
   })
 
   it("reads the next file after a body whose counts are wrong", async () => {

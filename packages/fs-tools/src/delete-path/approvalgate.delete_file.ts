@@ -2,6 +2,7 @@ import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { removesInside } from "../removes-inside.ts"
 import { deletePath, previewDelete } from "./delete-path.ts"
 
 export const approvalgateDeleteFile = approvalgate.tool({
@@ -15,7 +16,7 @@ export const approvalgateDeleteFile = approvalgate.tool({
   risk: "dangerous",
   asks: true,
   timeout: "60 seconds",
-  touches: ({ path }) => ({ removes: [path] }),
+  touches: ({ path }) => removesInside(path),
   preview: ({ path, recursive }) => previewDelete(path, { recursive }),
   execute: ({ path, recursive }) =>
     Effect.map(deletePath(path, { recursive }), (deleted) => ({ deleted: [...deleted] })),

@@ -26,7 +26,7 @@ export const previewMove = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string, CommitError | ToolError<"invalid_params">, Workspace> {
   const workspace = yield* Workspace
   const { from, to } = yield* requireMovable(options)
-  const isTaken = (yield* workspace.fingerprint(options.to)) !== "absent"
+  const isTaken = yield* Effect.isSuccess(workspace.info(options.to, { follow: false }))
   return `rename from ${from}\nrename to ${to}\n${isTaken && options.overwrite ? `overwritten ${to}\n` : ""}`
 })
 
@@ -52,12 +52,11 @@ const requireMovable = Effect.fnUntraced(function* (
 /** Where a path lands; a link at its end stands for itself, because moving never goes through it. */
 const lastNameUnresolved = Effect.fnUntraced(function* (path: string) {
   const workspace = yield* Workspace
-  const contained = yield* workspace.contain(path)
   return yield* workspace.info(path, { follow: false }).pipe(
     Effect.map((info) => info.path),
     Effect.catchIf(
       (error) => error.code === "file_not_found",
-      () => Effect.succeed(contained)
+      () => workspace.contain(path)
     )
   )
 })
