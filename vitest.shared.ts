@@ -33,9 +33,9 @@ export const shared = defineConfig({
     isolate: false,
     // Most of a test's time is waiting, for programs and for time limits.
     maxWorkers: Math.max(3, availableParallelism()),
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // A condition is waited for, however busy the machine is.
-    expect: { poll: { timeout: 20_000 } }
+    expect: { poll: { timeout: 60_000 } }
   }
 })

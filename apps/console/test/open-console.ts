@@ -51,7 +51,7 @@ export const openConsole = async (
   })
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
   // Below the tests' own limit, so that a test that fails says where.
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   const complaints: Array<string> = []
   page.on("pageerror", (error) => complaints.push(String(error)))

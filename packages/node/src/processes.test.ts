@@ -281,7 +281,7 @@ describe.runIf(isLinux)("the launcher", () => {
         { concurrency: "unbounded" }
       )
     )
-    await vi.waitFor(() => expect(openPipes() - before).toBeLessThan(6), { timeout: 30_000, interval: 100 })
+    await vi.waitFor(() => expect(openPipes() - before).toBeLessThan(6), { timeout: 60_000, interval: 100 })
     expect(await runtime.runPromise(run)).toMatchObject({ exitCode: 0 })
     await runtime.dispose()
   })
@@ -296,7 +296,7 @@ describe.runIf(isLinux)("the launcher", () => {
     await new Promise((resolve) => host.stdout.once("data", resolve))
     expect(sleepersFor(seconds)).toBe(3)
     host.kill("SIGKILL")
-    await vi.waitFor(() => expect(sleepersFor(seconds)).toBe(0), { timeout: 10_000, interval: 20 })
+    await vi.waitFor(() => expect(sleepersFor(seconds)).toBe(0), { timeout: 60_000, interval: 20 })
   })
 })
 

@@ -134,8 +134,8 @@ const putContainer = (engine: "docker" | "podman"): void => {
   // One whose command was given up early may still be on its way.
   it("leaves no container behind", async () => {
     const list = ["ps", "--all", "--quiet", "--filter", "label=haft.host"]
-    await vi.waitFor(() => expect(spawnSync(engine, list, { encoding: "utf8" }).stdout).toBe(""), { timeout: 25_000 })
-  }, 20_000)
+    await vi.waitFor(() => expect(spawnSync(engine, list, { encoding: "utf8" }).stdout).toBe(""), { timeout: 60_000 })
+  })
 }
 
 describe.runIf(runsImage("docker"))("docker (needs an engine and the image haft-test, see .ci/test-image)", () => {

@@ -98,7 +98,7 @@ export class SharedSandbox {
   }
 
   #inside(program: string, flag: string): Inside["sh"] {
-    return (code, { request = {}, env = {}, stdin, timeoutMs = 30_000 } = {}) => {
+    return (code, { request = {}, env = {}, stdin, timeoutMs = 60_000 } = {}) => {
       const directory = this.#workspace.root
       const command = { program, args: [flag, code], directory, env, ...(stdin !== undefined && { stdin }) }
       return this.#runtime.runPromise(wrapAndRun(command, request, { timeoutMs }))
