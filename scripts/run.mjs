@@ -58,6 +58,7 @@ const node = findNode()
 putOnPath(dirname(node))
 putOnPath(findPnpm())
 const install = (...args) => run("pnpm", ["install", "--prefer-offline", "--loglevel=warn", ...args], quietly)
+if (!existsSync(join(root, "node_modules"))) say("fetching what it is made of")
 if (task !== "lock") install("--frozen-lockfile")
 
 const exec = (...args) => run("pnpm", ["exec", ...args])
@@ -138,6 +139,7 @@ function start() {
   const command = rest.length > 0 ? rest : ["serve", "--demo"]
   if (command[0] === "serve" && existsSync(join(root, "apps/console/package.json")))
     build.push("--filter=@haft/console")
+  if (!existsSync(join(root, "apps/cli/dist"))) say("building")
   run("pnpm", build, { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" })
   const child = spawn(node, [join(root, "apps/cli/dist/bin.js"), ...command], { env, stdio: "inherit" })
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal))

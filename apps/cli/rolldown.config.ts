@@ -22,8 +22,8 @@ export const output: OutputOptions = {
   // MCP needs besides lies in another, or its server would wait for the one that speaks HTTP.
   codeSplitting: {
     groups: [
-      { name: "base", test: /packages\/haft\/src\/promise\.ts$/, priority: 2 },
-      { name: "mcp", test: /packages\/haft\/src\/mcp\.ts$/, priority: 1 }
+      { name: "base", test: /packages\/haft\/src\/promise\.ts$|effect\/dist\/FiberSet\.js$/, priority: 2 },
+      { name: "mcp", test: /apps\/cli\/src\/speak-mcp\.ts$/, priority: 1 }
     ]
   },
   entryFileNames: "[name].js",

@@ -1,3 +1,5 @@
+import { chmodSync } from "node:fs"
+
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import type { Finding } from "haft"
 import manifest from "haft/package.json" with { type: "json" }
@@ -234,6 +236,16 @@ describe("haft doctor", () => {
     const { stdout } = await haft(["doctor", "--workspace", import.meta.filename])
     expect(stdout).toContain("cli.test.ts is not a directory\n    Name a directory, or the one that it lies in.")
     expect(stdout).not.toMatch(/install/i)
+  })
+
+  it("names the image that docker lacks as docker wants to hear it", async () => {
+    const script =
+      "#!/bin/sh\necho 'docker: Error response from daemon: No such image: debian:stable-slim.' >&2\nexit 125\n"
+    workspace.put("programs/docker", script)
+    chmodSync(`${workspace.root}/programs/docker`, 0o755)
+    const env = { PATH: `${workspace.root}/programs:${process.env["PATH"]}` }
+    const { stdout } = await haft(inWorkspace("doctor"), { env })
+    expect(stdout).toContain("Fetch its image: docker pull debian:stable-slim, or podman pull debian:stable-slim.\n")
   })
 })
 

@@ -34,6 +34,30 @@ it("completes commands, tools and values of options in bash", () => {
   expect(file).toContain("@/etc/hosts")
 })
 
+it("completes in bash what options before it lead to, and values behind an equals sign", () => {
+  const lines = [
+    "-d agentbench call list_f",
+    "call -w . -d agentbench list_f",
+    "call read_file --dr",
+    "tools --format = op",
+    "tools --format=op",
+    "-w . doc"
+  ]
+  const complete = lines.map(
+    (words) => `COMP_WORDS=(haft ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _haft; echo "\${COMPREPLY[@]}"; `
+  )
+  const offered = run("bash", "-c", `source <(haft completion bash); ${complete.join("")}`)
+  expect(offered.split("\n")).toEqual([
+    "list_files",
+    "list_files",
+    "--dry-run",
+    "openai",
+    "--format=openai",
+    "doctor",
+    ""
+  ])
+})
+
 it.skipIf(!has("zsh"))("wakes zsh's completion up where nobody has (not on this platform)", () => {
   expect(run("zsh", "-fc", "source <(haft completion zsh); print $_comps[haft]")).toContain("_haft")
 })
@@ -42,11 +66,11 @@ it.skipIf(!has("fish"))("completes commands, tools and values of options in fish
   const complete = ["ca", "call read_", "tools --format op"].map((words) => `complete -C "haft ${words}"; `).join("")
   const offered = run("fish", "-c", `haft completion fish | source; ${complete}`)
   expect(offered.split("\n").map((line) => line.split("\t")[0])).toEqual(["call", "read_file", "openai", ""])
-  const more = ["log --st", "tools -d ag", "tools --workspace /us"]
+  const more = ["log --st", "tools -d ag", "tools --workspace /us", "call -d agentbench list_f"]
     .map((words) => `complete -C "haft ${words}"; `)
     .join("")
   const names = run("fish", "-c", `haft completion fish | source; ${more}`)
     .split("\n")
     .map((line) => line.split("\t")[0])
-  expect(names).toEqual(["--state", "--status", "agentbench", "/usr/", ""])
+  expect(names).toEqual(["--state", "--status", "agentbench", "/usr/", "list_files", ""])
 })

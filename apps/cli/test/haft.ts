@@ -12,9 +12,13 @@ export interface Ended {
 export const bin = join(directory, "bin.js")
 
 /** Runs the program to its end. */
-export const haft = (args: ReadonlyArray<string>, options: { readonly stdin?: string } = {}): Promise<Ended> =>
+export const haft = (
+  args: ReadonlyArray<string>,
+  options: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> } = {}
+): Promise<Ended> =>
   new Promise((resolve) => {
-    const child = execFile(process.execPath, [bin, ...args], (error, stdout, stderr) =>
+    const env = { ...process.env, ...options.env }
+    const child = execFile(process.execPath, [bin, ...args], { env }, (error, stdout, stderr) =>
       resolve({ code: codeOf(error), stdout, stderr })
     )
     // A program that does not read may be gone before it is written to.

@@ -144,7 +144,7 @@ const sandbox = async (config: HaftConfig, name: SandboxName): Promise<Finding> 
 
 // The engine is there; what it would run is not, and no call may fetch it.
 const howToFetch = (reason: string): string | undefined => {
-  const [, image] = /(?:no such image|image not known): (\S+)/i.exec(reason) ?? []
+  const [, image] = /(?:no such image|image not known): (\S+?)\.?(?:\s|$)/i.exec(reason) ?? []
   return image === undefined ? undefined : `Fetch its image: docker pull ${image}, or podman pull ${image}.`
 }
 

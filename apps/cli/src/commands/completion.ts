@@ -43,22 +43,52 @@ const bashValue = ([names, { choices, value }]: readonly [string, Option]): stri
     : `    ${names}) words="${choices.join(" ")}" ;;`
 
 const bash = (commands: ReadonlyArray<Command>): string => `_haft() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words=""
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words="" start="" command="" first="" at
+  local -a where
+  # bash takes --option=value for three words, zsh for one.
+  case "$word" in
+    =) word="" ;;
+    --*=*) before="\${word%%=*}" start="\${word%%=*}=" word="\${word#*=}" ;;
+    *) [ "$before" = "=" ] && before="\${COMP_WORDS[COMP_CWORD-2]}" ;;
+  esac
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    case "\${COMP_WORDS[at]}" in
+      ${toolsAreOf.join("|")}) where+=("\${COMP_WORDS[at]}" "\${COMP_WORDS[at+1]}"); at=$((at + 1)) ;;
+      ${takesValue(commands)}) at=$((at + 1)) ;;
+      -*) ;;
+      *) if [ -z "$command" ]; then command="\${COMP_WORDS[at]}"; else first="\${COMP_WORDS[at]}"; fi ;;
+    esac
+  done
   case "$before" in
 ${valuesOf(commands).map(bashValue).join("\n")}
     help) words="${commands.map(({ name }) => name).join(" ")}" ;;
-    call) words="$(haft tools --json 2>/dev/null | sed -n 's/^    "name": "\\(.*\\)",$/\\1/p')" ;;
   esac
   case "$word" in @*) COMPREPLY=($(compgen -P @ -f -- "\${word#@}")); return ;; esac
   if [ -z "$words" ]; then
-    case "\${COMP_WORDS[1]}" in
+    case "$command" in
+      "") words="${commands.map(({ name }) => name).join(" ")}" ;;
 ${commands.map((command) => `      ${command.name}) words="${wordsOf(command)}" ;;`).join("\n")}
     esac
+    if [ "$command" = call ] && [ -z "$first" ] && [ "\${word#-}" = "$word" ]; then
+      words="$(haft tools --json "\${where[@]}" 2>/dev/null | sed -n 's/^    "name": "\\(.*\\)",$/\\1/p')"
+    fi
   fi
-  [ "$COMP_CWORD" = 1 ] && words="${commands.map(({ name }) => name).join(" ")}"
-  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  COMPREPLY=($(compgen -P "$start" -W "$words" -- "$word"))
 }
 complete -F _haft haft`
+
+// Which tools there are depends on these.
+const toolsAreOf = Object.entries<Option>(commonOptions)
+  .filter(([name]) => ["workspace", "dialect", "config"].includes(name))
+  .flatMap(([name, { short }]) => [`--${name}`, `-${short}`])
+
+const takesValue = (commands: ReadonlyArray<Command>): string => {
+  const options = new Map(commands.flatMap((command) => Object.entries<Option>(optionsOf(command))))
+  return [...options]
+    .filter(([, { value }]) => value !== undefined)
+    .map(([name]) => `--${name}`)
+    .join("|")
+}
 
 const shells: Readonly<Record<string, (commands: ReadonlyArray<Command>) => string>> = {
   bash,
@@ -78,9 +108,19 @@ const shells: Readonly<Record<string, (commands: ReadonlyArray<Command>) => stri
         const words = command.subcommands === undefined ? [] : [`${when} -a '${command.subcommands.join(" ")}'`]
         return [...words, ...Object.entries(optionsOf(command)).map((option) => `${when} ${fishOption(option)}`)]
       }),
-      `complete -c haft -n '__fish_seen_subcommand_from call' -a '(haft tools --json 2>/dev/null | sed -n "s/^    \\"name\\": \\"\\(.*\\)\\",/\\1/p")'`
+      fishTools,
+      "complete -c haft -n '__fish_seen_subcommand_from call' -a '(__haft_tools)'"
     ].join("\n")
 }
+
+const fishTools = `function __haft_tools
+  set -l words (commandline -opc)
+  set -l where
+  for at in (seq (count $words))
+    contains -- $words[$at] ${toolsAreOf.join(" ")}; and set -a where $words[$at] $words[(math $at + 1)]
+  end
+  haft tools --json $where 2>/dev/null | sed -n 's/^    "name": "\\(.*\\)",$/\\1/p'
+end`
 
 const fishOption = ([name, { short, value, choices, describe }]: readonly [string, Option]): string =>
   [
