@@ -15,11 +15,10 @@ const tickets = definePlugin({ name: "tickets", version: "1.0.0", tools: [findTi
 const ask = ({ call }: ApprovalQuestion) => Effect.succeed({ approved: call.tool === "run_command" })
 
 const services = standardHost({ packages: ["fs", "exec"], plugins: [tickets], sandbox: "none" })
-const program = Effect.gen(function* () {
-  const host = yield* Host
-  const found = yield* host.call("find_ticket", { number: 7 })
-  const printed = yield* host.call("run_command", { command: "echo fixed" }, { ask })
-  const refused = yield* host.call("write_file", { path: "ticket.txt", content: found.text }, { ask })
+await Effect.gen(function* () {
+  const { call } = yield* Host
+  const found = yield* call("find_ticket", { number: 7 })
+  const printed = yield* call("run_command", { command: "echo fixed" }, { ask })
+  const refused = yield* call("write_file", { path: "ticket.txt", content: found.text }, { ask })
   if (!printed.text.includes("fixed") || refused.error?.code !== "approval_denied") process.exitCode = 1
-})
-await Effect.runPromise(Effect.provide(program, services))
+}).pipe(Effect.provide(services), Effect.runPromise)
