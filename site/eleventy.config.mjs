@@ -16,6 +16,7 @@ const files = globSync(["docs/**/*.{png,svg}", "examples/*/src/*.ts", "packages/
 
 /** @param {import("@11ty/eleventy/UserConfig").default} config */
 export default (config) => {
+  const all = sections()
   for (const page of pages) {
     const content = readFileSync(join(root, page), "utf8")
     const title = /^# (.*)$/m.exec(content)?.[1] ?? page
@@ -24,10 +25,13 @@ export default (config) => {
       layout: "page.liquid",
       title,
       page_path: page,
+      // On a phone the whole list would stand before every page.
+      page_section:
+        page === "README.md" ? "Guides" : all.find(({ pages }) => pages.some(({ path }) => path === page))?.name,
       permalink
     })
   }
-  config.addGlobalData("sections", sections())
+  config.addGlobalData("sections", all)
   config.addFilter("from", (target, here) => posix.relative(posix.dirname(`/${here}`), `/${target}`) || ".")
   for (const file of files) config.addPassthroughCopy({ [posix.relative("site", file)]: file })
   config.addPassthroughCopy("style.css")
@@ -67,6 +71,7 @@ const links = ({ tokens, env }) => {
 
 const sections = () => {
   const titled = (path) => ({
+    path,
     address: addressOf(path),
     title: /^# (.*)$/m.exec(readFileSync(join(root, path), "utf8"))?.[1] ?? path
   })
