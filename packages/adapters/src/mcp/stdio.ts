@@ -1,14 +1,15 @@
-import { PassThrough, type Readable, type Writable } from "node:stream"
+import type { Readable, Writable } from "node:stream"
 
 import {
-  isJSONRPCNotification,
-  isJSONRPCRequest,
+  type JSONRPCMessage,
+  parseJSONRPCMessage,
   type RequestId,
   serializeMessage,
   type Transport
 } from "@modelcontextprotocol/server"
-import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio"
+import { serveStdio } from "@modelcontextprotocol/server/stdio"
 
+import { lineReader } from "./line-reader.ts"
 import type { McpServerFactory } from "./server.ts"
 
 export interface McpStdio {
@@ -17,9 +18,16 @@ export interface McpStdio {
   readonly close: () => Promise<void>
 }
 
+interface Streams {
+  readonly input: Readable
+  readonly output: Writable
+}
+
 const graceMs = 2_000
 /** A client that leaves so much unread is not listened to until it has read it. */
 const mostUnread = 16 * 1024 * 1024
+/** What is longer is no message, and would fill the memory. */
+const longestLine = 10 * 1024 * 1024
 
 /**
  * Speaks MCP on this process's standard streams, which must then carry nothing else. A client that closes its end
@@ -27,20 +35,55 @@ const mostUnread = 16 * 1024 * 1024
  */
 export const serveMcpOnStdio = (
   factory: McpServerFactory,
-  streams: { readonly input: Readable; readonly output: Writable } = { input: process.stdin, output: process.stdout }
+  streams: Streams = { input: process.stdin, output: process.stdout }
 ): McpStdio => {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
-  const { output } = streams
-  const input = new PassThrough()
-  let isListening = false
-  const hold = (): void => {
-    isListening = false
-    streams.input.unpipe(input)
-    output.once("drain", listen)
+  const handle = serveStdio(factory, { transport: lineTransport(streams, resolve) })
+  return { closed, close: () => handle.close() }
+}
+
+/**
+ * One message a line. A transport of our own, because the SDK's keeps each message it sends until the stream has once
+ * been empty, which under steady load it never is, and reads on however much the client leaves unread.
+ */
+const lineTransport = ({ input, output }: Streams, onClosed: () => void): Transport => {
+  const open = new Set<RequestId>()
+  let isClosed = false
+  let isLeaving = false
+  let grace: NodeJS.Timeout | undefined
+
+  const hear = (line: string): void => {
+    const message = messageOf(line)
+    if (message === undefined) return
+    if (message instanceof Error) return transport.onerror?.(message)
+    if ("method" in message) {
+      if ("id" in message) open.add(message.id)
+      // A cancelled request is never answered.
+      else if (message.method === "notifications/cancelled") settle(message.params?.["requestId"] as RequestId)
+    }
+    transport.onmessage?.(message)
   }
-  const listen = (): void => {
-    isListening = true
-    streams.input.pipe(input, { end: false })
+  const read = lineReader({ longestLine, onLine: hear, onTooLong: () => fail(new Error("a line is too long")) })
+  const settle = (id: RequestId): void => {
+    open.delete(id)
+    if (isLeaving && open.size === 0) close()
+  }
+  const leave = (): void => {
+    isLeaving = true
+    if (open.size === 0) return close()
+    grace ??= setTimeout(close, graceMs)
+  }
+  const fail = (error: Error): void => {
+    transport.onerror?.(error)
+    close()
+  }
+  const close = (): void => {
+    if (isClosed) return
+    isClosed = true
+    clearTimeout(grace)
+    input.off("data", read).off("end", leave).off("close", leave).off("error", fail).pause()
+    transport.onclose?.()
+    onClosed()
   }
   // Answers that are ready at the same time leave together, but not with word of progress: a client that reads both at
   // once may take the answer first.
@@ -49,78 +92,40 @@ export const serveMcpOnStdio = (
     output.cork()
     process.nextTick(() => output.uncork())
   }
-  const { transport, whenAnswered } = watched(new StdioServerTransport(input, output), {
-    write: (line, { isAnswer, onWritten }) => {
-      if (isAnswer) gather()
-      else output.uncork()
-      output.write(line, onWritten)
-      if (isListening && output.writableLength > mostUnread) hold()
-    },
-    onClosed: resolve
-  })
-  const handle = serveStdio(factory, { transport })
-  listen()
-  const endOnceAnswered = (): unknown => {
-    // What the client wrote last may still be on its way to the transport.
-    if (input.readableLength + input.writableLength > 0) return setImmediate(endOnceAnswered)
-    const grace = setTimeout(() => input.end(), graceMs)
-    return whenAnswered(() => {
-      clearTimeout(grace)
-      input.end()
-    })
-  }
-  streams.input.once("end", endOnceAnswered)
-  return { closed, close: () => handle.close() }
-}
 
-interface Watch {
-  readonly write: (line: string, about: { readonly isAnswer: boolean; readonly onWritten: () => void }) => void
-  readonly onClosed: () => void
-}
-
-/**
- * The same transport, with word of when no request is left without an answer. Writing is ours: the SDK's `send` keeps
- * each message until the stream has once been empty, which under steady load it never is.
- */
-const watched = (inner: Transport, { write, onClosed }: Watch) => {
-  const open = new Set<RequestId>()
-  let onAnswered: (() => void) | undefined
-  const settle = (id: RequestId): void => {
-    open.delete(id)
-    if (open.size === 0) onAnswered?.()
-  }
   const transport: Transport = {
-    start: () => {
-      // The SDK's transports are no event targets: they have these properties and nothing else.
-      Object.assign(inner, {
-        onclose: () => {
-          transport.onclose?.()
-          onClosed()
-        },
-        onerror: (error) => transport.onerror?.(error),
-        onmessage: (message) => {
-          if (isJSONRPCRequest(message)) open.add(message.id)
-          // A cancelled request is never answered.
-          if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
-            settle(message.params?.["requestId"] as RequestId)
-          }
-          transport.onmessage?.(message)
-        }
-      } satisfies Partial<Transport>)
-      return inner.start()
+    start: async () => {
+      input.on("data", read).on("end", leave).on("close", leave).on("error", fail)
+      output.on("error", fail).on("drain", () => isClosed || input.resume())
     },
     send: async (message) => {
-      const answered = "method" in message ? undefined : message.id
-      write(serializeMessage(message), {
-        isAnswer: answered !== undefined,
-        onWritten: () => answered !== undefined && settle(answered)
-      })
+      if (isClosed) throw new Error("the client has gone")
+      if ("method" in message) {
+        output.uncork()
+        output.write(serializeMessage(message))
+      } else {
+        const { id } = message
+        gather()
+        output.write(serializeMessage(message), () => id !== undefined && settle(id))
+      }
+      if (output.writableLength > mostUnread) input.pause()
     },
-    close: () => inner.close()
+    close: async () => close()
   }
-  const whenAnswered = (then: () => void): void => {
-    if (open.size === 0) then()
-    else onAnswered = then
+  return transport
+}
+
+/** Nothing where the line is no JSON: a program may have said something there that was not meant for us. */
+const messageOf = (line: string): JSONRPCMessage | Error | undefined => {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    return undefined
   }
-  return { transport, whenAnswered }
+  try {
+    return parseJSONRPCMessage(value)
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
 }
