@@ -23,6 +23,7 @@ export const benchmarks: Group = async function* () {
       name: "a small read",
       size: { value: inFlight, label: `${inFlight} in flight` },
       inFlight,
+      isServer: true,
       floor: "node:http",
       contenders
     }

@@ -1,10 +1,12 @@
-// node serve.ts bare|reading|mcp|haft ROOT STATE: one contender of the HTTP benchmarks, in a process of its own.
+// node serve.ts bare|reading|guarded|mcp|haft ROOT STATE: one contender of the HTTP benchmarks, in a process of its own.
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 
 import { serveHaft } from "@haft/server"
+
+import { leastGuardedRead } from "../least-guarded-read.ts"
 
 const [kind = "", root = "", state = ""] = process.argv.slice(2)
 
@@ -41,6 +43,10 @@ const kept = readFileSync(join(root, "a.txt"), "utf8")
 const urls: Readonly<Record<string, () => Promise<string>>> = {
   bare: () => serveBare(({ params: { path } }) => replyOf(path, kept)),
   reading: () => serveBare(({ params: { path } }) => replyOf(path, readFileSync(join(root, path), "utf8"))),
+  guarded: () => {
+    const read = leastGuardedRead(root, state)
+    return serveBare(({ params: { path } }) => replyOf(path, read(join(root, path))))
+  },
   mcp: () => serveBare(({ id }) => ({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: kept }] } })),
   haft: serveTools
 }

@@ -1,11 +1,24 @@
-// The ceiling: a line in, a line out, and a file read without a question.
+// The ceiling: a line in, a line out, and a file read without a question. Given a root and a directory, the least that
+// keeps haft's promises: the read is on record in that directory, and contained in that root.
 import { readFileSync } from "node:fs"
 import { createInterface } from "node:readline"
+
+import { leastGuardedRead } from "../least-guarded-read.ts"
 
 interface Message {
   readonly id?: number
   readonly method: string
   readonly params: { readonly arguments: { readonly path: string } }
+}
+
+const [root, directory] = process.argv.slice(2)
+const guarded = root === undefined || directory === undefined ? undefined : leastGuardedRead(root, directory)
+
+const read = ({ params }: Message): object => {
+  const { path } = params.arguments
+  if (guarded === undefined) return { content: [{ type: "text", text: readFileSync(path, "utf8") }] }
+  const text = guarded(path)
+  return { content: [{ type: "text", text }], structuredContent: { path, content: text }, isError: false }
 }
 
 const inputSchema = { type: "object", properties: { path: { type: "string" } }, required: ["path"] }
@@ -16,7 +29,7 @@ const answers: Readonly<Record<string, (message: Message) => unknown>> = {
     serverInfo: { name: "bare", version: "1.0.0" }
   }),
   "tools/list": () => ({ tools: [{ name: "read_file", inputSchema }] }),
-  "tools/call": ({ params }) => ({ content: [{ type: "text", text: readFileSync(params.arguments.path, "utf8") }] })
+  "tools/call": read
 }
 
 createInterface({ input: process.stdin }).on("line", (line) => {

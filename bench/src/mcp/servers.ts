@@ -24,6 +24,14 @@ const bare: McpServer = {
   read: (path) => ({ name: "read_file", arguments: { path } })
 }
 
+/** The least that could keep haft's promises. */
+const guarded: McpServer = {
+  name: "bare JSON lines, on record and contained",
+  kind: "limit",
+  program: ({ home }, root) => node(join(import.meta.dirname, "bare-server.ts"), root, join(home, "least-state")),
+  read: (path) => ({ name: "read_file", arguments: { path } })
+}
+
 const haft: McpServer = {
   name: "haft",
   kind: "haft",
@@ -126,7 +134,7 @@ const shellServer = peer(
   { run: (command) => ({ name: "shell_execute", arguments: { command } }) }
 )
 
-const all = [bare, haft, mcpFilesystem, j0hanzFilesystem, desktopCommander, serverCommands, shellServer]
+const all = [bare, guarded, haft, mcpFilesystem, j0hanzFilesystem, desktopCommander, serverCommands, shellServer]
 
 export interface RunningServer {
   readonly server: McpServer
