@@ -84,11 +84,11 @@ export const routeFinder = (routes: ReadonlyArray<Route>): FindRoute => {
   const patterns = routes.map((route) => ({ route, parts: route.path.split("/").map(partOf) }))
   return (method, pathname) => {
     const given = pathname.split("/")
+    const wanted = method === "HEAD" ? "GET" : method
+    const found = patterns.find(({ route, parts }) => route.method === wanted && isMatch(parts, given))
+    if (found !== undefined) return { route: found.route, path: valuesOf(found.parts, given) }
     const matching = patterns.filter(({ parts }) => isMatch(parts, given))
     if (matching.length === 0) return undefined
-    const wanted = method === "HEAD" ? "GET" : method
-    const found = matching.find(({ route }) => route.method === wanted)
-    if (found !== undefined) return { route: found.route, path: valuesOf(found.parts, given) }
     const allow = [...new Set(matching.map(({ route }) => route.method))].join(", ")
     throw new Problem(405, "method_not_allowed", `Use ${allow} here.`, { allow })
   }

@@ -244,7 +244,9 @@ describe("the record", () => {
       directory,
       Effect.fnUntraced(function* (journal) {
         yield* journal.append(started(1))
-        yield* Effect.promise(() => expect.poll(() => existsSync(log) && readFileSync(log, "utf8")).toMatch(/^.*\n$/))
+        yield* Effect.promise(async () => {
+          await expect.poll(() => existsSync(log) && readFileSync(log, "utf8")).toMatch(/^.*\n$/)
+        })
         yield* journal.append(long)
         yield* journal.append(started(2))
       }),

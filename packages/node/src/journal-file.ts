@@ -136,6 +136,7 @@ const removeRun = (files: string): void => {
 const makeJournal = (run: Run): typeof Journal.Service => {
   const { name, descriptor, sessionLog } = run
   const listeners = new Set<(event: JournalEvent) => void>()
+  const timeOf = timeTeller()
   let step = 0
   let size = 0
   const flushed = Effect.tryPromise({ try: run.flush, catch: unavailable })
@@ -211,7 +212,16 @@ const endOf = ({ started, isAsking }: UnfinishedCall): ReadonlyArray<JournalEven
   return isAsking ? [{ type: "approval_decided", ...call, ...refusal }, end] : [end]
 }
 
-const timeOf = ({ at }: JournalEvent): string => new Date(typeof at === "number" ? at : Date.now()).toISOString()
+// Several events share a millisecond: it is put into words once.
+const timeTeller = (): ((event: JournalEvent) => string) => {
+  let last = Number.NaN
+  let told = ""
+  return ({ at }) => {
+    const time = typeof at === "number" ? at : Date.now()
+    if (time !== last) [last, told] = [time, new Date(time).toISOString()]
+    return told
+  }
+}
 
 const newRunName = (): string =>
   `${new Date().toISOString().replaceAll(/[-:.Z]/g, "")}-${randomBytes(4).toString("hex")}`

@@ -24,9 +24,14 @@ export const firstLink: string = "0".repeat(64)
 
 /** A line of the file, and the hash it ends with: without it, nobody would notice a change in the last line. */
 export const sealedLine = (event: RecordedEvent): { readonly line: Buffer; readonly hash: string } => {
-  const content = JSON.stringify(event).slice(0, -1)
-  const seal = hashOf(content)
-  return { line: Buffer.from(`${content},"hash":"${seal}"}\n`), hash: seal }
+  const json = JSON.stringify(event)
+  // Encoded once, for the hash and for the file.
+  const end = Buffer.byteLength(json) - 1
+  const line = Buffer.allocUnsafe(end + sealLength + 1)
+  line.write(json)
+  const seal = hashOf(line.subarray(0, end))
+  line.write(`,"hash":"${seal}"}\n`, end, "latin1")
+  return { line, hash: seal }
 }
 
 const hashOf = (content: Uint8Array | string): string => hash("sha256", content, "hex")

@@ -61,5 +61,7 @@ const lineOf = (event: JournalEvent): string | undefined => {
 }
 
 /** A caller's own words must not begin a line of their own. */
-const word = (value: unknown): string =>
-  (typeof value === "string" ? value : (JSON.stringify(value) ?? "-")).replaceAll(/[\s\p{Cc}]/gu, "_")
+const word = (value: unknown): string => {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "-")
+  return /^[\w.-]*$/.test(text) ? text : text.replaceAll(/[\s\p{Cc}]/gu, "_")
+}
