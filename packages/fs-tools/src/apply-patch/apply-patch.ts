@@ -1,4 +1,4 @@
-import { type CommitError, toolError, type ToolError, type Workspace } from "@haft/core"
+import { type CommitError, toolError, type ToolError, withMessage, type Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { ChangePlan, type PlanError } from "../change-plan.ts"
@@ -26,20 +26,28 @@ export const parsePatch = (patch: string): Effect.Effect<ReadonlyArray<Section>,
   isEnvelope(patch) ? parseEnvelope(patch) : parseUnifiedDiff(patch)
 
 /** Applies every section, or none. */
-export const applyPatch = Effect.fnUntraced(function* (
-  sections: ReadonlyArray<Section>
-): Effect.fn.Return<AppliedPatch, PatchError | CommitError, Workspace> {
-  const { plan, hunks } = yield* planPatch(sections)
-  return { changes: yield* plan.commit, hunks }
-})
+export const applyPatch = Effect.fnUntraced(
+  function* (sections: ReadonlyArray<Section>): Effect.fn.Return<AppliedPatch, PatchError | CommitError, Workspace> {
+    const { plan, hunks } = yield* planPatch(sections)
+    return { changes: yield* plan.commit, hunks }
+  },
+  Effect.mapError((error) => withFateOfTheRest(error))
+)
 
 /** What a patch would change, as a diff, with a line on each hunk that was not exactly where it said. */
-export const previewPatch = Effect.fnUntraced(function* (
-  sections: ReadonlyArray<Section>
-): Effect.fn.Return<string, PatchError, Workspace> {
-  const { plan, hunks } = yield* planPatch(sections)
-  return hunks.map((hunk) => `# ${describeHunk(hunk)}\n`).join("") + plan.diff
-})
+export const previewPatch = Effect.fnUntraced(
+  function* (sections: ReadonlyArray<Section>): Effect.fn.Return<string, PatchError, Workspace> {
+    const { plan, hunks } = yield* planPatch(sections)
+    return hunks.map((hunk) => `# ${describeHunk(hunk)}\n`).join("") + plan.diff
+  },
+  Effect.mapError((error) => withFateOfTheRest(error))
+)
+
+/** A failure is about one section; it says what became of the others, too. */
+const withFateOfTheRest = <E extends ToolError>(error: E): E =>
+  error.message.includes("nothing was changed")
+    ? error
+    : (withMessage(error, `${error.message}; nothing was changed`) as E)
 
 /** Where and how a hunk was found, in one line. */
 export const describeHunk = ({ path, line, pass, offset, fuzz, others, warning }: FoundHunk): string =>

@@ -108,6 +108,17 @@ describe("sections that touch the same paths in turn", () => {
     expect(readlinkSync(join(tools.workspace.root, "k"))).toBe("t.txt")
   })
 
+  it.each([
+    ["is not there", "--- a/missing\n+++ b/missing\n@@ -1 +1 @@\n-x\n+y\n", "file_not_found"],
+    ["is a directory", "--- a/d\n+++ b/d\n@@ -1 +1 @@\n-x\n+y\n", "is_directory"],
+    ["lies below a file", "--- /dev/null\n+++ b/a/b\n@@ -0,0 +1 @@\n+y\n", "not_a_directory"]
+  ])("says that nothing was changed when the second file %s", async (_title, second, code) => {
+    await using tools = await openTools({ a: "1\n", "d/x": "" })
+    const reply = await tools.call("apply_patch", { patch: `--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+2\n${second}` })
+    expect(reply).toMatchObject({ error: { code, message: expect.stringContaining("; nothing was changed") } })
+    expect(tools.workspace.read("a")).toBe("1\n")
+  })
+
   it("shows a link that goes, a mode that comes and a file that takes another's place", async () => {
     const link = { symlink: "a.txt" } as const
     await using tools = await openTools({ "a.txt": "one\n", "b.txt": "two\n", l: link })
