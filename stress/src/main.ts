@@ -14,26 +14,36 @@ const { values, positionals } = parseArgs({
 const total = secondsOf(values.for)
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 
-/** These need their time however little is given; the others share what they leave. */
-const longest = ["fuzz-tools", "load", "orphans"]
+/** Judged by memory and answering times: these have the machine to themselves. */
+const alone = ["floods", "load"]
+/** Mostly waits for what it started to be gone: the others go on meanwhile. */
+const beside = ["orphans"]
 const attacks = readdirSync(join(import.meta.dirname, "attacks"))
   .map((file) => file.replace(/\.ts$/, ""))
   .filter((name) => positionals.length === 0 || positionals.some((filter) => name.includes(filter)))
   .toSorted()
-  .toSorted((one, other) => longest.indexOf(other) - longest.indexOf(one))
+  .toSorted((one, other) => Number(alone.includes(one)) - Number(alone.includes(other)))
 if (attacks.length === 0) usage(`no attack is called ${positionals.join(" or ")}`)
 
+const leastSeconds = 2
 const rows: Array<Figure & { readonly attack: string }> = []
 const until = performance.now() + total * 1000
-for (const [index, attack] of attacks.entries()) {
-  const began = performance.now()
-  const seconds = Math.max(1, (until - began) / 1000 / (attacks.length - index))
-  for (const figure of await play(attack, seconds)) rows.push({ attack, ...figure })
-  console.error(`${attack}: ${((performance.now() - began) / 1000).toFixed(1)} s`)
+const share = total / attacks.length
+const meanwhile = Promise.all(attacks.filter((name) => beside.includes(name)).map((name) => play(name, share)))
+await inTurn(attacks.filter((name) => !beside.includes(name) && !alone.includes(name)))
+await meanwhile
+await inTurn(attacks.filter((name) => alone.includes(name)))
+
+/** Plays attacks one after the other, with the same time for all that are left. */
+async function inTurn(names: ReadonlyArray<string>): Promise<void> {
+  for (const name of names) {
+    const left = attacks.length - attacks.indexOf(name)
+    await play(name, Math.max(leastSeconds, (until - performance.now()) / 1000 / left))
+  }
 }
 
 const missed = rows.filter(({ isMet }) => !isMet)
-console.log(tableOf(rows))
+console.log(tableOf(rows.toSorted((one, other) => attacks.indexOf(one.attack) - attacks.indexOf(other.attack))))
 for (const { attack, what, cases = [] } of missed) {
   for (const one of cases) console.log(`\n${attack}, ${what}:\n  ${one}`)
 }
@@ -41,8 +51,9 @@ console.log(`\n${rows.length} figures, ${missed.length} missed; --seed ${seed}`)
 process.exitCode = missed.length === 0 ? 0 : 1
 
 /** Plays one attack apart: one that ends the process, or never ends, is a miss and not the end of the others. */
-async function play(name: string, seconds: number): Promise<ReadonlyArray<Figure>> {
-  const figures: Array<Figure> = []
+async function play(name: string, seconds: number): Promise<void> {
+  const began = performance.now()
+  const add = (figure: Figure): void => void rows.push({ attack: name, ...figure })
   const flags = [...process.execArgv, "--expose-gc"]
   const child = fork(join(import.meta.dirname, "run-attack.ts"), [name, String(seconds), String(seed)], {
     execArgv: flags,
@@ -50,15 +61,16 @@ async function play(name: string, seconds: number): Promise<ReadonlyArray<Figure
   })
   child.on("message", (message) => {
     const figure = message as Figure
-    figures.push(figure)
+    add(figure)
     console.error(`${figure.isMet ? "ok" : "MISS"}  ${name}, ${figure.what}`)
   })
   const patience = setTimeout(() => child.kill("SIGKILL"), (seconds * 4 + 240) * 1000)
   const [code, signal] = (await once(child, "exit")) as [number | null, string | null]
   clearTimeout(patience)
-  if (code === 0) return figures
+  console.error(`${name}: ${((performance.now() - began) / 1000).toFixed(1)} s`)
+  if (code === 0) return
   const found = signal === null ? `exit code ${code}` : `ended by ${signal}`
-  return [...figures, { what: "the attack ends by itself", tried: "once", found, goal: "exit code 0", isMet: false }]
+  add({ what: "the attack ends by itself", tried: "once", found, goal: "exit code 0", isMet: false })
 }
 
 function tableOf(figures: ReadonlyArray<Figure & { readonly attack: string }>): string {

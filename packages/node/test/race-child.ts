@@ -1,7 +1,8 @@
-// Swaps a directory for a link that leads out, and back, as fast as it can, until it is killed.
+// Swaps a directory for a link that leads out, and back, as fast as it can, until it is killed. DIRECTORY [LONGEST]
+// With a longest rest, in milliseconds, it comes in bursts: between them a call has the time to be done.
 import { renameSync } from "node:fs"
 
-const [directory = ""] = process.argv.slice(2)
+const [directory = "", longest = "0"] = process.argv.slice(2)
 let junk = 0
 const rename = (from: string, to: string): void => {
   try {
@@ -12,10 +13,20 @@ const rename = (from: string, to: string): void => {
     rename(from, to)
   }
 }
-process.stdout.write("ready\n")
-for (;;) {
+const swap = (): void => {
   rename("inner", "aside")
   rename("link", "inner")
   rename("inner", "link")
   rename("aside", "inner")
+}
+// Short ones mostly, some of them too short to be any.
+const rest = (): void => {
+  const milliseconds = Number(longest) * Math.random() ** 4
+  if (milliseconds > 0) Atomics.wait(still, 0, 0, milliseconds)
+}
+const still = new Int32Array(new SharedArrayBuffer(4))
+process.stdout.write("ready\n")
+for (;;) {
+  for (let swaps = 10 ** (Math.random() * 3); swaps > 0; swaps--) swap()
+  rest()
 }

@@ -33,6 +33,8 @@ const requests: ReadonlyArray<{ readonly path: string; readonly as: "agent" | "a
   { path: "/mcp", as: "agent", body: { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } } }
 ]
 
+const atOnce = 8
+
 /** HTTP requests and MCP messages that were right before they were mutated. */
 export const attack: Attack = async function* ({ seconds, seed }) {
   const server = await startServer({ approval: "none", sandbox: "none" })
@@ -40,17 +42,21 @@ export const attack: Attack = async function* ({ seconds, seed }) {
   process.on("uncaughtException", (error) => problems.push(`uncaught exception: ${inspect(error)}`))
   process.on("unhandledRejection", (error) => problems.push(`unhandled rejection: ${inspect(error)}`))
   let made: Array<Mutated> = []
-  const count = await forSeconds(seconds, async (round) => {
-    if (made.length === 0) made = fc.sample(mutated, { seed: seed + round, numRuns: 50 })
+  let count = 0
+  const tryOne = async (): Promise<void> => {
+    if (made.length === 0) made = fc.sample(mutated, { seed: seed + count, numRuns: 50 })
     const one = made.pop()
     if (one === undefined) return
+    const isTurnOfHealth = count++ % 100 === 0
     const answer = one.raw === undefined ? await send(server, one) : await sendRaw(server, one.raw)
     const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0)
     if (status >= 500 && status !== 503)
       problems.push(`${status} for ${inspect(one).slice(0, 600)}: ${answer.slice(-200)}`)
     if (/\bat .*\.ts:\d+|node_modules/.test(answer)) problems.push(`a stack trace for ${inspect(one).slice(0, 600)}`)
-    if (round % 100 === 0 && (await server.health()) > 5000) problems.push("the server does not answer")
-  })
+    if (isTurnOfHealth && (await server.health()) > 5000) problems.push("the server does not answer")
+  }
+  // Many at once: a server that waits for the rest of a message is left waiting for a while.
+  await Promise.all(Array.from({ length: atOnce }, () => forSeconds(seconds, tryOne)))
   const well = await server.call("read_file", { path: "a.txt" })
   if (well.status !== 200) problems.push(`afterwards a call is answered with ${well.status}`)
   problems.push(...server.defects.map((defect) => `a defect: ${inspect(defect).slice(0, 600)}`))

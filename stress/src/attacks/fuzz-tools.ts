@@ -4,20 +4,23 @@ import { errorCodes, type Reply, type ToolDescription } from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
 import { gitTools } from "@haft/git-tools"
 import { projectTools } from "@haft/project-tools"
+import type { TemporaryWorkspace } from "@haft/testing"
 import { Resolver } from "@haft/web-tools"
 import * as Layer from "effect/Layer"
 import * as fc from "fast-check"
 import { dialectNames, type DialectName, standardHost } from "haft"
 import * as z from "zod"
 
-import { type Attack, forSeconds, none } from "../attack.ts"
+import { type Attack, none } from "../attack.ts"
 import { madeUpArguments } from "../made-up-arguments.ts"
 import { fingerprint, oddWorkspace, refill, secret } from "../odd-workspace.ts"
 import { descriptorTargets, processesIn, settledState } from "../process-state.ts"
 
-/** How long a call may go on before it is cancelled, and how long it may take to notice. */
+/** How long a call may go on before it is cancelled, and how long it may take to notice. Some are not given the time. */
 const patienceMs = 3000
 const noticeMs = 2000
+const oneInSoManyIsCutShort = 8
+/** Calls in flight, of each dialect: most of those that take long only wait. */
 const atOnce = 4
 
 /** Every tool of every dialect, called with arguments that are made up. */
@@ -32,54 +35,61 @@ export const attack: Attack = async function* ({ seconds, seed }) {
     .on("uncaughtException", escaped("uncaught exception"))
     .on("unhandledRejection", escaped("unhandled rejection"))
   let calls = 0
-  let tools = 0
-  for (const dialect of dialectNames) {
-    const workspace = oddWorkspace()
-    const before = fingerprint(workspace.outside)
-    // The first host loads what every later one shares.
-    await (await open(dialect, workspace)).dispose()
-    const settled = await settledState()
-    const targets = new Set(descriptorTargets())
-    const host = await open(dialect, workspace)
-    const subjects = host.tools.map((tool, index) => subjectOf(tool, seed + index))
-    tools += subjects.length
-    const tryOne = async ({ tool, fits, next }: Subject): Promise<void> => {
-      const args = next()
-      const shown = `${dialect} ${tool.name} ${show(args)}`
-      calls++
-      const outcome = await callWithin(host, tool.name, args)
-      if (outcome === undefined) return
-      if (outcome instanceof Error) {
-        found[outcome.name === "Hang" ? "hangs" : "crashes"]?.push(`${shown}: ${inspect(outcome).slice(0, 900)}`)
-        return
-      }
-      const problem = problemOf(outcome, fits)
-      if (problem !== undefined) found["unstructured"]?.push(`${shown}: ${problem}`)
-      if (`${outcome.text}${JSON.stringify(outcome.wire)}`.includes(secret))
-        found["outside"]?.push(`${shown} shows a secret`)
-    }
-    await forSeconds(seconds / dialectNames.length, async (count) => {
-      if (count % 20 === 0) {
-        if (fingerprint(workspace.outside) !== before) found["outside"]?.push(`${dialect}: something outside changed`)
-        refill(workspace)
-      }
-      const first = (count * atOnce) % subjects.length
-      await Promise.all(subjects.slice(first, first + atOnce).map(tryOne))
-    })
-    if (fingerprint(workspace.outside) !== before) found["outside"]?.push(`${dialect}: something outside changed`)
-    await host.dispose()
-    const after = await settledState()
-    if (after.descriptors > settled.descriptors) {
-      const left = descriptorTargets().filter((target) => !targets.has(target))
-      found["leaks"]?.push(`${dialect}: ${after.descriptors - settled.descriptors} descriptors: ${left.join(", ")}`)
-    }
-    if (after.children > settled.children)
-      found["leaks"]?.push(`${dialect}: ${after.children - settled.children} child processes`)
+  // The first host of each loads what every later one shares.
+  const workspaces = dialectNames.map((dialect) => ({ dialect, workspace: oddWorkspace() }))
+  for (const { dialect, workspace } of workspaces) await (await open(dialect, workspace)).dispose()
+  const before = await settledState()
+  const targets = new Set(descriptorTargets())
+  const until = performance.now() + seconds * 1000
+  const tools = await Promise.all(workspaces.map(({ dialect, workspace }) => speak(dialect, workspace)))
+  const after = await settledState()
+  if (after.descriptors > before.descriptors) {
+    const left = descriptorTargets().filter((target) => !targets.has(target))
+    found["leaks"]?.push(`${after.descriptors - before.descriptors} descriptors: ${left.join(", ")}`)
+  }
+  if (after.children > before.children) found["leaks"]?.push(`${after.children - before.children} child processes`)
+  for (const { dialect, workspace } of workspaces) {
     const still = processesIn(workspace.root)
     if (still.length > 0) found["leaks"]?.push(`${dialect}: processes ${still.join(", ")} still work there`)
     workspace.remove()
   }
-  const tried = `${calls} calls of ${tools} tools`
+
+  /** Calls the tools of a dialect, each at least once, and says how many there are. */
+  async function speak(dialect: DialectName, workspace: TemporaryWorkspace): Promise<number> {
+    const outside = fingerprint(workspace.outside)
+    const host = await open(dialect, workspace)
+    const subjects = host.tools.map((tool, index) => subjectOf(tool, seed + index))
+    let turn = 0
+    const lane = async (): Promise<void> => {
+      while (turn < subjects.length || performance.now() < until) {
+        if (turn % 100 === 0) refill(workspace)
+        const subject = subjects[turn++ % subjects.length]
+        if (subject !== undefined) await tryOne(dialect, host, subject)
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, lane))
+    await host.dispose()
+    if (fingerprint(workspace.outside) !== outside) found["outside"]?.push(`${dialect}: something outside changed`)
+    return subjects.length
+  }
+
+  async function tryOne(dialect: DialectName, host: OpenHost, { tool, fits, next }: Subject): Promise<void> {
+    const args = next()
+    const shown = `${dialect} ${tool.name} ${show(args)}`
+    const isCutShort = ++calls % oneInSoManyIsCutShort === 0
+    const outcome = await callWithin(host, tool.name, args, isCutShort ? calls % 50 : patienceMs)
+    if (outcome === undefined) return
+    if (outcome instanceof Error) {
+      found[outcome.name === "Hang" ? "hangs" : "crashes"]?.push(`${shown}: ${inspect(outcome).slice(0, 900)}`)
+      return
+    }
+    const problem = problemOf(outcome, fits)
+    if (problem !== undefined) found["unstructured"]?.push(`${shown}: ${problem}`)
+    if (`${outcome.text}${JSON.stringify(outcome.wire)}`.includes(secret))
+      found["outside"]?.push(`${shown} shows a secret`)
+  }
+
+  const tried = `${calls} calls of ${tools.reduce((one, other) => one + other, 0)} tools`
   yield none("crashes, and calls that reject", tried, found["crashes"] ?? [])
   yield none("replies without a code, or against their schema", tried, found["unstructured"] ?? [])
   yield none("calls that do not end when they are cancelled", tried, found["hangs"] ?? [])
@@ -121,9 +131,14 @@ class Hang extends Error {
 }
 
 /** The reply; nothing for a call that was cancelled because it took too long; an error for anything else. */
-const callWithin = async (host: OpenHost, tool: string, args: unknown): Promise<Reply | Error | undefined> => {
+const callWithin = async (
+  host: OpenHost,
+  tool: string,
+  args: unknown,
+  milliseconds: number
+): Promise<Reply | Error | undefined> => {
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(), patienceMs)
+  const timer = setTimeout(() => controller.abort(), milliseconds)
   const late = new Promise<Error>((resolve) =>
     controller.signal.addEventListener("abort", () =>
       setTimeout(() => resolve(new Hang(`${tool} went on for ${noticeMs} ms after it was cancelled`)), noticeMs)
