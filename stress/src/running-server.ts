@@ -44,11 +44,14 @@ export const startServer = async (config: HaftConfig = {}): Promise<RunningServe
 }
 
 /** A server that approves of everything, in a process of its own: what it holds is not what its clients hold. */
-export const startServerApart = async (files: Readonly<Record<string, string>> = standardFiles) => {
+export const startServerApart = async (
+  files: Readonly<Record<string, string>> = standardFiles,
+  config: Pick<HaftConfig, "packages"> = {}
+) => {
   const workspace = temporaryWorkspace(files)
   const flags = [...process.execArgv.filter((flag) => flag !== "--expose-gc"), "--expose-gc"]
   const program = join(import.meta.dirname, "serve-apart.ts")
-  const child = fork(program, [workspace.root, workspace.state], { execArgv: flags })
+  const child = fork(program, [workspace.root, workspace.state, JSON.stringify(config)], { execArgv: flags })
   const [{ url }] = (await once(child, "message")) as [{ url: string }]
   return {
     url,

@@ -1,8 +1,11 @@
-// node serve-apart.ts ROOT STATE: a server in a process of its own, until the parent is gone or lets go of it.
+// node serve-apart.ts ROOT STATE CONFIG: a server in a process of its own, until the parent is gone or lets go of it.
+import type { HaftConfig } from "haft"
+
 import { serve } from "./running-server.ts"
 
-const [root = "", state = ""] = process.argv.slice(2)
-const server = await serve({ root, state, approval: "all" }, (error) => console.error(error))
+const [root = "", state = "", config = "{}"] = process.argv.slice(2)
+const more = JSON.parse(config) as HaftConfig
+const server = await serve({ ...more, root, state, approval: "all" }, (error) => console.error(error))
 process.send?.({ url: server.url })
 process.on("disconnect", () => {
   void server.stop().then(() => process.exit(0))

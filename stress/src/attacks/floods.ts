@@ -1,8 +1,10 @@
 import { once } from "node:events"
 import { readFileSync, writeFileSync } from "node:fs"
-import { connect } from "node:net"
+import { createServer } from "node:http"
+import { type AddressInfo, connect, type Socket } from "node:net"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { gzipSync } from "node:zlib"
 
 import { type Attack, atMost, forSeconds } from "../attack.ts"
 import { type RunningServer, startServerApart } from "../running-server.ts"
@@ -12,10 +14,12 @@ const mostHealthMs = 1000
 
 /** More than anybody can use, by every door; the server holds little of it, and answers meanwhile. */
 export const attack: Attack = async function* ({ seconds }) {
-  const server = await startServerApart()
+  const site = await hostileSite()
+  const server = await startServerApart(undefined, { packages: { web: { privateHosts: [site.host], cache: false } } })
   // The first of each loads what the others share.
   await done(server, "run_command", { command: "true" })
   await done(server, "open_terminal", { command: "true" })
+  await done(server, "fetch_url", { url: `http://${site.host}/` })
   for (const [what, flood] of Object.entries(floods)) {
     await server.call("read_file", { path: "a.txt" })
     const before = server.rssMegabytes()
@@ -29,7 +33,7 @@ export const attack: Attack = async function* ({ seconds }) {
         await sleep(20)
       }
     })()
-    const tried = await flood(server, seconds / Object.keys(floods).length)
+    const tried = await flood(server, seconds / Object.keys(floods).length, site.host)
     over.abort()
     await watch
     yield atMost(`memory under a flood of ${what}`, tried, peak - before, mostMegabytes, " MB")
@@ -37,10 +41,11 @@ export const attack: Attack = async function* ({ seconds }) {
   }
   await server.stop()
   server.workspace.remove()
+  site.close()
 }
 
 type Target = Pick<RunningServer, "url" | "headers" | "call" | "workspace">
-type Flood = (server: Target, seconds: number) => Promise<string>
+type Flood = (server: Target, seconds: number, site: string) => Promise<string>
 
 const floods: Readonly<Record<string, Flood>> = {
   output: async (server, seconds) => {
@@ -55,6 +60,8 @@ const floods: Readonly<Record<string, Flood>> = {
     })
     return `${count * 10} MB`
   },
+  "pages that are bombs": (server, seconds, site) => fetchAtOnce(server, seconds, `http://${site}/bomb`),
+  "pages that never end": (server, seconds, site) => fetchAtOnce(server, seconds, `http://${site}/endless`),
   "large bodies": (server, seconds) => pour(server, seconds, "content-length: 1000000000"),
   "bodies that never end": (server, seconds) => pour(server, seconds, "transfer-encoding: chunked"),
   "events, with listeners that do not listen": async (server, seconds) => {
@@ -109,7 +116,8 @@ const floods: Readonly<Record<string, Flood>> = {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })
     const headers = { ...server.headers("agent"), accept: "application/json, text/event-stream" }
     let count = 0
-    await forSeconds(seconds, async () => {
+    const until = performance.now() + seconds * 1000
+    while (count < fewestSessions || performance.now() < until) {
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => fetch(`${server.url}/mcp`, { method: "POST", body, headers }))
       )
@@ -122,10 +130,12 @@ const floods: Readonly<Record<string, Flood>> = {
         )
       }
       count += answers.length
-    })
+    }
     return `${count} sessions opened and closed`
   }
 }
+
+const fewestSessions = 10_000
 
 const ruleNumber = (index: number) => ({
   id: `rule-${index}`,
@@ -166,12 +176,59 @@ const pour = async ({ url, headers }: Pick<RunningServer, "url" | "headers">, se
       socket.write(head)
       while (!socket.destroyed && performance.now() < until) {
         bytes += chunk.length
-        if (!socket.write(chunk))
-          await Promise.race([once(socket, "drain"), once(socket, "close")]).catch(() => undefined)
+        if (!socket.write(chunk)) await drainedOrClosed(socket)
       }
       socket.destroy()
     }
   }
   await Promise.all(Array.from({ length: 20 }, client))
   return `${Math.round(bytes / 1e6)} MB by 20 clients`
+}
+
+const drainedOrClosed = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    const over = (): void => {
+      socket.off("drain", over).off("close", over)
+      resolve()
+    }
+    socket.on("drain", over).on("close", over)
+  })
+
+/** Pages by eight calls at once, each of which must end in an answer. */
+const fetchAtOnce = async (server: Target, seconds: number, url: string): Promise<string> => {
+  let count = 0
+  const client = (): Promise<number> =>
+    forSeconds(seconds, async () => {
+      const { status, text } = await server.call("fetch_url", { url })
+      if (status !== 200 || text.includes("internal_error")) throw new Error(`${url} ends in ${text.slice(0, 300)}`)
+      count++
+    })
+  await Promise.all(Array.from({ length: 8 }, client))
+  return `${count} pages`
+}
+
+/** A site with a page of a megabyte that unpacks to a gigabyte, one that goes on for as long as it is read, and a plain one. */
+const hostileSite = async () => {
+  const bomb = gzipSync(Buffer.alloc(2 ** 30), { level: 9 })
+  const endless = Buffer.from("<p>and so on</p>\n".repeat(4096))
+  const server = createServer(({ url }, response) => {
+    const isBomb = url === "/bomb"
+    response
+      .on("error", () => {})
+      .writeHead(200, { "content-type": "text/html", ...(isBomb && { "content-encoding": "gzip" }) })
+    const more = (): void => {
+      while (!response.destroyed && response.write(endless));
+    }
+    if (url === "/endless") response.on("drain", more).write(endless, more)
+    else response.end(isBomb ? bomb : "<p>A page</p>")
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    }
+  }
 }
