@@ -1,4 +1,5 @@
-import { chmodSync } from "node:fs"
+import { chmodSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import type { Finding } from "haft"
@@ -30,6 +31,16 @@ describe("haft", () => {
     const { code, stdout, stderr } = await haft(args)
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     for (const name of ["tools", "call", "mcp", "doctor"]) expect(stdout).toContain(`\n  ${name}`)
+  })
+
+  it("points at rules that can't be read, whatever --approve says, and at their file", async () => {
+    writeFileSync(join(workspace.state, "rules.json"), "{ not json")
+    const refused = await haft(inWorkspace("call", "read_file", "path=a.txt", "--approve", "all"))
+    expect(refused.code).toBe(1)
+    expect(refused.stdout).toContain("the approval rules can't be read, so nothing is allowed")
+    expect(refused.stderr).toBe("haft: rules hold whatever --approve says; see them with: haft rules list\n")
+    const listed = await haft(inWorkspace("rules", "list"))
+    expect(listed.stderr).toContain(`the rules in ${join(workspace.state, "rules.json")} can't be read: it is not JSON`)
   })
 
   it("shows in a terminal how things stand before what it can do", async () => {

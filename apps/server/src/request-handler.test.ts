@@ -64,6 +64,7 @@ const setup = () => {
     gatekeeper: keeper,
     allowedHosts: () => hostNames("127.0.0.1", 4711),
     flow,
+    arrivals: () => ({ turn: () => undefined }),
     bodyLimits: { bytes: 1000, depth: 5 },
     onDefect: (error) => defects.push(error)
   })

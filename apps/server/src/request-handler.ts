@@ -1,6 +1,7 @@
 import type { ServerRequest } from "srvx"
 
 import type { Answer } from "./answer.ts"
+import type { Arrivals } from "./arrivals.ts"
 import type { FlowControl } from "./flow-control.ts"
 import type { Gatekeeper } from "./identity.ts"
 import { type BodyLimits, readJson } from "./json-body.ts"
@@ -13,6 +14,7 @@ export interface HandlerOptions {
   readonly gatekeeper: Gatekeeper
   readonly allowedHosts: () => ReadonlySet<string>
   readonly flow: FlowControl
+  readonly arrivals: () => Arrivals
   readonly bodyLimits: BodyLimits
   /** Answers what no route does: the console's files. */
   readonly site?: (url: URL) => Answer | undefined
@@ -45,7 +47,12 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
     const leave = (): void => {
       for (const end of works) end()
     }
-    if (route.isWork) startWork()
+    if (route.isWork) {
+      const turn = options.arrivals().turn(request)
+      if (turn !== undefined) await turn
+      if (request.signal.aborted) throw clientGone
+      startWork()
+    }
     try {
       const body = route.body === undefined ? {} : check(route.body, await readBody(), "body")
       const said = await route.handle({ request, path, query, body, readBody, startWork, identity })

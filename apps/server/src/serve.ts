@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 
 import { ConfigError, type HaftConfig, type OpenRequest, readSite } from "haft"
 
+import { arrivalsAt } from "./arrivals.ts"
 import { flowControl } from "./flow-control.ts"
 import { gatekeeper, type Tokens } from "./identity.ts"
 import { type ServerLimits, standardLimits } from "./limits.ts"
@@ -79,6 +80,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     gatekeeper: keeper,
     allowedHosts: () => names,
     flow,
+    arrivals: () => arrivals,
     bodyLimits: limits.body,
     site: siteOf(readConsole(options.console)),
     onAnswered: (route, status, milliseconds) =>
@@ -95,6 +97,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     listener(handle, { onDefect, stalledMilliseconds: limits.stalledMilliseconds })
   )
   server.maxConnections = limits.connections
+  const arrivals = arrivalsAt(server)
   try {
     const bound = await listen(server, host, port)
     url = `http://${bracketed(isEverywhere(host) ? "127.0.0.1" : host)}:${bound}`

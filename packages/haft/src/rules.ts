@@ -1,3 +1,5 @@
+import { join } from "node:path"
+
 import {
   parseRules,
   type Rule,
@@ -49,7 +51,10 @@ export const rulesIn = (config: HaftConfig, store: RuleStoreService): Rules => {
     Effect.runPromise(use(store)).catch(asConfigError)
   const current = async () => {
     const rules = await run((store) => store.current)
-    if ("unreadable" in rules) throw new ConfigError(`the rules can't be read: ${rules.unreadable}`)
+    if ("unreadable" in rules) {
+      const file = join(await Effect.runPromise(stateOf(config)), "rules.json")
+      throw new ConfigError(`the rules in ${file} can't be read: ${rules.unreadable}`)
+    }
     return rules
   }
   return {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path"
 
-import type { CallPreview, Reply, ToolDescription } from "haft"
+import type { CallPreview, HaftConfig, Reply, ToolDescription } from "haft"
 import type { OpenHost } from "haft/promise"
 
 import { readArguments } from "../arguments.ts"
@@ -30,13 +30,17 @@ export const call: Command = {
       const reply = await callIt(host, name, args)
       if (given.has("json")) printJson(host.dialect.print?.(name, reply.wire) ?? reply.wire)
       else printReply(name, reply, resolve(config.root ?? "."))
-      if (reply.error?.code === "approval_denied" && !process.stdin.isTTY) note(howToAllow)
+      if (reply.error?.code === "approval_denied") noteHow(config)
       return reply.ok ? 0 : 1
     })
   }
 }
 
-const howToAllow = "haft: approve it with --approve all, or allow calls like it by a rule: haft rules add"
+const noteHow = ({ approval }: HaftConfig): void => {
+  if (approval === "all") note("haft: rules hold whatever --approve says; see them with: haft rules list")
+  else if (!process.stdin.isTTY)
+    note("haft: approve it with --approve all, or allow calls like it by a rule: haft rules add")
+}
 
 const find = (tools: ReadonlyArray<ToolDescription>, name: string): ToolDescription | undefined =>
   tools.find((tool) => tool.name === name || tool.name.replaceAll(".", "_") === name)
