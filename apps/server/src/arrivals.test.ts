@@ -24,7 +24,10 @@ describe("calls and connections that arrive", () => {
     const arrivals = arrivalsAt(server)
     const seen: Array<string> = []
     server.emit("connection")
-    const calls = ["one", "two"].map((name) => arrivals.turn(call())?.then(() => seen.push(name)))
+    const calls = ["one", "two"].map(async (name) => {
+      await arrivals.turn(call())
+      seen.push(name)
+    })
     for (let turn = 0; turn < 5; turn++) {
       await nextTurn()
       server.emit("connection")
@@ -39,13 +42,16 @@ describe("calls and connections that arrive", () => {
     const arrivals = arrivalsAt(server)
     server.emit("connection")
     const left = Array.from({ length: 1000 }, call)
-    const turns = left.map((one) => arrivals.turn(one))
-    const last = arrivals.turn(call())
+    const begun = async (one: AbortController): Promise<string> => {
+      await arrivals.turn(one)
+      return "begun"
+    }
+    const turns = left.map(begun)
+    const last = begun(call())
     for (const one of left) one.abort()
+    let outcome: unknown
     let turn = 0
-    let isDone = false
-    void last?.then(() => (isDone = true))
-    for (; !isDone; turn++) await nextTurn()
+    for (; outcome === undefined; turn++) outcome = await Promise.race([last, nextTurn()])
     await Promise.all(turns)
     expect(turn).toBeLessThan(10)
   })
