@@ -3,13 +3,7 @@ import manifest from "haft/package.json" with { type: "json" }
 
 // Nothing heavier is imported here: the version is answered at once, and the compile cache
 // is on before the program itself is loaded.
-if (process.argv[2] === "--version") {
-  process.stdout.write(`${manifest.version}\n`)
-} else if (process.getBuiltinModule?.("node:module").enableCompileCache === undefined) {
-  // Node 22 has it, and what is imported below needs Node 22 too: say so, before it fails in a riddle.
-  process.stderr.write(`haft: Node ${process.versions.node} is too old; haft needs ${manifest.engines.node}\n`)
-  process.exitCode = 2
-} else {
+const run = async (): Promise<void> => {
   process.getBuiltinModule("node:module").enableCompileCache()
   // zod compiles a schema when it is first used, which takes longer than what few uses save.
   Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })
@@ -27,4 +21,14 @@ if (process.argv[2] === "--version") {
   }
   leave()
   setInterval(leave, 20)
+}
+
+if (process.argv[2] === "--version") {
+  process.stdout.write(`${manifest.version}\n`)
+} else if (process.getBuiltinModule?.("node:module").enableCompileCache === undefined) {
+  // Node 22 has it, and what is imported above needs Node 22 too: say so, before it fails in a riddle.
+  process.stderr.write(`haft: Node ${process.versions.node} is too old; haft needs ${manifest.engines.node}\n`)
+  process.exitCode = 2
+} else {
+  void run()
 }
