@@ -27,7 +27,10 @@ if (process.argv[2] === "--version") {
   process.stdout.write(`${manifest.version}\n`)
 } else if (process.getBuiltinModule?.("node:module").enableCompileCache === undefined) {
   // Node 22 has it, and what is imported above needs Node 22 too: say so, before it fails in a riddle.
-  process.stderr.write(`haft: Node ${process.versions.node} is too old; haft needs ${manifest.engines.node}\n`)
+  process.stderr.write(
+    `haft: Node ${process.versions.node} is too old; haft needs ${manifest.engines.node}\n` +
+      "  Install a newer one. In a checkout of haft, npm start brings its own.\n"
+  )
   process.exitCode = 2
 } else {
   void run()
