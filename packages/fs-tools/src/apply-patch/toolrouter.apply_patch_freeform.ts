@@ -1,6 +1,7 @@
 import { toolrouter } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 
+import { insideOnly } from "../inside-only.ts"
 import { previewPatch } from "./apply-patch.ts"
 import { parseEnvelope } from "./parse-envelope.ts"
 import { touchedBy } from "./patch.ts"
@@ -13,7 +14,7 @@ export const toolrouterApplyPatchFreeform = toolrouter.tool({
   output: patchOutput,
   risk: "dangerous",
   timeout: "60 seconds",
-  touches: ({ patch }) => Effect.map(parseEnvelope(patch), touchedBy),
+  touches: ({ patch }) => Effect.flatMap(parseEnvelope(patch), (sections) => insideOnly(touchedBy(sections))),
   preview: ({ patch }) => Effect.flatMap(parseEnvelope(patch), previewPatch),
   execute: ({ patch }) => Effect.flatMap(parseEnvelope(patch), patchResults),
   render: renderResults

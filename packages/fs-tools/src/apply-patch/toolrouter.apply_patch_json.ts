@@ -1,6 +1,7 @@
 import { toolrouter } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 
+import { insideOnly } from "../inside-only.ts"
 import { parsePatch, previewPatch } from "./apply-patch.ts"
 import { touchedBy } from "./patch.ts"
 import { patchInput, patchOutput, patchResults, renderResults } from "./toolrouter-patch.ts"
@@ -12,7 +13,7 @@ export const toolrouterApplyPatchJson = toolrouter.tool({
   output: patchOutput,
   risk: "dangerous",
   timeout: "60 seconds",
-  touches: ({ patch }) => Effect.map(parsePatch(patch), touchedBy),
+  touches: ({ patch }) => Effect.flatMap(parsePatch(patch), (sections) => insideOnly(touchedBy(sections))),
   preview: ({ patch }) => Effect.flatMap(parsePatch(patch), previewPatch),
   execute: ({ patch }) => Effect.flatMap(parsePatch(patch), patchResults),
   render: renderResults

@@ -2,7 +2,7 @@ import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { removesInside } from "../removes-inside.ts"
+import { insideOnly } from "../inside-only.ts"
 import { deletePath, previewDelete } from "./delete-path.ts"
 
 export const approvalgateDeleteFile = approvalgate.tool({
@@ -16,7 +16,7 @@ export const approvalgateDeleteFile = approvalgate.tool({
   risk: "dangerous",
   asks: true,
   timeout: "60 seconds",
-  touches: ({ path }) => removesInside(path),
+  touches: ({ path }) => insideOnly({ removes: [path] }),
   preview: ({ path, recursive }) => previewDelete(path, { recursive }),
   execute: ({ path, recursive }) =>
     Effect.map(deletePath(path, { recursive }), (deleted) => ({ deleted: [...deleted] })),

@@ -2,7 +2,7 @@ import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { removesInside } from "../removes-inside.ts"
+import { insideOnly } from "../inside-only.ts"
 import { deletePath, previewDelete } from "./delete-path.ts"
 
 export const filetoolsFileDelete = filetools.tool({
@@ -13,7 +13,7 @@ export const filetoolsFileDelete = filetools.tool({
   risk: "dangerous",
   asks: true,
   timeout: "60 seconds",
-  touches: ({ path }) => removesInside(path),
+  touches: ({ path }) => insideOnly({ removes: [path] }),
   preview: ({ path }) => previewDelete(path, { recursive: false }),
   execute: ({ path }) => Effect.as(deletePath(path, { recursive: false }), { success: true }),
   render: (_output, { path }) => `Deleted ${path}`

@@ -1,7 +1,7 @@
 import { approvalgate } from "@haft/dialects"
 import * as z from "zod"
 
-import { removesInside } from "../removes-inside.ts"
+import { insideOnly } from "../inside-only.ts"
 import { movePath, previewMove } from "./move-path.ts"
 
 export const approvalgateMoveFile = approvalgate.tool({
@@ -17,7 +17,7 @@ export const approvalgateMoveFile = approvalgate.tool({
   asks: ({ writes }, { overwrite }) =>
     (overwrite && writes[1]?.exists === true) || writes.some(({ isProtected }) => isProtected),
   timeout: "60 seconds",
-  touches: ({ from, to }) => removesInside(from, to),
+  touches: ({ from, to }) => insideOnly({ removes: [from, to] }),
   preview: (call) => previewMove({ ...call, createDirectories: false }),
   execute: (call) => movePath({ ...call, createDirectories: false }),
   render: ({ from, to }) => `Moved ${from} to ${to}`
