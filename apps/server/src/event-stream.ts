@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises"
+import { setImmediate as otherWork, setTimeout as sleep } from "node:timers/promises"
 
 import type { Answer } from "./answer.ts"
 
@@ -45,7 +45,7 @@ export const eventStream = (feed: EventFeed): Answer => {
       pull: async (controller) => {
         while (!over.signal.aborted) {
           isWoken = false
-          const text = await feed.next()
+          const text = await inShortTurns(feed.next)
           if (over.signal.aborted) return
           if (text === undefined) {
             stop()
@@ -63,6 +63,29 @@ export const eventStream = (feed: EventFeed): Answer => {
     new CountQueuingStrategy({ highWaterMark: 1 })
   )
   return { headers: { "content-type": "text/event-stream", "cache-control": "no-store" }, body }
+}
+
+/** All streams together work for so long in one turn of the loop; in between everybody else is heard. */
+const longestTurnMs = 5
+let spentMs = 0
+let before: Promise<unknown> = Promise.resolve()
+
+/** One stream after the other, as many as a turn has time for. */
+const inShortTurns = <A>(work: () => A | Promise<A>): Promise<A> => {
+  const done = before.then(async () => {
+    if (spentMs > longestTurnMs) {
+      await otherWork()
+      spentMs = 0
+    }
+    const began = performance.now()
+    try {
+      return await work()
+    } finally {
+      spentMs += performance.now() - began
+    }
+  })
+  before = done.catch(() => undefined)
+  return done
 }
 
 const encoder = new TextEncoder()

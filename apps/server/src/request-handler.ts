@@ -47,12 +47,11 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
     const leave = (): void => {
       for (const end of works) end()
     }
-    if (route.isWork) {
-      const turn = options.arrivals().turn(request)
-      if (turn !== undefined) await turn
-      if (request.signal.aborted) throw clientGone
-      startWork()
-    }
+    // What anybody may ask is small.
+    const turn = route.access === "public" ? undefined : options.arrivals().turn(request)
+    if (turn !== undefined) await turn
+    if (request.signal.aborted) throw clientGone
+    if (route.isWork) startWork()
     try {
       const body = route.body === undefined ? {} : check(route.body, await readBody(), "body")
       const said = await route.handle({ request, path, query, body, readBody, startWork, identity })

@@ -26,13 +26,13 @@ export const readApart = (job: PageJob, limits: ReadLimits = {}): Effect.Effect<
 
 const openWorker = (
   job: PageJob,
-  { timeoutMs = 5000, patienceMs = 2000, memoryMb = 64 }: ReadLimits,
+  { timeoutMs = 5000, patienceMs = 2000, memoryMb = 48 }: ReadLimits,
   resume: (result: Effect.Effect<ReadablePage | undefined>) => void
 ): Effect.Effect<void> => {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js"
   const worker = new Worker(new URL(`./page-worker.${extension}`, import.meta.url), {
     workerData: job,
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 16 },
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 8 },
     env: {},
     execArgv: [],
     stdout: true,
