@@ -27,10 +27,10 @@ interface Size {
 }
 
 const whyOne =
-  "haft waits for the disk twice, for the file and for the name in its directory, and patch does not: how much that is against starting a program depends on the disk. Its own part is 2.6 ms in the first hundred calls and 1 ms after a thousand, when all of it is compiled."
+  "haft waits for the disk twice, for the file and for the name in its directory, and patch does not: how much that is against starting a program depends on the disk."
 
 const whyMany =
-  "A script that does for 200 files only what the guarantees take, two contained reads, three hashes, a new file, a second name for the old one until all are in place, a rename, takes 1.5 times git apply in memory and 2.4 times on ext4 with a journal; git apply removes each file and writes it anew, and waits for nothing. On an ext4 without a journal the kernel looks past every file deleted in the last minutes before it makes a new one, so that both get slower from run to run."
+  "For each file the guarantees take two contained reads, three hashes, a new file, a second name for the old one until all are in place, and a rename. A bare script that does only this for 200 files took 107 ms in memory and 171 ms on ext4, where git apply, measured apart, took 70: it removes each file and writes it anew, and waits for nothing."
 
 const benchmark = async (
   home: string,
