@@ -18,7 +18,7 @@ import { descriptorTargets, processesIn, settledState } from "../process-state.t
 
 /** How long a call may go on before it is cancelled, and how long it may take to notice. Some are not given the time. */
 const patienceMs = 3000
-const noticeMs = 2000
+const noticeMs = 20_000
 const oneInSoManyIsCutShort = 8
 /** Calls in flight, of each dialect: most of those that take long only wait. */
 const atOnce = 4
