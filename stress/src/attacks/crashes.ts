@@ -54,10 +54,10 @@ export const attack: Attack = async function* ({ seconds }) {
       if (!verdict.intact) records.push(inspect(verdict))
       const events = await readRun(config, { run: killed })
       const open = new Set<unknown>()
-      for (const { type, request_id } of events) {
+      for (const { type, request_id, aborted } of events) {
         if (type === "tool_call_started") open.add(request_id)
-        if (type === "tool_call_finished" || type === "tool_call_aborted") open.delete(request_id)
-        if (type === "tool_call_aborted") seen.aborted++
+        if (type === "tool_call_finished") open.delete(request_id)
+        if (aborted === true) seen.aborted++
       }
       if (open.size > 0) records.push(`${open.size} starts without an end in ${killed}: ${inspect(events.at(-1))}`)
     })
