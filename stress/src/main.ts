@@ -14,36 +14,22 @@ const { values, positionals } = parseArgs({
 const total = secondsOf(values.for)
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 
-/** Judged by memory and answering times: these have the machine to themselves. */
-const alone = ["floods", "load"]
-/** Mostly waits for what it started to be gone: the others go on meanwhile. */
-const beside = ["orphans"]
 const attacks = readdirSync(join(import.meta.dirname, "attacks"))
   .map((file) => file.replace(/\.ts$/, ""))
   .filter((name) => positionals.length === 0 || positionals.some((filter) => name.includes(filter)))
   .toSorted()
-  .toSorted((one, other) => Number(alone.includes(one)) - Number(alone.includes(other)))
 if (attacks.length === 0) usage(`no attack is called ${positionals.join(" or ")}`)
 
 const leastSeconds = 2
 const rows: Array<Figure & { readonly attack: string }> = []
 const until = performance.now() + total * 1000
-const share = total / attacks.length
-const meanwhile = Promise.all(attacks.filter((name) => beside.includes(name)).map((name) => play(name, share)))
-await inTurn(attacks.filter((name) => !beside.includes(name) && !alone.includes(name)))
-await meanwhile
-await inTurn(attacks.filter((name) => alone.includes(name)))
-
-/** Plays attacks one after the other, with the same time for all that are left. */
-async function inTurn(names: ReadonlyArray<string>): Promise<void> {
-  for (const name of names) {
-    const left = attacks.length - attacks.indexOf(name)
-    await play(name, Math.max(leastSeconds, (until - performance.now()) / 1000 / left))
-  }
+// One after the other, with the same time for all that are left.
+for (const [index, name] of attacks.entries()) {
+  await play(name, Math.max(leastSeconds, (until - performance.now()) / 1000 / (attacks.length - index)))
 }
 
 const missed = rows.filter(({ isMet }) => !isMet)
-console.log(tableOf(rows.toSorted((one, other) => attacks.indexOf(one.attack) - attacks.indexOf(other.attack))))
+console.log(tableOf(rows))
 for (const { attack, what, cases = [] } of missed) {
   for (const one of cases) console.log(`\n${attack}, ${what}:\n  ${one}`)
 }

@@ -139,7 +139,7 @@ describe("the look at what rules need", () => {
           if (!isTried) passedOver += 1
         }
       }),
-      { numRuns: process.env["HAFT_LONG"] === "1" ? 20_000 : 500 }
+      { numRuns: process.env["HAFT_LONG"] === "1" ? 20_000 : 500, seed: 1 }
     )
     // Otherwise this would tell nothing.
     expect(matched).toBeGreaterThan(30)

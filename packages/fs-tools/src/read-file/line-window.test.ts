@@ -42,7 +42,8 @@ describe("a window of lines", () => {
             hasNul: false
           })
         }
-      )
+      ),
+      { seed: 1 }
     )
   })
 
@@ -73,7 +74,8 @@ describe("a window of lines", () => {
             keptLines: Math.min(selected.length, maxLines)
           })
         }
-      )
+      ),
+      { seed: 1 }
     )
   })
 

@@ -1,4 +1,4 @@
-import { isIPv4 } from "node:net"
+import { isIP, isIPv4 } from "node:net"
 
 import { haft } from "@haft/dialects"
 import * as fc from "fast-check"
@@ -91,7 +91,8 @@ describe("isPublicAddress", () => {
         const disguises = [`::${dotted}`, `::ffff:${dotted}`, `::ffff:0:${dotted}`, `64:ff9b::${dotted}`]
         const tunnels = [`2002:${hex}::1`, `2001:0:${hex}::1`, `::ffff:${hex}`, `fe80::5efe:${hex}`]
         expect([...disguises, ...tunnels].filter(isPublicAddress)).toEqual([])
-      })
+      }),
+      { seed: 1 }
     )
   })
 })
@@ -216,11 +217,13 @@ describe("a server on loopback that nobody named", () => {
       fc.asyncProperty(authority, fc.webPath(), async (spelled, path) => {
         expect(["url_blocked", "invalid_url"]).toContain(await fetchCode(spelled, path))
       }),
-      { numRuns: 200 }
+      { numRuns: 200, seed: 1 }
     )
     expect(server.connections()).toBe(0)
-    expect(host.questions).toEqual(
-      host.questions.filter(({ facts }) => !/127|localhost/.test(new URL(facts.fetches ?? "").hostname))
-    )
+    // Nobody is asked about what can't be allowed: only about names, which may lead anywhere.
+    const asked = host.questions.map(({ facts }) => new URL(facts.fetches ?? "").hostname)
+    expect(
+      asked.filter((hostname) => hostname === "localhost" || isIP(hostname.replaceAll(/[[\]]/g, "")) !== 0)
+    ).toEqual([])
   })
 })
