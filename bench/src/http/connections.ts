@@ -13,12 +13,21 @@ export interface Connections {
  */
 export const openConnections = async (url: string, request: Uint8Array, count: number): Promise<Connections> => {
   const { hostname, port } = new URL(url)
-  const sockets = await Promise.all(Array.from({ length: count }, () => open(Number(port), hostname)))
-  const free = [...sockets]
+  const openOne = (): Promise<Socket> => open(Number(port), hostname)
+  const free = await Promise.all(Array.from({ length: count }, openOne))
+  const sockets = new Set(free)
+  // A server closes what was idle for long, as when others had their turn.
+  const reopened = async (closed: Socket): Promise<Socket> => {
+    sockets.delete(closed)
+    const socket = await openOne()
+    sockets.add(socket)
+    return socket
+  }
   return {
     send: async () => {
-      const socket = free.pop()
-      if (socket === undefined) throw new Error(`there are only ${count} connections`)
+      const next = free.pop()
+      if (next === undefined) throw new Error(`there are only ${count} connections`)
+      const socket = next.destroyed ? await reopened(next) : next
       const answer = await exchange(socket, request)
       free.push(socket)
       return answer
