@@ -1,5 +1,3 @@
-import { accessSync, constants } from "node:fs"
-
 import { type Change, type ChangedPath, makeToolError, type SymlinkPolicy } from "@haft/core"
 
 import { withPlace } from "./contain.ts"
@@ -7,7 +5,6 @@ import { fingerprintContent } from "./content.ts"
 import { copyNode } from "./copy-node.ts"
 import {
   alreadyExists,
-  fromErrno,
   isDirectory,
   namedAsDirectory,
   notADirectory,
@@ -17,15 +14,14 @@ import {
   stale
 } from "./errno.ts"
 import type { Recorded } from "./history.ts"
-import { pathOf, withSpots } from "./spots.ts"
 import {
+  checkWritable,
   type Content,
   type DirectoryNode,
   type FileNode,
   join,
   modeOf,
   type Node,
-  type Origin,
   stateOfNode,
   type View
 } from "./view.ts"
@@ -335,18 +331,6 @@ const stateThrough = (view: View, given: string, { symlinks }: PlanOptions): str
 
 const checkBase = (change: { readonly path: string; readonly base?: string }, state: string): void => {
   if (change.base !== undefined && change.base !== state) throw stale(change.path)
-}
-
-const checkWritable = (view: View, { path, owner, mode }: Origin, given: string): void => {
-  // For the owner the mode says it all; others may have rights that it does not show.
-  if (owner.uid === process.geteuid?.() && (mode & 0o200) !== 0) return
-  withSpots(view.root, (spots) => {
-    try {
-      accessSync(pathOf(spots.at(path)), constants.W_OK)
-    } catch (error) {
-      throw fromErrno(error, given)
-    }
-  })
 }
 
 const isNamedAsDirectory = (path: string): boolean => /\/\.?$/.test(path)

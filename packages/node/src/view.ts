@@ -1,11 +1,12 @@
-import { closeSync, fstatSync, readdirSync } from "node:fs"
+import { accessSync, closeSync, constants, fstatSync, readdirSync } from "node:fs"
 
 import type { SymlinkPolicy } from "@haft/core"
 
 import { type Place, readLink, type Root, withPlace, withResolved } from "./contain.ts"
 import { fingerprintBytes, fingerprintContent, fingerprintDescriptor, openFile, readWhole } from "./content.ts"
-import { isErrno, notADirectory, notFound } from "./errno.ts"
+import { fromErrno, isErrno, notADirectory, notFound } from "./errno.ts"
 import { identityOf, type Identity } from "./identity.ts"
+import { pathOf, withSpots } from "./spots.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
 /** Content that may be gone over more than once: first for its hash, then to write it. */
@@ -270,4 +271,17 @@ const nodeAt = ({ found, path, name, directory, home }: NodePlace): Node | undef
   if (stats.isDirectory()) return { kind: "directory", origin, children: new Map(), found: new Map() }
   if (!stats.isSymbolicLink()) return { kind: "other", origin }
   return { kind: "symlink", origin, target: readLink(`${directory.base}/${name}`, path) }
+}
+
+/** Refuses a file on disk that this process may not write. */
+export const checkWritable = (view: View, { path, owner, mode }: Origin, given: string): void => {
+  // For the owner the mode says it all; others may have rights that it does not show.
+  if (owner.uid === process.geteuid?.() && (mode & 0o200) !== 0) return
+  withSpots(view.root, (spots) => {
+    try {
+      accessSync(pathOf(spots.at(path)), constants.W_OK)
+    } catch (error) {
+      throw fromErrno(error, given)
+    }
+  })
 }

@@ -2,7 +2,7 @@ import { type Dialect, Host, memoryJournal, memoryState, memoryWorkspace, use } 
 import { approvalgate, cliagent, haft } from "@haft/dialects"
 import { type CaseHost, type ContractCase, loadCases, playCase } from "@haft/testing"
 import * as Layer from "effect/Layer"
-import { afterAll, beforeAll, describe, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { type LoopbackServer, serve } from "../test/loopback.ts"
 import { serveSite } from "../test/site.ts"
@@ -54,7 +54,7 @@ describe.each([haft, approvalgate, cliagent])("$name", (dialect) => {
   const tools = webTools.tools.filter((tool) => tool.dialect === dialect.name).map(({ name }) => name)
   describe.each(tools)("%s", (tool) => {
     it.each(loadCases(contracts, dialect.name, [tool]))("$name", async (contractCase) => {
-      await playCase(onThisPort(contractCase), hostFor(dialect))
+      await expect(playCase(onThisPort(contractCase), hostFor(dialect))).resolves.toHaveProperty("wire")
     })
   })
 })
