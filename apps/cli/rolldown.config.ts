@@ -3,6 +3,7 @@ import { resolve } from "node:path"
 
 import { defineConfig, type OutputOptions } from "rolldown"
 
+import { embeddedLists } from "./bundle/embedded-lists.ts"
 import { embeddedSchemas } from "./bundle/embedded-schemas.ts"
 import { inAscii } from "./bundle/in-ascii.ts"
 import { lazySchemas } from "./bundle/lazy-schemas.ts"
@@ -39,6 +40,7 @@ export default defineConfig({
   external: ["@lydell/node-pty"],
   plugins: [
     leanBuiltins,
+    embeddedLists(),
     embeddedSchemas(),
     lazySchemas,
     namedInZod,

@@ -42,19 +42,25 @@ const standardStreams = {
   }
 }
 
-/** Opens a host for one command and closes it afterwards. Questions go to the terminal, if there is one. */
+/** Opens a host for one command and closes it afterwards. */
 export const withHost = async (
   given: Given,
   { onlyTool, ...settings }: HaftConfig & { readonly onlyTool?: string },
   use: (host: OpenHost, config: HaftConfig) => Promise<number>
 ): Promise<number> => {
-  const [found, { askInTerminal, openHost }] = await Promise.all([configOf(given), import("haft/promise")])
+  const found = await configOf(given)
   const config = { ...found.config, ...settings }
-  const asker = askInTerminal(standardStreams)
-  const host = await openHost(config, { asker, ...(onlyTool !== undefined && { onlyTool }) })
+  const host = await openHostFor(config, onlyTool)
   try {
     return await use(host, config)
   } finally {
     await host.dispose()
   }
+}
+
+/** Opens a host whose questions go to the terminal, if there is one. */
+export const openHostFor = async (config: HaftConfig, onlyTool?: string): Promise<OpenHost> => {
+  const { askInTerminal, openHost } = await import("haft/promise")
+  const asker = askInTerminal(standardStreams)
+  return openHost(config, { asker, ...(onlyTool !== undefined && { onlyTool }) })
 }

@@ -1,14 +1,17 @@
 import { flushCompileCache } from "node:module"
 
 import { describeQuestion, mcpServer, serveMcpOnStdio } from "haft/mcp"
-import type { OpenHost } from "haft/promise"
+import type { LateHost, OpenHost } from "haft/promise"
 
 /** Speaks MCP on stdin and stdout until the client leaves or somebody ends the program. */
-export const speakMcp = async (host: OpenHost, version: string): Promise<void> => {
+export const speakMcp = async (host: LateHost | OpenHost, version: string): Promise<void> => {
   const howToAllow = "Allow it with a rule (haft rules add), or start haft mcp with --approve all."
-  const { closed, close } = serveMcpOnStdio(mcpServer(host, { version, howToAllow, describe: describeQuestion }))
+  const settings = { version, howToAllow, describe: describeQuestion }
+  // Who has the list is likely to call soon.
+  const late = "open" in host ? { onListed: host.open } : {}
+  const { closed, close } = serveMcpOnStdio(mcpServer(host, { ...settings, ...late }))
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => void close())
   // A client that ends its servers by force would have the next one compiled from scratch, each time.
   setTimeout(() => flushCompileCache(), 2_000).unref()
-  await closed
+  await ("unusable" in host ? Promise.race([closed, host.unusable]) : closed)
 }

@@ -1,6 +1,10 @@
+import { join } from "node:path"
+
 import { temporaryWorkspace } from "@haft/testing"
 import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { dialectNames, exportTools } from "haft"
+import { openHost } from "haft/promise"
 import { expect, it } from "vitest"
 
 import { bin, haft } from "./haft.ts"
@@ -65,26 +69,71 @@ it.each([
   expect(asked[0]?.message).toContain(stored[0]?.id)
 })
 
+it.each(dialectNames)("lists, before it has loaded them, the tools that a host of %s has", async (dialect) => {
+  using workspace = temporaryWorkspace()
+  const { root, state } = workspace
+  await using host = await openHost({ root, state, dialect })
+  const { stdout } = await haft(["mcp", "-w", root, "--state", state, "--dialect", dialect], { stdin: lines(listing) })
+  expect(answersIn(stdout)).toMatchObject([{ id: 1 }, { id: 2, result: { tools: exportTools(host.tools, "mcp") } }])
+})
+
+it("lists what a configuration leaves", async () => {
+  using workspace = temporaryWorkspace({ "../haft.json": JSON.stringify({ packages: ["search"] }) })
+  const { root, state } = workspace
+  const args = ["mcp", "-w", root, "--state", state, "--config", join(root, "../haft.json")]
+  const { stdout } = await haft(args, { stdin: lines(listing) })
+  const [, listed] = answersIn(stdout)
+  expect(listed?.result?.tools?.map(({ name }) => name)).toEqual(["search_text", "find_files"])
+})
+
+it("answers a client that calls without asking for the list", async () => {
+  using workspace = temporaryWorkspace({ "a.txt": "one\n" })
+  const calling = [...listing.slice(0, 2), { id: 3, method: "tools/call", params: readA }]
+  const { stdout } = await haft(["mcp", "-w", workspace.root, "--state", workspace.state], { stdin: lines(calling) })
+  expect(answersIn(stdout)).toMatchObject([{ id: 1 }, { id: 3, result: { isError: false } }])
+})
+
+it("says why its host can't be opened, and ends", async () => {
+  using workspace = temporaryWorkspace({ "../file": "no directory" })
+  const env = { XDG_STATE_HOME: join(workspace.root, "../file") }
+  const stdin = lines([...listing, { id: 3, method: "tools/call", params: readA }])
+  const { code, stdout, stderr } = await haft(["mcp", "-w", workspace.root], { stdin, env })
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^haft: the state directory .* can't be used/)
+  expect(answersIn(stdout)).toMatchObject([{ id: 1 }, { id: 2 }, { id: 3, error: { code: -32603 } }])
+})
+
 it("answers a pipe that closes behind its last request, with nothing else on stdout", async () => {
   using workspace = temporaryWorkspace({ "a.txt": "one\n" })
-  const clientInfo = { name: "pipe", version: "0" }
-  const messages = [
-    { id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo } },
-    { method: "notifications/initialized" },
-    { id: 2, method: "tools/list", params: {} },
-    { id: 3, method: "tools/call", params: { name: "read_file", arguments: { path: "a.txt" } } }
-  ]
-  const stdin = messages.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("")
+  const stdin = lines([...listing, { id: 3, method: "tools/call", params: readA }])
   const { code, stdout, stderr } = await haft(["mcp", "--workspace", workspace.root, "--state", workspace.state], {
     stdin
   })
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-  const replies = stdout
+  expect(new Set(answersIn(stdout).map(({ id }) => id))).toEqual(new Set([1, 2, 3]))
+})
+
+const readA = { name: "read_file", arguments: { path: "a.txt" } }
+const clientInfo = { name: "pipe", version: "0" }
+const listing = [
+  { id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo } },
+  { method: "notifications/initialized" },
+  { id: 2, method: "tools/list", params: {} }
+]
+
+const lines = (messages: ReadonlyArray<object>): string =>
+  messages.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("")
+
+interface Answer {
+  readonly id: number
+  readonly result?: { readonly tools?: ReadonlyArray<{ readonly name: string }> }
+}
+
+const answersIn = (stdout: string): ReadonlyArray<Answer> =>
+  stdout
     .trim()
     .split("\n")
-    .map((line) => JSON.parse(line) as { id: number })
-  expect(new Set(replies.map(({ id }) => id))).toEqual(new Set([1, 2, 3]))
-})
+    .map((line) => JSON.parse(line) as Answer)
 
 const isRunning = (pid: number | null): boolean => {
   try {

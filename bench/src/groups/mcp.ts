@@ -27,8 +27,7 @@ export const benchmarks: Group = async function* (setting) {
     group: "mcp",
     name: "start, to the list of tools",
     floor,
-    ifMissed:
-      "Loading Effect, zod, the SDK and five tool packages is nearly all of it; docs/decisions has what each part costs.",
+    ifMissed: "Loading Effect, zod and the SDK is nearly all of it; docs/decisions has what a start consists of.",
     absent,
     contenders: each(3.5, ({ server }) => ({
       run: async () => {

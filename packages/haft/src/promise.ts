@@ -7,6 +7,7 @@ import { standardHost, type StandardHostOptions } from "./standard-host.ts"
 export const openHost = (config: HaftConfig = {}, options: StandardHostOptions = {}): Promise<OpenHost> =>
   openLayer(standardHost(config, options))
 
+export { type LateHost, openHostLater } from "./late-host.ts"
 export {
   type AsyncPluginDefinition,
   type AsyncToolContext,

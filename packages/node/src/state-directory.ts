@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join, resolve } from "node:path"
 
 import { isToolError, makeToolError } from "@haft/core"
 
-import { isErrno } from "./errno.ts"
+import { isErrno, notADirectory } from "./errno.ts"
 import { liesWithin } from "./lies-within.ts"
 
 /**
@@ -14,9 +14,7 @@ import { liesWithin } from "./lies-within.ts"
  * read it, and it never lies inside the workspace.
  */
 export const stateDirectory = (options: { readonly root: string; readonly state?: string }): string => {
-  const root = usable(`the workspace ${options.root}`, "Choose a directory that is there, with --workspace.", () =>
-    realpathSync(resolve(options.root))
-  )
+  const root = workspaceDirectory(options.root)
   const directory = resolve(options.state ?? defaultStateDirectory(root))
   const elsewhere = "Choose a directory you can write to, outside the workspace, with --state."
   return usable(`the state directory ${directory}`, elsewhere, () => {
@@ -30,6 +28,14 @@ export const stateDirectory = (options: { readonly root: string; readonly state?
     return realpathSync(directory)
   })
 }
+
+/** Where a workspace really lies; it fails where there is no directory. */
+export const workspaceDirectory = (root: string): string =>
+  usable(`the workspace ${root}`, "Choose a directory that is there, with --workspace.", () => {
+    const found = realpathSync(resolve(root))
+    if (!statSync(found).isDirectory()) throw notADirectory(root)
+    return found
+  })
 
 const usable = <A>(what: string, suggestion: string, use: () => A): A => {
   try {

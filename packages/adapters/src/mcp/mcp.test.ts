@@ -201,6 +201,44 @@ it("answers what was asked before the client closed its end", async () => {
   expect(new Set(answered)).toEqual(new Set([1, 2]))
 })
 
+it("says of a line that is no message why it is none, and goes on", async () => {
+  const { factory } = await startServer()
+  const input = new PassThrough()
+  const output = new PassThrough()
+  const written: Array<string> = []
+  output.on("data", (chunk: Buffer) => written.push(...chunk.toString().trim().split("\n")))
+  const { closed } = serveMcpOnStdio(factory, { input, output })
+  const misunderstood = [
+    "hello",
+    "",
+    "[]",
+    '{"id": 7, "method": "tools/list"}',
+    '{"jsonrpc": "2.0", "method": 5}',
+    '{"jsonrpc": "2.0", "id": 8, "result": 5}'
+  ]
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pipe", version: "0" } }
+  const opening = JSON.stringify({ jsonrpc: "2.0", id: 9, method: "initialize", params })
+  for (const line of [...misunderstood, opening]) input.write(`${line}\n`)
+  input.end()
+  await closed
+  expect(written.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { jsonrpc: "2.0", id: null, error: { code: -32700, message: "Parse error: this line is not JSON" } },
+    { jsonrpc: "2.0", id: null, error: { code: -32600 } },
+    { jsonrpc: "2.0", id: 7, error: { code: -32600 } },
+    { jsonrpc: "2.0", id: 9, result: { serverInfo: { name: "haft" } } }
+  ])
+})
+
+it("says that a line is too long before it leaves", async () => {
+  const { factory } = await startServer()
+  const input = new PassThrough()
+  const output = new PassThrough()
+  const { closed } = serveMcpOnStdio(factory, { input, output })
+  input.write(Buffer.alloc(11 * 1024 * 1024, "a"))
+  await closed
+  expect(JSON.parse(String(output.read()))).toMatchObject({ id: null, error: { code: -32700 } })
+})
+
 it("keeps no answer that was written, and does not listen to a client that leaves megabytes unread", async () => {
   const { factory } = await startServer()
   const input = new PassThrough()

@@ -29,6 +29,8 @@ export interface McpOptions {
   readonly howToAllow?: string
   /** Whether the host can ask somebody else where the client is unable to; a refusal by default. */
   readonly asksElsewhere?: boolean
+  /** Told once a list of the tools is on its way. */
+  readonly onListed?: () => void
 }
 
 /** Makes a server for one connection, as the SDK's transports want it. */
@@ -51,7 +53,10 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
         ...(options.instructions !== undefined && { instructions: options.instructions })
       }
     )
-    server.setRequestHandler("tools/list", () => ({ tools: host.tools.map((tool) => mcpTool(tool, legal(tool.name))) }))
+    server.setRequestHandler("tools/list", () => {
+      if (options.onListed !== undefined) setImmediate(options.onListed)
+      return { tools: host.tools.map((tool) => mcpTool(tool, legal(tool.name))) }
+    })
     server.setRequestHandler("tools/call", async ({ params }, context) => {
       const ticket = context.mcpReq.requestState<string>()
       const conversation =

@@ -1,7 +1,9 @@
 import type { Readable, Writable } from "node:stream"
 
 import {
+  INVALID_REQUEST,
   type JSONRPCMessage,
+  PARSE_ERROR,
   parseJSONRPCMessage,
   type RequestId,
   serializeMessage,
@@ -55,7 +57,7 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void): Transp
   const hear = (line: string): void => {
     const message = messageOf(line)
     if (message === undefined) return
-    if (message instanceof Error) return transport.onerror?.(message)
+    if (!("jsonrpc" in message)) return refuse(message)
     if ("method" in message) {
       if ("id" in message) open.add(message.id)
       // A cancelled request is never answered.
@@ -63,7 +65,19 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void): Transp
     }
     transport.onmessage?.(message)
   }
-  const read = lineReader({ longestLine, onLine: hear, onTooLong: () => fail(new Error("a line is too long")) })
+  const refuse = ({ id, error }: Refusal): void => {
+    transport.onerror?.(new Error(error.message))
+    if (!isClosed) write(`${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`)
+  }
+  const onTooLong = (): void => {
+    refuse(unreadable(`a line is longer than ${longestLine} bytes`))
+    close()
+  }
+  const read = lineReader({ longestLine, onLine: hear, onTooLong })
+  const write = (text: string, onWritten?: () => void): void => {
+    output.write(text, onWritten)
+    if (output.writableLength > mostUnread) input.pause()
+  }
   const settle = (id: RequestId): void => {
     open.delete(id)
     if (isLeaving && open.size === 0) close()
@@ -102,30 +116,47 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void): Transp
       if (isClosed) throw new Error("the client has gone")
       if ("method" in message) {
         output.uncork()
-        output.write(serializeMessage(message))
+        write(serializeMessage(message))
       } else {
         const { id } = message
         gather()
-        output.write(serializeMessage(message), () => id !== undefined && settle(id))
+        write(serializeMessage(message), () => id !== undefined && settle(id))
       }
-      if (output.writableLength > mostUnread) input.pause()
     },
     close: async () => close()
   }
   return transport
 }
 
-/** Nothing where the line is no JSON: a program may have said something there that was not meant for us. */
-const messageOf = (line: string): JSONRPCMessage | Error | undefined => {
+/** The answer to a line that is no message. */
+interface Refusal {
+  readonly id: RequestId | null
+  readonly error: { readonly code: number; readonly message: string }
+}
+
+const unreadable = (why: string): Refusal => ({
+  id: null,
+  error: { code: PARSE_ERROR, message: `Parse error: ${why}` }
+})
+
+/** Nothing where a line is empty, and where it is an answer or a notification: those are never answered. */
+const messageOf = (line: string): JSONRPCMessage | Refusal | undefined => {
+  if (line.trim() === "") return undefined
   let value: unknown
   try {
     value = JSON.parse(line)
   } catch {
-    return undefined
+    return unreadable("this line is not JSON")
   }
   try {
     return parseJSONRPCMessage(value)
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
+  } catch {
+    const { id, method } = (value ?? {}) as { readonly id?: unknown; readonly method?: unknown }
+    if ((method === undefined) !== (id === undefined)) return undefined
+    const message = "Invalid Request: this is not a message of JSON-RPC 2.0"
+    return {
+      id: typeof id === "string" || typeof id === "number" ? id : null,
+      error: { code: INVALID_REQUEST, message }
+    }
   }
 }
