@@ -81,6 +81,7 @@ export {
   type GlobResult,
   type ListError,
   type LookError,
+  type ReadEachError,
   type ReadError,
   type ScannedFile,
   type ScanOptions,

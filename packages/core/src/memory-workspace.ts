@@ -105,6 +105,12 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
       contain: containIn,
       info,
       read,
+      readEach: Effect.fnUntraced(function* (paths, visit, options) {
+        for (const path of paths) {
+          const content = yield* read(path, options).pipe(Effect.catch((error) => Effect.succeed(error)))
+          if (!visit(path, content)) return
+        }
+      }),
       snapshot: (path) =>
         Effect.map(Effect.all([info(path), read(path)]), ([found, content]) => ({
           info: found,

@@ -1,5 +1,5 @@
 import { createHash, hash as hashAtOnce, type Hash } from "node:crypto"
-import { constants, fstatSync, readSync, writeSync } from "node:fs"
+import { closeSync, constants, fstatSync, readSync, writeSync } from "node:fs"
 
 import { type FileKind, makeToolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
@@ -31,13 +31,34 @@ export const openFile = (root: Root, place: Place): number => {
   }
 }
 
+export interface ReadOptions {
+  readonly maxBytes: number
+  /** Where the content goes; memory of its own, when absent. */
+  readonly allocate?: (bytes: number) => Buffer
+}
+
+/** The whole of the regular file at a place. */
+export const readPlace = (root: Root, place: Place, options: ReadOptions): Uint8Array => {
+  const descriptor = openFile(root, place)
+  try {
+    return readWhole(descriptor, { ...options, given: place.given, size: place.found?.stats.size ?? 0 })
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+interface ReadWholeOptions extends ReadOptions {
+  readonly given: string
+  readonly size: number
+}
+
 /** Everything from the descriptor on, up to `maxBytes`. `size` is what the file had when it was looked at. */
 export const readWhole = (
   descriptor: number,
-  { given, size, maxBytes }: { readonly given: string; readonly size: number; readonly maxBytes: number }
+  { given, size, maxBytes, allocate = (bytes) => Buffer.allocUnsafeSlow(bytes) }: ReadWholeOptions
 ): Uint8Array => {
   if (size > maxBytes) throw tooLarge(given, size, maxBytes)
-  let content = Buffer.allocUnsafeSlow(size)
+  let content = allocate(size)
   let filled = 0
   for (;;) {
     if (filled === content.length) {

@@ -19,6 +19,10 @@ const secret = "secret ".repeat(100)
 /** What a call on a path inside could do to, or learn from, the directory outside. */
 const attacks: ReadonlyArray<(workspace: WorkspaceService, round: number) => Effect.Effect<unknown, unknown>> = [
   (workspace) => workspace.read("d/inner/file.txt"),
+  (workspace) =>
+    workspace.readEach(Array<string>(8).fill("d/inner/file.txt"), (_path, content) =>
+      content instanceof Uint8Array && isSecret(content) ? escaped("content") : true
+    ),
   (workspace) => workspace.scan("d/inner/file.txt", (chunk) => !isSecret(chunk)),
   (workspace) => workspace.fingerprint("d/inner/file.txt"),
   (workspace) => workspace.info("d/inner/file.txt"),

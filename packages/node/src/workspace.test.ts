@@ -43,6 +43,9 @@ const inWorkspace = <A, E>(
 const outcome = <A>(effect: Effect.Effect<A, unknown>): Effect.Effect<A | string> =>
   effect.pipe(Effect.catch((error) => Effect.succeed(isToolError(error) ? error.code : String(error))))
 
+/** How many are open; where nobody can tell, none. */
+const descriptors = (): number => (process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0)
+
 const contained = (root: string, path: string, symlinks?: SymlinkPolicy) =>
   inWorkspace(root, (workspace) => outcome(workspace.contain(path)), symlinks)
 
@@ -168,6 +171,58 @@ describe("looking and reading", () => {
     expect(await read("a.txt", { maxBytes: 5 })).toBe("hello")
   })
 
+  it("reads many files one after the other, however far apart and deep they are", async () => {
+    const deep = `${"d/".repeat(300)}bottom`
+    const wide = Array.from({ length: 200 }, (_, index) => `w/${index % 100}/${index}/f`)
+    const inner = { inside: "-> w/0", out: "-> /etc", "0": "-> none" }
+    const files = Object.fromEntries([...wide, deep].map((path) => [path, path.repeat(path === deep ? 300 : 1)]))
+    const near = makeRoot({ ...files, ...inner }, (root) => execFileSync("mkfifo", [join(root, "w/0/pipe")]))
+    const readAll = (paths: ReadonlyArray<string>, enough = Infinity, symlinks?: SymlinkPolicy) => {
+      const seen: Array<string> = []
+      return inWorkspace(
+        near,
+        ({ readEach }) =>
+          readEach(paths, (_path, content) => {
+            seen.push(isToolError(content) ? content.code : Buffer.from(content).toString())
+            return seen.length < enough
+          }),
+        symlinks
+      ).then(() => seen)
+    }
+    const openBefore = descriptors()
+    const mixed = [...wide, deep, ...wide.toReversed(), deep]
+    expect(await readAll(mixed)).toEqual(mixed.map((path) => files[path]))
+    expect(await readAll(mixed, 5)).toEqual(wide.slice(0, 5))
+    const odd = [
+      "inside/0/f",
+      "out/passwd",
+      "w/0/pipe",
+      "w/0/none/f",
+      "w/0/0/f/below",
+      "0/f",
+      "w/1/../0/0/f",
+      "w/0/0/f"
+    ]
+    expect(await readAll(odd)).toEqual([
+      "w/0/0/f",
+      "path_outside_workspace",
+      "not_a_regular_file",
+      "file_not_found",
+      "file_not_found",
+      "file_not_found",
+      "w/0/0/f",
+      "w/0/0/f"
+    ])
+    expect(await readAll(odd.slice(0, 2), 2, "deny")).toEqual(["symlink_blocked", "symlink_blocked"])
+    const failing = inWorkspace(near, ({ readEach }) =>
+      readEach([deep], () => {
+        throw new Error("of the visitor")
+      })
+    )
+    await expect(failing).rejects.toThrow("of the visitor")
+    expect(descriptors()).toBe(openBefore)
+  })
+
   it("names the workspace where an empty path was given", async () => {
     const error = await inWorkspace(root, (workspace) => Effect.flip(workspace.read("")))
     expect(error).toMatchObject({ code: "is_directory", message: "the workspace itself is a directory" })
@@ -253,20 +308,20 @@ describe("looking and reading", () => {
     const left = await inWorkspace(
       root,
       Effect.fnUntraced(function* (workspace) {
-        const open = () => readdirSync("/proc/self/fd").length
-        const before = open()
+        const before = descriptors()
         for (let round = 0; round < 300; round++) {
           for (const path of ["a.txt", "link", "d/c/e.txt", "d", "pipe", "none/x", "../x", "a.txt/b", "."]) {
             yield* outcome(workspace.contain(path))
             yield* outcome(workspace.info(path, { follow: false }))
             yield* outcome(workspace.read(path, { maxBytes: 3 }))
+            yield* workspace.readEach([path, "d/c/e.txt"], (_path, content) => content instanceof Uint8Array)
             yield* outcome(workspace.scan(path, () => false))
             yield* outcome(workspace.list(path))
             yield* outcome(workspace.walk(path, () => "stop"))
             yield* outcome(workspace.fingerprint(path))
           }
         }
-        return open() - before
+        return descriptors() - before
       })
     )
     expect(left).toBeLessThanOrEqual(0)

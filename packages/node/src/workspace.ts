@@ -34,7 +34,7 @@ import {
   kindOfStats,
   newHash,
   openFile,
-  readWhole,
+  readPlace,
   scanDescriptor
 } from "./content.ts"
 import { fromErrno, naming, notADirectory, notFound } from "./errno.ts"
@@ -43,6 +43,7 @@ import { globFiles } from "./glob.ts"
 import { openHistory } from "./history.ts"
 import { takeLock } from "./lock-file.ts"
 import type { PlannedChange } from "./plan.ts"
+import { readEach } from "./read-each.ts"
 import { stateDirectory } from "./state-directory.ts"
 import { type Technique, techniques } from "./technique.ts"
 import { asUndoError, changedError, changedSince, planUndo, previewUndo } from "./undo.ts"
@@ -68,6 +69,8 @@ export interface NodeWorkspaceOptions {
 
 /** Larger files are handed over by `scan` only. */
 const maximumRead = 1024 * 1024 * 1024
+
+const atMost = (maxBytes: number): number => Math.min(maxBytes, maximumRead)
 
 type OpenError = ToolError<
   "file_not_found" | "not_a_directory" | "permission_denied" | "invalid_params" | "write_failed"
@@ -155,10 +158,13 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
     root: root.path,
     contain: (given) => at(given, ({ path }) => path),
     info: (given, { follow } = {}) => at(given, infoOf, follow),
-    read: (given, { maxBytes = maximumRead } = {}) => at(given, (place) => readPlace(root, place, maxBytes)),
+    read: (given, { maxBytes = maximumRead } = {}) =>
+      at(given, (place) => readPlace(root, place, { maxBytes: atMost(maxBytes) })),
+    readEach: (paths, visit, { maxBytes = maximumRead } = {}) =>
+      CurrentCall.use(({ symlinks }) => readEach(root, paths, visit, { symlinks, maxBytes: atMost(maxBytes) })),
     snapshot: (given, { maxBytes = maximumRead } = {}) =>
       at<Omit<FileSnapshot, "fingerprint">, ReadError | ToolError<"file_too_large">>(given, (place) => ({
-        content: readPlace(root, place, maxBytes),
+        content: readPlace(root, place, { maxBytes: atMost(maxBytes) }),
         info: infoOf(place)
       })).pipe(Effect.map((read) => ({ ...read, fingerprint: fingerprintBytes(read.content) }))),
     scan,
@@ -301,16 +307,6 @@ const drive = <A, E extends ToolError>(start: () => Generator<Pause, A>): Effect
 interface Opened {
   readonly info: FileInfo
   readonly descriptor: number
-}
-
-const readPlace = (root: Root, place: Place, maxBytes: number): Uint8Array => {
-  const descriptor = openFile(root, place)
-  try {
-    const { given, found } = place
-    return readWhole(descriptor, { given, size: found?.stats.size ?? 0, maxBytes: Math.min(maxBytes, maximumRead) })
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 const infoOf = (place: Place): FileInfo => {

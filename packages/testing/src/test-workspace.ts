@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 
-import { type Change, CurrentCall, isToolError, Workspace, type WorkspaceService } from "@haft/core"
+import { type Change, CurrentCall, isToolError, type ToolError, Workspace, type WorkspaceService } from "@haft/core"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 
@@ -88,6 +88,30 @@ const looking = (check: Check): void => {
       assert.equal(yield* outcome(read("d")), "is_directory")
       assert.equal(yield* outcome(read("none")), "file_not_found")
       assert.equal(yield* outcome(read("a.txt/below")), "file_not_found")
+    })
+  )
+  check("several files are handed over one after the other, or why one can't be", files, ({ readEach }) =>
+    Effect.gen(function* () {
+      const seen: Array<readonly [string, string]> = []
+      const see =
+        (enough: number) =>
+        (path: string, content: Uint8Array | ToolError): boolean =>
+          seen.push([path, isToolError(content) ? content.code : text(content)]) < enough
+      const paths = ["d/b.txt", "none", "d", "../x", "a.txt", "./d-e"]
+      yield* readEach(paths, see(Infinity), { maxBytes: 4 })
+      assert.deepEqual(seen.splice(0), [
+        ["d/b.txt", "b"],
+        ["none", "file_not_found"],
+        ["d", "is_directory"],
+        ["../x", "path_outside_workspace"],
+        ["a.txt", "file_too_large"],
+        ["./d-e", "x"]
+      ])
+      yield* readEach(paths, see(2))
+      assert.deepEqual(
+        seen.map(([path]) => path),
+        ["d/b.txt", "none"]
+      )
     })
   )
   check("names come in the order of code units", files, ({ list }) =>

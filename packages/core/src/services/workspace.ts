@@ -101,6 +101,7 @@ export type UndoneChange =
 export type ContainError = ToolError<"path_outside_workspace" | "symlink_blocked" | "invalid_params">
 export type LookError = ContainError | ToolError<"file_not_found" | "permission_denied">
 export type ReadError = LookError | ToolError<"is_directory" | "not_a_regular_file">
+export type ReadEachError = ReadError | ToolError<"file_too_large">
 export type ListError = LookError | ToolError<"not_a_directory">
 export type CommitError =
   | ReadError
@@ -121,6 +122,15 @@ export interface WorkspaceService {
     path: string,
     options?: { readonly maxBytes?: number }
   ) => Effect.Effect<Uint8Array, ReadError | ToolError<"file_too_large">>
+  /**
+   * Hands over regular files whole, one after the other, or why one can't be read, until `visit` returns false.
+   * Files beside each other cost less than with {@link read}. The content is only valid during the call.
+   */
+  readonly readEach: (
+    paths: ReadonlyArray<string>,
+    visit: (path: string, content: Uint8Array | ReadEachError) => boolean,
+    options?: { readonly maxBytes?: number }
+  ) => Effect.Effect<void>
   /** A regular file at one moment: what it is, what it holds, and the {@link fingerprint} of just that. */
   readonly snapshot: (
     path: string,

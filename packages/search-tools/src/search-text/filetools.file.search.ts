@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { requireDirectory } from "./require-directory.ts"
-import { type FoundMatch, searchText } from "./search-text.ts"
+import { searchText } from "./search-text.ts"
+import type { FoundMatch } from "./show-matches.ts"
 
 export const filetoolsFileSearch = filetools.tool({
   name: "file.search",

@@ -1,7 +1,7 @@
 import type { Processes, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { digits, joined, pathFrom } from "./count-matches.ts"
+import { type CountedFile, digits, joined, pathFrom } from "./count-matches.ts"
 import { type Expression, type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
 
 /** Where a line matches first. */
@@ -14,52 +14,65 @@ export interface MatchPosition {
   readonly offset: number
 }
 
-export interface LocatedMatches {
-  /** By path, in the order of the lines. */
-  readonly positions: ReadonlyMap<string, ReadonlyArray<MatchPosition>>
-  readonly timedOut: boolean
+export interface LocatedFile {
+  readonly path: string
+  /** In the order of the lines. */
+  readonly positions: ReadonlyArray<MatchPosition>
 }
 
 // What a command line may hold on every system we know; Windows is the narrow one.
 const maximumArguments = process.platform === "win32" ? 16_000 : 100_000
-/** What is known about some files can be used while the next are asked about. */
-const maximumFiles = 256
 
-/** Asks ripgrep once more, only about these files, for the places of their first `perFile` matching lines. */
+export interface LocateOptions {
+  /** Matching lines of a file beyond are left out. */
+  readonly perFile: number
+  readonly timeoutMs: number
+  /** Told of each file, in the order they were given in: as soon as all is known about it and those before. */
+  readonly onLocated: (file: LocatedFile) => void
+}
+
+/** Asks ripgrep once more, only about these files, for the places of their matching lines. */
 export const locateMatches = Effect.fnUntraced(function* (
   expression: Expression,
-  files: ReadonlyArray<string>,
-  { perFile, timeoutMs }: { readonly perFile: number; readonly timeoutMs: number }
-): Effect.fn.Return<LocatedMatches, RipgrepError, Ripgrep | Processes | Workspace> {
-  const positions = new Map<string, Array<MatchPosition>>()
+  files: ReadonlyArray<CountedFile>,
+  { perFile, timeoutMs, onLocated }: LocateOptions
+): Effect.fn.Return<{ readonly timedOut: boolean }, RipgrepError, Ripgrep | Processes | Workspace> {
+  const positions = new Map<string, Array<MatchPosition>>(files.map(({ path }) => [path, []]))
   const records = new PositionRecords()
+  let told = 0
+  const tell = (isKnown: (file: CountedFile, positions: ReadonlyArray<MatchPosition>) => boolean) => {
+    for (const file of files.slice(told)) {
+      const known = positions.get(file.path) ?? []
+      if (!isKnown(file, known)) return
+      onLocated({ path: file.path, positions: known })
+      told++
+    }
+  }
   const { timedOut } = yield* runRipgrep({
     expression,
     // With --max-columns the text of a line is replaced by a short remark: a line of megabytes costs nothing.
     // --text because these files are known not to be binary, and a remark about that would not parse.
     options: ["--line-number", "--column", "--byte-offset", "--max-columns=1", "--text", `--max-count=${perFile}`],
-    targets: files,
+    targets: files.map(({ path }) => path),
     timeoutMs,
     onOutput: (chunk) => {
-      for (const { path, ...position } of records.push(chunk)) {
-        const known = positions.get(path)
-        if (known === undefined) positions.set(path, [position])
-        else known.push(position)
-      }
+      for (const { path, ...position } of records.push(chunk)) positions.get(path)?.push(position)
+      tell(({ count }, known) => known.length >= Math.min(count, perFile))
       return false
     }
   })
-  return { positions, timedOut }
+  tell(() => true)
+  return { timedOut }
 })
 
 /** Files to ask about at once. */
-export const batchesOf = (files: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
-  const all: Array<Array<string>> = []
-  let batch: Array<string> = []
+export const batchesOf = (files: ReadonlyArray<CountedFile>): ReadonlyArray<ReadonlyArray<CountedFile>> => {
+  const all: Array<Array<CountedFile>> = []
+  let batch: Array<CountedFile> = []
   let room = 0
   for (const file of files) {
-    const size = Buffer.byteLength(file) + 16
-    if (size > room || batch.length >= maximumFiles) {
+    const size = Buffer.byteLength(file.path) + 16
+    if (size > room) {
       all.push((batch = []))
       room = maximumArguments
     }

@@ -88,6 +88,9 @@ export interface RipgrepRun {
   readonly onOutput: (chunk: Uint8Array) => boolean
 }
 
+/** Where a contract has no limit: nothing takes that long. */
+export const noLimitMs = 3_600_000
+
 export interface RipgrepEnd {
   readonly timedOut: boolean
   readonly stoppedEarly: boolean

@@ -11,10 +11,9 @@ import * as Effect from "effect/Effect"
 
 import { type CountedFile, countMatches, type Counts, firstMatches } from "./count-matches.ts"
 import { asWritten, type FileFilter, filterFiles, literally } from "./file-filter.ts"
-import { batchesOf, type LocatedMatches, locateMatches } from "./locate-matches.ts"
-import { lineOverhead, type MatchedLine, readLinesAround } from "./read-lines-around.ts"
-import type { Expression, Ripgrep, RipgrepError } from "./ripgrep.ts"
+import { type Expression, noLimitMs, type Ripgrep, type RipgrepError } from "./ripgrep.ts"
 import { isIgnored, type Scope, scopeOf } from "./scope.ts"
+import { type FoundMatch, showMatches } from "./show-matches.ts"
 
 export interface SearchRequest extends Expression {
   /** A directory of the workspace, or one file. */
@@ -32,11 +31,6 @@ export interface SearchRequest extends Expression {
   readonly timeLimitMs?: number
   /** When nothing matches, look whether ignored files would have. */
   readonly hintAtIgnored?: boolean
-}
-
-export interface FoundMatch extends MatchedLine {
-  /** Relative to the workspace. */
-  readonly path: string
 }
 
 export interface SearchResult {
@@ -89,7 +83,7 @@ export const searchText = Effect.fnUntraced(function* (
   // Nothing found where nobody could look is no answer: then this fails, and says why.
   const unreadable = Math.max(files.unreadable, place.filter.unreadable ?? 0)
   if (files.total === 0 && unreadable > 0) yield* look(place)
-  const { matches, timedOut, ...shown } = yield* show(request, enoughFor(request.maxResults, files.files))
+  const { matches, timedOut, ...shown } = yield* showMatches(request, enoughFor(request.maxResults, files.files))
   const ignored =
     request.hintAtIgnored === true && files.total === 0 && !files.timedOut ? yield* ignoredMatches(request) : undefined
   return {
@@ -121,12 +115,6 @@ const problemOf = ({ query, isRegex }: Expression): ToolError<"invalid_pattern">
       })
     : undefined
 }
-
-/** For the pass over the files that are shown, beyond the search's own limit. */
-const locatingTimeMs = 10_000
-/** A reply holds no more than so many characters of lines. */
-const maximumCharacters = 8_000_000
-const noLimitMs = 3_600_000
 
 interface SearchPlace {
   readonly directory: string
@@ -270,60 +258,6 @@ const enoughFor = (maxResults: number, files: ReadonlyArray<CountedFile>): Reado
   const last = files.findIndex(({ count }) => (matches += count) >= maxResults)
   return last < 0 ? files : files.slice(0, last + 1)
 }
-
-interface Shown {
-  readonly matches: Array<FoundMatch>
-  characters: number
-  unreadable: number
-  timedOut: boolean
-}
-
-/** Finds the places in some files and reads their lines. While they are read, ripgrep is at work on the next. */
-const show = Effect.fnUntraced(function* (
-  request: SearchRequest,
-  files: ReadonlyArray<CountedFile>
-): Effect.fn.Return<Shown, RipgrepError, SearchServices> {
-  const shown: Shown = { matches: [], characters: 0, unreadable: 0, timedOut: false }
-  const until = Date.now() + (request.timeLimitMs === undefined ? noLimitMs : locatingTimeMs)
-  const locate = (paths: ReadonlyArray<string>) =>
-    locateMatches(request, paths, { perFile: request.maxResults, timeoutMs: Math.max(1, until - Date.now()) })
-  const batches = batchesOf(files.map(({ path }) => path))
-  let read: Effect.Effect<boolean, never, Workspace> = Effect.succeed(true)
-  for (const batch of batches) {
-    const [located, hasRoom] = yield* Effect.all([locate(batch), read], { concurrency: 2 })
-    if (!hasRoom) return shown
-    read = readMatches(request, batch, located.positions, shown)
-    shown.timedOut ||= located.timedOut
-    if (located.timedOut) break
-  }
-  yield* read
-  return shown
-})
-
-/** Adds the lines of some files; false when the reply can't hold more. */
-const readMatches = Effect.fnUntraced(function* (
-  { maxResults, contextLines }: SearchRequest,
-  paths: ReadonlyArray<string>,
-  positions: LocatedMatches["positions"],
-  shown: Shown
-): Effect.fn.Return<boolean, never, Workspace> {
-  for (const path of paths) {
-    const places = (positions.get(path) ?? []).slice(0, maxResults - shown.matches.length)
-    if (places.length === 0) continue
-    const room = { contextLines, maximumCharacters: maximumCharacters - shown.characters }
-    const lines = yield* Effect.result(readLinesAround(path, places, room))
-    if (lines._tag === "Failure") {
-      shown.unreadable++
-      continue
-    }
-    for (const line of lines.success) {
-      for (const text of [line.content, ...line.before, ...line.after]) shown.characters += text.length + lineOverhead
-      if (shown.characters > maximumCharacters) return false
-      shown.matches.push({ path, ...line })
-    }
-  }
-  return true
-})
 
 /** Long enough for most trees; a hint is not worth more. */
 const hintTimeMs = 2000

@@ -1,6 +1,3 @@
-import { type ToolError, Workspace } from "@haft/core"
-import * as Effect from "effect/Effect"
-
 import { cutLine } from "./cut-line.ts"
 import type { MatchPosition } from "./locate-matches.ts"
 
@@ -20,41 +17,47 @@ export interface Around {
   readonly maximumCharacters: number
 }
 
-/**
- * Reads matching lines and those around them from the workspace itself, which follows no link out and opens
- * nothing but files. ripgrep only said where to look: whatever happened to the path since, nothing from outside
- * is shown. The positions come in the order of their lines.
- */
-export const readLinesAround = Effect.fnUntraced(function* (
-  path: string,
-  positions: ReadonlyArray<MatchPosition>,
-  around: Around
-): Effect.fn.Return<ReadonlyArray<MatchedLine>, ToolError, Workspace> {
-  const workspace = yield* Workspace
-  const { contextLines } = around
-  const collector = new LineCollector(positions, around)
-  const transcoder = new Transcoder()
-  const push = (chunk: Uint8Array): boolean => collector.push(transcoder.push(chunk))
-  // Most files are small, and reading one whole costs less than half of handing it over in chunks.
-  yield* workspace.read(path, { maxBytes: readWhole }).pipe(
-    Effect.map(push),
-    Effect.catchIf(
-      (error) => error.code === "file_too_large",
-      () => workspace.scan(path, push)
-    )
-  )
-  const lines = collector.finish()
-  const near = (from: number, to: number): ReadonlyArray<string> =>
-    Array.from({ length: to - from + 1 }, (_, index) => lines.get(from + index)).filter((text) => text !== undefined)
-  return positions.flatMap(({ line }) => {
-    const content = lines.get(line)
-    if (content === undefined) return []
-    return [{ line, content, before: near(line - contextLines, line - 1), after: near(line + 1, line + contextLines) }]
-  })
-})
+/** Finds matching lines and those around them in a file that is handed over in chunks, or in one. */
+export class LinesAround {
+  readonly #positions: ReadonlyArray<MatchPosition>
+  readonly #contextLines: number
+  readonly #collector: LineCollector
+  readonly #transcoder = new Transcoder()
 
-/** Files up to this size are read in one go. */
-const readWhole = 256 * 1024
+  /** The positions come in the order of their lines. */
+  constructor(positions: ReadonlyArray<MatchPosition>, around: Around) {
+    this.#positions = positions
+    this.#contextLines = around.contextLines
+    this.#collector = new LineCollector(positions, around)
+  }
+
+  /** False when nothing more is needed. */
+  push(chunk: Uint8Array): boolean {
+    return this.#collector.push(this.#transcoder.push(chunk))
+  }
+
+  finish(): ReadonlyArray<MatchedLine> {
+    const lines = this.#collector.finish()
+    const found: Array<MatchedLine> = []
+    for (const { line } of this.#positions) {
+      const content = lines.get(line)
+      if (content === undefined) continue
+      const before = linesFrom(lines, line - this.#contextLines, line - 1)
+      const after = linesFrom(lines, line + 1, line + this.#contextLines)
+      found.push({ line, content, before, after })
+    }
+    return found
+  }
+}
+
+const linesFrom = (lines: ReadonlyMap<number, string>, from: number, to: number): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  for (let number = from; number <= to; number++) {
+    const text = lines.get(number)
+    if (text !== undefined) found.push(text)
+  }
+  return found
+}
 
 /** Bytes kept on either side of a line's focus: enough for the characters shown, however long each is. */
 const reach = 8192
