@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync, statSync } from "node:fs"
 
 import { temporaryWorkspace } from "@haft/testing"
-import { readRun } from "haft"
+import { type OpenRequest, readRun } from "haft"
 import { expect, it, onTestFinished } from "vitest"
 
 import { bin, haft } from "./haft.ts"
@@ -122,6 +122,35 @@ it("has a demo to try, and takes it away again", async () => {
   expect(readFileSync(`${workspace}/prices.csv`, "utf8")).toContain("\r\n")
   expect((await fetch(link, { redirect: "manual" })).status).toBe(303)
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  child.kill("SIGTERM")
+  expect(await ended).toBe(0)
+  expect(() => statSync(workspace)).toThrow(/ENOENT/)
+})
+
+it("has an agent in its demo, which waits for a person", async () => {
+  const { child, url, tokens, workspace = "", ended } = await start(["--demo", "--sandbox", "none"])
+  const { agent, approver } = tokensIn(tokens)
+  const base = `${url}/v1/workspaces/default`
+  const waiting = async () => {
+    const answer = await fetch(`${base}/approvals`, { headers: { authorization: `Bearer ${approver}` } })
+    return ((await answer.json()) as { approvals: ReadonlyArray<OpenRequest> }).approvals
+  }
+  const waitingTools = async () => (await waiting()).map(({ tool }) => tool).toSorted()
+  const approve = async (tool: string) => {
+    const { id } = (await waiting()).find((request) => request.tool === tool) ?? {}
+    expect((await post(`${base}/approvals/${id}`, approver, { approved: true })).status).toBe(200)
+  }
+  await expect.poll(waitingTools).toEqual(["edit_file", "open_terminal"])
+  const diffs = (await waiting()).map(({ diff }) => diff).join("")
+  expect(diffs).toContain("+    sum += prices[item] * (count - free)")
+
+  await approve("edit_file")
+  await expect.poll(waitingTools).toEqual(["open_terminal", "run_command"])
+  await approve("run_command")
+  await expect.poll(waitingTools).toEqual(["open_terminal"])
+  const lastCommand = async () => (await post(`${base}/calls`, agent, { tool: "last_command" })).json()
+  await expect.poll(lastCommand).toMatchObject({ ok: true, result: { exit_code: 0 } })
+
   child.kill("SIGTERM")
   expect(await ended).toBe(0)
   expect(() => statSync(workspace)).toThrow(/ENOENT/)

@@ -16,7 +16,7 @@ export const serve: Command = {
     token: { value: "T", describe: "the agent's token; one is made and kept otherwise" },
     "also-known-as": { value: "HOST", describe: "another name the server answers to, such as haft.example:443" },
     grace: { value: "SECONDS", describe: "how long running calls may go on when the server stops (10)" },
-    demo: { describe: "serve a scratch workspace with a few things in it, and forget it afterwards" }
+    demo: { describe: "serve a scratch workspace with a scripted agent in it, and forget it afterwards" }
   },
   examples: [
     "haft serve --workspace ~/project",
@@ -62,12 +62,20 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
     printJson({ url: server.url, console: server.consoleLink(), mcp, tokens: tokens.file, workspace: first.root })
   } else {
     const bold = (text: string): string => styled(process.stdout, "bold", text)
-    if (demo !== undefined) print(`A scratch workspace to try haft on: ${first.root ?? demo.path}`)
+    if (demo !== undefined) {
+      print(`A scratch workspace to try haft on: ${first.root ?? demo.path}`)
+      print("A scripted agent looks around in it and then waits for you, in the console.")
+    }
     print(`${bold("Console")}  ${server.consoleLink()}`)
     print(`         (the link works once, within ten minutes, and makes its browser an approver)`)
     print(`${bold("MCP")}      ${mcp}`)
     print(`         claude mcp add --transport http haft ${mcp} --header "Authorization: Bearer ${tokens.agent}"`)
     print(`${bold("Tokens")}   ${tokens.file}`)
+  }
+  if (demo !== undefined) {
+    const { visitDemo } = await import("../demo-agent.ts")
+    // It goes when the server does, whatever it waits for.
+    visitDemo({ url: server.url, token: tokens.agent }).catch(() => undefined)
   }
   const signal = await stopAsked
   note(`haft: ${signal}, stopping`)
