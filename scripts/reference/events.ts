@@ -62,6 +62,7 @@ const fields: Readonly<Record<string, string>> = {
   status: "`success` or `error`",
   error: "the code, where it failed",
   duration_sec: "how long it took",
+  waited_sec: "how much of that its questions were open; absent where nobody was asked",
   touches: "what the call read, wrote, ran, fetched or typed into",
   approval: "how it was decided",
   reply: "the dialect's envelope, secrets replaced"

@@ -15,6 +15,8 @@ export interface RecordedCall {
   readonly status: "running" | "success" | "error"
   readonly error?: string
   readonly durationMs?: number
+  /** How much of that somebody was asked. */
+  readonly waitedMs?: number
   readonly touches?: Touches
   readonly approval?: Decision
   readonly reply?: unknown
@@ -75,12 +77,13 @@ const withEvent = (call: RecordedCall, event: JournalEvent): RecordedCall | unde
     case "approval_decided":
       return { ...call, approval: call.approval ?? (event as unknown as Decision) }
     case "tool_call_finished": {
-      const { error, duration_sec: seconds, touches, approval } = event as unknown as FinishedEvent
+      const { error, duration_sec: seconds, waited_sec: waited, touches, approval } = event as unknown as FinishedEvent
       return {
         ...call,
         status: event["status"] === "success" ? "success" : "error",
         ...(error !== undefined && { error }),
         ...(seconds !== undefined && { durationMs: seconds * 1000 }),
+        ...(waited !== undefined && { waitedMs: waited * 1000 }),
         ...(touches !== undefined && { touches }),
         ...(approval !== undefined && { approval }),
         reply: event["reply"]
@@ -94,6 +97,7 @@ const withEvent = (call: RecordedCall, event: JournalEvent): RecordedCall | unde
 interface FinishedEvent {
   readonly error?: string
   readonly duration_sec?: number
+  readonly waited_sec?: number
   readonly touches?: Touches
   readonly approval?: Decision
 }

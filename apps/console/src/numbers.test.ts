@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 
 import type { RecordedCall } from "./call-log.ts"
-import { callsOverTime, countDecisions, latencyByTool, percentile } from "./numbers.ts"
+import { callsOverTime, countDecisions, latencyByTool, percentile, workingTimes } from "./numbers.ts"
 
 const call = (startedAt: number, more: Partial<RecordedCall> = {}): RecordedCall => ({
   key: String(startedAt),
@@ -58,6 +58,10 @@ it("latency is told by tool, the busiest first", () => {
     { tool: "read_file", calls: 3, failed: 1, median: 20, p95: 30, p99: 30 },
     { tool: "undo", calls: 1, failed: 0, median: 5, p95: 5, p99: 5 }
   ])
+})
+
+it("the time that a person took to answer is not the tool's", () => {
+  expect(workingTimes([call(5_010, { waitedMs: 5_000 }), call(3), call(2, { waitedMs: 2.5 })])).toEqual([0, 3, 10])
 })
 
 it("decisions are counted by who made them", () => {

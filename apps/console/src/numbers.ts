@@ -56,7 +56,13 @@ export const callsOverTime = (calls: ReadonlyArray<RecordedCall>, most: number):
   return buckets
 }
 
-/** How long each tool took, busiest first. Time spent waiting for a person counts, as the caller waited too. */
+/** How long the calls that ended worked, in ascending order. The time they waited for a person is not theirs. */
+export const workingTimes = (calls: ReadonlyArray<RecordedCall>): ReadonlyArray<number> =>
+  calls
+    .flatMap(({ durationMs, waitedMs = 0 }) => (durationMs === undefined ? [] : [Math.max(0, durationMs - waitedMs)]))
+    .toSorted((one, other) => one - other)
+
+/** How long each tool worked, busiest first. */
 export const latencyByTool = (calls: ReadonlyArray<RecordedCall>): ReadonlyArray<ToolLatency> => {
   const byTool = Map.groupBy(
     calls.filter(({ durationMs }) => durationMs !== undefined),
@@ -64,7 +70,7 @@ export const latencyByTool = (calls: ReadonlyArray<RecordedCall>): ReadonlyArray
   )
   return [...byTool]
     .map(([tool, ofTool]) => {
-      const times = ofTool.map(({ durationMs = 0 }) => durationMs).toSorted((one, other) => one - other)
+      const times = workingTimes(ofTool)
       return {
         tool,
         calls: times.length,

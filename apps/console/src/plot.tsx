@@ -78,7 +78,7 @@ export const LatencyPlot = ({ latencies }: { readonly latencies: ReadonlyArray<T
         width={width}
         height={height}
         role="img"
-        aria-label="How long calls took, by tool; the table has the numbers"
+        aria-label="How long calls worked, by tool; the table has the numbers"
       >
         {powers.map((power, index) => (
           <g key={power}>

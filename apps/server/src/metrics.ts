@@ -69,7 +69,9 @@ export const measure = (metrics: Metrics, workspaces: Workspaces, flow: FlowCont
       if (event.type !== "tool_call_finished") return
       // A name that is no tool's is the caller's own, and there is no end to those.
       const tool = event["error"] === "unknown_tool" ? "unknown" : text(event["tool"])
-      metrics.callFinished({ workspace, tool, status: text(event["status"]) }, Number(event["duration_sec"] ?? 0))
+      // The time that a person takes to answer is not the tool's.
+      const seconds = Number(event["duration_sec"] ?? 0) - Number(event["waited_sec"] ?? 0)
+      metrics.callFinished({ workspace, tool, status: text(event["status"]) }, Math.max(0, seconds))
     })
   }
   const open = (): number => [...workspaces.all()].reduce((sum, [, { approvals }]) => sum + approvals.open().length, 0)

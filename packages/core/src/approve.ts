@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
 import { type ApprovedState, CurrentCall } from "./call.ts"
@@ -27,6 +28,8 @@ export interface Decision {
 export interface ApprovalWatcher {
   readonly assessed: (facts: Facts) => void
   readonly decided: (decision: Decision & { readonly asks: boolean }) => void
+  /** How long a question was open, in milliseconds. A call may ask more than once. */
+  readonly waited: (milliseconds: number) => void
 }
 
 export interface ApprovedCall<R> {
@@ -134,9 +137,10 @@ export const approve = Effect.fnUntraced(function* <R>(
     }
     const preview = prepared.preview === undefined ? undefined : yield* prepared.preview
     yield* append({ type: "approval_requested", reason })
-    const answer = yield* approver
-      .ask({ ...request, reason, state, ...(preview !== undefined && { preview }) })
-      .pipe(Effect.onInterrupt(() => unanswered(asks, watcher)))
+    const answer = yield* approver.ask({ ...request, reason, state, ...(preview !== undefined && { preview }) }).pipe(
+      Effect.onInterrupt(() => unanswered(asks, watcher)),
+      timed(watcher.waited)
+    )
     if (!answer.approved || answer.unanswered === true) {
       const by = answer.unanswered === true ? "nobody" : "person"
       const refusal = answer.reason ?? (by === "nobody" ? "nobody answered" : "the request was refused")
@@ -184,6 +188,17 @@ const unanswered = (asks: boolean, watcher: ApprovalWatcher) =>
     watcher.decided({ ...decision, asks })
     return Effect.ignore(record(decision))
   })
+
+/** Tells how long an effect took, however it ended. */
+const timed =
+  (tell: (milliseconds: number) => void) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Clock.clockWith((clock) => {
+      const begin = clock.monotonicTimeNanosUnsafe()
+      return Effect.onExit(effect, () =>
+        Effect.sync(() => tell(Number(clock.monotonicTimeNanosUnsafe() - begin) / 1e6))
+      )
+    })
 
 const record = (decision: Decision, edited: { readonly params?: unknown } = {}) =>
   append({ type: "approval_decided", ...decision, ...edited })

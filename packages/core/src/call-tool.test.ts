@@ -4,6 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import { TestClock } from "effect/testing"
 import * as z from "zod"
 
 import {
@@ -393,6 +394,23 @@ describe("approval", () => {
               touches: { risk: "read_only" },
               approval: { decision: "allow", by: "policy", reason: "the contract asks", asks: false }
             }
+          ])
+        }),
+      { approver: layer }
+    )
+  })
+
+  it.effect("puts on record how long a person was waited for", () => {
+    const { layer } = answering(() => Effect.as(TestClock.adjust("3 seconds"), { approved: true }))
+    return withHost(
+      ({ host, events }) =>
+        Effect.gen(function* () {
+          yield* host.call("save", { path: "a.txt", content: "x" })
+          yield* host.call("shout", { word: "hey" })
+          const finished = events.filter(({ type }) => type === "tool_call_finished")
+          expect(finished.map(({ duration_sec, waited_sec }) => [duration_sec, waited_sec])).toEqual([
+            [3, 3],
+            [0, undefined]
           ])
         }),
       { approver: layer }

@@ -84,6 +84,7 @@ const road = Effect.fnUntraced(function* <R>(
     status: reply.ok ? "success" : "error",
     ...(reply.error !== undefined && { error: reply.error.code }),
     duration_sec: durationMs / 1000,
+    ...(progress.waitedMs !== undefined && { waited_sec: progress.waitedMs / 1000 }),
     ...(progress.facts !== undefined && { touches: touchesForRecord(progress.facts) }),
     ...(progress.approval !== undefined && { approval: progress.approval }),
     reply: redact(reply.wire)
@@ -141,6 +142,7 @@ interface Travel {
   prepared?: PreparedCall<unknown>
   facts?: Facts
   approval?: Decision & { readonly asks: boolean }
+  waitedMs?: number
 }
 
 // What is typed into a terminal may be a password: the record has the terminal only.
@@ -170,6 +172,9 @@ const travel = Effect.fnUntraced(function* <R>(
     },
     decided: (decision) => {
       progress.approval = decision
+    },
+    waited: (milliseconds) => {
+      progress.waitedMs = (progress.waitedMs ?? 0) + milliseconds
     }
   })
   progress.prepared = approved.prepared

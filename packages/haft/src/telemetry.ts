@@ -40,17 +40,27 @@ const environment = (): ConfigProvider.ConfigProvider => {
 
 const calls = Metric.counter("haft.calls", { description: "Calls that ended", incremental: true })
 const seconds = Metric.histogram("haft.call.duration", {
-  description: "How long calls took, in seconds",
+  description: "How long calls worked, in seconds, without the time they waited for a person",
   boundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300]
 })
 
 /** Counts a call that ended. */
-export const countEvent = ({ type, tool, status, error, duration_sec }: JournalEvent): Effect.Effect<void> => {
+export const countEvent = ({
+  type,
+  tool,
+  status,
+  error,
+  duration_sec,
+  waited_sec
+}: JournalEvent): Effect.Effect<void> => {
   if (type !== "tool_call_finished") return Effect.void
   // A name that is no tool's is the caller's own, and there is no end to those.
   const labels = { tool: error === "unknown_tool" ? "unknown" : String(tool), status: String(status) }
   return Effect.andThen(
     Metric.update(Metric.withAttributes(calls, labels), 1),
-    Metric.update(Metric.withAttributes(seconds, labels), Number(duration_sec ?? 0))
+    Metric.update(
+      Metric.withAttributes(seconds, labels),
+      Math.max(0, Number(duration_sec ?? 0) - Number(waited_sec ?? 0))
+    )
   )
 }

@@ -29,6 +29,7 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
     ["dialect", call.dialect],
     ["started", new Date(call.startedAt).toLocaleString()],
     ["took", durationText(call.durationMs)],
+    ["waited", call.waitedMs === undefined ? undefined : `${durationText(call.waitedMs)} of that for an answer`],
     ["error", call.error],
     ["decided", approval === undefined ? undefined : decisionText(approval)],
     ["rule", approval?.rule]

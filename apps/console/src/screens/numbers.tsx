@@ -2,7 +2,7 @@ import { useCallback, useMemo, useState } from "react"
 
 import { logOf } from "../call-log.ts"
 import { durationText } from "../describe-call.ts"
-import { callsOverTime, countDecisions, latencyByTool, percentile } from "../numbers.ts"
+import { callsOverTime, countDecisions, latencyByTool, percentile, workingTimes } from "../numbers.ts"
 import { Empty, ScrollBox } from "../parts.tsx"
 import { DecisionPlot, LatencyPlot, TimePlot } from "../plot.tsx"
 import { useLoad } from "../use-load.ts"
@@ -26,7 +26,7 @@ export const Numbers = ({ api, run, log: live }: ScreenProps) => {
   const decisions = useMemo(() => countDecisions(calls), [calls])
   const ended = calls.filter(({ durationMs }) => durationMs !== undefined)
   const failed = ended.filter(({ status }) => status === "error").length
-  const times = ended.map(({ durationMs = 0 }) => durationMs).toSorted((one, other) => one - other)
+  const times = workingTimes(ended)
   const tiles: ReadonlyArray<readonly [string, string]> = [
     ["calls", calls.length.toLocaleString()],
     [
@@ -66,7 +66,7 @@ export const Numbers = ({ api, run, log: live }: ScreenProps) => {
             </figure>
             <figure className="plot">
               <figcaption>
-                How long calls took
+                How long calls worked
                 <span className="legend">
                   <i className="median" /> half <i className="p95" /> 95 % <i className="p99" /> 99 %
                 </span>

@@ -27,7 +27,9 @@ const detailOf = (event: JournalEvent): string => {
 
 const endOf = (event: JournalEvent): string => {
   const seconds = event["duration_sec"]
-  const took = typeof seconds === "number" ? ` in ${Math.round(seconds * 1000)} ms` : ""
+  const waited = event["waited_sec"]
+  const asked = typeof waited === "number" ? `, ${Math.round(waited * 1000)} of them waiting for an answer` : ""
+  const took = typeof seconds === "number" ? ` in ${Math.round(seconds * 1000)} ms${asked}` : ""
   if (event["aborted"] === true) return "never ended: the host died"
   return event["status"] === "success" ? `succeeded${took}` : `failed with ${short(event["error"])}${took}`
 }

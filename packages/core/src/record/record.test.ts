@@ -275,6 +275,10 @@ describe("looking through the record", () => {
       "1970-01-01 00:00:01.000   #12 read succeeded in 12 ms"
     ],
     [
+      { type: "tool_call_finished", at: 0, step: 2, tool: "edit", status: "success", duration_sec: 9, waited_sec: 8.5 },
+      "1970-01-01 00:00:00.000    #2 edit succeeded in 9000 ms, 8500 of them waiting for an answer"
+    ],
+    [
       { type: "tool_call_finished", at: 0, step: 1, tool: "read", status: "error", error: "timeout" },
       "1970-01-01 00:00:00.000    #1 read failed with timeout"
     ],
