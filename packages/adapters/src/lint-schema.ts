@@ -1,5 +1,8 @@
 import type { JsonSchema } from "@haft/core"
 
+import { isObject, malformedIn } from "./malformed-schema.ts"
+import { inexpressible, narrowing, strictFormats } from "./strict-schema.ts"
+
 /** The readers of schemas that tools are written for. */
 export const schemaReaders = ["openai", "openai-strict", "anthropic", "gemini"] as const
 export type SchemaReader = (typeof schemaReaders)[number]
@@ -24,24 +27,16 @@ export const lintTool = (
   for (const keyword of ["anyOf", "oneOf", "allOf", "enum", "not"]) {
     if (keyword in tool.parameters) say("", `${keyword} at the root`)
   }
+  if (rules.namesProperties && !("properties" in tool.parameters)) say("", "an object that does not say its properties")
   const totals = { properties: 0, depth: 0, enumValues: 0, characters: 0 }
   walk(tool.parameters, "", 0, (schema, path, depth) => {
-    for (const keyword of rules.refuses) if (keyword in schema) say(path, `the keyword ${keyword}`)
-    const properties = Object.keys(schema["properties"] ?? {})
-    for (const property of properties) {
-      if (!rules.property.test(property)) say(path, `the property ${property} does not match ${rules.property.source}`)
-    }
-    if (rules.isStrict && isObject(schema)) {
-      const required = (schema["required"] ?? []) as ReadonlyArray<string>
-      if (schema["additionalProperties"] !== false) say(path, "additionalProperties is not false")
-      for (const property of properties) if (!required.includes(property)) say(path, `${property} is not required`)
-    }
-    const values = (schema["enum"] ?? []) as ReadonlyArray<unknown>
-    if (rules.textEnums && values.some((value) => typeof value !== "string")) say(path, "an enum of other than texts")
+    for (const problem of [...malformedIn(schema), ...refusedBy(rules, schema)]) say(path, problem)
+    const properties = keysOf(schema["properties"])
+    const values = listOf(schema["enum"])
     totals.properties += properties.length
     totals.depth = Math.max(totals.depth, depth)
     totals.enumValues += values.length
-    totals.characters += [...properties, ...values].join("").length
+    totals.characters += lengthOf([...properties, ...keysOf(schema["$defs"]), ...values, schema["const"] ?? ""])
   })
   for (const [what, most] of Object.entries(rules.most)) {
     const total = totals[what as keyof typeof totals]
@@ -50,86 +45,109 @@ export const lintTool = (
   return problems
 }
 
+// What a reader has against one schema, whatever lies inside it.
+const refusedBy = (rules: ReaderRules, schema: JsonSchema): ReadonlyArray<string> => {
+  const { type, format, items, required, additionalProperties } = schema
+  const properties = keysOf(schema["properties"])
+  const values = listOf(schema["enum"])
+  const named = listOf(required)
+  const texts = values.filter((value) => typeof value === "string")
+  const says = (wrong: boolean, problem: string): ReadonlyArray<string> => (wrong ? [problem] : [])
+  return [
+    ...rules.refuses.filter((keyword) => keyword in schema).map((keyword) => `the keyword ${keyword}`),
+    ...properties
+      .filter((property) => !rules.property.test(property))
+      .map((property) => `the property ${property} does not match ${rules.property.source}`),
+    ...says(rules.wantsItems && isOfType(type, "array") && items === undefined, "an array without items"),
+    ...(rules.knowsRequired ? named.filter((name) => !properties.includes(String(name))) : []).map(
+      (name) => `${String(name)} is required and not among the properties`
+    ),
+    ...says(rules.textEnums && texts.length < values.length, "an enum of other than texts"),
+    ...(rules.isStrict
+      ? [
+          ...says(isObjectSchema(schema) && additionalProperties !== false, "additionalProperties is not false"),
+          ...properties
+            .filter((property) => !named.includes(property))
+            .map((property) => `${property} is not required`),
+          ...says(!["type", "anyOf", "$ref"].some((keyword) => keyword in schema), "no type"),
+          ...says(typeof format === "string" && !strictFormats.includes(format), `the format ${String(format)}`),
+          ...says(texts.length > 250 && lengthOf(texts) > 15_000, "an enum of more than 250 texts and 15000 letters")
+        ]
+      : [])
+  ]
+}
+
 interface ReaderRules {
   readonly name: RegExp
   readonly property: RegExp
   readonly refuses: ReadonlyArray<string>
   readonly isStrict: boolean
   readonly textEnums: boolean
+  readonly wantsItems: boolean
+  /** Whether the parameters have to have `properties`, be there any or not. */
+  readonly namesProperties: boolean
+  /** Whether what is required has to be among the properties. */
+  readonly knowsRequired: boolean
   readonly most: Partial<Record<"properties" | "depth" | "enumValues" | "characters", number>>
 }
-
-// What no strict reader takes, and what it would take away the point of being strict.
-const inexpressible = [
-  "allOf",
-  "dependentRequired",
-  "dependentSchemas",
-  "else",
-  "if",
-  "not",
-  "patternProperties",
-  "then"
-]
-const unchecked = [
-  "default",
-  "maxLength",
-  "maxProperties",
-  "minLength",
-  "minProperties",
-  "oneOf",
-  "propertyNames",
-  "uniqueItems"
-]
 
 const anything = /^[\s\S]*$/
 const plainName = /^[a-zA-Z0-9_-]{1,64}$/
 
+const lenient: ReaderRules = {
+  name: plainName,
+  property: anything,
+  refuses: [],
+  isStrict: false,
+  textEnums: false,
+  wantsItems: false,
+  namesProperties: false,
+  knowsRequired: false,
+  most: {}
+}
+
 const readers: Readonly<Record<SchemaReader, ReaderRules>> = {
-  openai: { name: plainName, property: anything, refuses: [], isStrict: false, textEnums: false, most: {} },
+  openai: { ...lenient, wantsItems: true, namesProperties: true },
   "openai-strict": {
-    name: plainName,
-    property: anything,
-    refuses: [...inexpressible, ...unchecked],
+    ...lenient,
+    refuses: [...inexpressible, ...narrowing, "oneOf"],
     isStrict: true,
-    textEnums: false,
+    wantsItems: true,
+    namesProperties: true,
+    knowsRequired: true,
     most: { properties: 5000, depth: 10, enumValues: 1000, characters: 120_000 }
   },
-  anthropic: {
-    name: /^[a-zA-Z0-9_-]{1,128}$/,
-    property: /^[a-zA-Z0-9_.-]{1,64}$/,
-    refuses: [],
-    isStrict: false,
-    textEnums: false,
-    most: {}
-  },
+  anthropic: { ...lenient, name: /^[a-zA-Z0-9_-]{1,128}$/, property: /^[a-zA-Z0-9_.-]{1,64}$/ },
   gemini: {
+    ...lenient,
     name: /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/,
-    property: anything,
-    refuses: inexpressible,
-    isStrict: false,
+    refuses: inexpressible.filter((keyword) => keyword !== "prefixItems"),
     textEnums: true,
-    most: {}
+    wantsItems: true,
+    knowsRequired: true
   }
 }
 
-const isObject = (schema: JsonSchema): boolean => schema["type"] === "object" || "properties" in schema
+const isOfType = (type: unknown, name: string): boolean => type === name || listOf(type).includes(name)
+const isObjectSchema = ({ type, properties }: JsonSchema): boolean => isOfType(type, "object") || isObject(properties)
+
+const keysOf = (value: unknown): ReadonlyArray<string> => (isObject(value) ? Object.keys(value) : [])
+const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+const lengthOf = (values: ReadonlyArray<unknown>): number => values.map(String).join("").length
 
 type Visit = (schema: JsonSchema, path: string, depth: number) => void
 
-const walk = (schema: JsonSchema, path: string, depth: number, visit: Visit): void => {
+// What is no schema has been said where it stands.
+const walk = (schema: unknown, path: string, depth: number, visit: Visit): void => {
+  if (!isObject(schema)) return
   visit(schema, path, depth)
-  const below = isObject(schema) || "items" in schema ? depth + 1 : depth
+  const below = isObjectSchema(schema) || "items" in schema ? depth + 1 : depth
   for (const keyword of ["properties", "$defs"]) {
-    for (const [key, inner] of Object.entries((schema[keyword] ?? {}) as Record<string, JsonSchema>)) {
-      walk(inner, `${path}/${keyword}/${key}`, below, visit)
-    }
+    const named = schema[keyword]
+    for (const key of keysOf(named)) walk((named as JsonSchema)[key], `${path}/${keyword}/${key}`, below, visit)
   }
   for (const keyword of ["anyOf", "oneOf", "allOf", "prefixItems"]) {
-    const list = (schema[keyword] ?? []) as ReadonlyArray<JsonSchema>
-    for (const [at, inner] of list.entries()) walk(inner, `${path}/${keyword}/${at}`, depth, visit)
+    for (const [at, inner] of listOf(schema[keyword]).entries()) walk(inner, `${path}/${keyword}/${at}`, depth, visit)
   }
-  for (const keyword of ["items", "additionalProperties"]) {
-    const inner = schema[keyword]
-    if (typeof inner === "object" && inner !== null) walk(inner as JsonSchema, `${path}/${keyword}`, below, visit)
-  }
+  for (const keyword of ["items", "additionalProperties"]) walk(schema[keyword], `${path}/${keyword}`, below, visit)
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "@effect/vitest"
 import { Host, memoryJournal, memoryWorkspace, type JournalEvent } from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
-import { InMemoryTransport } from "@modelcontextprotocol/client"
+import { InMemoryTransport, type JSONRPCMessage, type Transport } from "@modelcontextprotocol/client"
 import * as Layer from "effect/Layer"
 
 import { askTheCaller, openWordsHost, plain } from "../test/words-host.ts"
@@ -73,4 +73,133 @@ it("passes progress on and interrupts what runs there", async () => {
   )
   await expect(call).rejects.toThrow("enough")
   await expect.poll(() => remoteEvents.at(-1)).toMatchObject({ error: "cancelled" })
+})
+
+/** A server that says what it is told to, over the raw protocol; undefined is no answer. */
+const serverThat = (
+  answer: (method: string, params: Record<string, unknown>) => object | undefined,
+  onclose = () => {}
+): Transport => {
+  const [clientSide, serverSide] = InMemoryTransport.createLinkedPair()
+  serverSide.onclose = onclose
+  serverSide.onmessage = (message) => {
+    if (!("method" in message) || !("id" in message)) return
+    const said = answer(message.method, message.params ?? {}) ?? hello[message.method]
+    if (said === undefined) return
+    const isResult = !("error" in said)
+    void serverSide.send({ jsonrpc: "2.0", id: message.id, ...(isResult ? { result: said } : said) } as JSONRPCMessage)
+  }
+  void serverSide.start()
+  return clientSide
+}
+
+const hello: Readonly<Record<string, object>> = {
+  initialize: {
+    protocolVersion: "2025-06-18",
+    capabilities: { tools: {} },
+    serverInfo: { name: "odd", version: "1.0.0" }
+  },
+  "server/discover": { error: { code: -32601, message: "unknown" } }
+}
+
+const oddTool = (name: string, inputSchema: object = { type: "object", properties: {} }, more: object = {}) => ({
+  name,
+  description: name,
+  inputSchema,
+  ...more
+})
+
+const openOdd = async (transport: Transport, timeoutMs = 60_000): Promise<OpenHost> => {
+  const plugin = await mcpPlugin({ name: "odd", transport, timeoutMs })
+  return openHost(
+    Host.layer({ dialect: plain, plugins: [plugin] }).pipe(
+      Layer.provide(Layer.mergeAll(memoryWorkspace(), memoryJournal([]), askTheCaller))
+    )
+  )
+}
+
+const callOdd = async (host: OpenHost, args: object = {}) =>
+  host.call("odd_x", args, { ask: async () => ({ approved: true }) })
+
+const withOutput = oddTool("x", undefined, {
+  outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] }
+})
+
+it.each([
+  [
+    "refuses",
+    oddTool("x"),
+    { error: { code: -32602, message: "not like that" } },
+    "command_failed",
+    "odd refused: not"
+  ],
+  ["lies about its output", withOutput, { content: [], structuredContent: { n: "x" } }, "command_failed", "match"],
+  ["babbles", oddTool("x"), { content: [{ type: "odd" }] }, "command_failed", "can't be understood"],
+  ["says nothing", oddTool("x"), undefined, "timeout", "odd did not answer in time"]
+])("tells a server that %s from one that is gone", async (_, tool, answer, code, message) => {
+  const transport = serverThat((method) => {
+    if (method === "tools/list") return { tools: [tool] }
+    return method === "tools/call" ? answer : undefined
+  })
+  await using host = await openOdd(transport, 200)
+  expect((await callOdd(host)).error).toMatchObject({ code, message: expect.stringContaining(message) as string })
+  await transport.close()
+  expect((await callOdd(host)).error).toMatchObject({
+    code: "network_error",
+    message: expect.stringContaining("odd is gone") as string
+  })
+})
+
+it("takes a tool whose parameters can't be read, and checks the ones that can", async () => {
+  const properties = {
+    known: { type: "number", description: "A number" },
+    odd: { type: "strnig", description: "Odd" },
+    lost: { $ref: "#/$defs/nowhere" },
+    pattern: { type: "string", pattern: "^(a+)+$" }
+  }
+  const transport = serverThat((method, params) => {
+    if (method === "tools/list") return { tools: [oddTool("x", { type: "object", properties, required: ["known"] })] }
+    return method === "tools/call"
+      ? { content: [{ type: "text", text: JSON.stringify(params["arguments"]) }] }
+      : undefined
+  })
+  await using host = await openOdd(transport)
+  expect(host.tools[0]?.inputSchema).toMatchObject({
+    properties: {
+      known: { type: "number", description: "A number" },
+      odd: { description: "Odd" },
+      // Not tried here: it would take longer than anybody waits.
+      pattern: { type: "string", description: "Pattern: ^(a+)+$" }
+    },
+    required: ["known"]
+  })
+  const args = { known: 1, odd: [1], lost: 2, pattern: `${"a".repeat(40)}!` }
+  expect(JSON.parse((await callOdd(host, args)).text)).toEqual(args)
+  expect((await callOdd(host, { known: "1" })).error).toMatchObject({ code: "invalid_params" })
+})
+
+it("shows the beginning and the end of an answer that is too long", async () => {
+  const long = `begin${"-".repeat(1_000_000)}end`
+  const transport = serverThat((method) => {
+    if (method === "tools/list") return { tools: [oddTool("x")] }
+    return method === "tools/call"
+      ? { content: [{ type: "text", text: long }], structuredContent: { long } }
+      : undefined
+  })
+  await using host = await openOdd(transport)
+  const { text, wire } = await callOdd(host)
+  expect([text.slice(0, 6), text.slice(-4)]).toEqual(["begin-", "-end"])
+  expect(JSON.stringify(wire).length).toBeLessThan(300_000)
+})
+
+it.each([
+  ["two tools of one name", { tools: [oddTool("x"), oddTool("x")] }, "it has two tools 'x'"],
+  ["no list", { error: { code: -32000, message: "not today" } }, "not today"]
+])("lets go of a server with %s, and names it", async (_, list, problem) => {
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  const transport = serverThat((method) => (method === "tools/list" ? list : undefined), resolve)
+  await expect(mcpPlugin({ name: "odd", transport })).rejects.toThrow(
+    `plugin mcp:odd: its server can't be used: ${problem}`
+  )
+  await closed
 })

@@ -1,4 +1,5 @@
 import {
+  clipText,
   CurrentCall,
   type ConfiguredPlugin,
   definePlugin,
@@ -6,14 +7,26 @@ import {
   type Risk,
   type Tool as HaftTool,
   makeToolError,
+  PluginError,
+  reasonOf,
   type ToolError,
   toolError,
   use
 } from "@haft/core"
-import { type CallToolResult, Client, type Tool, type Transport } from "@modelcontextprotocol/client"
+import {
+  type CallToolResult,
+  Client,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  type Tool,
+  type Transport
+} from "@modelcontextprotocol/client"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as z from "zod"
+
+import { remoteParameters } from "./remote-schema.ts"
 
 export interface McpPluginOptions {
   /** Comes before the names of the tools: `github` makes `github_search`. */
@@ -33,17 +46,35 @@ export interface McpPluginOptions {
 export const mcpPlugin = async (options: McpPluginOptions): Promise<ConfiguredPlugin> => {
   const client = new Client(
     { name: "haft", version: options.version ?? "0" },
-    { versionNegotiation: { mode: "auto" }, capabilities: {} }
+    { versionNegotiation: { mode: "auto", probe: { timeoutMs: probeMs } }, capabilities: {} }
   )
-  await client.connect(options.transport)
-  const { tools } = await client.listTools()
-  const plugin = definePlugin({
-    name: `mcp:${options.name}`,
-    version: semverOf(client.getServerVersion()?.version),
-    tools: tools.map((tool) => bringIn(client, tool, options)),
-    layer: () => Layer.effectDiscard(Effect.acquireRelease(Effect.void, () => Effect.promise(() => client.close())))
-  })
-  return use(plugin)
+  try {
+    await client.connect(options.transport, { timeout: startMs })
+    const { tools } = await client.listTools(undefined, { timeout: startMs })
+    const plugin = definePlugin({
+      name: `mcp:${options.name}`,
+      version: semverOf(client.getServerVersion()?.version),
+      tools: onceEach(tools).map((tool) => bringIn(client, tool, options)),
+      layer: () => Layer.effectDiscard(Effect.acquireRelease(Effect.void, () => Effect.promise(() => client.close())))
+    })
+    return use(plugin)
+  } catch (cause) {
+    // A program that was started for it must not stay behind.
+    await client.close().catch(() => {})
+    throw new PluginError(`mcp:${options.name}`, `its server can't be used: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+/** How long a server may take to say hello, and to list its tools. */
+const startMs = 60_000
+/** An old server may leave a question of the newest protocol unanswered; then the older one is spoken. */
+const probeMs = 10_000
+
+const onceEach = (tools: ReadonlyArray<Tool>): ReadonlyArray<Tool> => {
+  const names = tools.map(({ name }) => name)
+  const twice = names.find((name, at) => names.indexOf(name) < at)
+  if (twice !== undefined) throw new Error(`it has two tools '${twice}'`)
+  return tools
 }
 
 // A server may call its version as it likes; a plugin's is semantic.
@@ -59,7 +90,7 @@ const bringIn = (client: Client, tool: Tool, options: McpPluginOptions): HaftToo
   defineTool({
     name: `${options.name}_${tool.name}`,
     description: tool.description ?? tool.name,
-    input: inputOf(tool),
+    input: remoteParameters(tool.inputSchema),
     output: Output,
     risk: riskOf(tool, options),
     idempotent: options.trustHints === true && tool.annotations?.idempotentHint === true,
@@ -67,18 +98,13 @@ const bringIn = (client: Client, tool: Tool, options: McpPluginOptions): HaftToo
     execute: Effect.fnUntraced(function* (args) {
       const result = yield* callRemote(client, tool.name, args, options)
       if (result.isError !== true) return outputOf(result)
-      return yield* toolError("command_failed", textOf(result) || `${tool.name} failed`, {
+      return yield* toolError("command_failed", clipText(textOf(result), 16_384).text || `${tool.name} failed`, {
         details: { server: options.name, tool: tool.name },
         output: outputOf(result)
       })
     }),
     render: ({ content, structured }) => textOf({ content }) || JSON.stringify(structured ?? content, null, 2)
   })
-
-const inputOf = (tool: Tool): z.ZodObject => {
-  const schema = z.fromJSONSchema(tool.inputSchema as Parameters<typeof z.fromJSONSchema>[0])
-  return schema instanceof z.ZodObject ? schema : z.looseObject({})
-}
 
 // A hint is the server's word about itself, so it counts only where the host's owner says so.
 const riskOf = ({ annotations }: Tool, { trustHints }: McpPluginOptions): Risk => {
@@ -104,18 +130,42 @@ const callRemote = (
               call.onProgress?.({ message, done: progress, ...(total !== undefined && { total }) })
           }
         ),
-      catch: (cause) =>
-        makeToolError(
-          "network_error",
-          `${server} did not answer: ${cause instanceof Error ? cause.message : String(cause)}`,
-          { retryable: true }
-        )
+      catch: (cause) => failureOf(cause, server, client)
     })
   )
 
+// Whether it answered decides what a model does next.
+const failureOf = (cause: unknown, server: string, client: Client): ToolError => {
+  const reason = reasonOf(cause)
+  const details = { server }
+  if (cause instanceof ProtocolError)
+    return makeToolError("command_failed", `${server} refused: ${reason}`, { details })
+  const { code } = cause instanceof SdkError ? cause : {}
+  if (code === SdkErrorCode.RequestTimeout)
+    return makeToolError("timeout", `${server} did not answer in time`, { details })
+  if (client.transport === undefined || code === SdkErrorCode.ConnectionClosed)
+    return makeToolError("network_error", `${server} is gone: ${reason}`, {
+      suggestion: "Go on without its tools, or have the host started again.",
+      details
+    })
+  if (cause instanceof SdkError)
+    return makeToolError("command_failed", `${server} gave an answer that can't be understood`, { details })
+  return makeToolError("network_error", `${server} can't be reached: ${reason}`, { details, retryable: true })
+}
+
+/** What a model is shown of one answer; the rest is counted and left out. */
+const mostBytes = 256 * 1024
+
 const outputOf = ({ content, structuredContent }: CallToolResult): z.input<typeof Output> => ({
-  content,
-  ...(structuredContent !== undefined && { structured: structuredContent as Record<string, unknown> })
+  content: content.map((block) =>
+    block.type === "text" ? { ...block, text: clipText(block.text, mostBytes).text } : block
+  ),
+  ...(structuredContent !== undefined && {
+    structured:
+      JSON.stringify(structuredContent).length > mostBytes
+        ? { omitted: `more than ${mostBytes} bytes` }
+        : (structuredContent as Record<string, unknown>)
+  })
 })
 
 const textOf = ({ content }: { readonly content: ReadonlyArray<{ readonly type: string }> }): string =>

@@ -59,6 +59,23 @@ describe("OpenAI", () => {
     expect(sent[1]?.["input"]).toMatchObject([{ call_id: "c1" }, output])
   })
 
+  it.each([
+    ["an object", { word: "hi" }, { ok: true, output: { said: "HI" } }],
+    ["nothing", null, { ok: false, error: "invalid_params" }],
+    ["a list", "[1]", { ok: false, error: "invalid_params" }],
+    ["half of it", '{"word":"h', { ok: false, error: "invalid_params" }]
+  ])("answers a call whose arguments are %s, and has it on record", async (_, written, expected) => {
+    const { call } = openaiTools(host, { strict: true }).responses
+    const answer = await call({ call_id: "c", name: "word_shout", arguments: written as string })
+    expect(JSON.parse(String(answer.output))).toMatchObject(expected)
+    expect(events.at(-1)).toMatchObject({ type: "tool_call_finished", tool: "word.shout" })
+  })
+
+  it("answers a call of a tool that nobody has", async () => {
+    const answer = await openaiTools(host).responses.call({ call_id: "c", name: "nope", arguments: "{}" })
+    expect(JSON.parse(String(answer.output))).toMatchObject({ ok: false, error: "unknown_tool" })
+  })
+
   it("runs a Chat Completions call, and refuses arguments that are not JSON on record", async () => {
     const { tools, call } = openaiTools(host, { content: ({ text }) => text }).chat
     expect(tools[0]).toMatchObject({ type: "function", function: { name: "word_shout" } })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { inputJsonSchema } from "@haft/core"
+import { inputJsonSchema, type JsonSchema } from "@haft/core"
 import * as z from "zod"
 
-import { lintTool } from "./lint-schema.ts"
+import { lintTool, schemaReaders } from "./lint-schema.ts"
 import { fromStrict, strictSchema } from "./strict-schema.ts"
 
 const schema = inputJsonSchema(
@@ -36,9 +36,43 @@ describe("strict schemas", () => {
     expect(fromStrict("text", schema)).toBe("text")
   })
 
-  it("do not exist for objects with free keys", () => {
-    expect(strictSchema(inputJsonSchema(z.strictObject({ env: z.record(z.string(), z.string()) })))).toBe(undefined)
-    expect(strictSchema({ type: "object", not: {} })).toBe(undefined)
+  it("turn back in each of several forms, and where one refers to another", () => {
+    const move = z.strictObject({ kind: z.literal("move"), to: z.string(), force: z.boolean().optional() })
+    const note = z.strictObject({ kind: z.literal("note"), to: z.string().nullable(), force: z.null() })
+    const steps = inputJsonSchema(z.strictObject({ steps: z.array(z.union([z.string(), move, note])) }))
+    const meant = [
+      { kind: "move", to: "b", force: null },
+      { kind: "note", to: null, force: null }
+    ]
+    expect(fromStrict({ steps: meant }, steps)).toEqual({ steps: [{ kind: "move", to: "b" }, meant[1]] })
+    const tree = {
+      type: "object",
+      properties: { tree: { $ref: "#/$defs/tree" } },
+      $defs: {
+        tree: { type: "object", properties: { name: { type: "string" }, child: { $ref: "#/$defs/tree" } } }
+      }
+    }
+    expect(fromStrict({ tree: { name: "a", child: { name: null, child: null } } }, tree)).toEqual({
+      tree: { name: "a", child: {} }
+    })
+  })
+
+  it("leave out what strict readers refuse and the road checks anyway", () => {
+    const strict = strictSchema(inputJsonSchema(z.strictObject({ url: z.url(), id: z.uuid(), few: z.string().max(9) })))
+    expect(strict).toMatchObject({ properties: { id: { format: "uuid" } } })
+    expect(lintTool({ name: "x", parameters: strict ?? {} }, "openai-strict")).toEqual([])
+  })
+
+  it.each([
+    ["free keys", { env: { type: "object", additionalProperties: { type: "string" } } }],
+    ["any keys", { env: { type: "object" } }],
+    ["anything", { value: { description: "anything" } }],
+    ["true", { value: true }],
+    ["a list of anything", { list: { type: "array" } }],
+    ["a list with places", { pair: { type: "array", prefixItems: [{ type: "string" }], items: { type: "string" } } }],
+    ["what must not be", { value: { type: "string", not: {} } }]
+  ])("do not exist for %s", (_, properties) => {
+    expect(strictSchema({ type: "object", properties, additionalProperties: false })).toBe(undefined)
   })
 })
 
@@ -58,20 +92,70 @@ describe("the lint", () => {
     ])
   })
 
+  const none = { type: "object", properties: {} }
   it.each([
-    ["openai", { name: "file.read", parameters: { type: "object" } }, "the name file.read does not match"],
-    ["gemini", { name: "1st", parameters: { type: "object" } }, "the name 1st does not match"],
-    ["openai", { name: "x", parameters: { type: "object", anyOf: [] } }, "anyOf at the root"],
-    ["anthropic", { name: "x", parameters: { type: "string" } }, "not an object"],
-    ["anthropic", { name: "x", parameters: { type: "object", properties: { "a b": {} } } }, "the property a b"],
-    ["gemini", { name: "x", parameters: { type: "object", properties: { n: { enum: [1] } } } }, "other than texts"],
-    ["openai-strict", { name: "x", parameters: { type: "object", properties: { o: { oneOf: [] } } } }, "oneOf"],
-    [
-      "openai-strict",
-      { name: "x", parameters: { type: "object", properties: { e: { enum: Array.from({ length: 1001 }, String) } } } },
-      "enumValues: 1001, at most 1000"
-    ]
-  ] as const)("tells that %s refuses %o", (reader, tool, problem) => {
-    expect(lintTool(tool, reader).map((found) => found.problem)).toContainEqual(expect.stringContaining(problem))
+    ["openai", "file.read", none, "the name file.read does not match"],
+    ["gemini", "1st", none, "the name 1st does not match"],
+    ["openai", "x", { ...none, anyOf: [none] }, "anyOf at the root"],
+    ["openai", "x", { type: "object" }, "an object that does not say its properties"],
+    ["anthropic", "x", { type: "string" }, "not an object"]
+  ] as const)("tells that %s refuses %s with %o", (reader, name, parameters, problem) => {
+    expect(lintTool({ name, parameters }, reader)).toEqual([
+      { path: "", problem: expect.stringContaining(problem) as string }
+    ])
+  })
+
+  it.each([
+    ["anthropic", { "a b": {} }, "the property a b"],
+    ["gemini", { n: { enum: [1] } }, "an enum of other than texts"],
+    ["gemini", { a: { type: "object", properties: {}, required: ["b"] } }, "b is required and not among"],
+    ["gemini", { n: { not: {} } }, "the keyword not"],
+    ["openai", { list: { type: "array" } }, "an array without items"],
+    ["openai", { list: { type: ["array", "null"] } }, "an array without items"],
+    ["openai-strict", { a: {} }, "no type"],
+    ["openai-strict", { o: { oneOf: [{ type: "string" }] } }, "the keyword oneOf"],
+    ["openai-strict", { url: { type: "string", format: "uri" } }, "the format uri"],
+    ["openai-strict", { list: { type: "array", items: { type: "string" }, contains: {} } }, "the keyword contains"],
+    ["openai-strict", { open: { type: "object", properties: {} } }, "additionalProperties is not false"],
+    ["openai-strict", { e: { type: "string", enum: manyTexts(1001, 1) } }, "enumValues: 1001, at most 1000"],
+    ["openai-strict", { e: { type: "string", enum: manyTexts(251, 80) } }, "an enum of more than 250"],
+    ["openai-strict", deep(12), "depth: 12, at most 10"]
+  ] as const)("tells that %s refuses a property like %o", (reader, properties, problem) => {
+    const parameters = { type: "object", properties, required: Object.keys(properties), additionalProperties: false }
+    expect(lintTool({ name: "x", parameters }, reader).map((found) => found.problem)).toContainEqual(
+      expect.stringContaining(problem)
+    )
+  })
+
+  it.each([
+    [{ type: "strnig" }, "type is not"],
+    [{ type: [] }, "type is not"],
+    [{ properties: [] }, "properties is not"],
+    [{ properties: { a: null } }, "properties is not"],
+    [{ required: "a" }, "required is not"],
+    [{ required: ["a", "a"] }, "required is not"],
+    [{ anyOf: {} }, "anyOf is not"],
+    [{ anyOf: [] }, "anyOf is not"],
+    [{ items: [{}] }, "items is not"],
+    [{ enum: [] }, "enum is not"],
+    [{ exclusiveMinimum: true }, "exclusiveMinimum is not"],
+    [{ maxLength: -1 }, "maxLength is not"],
+    [{ pattern: "(" }, "pattern is not"],
+    [{ description: 5 }, "description is not"]
+  ])("tells every reader that %o is no schema", (a, problem) => {
+    for (const reader of schemaReaders) {
+      const found = lintTool({ name: "x", parameters: { type: "object", properties: { a } } }, reader)
+      expect(found).toContainEqual({ path: "/properties/a", problem: expect.stringContaining(problem) as string })
+    }
   })
 })
+
+function manyTexts(count: number, length: number): ReadonlyArray<string> {
+  return Array.from({ length: count }, (_, at) => String(at).padStart(length, "0"))
+}
+
+function deep(levels: number): Readonly<Record<string, JsonSchema>> {
+  const properties = levels === 1 ? {} : deep(levels - 1)
+  const required = Object.keys(properties)
+  return { below: { type: "object", properties, required, additionalProperties: false } }
+}

@@ -1,5 +1,7 @@
 import type { JsonSchema } from "@haft/core"
 
+import { isObject } from "./malformed-schema.ts"
+
 /**
  * The schema in the shape that strict function calling takes: every property required, none beyond them, a property
  * that may be left out is null instead. Undefined where that can't be said, as for objects with free keys.
@@ -14,51 +16,113 @@ export const strictSchema = (schema: JsonSchema): JsonSchema | undefined => {
 }
 
 /** Turns arguments made for {@link strictSchema} back: a null that only meant "left out" is left out. */
-export const fromStrict = (args: unknown, schema: JsonSchema): unknown => {
-  if (Array.isArray(args)) return args.map((item) => fromStrict(item, subschema(schema, "items")))
-  if (typeof args !== "object" || args === null) return args
-  const properties = subschema(schema, "properties")
+export const fromStrict = (args: unknown, schema: JsonSchema, root: JsonSchema = schema): unknown => {
+  const branches = branchesOf(schema, root)
+  if (Array.isArray(args)) {
+    const items = branches.map((branch) => subschema(branch, "items")).find(isFilled) ?? {}
+    return args.map((item) => fromStrict(item, items, root))
+  }
+  if (!isObject(args)) return args
+  const meant = branches.find((branch) => fits(args, branch)) ?? {}
+  const properties = subschema(meant, "properties")
   return Object.fromEntries(
     Object.entries(args)
-      .filter(
-        ([key, value]) => value !== null || properties[key] === undefined || allowsNull(subschema(properties, key))
-      )
-      .map(([key, value]) => [key, fromStrict(value, subschema(properties, key))])
+      .filter(([key, value]) => value !== null || !(key in properties) || allowsNull(subschema(properties, key), root))
+      .map(([key, value]) => [key, fromStrict(value, subschema(properties, key), root)])
+  )
+}
+
+/** What a schema may mean: itself, or one of several, or what it refers to. */
+const branchesOf = (schema: JsonSchema, root: JsonSchema, depth = 0): ReadonlyArray<JsonSchema> => {
+  const { $ref: reference, anyOf, oneOf } = schema
+  if (depth > 20) return []
+  if (typeof reference === "string") return branchesOf(referredTo(reference, root), root, depth + 1)
+  const several = [anyOf, oneOf].find((list) => Array.isArray(list)) as ReadonlyArray<JsonSchema> | undefined
+  return several === undefined ? [schema] : several.flatMap((branch) => branchesOf(branch, root, depth + 1))
+}
+
+const referredTo = (reference: string, root: JsonSchema): JsonSchema =>
+  reference === "#" ? root : subschema(subschema(root, "$defs"), reference.replace(/^#\/\$defs\//, ""))
+
+// Strict arguments name every property; of those that are the same, a constant says which is meant.
+const fits = (args: JsonSchema, branch: JsonSchema): boolean => {
+  const properties = subschema(branch, "properties")
+  return (
+    Object.keys(args).every((key) => key in properties) &&
+    Object.entries(properties).every(([key, property]) => {
+      const { const: constant } = isObject(property) ? property : {}
+      return constant === undefined || constant === args[key]
+    })
   )
 }
 
 class NotStrict extends Error {}
 
-// Keywords that only narrow a value: the road checks them anyway.
-const dropped = new Set([
+/** Keywords that a strict reader refuses, and that only narrow a value: the road checks them anyway. */
+export const narrowing: ReadonlyArray<string> = [
+  "contains",
   "default",
   "examples",
+  "maxContains",
   "maxLength",
   "maxProperties",
+  "minContains",
   "minLength",
   "minProperties",
   "propertyNames",
-  "title",
   "uniqueItems"
-])
-const impossible = ["allOf", "dependentRequired", "dependentSchemas", "else", "if", "not", "patternProperties", "then"]
+]
 
-const strict = (schema: JsonSchema): JsonSchema => {
-  if (impossible.some((keyword) => keyword in schema)) throw new NotStrict()
-  const kept = Object.entries(schema).filter(([keyword]) => !dropped.has(keyword))
-  const result = Object.fromEntries(kept.map(([keyword, value]) => [keyword === "oneOf" ? "anyOf" : keyword, value]))
-  for (const keyword of ["anyOf", "prefixItems"]) {
-    if (Array.isArray(result[keyword])) result[keyword] = (result[keyword] as Array<JsonSchema>).map(strict)
+/** Keywords that a strict reader refuses, and without which a schema would say something else. */
+export const inexpressible: ReadonlyArray<string> = [
+  "allOf",
+  "dependentRequired",
+  "dependentSchemas",
+  "else",
+  "if",
+  "not",
+  "patternProperties",
+  "prefixItems",
+  "then",
+  "unevaluatedItems",
+  "unevaluatedProperties"
+]
+
+export const strictFormats: ReadonlyArray<string> = [
+  "date",
+  "date-time",
+  "duration",
+  "email",
+  "hostname",
+  "ipv4",
+  "ipv6",
+  "time",
+  "uuid"
+]
+
+const strict = (schema: unknown): JsonSchema => {
+  if (!isObject(schema) || inexpressible.some((keyword) => keyword in schema)) throw new NotStrict()
+  const result: Record<string, unknown> = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (narrowing.includes(keyword) || keyword === "title") continue
+    if (keyword === "format" && !strictFormats.includes(String(value))) continue
+    result[keyword === "oneOf" ? "anyOf" : keyword] = value
   }
-  if (isSchema(result["items"])) result["items"] = strict(result["items"])
-  if (isSchema(result["$defs"])) result["$defs"] = mapValues(result["$defs"], strict)
-  return result["type"] === "object" || "properties" in result ? strictObject(result) : result
+  // Strict means that the type of everything is said.
+  if (!["type", "anyOf", "$ref"].some((keyword) => keyword in result)) throw new NotStrict()
+  const types: ReadonlyArray<unknown> = [result["type"]].flat()
+  if (Array.isArray(result["anyOf"])) result["anyOf"] = result["anyOf"].map(strict)
+  if ("items" in result || types.includes("array")) result["items"] = strict(result["items"])
+  if (isObject(result["$defs"])) result["$defs"] = mapValues(result["$defs"], strict)
+  return types.includes("object") || "properties" in result ? strictObject(result) : result
 }
 
 const strictObject = (schema: JsonSchema): JsonSchema => {
   const { additionalProperties } = schema
-  if (additionalProperties !== undefined && additionalProperties !== false) throw new NotStrict()
   const properties = subschema(schema, "properties")
+  // One that says nothing about its keys may have any.
+  if (additionalProperties !== false && (additionalProperties !== undefined || !isFilled(properties)))
+    throw new NotStrict()
   const required = (schema["required"] ?? []) as ReadonlyArray<string>
   const strictProperty = (property: JsonSchema, key: string): JsonSchema =>
     required.includes(key) || allowsNull(property) ? strict(property) : orNull(strict(property))
@@ -77,19 +141,15 @@ const orNull = (schema: JsonSchema): JsonSchema => {
   return { ...(description !== undefined && { description }), anyOf: [rest, { type: "null" }] }
 }
 
-const allowsNull = (schema: JsonSchema): boolean => {
-  const { type, anyOf, oneOf } = schema
-  if (type === "null" || (Array.isArray(type) && type.includes("null"))) return true
-  return [anyOf, oneOf].some((list) => Array.isArray(list) && (list as ReadonlyArray<JsonSchema>).some(allowsNull))
-}
+const allowsNull = (schema: JsonSchema, root: JsonSchema = schema): boolean =>
+  branchesOf(schema, root).some(({ type }) => [type].flat().includes("null"))
 
-const isSchema = (value: unknown): value is JsonSchema =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isFilled = (schema: JsonSchema): boolean => Object.keys(schema).length > 0
 
 const subschema = (schema: JsonSchema, key: string): JsonSchema => {
   const value = schema[key]
-  return isSchema(value) ? value : {}
+  return isObject(value) ? value : {}
 }
 
-const mapValues = (schemas: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema =>
-  Object.fromEntries(Object.entries(schemas).map(([key, schema]) => [key, change(schema as JsonSchema)]))
+const mapValues = (schemas: JsonSchema, change: (schema: unknown) => JsonSchema): JsonSchema =>
+  Object.fromEntries(Object.entries(schemas).map(([key, schema]) => [key, change(schema)]))

@@ -1,0 +1,59 @@
+import type { JsonSchema } from "@haft/core"
+import * as z from "zod"
+
+import { isObject } from "./malformed-schema.ts"
+
+/**
+ * The parameters of somebody else's tool, as far as they can be read. What can't be is let through: the other side
+ * checks it, and one odd tool must not keep all of them away.
+ */
+export const remoteParameters = (schema: JsonSchema): z.ZodObject => {
+  const calm = withoutPatterns(schema) as JsonSchema
+  const whole = read(calm)
+  if (whole instanceof z.ZodObject) return whole
+  const { properties, required, $defs } = calm
+  if (!isObject(properties)) return z.looseObject({})
+  const needed: ReadonlyArray<unknown> = Array.isArray(required) ? required : []
+  return z.looseObject(
+    Object.fromEntries(
+      Object.entries(properties).map(([name, property]) => {
+        const value =
+          read({ ...(isObject(property) && property), ...(isObject($defs) && { $defs }) }) ?? anything(property)
+        return [name, needed.includes(name) ? value : value.optional()]
+      })
+    )
+  )
+}
+
+const read = (schema: JsonSchema): z.ZodType | undefined => {
+  try {
+    const shape = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+    // What can't be said again could not be listed.
+    z.toJSONSchema(shape, { io: "input" })
+    return shape
+  } catch {
+    return undefined
+  }
+}
+
+const anything = (property: unknown): z.ZodType => {
+  const { description } = isObject(property) ? property : {}
+  return typeof description === "string" ? z.unknown().describe(description) : z.unknown()
+}
+
+// An expression may take forever, and this one is a stranger's. The model still reads it.
+const withoutPatterns = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutPatterns)
+  if (!isObject(value)) return value
+  const { pattern, patternProperties: _patterns, ...rest } = value
+  const calm = Object.fromEntries(Object.entries(rest).map(([keyword, part]) => [keyword, calmPart(keyword, part)]))
+  if (typeof pattern !== "string") return calm
+  return { ...calm, description: [rest["description"], `Pattern: ${pattern}`].filter(Boolean).join(". ") }
+}
+
+const calmPart = (keyword: string, part: unknown): unknown => {
+  if (["const", "default", "enum", "examples"].includes(keyword)) return part
+  const isMap = (keyword === "properties" || keyword === "$defs") && isObject(part)
+  if (!isMap) return withoutPatterns(part)
+  return Object.fromEntries(Object.entries(part).map(([name, schema]) => [name, withoutPatterns(schema)]))
+}
