@@ -81,14 +81,14 @@ const serverThat = (
   onclose = () => {}
 ): Transport => {
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair()
-  serverSide.onclose = onclose
-  serverSide.onmessage = (message) => {
+  const onmessage = (message: JSONRPCMessage): void => {
     if (!("method" in message) || !("id" in message)) return
     const said = answer(message.method, message.params ?? {}) ?? hello[message.method]
     if (said === undefined) return
     const isResult = !("error" in said)
     void serverSide.send({ jsonrpc: "2.0", id: message.id, ...(isResult ? { result: said } : said) } as JSONRPCMessage)
   }
+  Object.assign(serverSide, { onclose, onmessage })
   void serverSide.start()
   return clientSide
 }

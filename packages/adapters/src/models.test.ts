@@ -67,13 +67,13 @@ describe("OpenAI", () => {
   ])("answers a call whose arguments are %s, and has it on record", async (_, written, expected) => {
     const { call } = openaiTools(host, { strict: true }).responses
     const answer = await call({ call_id: "c", name: "word_shout", arguments: written as string })
-    expect(JSON.parse(String(answer.output))).toMatchObject(expected)
+    expect(JSON.parse(answer.output as string)).toMatchObject(expected)
     expect(events.at(-1)).toMatchObject({ type: "tool_call_finished", tool: "word.shout" })
   })
 
   it("answers a call of a tool that nobody has", async () => {
     const answer = await openaiTools(host).responses.call({ call_id: "c", name: "nope", arguments: "{}" })
-    expect(JSON.parse(String(answer.output))).toMatchObject({ ok: false, error: "unknown_tool" })
+    expect(JSON.parse(answer.output as string)).toMatchObject({ ok: false, error: "unknown_tool" })
   })
 
   it("runs a Chat Completions call, and refuses arguments that are not JSON on record", async () => {

@@ -27,7 +27,7 @@ export const remoteParameters = (schema: JsonSchema): z.ZodObject => {
 
 const read = (schema: JsonSchema): z.ZodType | undefined => {
   try {
-    const shape = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+    const shape = z.fromJSONSchema(schema)
     // What can't be said again could not be listed.
     z.toJSONSchema(shape, { io: "input" })
     return shape

@@ -45,6 +45,7 @@ describe("approvalgate's ToolRegistry", () => {
     const asks = write.requiresApproval as (args: unknown) => Promise<boolean>
     expect(await asks({ path: "new.txt", content: "x" })).toBe(false)
     expect(await asks({ path: "a.txt", content: "x" })).toBe(true)
+    expect(await asks({ path: "../a.txt" })).toBe(false)
     expect(await write.execute({ path: "a.txt", content: "x" })).toMatchObject({ ok: true })
     expect(workspace.read("a.txt")).toBe("changed")
     expect(requests).toMatchObject([{ tool: "write_file", args: { path: "a.txt" }, reason: expect.any(String) }])
@@ -65,6 +66,10 @@ it("gathers toolrouter's registrations in a router", async () => {
   expect(await router.dispatch("nothing", {})).toMatchObject({ error: "unknown_tool" })
   const schema = router.schemas().find(({ name }) => name === "read_file")
   expect(schema?.parameters["required"]).toEqual(["path", "offset", "limit", "mode", "indent"])
+  for (const { strict, ...tool } of router.schemas()) {
+    expect({ strict, problems: lintTool(tool, "openai-strict") }).toEqual({ strict: true, problems: [] })
+  }
+  expect(() => new ToolRouter(toolRegistrations(host), router.list())).toThrow("registered as 'list_dir'")
 })
 
 it("shows cliagent's universal interface, which validates without doing anything", async () => {

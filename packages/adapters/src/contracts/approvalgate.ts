@@ -1,4 +1,4 @@
-import type { JsonSchema } from "@haft/core"
+import { isToolError, type JsonSchema } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
 /** approvalgate's library surface, as a view of a host that speaks it. */
@@ -69,9 +69,19 @@ export const toolRegistry = (
       description,
       inputSchema,
       outputSchema: ((replySchema["properties"] ?? {}) as Record<string, JsonSchema>)["value"] ?? {},
-      requiresApproval: async (args) => (await host.preview(name, args)).asks,
+      requiresApproval: (args) => asksFor(host.preview(name, args)),
       execute: async (args) => (await host.call(name, args, options)).wire as ApprovalgateResult<unknown>
     })
   }
   return registry
 }
+
+// Nobody is asked about a call that will be refused: it says why when it is made.
+const asksFor = (preview: Promise<{ readonly asks: boolean }>): Promise<boolean> =>
+  preview.then(
+    ({ asks }) => asks,
+    (cause: unknown) => {
+      if (isToolError(cause)) return false
+      throw cause
+    }
+  )

@@ -1,6 +1,8 @@
 import type { JsonSchema } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
+import { strictSchema } from "../strict-schema.ts"
+
 /** One tool of toolrouter's, as a module registers it. */
 export interface ToolRegistration {
   readonly name: string
@@ -23,16 +25,24 @@ export class ToolRouter {
   readonly #tools: ReadonlyMap<string, ToolRegistration>
 
   constructor(...sources: ReadonlyArray<ReadonlyArray<ToolRegistration>>) {
-    this.#tools = new Map(sources.flat().map((tool) => [tool.name, tool]))
+    const tools = new Map<string, ToolRegistration>()
+    for (const tool of sources.flat()) {
+      if (tools.has(tool.name)) throw new Error(`two tools are registered as '${tool.name}'; rename one of them`)
+      tools.set(tool.name, tool)
+    }
+    this.#tools = tools
   }
 
   list(): ReadonlyArray<ToolRegistration> {
     return [...this.#tools.values()]
   }
 
-  /** As strict function calling takes them. */
-  schemas(): ReadonlyArray<{ name: string; description: string; parameters: JsonSchema; strict: true }> {
-    return this.list().map(({ name, description, schema }) => ({ name, description, parameters: schema, strict: true }))
+  /** As strict function calling takes them, and as they are where it can't. */
+  schemas(): ReadonlyArray<{ name: string; description: string; parameters: JsonSchema; strict: boolean }> {
+    return this.list().map(({ name, description, schema }) => {
+      const strict = strictSchema(schema)
+      return { name, description, parameters: strict ?? schema, strict: strict !== undefined }
+    })
   }
 
   async dispatch(name: string, args: unknown, options?: PromiseCallOptions): Promise<unknown> {
