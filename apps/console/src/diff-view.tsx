@@ -1,6 +1,7 @@
 import { useMemo } from "react"
 
-import { changedPart, type DiffLine, type DiffRow, parseDiff } from "./diff.ts"
+import { changedPart } from "./changed-part.ts"
+import { type DiffLine, type DiffRow, parseDiff } from "./diff.ts"
 import { Block } from "./parts.tsx"
 
 /** More rows than this are shown only when asked for. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
 
-import { changedPart, parseDiff } from "./diff.ts"
+import { changedPart } from "./changed-part.ts"
+import { parseDiff } from "./diff.ts"
 
 const same = (number: number, text: string) => ({ number, text, isChanged: false })
 const changed = (number: number, text: string) => ({ number, text, isChanged: true })
@@ -26,6 +27,26 @@ describe("a unified diff", () => {
         ]
       }
     ])
+  })
+
+  it("shows a line beside the one it became, whatever was put before it", () => {
+    const rows = (lines: string) => parseDiff(`--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n${lines}`)[0]?.hunks[0]?.rows
+    expect(rows("-sum += price * count\n+const free = 1\n+sum += price * (count - free)\n")).toEqual([
+      { after: changed(1, "const free = 1") },
+      { before: changed(1, "sum += price * count"), after: changed(2, "sum += price * (count - free)") }
+    ])
+    expect(rows("-first\n-  return one\n+if (done) return\n+  second\n+    return one\n")).toEqual([
+      { before: changed(1, "first"), after: changed(1, "if (done) return") },
+      { after: changed(2, "  second") },
+      { before: changed(2, "  return one"), after: changed(3, "    return one") }
+    ])
+  })
+
+  it("of thousands of changed lines is shown at once", () => {
+    const count = 20_000
+    const lines = (sign: string) => Array.from({ length: count }, (_, index) => `${sign}line ${index}\n`).join("")
+    const text = `--- a/x\n+++ b/x\n@@ -1,${count} +1,${count} @@\n${lines("-")}${lines("+")}`
+    expect(parseDiff(text)[0]?.hunks[0]?.rows.length).toBe(count)
   })
 
   it("shows a removed line that looks like a header as what it is", () => {

@@ -1,3 +1,5 @@
+import { alignLines } from "./align-lines.ts"
+
 export interface DiffFile {
   readonly before: string
   readonly after: string
@@ -88,16 +90,6 @@ const isExpected = ({ left }: OpenHunk, line: string): boolean => {
   return true
 }
 
-/** Where two lines differ: what stands between what they have in common at both ends. */
-export const changedPart = (one: string, other: string): { readonly start: number; readonly end: number } => {
-  const shorter = Math.min(one.length, other.length)
-  let start = 0
-  while (start < shorter && one[start] === other[start]) start++
-  let tail = 0
-  while (tail < shorter - start && one[one.length - 1 - tail] === other[other.length - 1 - tail]) tail++
-  return { start, end: one.length - tail }
-}
-
 const nameIn = (line: string): string =>
   line
     .slice(4)
@@ -114,11 +106,22 @@ const rowsOf = ({ lines, ...begin }: OpenHunk): ReadonlyArray<DiffRow> => {
   })
   let removed: Array<DiffLine> = []
   let added: Array<DiffLine> = []
-  const endBlock = (): void => {
-    for (let index = 0; index < Math.max(removed.length, added.length); index++) {
-      const [one, other] = [removed[index], added[index]]
+  const addRows = (ones: ReadonlyArray<DiffLine>, others: ReadonlyArray<DiffLine>): void => {
+    for (let index = 0; index < Math.max(ones.length, others.length); index++) {
+      const [one, other] = [ones[index], others[index]]
       rows.push({ ...(one !== undefined && { before: one }), ...(other !== undefined && { after: other }) })
     }
+  }
+  const endBlock = (): void => {
+    let [i, j] = [0, 0]
+    const texts = (block: ReadonlyArray<DiffLine>) => block.map(({ text }) => text)
+    for (const [one, other] of alignLines(texts(removed), texts(added))) {
+      addRows(removed.slice(i, one), added.slice(j, other))
+      addRows(removed.slice(one, one + 1), added.slice(other, other + 1))
+      i = one + 1
+      j = other + 1
+    }
+    addRows(removed.slice(i), added.slice(j))
     removed = []
     added = []
   }
