@@ -112,11 +112,16 @@ describe("what a pattern matches", () => {
     })
   )
 
-  it.live("looks no deeper than asked", () =>
+  it.live("looks no deeper than asked, and says where it could have", () =>
     Effect.gen(function* () {
-      const files = empty("a", "1/a", "1/2/a", "1/2/3/a")
-      expect(yield* globIn(files, "**/a", { maxDepth: 1 })).toEqual(found("1/a", "a"))
-      expect(yield* globIn(files, "1/2/*", { maxDepth: 1 })).toEqual(found())
+      const files = { ...empty("a", "1/a", "1/2/a", "1/2/3/a", "1/ignored/a"), "1/.gitignore": "ignored" }
+      const asked = { maxDepth: 1, respectIgnore: true }
+      expect(yield* globIn(files, "**/a", asked)).toEqual({ ...found("1/a", "a"), tooDeep: 1 })
+      expect(yield* globIn(files, "1/2/*", asked)).toEqual({ ...found(), tooDeep: 1 })
+      expect(yield* globIn(files, "1/*", asked)).toEqual(found("1/.gitignore", "1/a"))
+      expect(yield* globIn(files, "**/a", { maxDepth: 3 })).toEqual(
+        found("1/2/3/a", "1/2/a", "1/a", "1/ignored/a", "a")
+      )
     })
   )
 })

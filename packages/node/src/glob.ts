@@ -54,6 +54,7 @@ class GlobVisitor implements WalkVisitor {
   #total = 0
   #unreadable = 0
   #unnameable = 0
+  #tooDeep = 0
   /** By depth, on the way to where the walk is. */
   readonly #reached: Array<Reached>
   readonly #rules: Array<IgnoreRules>
@@ -91,9 +92,13 @@ class GlobVisitor implements WalkVisitor {
       if (matchesFile(reached, path, name) && !this.#isIgnored(path, name, depth, false)) this.#found(path, name)
       return "continue"
     }
-    if (kind !== "directory" || depth >= this.#maxDepth) return "skip"
+    if (kind !== "directory") return "skip"
     const below = enterDirectory(reached, name)
     if (below.length === 0 || this.#isIgnored(path, name, depth, true)) return "skip"
+    if (depth >= this.#maxDepth) {
+      this.#tooDeep++
+      return "skip"
+    }
     this.#reached[depth + 1] = below
     this.#rules[depth + 1] = this.#rules[depth] ?? noRules
     return "continue"
@@ -104,6 +109,7 @@ class GlobVisitor implements WalkVisitor {
       paths: this.#paths,
       total: this.#total,
       unreadable: this.#unreadable,
+      ...(this.#tooDeep > 0 && { tooDeep: this.#tooDeep }),
       ...(this.#unnameable > 0 && { unnameable: this.#unnameable })
     }
   }

@@ -171,6 +171,23 @@ describe.runIf(isLinux).each(ways)("programs started %s", (_, layer) => {
 })
 
 describe.runIf(isLinux)("the launcher", () => {
+  it("holds a program to the address space it was given, and only that one", async () => {
+    const runtime = ManagedRuntime.make(nodeProcesses)
+    const env = { PATH: "/usr/bin:/bin" }
+    const limitsOf = async (more: Partial<Command>) => {
+      let said = ""
+      const command: Command = { program: "bash", args: ["-c", "ulimit -v; ulimit -c"], directory: "/", env, ...more }
+      await runtime.runPromise(
+        Processes.use(({ run }) => run(command, { onStdout: (chunk) => (said += Buffer.from(chunk).toString()) }))
+      )
+      return said.split("\n", 2)
+    }
+    const before = await limitsOf({})
+    expect(await limitsOf({ addressSpaceBytes: 2 ** 30 })).toEqual([String(2 ** 20), "0"])
+    expect(await limitsOf({})).toEqual(before)
+    await runtime.dispose()
+  })
+
   it("hands over real pipes, which can be opened again by name", async () => {
     const runtime = ManagedRuntime.make(nodeProcesses)
     let stderr = ""

@@ -23,6 +23,8 @@ export interface Command {
   readonly gated?: boolean
   /** What may be used up, where the machine lets the host hold a whole process tree to it. */
   readonly limits?: TreeLimits
+  /** Address space that the program may take, where a shell can see to it. One that runs into this leaves no core file. */
+  readonly addressSpaceBytes?: number
   /** What ending the process does not reach, such as a container: runs whenever the process tree is killed. */
   readonly alsoKill?: Effect.Effect<void>
   /** The same as a program with its arguments, for when the host itself is killed. */

@@ -194,6 +194,8 @@ export interface GlobResult {
   readonly timedOut?: boolean
   /** Directories that could not be read, and so were left out. */
   readonly unreadable?: number
+  /** Directories at the depth limit that could hold more matches, and were not looked into. */
+  readonly tooDeep?: number
   /** Files that match, but whose name is not UTF-8, so that nobody could open them: left out. */
   readonly unnameable?: number
 }

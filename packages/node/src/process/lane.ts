@@ -16,6 +16,7 @@ export interface Launch {
   readonly streams: ReadonlyMap<number, { readonly path: string; readonly mode: "<" | ">" }>
   /** A sandbox's launcher: it dies with the lane, and clears the environment itself. Others get a session of their own. */
   readonly isSandbox: boolean
+  readonly addressSpaceBytes: number | undefined
 }
 
 /**
@@ -107,14 +108,18 @@ set -- "$(command -v setsid)" "$(command -v env)"
 echo "lane $$" >&9
 `
 
-const codeFor = ({ program, args, directory, env, streams, isSandbox }: Launch): string => {
+const codeFor = ({ program, args, directory, env, streams, isSandbox, addressSpaceBytes }: Launch): string => {
   const redirections = [...streams].map(([descriptor, { path, mode }]) => `${descriptor}${mode}${quoted(path)}`)
   const words = [quoted(program), ...args.map(quoted), ...redirections, "9>&-"].join(" ")
   // Where memory runs short, what is in a sandbox goes before the host and before the lane.
   const run = isSandbox
     ? `echo 500 >/proc/self/oom_score_adj; ${exported(env)}; exec ${words}`
     : `unset PATH PWD OLDPWD SHLVL; ${exported(env)}; exec "$1" ${unspeakable(env)}${words}`
-  return `( cd ${quoted(directory)} && { ${run}; } ); echo "end $?" >&9\n`
+  const limit =
+    addressSpaceBytes === undefined
+      ? ""
+      : `{ ulimit -c 0; ulimit -v ${Math.ceil(addressSpaceBytes / 1024)}; } 2>/dev/null; `
+  return `( cd ${quoted(directory)} && { ${limit}${run}; } ); echo "end $?" >&9\n`
 }
 
 // A command line is for everybody to read, and values may be secrets. Some names a shell keeps for itself; `command`

@@ -84,10 +84,10 @@ export class LeanStarter {
         : [])
     ])
     const gate = gated ? this.#gate(goPath, gatePath, onGate, opened) : undefined
-    const { program, args, directory, ifHostDies } = command
+    const { program, args, directory, addressSpaceBytes, ifHostDies } = command
     if (ifHostDies !== undefined) (await this.#ready()).addWill(ifHostDies)
     const env = { ...command.env, [mark.name]: mark.value }
-    const end = lane.run({ program, args, directory, env, streams, isSandbox: gated })
+    const end = lane.run({ program, args, directory, env, streams, isSandbox: gated, addressSpaceBytes })
     return {
       root: lane.pid,
       spared: [lane.pid],

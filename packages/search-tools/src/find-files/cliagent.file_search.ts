@@ -27,7 +27,7 @@ export const cliagentFileSearch = cliagent.tool({
           ...(truncated ? [`Warning: Found ${total} matches, showing first ${paths.length}`] : []),
           `Found ${total} ${total === 1 ? "file" : "files"} matching '${pattern}'${total === 0 ? "" : ":"}`,
           ...paths.map((path) => `  ${path}`),
-          ...remarksOn(found, "list_dir shows them.").map((remark) => `Note: ${remark}`)
+          ...remarksOn(found, { includeIgnored: "list_dir shows them." }).map((remark) => `Note: ${remark}`)
         ].join("\n"),
         files_affected: [],
         metadata: { matches: total, pattern }

@@ -21,6 +21,16 @@ it("says what is wrong with a pattern beside the contract's words", async () => 
   expect(reply.error?.suggestion).toMatch(/^The problem: it has more than 3 \* or \( \) competing/u)
 })
 
+it("says so when there are directories it does not go down to", async () => {
+  const deep = { [`${"d/".repeat(21)}f`]: "", "d/f": "" }
+  const found = await callIn(haft, deep, "find_files", { pattern: "**/f" })
+  expect(found.text).toBe(
+    "1 file\nd/f\n1 directory was not looked into: too deep. Raise max_depth, or set path further down."
+  )
+  const deeper = await callIn(haft, deep, "find_files", { pattern: "**/f", max_depth: 21 })
+  expect(deeper.text).toBe(`2 files\n${"d/".repeat(21)}f\nd/f`)
+})
+
 describe("when nothing matches", () => {
   it("looks for ignored files no longer than a hint is worth", async () => {
     const limits: Array<number | undefined> = []

@@ -53,16 +53,26 @@ export const findFiles = Effect.fnUntraced(function* ({
 /** Long enough for most trees; a hint is not worth more. */
 const hintTimeMs = 2000
 
+/** What to do about what was left out, in a contract's own terms. */
+export interface Advice {
+  /** Absent where the contract itself says how deep a search goes. */
+  readonly goDeeper?: string
+  readonly includeIgnored: string
+}
+
 /** What a reader should know about the files besides the files. */
 export const remarksOn = (
-  { unreadable = 0, unnameable = 0, ignored }: Omit<FoundFiles, "paths" | "total" | "truncated">,
-  howToInclude: string
+  { unreadable = 0, unnameable = 0, tooDeep = 0, ignored }: Omit<FoundFiles, "paths" | "total" | "truncated">,
+  { goDeeper, includeIgnored }: Advice
 ): ReadonlyArray<string> => [
   ...(unreadable > 0 ? [`${unreadable} ${unreadable === 1 ? "directory" : "directories"} could not be read.`] : []),
+  ...(tooDeep > 0 && goDeeper !== undefined
+    ? [`${tooDeep} ${tooDeep === 1 ? "directory was" : "directories were"} not looked into: too deep. ${goDeeper}`]
+    : []),
   ...(unnameable > 0 ? [`${unnameable} ${unnameable === 1 ? "file" : "files"} left out: the name is not UTF-8.`] : []),
   ...(ignored === undefined
     ? []
     : [
-        `${ignored.isAll ? "" : "At least "}${ignored.files} ${ignored.files === 1 ? "file matches" : "files match"} that .gitignore leaves out. ${howToInclude}`
+        `${ignored.isAll ? "" : "At least "}${ignored.files} ${ignored.files === 1 ? "file matches" : "files match"} that .gitignore leaves out. ${includeIgnored}`
       ])
 ]

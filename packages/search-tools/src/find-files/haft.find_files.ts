@@ -4,6 +4,11 @@ import * as z from "zod"
 
 import { findFiles, remarksOn } from "./find-files.ts"
 
+const advice = {
+  goDeeper: "Raise max_depth, or set path further down.",
+  includeIgnored: "Set include_ignored to see them."
+}
+
 export const haftFindFiles = haft.tool({
   name: "find_files",
   description:
@@ -38,7 +43,7 @@ export const haftFindFiles = haft.tool({
         files: [...paths],
         total,
         truncated,
-        remarks: [...remarksOn(found, "Set include_ignored to see them.")]
+        remarks: [...remarksOn(found, advice)]
       }))
     ),
   render: ({ files, total, remarks }) => [`${total} ${total === 1 ? "file" : "files"}`, ...files, ...remarks].join("\n")

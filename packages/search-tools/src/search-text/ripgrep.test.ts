@@ -67,6 +67,11 @@ describe("ripgrep", () => {
   it.each([
     ["exit 3", "search_failed", "ripgrep ended with exit code 3"],
     ["kill -9 $$", "search_failed", "ripgrep ended with SIGKILL"],
+    [
+      "echo 'memory allocation of 2147483648 bytes failed' >&2; kill -ABRT $$",
+      "search_failed",
+      "ripgrep ran out of memory, on a line or an ignore file of a gigabyte"
+    ],
     ["echo 'rg: out of luck' >&2; exit 2", "search_failed", "ripgrep failed: out of luck"],
     [
       "echo 'rg: compiled regex exceeds size limit' >&2; exit 2",

@@ -88,6 +88,9 @@ export interface RipgrepRun {
   readonly onOutput: (chunk: Uint8Array) => boolean
 }
 
+// It keeps a whole line in memory, and a whole ignore file, even one that is a link to something endless.
+const addressSpaceBytes = 2 * 1024 ** 3
+
 /** Where a contract has no limit: nothing takes that long. */
 export const noLimitMs = 3_600_000
 
@@ -114,7 +117,8 @@ export const runRipgrep = Effect.fnUntraced(function* (
     program,
     args: [...whatIsSearched, ...options, ...expressionOptions(expression), "--", ...targets.map(asTarget)],
     directory: workspace.root,
-    env: {}
+    env: {},
+    addressSpaceBytes
   }
   const ended = processes.run(command, {
     timeoutMs,
@@ -150,6 +154,12 @@ const asTarget = (path: string): string => (path === "." ? "." : `./${path}`)
 // 0: something matched, 1: nothing did, 2: something went wrong, perhaps only with some files.
 const check = (end: ProcessEnd, complaints: Complaints): Effect.Effect<void, RipgrepError> => {
   if (end.timedOut || end.exitCode === 0 || end.exitCode === 1) return Effect.void
+  if (end.exitCode !== 2 && complaints.isAboutMemory) {
+    return toolError("search_failed", "ripgrep ran out of memory, on a line or an ignore file of a gigabyte", {
+      suggestion:
+        "Leave such files out with a glob. A .gitignore that is a link may lead to something endless: remove it."
+    })
+  }
   if (end.exitCode !== 2) {
     return toolError("search_failed", `ripgrep ended with ${end.signal ?? `exit code ${end.exitCode}`}`, {
       retryable: true
@@ -200,6 +210,10 @@ class Complaints {
   get fatal(): string | undefined {
     const text = (this.#text + this.#pending).trim()
     return this.#isAboutFiles || text === "" ? undefined : text.replace(/^rg: /u, "")
+  }
+
+  get isAboutMemory(): boolean {
+    return /^memory allocation of \d+ bytes failed/mu.test(this.#text + this.#pending)
   }
 
   #take(line: string): void {

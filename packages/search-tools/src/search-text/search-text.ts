@@ -132,7 +132,8 @@ const placeOf = Effect.fnUntraced(function* (request: SearchRequest, timeLimitMs
   const { includeIgnored = false } = request
   const { kind, path } = yield* workspace.info(request.path)
   if (kind !== "directory" && kind !== "file") {
-    return yield* toolError("not_a_directory", `${request.path} is not a directory`, {
+    return yield* toolError("not_a_directory", `${request.path} is neither a directory nor a regular file`, {
+      suggestion: "Name a directory, or a file that can be read.",
       details: { path: request.path }
     })
   }
