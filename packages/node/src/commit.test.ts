@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   statSync,
   symlinkSync,
@@ -477,6 +478,31 @@ describe("odd moments", () => {
     expect(await commit(root, changes, { open: { onStep } })).toBe("stale_file")
     expect(contentsOf(root)).toEqual({ "a.txt": "a", "b.txt": "by hand" })
   })
+
+  const held = (root: string) =>
+    readdirSync("/proc/self/fd").filter((descriptor) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(`${root}/`)
+      } catch {
+        return false
+      }
+    })
+
+  it.runIf(process.platform === "linux").each([true, false])(
+    "lets go of all that it replaced and removed, durable: %s (not on this platform)",
+    async (durable) => {
+      const names = Array.from({ length: 600 }, (_, index) => `f${index}`)
+      const root = workspaces.make(Object.fromEntries(names.map((name) => [name, "old"])))
+      await commit(
+        root,
+        names.map((name, index) => (index % 3 === 0 ? { kind: "delete", path: name } : write(name, "new"))),
+        { open: { durable } }
+      )
+      await commit(root, [write("f1", "newer")], { open: { durable } })
+      await expect.poll(() => held(root)).toEqual([])
+      expect(Object.keys(contentsOf(root))).toHaveLength(400)
+    }
+  )
 
   it("stops for an interruption before it is decided, and leaves nothing", async () => {
     const root = workspaces.make({ "a.txt": "a" })

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { closeSync, fsync, fsyncSync, lstatSync } from "node:fs"
-import { promisify } from "node:util"
+import { lstatSync } from "node:fs"
 
 import {
   type ApprovedState,
@@ -14,12 +13,12 @@ import {
 import { type CommitJournal, doSteps, type JournalledCommit, takeBack } from "./commit-journal.ts"
 import { type Root, withPlace } from "./contain.ts"
 import { discard } from "./discard.ts"
-import { naming, stale } from "./errno.ts"
+import { stale } from "./errno.ts"
 import type { History, Recorded } from "./history.ts"
 import { type Identity, identityOf, isSame } from "./identity.ts"
 import { planChanges, type PlannedChange } from "./plan.ts"
 import { pathOf, Spots } from "./spots.ts"
-import { stage } from "./stage.ts"
+import { type Pause, stageAll } from "./stage.ts"
 import { type Step, type Steps, stepsFor } from "./steps.ts"
 import { type Node, openView, stateOfNode, type View } from "./view.ts"
 
@@ -47,9 +46,6 @@ export interface CommitRequest {
   /** The history entries that this commit takes back. */
   readonly undoes?: ReadonlyArray<string>
 }
-
-/** A moment at which others get their turn; with a promise, until it is kept. It is never broken. */
-export type Pause = void | Promise<unknown>
 
 /**
  * Makes all changes or none. It pauses until the moment the commit is decided, never after; ended in a pause,
@@ -141,7 +137,7 @@ const stands = (view: View, did: ReadonlyArray<Recorded>): boolean => {
 }
 
 function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator<Pause, void> {
-  const { root, journal, onStep } = settings
+  const { root, journal, durable, onStep } = settings
   const single = asSingleStep(plan)
   const staged = plan.staged.map(({ path }) => path)
   // The only step of a commit replaces at one stroke; nothing is kept that would have to go.
@@ -152,7 +148,7 @@ function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator
   try {
     journal.prepare(id, single === undefined ? staged : [...staged, ...rubbish])
     onStep?.("prepared")
-    const identities = yield* stageAll(settings, spots, plan)
+    const identities = yield* stageAll(spots, plan.staged, { durable, ...(onStep && { onStep }) })
     spots.forget()
     checkUnchanged(spots, plan.involved)
     const steps = single ?? plan.steps.map((step) => finalStep(step, identities))
@@ -209,67 +205,6 @@ const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
   if (!isMove || step.path.toLowerCase() === second.path.toLowerCase()) return undefined
   if (second.over === undefined) return [{ ...step, aside: second.path }]
   return [{ do: "put_in_place", from: step.path, path: second.path, over: second.over }]
-}
-
-const maximumOpen = 128
-
-interface Written {
-  readonly descriptor: number
-  readonly target: string
-}
-
-/** Writes everything under temporary names; all of it first, then waits for the disk, which is quicker. */
-function* stageAll(
-  { durable, onStep }: CommitSettings,
-  spots: Spots,
-  { staged }: Steps
-): Generator<Pause, Map<string, Identity>> {
-  const written: Array<Written> = []
-  const early = durable && staged.length > 1 && process.platform === "linux"
-  const identities = new Map<string, Identity>()
-  const closeAll = () => {
-    for (const { descriptor } of written.splice(0)) closeSync(descriptor)
-  }
-  try {
-    for (const one of staged) {
-      const { descriptor, identity } = naming(one.target, () => stage(spots, one, { early }))
-      if (descriptor !== undefined) written.push({ descriptor, target: one.target })
-      identities.set(one.path, identity)
-      onStep?.("staged")
-      if (durable && written.length >= maximumOpen) yield* syncAll(written)
-      if (!durable || written.length >= maximumOpen) closeAll()
-      yield
-    }
-    if (durable) yield* syncAll(written)
-  } finally {
-    closeAll()
-  }
-  return identities
-}
-
-const syncOnThread = promisify(fsync)
-
-/** Waits until files would survive a power loss. The disk takes several at once in hardly more time than one. */
-function* syncAll(files: ReadonlyArray<Written>): Generator<Pause, void> {
-  const [first, second] = files
-  if (first !== undefined && second === undefined) {
-    naming(first.target, () => fsyncSync(first.descriptor))
-    return
-  }
-  const failures: Array<{ readonly target: string; readonly error: unknown }> = []
-  const sync = async ({ descriptor, target }: Written) => {
-    try {
-      await syncOnThread(descriptor)
-    } catch (error) {
-      failures.push({ target, error })
-    }
-  }
-  yield Promise.all(files.map(sync))
-  for (const { target, error } of failures) {
-    naming(target, () => {
-      throw error
-    })
-  }
 }
 
 /** A step as it is done: what was staged is known by now. */

@@ -8,7 +8,7 @@ import { openRoot } from "./contain.ts"
 import { copyNode } from "./copy-node.ts"
 import { doStep } from "./disk.ts"
 import { withSpots } from "./spots.ts"
-import { stage } from "./stage.ts"
+import { stageAll } from "./stage.ts"
 import { stepsFor } from "./steps.ts"
 import { openView } from "./view.ts"
 
@@ -28,7 +28,7 @@ it("copies a tree with its modes and links to where a rename does not reach, and
   view.top.children.set("d", undefined)
   const { staged, steps, rubbish } = stepsFor(view, "0123456789abcdef")
   withSpots(root, (spots) => {
-    for (const one of staged) stage(spots, one, { early: false })
+    for (const pause of stageAll(spots, staged, { durable: true })) void pause
     for (const step of steps) doStep(spots, step)
   })
   expect(rubbish).toHaveLength(1)

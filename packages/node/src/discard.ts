@@ -2,12 +2,29 @@ import { lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs"
 
 import { type Root, withResolved } from "./contain.ts"
 import { ignoring, isErrno } from "./errno.ts"
-import { pathOf, type Spots } from "./spots.ts"
-import { below, type Technique } from "./technique.ts"
+import { pathOf, type Spot, type Spots } from "./spots.ts"
+import { below, type Held, letGo, type Technique } from "./technique.ts"
 
 /** Removes something that a commit left under a temporary name, and everything in it. */
 export const discard = (spots: Spots, path: string): void => {
-  if (!unlinkIfFile(pathOf(spots.at(path)))) discardDirectory(spots.root, path)
+  const spot = spots.at(path)
+  const held = holdIfThere(spots.root, spot)
+  if (held === undefined) return
+  try {
+    if (!unlinkIfFile(pathOf(spot))) discardDirectory(spots.root, path)
+  } finally {
+    // Its name is gone at once. Its content takes the disk longer, and nobody has to wait for that.
+    letGo(held)
+  }
+}
+
+const holdIfThere = ({ technique }: Root, { directory, name }: Spot): Held | undefined => {
+  try {
+    return technique.hold(directory.base, name)
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return undefined
+    throw error
+  }
 }
 
 const unlinkIfFile = (path: string): boolean => {
@@ -15,8 +32,7 @@ const unlinkIfFile = (path: string): boolean => {
     unlinkSync(path)
     return true
   } catch (error) {
-    // A disk that can't be changed says so before it looks whether there is anything to remove.
-    if (isErrno(error, "ENOENT") || lstatSync(path, { throwIfNoEntry: false }) === undefined) return true
+    if (isErrno(error, "ENOENT")) return true
     // What unlinking a directory is called differs between systems.
     if (isErrno(error, "EISDIR", "EPERM")) return false
     throw error

@@ -21,10 +21,11 @@ import { dirname } from "node:path"
 import { type Place, type Root, withResolved } from "./contain.ts"
 import { chunksOf, openFile, writeFully } from "./content.ts"
 import { ignoring, isErrno, stale } from "./errno.ts"
-import { identityOf, isSame } from "./identity.ts"
+import { type Identity, identityOf, isSame } from "./identity.ts"
 import { otherOwner } from "./owner.ts"
 import { pathOf, type Spots } from "./spots.ts"
 import type { Step } from "./steps.ts"
+import { letGo } from "./technique.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
 const { O_WRONLY, O_RDONLY } = constants
@@ -58,13 +59,26 @@ export const doStep = (spots: Spots, step: Step): void => {
       const path = pathOf(spots.at(step.path))
       if (step.over === undefined) return placeNew(spots, step.path, { from, path })
       if (step.kept !== undefined) keepName(path, pathOf(spots.at(step.kept)))
-      // A host with a state directory of its own takes no turns with this one.
-      const found = lookAt(path)
-      if (found === undefined || !isSame(identityOf(found), step.over)) throw stale(step.path)
-      return renameSync(from, path)
+      return replace(spots, step.path, { from, over: step.over })
     }
     case "overwrite":
       return redoStep(spots.root, step)
+  }
+}
+
+/** Puts a file in the place of another, unless a host with a state directory of its own was quicker. */
+const replace = (
+  spots: Spots,
+  path: string,
+  { from, over }: { readonly from: string; readonly over: Identity }
+): void => {
+  const spot = spots.at(path)
+  const old = unlessGone(path, () => spots.root.technique.hold(spot.directory.base, spot.name))
+  try {
+    if (!isSame(identityOf(old.stats), over)) throw stale(path)
+    renameSync(from, pathOf(spot))
+  } finally {
+    letGo(old)
   }
 }
 
@@ -203,6 +217,14 @@ const placeNew = (
 
 /** What the system says where a second name can't be had: for a directory, and on some disks for anything. */
 const isWithoutLinks = (error: unknown): boolean => isErrno(error, "EPERM", "ENOTSUP", "ENOSYS", "EMLINK")
+
+const unlessGone = <A>(path: string, work: () => A): A => {
+  try {
+    return work()
+  } catch (error) {
+    throw isErrno(error, "ENOENT") ? stale(path) : error
+  }
+}
 
 const unlessTaken = (path: string, work: () => void): void => {
   try {

@@ -1,34 +1,73 @@
 import {
+  close,
   closeSync,
   constants,
   fchmodSync,
   fchownSync,
   fstatSync,
+  fsync,
+  fsyncSync,
   ftruncateSync,
   lstatSync,
   openSync,
   symlinkSync
 } from "node:fs"
 import { dirname } from "node:path"
+import { promisify } from "node:util"
 
 import { writeFully } from "./content.ts"
-import { ignoring } from "./errno.ts"
+import { ignoring, naming } from "./errno.ts"
 import { type Identity, identityOf } from "./identity.ts"
 import { type Owner, otherOwner } from "./owner.ts"
 import { pathOf, type Spots } from "./spots.ts"
 import type { Staged } from "./steps.ts"
 
+/** A moment at which others get their turn; with a promise, until it is kept. It is never broken. */
+export type Pause = void | Promise<unknown>
+
+interface StageOptions {
+  readonly durable: boolean
+  readonly onStep?: (name: string) => void
+}
+
+const maximumOpen = 128
+
+/** Writes everything under temporary names. Several files are on their way to the disk at once. */
+export function* stageAll(
+  spots: Spots,
+  staged: ReadonlyArray<Staged>,
+  { durable, onStep }: StageOptions
+): Generator<Pause, Map<string, Identity>> {
+  const identities = new Map<string, Identity>()
+  const written: Array<Written> = []
+  const early = staged.length > 1 && process.platform === "linux"
+  try {
+    for (const one of staged) {
+      const { descriptor, identity } = naming(one.target, () => stage(spots, one, { early, stays: durable }))
+      if (descriptor !== undefined) written.push({ descriptor, target: one.target })
+      identities.set(one.path, identity)
+      onStep?.("staged")
+      if (written.length >= maximumOpen) yield* finishAll(written, { durable })
+      yield
+    }
+    yield* finishAll(written, { durable })
+  } finally {
+    for (const { descriptor } of written) closeSync(descriptor)
+  }
+  return identities
+}
+
 const { O_WRONLY, O_CREAT, O_EXCL, O_RDONLY } = constants
 const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0
 
 /**
- * Writes a staged file or link under its temporary name. A file's descriptor is left open, to be synced; `early`
- * gets the system to begin with that at once where it can, so that many files are under way together.
+ * Writes a staged file or link under its temporary name. A file's descriptor is left open. `early` gets the system to
+ * write the file out when a descriptor of it is closed, where it can, and not when it is renamed; one `stays` open then.
  */
-export const stage = (
+const stage = (
   spots: Spots,
   { path, node }: Staged,
-  { early }: { readonly early: boolean }
+  { early, stays }: { readonly early: boolean; readonly stays: boolean }
 ): { readonly descriptor: number | undefined; readonly identity: Identity } => {
   const target = pathOf(spots.at(path))
   if (node.kind !== "file") {
@@ -40,7 +79,7 @@ export const stage = (
     // ext4 takes a file that was cut to nothing for one that is being replaced, and writes it out when it is closed.
     if (early) ftruncateSync(descriptor, 0)
     for (const piece of node.content ?? []) writeFully(descriptor, piece)
-    if (early) descriptor = exchanged(descriptor, target)
+    if (early && stays) descriptor = exchanged(descriptor, target)
     const stats = fstatSync(descriptor)
     giveTo(descriptor, stats, node.owner ?? otherOwner(dirname(target)) ?? stats)
     if (node.mode !== undefined && node.mode !== (stats.mode & 0o7777)) fchmodSync(descriptor, node.mode)
@@ -61,4 +100,61 @@ const exchanged = (descriptor: number, path: string): number => {
 const giveTo = (descriptor: number, now: Owner, { uid, gid }: Owner): void => {
   if (now.uid === uid && now.gid === gid) return
   ignoring(() => fchownSync(descriptor, uid, gid), "EPERM", "ENOSYS", "EINVAL")
+}
+
+interface Written {
+  readonly descriptor: number
+  readonly target: string
+}
+
+/**
+ * Closes files that are written; with durability, once they would survive a power loss. The disk takes several at once
+ * in hardly more time than one.
+ */
+function* finishAll(written: Array<Written>, options: FinishOptions): Generator<Pause, void> {
+  const files = written.splice(0)
+  const [first, second] = files
+  if (first === undefined) return
+  if (second === undefined) {
+    naming(first.target, () => finish(first, options))
+    return
+  }
+  const failures: Array<{ readonly target: string; readonly error: unknown }> = []
+  const attempt = async (file: Written) => {
+    try {
+      await finishOnThread(file, options)
+    } catch (error) {
+      failures.push({ target: file.target, error })
+    }
+  }
+  yield Promise.all(files.map(attempt))
+  for (const { target, error } of failures) {
+    naming(target, () => {
+      throw error
+    })
+  }
+}
+
+interface FinishOptions {
+  readonly durable: boolean
+}
+
+const finish = ({ descriptor }: Written, { durable }: FinishOptions): void => {
+  try {
+    if (durable) fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const syncOnThread = promisify(fsync)
+const closeOnThread = promisify(close)
+
+const finishOnThread = async ({ descriptor }: Written, { durable }: FinishOptions): Promise<void> => {
+  if (!durable) return closeOnThread(descriptor)
+  try {
+    await syncOnThread(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
 }

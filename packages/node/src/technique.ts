@@ -1,4 +1,14 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, realpathSync, type Stats } from "node:fs"
+import {
+  close,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  type Stats
+} from "node:fs"
 import { join } from "node:path"
 
 /** Something inside the workspace that can't be exchanged for something else while it is held. */
@@ -69,6 +79,20 @@ class HeldDescriptor implements Held {
   close(): void {
     closeSync(this.#descriptor)
   }
+
+  closeOnThread(done: () => void): void {
+    close(this.#descriptor, done)
+  }
+}
+
+const maximumLeaving = 512
+let leaving = 0
+
+/** Closes what is held on another thread: freeing a file that nothing else holds any more takes the disk a while. */
+export const letGo = (held: Held): void => {
+  if (leaving >= maximumLeaving || !(held instanceof HeldDescriptor)) return held.close()
+  leaving++
+  held.closeOnThread(() => leaving--)
 }
 
 /**

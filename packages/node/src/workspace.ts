@@ -24,7 +24,7 @@ import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 
 import { openCommitJournal } from "./commit-journal.ts"
-import { commitChanges, type CommitRequest, type CommitSettings, type Pause, recover } from "./commit.ts"
+import { commitChanges, type CommitRequest, type CommitSettings, recover } from "./commit.ts"
 import { openRoot, type Place, type Root, withPlace } from "./contain.ts"
 import {
   fingerprintBytes,
@@ -44,6 +44,7 @@ import { openHistory } from "./history.ts"
 import { takeLock } from "./lock-file.ts"
 import type { PlannedChange } from "./plan.ts"
 import { readEach } from "./read-each.ts"
+import type { Pause } from "./stage.ts"
 import { stateDirectory } from "./state-directory.ts"
 import { type Technique, techniques } from "./technique.ts"
 import { asUndoError, changedError, changedSince, planUndo, previewUndo } from "./undo.ts"

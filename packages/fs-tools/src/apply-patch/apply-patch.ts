@@ -23,7 +23,19 @@ export interface FoundHunk extends PlacedHunk {
 
 /** Reads a patch in either form. */
 export const parsePatch = (patch: string): Effect.Effect<ReadonlyArray<Section>, ParseError> =>
-  isEnvelope(patch) ? parseEnvelope(patch) : parseUnifiedDiff(patch)
+  isEnvelope(patch) ? parseEnvelope(patch) : parseUnifiedDiff(patch, refuseOtherText)
+
+const refuseOtherText = (): Effect.Effect<never, ParseError> =>
+  toolError(
+    "patch_parse_error",
+    "the text is no patch: it has no '--- ' and '+++ ' lines, as a unified diff does, and does not begin with " +
+      "'*** Begin Patch'; nothing was changed",
+    {
+      suggestion:
+        "Send a diff such as `git diff` prints, with file headers and hunks, or sections between '*** Begin Patch' " +
+        "and '*** End Patch'."
+    }
+  )
 
 /** Applies every section, or none. */
 export const applyPatch = Effect.fnUntraced(

@@ -5,9 +5,10 @@ import { readFileHeader, startsFile } from "./file-header.ts"
 import { type Hunk, type HunkLine, hunkLine, type Section } from "./patch.ts"
 import { type ParseError, refuseLine } from "./refuse-line.ts"
 
-/** Reads a unified diff, plain or from git. It never looks at the disk. */
+/** Reads a unified diff, plain or from git. It never looks at the disk. `refuse` says that a text is none. */
 export const parseUnifiedDiff = Effect.fnUntraced(function* (
-  diff: string
+  diff: string,
+  refuse: () => Effect.Effect<never, ParseError> = refuseOtherText
 ): Effect.fn.Return<ReadonlyArray<Section>, ParseError> {
   const lines = linesOf(diff)
   const sections: Array<Section> = []
@@ -26,17 +27,16 @@ export const parseUnifiedDiff = Effect.fnUntraced(function* (
     sections.push(section)
     at = next
   }
-  if (sections.length === 0) {
-    return yield* toolError(
-      "patch_parse_error",
-      "the text is no unified diff: it has no '--- ' and '+++ ' lines; nothing was changed",
-      {
-        suggestion: "Send a diff such as `diff -u` or `git diff` prints, with file headers and hunks."
-      }
-    )
-  }
+  if (sections.length === 0) return yield* refuse()
   return sections
 })
+
+const refuseOtherText = (): Effect.Effect<never, ParseError> =>
+  toolError(
+    "patch_parse_error",
+    "the text is no unified diff: it has no '--- ' and '+++ ' lines; nothing was changed",
+    { suggestion: "Send a diff such as `diff -u` or `git diff` prints, with file headers and hunks." }
+  )
 
 /** The patch's lines; a patch that came with CRLF throughout loses its carriage returns. */
 const linesOf = (diff: string): ReadonlyArray<string> => {
@@ -54,9 +54,9 @@ const refuseForeign = (
   const line = lines[at] ?? ""
   if (line.startsWith("@@")) return refuseLine(at, "a hunk without '--- ' and '+++ ' lines before it")
   if (/^Binary files .* differ\r?$/.test(line)) return refuseLine(at, "binary patches are not supported")
-  if (/^\*{15}/.test(line)) return refuseLine(at, "this is a context diff; only unified diffs are read")
+  if (/^\*{15}/.test(line)) return refuseLine(at, "this is a context diff; of diffs, only unified ones are read")
   if (/^\d+(,\d+)?[acd](\d+(,\d+)?)?$/.test(line)) {
-    return refuseLine(at, "this is an ed script or a plain diff; only unified diffs are read")
+    return refuseLine(at, "this is an ed script or a plain diff; of diffs, only unified ones are read")
   }
   return Effect.void
 }
