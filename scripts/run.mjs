@@ -141,9 +141,19 @@ function start() {
     build.push("--filter=@haft/console")
   if (!existsSync(join(root, "apps/cli/dist"))) say("building")
   run("pnpm", build, { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" })
-  const child = spawn(node, [join(root, "apps/cli/dist/bin.js"), ...command], { env, stdio: "inherit" })
+  const child = spawn(node, [join(root, "apps/cli/dist/bin.js"), ...command], {
+    cwd: whereStarted(),
+    env,
+    stdio: "inherit"
+  })
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal))
   child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 143)))
+}
+
+// npm goes to the directory of its package first; whoever typed the command means the one they were in.
+function whereStarted() {
+  const { INIT_CWD: typed, npm_lifecycle_event: script } = process.env
+  return script === "start" && typed !== undefined && existsSync(typed) ? typed : process.cwd()
 }
 
 // The Node that runs this file, or the platform's npm package, which needs no install script.

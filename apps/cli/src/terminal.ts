@@ -1,11 +1,18 @@
 import { stripVTControlCharacters, styleText } from "node:util"
 
+import { cutTo, widthOf } from "./display-width.ts"
+
 type Stream = NodeJS.WriteStream
 type Style = Parameters<typeof styleText>[0]
 
 /** Colours on a terminal, and none where NO_COLOR is set or somebody else reads. */
 export const styled = (stream: Stream, style: Style, text: string): string =>
-  stream.isTTY && (process.env["NO_COLOR"] ?? "") === "" ? styleText(style, text, { validateStream: false }) : text
+  takesOrders(stream) && (process.env["NO_COLOR"] ?? "") === ""
+    ? styleText(style, text, { validateStream: false })
+    : text
+
+// A dumb one shows orders as text.
+const takesOrders = ({ isTTY }: Stream): boolean => isTTY && process.env["TERM"] !== "dumb"
 
 export const print = (text: string): void => {
   if (!process.stdout.listeners("error").includes(ignoreClosed)) process.stdout.on("error", ignoreClosed)
@@ -38,22 +45,37 @@ export const note = (text: string): void => {
   process.stderr.write(`${text}\n`)
 }
 
-/** Rows in columns that fit the terminal: the last is cut, or goes on below itself. Colours take no room. */
+/**
+ * Rows in columns that fit the terminal. The last column is cut, or goes on below itself; where the others leave it next
+ * to no room, it stands below them.
+ */
 export const table = (
   rows: ReadonlyArray<ReadonlyArray<string>>,
-  { margin = 0, goesOn = false }: { readonly margin?: number; readonly goesOn?: boolean } = {}
+  { margin = 0, goesOn = false }: { readonly margin?: number; readonly goesOn?: boolean } = {},
+  room: number = roomOf(process.stdout) - margin
 ): string => {
   const widths: Array<number> = []
   for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))
-  const room = roomOf(process.stdout) - margin
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + gap.length, 0)
+  const isNarrow = room - before < Math.min(widths.at(-1) ?? 0, leastLast)
   return rows
     .map((row) => {
-      const padded = row.map((cell, at) => (at === row.length - 1 ? cell : padTo(cell, widths[at] ?? 0)))
-      const line = padded.join("  ")
-      if (goesOn) return wrapped(line, widthOf(line) - widthOf(row.at(-1) ?? ""), room)
-      return widthOf(line) > room ? `${stripVTControlCharacters(line).slice(0, room - 1)}…` : line
+      const others = row.slice(0, -1).map((cell, at) => padTo(cell, widths[at] ?? 0) + gap)
+      const last = row.at(-1) ?? ""
+      if (isNarrow) return [cutTo(others.join("").trimEnd(), room), below(last, room, goesOn)].join("\n")
+      const line = others.join("") + last
+      return goesOn ? wrapped(line, widthOf(others.join("")), room) : cutTo(line, room)
     })
     .join("\n")
+}
+
+const gap = "  "
+/** A last column with less room says next to nothing. */
+const leastLast = 14
+
+const below = (cell: string, room: number, goesOn: boolean): string => {
+  const indent = "    "
+  return goesOn ? wrapped(indent + cell, indent.length, room) : cutTo(indent + cell, room)
 }
 
 /** A line broken between words where the terminal ends; what goes on is moved in by `indent`. */
@@ -70,8 +92,6 @@ export const wrapped = (line: string, indent: number, room: number = roomOf(proc
 // A terminal that does not know its width says 0.
 const roomOf = ({ isTTY, columns }: Stream): number => (isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY)
 
-const widthOf = (text: string): number => stripVTControlCharacters(text).length
-
 const padTo = (text: string, width: number): string => text + " ".repeat(Math.max(width - widthOf(text), 0))
 
 /** Work that is done sooner than this shows no sign of it. */
@@ -87,7 +107,7 @@ export const withSpinner = async <A>(
   name: string,
   work: (tell: (message: string) => void) => Promise<A>
 ): Promise<A> => {
-  if (!process.stderr.isTTY) return work(() => undefined)
+  if (!takesOrders(process.stderr)) return work(() => undefined)
   const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
   const began = performance.now()
   let message = name
@@ -101,7 +121,7 @@ export const withSpinner = async <A>(
     if (isHushed || elapsed < patienceMs) return
     const news = message === name ? `${name} ${Math.floor(elapsed / 1000)} s` : message
     const text = `${frames[count++ % frames.length]} ${news}`
-    process.stderr.write(`\r\u001B[2K${text.slice(0, roomOf(process.stderr) - 1)}`)
+    process.stderr.write(`\r\u001B[2K${cutTo(text, roomOf(process.stderr) - 1)}`)
   }
   hush = () => {
     if (!isHushed) clear()
@@ -110,7 +130,7 @@ export const withSpinner = async <A>(
   const timer = setInterval(draw, 120)
   try {
     return await work((told) => {
-      message = told
+      message = forScreen(process.stderr, told).replaceAll(/\s+/g, " ")
       isHushed = false
     })
   } finally {

@@ -43,6 +43,18 @@ describe("haft", () => {
     expect(listed.stderr).toContain(`the rules in ${join(workspace.state, "rules.json")} can't be read: it is not JSON`)
   })
 
+  it("names the rule that forbids a call, and how to change it", async () => {
+    const rule = JSON.stringify({ id: "quiet", tool: "read_file", decision: "deny" })
+    await haft(inWorkspace("rules", "add", rule))
+    for (const mode of ["ask", "all"]) {
+      const refused = await haft(inWorkspace("call", "read_file", "path=a.txt", "--approve", mode))
+      expect(refused.stdout).toContain("rule quiet forbids it")
+      expect(refused.stderr).toBe(
+        "haft: to change that: haft rules list, haft rules replace quiet RULE, or haft rules disable quiet\n"
+      )
+    }
+  })
+
   it("shows in a terminal how things stand before what it can do", async () => {
     const { spawn } = await import("@lydell/node-pty")
     const terminal = spawn(process.execPath, [bin], {

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, writeFileSync } from "node:fs"
+import { join, relative } from "node:path"
 
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
@@ -183,7 +184,9 @@ describe("haft log, undo and replay", () => {
 
 describe("haft plugin", () => {
   it("starts a plugin that passes its own check", async () => {
-    expect(await run("plugin", "new", "haft-plugin-hello")).toMatchObject({ code: 0 })
+    const made = await run("plugin", "new", "haft-plugin-hello")
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining(`In ${workspace.root}:\n`) })
+    expect(made.stdout).toContain(`Next: cd ${relative(".", join(workspace.root, "haft-plugin-hello"))} &&`)
     expect(workspace.read("haft-plugin-hello/package.json")).toContain('"haft-plugin"')
     expect(await run("plugin", "new", "haft-plugin-hello")).toMatchObject({ code: 2 })
     workspace.put("plain.mjs", "export default {}")

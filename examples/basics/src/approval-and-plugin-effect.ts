@@ -14,11 +14,10 @@ const tickets = definePlugin({ name: "tickets", version: "1.0.0", tools: [findTi
 // A person would be asked here; this one likes commands and nothing else.
 const ask = ({ call }: ApprovalQuestion) => Effect.succeed({ approved: call.tool === "run_command" })
 
-const services = standardHost({ packages: ["fs", "exec"], plugins: [tickets], sandbox: "none" })
 await Effect.gen(function* () {
   const { call } = yield* Host
   const found = yield* call("find_ticket", { number: 7 })
-  const printed = yield* call("run_command", { command: "echo fixed" }, { ask })
-  const refused = yield* call("write_file", { path: "ticket.txt", content: found.text }, { ask })
-  if (!printed.text.includes("fixed") || refused.error?.code !== "approval_denied") process.exitCode = 1
-}).pipe(Effect.provide(services), Effect.runPromise)
+  const fixed = yield* call("run_command", { command: "echo fixed" }, { ask })
+  const refused = yield* call("run_code", { language: "python", code: "print(7)" }, { ask })
+  if (!found.ok || !fixed.text.includes("fixed") || refused.error?.code !== "approval_denied") process.exitCode = 1
+}).pipe(Effect.provide(standardHost({ packages: ["exec"], plugins: [tickets], sandbox: "none" })), Effect.runPromise)

@@ -13,8 +13,8 @@ const tickets = definePlugin({ name: "tickets", version: "1.0.0", tools: [findTi
 // A person would be asked here; this one likes commands and nothing else.
 const asking: PromiseCallOptions = { ask: async ({ call }) => ({ approved: call.tool === "run_command" }) }
 
-await using host = await openHost({ packages: ["fs", "exec"], plugins: [tickets], sandbox: "none" })
+await using host = await openHost({ packages: ["exec"], plugins: [tickets], sandbox: "none" })
 const found = await host.call("find_ticket", { number: 7 })
-const printed = await host.call("run_command", { command: "echo fixed" }, asking)
-const refused = await host.call("write_file", { path: "ticket.txt", content: found.text }, asking)
-if (!printed.text.includes("fixed") || refused.error?.code !== "approval_denied") process.exitCode = 1
+const fixed = await host.call("run_command", { command: "echo fixed" }, asking)
+const refused = await host.call("run_code", { language: "python", code: "print(7)" }, asking)
+if (!found.ok || !fixed.text.includes("fixed") || refused.error?.code !== "approval_denied") process.exitCode = 1

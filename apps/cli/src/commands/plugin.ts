@@ -1,4 +1,4 @@
-import { resolve } from "node:path"
+import { join, relative, resolve } from "node:path"
 
 import type { PluginStyle, PluginSummary, SandboxName } from "haft"
 
@@ -48,11 +48,14 @@ const actions: Readonly<Record<string, (given: Given, name: string | undefined) 
     const { newPlugin } = await import("haft")
     const style = given.value("style") as PluginStyle | undefined
     const plugin = { name, haft: given.version, ...(style !== undefined && { style }) }
-    const files = await newPlugin(plugin, resolve(given.value("workspace") ?? "."))
+    const directory = resolve(given.value("workspace") ?? ".")
+    const files = await newPlugin(plugin, directory)
     if (given.has("json")) printJson(files)
     else {
+      print(`In ${directory}:`)
       for (const file of files) print(`✓ ${file}`)
-      print(`\nNext: cd ${name.split("/").at(-1)} && npm install && npm test && npm pack`)
+      const folder = relative(".", join(directory, name.split("/").at(-1) ?? name))
+      print(`\nNext: cd ${folder} && npm install && npm test && npm pack`)
     }
     return 0
   },

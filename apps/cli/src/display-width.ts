@@ -1,0 +1,40 @@
+import { stripVTControlCharacters } from "node:util"
+
+/** How many columns of a terminal a text takes: colours none, the signs of East Asia and emoji two each. */
+export const widthOf = (text: string): number => {
+  const plain = stripVTControlCharacters(text)
+  if (isPlain.test(plain)) return plain.length
+  let width = 0
+  for (const { segment } of signsIn(plain)) width += widthOfSign(segment)
+  return width
+}
+
+/** A text that takes no more than `room` columns, without its colours where it had to be cut. */
+export const cutTo = (text: string, room: number): string => {
+  if (widthOf(text) <= room) return text
+  let kept = ""
+  let left = room - 1
+  for (const { segment } of signsIn(stripVTControlCharacters(text))) {
+    left -= widthOfSign(segment)
+    if (left < 0) break
+    kept += segment
+  }
+  return `${kept}…`
+}
+
+const isPlain = /^[ -~]*$/
+
+// Made for the first text that needs it: most need none.
+let segmenter: Intl.Segmenter | undefined
+const signsIn = (text: string): Iterable<Intl.SegmentData> => (segmenter ??= new Intl.Segmenter()).segment(text)
+
+const widthOfSign = (sign: string): number => {
+  if (takesNone.test(sign)) return 0
+  return takesTwo.test(sign) || isEmoji.test(sign) ? 2 : 1
+}
+
+const takesNone = /^[\p{Mark}\p{Cf}\p{Cc}]+$/u
+const isEmoji = /^\p{RGI_Emoji}$/v
+// Hangul, kana, ideographs and the full-width forms of others.
+const takesTwo =
+  /^[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97F\uAC00-\uD7A3\uF900-\uFAFF\uFE10-\uFE19\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{1B000}-\u{1B2FF}\u{20000}-\u{3FFFD}]/u
