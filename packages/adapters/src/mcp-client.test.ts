@@ -5,6 +5,7 @@ import { InMemoryTransport, type JSONRPCMessage, type Transport } from "@modelco
 import * as Layer from "effect/Layer"
 
 import { askTheCaller, openWordsHost, plain } from "../test/words-host.ts"
+import { lintTool } from "./lint-schema.ts"
 import { mcpPlugin } from "./mcp-client.ts"
 import { mcpServer } from "./mcp/index.ts"
 
@@ -176,6 +177,27 @@ it("takes a tool whose parameters can't be read, and checks the ones that can", 
   const args = { known: 1, odd: [1], lost: 2, pattern: `${"a".repeat(40)}!` }
   expect(JSON.parse((await callOdd(host, args)).text)).toEqual(args)
   expect((await callOdd(host, { known: "1" })).error).toMatchObject({ code: "invalid_params" })
+})
+
+it("brings in nothing that a model's API would refuse", async () => {
+  const properties = {
+    level: { enum: [1, 2], description: "How much" },
+    list: { type: "array" },
+    pair: { type: "array", prefixItems: [{ type: "string" }] }
+  }
+  const transport = serverThat((method, params) => {
+    if (method === "tools/list") return { tools: [oddTool("x/y z", { type: "object", properties }), oddTool("x_y_z")] }
+    return method === "tools/call" ? { content: [{ type: "text", text: String(params["name"]) }] } : undefined
+  })
+  await using host = await openOdd(transport)
+  expect(host.tools.map(({ name }) => name)).toEqual(["odd_x_y_z_2", "odd_x_y_z"])
+  for (const { name, inputSchema } of host.tools) {
+    for (const reader of ["openai", "anthropic", "gemini"] as const) {
+      expect(lintTool({ name, parameters: inputSchema }, reader)).toEqual([])
+    }
+  }
+  const { text } = await host.call("odd_x_y_z_2", { level: 1 }, { ask: async () => ({ approved: true }) })
+  expect(text).toBe("x/y z")
 })
 
 it("shows the beginning and the end of an answer that is too long", async () => {

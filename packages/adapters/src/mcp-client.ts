@@ -26,6 +26,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as z from "zod"
 
+import { legalNames } from "./names.ts"
 import { remoteParameters } from "./remote-schema.ts"
 
 export interface McpPluginOptions {
@@ -51,10 +52,11 @@ export const mcpPlugin = async (options: McpPluginOptions): Promise<ConfiguredPl
   try {
     await client.connect(options.transport, { timeout: startMs })
     const { tools } = await client.listTools(undefined, { timeout: startMs })
+    const { legal } = legalNames(onceEach(tools).map((name) => `${options.name}_${name}`))
     const plugin = definePlugin({
       name: `mcp:${options.name}`,
       version: semverOf(client.getServerVersion()?.version),
-      tools: onceEach(tools).map((tool) => bringIn(client, tool, options)),
+      tools: tools.map((tool) => bringIn(client, tool, { ...options, as: legal(`${options.name}_${tool.name}`) })),
       layer: () => Layer.effectDiscard(Effect.acquireRelease(Effect.void, () => Effect.promise(() => client.close())))
     })
     return use(plugin)
@@ -70,11 +72,11 @@ const startMs = 60_000
 /** An old server may leave a question of the newest protocol unanswered; then the older one is spoken. */
 const probeMs = 10_000
 
-const onceEach = (tools: ReadonlyArray<Tool>): ReadonlyArray<Tool> => {
+const onceEach = (tools: ReadonlyArray<Tool>): ReadonlyArray<string> => {
   const names = tools.map(({ name }) => name)
   const twice = names.find((name, at) => names.indexOf(name) < at)
   if (twice !== undefined) throw new Error(`it has two tools '${twice}'`)
-  return tools
+  return names
 }
 
 // A server may call its version as it likes; a plugin's is semantic.
@@ -86,9 +88,9 @@ const Output = z.object({
   structured: z.record(z.string(), z.unknown()).optional().describe("The same as data, where the server sends it")
 })
 
-const bringIn = (client: Client, tool: Tool, options: McpPluginOptions): HaftTool =>
+const bringIn = (client: Client, tool: Tool, options: McpPluginOptions & { readonly as: string }): HaftTool =>
   defineTool({
-    name: `${options.name}_${tool.name}`,
+    name: options.as,
     description: tool.description ?? tool.name,
     input: remoteParameters(tool.inputSchema),
     output: Output,

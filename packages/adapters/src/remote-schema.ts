@@ -1,11 +1,12 @@
-import type { JsonSchema } from "@haft/core"
+import { inputJsonSchema, type JsonSchema } from "@haft/core"
 import * as z from "zod"
 
+import { lintTool } from "./lint-schema.ts"
 import { isObject } from "./malformed-schema.ts"
 
 /**
- * The parameters of somebody else's tool, as far as they can be read. What can't be is let through: the other side
- * checks it, and one odd tool must not keep all of them away.
+ * The parameters of somebody else's tool, as far as they can be read here and by every model's API. The rest is let
+ * through: the other side checks it, and one odd tool must not keep all of them away.
  */
 export const remoteParameters = (schema: JsonSchema): z.ZodObject => {
   const calm = withoutPatterns(schema) as JsonSchema
@@ -28,12 +29,17 @@ export const remoteParameters = (schema: JsonSchema): z.ZodObject => {
 const read = (schema: JsonSchema): z.ZodType | undefined => {
   try {
     const shape = z.fromJSONSchema(schema)
-    // What can't be said again could not be listed.
-    z.toJSONSchema(shape, { io: "input" })
-    return shape
+    return isListable(shape) ? shape : undefined
   } catch {
     return undefined
   }
+}
+
+// One tool that an API refuses makes every request with it fail there.
+const isListable = (shape: z.ZodType): boolean => {
+  const whole = shape instanceof z.ZodObject ? shape : z.object({ value: shape })
+  const tool = { name: "any", parameters: inputJsonSchema(whole) }
+  return (["openai", "anthropic", "gemini"] as const).every((reader) => lintTool(tool, reader).length === 0)
 }
 
 const anything = (property: unknown): z.ZodType => {

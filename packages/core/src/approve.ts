@@ -122,7 +122,7 @@ export const approve = Effect.fnUntraced(function* <R>(
     const byPolicy = { by: "policy", reason, ...(verdict.rule !== undefined && { rule: verdict.rule }), asks } as const
     if (decision === "deny") {
       watcher.decided({ decision, ...byPolicy })
-      return yield* denied("policy", reason, verdict.rule)
+      return yield* denied("policy", reason)
     }
     if (decision === "allow") {
       if (consented === undefined) watcher.decided({ decision, ...byPolicy })
@@ -170,14 +170,14 @@ export const approve = Effect.fnUntraced(function* <R>(
 
 const harm: Readonly<Record<Risk, number>> = { read_only: 0, safe_write: 1, dangerous: 2 }
 
-const denied = Effect.fnUntraced(function* (by: Decision["by"], reason: string, rule?: string) {
+const denied = Effect.fnUntraced(function* (by: Decision["by"], reason: string) {
   yield* record({ decision: "deny", by, reason })
   return yield* toolError("approval_denied", `the call was not approved: ${reason}`, {
     suggestion:
       by === "nobody"
         ? "Nobody has said no: repeat the call when somebody is there, or do something that needs no approval."
         : "Do something that needs no approval, or ask the person to allow it.",
-    details: { by, ...(rule !== undefined && { rule }) }
+    details: { by }
   })
 })
 

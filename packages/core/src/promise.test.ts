@@ -84,6 +84,14 @@ describe("a host without Effect", () => {
     await expect(host.preview("add", {})).rejects.toThrow("missing parameter 'a'")
   })
 
+  it("makes no call whose signal was aborted before", async () => {
+    const events: Array<JournalEvent> = []
+    await using host = await open(events)
+    const call = host.call("add", { a: 1, b: 2 }, { signal: AbortSignal.abort(new Error("too late")) })
+    await expect(call).rejects.toThrow("too late")
+    expect(events).toEqual([])
+  })
+
   it("ends a call and what it runs when the signal is aborted, and records it as cancelled", async () => {
     const events: Array<JournalEvent> = []
     await using host = await open(events)

@@ -38,8 +38,11 @@ export interface PromiseCallOptions extends Omit<CallOptions, "ask"> {
 export const openHost = async (layer: Layer.Layer<Host, unknown>): Promise<OpenHost> => {
   const runtime = ManagedRuntime.make(Layer.provideMerge(layer, logToStderr))
   const host = await runtime.runPromise(Host.useSync((service) => service))
+  // What never waits would be done before it could be stopped.
   const run = <A, E>(effect: Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> =>
-    runtime.runPromiseExit(effect, signal === undefined ? {} : { signal }).then((exit) => valueOf(exit, signal))
+    signal?.aborted === true
+      ? Promise.reject(signal.reason as Error)
+      : runtime.runPromiseExit(effect, signal === undefined ? {} : { signal }).then((exit) => valueOf(exit, signal))
   const dispose = (): Promise<void> => runtime.dispose()
   return {
     dialect: host.dialect,

@@ -1,6 +1,6 @@
 import { resolve } from "node:path"
 
-import type { CallPreview, HaftConfig, Reply, ToolDescription, ToolError } from "haft"
+import type { CallPreview, HaftConfig, Reply, ToolDescription } from "haft"
 import type { OpenHost } from "haft/promise"
 
 import { readArguments } from "../arguments.ts"
@@ -30,16 +30,21 @@ export const call: Command = {
       const reply = await callIt(host, name, args)
       if (given.has("json")) printJson(host.dialect.print?.(name, reply.wire) ?? reply.wire)
       else printReply(name, reply, resolve(config.root ?? "."))
-      if (reply.error?.code === "approval_denied") noteHow(reply.error, config)
+      if (reply.error?.code === "approval_denied") noteHow(await ruleAgainst(host, name, args), config)
       return reply.ok ? 0 : 1
     })
   }
 }
 
+const ruleAgainst = (host: OpenHost, name: string, args: unknown): Promise<string | undefined> =>
+  host.preview(name, args).then(
+    ({ verdict: { decision, rule } }) => (decision === "deny" ? rule : undefined),
+    () => undefined
+  )
+
 // What the person can do about it: a rule says no whatever --approve says.
-const noteHow = ({ details }: ToolError, { approval = "ask" }: HaftConfig): void => {
-  const rule = details?.["rule"]
-  if (typeof rule === "string")
+const noteHow = (rule: string | undefined, { approval = "ask" }: HaftConfig): void => {
+  if (rule !== undefined)
     note(`haft: to change that: haft rules list, haft rules replace ${rule} RULE, or haft rules disable ${rule}`)
   else if (approval === "all") note("haft: rules hold whatever --approve says; see them with: haft rules list")
   else if (!process.stdin.isTTY)
