@@ -24,17 +24,20 @@ export const cutTo = (text: string, room: number): string => {
 
 const isPlain = /^[ -~]*$/
 
-// Made for the first text that needs it: most need none.
-let segmenter: Intl.Segmenter | undefined
-const signsIn = (text: string): Iterable<Intl.SegmentData> => (segmenter ??= new Intl.Segmenter()).segment(text)
+// Made for the first text that needs them: most need none, and a property of signs takes a start milliseconds to read.
+const measure = () => ({
+  segmenter: new Intl.Segmenter(),
+  takesNone: /^[\p{Mark}\p{Cf}\p{Cc}]+$/u,
+  // Emoji, Hangul, kana, ideographs and the full-width forms of others.
+  takesTwo:
+    /\uFE0F|^[\p{Emoji_Presentation}\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97F\uAC00-\uD7A3\uF900-\uFAFF\uFE10-\uFE19\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{1B000}-\u{1B2FF}\u{20000}-\u{3FFFD}]/u
+})
+let made: ReturnType<typeof measure> | undefined
+
+const signsIn = (text: string): Iterable<Intl.SegmentData> => (made ??= measure()).segmenter.segment(text)
 
 const widthOfSign = (sign: string): number => {
+  const { takesNone, takesTwo } = (made ??= measure())
   if (takesNone.test(sign)) return 0
-  return takesTwo.test(sign) || isEmoji.test(sign) ? 2 : 1
+  return takesTwo.test(sign) ? 2 : 1
 }
-
-const takesNone = /^[\p{Mark}\p{Cf}\p{Cc}]+$/u
-const isEmoji = /^\p{RGI_Emoji}$/v
-// Hangul, kana, ideographs and the full-width forms of others.
-const takesTwo =
-  /^[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97F\uAC00-\uD7A3\uF900-\uFAFF\uFE10-\uFE19\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{1B000}-\u{1B2FF}\u{20000}-\u{3FFFD}]/u
