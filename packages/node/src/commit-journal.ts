@@ -17,9 +17,10 @@ import type { Root } from "./contain.ts"
 import { writeFully } from "./content.ts"
 import { discard } from "./discard.ts"
 import { doStep, redoStep, syncDirectory, undoStep } from "./disk.ts"
-import { isErrno, naming } from "./errno.ts"
+import { ignoring, isErrno, naming } from "./errno.ts"
 import { type Spots, withSpots } from "./spots.ts"
 import type { Step } from "./steps.ts"
+import { openSweepFile } from "./sweep-file.ts"
 
 /** A commit as it stands in the journal. Once it is there it will happen, whatever happens to the host. */
 export interface JournalledCommit {
@@ -31,7 +32,7 @@ export interface JournalledCommit {
 
 /**
  * The journal of commits, in the state directory:
- *  - `<id>.sweep` temporary names to remove: its commit was being prepared, or is a single step;
+ *  - `<host>.sweep` temporary names to remove: a commit was being prepared, or is a single step;
  *  - `<id>.commit` decided: the steps are done, again if need be;
  *  - `<id>.abort` a step failed: the steps are taken back.
  */
@@ -44,6 +45,7 @@ export interface CommitJournal {
   readonly forget: (id: string) => void
   /** Finishes or takes back what a host that died left behind, and names the commits, by id. */
   readonly recover: () => Recovered
+  readonly close: () => void
 }
 
 export interface Recovered {
@@ -61,17 +63,15 @@ export const openCommitJournal = (options: {
 }): CommitJournal => {
   const { root, directory, durable, onStep } = options
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const file = (id: string, state: "sweep" | "commit" | "abort") => join(directory, `${id}.${state}`)
-  const known = new Map<string, Set<string>>()
-  const forget = (id: string, states: Iterable<string> = known.get(id) ?? []) => {
-    for (const state of states) {
-      try {
-        unlinkSync(join(directory, `${id}.${state}`))
-      } catch (error) {
-        // Where there was no room for the file, there is none to remove.
-        if (!isErrno(error, "ENOENT")) throw error
-      }
-    }
+  const file = (id: string, state: "commit" | "abort") => join(directory, `${id}.${state}`)
+  const sweeps = openSweepFile(directory)
+  const known = new Map<string, "commit" | "abort">()
+  const forget = (id: string) => {
+    // The names first: without its commit, a record of them would say that it was never decided.
+    sweeps.clear(id)
+    const state = known.get(id)
+    // Where there was no room for the file, there is none to remove.
+    if (state !== undefined) ignoring(() => unlinkSync(file(id, state)), "ENOENT")
     known.delete(id)
   }
   const syncJournal = () => {
@@ -90,51 +90,61 @@ export const openCommitJournal = (options: {
     }
   }
 
-  const recoverOne = (id: string, states: ReadonlySet<string>): void => {
-    if (states.has("commit")) {
-      const { steps, staged, rubbish } = readJson<JournalledCommit>(file(id, "commit")) ?? nothing
-      redoSteps(root, steps, { durable, ...(onStep && { onStep }) })
-      if (!sweep(root, [...rubbish, ...staged])) return
-      onStep?.("recovered")
-    } else if (states.has("abort")) {
-      if (!takeBack(root, readJson<JournalledCommit>(file(id, "abort")) ?? nothing)) return
-    } else if (!sweep(root, readJson<ReadonlyArray<string>>(file(id, "sweep")) ?? [])) return
-    forget(id, states)
+  /** False when something of it stays. */
+  const recoverOne = (id: string, { state, temporaries }: Unfinished): boolean => {
+    if (state === undefined) return sweep(root, temporaries)
+    if (state === "abort") return takeBack(root, readJson<JournalledCommit>(file(id, "abort")) ?? nothing)
+    const { steps, staged, rubbish } = readJson<JournalledCommit>(file(id, "commit")) ?? nothing
+    redoSteps(root, steps, { durable, ...(onStep && { onStep }) })
+    if (!sweep(root, [...rubbish, ...staged])) return false
+    onStep?.("recovered")
+    return true
   }
 
   return {
-    prepare: (id, temporaries) => {
-      known.set(id, new Set(["sweep"]))
-      naming(stateName, () => write(file(id, "sweep"), temporaries, { sync: false }))
-    },
+    prepare: (id, temporaries) => naming(stateName, () => sweeps.write({ id, temporaries })),
     decide: (id, commit) => {
       const path = file(id, "commit")
       naming(stateName, () => {
         write(`${path}.new`, commit, { sync: durable })
         renameSync(`${path}.new`, path)
       })
-      known.get(id)?.add("commit")
+      known.set(id, "commit")
       syncJournal()
     },
     abort: (id) => {
-      if (known.get(id)?.delete("commit") !== true) return
-      known.get(id)?.add("abort")
+      if (known.get(id) !== "commit") return
+      known.set(id, "abort")
       renameSync(file(id, "commit"), file(id, "abort"))
       syncJournal()
     },
-    forget: (id) => forget(id),
+    forget,
     recover: () => {
-      const found = new Map<string, Set<string>>()
-      for (const name of readdirSync(directory)) {
-        const [id = "", state = ""] = name.split(".")
+      const found = new Map<string, Unfinished>()
+      const names = readdirSync(directory)
+      const { records, files } = sweeps.read(names)
+      for (const { id, temporaries } of records) found.set(id, { temporaries, state: undefined })
+      for (const name of names) {
+        const [id = "", state] = name.split(".")
         if (name.endsWith(".new")) rmSync(join(directory, name), { force: true })
-        else found.set(id, (found.get(id) ?? new Set()).add(state))
+        else if (state === "commit" || state === "abort") found.set(id, { temporaries: [], state })
       }
-      for (const [id, states] of found) recoverOne(id, states)
-      const finished = [...found].filter(([, states]) => states.has("commit")).map(([id]) => id)
+      for (const sweepFile of files) if (sweepFile.id === undefined) sweepFile.remove()
+      for (const [id, unfinished] of found) {
+        if (!recoverOne(id, unfinished)) continue
+        for (const sweepFile of files) if (sweepFile.id === id) sweepFile.remove()
+        if (unfinished.state !== undefined) rmSync(file(id, unfinished.state), { force: true })
+      }
+      const finished = [...found].filter(([, { state }]) => state === "commit").map(([id]) => id)
       return { finished, swept: [...found.keys()].filter((id) => !finished.includes(id)) }
-    }
+    },
+    close: sweeps.close
   }
+}
+
+interface Unfinished {
+  readonly state: "commit" | "abort" | undefined
+  readonly temporaries: ReadonlyArray<string>
 }
 
 /** Does the steps of a commit that is decided. What it has begun is put into `begun`, in order. */

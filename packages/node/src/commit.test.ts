@@ -504,6 +504,42 @@ describe("odd moments", () => {
     }
   )
 
+  it("serves all commits of a host with one file of temporary names, also where another host removes it", async () => {
+    const root = workspaces.make({ "a.txt": "a" })
+    const names = () => readdirSync(`${root}.state/commits`)
+    const seen = await inWorkspace(root, (workspace) =>
+      Effect.gen(function* () {
+        yield* workspace.commit([write("a.txt", "1")])
+        const first = names()
+        yield* workspace.commit([write("a.txt", "2"), write("b.txt", "2")])
+        const second = names()
+        yield* Effect.promise(() => commit(root, [write("a.txt", "3")]))
+        const between = names()
+        yield* workspace.commit([write("a.txt", "4")])
+        return { first, second, between, third: names() }
+      })
+    )
+    expect(seen.first).toEqual([expect.stringMatching(/\.sweep$/)])
+    expect(seen.second).toEqual(seen.first)
+    expect(seen.between).toEqual([])
+    expect(seen.third).toHaveLength(1)
+    expect(leftovers(root)).toEqual([])
+    expect(contentsOf(root)).toEqual({ "a.txt": "4", "b.txt": "2" })
+  })
+
+  it("sweeps the names that a host which died left on record, and nothing but names of its kind", async () => {
+    const temporary = ".haft-0123456789abcdef-0.tmp"
+    const root = workspaces.make({ [temporary]: "half", "a.txt": "a" })
+    mkdirSync(`${root}.state/commits`, { recursive: true })
+    const record = JSON.stringify({ id: "0123456789abcdef", temporaries: [temporary, "a.txt"] })
+    writeFileSync(`${root}.state/commits/dead.sweep`, `${record}\nof a longer record before`)
+    writeFileSync(`${root}.state/commits/idle.sweep`, `\n${record}\n`)
+    writeFileSync(`${root}.state/commits/short.sweep`, record.slice(0, 30))
+    await inWorkspace(root, () => Effect.void)
+    expect(contentsOf(root)).toEqual({ "a.txt": "a" })
+    expect(leftovers(root)).toEqual([])
+  })
+
   it("stops for an interruption before it is decided, and leaves nothing", async () => {
     const root = workspaces.make({ "a.txt": "a" })
     const before = contentsOf(root)

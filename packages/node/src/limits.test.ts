@@ -169,7 +169,7 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
           { undo: true },
           { empty: state },
           { fill: state, leave: 1 },
-          { kind: "write", path: "no-journal.txt" },
+          { kind: "write", path: "d/no-journal.txt", createDirectories: true },
           { empty: state },
           { undo: true }
         ])

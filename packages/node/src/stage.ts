@@ -10,11 +10,12 @@ import {
   ftruncateSync,
   lstatSync,
   openSync,
+  statfsSync,
   symlinkSync
 } from "node:fs"
 import { dirname } from "node:path"
-import { promisify } from "node:util"
 
+import type { Root } from "./contain.ts"
 import { writeFully } from "./content.ts"
 import { ignoring, naming } from "./errno.ts"
 import { type Identity, identityOf } from "./identity.ts"
@@ -40,14 +41,15 @@ export function* stageAll(
 ): Generator<Pause, Map<string, Identity>> {
   const identities = new Map<string, Identity>()
   const written: Array<Written> = []
-  const early = staged.length > 1 && process.platform === "linux"
+  const early = staged.length > 1 && isOnExt4(spots.root)
+  const maximum = durable || early ? maximumOpen : 1
   try {
     for (const one of staged) {
       const { descriptor, identity } = naming(one.target, () => stage(spots, one, { early, stays: durable }))
       if (descriptor !== undefined) written.push({ descriptor, target: one.target })
       identities.set(one.path, identity)
       onStep?.("staged")
-      if (written.length >= maximumOpen) yield* finishAll(written, { durable })
+      if (written.length >= maximum) yield* finishAll(written, { durable })
       yield
     }
     yield* finishAll(written, { durable })
@@ -57,12 +59,17 @@ export function* stageAll(
   return identities
 }
 
+/** What `statfs` calls ext2, ext3 and ext4. */
+const ext4 = 0xef53
+
+const isOnExt4 = ({ held }: Root): boolean => process.platform === "linux" && statfsSync(held.base).type === ext4
+
 const { O_WRONLY, O_CREAT, O_EXCL, O_RDONLY } = constants
 const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0
 
 /**
- * Writes a staged file or link under its temporary name. A file's descriptor is left open. `early` gets the system to
- * write the file out when a descriptor of it is closed, where it can, and not when it is renamed; one `stays` open then.
+ * Writes a staged file or link under its temporary name. A file's descriptor is left open. `early` gets ext4 to
+ * write the file out when a descriptor of it is closed, and not when it is renamed; one `stays` open then.
  */
 const stage = (
   spots: Spots,
@@ -119,15 +126,16 @@ function* finishAll(written: Array<Written>, options: FinishOptions): Generator<
     naming(first.target, () => finish(first, options))
     return
   }
-  const failures: Array<{ readonly target: string; readonly error: unknown }> = []
-  const attempt = async (file: Written) => {
-    try {
-      await finishOnThread(file, options)
-    } catch (error) {
-      failures.push({ target: file.target, error })
+  const failures: Array<{ readonly target: string; readonly error: Error }> = []
+  yield new Promise<void>((resolve) => {
+    let left = files.length
+    for (const { descriptor, target } of files) {
+      finishOnThread(descriptor, options, (error) => {
+        if (error !== null && error !== undefined) failures.push({ target, error })
+        if (--left === 0) resolve()
+      })
     }
-  }
-  yield Promise.all(files.map(attempt))
+  })
   for (const { target, error } of failures) {
     naming(target, () => {
       throw error
@@ -147,14 +155,10 @@ const finish = ({ descriptor }: Written, { durable }: FinishOptions): void => {
   }
 }
 
-const syncOnThread = promisify(fsync)
-const closeOnThread = promisify(close)
-
-const finishOnThread = async ({ descriptor }: Written, { durable }: FinishOptions): Promise<void> => {
-  if (!durable) return closeOnThread(descriptor)
-  try {
-    await syncOnThread(descriptor)
-  } finally {
+const finishOnThread = (descriptor: number, { durable }: FinishOptions, done: (error?: Error | null) => void): void => {
+  if (!durable) return close(descriptor, done)
+  fsync(descriptor, (error) => {
     closeSync(descriptor)
-  }
+    done(error)
+  })
 }

@@ -84,7 +84,11 @@ export const nodeWorkspace = (options: NodeWorkspaceOptions): Layer.Layer<Worksp
     Effect.gen(function* () {
       const settings = yield* Effect.acquireRelease(
         attempt<Settings, OpenError>(() => openSettings(options)),
-        ({ root }) => Effect.sync(() => root.held.close())
+        ({ root, journal }) =>
+          Effect.sync(() => {
+            journal.close()
+            root.held.close()
+          })
       )
       const recovered = yield* exclusively(
         settings,
