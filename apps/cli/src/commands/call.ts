@@ -44,7 +44,9 @@ const ruleAgainst = (host: OpenHost, name: string, args: unknown): Promise<strin
 
 // What the person can do about it: a rule says no whatever --approve says.
 const noteHow = (rule: string | undefined, { approval = "ask" }: HaftConfig): void => {
-  if (rule !== undefined)
+  // A name that a shell would read in another way is not put into its mouth.
+  if (rule !== undefined && /[^\w.:-]/.test(rule)) note("haft: to change that, see: haft rules list")
+  else if (rule !== undefined)
     note(`haft: to change that: haft rules list, haft rules replace ${rule} RULE, or haft rules disable ${rule}`)
   else if (approval === "all") note("haft: rules hold whatever --approve says; see them with: haft rules list")
   else if (!process.stdin.isTTY)
