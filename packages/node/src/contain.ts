@@ -225,10 +225,10 @@ const namesOf = (root: Root, given: string): Array<string> => {
   return contained
 }
 
-const splitNames = (path: string): Array<string> =>
-  (process.platform === "win32" ? path.replaceAll("\\", "/") : path)
-    .split("/")
-    .filter((name) => name !== "" && name !== ".")
+const splitNames = (path: string): Array<string> => {
+  const names = (process.platform === "win32" ? path.replaceAll("\\", "/") : path).split("/")
+  return names.includes("") || names.includes(".") ? names.filter((name) => name !== "" && name !== ".") : names
+}
 
 const belowRoot = (root: Root, absolute: string): Array<string> | undefined => {
   for (const start of [root.alias, root.path]) {

@@ -9,26 +9,27 @@ const maximumHeld = 64
  * meanwhile is still the old one here, so `use` must not take long.
  */
 export const withTrail = <A>(root: Root, use: (next: () => Root) => A): A => {
-  const held = new Map<string, Held>()
+  const kept = new Map<string, Kept>()
   const forget = () => {
-    for (const directory of held.values()) directory.close()
-    held.clear()
+    for (const { held } of kept.values()) held.close()
+    kept.clear()
   }
   const enter = (directory: string, name: string | Buffer): Held => {
     const key = `${directory}/${String(name)}`
-    const known = held.get(key)
-    if (known !== undefined) return keptOpen(known)
+    const known = kept.get(key)
+    if (known !== undefined) return known
     const entered = root.technique.enter(directory, name)
     // What is not kept is closed by whoever entered it. Nothing below it is kept either, since there is no room:
     // its descriptor's number may soon mean another directory.
-    if (held.size >= maximumHeld) return entered
-    held.set(key, entered)
-    return keptOpen(entered)
+    if (kept.size >= maximumHeld) return entered
+    const directoryKept = new Kept(entered)
+    kept.set(key, directoryKept)
+    return directoryKept
   }
   const along: Root = { ...root, technique: { ...root.technique, enter } }
   try {
     return use(() => {
-      if (held.size >= maximumHeld) forget()
+      if (kept.size >= maximumHeld) forget()
       return along
     })
   } finally {
@@ -36,10 +37,19 @@ export const withTrail = <A>(root: Root, use: (next: () => Root) => A): A => {
   }
 }
 
-const keptOpen = (held: Held): Held => ({
-  base: held.base,
-  get stats() {
-    return held.stats
-  },
-  close: () => {}
-})
+/** Closing it leaves it open: others come this way. */
+class Kept implements Held {
+  readonly held: Held
+  readonly base: string
+
+  constructor(held: Held) {
+    this.held = held
+    this.base = held.base
+  }
+
+  get stats(): Held["stats"] {
+    return this.held.stats
+  }
+
+  close(): void {}
+}

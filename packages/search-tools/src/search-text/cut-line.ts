@@ -38,7 +38,7 @@ const decode = (bytes: Uint8Array, edges: { readonly isWholeStart: boolean; read
     while (lead > to - 4 && isContinuation(bytes[lead])) lead--
     if ((bytes[lead] ?? 0) >= 0b1100_0000) to = lead
   }
-  return decoder.decode(bytes.subarray(from, to))
+  return decoder.decode(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
 }
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0b1100_0000) === 0b1000_0000

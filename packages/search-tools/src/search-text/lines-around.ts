@@ -98,7 +98,11 @@ class LineCollector {
       const newline = chunk.indexOf(lineFeed, at)
       const end = newline < 0 ? chunk.length : newline
       this.#keep(chunk, at, end)
-      if (newline < 0) break
+      if (newline < 0) {
+        // The rest of the line comes later, when the chunk's memory may hold the next one: a copy, also of a Buffer.
+        this.#kept = this.#kept.map((piece) => new Uint8Array(piece))
+        break
+      }
       this.#endLine()
       if (this.#next >= this.#positions.length || this.#room < 0) return false
       at = newline + 1
@@ -134,8 +138,7 @@ class LineCollector {
     if (this.#column !== undefined) {
       const start = from + Math.max(0, this.#column - 1 - reach - this.#passed)
       const end = Math.min(to, from + this.#column - 1 + reach - this.#passed)
-      // A copy, also of a Buffer, whose slice is none.
-      if (start < end) this.#kept.push(new Uint8Array(chunk.subarray(start, end)))
+      if (start < end) this.#kept.push(chunk.subarray(start, end))
     }
     this.#passed += to - from
   }

@@ -1,3 +1,5 @@
+import { availableParallelism } from "node:os"
+
 import type { Processes, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
@@ -22,6 +24,9 @@ export interface LocatedFile {
 
 // What a command line may hold on every system we know; Windows is the narrow one.
 const maximumArguments = process.platform === "win32" ? 16_000 : 100_000
+
+// One processor is for reading what has been located. ripgrep itself takes no more than twelve.
+const threads = `--threads=${Math.min(12, Math.max(1, availableParallelism() - 1))}`
 
 export interface LocateOptions {
   /** Matching lines of a file beyond are left out. */
@@ -52,7 +57,15 @@ export const locateMatches = Effect.fnUntraced(function* (
     expression,
     // With --max-columns the text of a line is replaced by a short remark: a line of megabytes costs nothing.
     // --text because these files are known not to be binary, and a remark about that would not parse.
-    options: ["--line-number", "--column", "--byte-offset", "--max-columns=1", "--text", `--max-count=${perFile}`],
+    options: [
+      threads,
+      "--line-number",
+      "--column",
+      "--byte-offset",
+      "--max-columns=1",
+      "--text",
+      `--max-count=${perFile}`
+    ],
     targets: files.map(({ path }) => path),
     timeoutMs,
     onOutput: (chunk) => {
