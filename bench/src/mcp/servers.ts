@@ -156,7 +156,10 @@ export const startServers = async (
   for (const server of all) {
     if (server[job] === undefined || (setting.quick && server.kind === "peer")) continue
     try {
-      running.push({ server, client: await McpClient.open(server.program(setting, root)) })
+      const client = await McpClient.open(server.program(setting, root))
+      // As every client does; some servers load the rest of themselves then.
+      await client.request("tools/list", {})
+      running.push({ server, client })
     } catch (error) {
       absent.push({ name: `${server.name} ${server.version ?? ""}`.trim(), reason: (error as Error).message })
     }
