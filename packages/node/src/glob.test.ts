@@ -406,6 +406,15 @@ describe("through a workspace", () => {
     })
   )
 
+  it.live("reads rules with spaces and backslashes by the hundred thousand in no time", () =>
+    Effect.gen(function* () {
+      const rules = [`${" ".repeat(400_000)}x`, `${"\\".repeat(400_000)}x`, "*.log", "spaced\\ ", "plain  "].join("\n")
+      const files = { ".gitignore": rules, ...empty("x.log", "spaced ", "plain", "kept") }
+      const { paths } = yield* globIn(files, "**/*", { respectIgnore: true })
+      expect(paths).toEqual([".gitignore", "kept"])
+    })
+  )
+
   it.live("takes an ignore file of more than a megabyte for none", () =>
     Effect.gen(function* () {
       const root = yield* temporaryTree({ "x.log": "", ".gitignore": "*.log\n".repeat(200_000) })

@@ -94,10 +94,13 @@ const byteOrderMark = /^\u00EF\u00BB\u00BF/u
 const bytesOf = (text: string): string =>
   /[\u0080-\u{10FFFF}]/u.test(text) ? Buffer.from(text).toString("latin1") : text
 
+// Not by a regular expression: one that is anchored only at the end is tried anew at every space.
 const withoutSpacesAtEnd = (line: string): string => {
-  const text = line.replace(/[ \t]+$/u, "")
-  const [backslashes = ""] = /\\*$/u.exec(text) ?? []
-  return backslashes.length % 2 === 1 && text.length < line.length ? line.slice(0, text.length + 1) : text
+  let end = line.length
+  while (end > 0 && (line[end - 1] === " " || line[end - 1] === "\t")) end--
+  let start = end
+  while (start > 0 && line[start - 1] === "\\") start--
+  return (end - start) % 2 === 1 && end < line.length ? line.slice(0, end + 1) : line.slice(0, end)
 }
 
 const later = (one: Rule | undefined, other: Rule | undefined): Rule | undefined =>

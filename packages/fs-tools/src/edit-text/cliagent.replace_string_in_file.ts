@@ -48,11 +48,17 @@ export const cliagentReplaceStringInFile = cliagent.tool({
   }),
   render: ({ output }) => output,
   wording: {
-    match_not_found: (_error, { old_string }) => `String '${old_string}' not found in file`,
+    match_not_found: (_error, { old_string }) => `String '${shortened(old_string)}' not found in file`,
     is_directory: (_error, { path }) => `Path '${path}' is a directory, not a file`,
     permission_denied: (_error, { path }) => `Cannot modify file '${path}' - permission denied`
   }
 })
+
+const shownLength = 1000
+
+/** Whoever sent a long text knows it; sent back, it would only fill the conversation. */
+const shortened = (text: string): string =>
+  text.length > shownLength ? `${text.slice(0, shownLength - 1).toWellFormed()}…` : text
 
 /** The contract replaces the first of several, so the place is chosen here and not by the engine. */
 const planReplacement = Effect.fnUntraced(function* ({ path, old_string, new_string }: z.output<typeof input>) {

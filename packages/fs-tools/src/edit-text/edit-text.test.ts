@@ -1,3 +1,4 @@
+import { cliagent } from "@haft/dialects"
 import type { Fixture } from "@haft/testing"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -269,6 +270,24 @@ describe("edit-text", () => {
       { start: 3, end: 3 },
       { start: 21, end: 21 }
     ])
+  })
+
+  it("is not kept busy by a text to find that is long, or has spaces by the hundred thousand", async () => {
+    const spaces = " ".repeat(500_000)
+    for (const find of [`${spaces}x\ny`, `x\n${spaces}x\ny`, `${"\t ".repeat(300_000)}x`, "x".repeat(10_000_000)]) {
+      const { error, text } = await edit("one\ntwo\n", [{ find, replace: "" }])
+      expect([error?.code, text]).toEqual(["match_not_found", "one\ntwo\n"])
+    }
+    const { text } = await edit("one\ntwo\n", [{ find: `one${spaces}\ntwo`, replace: "three" }])
+    expect(text).toBe("three\n")
+  })
+
+  it("does not send a long text to find back", async () => {
+    await using tools = await openTools({ f: "one\n" }, { dialect: cliagent })
+    const call = { path: "f", old_string: "é".repeat(2_000_000), new_string: "" }
+    const reply = (await tools.call("replace_string_in_file", call)) as { readonly output: string }
+    expect(reply.output.length).toBeLessThan(2000)
+    expect(reply.output).toMatch(/^Error: String 'é+…' not found in file$/)
   })
 
   it("leaves every byte outside the replaced text alone, whatever the file's line ends", () => {

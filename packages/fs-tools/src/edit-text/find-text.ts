@@ -51,8 +51,10 @@ type Add = (place: FoundText) => void
 const longFind = 1000
 
 const findExactly = (text: string, find: string, { overlapping }: FindOptions, add: Add): void => {
+  if (find.length > text.length) return
   if (find.length > longFind) {
-    const codes = Uint16Array.from({ length: find.length }, (_, index) => find.charCodeAt(index))
+    const codes = new Uint16Array(find.length)
+    for (let index = 0; index < find.length; index++) codes[index] = find.charCodeAt(index)
     return visitOccurrences({ from: 0, to: text.length, at: (index) => text.charCodeAt(index) }, codes, (start) =>
       add({ start, end: start + find.length })
     )
@@ -183,7 +185,9 @@ const isSpace = (character: string | undefined): boolean => character === " " ||
 
 const comparable = (line: string, pass: FindPass): string => {
   if (pass === "line_endings") return line
-  if (pass === "trailing_space") return line.replace(/[ \t]+$/, "")
-  if (pass === "look_alikes") return foldLookAlikes(line).replace(/[ \t]+$/, "")
-  return line.replace(/^[ \t]+/, "").replace(/[ \t]+$/, "")
+  const text = pass === "look_alikes" ? foldLookAlikes(line) : line
+  let [start, end] = [0, text.length]
+  while (end > 0 && isSpace(text[end - 1])) end--
+  if (pass === "indentation") while (start < end && isSpace(text[start])) start++
+  return text.slice(start, end)
 }
