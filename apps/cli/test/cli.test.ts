@@ -55,6 +55,26 @@ describe("haft", () => {
     }
   })
 
+  it.each([
+    ["xterm", { draws: true, isOrdered: true }],
+    // It takes no orders, so nothing moves there.
+    ["dumb", { draws: false, isOrdered: false }]
+  ])("tells in a terminal like %s how far a call is, without what would move the cursor", async (TERM, expected) => {
+    workspace.put("../slow.config.mjs", slowPlugin)
+    const { spawn } = await import("@lydell/node-pty")
+    const args = inWorkspace("call", "slow", "--config", join(workspace.root, "../slow.config.mjs"))
+    const terminal = spawn(process.execPath, [bin, ...args], {
+      name: TERM,
+      env: { ...process.env, TERM, NO_COLOR: "" }
+    })
+    let seen = ""
+    terminal.onData((text) => (seen += text))
+    await new Promise((resolve) => terminal.onExit(resolve))
+    expect(seen).toContain("done")
+    expect({ draws: seen.includes(" drawing a line and \r"), isOrdered: seen.includes("\u001B") }).toEqual(expected)
+    expect(seen).not.toContain("\u001B[5A")
+  })
+
   it("shows in a terminal how things stand before what it can do", async () => {
     const { spawn } = await import("@lydell/node-pty")
     const terminal = spawn(process.execPath, [bin], {
@@ -297,3 +317,22 @@ describe("configuration", () => {
     expect(named.stdout).toContain("file.read")
   })
 })
+
+const slowPlugin = `
+import { definePlugin, defineTool } from "haft/promise"
+import * as z from "${import.meta.resolve("zod")}"
+const slow = defineTool({
+  name: "slow",
+  description: "Takes its time.",
+  input: z.strictObject({}),
+  output: z.object({}),
+  risk: "read_only",
+  execute: async (_input, { progress }) => {
+    progress({ message: "drawing\\u001B[5A\\na line and " })
+    await new Promise((resolve) => setTimeout(resolve, 900))
+    return {}
+  },
+  render: () => "done"
+})
+export default { plugins: [definePlugin({ name: "slow", version: "1.0.0", tools: [slow] })] }
+`
