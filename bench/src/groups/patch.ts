@@ -30,7 +30,7 @@ const whyOne =
   "haft waits for the disk twice, for the file and for the name in its directory, and patch does not: how much that is against starting a program depends on the disk."
 
 const whyMany =
-  "For each file the guarantees take two contained reads, three hashes, a new file, a second name for the old one until all are in place, and a rename, where git apply removes the file and writes it anew, and waits for nothing. On the disk that this was measured on, ext4 without a journal, two fifths of the time go into finding free inodes, which takes the longer the more files were removed lately: haft needs 200 new ones before it lets go of any, while git apply gets back the one that it has just freed."
+  "For each file the guarantees take two contained reads, three hashes, a new file, a second name for the old one until all are in place, and a rename, where git apply removes the file and writes it anew, and waits for nothing. On the disk that this was measured on, ext4 without a journal, up to two fifths of the time go into finding free inodes, which takes the longer the more files were removed lately: haft needs 200 new ones before it lets go of any, while git apply gets back the one that it has just freed."
 
 const benchmark = async (
   home: string,
