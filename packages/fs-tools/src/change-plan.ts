@@ -271,7 +271,10 @@ export class ChangePlan {
       const planned = yield* named ? this.#lookAtName(path) : this.#look(path)
       if (planned.holds === undefined) return yield* missing(path)
       if (planned.disk?.kind !== "directory") return { planned, file: planned.holds }
-      return yield* toolError("is_directory", `${path} is a directory; nothing was changed`, { details: { path } })
+      return yield* toolError("is_directory", `${path} is a directory; nothing was changed`, {
+        suggestion: "Name a file in it.",
+        details: { path }
+      })
     })
   }
 

@@ -5,9 +5,17 @@ import * as Effect from "effect/Effect"
 export const patchPath = (
   path: string
 ): Effect.Effect<string, ToolError<"path_outside_workspace" | "invalid_params">> => {
-  if (path.includes("\0")) return toolError("invalid_params", "a path in the patch contains a NUL character")
-  if (path.endsWith("/"))
-    return toolError("invalid_params", `the patch path ${path} names a directory; nothing was changed`)
+  if (path.includes("\0")) {
+    return toolError("invalid_params", "a path in the patch contains a NUL character; nothing was changed", {
+      suggestion: "Leave the NUL character out: no file has one in its name."
+    })
+  }
+  if (path.endsWith("/")) {
+    return toolError("invalid_params", `the patch path ${path} names a directory; nothing was changed`, {
+      suggestion: "Name the file, without a slash at the end.",
+      details: { path }
+    })
+  }
   const parts = path.split(/[/\\]/)
   if (path.startsWith("/") || path.startsWith("\\") || /^[A-Za-z]:/.test(path)) return refusePath(path, "is absolute")
   if (parts.includes("..")) return refusePath(path, "climbs with '..'")

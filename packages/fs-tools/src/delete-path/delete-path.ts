@@ -61,6 +61,7 @@ const requireDeletable = Effect.fnUntraced(function* (
   }
   if (info.kind === "directory" && !recursive) {
     return yield* toolError("is_directory", `${given} is a directory; nothing was deleted`, {
+      suggestion: "Ask for a recursive deletion if everything in it should go too.",
       details: { path: given }
     })
   }

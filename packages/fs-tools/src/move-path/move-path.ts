@@ -38,11 +38,13 @@ const requireMovable = Effect.fnUntraced(function* (
   const to = yield* lastNameUnresolved(options.to)
   if (from === "." || to === ".") {
     return yield* toolError("path_outside_workspace", "the workspace itself can't be moved or replaced", {
+      suggestion: "Move what is in it, by name.",
       details: { path: from === "." ? options.from : options.to }
     })
   }
   if (to.startsWith(`${from}/`)) {
     return yield* toolError("invalid_params", `${options.from} can't be moved into itself`, {
+      suggestion: "Choose a place outside it.",
       details: { path: options.to }
     })
   }
