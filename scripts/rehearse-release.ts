@@ -20,7 +20,7 @@ import { type LoopbackRegistry, type Manifest, openLoopbackRegistry } from "./lo
 
 /** The most a package may weigh, packed, in kilobytes: a third more than it needs, so that a file too many is seen. */
 const budgets: Readonly<Record<string, number>> = {
-  "@haft/adapters": 60,
+  "@haft/adapters": 82,
   "@haft/approval": 145,
   "@haft/core": 130,
   "@haft/dialects": 20,
