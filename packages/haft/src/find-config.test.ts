@@ -1,4 +1,4 @@
-import { symlinkSync } from "node:fs"
+import { symlinkSync, unlinkSync } from "node:fs"
 import { resolve } from "node:path"
 
 import { afterEach, beforeEach, describe, expect, it } from "@effect/vitest"
@@ -68,6 +68,26 @@ describe("the workspace's own configuration", () => {
     expect(await find()).toEqual({ config: here(), untrusted: file })
     expect(await trustConfig(here())).toBe(file)
     expect((await find()).config).toEqual({ ...here(), approval: "all" })
+  })
+
+  it("is the workspace's where it is a link to somebody else's, and where what leads to it is one", async () => {
+    workspace.put("../outside/haft.config.json", '{"approval":"all"}')
+    symlinkSync("../outside/haft.config.json", `${workspace.root}/haft.config.json`)
+    expect(await find()).toEqual({ config: here(), untrusted: `${workspace.root}/haft.config.json` })
+    unlinkSync(`${workspace.root}/haft.config.json`)
+    workspace.put("../outside/haft/haft.config.json", '{"approval":"all"}')
+    symlinkSync(workspace.outside, `${workspace.root}/home`)
+    process.env["XDG_CONFIG_HOME"] = `${workspace.root}/home`
+    expect(await find()).toEqual({ config: here(), untrusted: `${workspace.root}/home/haft/haft.config.json` })
+  })
+
+  it("may not bring in a plugin by a link that an agent could change", async () => {
+    workspace.put("../outside/a-package/index.js", "module.exports = {}")
+    workspace.put("node_modules/another/index.js", "")
+    symlinkSync(`${workspace.outside}/a-package`, `${workspace.root}/node_modules/a-package`)
+    workspace.put("haft.config.json", '{"plugins":["a-package"]}')
+    await trustConfig(here())
+    await expect(find()).rejects.toThrow(/which the agent could change/)
   })
 
   it("is loaded with the content that was trusted, also after another has been", async () => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { registerHooks, type ResolveFnOutput, type ResolveHookContext } from "node:module"
+import { findPackageJSON, registerHooks, type ResolveFnOutput, type ResolveHookContext } from "node:module"
 import { homedir } from "node:os"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -9,6 +9,7 @@ import { fileState, liesWithin, readNamedFile } from "@haft/node"
 import * as Effect from "effect/Effect"
 
 import { checkConfig, ConfigError, type HaftConfig, type PluginEntry, type WorkspaceConfig } from "./config.ts"
+import { importFailure } from "./import-failure.ts"
 import { addressOf } from "./load-plugins.ts"
 import { stateOf } from "./standard-host.ts"
 
@@ -112,6 +113,7 @@ const loaded = async ({ path: file, content, root }: ToLoad, overrides: HaftConf
     )
   }
   const trusted = root === undefined || content === undefined ? undefined : { content, refuse }
+  const address = pathToFileURL(file).href
   const { workspaces, ...written } = checkConfig(await contentOf(file, trusted), file)
   const directory = dirname(file)
   const others = Object.entries(workspaces ?? {}).map(([name, other]) => [name, seenFrom(directory, other)] as const)
@@ -123,7 +125,9 @@ const loaded = async ({ path: file, content, root }: ToLoad, overrides: HaftConf
   for (const { plugins = [] } of [config, ...Object.values(config.workspaces ?? {})]) {
     for (const entry of plugins) {
       const name = typeof entry === "string" ? entry : "package" in entry ? entry.package : undefined
-      if (name !== undefined && root !== undefined) refuse(fileURLToPath(addressOf(name, directory)))
+      if (name === undefined || root === undefined) continue
+      refuse(fileURLToPath(addressOf(name, directory)))
+      refuse(doorTo(name, address))
     }
   }
   return { config, file }
@@ -156,15 +160,25 @@ interface Trusted {
 const contentOf = async (file: string, trusted: Trusted | undefined): Promise<unknown> => {
   const query = trusted === undefined ? "" : `?${hashOf(trusted.content)}`
   const address = `${pathToFileURL(file).href}${query}`
+  let itself = address
   const hooks = registerHooks({
     resolve: (specifier, context, next) => {
-      if (context.parentURL !== address)
+      if (specifier === address) {
+        // Node goes on from where a link leads; what is trusted is what was found here.
+        const found = trusted === undefined ? next(specifier, context) : { url: address, shortCircuit: true }
+        itself = found.url
+        return found
+      }
+      if (context.parentURL !== itself)
         return isOurs(specifier) ? firstThat(next, specifier, [context]) : next(specifier, context)
       // haft is this copy of it, unless the person named the file and another is installed beside that.
       const here = { ...context, parentURL: import.meta.url }
       if (isOurs(specifier)) return firstThat(next, specifier, trusted === undefined ? [context, here] : [here])
       const resolved = next(specifier, context)
-      if (resolved.url.startsWith("file:")) trusted?.refuse(fileURLToPath(resolved.url))
+      if (resolved.url.startsWith("file:")) {
+        trusted?.refuse(fileURLToPath(resolved.url))
+        trusted?.refuse(doorTo(specifier, address))
+      }
       return resolved
     },
     load: (url, context, next) => {
@@ -179,11 +193,17 @@ const contentOf = async (file: string, trusted: Trusted | undefined): Promise<un
     return module.default
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ConfigError(`${file} can't be loaded: ${reason}`, { cause })
+    throw new ConfigError(`${file} can't be loaded: ${importFailure(cause, address)}`, { cause })
   } finally {
     hooks.deregister()
   }
+}
+
+/** What leads to a module: it may be a link, or a package that says what its names stand for. */
+const doorTo = (specifier: string, address: string): string => {
+  if (isAbsolute(specifier)) return specifier
+  if (/^(?:\.|file:)/.test(specifier)) return fileURLToPath(new URL(specifier, address))
+  return (specifier.startsWith("#") ? undefined : findPackageJSON(specifier, address)) ?? fileURLToPath(address)
 }
 
 const textOf = ({ content }: Trusted): string => new TextDecoder().decode(content)

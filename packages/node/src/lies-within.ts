@@ -3,10 +3,17 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 
 import { isErrno } from "./errno.ts"
 
-/** Whether a path is the directory or lies in it, whatever links lead to either of them. */
+/**
+ * Whether a path is the directory or lies in it, whatever links lead to either of them; also where it leads out of the
+ * directory again, since whoever can write there can make it lead elsewhere.
+ */
 export const liesWithin = (directory: string, path: string): boolean => {
-  const way = relative(realPathOf(resolve(directory)), realPathOf(resolve(path)))
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+  const real = realPathOf(resolve(directory))
+  for (let at = resolve(path), below = ""; at !== below; below = at, at = dirname(at)) {
+    const way = relative(real, realPathOf(at))
+    if (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way)) return true
+  }
+  return false
 }
 
 // Of something that may not exist yet: links in the part that does are resolved.

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs"
+import { statSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 
 import { afterAll, expect, it } from "@effect/vitest"
@@ -31,6 +31,14 @@ it.skipIf(process.platform !== "linux")(
     expect(() => stateDirectory({ root, state: "/proc/version" })).toThrow(/EEXIST/)
   }
 )
+
+it("is refused inside the workspace, also where a link there leads out again", () => {
+  const root = workspaces.make({})
+  symlinkSync(workspaces.make({}), join(root, "link"))
+  for (const state of ["state", "link", "link/state"]) {
+    expect(() => stateDirectory({ root, state: join(root, state) })).toThrow(/is inside the workspace/)
+  }
+})
 
 it("says which of the two directories is at fault", () => {
   expect(() => stateDirectory({ root: "/nowhere/at/all" })).toThrow(
