@@ -24,6 +24,7 @@ export const readArguments = async (
 const isPair = (word: string): boolean => /^[A-Za-z_][\w.-]*=/.test(word)
 
 const fromJson = (text: string, where: string): unknown => {
+  if (text.trim() === "") throw new UsageError(`there is nothing in ${where}. ${forms}`)
   const value = parsed(text, where)
   const repeated = repeatedKey(text)
   if (repeated !== undefined)

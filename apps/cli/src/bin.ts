@@ -7,13 +7,10 @@ const run = async (): Promise<void> => {
   process.getBuiltinModule("node:module").enableCompileCache()
   // zod compiles a schema when it is first used, which takes longer than what few uses save.
   Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })
-  const { main } = await import("./main.ts")
+  const { explain, main } = await import("./main.ts")
   // A promise that a plugin forgot must not end the calls of others.
-  process.on("unhandledRejection", (cause) => {
-    process.stderr.write(
-      `haft: a failure that nobody waited for: ${cause instanceof Error ? cause.stack : String(cause)}\n`
-    )
-  })
+  process.on("unhandledRejection", explain)
+  process.on("uncaughtException", (cause) => process.exit(explain(cause)))
   process.exitCode = await main(process.argv.slice(2), manifest.version)
   // Once all is said, nothing is waited for: not what a plugin left running, and not the engine's own tidying up.
   const leave = (): void => {

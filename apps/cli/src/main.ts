@@ -13,7 +13,7 @@ import { serve } from "./commands/serve.ts"
 import { tools } from "./commands/tools.ts"
 import { undo } from "./commands/undo.ts"
 import { configOf } from "./host.ts"
-import { note, print, styled, table } from "./terminal.ts"
+import { lostOutput, note, print, styled, table } from "./terminal.ts"
 
 const working: ReadonlyArray<Command> = [
   tools,
@@ -34,17 +34,23 @@ const commands = [...working, completionFor(working)]
 /** Runs the program; answers with its exit code. */
 export const main = async (args: ReadonlyArray<string>, version: string): Promise<number> => {
   try {
-    const [name, ...rest] = nameFirst(args)
-    if (name === undefined && process.stdout.isTTY) return await welcome(version)
-    if (name === undefined || name === "help" || name === "--help" || name === "-h") return help(rest[0])
-    if (name.startsWith("-")) throw new UsageError(`which command, with ${name}? See them with: haft --help`)
-    const command = commandNamed(name)
-    const given = read(command, rest, version)
-    if (given.has("help")) return help(command.name)
-    return await command.run(given)
+    const code = await run(args, version)
+    const lost = lostOutput()
+    if (lost !== undefined) throw new UsageError(`not all of the output could be written: ${lost.message}`)
+    return code
   } catch (cause) {
     return explain(cause)
   }
+}
+
+const run = async (args: ReadonlyArray<string>, version: string): Promise<number> => {
+  const [name, ...rest] = nameFirst(args)
+  if (name === undefined && process.stdout.isTTY) return welcome(version)
+  if (name === undefined || name === "help" || name === "--help" || name === "-h") return help(rest[0])
+  if (name.startsWith("-")) throw new UsageError(`which command, with ${name}? See them with: haft --help`)
+  const command = commandNamed(name)
+  const given = read(command, rest, version)
+  return given.has("help") ? help(command.name) : command.run(given)
 }
 
 const commandNamed = (name: string): Command => {
@@ -54,18 +60,26 @@ const commandNamed = (name: string): Command => {
   throw new UsageError(`there is no command '${name}'${guess(name, names)}. There are: ${names.join(", ")}`)
 }
 
-// What the person can mend is told in a line or two; anything else is a bug and shows where.
-const explain = (cause: unknown): number => {
+/** Says what is wrong and how to mend it; answers with the exit code. Where a fault of the program is, only on request. */
+export const explain = (cause: unknown): number => {
   if (cause instanceof Interrupted) return 130
-  if (!(cause instanceof Error)) throw cause
+  const error = cause instanceof Error ? cause : new Error(String(cause))
   // A StateError's name is that of its document.
-  const kind = "_tag" in cause ? cause._tag : cause.name
-  const isKnown = ["UsageError", "ConfigError", "PluginError", "ToolError", "StateError"].includes(String(kind))
-  if (!isKnown) throw cause
-  note(`${styled(process.stderr, "red", "haft:")} ${cause.message}`)
-  if ("suggestion" in cause && typeof cause.suggestion === "string") note(`  ${cause.suggestion}`)
+  const kind = "_tag" in error ? error._tag : error.name
+  const haft = styled(process.stderr, "red", "haft:")
+  if (["UsageError", "ConfigError", "PluginError", "ToolError", "StateError"].includes(String(kind))) {
+    note(`${haft} ${error.message}`)
+    if ("suggestion" in error && typeof error.suggestion === "string") note(`  ${error.suggestion}`)
+  } else if ("syscall" in error && error.syscall === "uv_cwd") {
+    note(`${haft} the current directory is gone\n  Go to one that is there.`)
+  } else {
+    note(`${haft} this should not have happened: ${error.message}`)
+    note(isDebugged() ? String(error.stack) : "  It is a fault of haft or of a plugin; HAFT_DEBUG=1 shows where.")
+  }
   return 2
 }
+
+const isDebugged = (): boolean => (process.env["HAFT_DEBUG"] ?? "") !== ""
 
 // Somebody looks around: how things stand here, then what can be done.
 const welcome = async (version: string): Promise<number> => {

@@ -15,13 +15,18 @@ export const styled = (stream: Stream, style: Style, text: string): string =>
 const takesOrders = ({ isTTY }: Stream): boolean => isTTY && process.env["TERM"] !== "dumb"
 
 export const print = (text: string): void => {
-  if (!process.stdout.listeners("error").includes(ignoreClosed)) process.stdout.on("error", ignoreClosed)
+  // What was begun is brought to its end, whatever becomes of the output.
+  if (!hasPrinted) process.stdout.on("error", () => undefined)
+  hasPrinted = true
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`)
 }
 
-// Whoever reads may have seen enough, as `head` does: what was begun is still brought to its end.
-const ignoreClosed = (error: NodeJS.ErrnoException): void => {
-  if (error.code !== "EPIPE") throw error
+let hasPrinted = false
+
+/** Why some of the output is lost, as on a full disk. Whoever reads may have seen enough, as `head` does: that is none. */
+export const lostOutput = (): Error | undefined => {
+  const error: NodeJS.ErrnoException | null = hasPrinted ? process.stdout.errored : null
+  return error === null || error.code === "EPIPE" ? undefined : error
 }
 
 /**

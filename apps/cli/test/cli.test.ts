@@ -99,23 +99,6 @@ describe("haft", () => {
     expect(stdout).toContain("__proto__")
   })
 
-  it("lets a configuration import haft where none is installed beside it", async () => {
-    workspace.put(
-      "../outside/mine.ts",
-      `import { defineConfig } from "haft"\nexport default defineConfig({ approval: "none" })`
-    )
-    const { code, stdout, stderr } = await haft(inWorkspace("config", "--json", "-c", `${workspace.outside}/mine.ts`))
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-    expect(JSON.parse(stdout)).toMatchObject({ config: { approval: "none" } })
-    workspace.put(
-      "haft.config.ts",
-      `import { defineConfig } from "haft"\nexport default defineConfig({ approval: "all" })`
-    )
-    await haft(inWorkspace("config", "trust"))
-    const trusted = await haft(inWorkspace("config", "--json"))
-    expect(JSON.parse(trusted.stdout)).toMatchObject({ config: { approval: "all" } })
-  })
-
   it.each(["tools", "call", "mcp", "doctor"])("explains %s with examples", async (name) => {
     const { code, stdout } = await haft([name, "--help"])
     expect(code).toBe(0)
@@ -134,7 +117,12 @@ describe("haft", () => {
       ["call", "read_file", '{"path":"a","lines":[{"path":1}],"pa\\u0074h":"b"}'],
       `"path" is given twice in one object`
     ],
-    [["call", "read_file", "@/nowhere.json"], "/nowhere.json can't be read"],
+    [["call", "read_file", "@/nowhere.json"], "/nowhere.json can't be read: there is no such file"],
+    [["call", "read_file", "-"], "there is nothing in standard input"],
+    [["tools", "--config", "/nowhere.json"], "/nowhere.json can't be loaded: there is no such file"],
+    [["tools", "--config", "/nowhere.ts"], "/nowhere.ts can't be loaded: there is no such file\n"],
+    [["tools", "--config", "/"], "/ can't be loaded: it is a directory"],
+    [["plugin", "docs", "/"], "plugin /: it can't be loaded: it is a directory without a package.json."],
     [["call", "read_file", "path=a", "b"], "'b' is not KEY=VALUE"],
     [["call", "read_file", "path=a", "path=b"], "path is given twice"],
     [["call", "read_file", "@"], "which file?"],
@@ -289,32 +277,6 @@ describe("haft doctor", () => {
     const env = { PATH: `${workspace.root}/programs:${process.env["PATH"]}` }
     const { stdout } = await haft(inWorkspace("doctor"), { env })
     expect(stdout).toContain("Fetch its image: docker pull debian:stable-slim, or podman pull debian:stable-slim.\n")
-  })
-})
-
-describe("configuration", () => {
-  it("is not taken from the workspace until its content is trusted, but is when named", async () => {
-    workspace.put("haft.config.json", '{"dialect":"filetools"}')
-    const tools = async (...more: Array<string>) => haft(inWorkspace("tools", ...more))
-    const before = await tools()
-    expect(before.stdout).toContain("read_file")
-    expect(before.stderr).toContain("haft.config.json is not used")
-    expect((await tools("--config", `${workspace.root}/haft.config.json`)).stdout).toContain("file.read")
-    expect(await haft(inWorkspace("config", "trust"))).toMatchObject({ code: 0 })
-    expect(await tools()).toMatchObject({ stderr: "", stdout: expect.stringContaining("file.read") })
-    workspace.put("haft.config.json", '{"dialect":"filetools","approval":"all"}')
-    expect((await tools()).stdout).not.toContain("file.read")
-  })
-
-  it("may not import what an agent could change when it is trusted by its content", async () => {
-    workspace.put("other.mjs", "export const dialect = 'filetools'")
-    workspace.put("haft.config.js", `import { dialect } from "./other.mjs"\nexport default { dialect }`)
-    await haft(inWorkspace("config", "trust"))
-    const { code, stderr } = await haft(inWorkspace("tools"))
-    expect(code).toBe(2)
-    expect(stderr).toContain("other.mjs, which the agent could change")
-    const named = await haft(inWorkspace("tools", "--config", `${workspace.root}/haft.config.js`))
-    expect(named.stdout).toContain("file.read")
   })
 })
 

@@ -13,6 +13,7 @@ import {
 } from "@haft/core"
 
 import type { PluginEntry, StandardServices } from "./config.ts"
+import { importFailure } from "./import-failure.ts"
 
 export type LoadedPlugin = ConfiguredPlugin<StandardServices>
 
@@ -43,7 +44,7 @@ export const loadPlugins = async (
         vet?.(plugin)
         return plugin
       } catch (cause) {
-        const problem = isPluginError(cause) ? cause : unusable(nameOf(entry), cause)
+        const problem = isPluginError(cause) ? cause : unusable(nameOf(entry), reasonOf(cause), cause)
         if (onPluginError === "refuse") throw problem
         return problem
       }
@@ -55,12 +56,10 @@ export const loadPlugins = async (
   }
 }
 
-const unusable = (name: string, cause: unknown): PluginError =>
-  new PluginError(
-    name,
-    `it can't be loaded: ${reasonOf(cause)}. Mend or reinstall it, or take it out of the configuration.`,
-    { cause }
-  )
+const unusable = (name: string, reason: string, cause: unknown): PluginError =>
+  new PluginError(name, `it can't be loaded: ${reason}. Mend or reinstall it, or take it out of the configuration.`, {
+    cause
+  })
 
 const nameOf = (entry: PluginEntry): string => {
   if (typeof entry === "string") return entry
@@ -75,8 +74,9 @@ const loadPlugin = async (entry: PluginEntry, from: string): Promise<LoadedPlugi
 
 /** The plugin a package or a file exports. */
 export const importPlugin = async (name: string, from: string): Promise<Plugin<StandardServices, undefined>> => {
-  const module = await importWithin(addressOf(name, from)).catch((cause: unknown) => {
-    throw unusable(name, cause)
+  const address = addressOf(name, from)
+  const module = await importWithin(address).catch((cause: unknown) => {
+    throw unusable(name, importFailure(cause, address), cause)
   })
   if (!isPlugin(module.default)) {
     throw new PluginError(name, "its default export is not made by definePlugin. Is it a plugin of haft?")

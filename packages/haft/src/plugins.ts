@@ -1,6 +1,6 @@
 import { resolve } from "node:path"
 
-import { type Change, type Risk, type Tool, type ToolError, Workspace } from "@haft/core"
+import { type Change, reasonOf, type Risk, type Tool, type ToolError, Workspace } from "@haft/core"
 import { nodeWorkspace, readNamedFile } from "@haft/node"
 import * as Effect from "effect/Effect"
 
@@ -61,11 +61,14 @@ export const newPlugin = async (plugin: NewPlugin, directory: string): Promise<R
 export const writePluginTable = async (directory: string): Promise<boolean> => {
   const plugin = await importPlugin(resolve(directory), ".")
   const file = resolve(directory, "README.md")
-  const readme = await readNamedFile(file)
-  const written = readme.replace(
-    /(<!-- tools:start -->)[\s\S]*(<!-- tools:end -->)/,
-    `$1\n\n${pluginTable(plugin.tools)}\n\n$2`
-  )
+  const readme = await readNamedFile(file).catch((cause: unknown) => {
+    throw new ConfigError(`${file} can't be read: ${reasonOf(cause)}`, { cause })
+  })
+  const place = /(?<=<!-- tools:start -->)[\s\S]*(?=<!-- tools:end -->)/
+  if (!place.test(readme)) {
+    throw new ConfigError(`${file} has no place for them: <!-- tools:start --> and below it <!-- tools:end -->`)
+  }
+  const written = readme.replace(place, () => `\n\n${pluginTable(plugin.tools)}\n\n`)
   if (written === readme) return false
   await commitIn(directory, [{ kind: "write", path: "README.md", content: new TextEncoder().encode(written) }])
   return true

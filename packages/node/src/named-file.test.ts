@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 
 import { afterAll, expect, it } from "@effect/vitest"
 
@@ -13,7 +13,8 @@ it("reads a file that somebody named, without its byte order mark", async () => 
   const file = join(workspaces.make({}), "a.json")
   writeFileSync(file, "\uFEFF{}")
   expect(await readNamedFile(file)).toBe("{}")
-  await expect(readNamedFile(`${file}.not`)).rejects.toThrow(/ENOENT/)
+  await expect(readNamedFile(`${file}.not`)).rejects.toThrow("there is no such file")
+  await expect(readNamedFile(dirname(file))).rejects.toThrow("it is a directory")
 })
 
 it("gives up on what has no end", async () => {

@@ -2,7 +2,7 @@ import type { EventFilter, JournalEvent } from "haft"
 
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
-import { print, printJson, table } from "../terminal.ts"
+import { note, print, printJson, table } from "../terminal.ts"
 
 export const log: Command = {
   name: "log",
@@ -26,9 +26,8 @@ export const log: Command = {
     const [haft, { config }] = await Promise.all([import("haft"), configOf(given)])
     const run = given.value("run")
     const isWanted = haft.eventFilter(filterOf(given))
-    const show = (event: JournalEvent): void => {
-      if (isWanted(event)) print(given.has("json") ? JSON.stringify(event) : haft.printEvent(event))
-    }
+    const show = (event: JournalEvent): void =>
+      print(given.has("json") ? JSON.stringify(event) : haft.printEvent(event))
     const [verb = "show"] = given.positionals
     if (!["show", "runs", "verify"].includes(verb)) {
       throw new UsageError(`haft log can show, runs, verify, not '${verb}'. One run is: haft log --run RUN`)
@@ -36,6 +35,7 @@ export const log: Command = {
     if (verb === "runs") {
       const runs = await haft.runsOf(config)
       if (given.has("json")) printJson(runs)
+      else if (runs.length === 0) print("Nothing is on record for this workspace yet.")
       else print(table(runs.map(({ name, bytes }) => [name, `${bytes} bytes`])))
       return 0
     }
@@ -53,10 +53,13 @@ export const log: Command = {
       const stop = (): void => controller.abort()
       process.once("SIGINT", stop).once("SIGTERM", stop)
       process.stdout.once("error", stop)
-      await haft.followRun(config, run, { onEvent: show, signal: controller.signal })
+      const onEvent = (event: JournalEvent): void => void (isWanted(event) && show(event))
+      await haft.followRun(config, run, { onEvent, signal: controller.signal })
       return 0
     }
-    for (const event of await haft.readRun(config, run === undefined ? {} : { run })) show(event)
+    const wanted = (await haft.readRun(config, run === undefined ? {} : { run })).filter(isWanted)
+    for (const event of wanted) show(event)
+    if (wanted.length === 0) note("haft: nothing in this run is like that. See the others with: haft log runs")
     return 0
   }
 }

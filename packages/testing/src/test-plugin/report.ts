@@ -54,6 +54,7 @@ export const showReport = ({ plugin, version, tools, calls, problems, notTried }
   )
   const open = notTried.map(({ tool, dialect, why }) => `! ${tool} (${dialect}) was not tried out: ${why}`)
   const untried = notTried.length === 0 ? "" : `, as far as it was tried: ${notTried.length} of its tools were not`
-  const verdict = problems.length === 0 ? `conforms${untried}` : `has ${problems.length} problems`
+  const verdict =
+    problems.length === 0 ? `conforms${untried}` : `has ${problems.length} problem${problems.length === 1 ? "" : "s"}`
   return [`${plugin} ${version} ${verdict}: ${tools.length} tools, ${calls} calls`, ...found, ...open].join("\n")
 }

@@ -1,0 +1,94 @@
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+
+import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+
+import { bin, type Ended, haft } from "./haft.ts"
+
+let workspace: TemporaryWorkspace
+beforeEach(() => {
+  workspace = temporaryWorkspace({ "a.txt": "one\n", "below/b.txt": "two\n" })
+})
+afterEach(() => workspace.remove())
+
+/** A configuration with a plugin whose one tool does what `body` says. */
+const withTool = (body: string): string => `
+import { definePlugin, defineTool } from "haft/promise"
+import * as z from "${import.meta.resolve("zod")}"
+const odd = defineTool({
+  name: "odd",
+  description: "Is odd.",
+  input: z.strictObject({}),
+  output: z.object({}),
+  risk: "read_only",
+  execute: async () => { ${body} }
+})
+export default { plugins: [definePlugin({ name: "odd", version: "1.0.0", tools: [odd] })] }
+`
+
+const callOdd = (body: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> => {
+  workspace.put("../odd.config.mjs", withTool(body))
+  const where = ["--workspace", workspace.root, "--state", workspace.state]
+  return haft(["call", "odd", "--config", join(workspace.root, "../odd.config.mjs"), ...where], { env })
+}
+
+/** Runs the program by way of a shell that has put it into an awkward place. */
+const inShell = (script: string): Promise<Ended> =>
+  new Promise((resolve) => {
+    const { root, state } = workspace
+    const variables = { NODE: process.execPath, HAFT: bin, ROOT: root, XDG_STATE_HOME: state }
+    execFile("sh", ["-c", script], { env: { ...process.env, ...variables } }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr })
+    )
+  })
+
+const throwLater = "setTimeout(() => { throw new Error('boom') }, 1); await new Promise(() => {})"
+
+describe("a fault that nobody expected", () => {
+  it("is told in a line, and ends the program as one that failed", async () => {
+    expect(await callOdd(throwLater)).toEqual({
+      code: 2,
+      stdout: "",
+      stderr:
+        "haft: this should not have happened: boom\n  It is a fault of haft or of a plugin; HAFT_DEBUG=1 shows where.\n"
+    })
+  })
+
+  it("is shown with its place to whoever asks", async () => {
+    const { stderr } = await callOdd(throwLater, { HAFT_DEBUG: "1" })
+    expect(stderr).toMatch(/boom\n[^]*odd\.config\.mjs/)
+  })
+
+  it("does not end a call where only a promise was forgotten", async () => {
+    const body = "void Promise.reject(new Error('boom')); await new Promise((go) => setTimeout(go, 5)); return {}"
+    const { code, stderr } = await callOdd(body)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/boom\n[^\n]*HAFT_DEBUG[^\n]*\n$/) })
+  })
+
+  it("is a directory that is gone", async () => {
+    const { code, stderr } = await inShell(
+      'mkdir "$ROOT/d" && cd "$ROOT/d" && rmdir "$ROOT/d" && "$NODE" "$HAFT" tools'
+    )
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: "haft: the current directory is gone\n  Go to one that is there.\n"
+    })
+  })
+
+  it.skipIf(process.platform !== "linux").each(["tools", "tools --json", "call read_file path=a.txt"])(
+    "is a disk that takes nothing of what %s prints (not on this platform)",
+    async (command) => {
+      const { code, stderr } = await inShell(`cd "$ROOT" && "$NODE" "$HAFT" ${command} > /dev/full`)
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringMatching(/^haft: not all of the output could be written: ENOSPC[^\n]*\n$/)
+      })
+    }
+  )
+
+  it("is no reader that has seen enough", async () => {
+    const { code, stdout, stderr } = await inShell('cd "$ROOT" && "$NODE" "$HAFT" tools --json | head -1')
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "[\n", stderr: "" })
+  })
+})
