@@ -23,3 +23,13 @@ export const answerOf = ({ status, headers, body }: Response): Answer => ({
   headers: Object.fromEntries(headers),
   body
 })
+
+/** The headers of every answer: they keep a browser from doing harm with what it gets. */
+export const everyAnswer = {
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "cache-control": "no-store"
+}

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 
 import { NodeRequest, NodeResponse, sendNodeResponse } from "srvx/node"
 
-import type { Answer } from "./answer.ts"
+import { type Answer, everyAnswer } from "./answer.ts"
 
 export interface ListenerOptions {
   readonly onDefect: (error: unknown) => void
@@ -20,15 +20,6 @@ export const listener =
         response.destroy()
       })
   }
-
-const everyAnswer = {
-  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cross-origin-resource-policy": "same-origin",
-  "cross-origin-opener-policy": "same-origin",
-  "cache-control": "no-store"
-}
 
 const write = (
   { socket }: IncomingMessage,

@@ -1,5 +1,6 @@
-import * as z from "zod"
+import type * as z from "zod"
 
+import { anyJson, schemaOf } from "./openapi-schema.ts"
 import type { Route } from "./route.ts"
 
 /** The OpenAPI 3.1 document of a route table: what the router follows is what the document says. */
@@ -29,7 +30,8 @@ export const openapiOf = (routes: ReadonlyArray<Route>, version: string): object
             }
           },
           required: ["error"]
-        }
+        },
+        Json: anyJson
       }
     }
   }
@@ -41,7 +43,11 @@ const operationOf = (route: Route): object => ({
   ...(route.access !== "public" && {
     security: route.access === "approver" ? [{ approver: [] }] : [{ agent: [] }, { approver: [] }]
   }),
-  parameters: [...pathParameters(route.path), ...queryParameters(route.query)],
+  parameters: [
+    ...pathParameters(route.path),
+    ...queryParameters(route.query),
+    ...headerParameters(route.headers ?? {})
+  ],
   ...(route.body !== undefined && {
     requestBody: { required: true, content: { "application/json": { schema: schemaOf(route.body, "input") } } }
   }),
@@ -78,12 +84,16 @@ const queryParameters = (query: z.ZodObject): ReadonlyArray<object> =>
     schema: schemaOf(schema, "input")
   }))
 
+const headerParameters = (headers: Readonly<Record<string, string>>): ReadonlyArray<object> =>
+  Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: "header",
+    required: false,
+    description,
+    schema: { type: "string" }
+  }))
+
 const contentOf = (types: ReadonlyArray<string>, schema: z.ZodType | undefined): object => {
   const content = schema === undefined ? {} : { schema: schemaOf(schema, "output") }
   return types.length === 0 ? {} : { content: Object.fromEntries(types.map((type) => [type, content])) }
-}
-
-const schemaOf = (schema: z.core.$ZodType, io: "input" | "output"): object => {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" })
-  return rest
 }

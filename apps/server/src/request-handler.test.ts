@@ -132,6 +132,12 @@ describe("names and origins", () => {
   })
 })
 
+it("names are known with and without the port that goes without saying", () => {
+  const names = hostNames("127.0.0.1", 4711, { also: ["Haft.example:443", "other.example", "third.example:8443"] })
+  const known = ["haft.example", "haft.example:443", "other.example", "third.example:8443", "third.example"]
+  expect(known.filter((name) => names.has(name))).toEqual(known.slice(0, -1))
+})
+
 describe("tokens", () => {
   it("let an agent work and only an approver decide", async () => {
     const { post, tokens } = setup()

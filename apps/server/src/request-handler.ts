@@ -6,7 +6,7 @@ import type { FlowControl } from "./flow-control.ts"
 import type { Gatekeeper } from "./identity.ts"
 import { type BodyLimits, readJson } from "./json-body.ts"
 import { ownFault, Problem } from "./problem.ts"
-import { check, type Route, routeFinder } from "./route.ts"
+import { check, methodNotAllowed, type Route, routeFinder } from "./route.ts"
 import { checkOrigin } from "./same-origin.ts"
 
 export interface HandlerOptions {
@@ -64,8 +64,9 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
   }
 
   const pageOrNothing = (method: string, url: URL): Answer => {
-    const page = method === "GET" || method === "HEAD" ? options.site?.(url) : undefined
+    const page = options.site?.(url)
     if (page === undefined) throw new Problem(404, "not_found", "There is nothing at this address.")
+    if (method !== "GET" && method !== "HEAD") throw methodNotAllowed("GET")
     return page
   }
 

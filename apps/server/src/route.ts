@@ -30,6 +30,8 @@ export interface Route {
   readonly summary: string
   readonly access: Access
   readonly query: z.ZodObject
+  /** Headers that change the answer, and how; for the document. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly body: z.ZodObject | undefined
   readonly replies: Readonly<Record<number, RouteReply>>
   /** Whether every request is work, see `startWork`. */
@@ -90,9 +92,12 @@ export const routeFinder = (routes: ReadonlyArray<Route>): FindRoute => {
     const matching = patterns.filter(({ parts }) => isMatch(parts, given))
     if (matching.length === 0) return undefined
     const allow = [...new Set(matching.map(({ route }) => route.method))].join(", ")
-    throw new Problem(405, "method_not_allowed", `Use ${allow} here.`, { allow })
+    throw methodNotAllowed(allow)
   }
 }
+
+export const methodNotAllowed = (allow: string): Problem =>
+  new Problem(405, "method_not_allowed", `Use ${allow} here.`, { allow })
 
 /** A part of a route's path: a word, a value with a name, or all the rest under a name. */
 interface PathPart {

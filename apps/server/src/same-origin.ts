@@ -1,12 +1,13 @@
+import type { ServerRequest } from "srvx"
+
 import { Problem } from "./problem.ts"
 
 /**
  * Keeps other web sites out. A page that had its own name point at this machine is told apart by the Host header,
  * one that sends requests across origins by the Origin header.
  */
-export const checkOrigin = (request: Request, allowedHosts: ReadonlySet<string>): void => {
-  const host = (request.headers.get("host") ?? "").toLowerCase()
-  if (!allowedHosts.has(host)) {
+export const checkOrigin = (request: ServerRequest, allowedHosts: ReadonlySet<string>): void => {
+  if (!allowedHosts.has(hostAskedFor(request))) {
     throw new Problem(421, "wrong_host", "This server does not answer under that name.")
   }
   const origin = request.headers.get("origin")
@@ -16,6 +17,12 @@ export const checkOrigin = (request: Request, allowedHosts: ReadonlySet<string>)
   if (request.headers.get("sec-fetch-site") === "cross-site" && request.method !== "GET") {
     throw new Problem(403, "wrong_origin", "Requests from other web sites are refused.")
   }
+}
+
+// A whole address in the first line goes before the Host header.
+const hostAskedFor = (request: ServerRequest): string => {
+  const target = request.runtime?.node?.req.url ?? "/"
+  return /^[/*]/.test(target) ? (request.headers.get("host") ?? "").toLowerCase() : hostOf(target)
 }
 
 /** The names a server on this address goes by, with the addresses of this machine where it listens on all of them. */
@@ -35,7 +42,9 @@ export const hostNames = (
     ...(isEverywhere ? addresses : [])
   ].map(bracketed)
   const plain = port === 80 ? names : []
-  return new Set([...names.map((name) => `${name}:${port}`), ...plain, ...also].map((name) => name.toLowerCase()))
+  // Browsers leave out the port that goes without saying.
+  const others = also.flatMap((name) => [name, name.replace(/:(?:80|443)$/, "")])
+  return new Set([...names.map((name) => `${name}:${port}`), ...plain, ...others].map((name) => name.toLowerCase()))
 }
 
 /** An address as URLs have it. */

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url"
 import { ConfigError, type HaftConfig, type OpenRequest, readSite } from "haft"
 
 import { arrivalsAt } from "./arrivals.ts"
+import { answerBrokenRequest } from "./broken-request.ts"
 import { flowControl } from "./flow-control.ts"
 import { gatekeeper, type Tokens } from "./identity.ts"
 import { type ServerLimits, standardLimits } from "./limits.ts"
@@ -19,6 +20,7 @@ import { approvalRoutes } from "./routes/approvals.ts"
 import { callRoutes } from "./routes/calls.ts"
 import { mcpRoutes } from "./routes/mcp.ts"
 import { recordRoutes } from "./routes/record.ts"
+import { ruleRoutes } from "./routes/rules.ts"
 import { serverRoutes } from "./routes/server.ts"
 import { terminalRoutes } from "./routes/terminals.ts"
 import { bracketed, hostNames } from "./same-origin.ts"
@@ -34,7 +36,9 @@ export interface ServeOptions {
   readonly host?: string
   /** 4711 by default; 0 takes any that is free. */
   readonly port?: number
-  /** Names besides its own that the server answers to, as Host headers have them: `haft.example:443`. */
+  /** Takes any port that is free where that one is taken. */
+  readonly orAnyPort?: boolean
+  /** Names besides its own that the server answers to, as Host headers have them: `haft.example`. */
   readonly alsoKnownAs?: ReadonlyArray<string>
   readonly limits?: Partial<ServerLimits>
   /** The directory of the console's files; the one of this build by default. */
@@ -68,6 +72,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     ...serverRoutes({ version, flow, metrics, gatekeeper: keeper, url: () => url, openapi: () => document }),
     ...callRoutes(workspaces),
     ...approvalRoutes(workspaces),
+    ...ruleRoutes(workspaces),
     ...recordRoutes(workspaces),
     ...terminalRoutes(workspaces),
     ...mcpRoutes(workspaces)
@@ -97,9 +102,12 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     listener(handle, { onDefect, stalledMilliseconds: limits.stalledMilliseconds })
   )
   server.maxConnections = limits.connections
+  server.on("clientError", answerBrokenRequest)
   const arrivals = arrivalsAt(server)
   try {
-    const bound = await listen(server, host, port)
+    const bound = await listen(server, host, port).catch((error: unknown) =>
+      options.orAnyPort === true && codeOf(error) === "EADDRINUSE" ? listen(server, host, 0) : Promise.reject(error)
+    )
     url = `http://${bracketed(isEverywhere(host) ? "127.0.0.1" : host)}:${bound}`
     names = hostNames(host, bound, { also: options.alsoKnownAs ?? [], addresses: addressesHere() })
   } catch (error) {
@@ -159,8 +167,10 @@ const isEverywhere = (host: string): boolean => ["0.0.0.0", "::", "[::]"].includ
 const addressesHere = (): ReadonlyArray<string> =>
   Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
 
+const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined)
+
 const whyNot = (error: unknown, host: string, port: number): string => {
-  const code = error instanceof Error && "code" in error ? error.code : undefined
+  const code = codeOf(error)
   const where = `${bracketed(host)}:${port}`
   if (code === "EADDRINUSE") return `${where} is in use; choose another port with --port, or 0 for any`
   if (code === "EACCES") return `${where} needs rights that haft does not have; choose a port above 1023`

@@ -1,5 +1,7 @@
+import { once } from "node:events"
 import { connect } from "node:net"
 
+import { exportFormats } from "haft"
 import { describe, expect, it } from "vitest"
 
 import { inFlight, sendRaw, startServer, tokens } from "./running.ts"
@@ -23,7 +25,9 @@ describe("who may do what", () => {
     expect(await statuses("/v1/me")).toEqual([401, 401, 200, 200])
     expect(await statuses("/metrics")).toEqual([401, 401, 200, 200])
     expect(await statuses("/v1/workspaces")).toEqual([401, 401, 200, 200])
-    expect(await statuses(`${base}/tools?format=openai`)).toEqual([401, 401, 200, 200])
+    for (const format of exportFormats) {
+      expect(await statuses(`${base}/tools?format=${format}`)).toEqual([401, 401, 200, 200])
+    }
     expect(await statuses(`${base}/calls`, { tool: "list_dir" })).toEqual([401, 401, 200, 200])
     expect(await statuses(`${base}/approvals`)).toEqual([401, 401, 403, 200])
     expect(await statuses(`${base}/approvals/x`, { approved: true })).toEqual([401, 401, 403, 404])
@@ -71,10 +75,20 @@ describe("who may do what", () => {
 })
 
 describe("over a socket", () => {
+  const refusal = { error: { code: expect.any(String), message: expect.any(String) } }
   it.each([
     ["another name", "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421],
     ["no name", "GET /healthz HTTP/1.0\r\n\r\n", 421],
-    ["another name in the first line", "GET http://evil.example/healthz HTTP/1.1\r\nHost: HERE\r\n\r\n", 200],
+    ["another name in the first line", "GET http://evil.example/healthz HTTP/1.1\r\nHost: HERE\r\n\r\n", 421],
+    ["no name in the first line", "GET http://[:::/healthz HTTP/1.1\r\nHost: HERE\r\n\r\n", 421],
+    ["its own name in the first line", "GET http://HERE/healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", 200],
+    ["two names", "GET /healthz HTTP/1.1\r\nHost: HERE\r\nHost: evil.example\r\n\r\n", 421],
+    ["two lengths", "POST /mcp HTTP/1.1\r\nHost: HERE\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400],
+    [
+      "a length and chunks",
+      "POST /mcp HTTP/1.1\r\nHost: HERE\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+      400
+    ],
     ["more than a token", "GET /v1/me HTTP/1.1\r\nHost: HERE\r\nAuthorization: Bearer TOKEN more\r\n\r\n", 401],
     ["two tokens", `GET /v1/me HTTP/1.1\r\nHost: HERE\r\n${"Authorization: Bearer TOKEN\r\n".repeat(2)}\r\n`, 401],
     ["another origin", "GET /healthz HTTP/1.1\r\nHost: HERE\r\nOrigin: http://evil.example\r\n\r\n", 403],
@@ -89,6 +103,45 @@ describe("over a socket", () => {
       text.replace("HERE", new URL(server.url).host).replaceAll("TOKEN", tokens.agent)
     )
     expect(answer.split("\r\n")[0]).toContain(` ${status}`)
+    const [head = "", body = ""] = answer.split("\r\n\r\n")
+    expect(head).toContain("x-content-type-options: nosniff")
+    expect(JSON.parse(body)).toMatchObject(status >= 400 ? refusal : { status: "ok" })
+  })
+
+  it("what is no request any more ends the connection, and no answer that is on its way is mixed with another", async () => {
+    const { server, base } = await startServer()
+    const head = `Host: ${new URL(server.url).host}\r\nAuthorization: Bearer ${tokens.approver}\r\n\r\n`
+    const { hostname, port } = new URL(server.url)
+    const socket = connect(Number(port), hostname, () => void socket.write(`GET ${base}/events HTTP/1.1\r\n${head}`))
+    let heard = ""
+    socket
+      .on("error", () => {})
+      .on("data", (chunk) => {
+        if (heard === "") socket.write("nonsense\r\n\r\n")
+        heard += chunk.toString()
+      })
+    await once(socket, "close")
+    expect(heard.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"])
+    expect(heard).not.toContain("error")
+  })
+
+  it("more connections than the server takes are closed, and those it has are served", async () => {
+    const { server, send } = await startServer({}, { limits: { connections: 3 } })
+    const { hostname, port } = new URL(server.url)
+    const open = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const socket = connect(Number(port), hostname).on("error", () => {})
+        await once(socket, "connect")
+        return socket
+      })
+    )
+    const tooMany = await sendRaw(server.url, "GET /healthz HTTP/1.1\r\n\r\n", { end: false })
+    expect(tooMany).toBe("")
+    const [first, ...others] = open
+    first?.write(`GET /healthz HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`)
+    expect(String(await once(first!, "data"))).toContain("HTTP/1.1 200")
+    for (const socket of [first!, ...others]) socket.destroy()
+    await expect.poll(async () => (await send("/healthz").catch(() => undefined))?.status).toBe(200)
   })
 
   it("a client that never ends its headers, or its body, is dropped, and others do not notice", async () => {
@@ -171,6 +224,8 @@ it("takes no more than it can do: one client gets 429, all together 503, and hea
     )
   )
   await expect.poll(() => inFlight(send)).toBe(3)
+  const look = { tool: "write_file", params: { path: "b", content: "" } }
+  expect((await post(`${base}/previews`, look)).status).toBe(429)
   const busy = await post(`${base}/calls`, { tool: "list_dir" }, "approver")
   expect([busy.status, busy.headers.get("retry-after"), await busy.json()]).toMatchObject([
     503,

@@ -1,4 +1,6 @@
+import { writeFileSync } from "node:fs"
 import { connect } from "node:net"
+import { join } from "node:path"
 
 import { temporaryWorkspace } from "@haft/testing"
 import { readRun, verifyRun } from "haft"
@@ -101,6 +103,18 @@ it("finds rules and record as they were when it starts again", async () => {
   expect(events.map(({ type }) => type)).toEqual(["tool_call_started", "tool_call_finished"])
 })
 
+it("says that rules can't be read, and not where they lie", async () => {
+  const { send, post, call, base, workspace } = await startServer()
+  expect(await call("read_file", { path: "a.txt" })).toMatchObject({ ok: true })
+  writeFileSync(join(workspace.state, "rules.json"), "{ broken")
+  for (const response of [await send(`${base}/rules`, "approver"), await post(`${base}/simulations`, {}, "approver")]) {
+    const text = await response.text()
+    expect([response.status, JSON.parse(text)]).toMatchObject([500, { error: { code: "rules_unreadable" } }])
+    expect(text).not.toContain(workspace.state)
+  }
+  expect((await post(`${base}/simulations`, { run: "../none" }, "approver")).status).toBe(404)
+})
+
 it("serves several workspaces, each with its own dialect, policy and state", async () => {
   const other = temporaryWorkspace({ "b.txt": "other\n" })
   const own = temporaryWorkspace({ "a.txt": "own\n" })
@@ -131,10 +145,12 @@ it("serves several workspaces, each with its own dialect, policy and state", asy
   other.remove()
 })
 
-it("refuses a port that is taken, in words", async () => {
+it("refuses a port that is taken, in words, unless any will do", async () => {
   const { server } = await startServer()
   const port = Number(new URL(server.url).port)
   await expect(startServer({}, { port })).rejects.toThrow(`127.0.0.1:${port} is in use`)
+  const elsewhere = await startServer({}, { port, orAnyPort: true })
+  expect((await elsewhere.send("/healthz")).status).toBe(200)
 })
 
 it("a client that hangs up takes its question with it, and that is no bug", async () => {

@@ -3,14 +3,15 @@ import * as z from "zod"
 
 import { startServer } from "./running.ts"
 
+type Schema = Exclude<Parameters<typeof z.fromJSONSchema>[0], boolean>
+
 interface Operation {
   readonly security?: ReadonlyArray<object>
   readonly requestBody?: object
-  readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { schema?: Parameters<typeof z.fromJSONSchema>[0] }>> }>
-  >
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema?: Schema }>> }>>
 }
 interface Document {
+  readonly components: { readonly schemas: object }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
@@ -65,7 +66,7 @@ it("says the truth about every route", async () => {
         ? await send(`${filled}${query}`, as, { method, headers })
         : await post(filled, path.includes("mcp") ? initialize : bodies[key], as, { method, headers })
     if (path.includes("mcp")) session = sessionAfter(method, response)
-    expect([key, await differenceFrom(operation, response)]).toEqual([key, undefined])
+    expect([key, await differenceFrom(document, operation, response)]).toEqual([key, undefined])
     called.push(key)
   }
   expect(called).toHaveLength(routes.length)
@@ -87,7 +88,7 @@ const sessionAfter = (method: string, { headers }: Response): Record<string, str
 }
 
 /** What a response has that its documentation does not know; undefined when all is as it says. */
-const differenceFrom = async (operation: Operation, response: Response): Promise<unknown> => {
+const differenceFrom = async (document: Document, operation: Operation, response: Response): Promise<unknown> => {
   const documented = operation.responses[String(response.status)]
   if (documented === undefined) return `status ${response.status}: ${await response.text()}`
   const content = Object.entries(documented.content ?? {})
@@ -95,10 +96,30 @@ const differenceFrom = async (operation: Operation, response: Response): Promise
   const said = content.find(([type]) => received?.startsWith(type) === true)
   if (content.length === 0 ? received !== null : said === undefined) return `content type ${received}`
   const schema = said?.[1].schema
-  if (schema !== undefined) return z.fromJSONSchema(schema).safeParse(await response.json()).error
+  if (schema !== undefined) return zodOf(document, schema).safeParse(await response.json()).error
   await response.body?.cancel()
   return undefined
 }
+
+// Zod knows definitions within a schema only.
+const zodOf = ({ components }: Document, schema: Schema) => {
+  const whole = JSON.stringify({ ...schema, $defs: components.schemas }).replaceAll("#/components/schemas/", "#/$defs/")
+  return z.fromJSONSchema(JSON.parse(whole) as Schema)
+}
+
+it("refers to nothing that it does not have", async () => {
+  const { send } = await startServer()
+  const text = await (await send("/openapi.json")).text()
+  const document: unknown = JSON.parse(text)
+  const named = [...new Set([...text.matchAll(/"\$ref":"([^"]*)"/g)].map(([, reference = ""]) => reference))]
+  expect(named).toContain("#/components/schemas/Json")
+  for (const reference of named) {
+    const [root, ...parts] = reference.split("/")
+    const found = parts.reduce((value, part) => (value as Record<string, unknown> | undefined)?.[part], document)
+    expect([reference, root, typeof found]).toEqual([reference, "#", "object"])
+    expect(parts.length).toBeGreaterThan(0)
+  }
+})
 
 const openApprovals = async ({ send, base }: Awaited<ReturnType<typeof startServer>>) => {
   const { approvals } = (await (await send(`${base}/approvals`, "approver")).json()) as {

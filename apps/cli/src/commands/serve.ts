@@ -14,14 +14,14 @@ export const serve: Command = {
     host: { value: "ADDRESS", describe: "the address to listen on (127.0.0.1)" },
     port: { value: "NUMBER", describe: `the port to listen on; 0 takes any that is free (${standardPort})` },
     token: { value: "T", describe: "the agent's token; one is made and kept otherwise" },
-    "also-known-as": { value: "HOST", describe: "another name the server answers to, such as haft.example:443" },
+    "also-known-as": { value: "HOST", describe: "another name the server answers to, such as haft.example" },
     grace: { value: "SECONDS", describe: "how long running calls may go on when the server stops (10)" },
     demo: { describe: "serve a scratch workspace with a scripted agent in it, and forget it afterwards" }
   },
   examples: [
     "haft serve --workspace ~/project",
     "haft serve --port 0 --json",
-    "haft serve --host 0.0.0.0 --also-known-as haft.example:443",
+    "haft serve --host 0.0.0.0 --also-known-as haft.example",
     "haft serve --demo"
   ],
   run: async (given) => {
@@ -53,6 +53,8 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
     version: given.version,
     ...(host !== undefined && { host }),
     port: numberOf(given, "port", standardPort, 65_535),
+    // Whoever only wants to look around has asked for no port.
+    orAnyPort: demo !== undefined && given.value("port") === undefined,
     ...(alsoKnownAs !== undefined && { alsoKnownAs: alsoKnownAs.split(",") }),
     limits: { graceMilliseconds: numberOf(given, "grace", 10, 3_600) * 1_000 },
     onDefect: (error) => note(`haft: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)

@@ -1,11 +1,40 @@
-import { exportFormats, exportTools } from "haft"
+import { exportFormats, exportTools, isToolError } from "haft"
 import * as z from "zod"
 
 import { json } from "../answer.ts"
 import { defineRoute, type Route } from "../route.ts"
 import { dialectNamed, type Workspaces } from "../workspaces.ts"
 
-const answered = { 200: { description: "JSON", schema: z.looseObject({}) } }
+/** What a call would do, or why it can't be made. */
+const Preview = z.union([
+  z.object({
+    ok: z.literal(true),
+    preview: z.object({
+      tool: z.string(),
+      input: z.record(z.string(), z.unknown()).describe("The arguments with their defaults."),
+      facts: z.object({
+        reads: z.array(z.string()),
+        writes: z.array(z.object({ path: z.string(), exists: z.boolean(), isProtected: z.boolean() })),
+        runs: z.string().optional(),
+        network: z.literal(true).optional(),
+        fetches: z.string().optional(),
+        types: z.object({ terminal: z.string(), text: z.string() }).optional(),
+        risk: z.enum(["read_only", "safe_write", "dangerous"])
+      }),
+      asks: z.boolean().describe("Whether the contract wants a person."),
+      verdict: z.object({
+        decision: z.enum(["allow", "ask", "deny"]),
+        reason: z.string(),
+        rule: z.string().optional()
+      }),
+      diff: z.string().optional()
+    })
+  }),
+  z.object({
+    ok: z.literal(false),
+    error: z.object({ code: z.string(), message: z.string(), suggestion: z.string().optional() })
+  })
+])
 
 /** Workspaces, their tools, and calls. */
 export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
@@ -53,6 +82,7 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     summary: "Calls a tool. A failure of the tool is a reply like any other",
     access: "agent",
     isWork: true,
+    headers: { traceparent: "The caller's own span, in W3C's words; the span of the call goes below it." },
     body: z.strictObject({
       tool: z.string().min(1),
       params: z.unknown().default({}),
@@ -80,13 +110,18 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     path: "/v1/workspaces/{workspace}/previews",
     summary: "What a call would touch and change, and whether it would ask; nothing is run",
     access: "agent",
+    isWork: true,
     body: z.strictObject({ tool: z.string().min(1), params: z.unknown().default({}), dialect: z.string().optional() }),
-    replies: answered,
+    replies: { 200: { description: "The preview, or why there is none", schema: Preview } },
     handle: async ({ path, body }) => {
       const host = await workspaces.named(path["workspace"] ?? "").host(chosen(body.dialect))
       const preview = await host.preview(body.tool, body.params).then(
         (value) => ({ ok: true, preview: value }),
-        (error: unknown) => ({ ok: false, error: { message: error instanceof Error ? error.message : String(error) } })
+        (error: unknown) => {
+          if (!isToolError(error)) throw error
+          const { code, message, suggestion } = error
+          return { ok: false, error: { code, message, ...(suggestion !== undefined && { suggestion }) } }
+        }
       )
       return json(preview)
     }

@@ -9,6 +9,9 @@ import type { Workspaces } from "../workspaces.ts"
 
 const base = "/v1/workspaces/{workspace}"
 
+/** Which other fields there are depends on the type; the documentation of the record has them. */
+const Event = z.looseObject({ type: z.string(), seq: z.number(), at: z.string() })
+
 /** How many events of the past a client gets that does not say where it left off. */
 const backlog = 1_000
 
@@ -33,6 +36,7 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
         "Events as they happen (server-sent events); Last-Event-ID takes up where a client left off. " +
         "Events named approvals and terminals tell that one of those has opened, changed or closed",
       access: "approver",
+      headers: { "Last-Event-ID": "The id of the last event that the client has; the stream goes on after it." },
       replies: { 200: { description: "A stream", contentTypes: ["text/event-stream"] } },
       handle: ({ path, request }) =>
         eventStream(
@@ -44,7 +48,12 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       path: `${base}/runs`,
       summary: "The runs on record, oldest first",
       access: "approver",
-      replies: { 200: { description: "Names and sizes", schema: z.object({ runs: z.array(z.looseObject({})) }) } },
+      replies: {
+        200: {
+          description: "Names and sizes",
+          schema: z.object({ runs: z.array(z.object({ name: z.string(), bytes: z.number() })) })
+        }
+      },
       handle: ({ path }) => {
         const runs = workspaces.named(path["workspace"] ?? "").runs()
         return json({ runs: runs.map(({ name, bytes }) => ({ name, bytes })) })
@@ -62,7 +71,7 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       replies: {
         200: {
           description: "Events by number",
-          schema: z.object({ events: z.array(z.looseObject({})), total: z.number() })
+          schema: z.object({ events: z.array(Event), total: z.number() })
         }
       },
       handle: async ({ path, query }) => {
@@ -78,6 +87,7 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       path: `${base}/runs/{run}/artifacts/{artifact…}`,
       summary: "A file that a call left behind, whole or a range of it, always as plain text",
       access: "approver",
+      headers: { Range: "One range of bytes: `bytes=0-99`, `bytes=100-` or `bytes=-50`." },
       replies: {
         200: { description: "The file", contentTypes: ["text/plain"] },
         206: { description: "A range of it", contentTypes: ["text/plain"] }

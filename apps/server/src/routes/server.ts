@@ -4,8 +4,7 @@ import { json } from "../answer.ts"
 import type { FlowControl } from "../flow-control.ts"
 import type { Gatekeeper } from "../identity.ts"
 import type { Metrics } from "../metrics.ts"
-import { Problem } from "../problem.ts"
-import { defineRoute, type Route } from "../route.ts"
+import { defineRoute, methodNotAllowed, type Route } from "../route.ts"
 
 export interface ServerRoutesOptions {
   readonly version: string
@@ -62,7 +61,7 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     replies: { 303: { description: "To the console", contentTypes: [] } },
     handle: ({ query, request }) => {
       // Programs that only look whether a link works must not use it up.
-      if (request.method !== "GET") throw new Problem(405, "method_not_allowed", "Use GET here.", { allow: "GET" })
+      if (request.method !== "GET") throw methodNotAllowed("GET")
       const cookie = options.gatekeeper.redeemLink(query.code, request)
       return { status: 303, headers: { location: "/", "set-cookie": cookie }, body: null }
     }

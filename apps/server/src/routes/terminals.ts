@@ -46,6 +46,7 @@ export const terminalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
         "What a terminal prints, as it happens (server-sent events): size, output in base64, end. Last-Event-ID takes " +
         "up where a client left off; what is no longer kept is left out",
       access: "approver",
+      headers: { "Last-Event-ID": "The id of the last output that the client has; the stream goes on after it." },
       replies: { 200: { description: "A stream", contentTypes: ["text/event-stream"] } },
       handle: ({ path, request }) =>
         eventStream(printedBy(outputOf(path), Number(request.headers.get("last-event-id") ?? 0)))
