@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+
+export interface NaiveMatch {
+  readonly path: string
+  readonly line: number
+  readonly content: string
+  readonly before: ReadonlyArray<string>
+  readonly after: ReadonlyArray<string>
+}
+
+export interface NaiveSearch {
+  readonly total: number
+  readonly files: number
+  readonly shown: ReadonlyArray<NaiveMatch>
+}
+
+/** Reads every file line by line and tries the expression on each: slow, and plainly right. */
+export const searchNaively = (
+  root: string,
+  paths: ReadonlyArray<string>,
+  { expression, context, most }: { readonly expression: RegExp; readonly context: number; readonly most: number }
+): NaiveSearch => {
+  const places = paths.flatMap((path) => {
+    const lines = linesOf(join(root, path))
+    return lines.map((text, index) => ({ path, lines, index, at: text.search(expression) })).filter(({ at }) => at >= 0)
+  })
+  const shown = places.slice(0, most)
+  // A line beside a match is cut around its own, if that is shown, too.
+  const focus = new Map(shown.map(({ path, index, at }) => [`${index} ${path}`, at]))
+  return {
+    total: places.length,
+    files: new Set(places.map(({ path }) => path)).size,
+    shown: shown.map(({ path, lines, index }) => {
+      const texts = lines.map((text, number) => () => cut(text, focus.get(`${number} ${path}`) ?? 0))
+      const between = (from: number, to: number) => texts.slice(Math.max(0, from), to).map((text) => text())
+      const [content = ""] = between(index, index + 1)
+      const before = between(index - context, index)
+      return { path, line: index + 1, content, before, after: between(index + 1, index + 1 + context) }
+    })
+  }
+}
+
+/** None when the file is binary. */
+const linesOf = (path: string): ReadonlyArray<string> => {
+  const bytes = readFileSync(path)
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe
+  if (!isUtf16 && bytes.includes(0)) return []
+  const lines = bytes
+    .toString(isUtf16 ? "utf16le" : "utf8")
+    .replace(/^\uFEFF/u, "")
+    .split("\n")
+  if (lines.at(-1) === "") lines.pop()
+  return lines.map((line) => line.replace(/\r$/u, ""))
+}
+
+const cut = (line: string, at: number): string => {
+  if (line.length <= 2000) return line
+  const from = Math.max(0, Math.min(at - 500, line.length - 2000))
+  const to = Math.min(line.length, from + 2000)
+  return `${from > 0 ? "…" : ""}${line.slice(from, to)}${to < line.length ? "…" : ""}`
+}
