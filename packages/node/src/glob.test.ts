@@ -290,7 +290,8 @@ describe("a rule of .gitignore", () => {
     ["a\nb\n!a", ["b"], ["a"]],
     ["*.o\n!x.o\n/x.o", ["x.o", "y.o"], ["d/x.o"]],
     ["\uFEFFa", ["a"], ["b"]],
-    ["a\r\nb\r\n", ["a", "b"], ["c"]]
+    ["a\r\nb\r\n", ["a", "b"], ["c"]],
+    ["a\r\nb\r", ["a", "b"], ["b\r"]]
   ] as const)("%j means what it means to git", ([rules, ignored, kept]) =>
     Effect.gen(function* () {
       // A file and a directory may have the same name here, so each is looked for in a tree of its own.

@@ -44,7 +44,7 @@ class IgnoreFile {
 
   constructor(content: Uint8Array) {
     const text = Buffer.from(content).toString("latin1").replace(byteOrderMark, "")
-    for (const [order, line] of text.split(/\r?\n/u).entries()) this.#add(line, order)
+    for (const [order, line] of text.split(/\r?\n|\r$/u).entries()) this.#add(line, order)
     this.#patterns.reverse()
   }
 
