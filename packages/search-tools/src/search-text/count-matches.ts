@@ -3,7 +3,8 @@ import { isUtf8 } from "node:buffer"
 import type { Processes, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { type Expression, type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
+import type { Expression } from "./expression.ts"
+import { type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
 
 export interface CountedFile {
   readonly path: string

@@ -77,6 +77,17 @@ describe("a glob", () => {
     }
   )
 
+  it.each([
+    ["many", Array.from({ length: 20_000 }, (_, index) => `*.x${index}`)],
+    ["long", Array.from({ length: 300 }, (_, index) => `!${"x".repeat(900)}${index}`)]
+  ])("is refused when there are more that are too %s for a command line", async (_what, include) => {
+    const reply = await callIn(toolrouter, tree, "grep_files", { pattern: "hit", include })
+    expect(reply.wire).toEqual({
+      error: "invalid_pattern",
+      message: expect.stringMatching(/^the glob patterns are too many, or too long: over \d+ bytes$/u)
+    })
+  })
+
   it("with directories limits the files that count as searched", async () => {
     const reply = await callIn(cliagent, tree, "grep_search", { pattern: "hit", file_pattern: "src/*" })
     expect(reply.wire).toMatchObject({ metadata: { total_matches: 1, files_searched: 1 } })

@@ -1,6 +1,8 @@
 import { type ListError, makeToolError, type ToolError, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import { fitOneList, maximumArguments } from "./ripgrep.ts"
+
 /** Which files of a directory a search looks at. */
 export interface FileFilter {
   /** Where to look; undefined when there can't be any file that fits. */
@@ -20,7 +22,8 @@ export interface FileFilter {
 
 /**
  * Turns glob patterns into a filter. ripgrep's own --glob would bring back what `.gitignore` leaves out, so a
- * pattern for names becomes a file type, and one with directories a list of files that ripgrep's answer must be in.
+ * pattern for names becomes a file type, and one with directories a list of files that ripgrep's answer must be in,
+ * with a type that spares it most others.
  */
 export const filterFiles = Effect.fnUntraced(function* (
   directory: string,
@@ -43,14 +46,14 @@ export const filterFiles = Effect.fnUntraced(function* (
     ...wanted.map(({ glob, text }) => [glob, text] as const),
     ...unwanted.map((pattern) => [exclusion(below, fromDirectory(pattern)), `!${pattern.text}`] as const)
   ])
-  const options = unwanted.map((pattern) => excluding(below, fromDirectory(pattern)))
+  const exclusions = unwanted.map((pattern) => excluding(below, fromDirectory(pattern)))
   if (wanted.length === 0 || wanted.some(({ glob, isAnchored }) => glob === "*" && !isAnchored)) {
-    return { directory, options, accepts: () => true, written }
+    return { directory, options: yield* checked(exclusions), accepts: () => true, written }
   }
-  if (wanted.every(isTypeName)) {
-    const types = wanted.map(({ glob }) => `--type-add=wanted:${glob}`)
-    return { directory, options: [...types, "--type=wanted", ...options], accepts: () => true, written }
-  }
+  const isForNames = wanted.every(isName)
+  const names = isForNames ? wanted.map(({ glob }) => glob) : namesIn(wanted)
+  const options = yield* checked([...ofType(names), ...exclusions])
+  if (isForNames) return { directory, options, accepts: () => true, written }
 
   const found = new Set<string>()
   const until = Date.now() + timeLimitMs
@@ -123,7 +126,25 @@ const parsed = (pattern: string): Pattern => {
 const fromDirectory = ({ glob, isAnchored }: Pattern): string => (isAnchored ? glob : `**/${glob}`)
 
 // A colon means something in the definition of a type.
-const isTypeName = ({ glob, isAnchored }: Pattern): boolean => !isAnchored && !/[/:]/u.test(glob)
+const isName = ({ glob, isAnchored }: Pattern): boolean => !isAnchored && !/[/:]/u.test(glob)
+
+/** What the names of all files are like, as far as both readers of patterns agree on it; none where they may not. */
+const namesIn = (patterns: ReadonlyArray<Pattern>): ReadonlyArray<string> => {
+  const names = patterns.map(({ glob }) => glob.slice(glob.lastIndexOf("/") + 1))
+  return names.every((name) => plainName.test(name) && name !== "*") ? names : []
+}
+
+const plainName = /^(?!.*\*\*)(?:[\w.*-]|\{[\w-]+(?:,[\w-]+)+\})+$/u
+
+const ofType = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.length === 0 ? [] : [...names.map((name) => `--type-add=wanted:${name}`), "--type=wanted"]
+
+const checked = (options: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, ToolError<"invalid_pattern">> =>
+  fitOneList(options)
+    ? Effect.succeed(options)
+    : toolError("invalid_pattern", `the glob patterns are too many, or too long: over ${maximumArguments} bytes`, {
+        suggestion: "Give fewer of them, or search a directory further down."
+      })
 
 /** The deepest directory that all of these are below. */
 const aboveAll = (paths: ReadonlySet<string>, directory: string): string => {

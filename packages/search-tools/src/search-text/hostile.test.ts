@@ -161,13 +161,3 @@ describe("the end of a line", () => {
     })
   })
 })
-
-describe("an expression that can't be", () => {
-  it.each([
-    ["\\", "invalid regex pattern: it ends in the middle of an escape sequence"],
-    [String.raw`\x00`, String.raw`invalid regex pattern: pattern contains "\0" but it is impossible to match`]
-  ])("%j is refused with the reason", async (query, message) => {
-    const reply = await callIn(haft, { a: "x" }, "search_text", { query })
-    expect([reply.error?.code, reply.error?.message]).toEqual(["invalid_pattern", message])
-  })
-})

@@ -4,7 +4,8 @@ import type { Processes, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { type CountedFile, digits, joined, pathFrom } from "./count-matches.ts"
-import { type Expression, type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
+import type { Expression } from "./expression.ts"
+import { argumentSize, maximumArguments, type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
 
 /** Where a line matches first. */
 export interface MatchPosition {
@@ -21,9 +22,6 @@ export interface LocatedFile {
   /** In the order of the lines. */
   readonly positions: ReadonlyArray<MatchPosition>
 }
-
-// What a command line may hold on every system we know; Windows is the narrow one.
-const maximumArguments = process.platform === "win32" ? 16_000 : 100_000
 
 // One processor is for reading what has been located. ripgrep itself takes no more than twelve.
 const threads = `--threads=${Math.min(12, Math.max(1, availableParallelism() - 1))}`
@@ -84,7 +82,7 @@ export const batchesOf = (files: ReadonlyArray<CountedFile>): ReadonlyArray<Read
   let batch: Array<CountedFile> = []
   let room = 0
   for (const file of files) {
-    const size = Buffer.byteLength(file.path) + 16
+    const size = argumentSize(file.path)
     if (size > room) {
       all.push((batch = []))
       room = maximumArguments

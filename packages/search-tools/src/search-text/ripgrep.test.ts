@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import { Host, Processes } from "@haft/core"
 import { agentbench, cliagent, filetools, haft, toolrouter } from "@haft/dialects"
+import { nodeProcesses } from "@haft/node"
 import { temporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -52,16 +53,37 @@ describe("ripgrep", () => {
     }
   })
 
+  it("sees no file that a commit has put beside its target, as listing does not", async () => {
+    const temporary = ".haft-0123456789abcdef-12.tmp"
+    const files = { a: "hit", [`d/${temporary}`]: "hit", ".haft-x-1.tmp": "hit" }
+    const reply = await callIn(haft, files, "search_text", { query: "hit", include_ignored: true })
+    expect(placesOf(reply)).toEqual([".haft-x-1.tmp:1", "a:1"])
+    expect(resultOf(reply)).toMatchObject({ total_matches: 2, truncated: false, remarks: [] })
+    const listed = await callIn(haft, files, "find_files", { pattern: "**" })
+    expect(listed.text).toBe("2 files\n.haft-x-1.tmp\na")
+  })
+
   it.each([
     [haft, "search_text", { query: "x" }, "search_unavailable"],
     [agentbench, "search", { query: "x" }, "ripgrep_unavailable"],
     [toolrouter, "grep_files", { pattern: "x" }, "search_unavailable"],
     [cliagent, "grep_search", { pattern: "x" }, "search_unavailable"],
     [filetools, "file.search", { pattern: "x" }, "ripgrep_not_found"]
-  ] as const)("that is missing has $name's own code", async (dialect, tool, params, code) => {
-    const reply = await callIn(dialect, {}, tool, params, { ripgrep: "/nowhere/rg" })
-    expect(reply.error?.code).toBe("search_unavailable")
-    expect(JSON.stringify(reply.wire)).toContain(`"${code}"`)
+  ] as const)("that can't run has $name's own code", async (dialect, tool, params, code) => {
+    const notForThisMachine = standIn("no-program", "")
+    writeFileSync(notForThisMachine, Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0]))
+    for (const [ripgrep, processes] of [
+      ["/nowhere/rg", plainProcesses],
+      ["/nowhere/rg", nodeProcesses],
+      [notForThisMachine, nodeProcesses]
+    ] as const) {
+      const reply = await callIn(dialect, {}, tool, params, { ripgrep, processes })
+      expect([reply.error?.code, reply.error?.message]).toEqual([
+        "search_unavailable",
+        expect.stringMatching(/^ripgrep can't be started: /u)
+      ])
+      expect(JSON.stringify(reply.wire)).toContain(`"${code}"`)
+    }
   })
 
   it.each([

@@ -5,6 +5,8 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 
+import { type Expression, optionsFor } from "./expression.ts"
+
 /** Where the ripgrep program is. The one that comes with `@vscode/ripgrep`, unless a host names another. */
 export class Ripgrep extends Context.Service<
   Ripgrep,
@@ -48,8 +50,9 @@ const unusable = (program: string, problem: string): Effect.Effect<never, ToolEr
   })
 
 // Nothing but these decides what is searched: no configuration file, no ignore file outside the workspace,
-// no link. Hidden files count, `.git` never does. A file that is mapped into memory and then cut short by someone
-// else would end ripgrep with SIGBUS, and without limits an expression can bring it to take a gigabyte.
+// no link. Hidden files count, `.git` never does, nor do the files that a commit puts beside its targets for a moment.
+// A file that is mapped into memory and then cut short by someone else would end ripgrep with SIGBUS, and without
+// limits an expression can bring it to take a gigabyte.
 const whatIsSearched = [
   "--no-config",
   "--no-follow",
@@ -64,18 +67,12 @@ const whatIsSearched = [
   "--no-ignore-dot",
   "--no-ignore-messages",
   "--glob=!.git",
+  `--glob=!.haft-${"[0-9a-f]".repeat(16)}-*.tmp`,
   "--color=never",
   "--no-heading",
   "--with-filename",
   "--null"
 ]
-
-/** What ripgrep looks for, as its arguments say it. */
-export interface Expression {
-  readonly query: string
-  readonly isRegex: boolean
-  readonly caseSensitive: boolean
-}
 
 export interface RipgrepRun {
   readonly expression: Expression
@@ -87,6 +84,15 @@ export interface RipgrepRun {
   /** Takes the output; true when that is enough, and the process ends. */
   readonly onOutput: (chunk: Uint8Array) => boolean
 }
+
+/** Bytes that one list on ripgrep's command line may have on every system we know; Windows is the narrow one. */
+export const maximumArguments = process.platform === "win32" ? 16_000 : 100_000
+
+/** How many of these bytes an argument takes up. */
+export const argumentSize = (argument: string): number => Buffer.byteLength(argument) + 16
+
+export const fitOneList = (args: ReadonlyArray<string>): boolean =>
+  args.reduce((sum, argument) => sum + argumentSize(argument), 0) <= maximumArguments
 
 // It keeps a whole line in memory, and a whole ignore file, even one that is a link to something endless.
 const addressSpaceBytes = 2 * 1024 ** 3
@@ -115,7 +121,7 @@ export const runRipgrep = Effect.fnUntraced(function* (
   const { expression, options, targets, timeoutMs, onOutput } = run
   const command = {
     program,
-    args: [...whatIsSearched, ...options, ...expressionOptions(expression), "--", ...targets.map(asTarget)],
+    args: [...whatIsSearched, ...options, ...optionsFor(expression), "--", ...targets.map(asTarget)],
     directory: workspace.root,
     env: {},
     addressSpaceBytes
@@ -128,30 +134,22 @@ export const runRipgrep = Effect.fnUntraced(function* (
     onStderr: (chunk) => complaints.push(chunk)
   })
   const end = yield* Effect.raceFirst(ended, Deferred.await(enough)).pipe(
-    Effect.catch((error) =>
-      toolError("search_unavailable", `ripgrep can't be started: ${error.message}`, {
-        suggestion: "`haft doctor` says what is missing."
-      })
-    )
+    Effect.catch(({ message }) => unavailable(message))
   )
   if (end === "enough") return { timedOut: false, stoppedEarly: true, unreadable: complaints.unreadable }
   yield* check(end, complaints)
   return { timedOut: end.timedOut, stoppedEarly: false, unreadable: complaints.unreadable }
 })
 
-const expressionOptions = ({ query, isRegex, caseSensitive }: Expression): ReadonlyArray<string> => [
-  caseSensitive ? "--case-sensitive" : "--ignore-case",
-  ...(isRegex ? [] : ["--fixed-strings"]),
-  ...(isRegex && endsBeforeCarriageReturn(query) ? ["--crlf"] : []),
-  `--regexp=${query}`
-]
-
-// Lines are shown without their CR, so `$` is before it. An expression that names the CR itself needs it left in.
-const endsBeforeCarriageReturn = (query: string): boolean => query.includes("$") && !/\\[rxu]/u.test(query)
-
 const asTarget = (path: string): string => (path === "." ? "." : `./${path}`)
 
-// 0: something matched, 1: nothing did, 2: something went wrong, perhaps only with some files.
+const unavailable = (reason: string): Effect.Effect<never, ToolError<"search_unavailable">> =>
+  toolError("search_unavailable", `ripgrep can't be started: ${reason}`, {
+    suggestion: "`haft doctor` says what is missing."
+  })
+
+// 0: something matched, 1: nothing did, 2: something went wrong, perhaps only with some files. 126 and 127 are from who
+// was to start it.
 const check = (end: ProcessEnd, complaints: Complaints): Effect.Effect<void, RipgrepError> => {
   if (end.timedOut || end.exitCode === 0 || end.exitCode === 1) return Effect.void
   if (end.exitCode !== 2 && complaints.isAboutMemory) {
@@ -160,6 +158,7 @@ const check = (end: ProcessEnd, complaints: Complaints): Effect.Effect<void, Rip
         "Leave such files out with a glob. A .gitignore that is a link may lead to something endless: remove it."
     })
   }
+  if (end.exitCode === 126 || end.exitCode === 127) return unavailable("it is no program for this machine")
   if (end.exitCode !== 2) {
     return toolError("search_failed", `ripgrep ended with ${end.signal ?? `exit code ${end.exitCode}`}`, {
       retryable: true

@@ -1,8 +1,9 @@
 import { type Processes, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import type { Expression } from "./expression.ts"
 import { excluding, literally } from "./file-filter.ts"
-import { type Expression, type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
+import { fitOneList, type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
 
 /** How ripgrep is pointed at a directory. */
 export interface Scope {
@@ -12,12 +13,10 @@ export interface Scope {
   readonly heedsAbove: boolean
 }
 
-/** More names beside the way than this, and ripgrep looks at all of the workspace instead. */
-const maximumExclusions = 2000
-
 /**
  * ripgrep takes the ignore files above a directory from the whole disk or not at all. So where some of the workspace
- * matter, it starts at the root, where it meets them, and is kept away from everything beside the way down.
+ * matter, it starts at the root, where it meets them, and is kept away from everything beside the way down. Where that
+ * is more than a command line holds, it looks at all of the workspace instead.
  */
 export const scopeOf = Effect.fnUntraced(function* (directory: string): Effect.fn.Return<Scope, never, Workspace> {
   const alone: Scope = { target: directory, options: [], heedsAbove: false }
@@ -34,7 +33,7 @@ export const scopeOf = Effect.fnUntraced(function* (directory: string): Effect.f
     exclusions.push(...beside.map((entry) => excluding(above === "" ? "" : `${above}/`, literally(entry.name))))
   }
   if (!hasRules) return alone
-  return { target: ".", options: exclusions.length > maximumExclusions ? [] : exclusions, heedsAbove: true }
+  return { target: ".", options: fitOneList(exclusions) ? exclusions : [], heedsAbove: true }
 })
 
 /**

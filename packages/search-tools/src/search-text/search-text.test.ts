@@ -255,8 +255,11 @@ describe("files", () => {
     expect(first.wire).toMatchObject({ matches: places.map((place) => ({ path: place.replace(/:1$/u, "") })) })
   })
 
-  it("beside the way down are not searched, however many there are", async () => {
-    const beside = Object.fromEntries(Array.from({ length: 2100 }, (_, index) => [`beside${index}`, "hit"]))
+  it.each([
+    ["however many there are", 2100, "beside"],
+    ["however long their names are", 300, "[".repeat(240)]
+  ])("beside the way down are not searched, %s", async (_what, length, name) => {
+    const beside = Object.fromEntries(Array.from({ length }, (_, index) => [`${name}${index}`, "hit"]))
     const reply = await callIn(
       haft,
       { ...beside, ".gitignore": "*.log", "d/a": "hit", "d/b.log": "hit" },

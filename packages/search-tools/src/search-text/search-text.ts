@@ -1,17 +1,10 @@
-import {
-  type ListError,
-  makeToolError,
-  type Processes,
-  type ReadError,
-  type ToolError,
-  toolError,
-  Workspace
-} from "@haft/core"
+import { type ListError, type Processes, type ReadError, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { type CountedFile, countMatches, type Counts, firstMatches } from "./count-matches.ts"
+import { type Expression, problemWith } from "./expression.ts"
 import { asWritten, type FileFilter, filterFiles, literally } from "./file-filter.ts"
-import { type Expression, noLimitMs, type Ripgrep, type RipgrepError } from "./ripgrep.ts"
+import { noLimitMs, type Ripgrep, type RipgrepError } from "./ripgrep.ts"
 import { isIgnored, type Scope, scopeOf } from "./scope.ts"
 import { type FoundMatch, showMatches } from "./show-matches.ts"
 
@@ -74,7 +67,7 @@ export type SearchServices = Ripgrep | Processes | Workspace
 export const searchText = Effect.fnUntraced(function* (
   request: SearchRequest
 ): Effect.fn.Return<SearchResult, SearchError, SearchServices> {
-  const problem = problemOf(request)
+  const problem = problemWith(request)
   if (problem !== undefined) return yield* problem
   const place = yield* placeOf(request, request.timeLimitMs ?? noLimitMs)
   const files = yield* (request.countAll ? allFiles(request, place) : firstFiles(request, place)).pipe(
@@ -98,23 +91,6 @@ export const searchText = Effect.fnUntraced(function* (
     ignored
   }
 })
-
-const problemOf = ({ query, isRegex }: Expression): ToolError<"invalid_pattern"> | undefined => {
-  const [character] = /[\n\r\0]/u.exec(query) ?? []
-  if (character !== undefined) {
-    const what = character === "\0" ? "a NUL character" : "a line break"
-    return makeToolError("invalid_pattern", `the pattern contains ${what}, and matches are within one line`, {
-      suggestion: "Search for one of the lines."
-    })
-  }
-  // ripgrep puts the expression into a group, and would complain about that.
-  const [backslashes = ""] = /\\*$/u.exec(query) ?? []
-  return isRegex && backslashes.length % 2 === 1
-    ? makeToolError("invalid_pattern", "invalid regex pattern: it ends in the middle of an escape sequence", {
-        suggestion: "Correct the pattern, or search for it literally."
-      })
-    : undefined
-}
 
 interface SearchPlace {
   readonly directory: string

@@ -4,9 +4,10 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 
 import type { CountedFile } from "./count-matches.ts"
+import type { Expression } from "./expression.ts"
 import { lineOverhead, LinesAround, type MatchedLine } from "./lines-around.ts"
 import { batchesOf, type LocatedFile, locateMatches } from "./locate-matches.ts"
-import { type Expression, noLimitMs, type Ripgrep, type RipgrepError } from "./ripgrep.ts"
+import { noLimitMs, type Ripgrep, type RipgrepError } from "./ripgrep.ts"
 
 export interface FoundMatch extends MatchedLine {
   /** Relative to the workspace. */
