@@ -6,6 +6,7 @@ import { remarksOn } from "./remarks.ts"
 import { type SearchResult, searchText } from "./search-text.ts"
 
 const timeLimitMs = 30_000
+const advice = { includeIgnored: "read_file reads them.", globs: "file_pattern" }
 
 export const cliagentGrepSearch = cliagent.tool({
   name: "grep_search",
@@ -36,7 +37,7 @@ export const cliagentGrepSearch = cliagent.tool({
       countAll: true,
       countFiles: true,
       timeLimitMs,
-      hintAtIgnored: true
+      explainNothing: true
     }).pipe(
       Effect.map((found) => ({
         output: describe(pattern, found),
@@ -58,10 +59,5 @@ const describe = (pattern: string, found: SearchResult): string => {
   ]
   const heading = `Found ${total} ${total === 1 ? "match" : "matches"} for '${pattern}'${total === 0 ? "" : ":"}`
   const lines = found.matches.map(({ path, line, content }) => `  ${path}:${line}: ${content}`)
-  return [
-    ...warnings,
-    heading,
-    ...lines,
-    ...remarksOn(found, "read_file reads them.").map((remark) => `Note: ${remark}`)
-  ].join("\n")
+  return [...warnings, heading, ...lines, ...remarksOn(found, advice).map((remark) => `Note: ${remark}`)].join("\n")
 }

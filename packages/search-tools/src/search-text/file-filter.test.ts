@@ -5,6 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import type { Reply } from "@haft/core"
 import { cliagent, haft, toolrouter } from "@haft/dialects"
 import type { TemporaryWorkspace } from "@haft/testing"
+import * as Effect from "effect/Effect"
 
 import { callIn } from "../../test/hosts.ts"
 
@@ -130,6 +131,29 @@ describe("a directory", () => {
       const reply = await callIn(haft, {}, "search_text", { query: "hit", path, include_ignored: true }, { prepare })
       expect(resultOf(reply)).toMatchObject({ matches: [], remarks: [] })
     }
+  })
+})
+
+describe("that no file fits the globs", () => {
+  const files = { ".gitignore": "*.log", "src/a.ts": "hit", "b.log": "miss" }
+  const remarksFor = async (params: object, options = {}) =>
+    resultOf(await callIn(haft, files, "search_text", { query: "hit", ...params }, options)).remarks
+
+  it.each([[["*.py"]], [["lib/**"]], [["src\\*.ts"]], [["/tmp/src/*.ts"]], [["!*"]], [["*.ts", "!src"]]])(
+    "is said of %j",
+    async (include) => {
+      expect(await remarksFor({ include })).toEqual(["No file fits include."])
+      expect(await remarksFor({ include, include_ignored: true })).toEqual(["No file fits include."])
+    }
+  )
+
+  it.each([[["*.log"]], [["*"]], [["src/*", "*.py"]], [[]]])("is not said of %j", async (include) => {
+    expect(await remarksFor({ query: "nothing", include })).toEqual([])
+  })
+
+  it("is not said where there is something that can't be read", async () => {
+    const disturb = () => ({ glob: () => Effect.succeed({ paths: [], total: 0, unreadable: 1 }) })
+    expect(await remarksFor({ include: ["lib/**"] }, { disturb })).toEqual(["1 file or directory could not be read."])
   })
 })
 

@@ -58,7 +58,7 @@ export const haftSearchText = haft.tool({
       contextLines: input.context_lines,
       countAll: true,
       timeLimitMs,
-      hintAtIgnored: true
+      explainNothing: true
     }).pipe(
       Effect.map((found) => ({
         matches: found.matches.map(({ path, line, content, before, after }) => ({
@@ -75,7 +75,7 @@ export const haftSearchText = haft.tool({
           ...(found.timedOut
             ? [`The search was stopped after ${timeLimitMs / 1000} s; these are partial results.`]
             : []),
-          ...remarksOn(found, "Set include_ignored to see them.")
+          ...remarksOn(found, { includeIgnored: "Set include_ignored to see them.", globs: "include" })
         ]
       }))
     ),

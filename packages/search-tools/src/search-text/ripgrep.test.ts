@@ -1,14 +1,17 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setImmediate } from "node:timers/promises"
 
 import { describe, expect, it } from "@effect/vitest"
 import { Host, Processes } from "@haft/core"
 import { agentbench, cliagent, filetools, haft, toolrouter } from "@haft/dialects"
 import { nodeProcesses } from "@haft/node"
 import { temporaryWorkspace } from "@haft/testing"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import { TestClock } from "effect/testing"
 
 import { placesOf, resultOf } from "../../test/found.ts"
 import { callIn, hostOf } from "../../test/hosts.ts"
@@ -105,25 +108,53 @@ describe("ripgrep", () => {
     expect([reply.error?.code, reply.error?.message]).toEqual([code, message])
   })
 
+  /** Programs that never end, and what became of them. */
+  const endless = () => {
+    const seen = { started: 0, interrupted: 0 }
+    const run = () => {
+      seen.started++
+      return Effect.never.pipe(Effect.onInterrupt(() => Effect.sync(() => seen.interrupted++)))
+    }
+    const mark = Effect.succeed({ name: "HAFT_CALL", value: "test" })
+    return { seen, layer: Layer.succeed(Processes, { end: () => Effect.void, feed: () => 0, mark, run }) }
+  }
+
   it("ends when the call is cancelled", async () => {
     using workspace = temporaryWorkspace({ a: "x" })
-    let interrupted = false
-    const waiting = Layer.succeed(Processes, {
-      end: () => Effect.void,
-      feed: () => 0,
-      mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
-      run: () => Effect.never.pipe(Effect.onInterrupt(() => Effect.sync(() => (interrupted = true))))
-    })
+    const { seen, layer } = endless()
     await Effect.runPromise(
       Effect.gen(function* () {
         const { call } = yield* Host
         const fiber = yield* Effect.forkChild(call("search_text", { query: "x" }), { startImmediately: true })
-        yield* Effect.sleep("50 millis")
+        while (seen.started === 0) yield* Effect.sleep("1 millis")
         yield* Fiber.interrupt(fiber)
-      }).pipe(Effect.provide(hostOf(haft, workspace, { processes: waiting })), Effect.scoped)
+      }).pipe(Effect.provide(hostOf(haft, workspace, { processes: layer })), Effect.scoped)
     )
-    expect(interrupted).toBe(true)
+    expect(seen).toEqual({ started: 1, interrupted: 1 })
   })
+
+  it.effect.each([
+    [haft, "search_text", { query: "x" }, 60],
+    [agentbench, "search", { query: "x" }, 60],
+    [toolrouter, "grep_files", { pattern: "x" }, 60],
+    [cliagent, "grep_search", { pattern: "x" }, 50],
+    [filetools, "file.search", { pattern: "x" }, 60]
+  ] as const)("ends when the time of %s's contract is up", ([dialect, tool, params, seconds]) =>
+    Effect.gen(function* () {
+      using workspace = temporaryWorkspace({ a: "x" })
+      const { seen, layer } = endless()
+      const reply = yield* Effect.gen(function* () {
+        const { call } = yield* Host
+        const fiber = yield* Effect.forkChild(call(tool, params), { startImmediately: true })
+        while (seen.started === 0) yield* Effect.promise(() => setImmediate())
+        yield* TestClock.adjust(Duration.seconds(seconds - 1))
+        expect(seen).toEqual({ started: 1, interrupted: 0 })
+        yield* TestClock.adjust("1 second")
+        return yield* Fiber.join(fiber)
+      }).pipe(Effect.provide(hostOf(dialect, workspace, { processes: layer })), Effect.scoped)
+      expect([reply.error?.code, seen]).toEqual(["timeout", { started: 1, interrupted: 1 }])
+    })
+  )
 })
 
 describe("a look at ripgrep", () => {

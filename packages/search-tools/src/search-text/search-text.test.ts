@@ -1,10 +1,11 @@
+import { execFileSync } from "node:child_process"
 import { mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { describe, expect, it } from "@effect/vitest"
 import { Host, Processes, toolError } from "@haft/core"
 import { agentbench, filetools, haft, toolrouter } from "@haft/dialects"
-import { temporaryWorkspace } from "@haft/testing"
+import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -62,6 +63,7 @@ describe("lines", () => {
     ["as it is", (text: string) => Buffer.from(text)],
     ["with a byte order mark", (text: string) => Buffer.from(`\uFEFF${text}`)],
     ["in UTF-16", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le")],
+    ["in UTF-16, the large end first", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le").swap16()],
     ["with CR LF", (text: string) => Buffer.from(text.replaceAll("\n", "\r\n"))]
   ])("of a file %s come with those around them, wherever they are", async (_how, encoded) => {
     const lines = Array.from({ length: 3000 }, (_, index) => (index % 500 < 2 ? `hit é ${index}` : `line ü ${index}`))
@@ -271,6 +273,20 @@ describe("files", () => {
     )
     expect(placesOf(reply)).toEqual(["d/a:1"])
   })
+
+  it.runIf(process.platform !== "win32")(
+    "of a pipe's kind are no place to search, and are passed over on the way (not on this platform)",
+    async () => {
+      const prepare = ({ root }: TemporaryWorkspace) => void execFileSync("mkfifo", [join(root, "pipe")])
+      const asked = await callIn(haft, {}, "search_text", { query: "x", path: "pipe" }, { prepare })
+      expect([asked.error?.code, asked.error?.message]).toEqual([
+        "not_a_directory",
+        "pipe is neither a directory nor a regular file"
+      ])
+      const all = await callIn(haft, { a: "hit" }, "search_text", { query: "hit" }, { prepare })
+      expect(placesOf(all)).toEqual(["a:1"])
+    }
+  )
 
   it("of a device or a socket's kind are no place to search", async () => {
     const reply = await callIn(

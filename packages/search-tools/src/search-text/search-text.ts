@@ -22,8 +22,8 @@ export interface SearchRequest extends Expression {
   readonly countFiles?: boolean
   /** When time is up, what was found by then is the answer. */
   readonly timeLimitMs?: number
-  /** When nothing matches, look whether ignored files would have. */
-  readonly hintAtIgnored?: boolean
+  /** When nothing matches, look further, to say why: whether ignored files would have, or no file fits the globs. */
+  readonly explainNothing?: boolean
 }
 
 export interface SearchResult {
@@ -39,8 +39,8 @@ export interface SearchResult {
   /** With `countFiles` only; else those with a match. */
   readonly filesSearched: number
   readonly leftOut: LeftOut
-  /** Matches in files that `.gitignore` leaves out, when there are no others. */
-  readonly ignored: IgnoredMatches | undefined
+  /** Why nothing matches, as far as that was to be explained. */
+  readonly nothing: Nothing
 }
 
 export interface LeftOut {
@@ -48,6 +48,13 @@ export interface LeftOut {
   readonly unreadable: number
   /** Files with a match whose name is not UTF-8. */
   readonly unnameable: number
+}
+
+export interface Nothing {
+  /** Matches in files that `.gitignore` leaves out. */
+  readonly ignored?: IgnoredMatches
+  /** True when no file fits the globs, an ignored one neither. */
+  readonly noFileFits?: boolean
 }
 
 export interface IgnoredMatches {
@@ -77,8 +84,7 @@ export const searchText = Effect.fnUntraced(function* (
   const unreadable = Math.max(files.unreadable, place.filter.unreadable ?? 0)
   if (files.total === 0 && unreadable > 0) yield* look(place)
   const { matches, timedOut, ...shown } = yield* showMatches(request, enoughFor(request.maxResults, files.files))
-  const ignored =
-    request.hintAtIgnored === true && files.total === 0 && !files.timedOut ? yield* ignoredMatches(request) : undefined
+  const isToExplain = request.explainNothing === true && files.total === 0 && !files.timedOut
   return {
     directory: place.directory,
     matches,
@@ -88,7 +94,7 @@ export const searchText = Effect.fnUntraced(function* (
     matchingFiles: files.matchingFiles,
     filesSearched: request.countFiles === true ? (place.filter.files ?? files.filesSearched) : files.filesSearched,
     leftOut: { unreadable: unreadable + shown.unreadable, unnameable: files.unnameable },
-    ignored
+    nothing: isToExplain ? yield* explainNothing(request) : {}
   }
 })
 
@@ -140,7 +146,7 @@ const look = Effect.fnUntraced(function* ({
   else yield* workspace.scan(file, () => false)
 })
 
-const nothing: Counts = {
+const noFiles: Counts = {
   files: [],
   total: 0,
   matchingFiles: 0,
@@ -155,7 +161,7 @@ const allFiles = Effect.fnUntraced(function* (
   place: SearchPlace
 ): Effect.fn.Return<Counts, RipgrepError, SearchServices> {
   const { filter, scope } = place
-  if (filter.directory === undefined) return { ...nothing, timedOut: filter.timedOut === true }
+  if (filter.directory === undefined) return { ...noFiles, timedOut: filter.timedOut === true }
   const counts = yield* countMatches({
     ...passOf(request, place),
     keep: request.maxResults,
@@ -176,7 +182,7 @@ const firstFiles = Effect.fnUntraced(function* (
   place: SearchPlace
 ): Effect.fn.Return<Counts, RipgrepError, SearchServices> {
   const { filter, scope } = place
-  if (filter.directory === undefined) return nothing
+  if (filter.directory === undefined) return noFiles
   const first = yield* firstMatches({
     ...passOf(request, place),
     matches: request.maxResults + 1,
@@ -239,11 +245,15 @@ const enoughFor = (maxResults: number, files: ReadonlyArray<CountedFile>): Reado
 /** Long enough for most trees; a hint is not worth more. */
 const hintTimeMs = 2000
 
-const ignoredMatches = Effect.fnUntraced(function* (request: SearchRequest) {
-  if (request.includeIgnored === true) return undefined
-  const everywhere = { ...request, includeIgnored: true }
-  const counts = yield* allFiles(everywhere, yield* placeOf(everywhere, hintTimeMs))
-  return counts.total === 0
-    ? undefined
-    : { matches: counts.total, files: counts.matchingFiles, isAll: !counts.timedOut }
+const explainNothing = Effect.fnUntraced(function* (
+  request: SearchRequest
+): Effect.fn.Return<Nothing, SearchError, SearchServices> {
+  const hasGlobs = request.include.length > 0
+  if (request.includeIgnored === true && !hasGlobs) return {}
+  const everywhere = { ...request, includeIgnored: true, countFiles: hasGlobs }
+  const place = yield* placeOf(everywhere, hintTimeMs)
+  const { total, matchingFiles, timedOut, ...counts } = yield* allFiles(everywhere, place)
+  if (total > 0) return { ignored: { matches: total, files: matchingFiles, isAll: !timedOut } }
+  const isSure = !timedOut && counts.unreadable === 0 && (place.filter.unreadable ?? 0) === 0
+  return { noFileFits: hasGlobs && isSure && (place.filter.files ?? counts.filesSearched) === 0 }
 })
