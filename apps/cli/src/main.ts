@@ -13,7 +13,7 @@ import { serve } from "./commands/serve.ts"
 import { tools } from "./commands/tools.ts"
 import { undo } from "./commands/undo.ts"
 import { configOf } from "./host.ts"
-import { lostOutput, note, print, styled, table } from "./terminal.ts"
+import { lostOutput, note, print, styled, table, wrapped } from "./terminal.ts"
 
 const working: ReadonlyArray<Command> = [
   tools,
@@ -123,9 +123,9 @@ ${indent(["haft tools", ...commands.map(({ examples }) => examples[0] ?? "").sli
 More about a command: haft COMMAND --help
 `
 
-const pageOf = (command: Command): string => `haft ${command.name}: ${command.summary}
+const pageOf = (command: Command): string => `${wrapped(`haft ${command.name}: ${command.summary}`, 2)}
 
-Usage: haft ${[command.name, command.takes, "[options]"].filter((part) => part !== undefined).join(" ")}
+${wrapped(`Usage: haft ${[command.name, command.takes, "[options]"].filter((part) => part !== undefined).join(" ")}`, 7)}
 
 ${optionTable(optionsOf(command))}
 

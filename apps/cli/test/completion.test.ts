@@ -62,6 +62,19 @@ it.skipIf(!has("zsh"))("wakes zsh's completion up where nobody has (not on this 
   expect(run("zsh", "-fc", "source <(haft completion zsh); print $_comps[haft]")).toContain("_haft")
 })
 
+it.skipIf(!has("zsh"))("completes files behind an @ or an equals sign in zsh (not on this platform)", () => {
+  // As zsh's own bashcompinit calls it: a word stands in PREFIX too.
+  const complete = ["call edit_file @/etc/host", "tools --config=/etc/host"].map(
+    (words) =>
+      `COMP_WORDS=(haft ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); PREFIX="\${COMP_WORDS[COMP_CWORD]}"; ` +
+      `_haft; echo "\${COMPREPLY[@]}"`
+  )
+  const script = `source <(haft completion zsh); emulate sh; ${complete.join("; ")}`
+  const [named, option] = run("zsh", "-fc", script).split("\n")
+  expect(named).toContain("@/etc/hosts")
+  expect(option).toContain("--config=/etc/hosts")
+})
+
 it.skipIf(!has("fish"))("completes commands, tools and values of options in fish (not on this platform)", () => {
   const complete = ["ca", "call read_", "tools --format op"].map((words) => `complete -C "haft ${words}"; `).join("")
   const offered = run("fish", "-c", `haft completion fish | source; ${complete}`)

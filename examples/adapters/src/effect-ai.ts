@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { Host, standardHost } from "haft"
 
-import { onSmallProject, script } from "../small-project.ts"
+import { approve, onSmallProject, script } from "../small-project.ts"
 
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } }
 const said = script.map(({ name, input }, at) => [
@@ -23,10 +23,9 @@ const model = Layer.effect(
   })
 )
 
-// Nobody sits here to be asked, so the host's own policy says yes.
 await onSmallProject((config) =>
   Effect.gen(function* () {
-    const { toolkit, layer } = effectToolkit(yield* Host)
+    const { toolkit, layer } = effectToolkit(yield* Host, { ask: () => Effect.promise(approve) })
     const loop = Effect.gen(function* () {
       let prompt = Prompt.make("Mend add.js.")
       const results: Array<unknown> = []
@@ -38,5 +37,5 @@ await onSmallProject((config) =>
       }
     })
     return yield* loop.pipe(Effect.provide(Layer.merge(layer, model)))
-  }).pipe(Effect.provide(standardHost({ ...config, approval: "all" })), Effect.runPromise)
+  }).pipe(Effect.provide(standardHost(config)), Effect.runPromise)
 )

@@ -1,4 +1,4 @@
-import type { HostService, ToolDescription } from "@haft/core"
+import type { CallOptions, HostService, ToolDescription } from "@haft/core"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
@@ -17,12 +17,15 @@ export interface HostToolkit {
 }
 
 /** The result of a tool is the dialect's envelope, of failures too: the model reads what went wrong and goes on. */
-export const effectToolkit = (host: HostService): HostToolkit => {
+export const effectToolkit = (
+  host: HostService,
+  options: Pick<CallOptions, "ask" | "onProgress"> = {}
+): HostToolkit => {
   const { legal, original } = legalNames(host.tools.map(({ name }) => name))
   const tools = host.tools.map((tool) => hostTool(tool, legal(tool.name)))
   const toolkit: HostToolkit["toolkit"] = Toolkit.make(...tools)
   const call = (name: string) => (args: unknown) =>
-    Effect.map(host.call(original(name), args), ({ wire }): unknown => wire)
+    Effect.map(host.call(original(name), args, options), ({ wire }): unknown => wire)
   return { toolkit, layer: toolkit.toLayer(Object.fromEntries(tools.map(({ name }) => [name, call(name)]))) }
 }
 

@@ -214,6 +214,26 @@ it("shows the beginning and the end of an answer that is too long", async () => 
   expect(JSON.stringify(wire).length).toBeLessThan(300_000)
 })
 
+it("leaves out blocks that are too large or too many, and passes on what is said beside them", async () => {
+  const image = { type: "image", mimeType: "image/png", data: "A".repeat(2_000_000) }
+  const words = Array.from({ length: 1_998 }, () => ({ type: "text", text: "word" }))
+  const content = [image, { type: "text", text: "a picture" }, ...words]
+  const transport = serverThat((method) => {
+    if (method === "tools/list") return { tools: [oddTool("x")] }
+    return method === "tools/call" ? { content } : undefined
+  })
+  await using host = await openOdd(transport)
+  const { wire } = (await callOdd(host)) as { wire: { output: { content: Array<object> } } }
+  const shown = wire.output.content
+  expect(shown).toHaveLength(1_001)
+  expect([...shown.slice(0, 3), shown.at(-1)]).toEqual([
+    { type: "image", omitted: "2000049 bytes" },
+    { type: "text", text: "a picture" },
+    { type: "text", text: "word" },
+    { type: "text", text: "… and 1000 more blocks, left out" }
+  ])
+})
+
 it.each([
   ["two tools of one name", { tools: [oddTool("x"), oddTool("x")] }, "it has two tools 'x'"],
   ["no list", { error: { code: -32000, message: "not today" } }, "not today"]

@@ -24,9 +24,9 @@ import {
 } from "@modelcontextprotocol/client"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as z from "zod"
 
 import { legalNames } from "./names.ts"
+import { answerOf, RemoteAnswer, textOf } from "./remote-answer.ts"
 import { remoteParameters } from "./remote-schema.ts"
 
 export interface McpPluginOptions {
@@ -83,26 +83,21 @@ const onceEach = (tools: ReadonlyArray<Tool>): ReadonlyArray<string> => {
 const semverOf = (version = "0"): string =>
   /^\d+\.\d+\.\d+$/.test(version) ? version : `0.0.0+${version.replaceAll(/[^\dA-Za-z.-]/g, "-") || "0"}`
 
-const Output = z.object({
-  content: z.array(z.looseObject({ type: z.string() })).describe("What the server answered, block by block"),
-  structured: z.record(z.string(), z.unknown()).optional().describe("The same as data, where the server sends it")
-})
-
 const bringIn = (client: Client, tool: Tool, options: McpPluginOptions & { readonly as: string }): HaftTool =>
   defineTool({
     name: options.as,
     description: tool.description ?? tool.name,
     input: remoteParameters(tool.inputSchema),
-    output: Output,
+    output: RemoteAnswer,
     risk: riskOf(tool, options),
     idempotent: options.trustHints === true && tool.annotations?.idempotentHint === true,
     openWorld: tool.annotations?.openWorldHint ?? true,
     execute: Effect.fnUntraced(function* (args) {
       const result = yield* callRemote(client, tool.name, args, options)
-      if (result.isError !== true) return outputOf(result)
+      if (result.isError !== true) return answerOf(result)
       return yield* toolError("command_failed", clipText(textOf(result), 16_384).text || `${tool.name} failed`, {
         details: { server: options.name, tool: tool.name },
-        output: outputOf(result)
+        output: answerOf(result)
       })
     }),
     render: ({ content, structured }) => textOf({ content }) || JSON.stringify(structured ?? content, null, 2)
@@ -154,21 +149,3 @@ const failureOf = (cause: unknown, server: string, client: Client): ToolError =>
     return makeToolError("command_failed", `${server} gave an answer that can't be understood`, { details })
   return makeToolError("network_error", `${server} can't be reached: ${reason}`, { details, retryable: true })
 }
-
-/** What a model is shown of one answer; the rest is counted and left out. */
-const mostBytes = 256 * 1024
-
-const outputOf = ({ content, structuredContent }: CallToolResult): z.input<typeof Output> => ({
-  content: content.map((block) =>
-    block.type === "text" ? { ...block, text: clipText(block.text, mostBytes).text } : block
-  ),
-  ...(structuredContent !== undefined && {
-    structured:
-      JSON.stringify(structuredContent).length > mostBytes
-        ? { omitted: `more than ${mostBytes} bytes` }
-        : (structuredContent as Record<string, unknown>)
-  })
-})
-
-const textOf = ({ content }: { readonly content: ReadonlyArray<{ readonly type: string }> }): string =>
-  content.flatMap((block) => ("text" in block && typeof block.text === "string" ? [block.text] : [])).join("\n")

@@ -169,3 +169,19 @@ it.effect("is a toolkit of effect/ai", () =>
     expect(Object.keys(toolkit.tools)).toEqual(["word_shout", "save", "steps"])
   }).pipe(Effect.provide(wordsHost()))
 )
+
+it.effect("asks whom the toolkit of effect/ai was given", () =>
+  Effect.gen(function* () {
+    const host = yield* Host
+    const saved = (options?: Parameters<typeof effectToolkit>[1]) => {
+      const { toolkit, layer } = effectToolkit(host, options)
+      return Effect.gen(function* () {
+        const kit = yield* toolkit
+        const results = yield* Stream.runCollect(yield* kit.handle("save", { path: "a", content: "x" }))
+        return results.at(-1)
+      }).pipe(Effect.provide(layer))
+    }
+    expect(yield* saved({ ask: () => Effect.succeed({ approved: true }) })).toMatchObject({ result: { ok: true } })
+    expect(yield* saved()).toMatchObject({ result: { ok: false, error: "approval_denied" } })
+  }).pipe(Effect.provide(wordsHost()))
+)

@@ -3,7 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { legalNames } from "./names.ts"
 
 it("makes names legal, keeps them apart, and finds the way back", () => {
-  const names = ["file.read", "file_read", "a/b", "a.b", "run", "", "x".repeat(70), `${"x".repeat(69)}y`]
+  const names = ["file.read", "file_read", "a/b", "a.b", "run", "", "2nd", "-x", "x".repeat(70), `${"x".repeat(69)}y`]
   const { legal, original } = legalNames(names)
   expect(names.map(legal)).toEqual([
     "file_read_2",
@@ -12,6 +12,8 @@ it("makes names legal, keeps them apart, and finds the way back", () => {
     "a_b_2",
     "run",
     "tool",
+    "_2nd",
+    "_-x",
     "x".repeat(64),
     `${"x".repeat(62)}_2`
   ])

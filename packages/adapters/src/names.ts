@@ -1,6 +1,6 @@
 /** The way to names that every model API takes, and back. */
 export interface LegalNames {
-  /** Letters, digits, `_` and `-`, at most 64 of them: `file.read` becomes `file_read`. */
+  /** Letters, digits, `_` and `-`, at most 64 of them and a letter or `_` first: `file.read` becomes `file_read`. */
   readonly legal: (name: string) => string
   /** The tool's own name; a name nobody gave out comes back as it is. */
   readonly original: (legal: string) => string
@@ -24,10 +24,11 @@ export const legalNames = (names: ReadonlyArray<string>): LegalNames => {
 
 const maximumLength = 64
 
-const isLegal = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name)
+const isLegal = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name)
 
 const firstFree = (name: string, taken: ReadonlyMap<string, string>): string => {
-  const plain = name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, maximumLength) || "tool"
+  const known = name.replaceAll(/[^A-Za-z0-9_-]/g, "_").replace(/^(?=[\d-])/, "_")
+  const plain = known.slice(0, maximumLength) || "tool"
   let candidate = plain
   for (let count = 2; taken.has(candidate); count++) {
     const suffix = `_${count}`

@@ -39,13 +39,13 @@ export interface OpenAITools {
 export const openaiTools = (host: Pick<OpenHost, "tools" | "call">, options: OpenAIOptions = {}): OpenAITools => {
   const { legal, original } = legalNames(host.tools.map(({ name }) => name))
   const functions = host.tools.map((tool) => functionOf(tool, legal(tool.name), options.strict ?? false))
-  const strictTools = new Map(functions.filter(({ strict }) => strict).map(({ name }) => [original(name), true]))
+  const strictTools = host.tools.filter((_, at) => functions[at]?.strict === true)
 
-  const call = async (name: string, written: string, callOptions?: PromiseCallOptions): Promise<Reply> => {
-    const tool = host.tools.find((candidate) => candidate.name === original(name))
+  const call = (name: string, written: string, callOptions?: PromiseCallOptions): Promise<Reply> => {
     const args = parseArguments(written)
-    const isStrict = tool !== undefined && strictTools.has(tool.name)
-    return host.call(original(name), isStrict ? fromStrict(args, tool.inputSchema) : args, callOptions)
+    const strictTool = strictTools.find((tool) => tool.name === original(name))
+    const meant = strictTool === undefined ? args : fromStrict(args, strictTool.inputSchema)
+    return host.call(original(name), meant, callOptions)
   }
 
   return {

@@ -155,7 +155,8 @@ describe("the road", () => {
     [{ word: "a", times: "2" }, "parameter 'times': Invalid input: expected number, received string"],
     [{ word: "a", volume: 11 }, "unknown parameter 'volume'"],
     [{ word: "a", times: 0 }, "parameter 'times': Too small: expected number to be >=1"],
-    ["word", "the parameters must be an object: Invalid input: expected object, received string"]
+    [["a"], "the parameters must be an object: Invalid input: expected object, received array"],
+    ['{"word":', "the parameters must be an object, not a text: what is no valid JSON arrives as one"]
   ] as const)("refuses %j and names what is wrong", ([args, message]) =>
     withHost(({ host }) =>
       Effect.gen(function* () {
@@ -164,6 +165,28 @@ describe("the road", () => {
       })
     )
   )
+
+  it.effect("tells parameters that do not fit together from what is no object", () => {
+    const either = defineTool({
+      name: "either",
+      description: "Takes one of two.",
+      input: z
+        .strictObject({ a: z.string().optional(), b: z.string().optional() })
+        .refine(({ a, b }) => (a === undefined) !== (b === undefined), "Give a or b, not both."),
+      output: z.object({}),
+      risk: "read_only",
+      execute: () => Effect.succeed({})
+    })
+    const plugin = definePlugin({ name: "either", version: "1.0.0", tools: [either] })
+    const host = Host.layer({ dialect: plain, plugins: [use(plugin)] }).pipe(
+      Layer.provide(Layer.mergeAll(memoryWorkspace(), memoryJournal(), denyAll))
+    )
+    return Effect.gen(function* () {
+      const { call } = yield* Host
+      const { error } = yield* call("either", {})
+      expect(error?.message).toBe("the parameters do not fit together: Give a or b, not both.")
+    }).pipe(Effect.provide(host))
+  })
 
   it.effect("refuses what is no data, and has that on record", () =>
     withHost(({ host, events }) =>

@@ -177,11 +177,17 @@ const describeIssue = (issue: z.core.$ZodIssue, args: unknown): string => {
   if (issue.code === "unrecognized_keys") {
     return `unknown parameter ${issue.keys.map((key) => `'${where === "" ? key : `${where}.${key}`}'`).join(", ")}`
   }
-  if (where === "") return `the parameters must be an object: ${issue.message}`
+  if (where === "") return describeWhole(issue, args)
   if (issue.code === "invalid_type" && valueAt(args, issue.path) === undefined) {
     return `missing parameter '${where}' (expected ${issue.expected})`
   }
   return `parameter '${where}': ${issue.message}`
+}
+
+const describeWhole = (issue: z.core.$ZodIssue, args: unknown): string => {
+  if (typeof args === "string")
+    return "the parameters must be an object, not a text: what is no valid JSON arrives as one"
+  return `the parameters ${issue.code === "invalid_type" ? "must be an object" : "do not fit together"}: ${issue.message}`
 }
 
 const valueAt = (value: unknown, path: ReadonlyArray<PropertyKey>): unknown =>

@@ -39,8 +39,11 @@ const isPath = ({ value }: Option): boolean => value === "DIR" || value === "FIL
 
 const bashValue = ([names, { choices, value }]: readonly [string, Option]): string =>
   choices === undefined
-    ? `    ${names}) COMPREPLY=($(compgen -${value === "DIR" ? "d" : "f"} -- "$word")); return ;;`
+    ? `    ${names}) COMPREPLY=($(${paths(value === "DIR" ? "d" : "f", "$start")})); return ;;`
     : `    ${names}) words="${choices.join(" ")}" ;;`
+
+// zsh looks for what PREFIX begins, whatever word it is given.
+const paths = (kind: "d" | "f", start: string): string => `PREFIX="$word"; compgen -P "${start}" -${kind} -- "$word"`
 
 const bash = (commands: ReadonlyArray<Command>): string => `_haft() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words="" start="" command="" first="" at
@@ -63,7 +66,7 @@ const bash = (commands: ReadonlyArray<Command>): string => `_haft() {
 ${valuesOf(commands).map(bashValue).join("\n")}
     help) words="${commands.map(({ name }) => name).join(" ")}" ;;
   esac
-  case "$word" in @*) COMPREPLY=($(compgen -P @ -f -- "\${word#@}")); return ;; esac
+  case "$word" in @*) word="\${word#@}"; COMPREPLY=($(${paths("f", "@")})); return ;; esac
   if [ -z "$words" ]; then
     case "$command" in
       "") words="${commands.map(({ name }) => name).join(" ")}" ;;

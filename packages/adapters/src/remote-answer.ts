@@ -1,0 +1,47 @@
+import { clipText } from "@haft/core"
+import type { CallToolResult } from "@modelcontextprotocol/client"
+import * as z from "zod"
+
+/** What another server's tool answers, whatever that is. */
+export const RemoteAnswer = z.object({
+  content: z.array(z.looseObject({ type: z.string() })).describe("What the server answered, block by block"),
+  structured: z.record(z.string(), z.unknown()).optional().describe("The same as data, where the server sends it")
+})
+
+/** Of a text, or of an answer as data. */
+const mostBytes = 256 * 1024
+/** Of all blocks of an answer together. */
+const mostOfAll = 4 * mostBytes
+const mostBlocks = 1_000
+
+/** What a model is shown of an answer; what is left out is told by its size. */
+export const answerOf = ({ content, structuredContent }: CallToolResult): z.input<typeof RemoteAnswer> => ({
+  content: fitting(content),
+  ...(structuredContent !== undefined && {
+    structured:
+      sizeOf(structuredContent) > mostBytes
+        ? { omitted: `more than ${mostBytes} bytes` }
+        : (structuredContent as Record<string, unknown>)
+  })
+})
+
+export const textOf = ({ content }: { readonly content: ReadonlyArray<Block> }): string =>
+  content.flatMap((block) => ("text" in block && typeof block.text === "string" ? [block.text] : [])).join("\n")
+
+type Block = { readonly type: string }
+
+// An image or a file is of use whole or not at all, and what comes after it may still be a word about it.
+const fitting = (content: CallToolResult["content"]): Array<Block> => {
+  let left = mostOfAll
+  const blocks = content.slice(0, mostBlocks).map((block): Block => {
+    const shown = block.type === "text" ? { ...block, text: clipText(block.text, mostBytes).text } : block
+    const size = sizeOf(shown)
+    if (size > left) return { type: block.type, omitted: `${size} bytes` } as Block
+    left -= size
+    return shown
+  })
+  const more = content.length - blocks.length
+  return more === 0 ? blocks : [...blocks, { type: "text", text: `… and ${more} more blocks, left out` } as Block]
+}
+
+const sizeOf = (value: unknown): number => JSON.stringify(value).length
