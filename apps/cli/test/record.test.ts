@@ -53,7 +53,7 @@ describe("haft rules", () => {
   it("are tried on a record before they count", async () => {
     await write("--approve", "all")
     const asked = await run("rules", "test")
-    expect(asked.stdout).toContain("1 calls: 0 allowed, 1 asked, 0 denied")
+    expect(asked.stdout).toContain("1 call: 0 allowed, 1 asked, 0 denied")
     const proposed = `${workspace.outside}/rules.json`
     writeFileSync(proposed, `{"version":1,"rules":[${rule}]}`)
     expect((await run("rules", "test", "--proposed", proposed)).stdout).toContain("1 allowed, 0 asked")

@@ -72,6 +72,18 @@ it("gathers toolrouter's registrations in a router", async () => {
   expect(() => new ToolRouter(toolRegistrations(host), router.list())).toThrow("registered as 'list_dir'")
 })
 
+it("shows toolrouter's registrations strictly, and takes a null for what may be left out", async () => {
+  const schema = {
+    type: "object",
+    properties: { word: { type: "string" }, times: { type: "number" } },
+    required: ["word"],
+    additionalProperties: false
+  }
+  const router = new ToolRouter([{ name: "echo", description: "Echoes.", schema, handler: async (args) => args }])
+  expect(router.schemas()).toMatchObject([{ strict: true, parameters: { required: ["word", "times"] } }])
+  expect(await router.dispatch("echo", { word: "hi", times: null })).toEqual({ word: "hi" })
+})
+
 it("shows cliagent's universal interface, which validates without doing anything", async () => {
   await using host = await open("cliagent")
   const tools = new Map(universalTools(host).map((tool) => [tool.name(), tool]))

@@ -120,7 +120,9 @@ const row = (rule: Rule): Array<string> => {
 
 const printSimulation = async ({ calls, counts, flips, proposals, undecided }: Simulation): Promise<void> => {
   const { visibleText } = await import("haft")
-  print(`${calls.length} calls: ${counts.allow} allowed, ${counts.ask} asked, ${counts.deny} denied`)
+  print(
+    `${calls.length} call${calls.length === 1 ? "" : "s"}: ${counts.allow} allowed, ${counts.ask} asked, ${counts.deny} denied`
+  )
   if (undecided > 0) print(`${undecided} more never came as far as a decision`)
   for (const { requestId, tool, recorded, simulated } of flips) {
     const call = visibleText(`${requestId} ${tool}`)

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
-import { strictSchema } from "../strict-schema.ts"
+import { fromStrict, strictSchema } from "../strict-schema.ts"
 
 /** One tool of toolrouter's, as a module registers it. */
 export interface ToolRegistration {
@@ -45,10 +45,11 @@ export class ToolRouter {
     })
   }
 
+  /** Takes arguments made for {@link schemas}: a null that only meant "left out" is left out. */
   async dispatch(name: string, args: unknown, options?: PromiseCallOptions): Promise<unknown> {
     const tool = this.#tools.get(name)
-    return tool === undefined
-      ? { error: "unknown_tool", message: `there is no tool '${name}' here` }
-      : tool.handler(args, options)
+    if (tool === undefined) return { error: "unknown_tool", message: `there is no tool '${name}' here` }
+    const isStrict = strictSchema(tool.schema) !== undefined
+    return tool.handler(isStrict ? fromStrict(args, tool.schema) : args, options)
   }
 }
