@@ -34,7 +34,7 @@ type Block = { readonly type: string }
 const fitting = (content: CallToolResult["content"]): Array<Block> => {
   let left = mostOfAll
   const blocks = content.slice(0, mostBlocks).map((block): Block => {
-    const shown = block.type === "text" ? { ...block, text: clipText(block.text, mostBytes).text } : block
+    const shown = clipped(block)
     const size = sizeOf(shown)
     if (size > left) return { type: block.type, omitted: `${size} bytes` } as Block
     left -= size
@@ -43,5 +43,8 @@ const fitting = (content: CallToolResult["content"]): Array<Block> => {
   const more = content.length - blocks.length
   return more === 0 ? blocks : [...blocks, { type: "text", text: `… and ${more} more blocks, left out` } as Block]
 }
+
+const clipped = (block: CallToolResult["content"][number]): Block =>
+  block.type === "text" ? { ...block, text: clipText(block.text, mostBytes).text } : block
 
 const sizeOf = (value: unknown): number => JSON.stringify(value).length
