@@ -44,7 +44,7 @@ const fitting = (content: CallToolResult["content"]): Array<Block> => {
   return more === 0 ? blocks : [...blocks, { type: "text", text: `… and ${more} more blocks, left out` } as Block]
 }
 
-const clipped = (block: CallToolResult["content"][number]): Block =>
+const clipped = <B extends CallToolResult["content"][number]>(block: B): B =>
   block.type === "text" ? { ...block, text: clipText(block.text, mostBytes).text } : block
 
 const sizeOf = (value: unknown): number => JSON.stringify(value).length
