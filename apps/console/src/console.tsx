@@ -38,7 +38,7 @@ interface ConsoleProps {
 /** One workspace: its live state, and the screen that is chosen. */
 export const Console = ({ api, workspace: { name, run }, workspaces, route }: ConsoleProps) => {
   const { log, connection, news } = useEvents(api, run)
-  const { requests, reload } = useApprovals(api, news.approvals)
+  const { requests, loaded, reload } = useApprovals(api, news.approvals)
   const [shortcuts, setShortcuts] = useSetting("shortcuts", ["on", "off"], "on")
   const openApprovals = useCallback(() => goTo(addressOf(name, "approvals")), [name])
   const notifications = useNotifications(requests, openApprovals)
@@ -59,7 +59,11 @@ export const Console = ({ api, workspace: { name, run }, workspaces, route }: Co
   const isFirst = useRef(true)
   useEffect(() => {
     // Whoever follows a link by keyboard goes on from the new screen, not from the link.
-    if (!isFirst.current) main.current?.focus({ preventScroll: true })
+    if (!isFirst.current) {
+      main.current?.focus({ preventScroll: true })
+      main.current?.scrollTo(0, 0)
+      window.scrollTo(0, 0)
+    }
     isFirst.current = false
   }, [screen])
 
@@ -89,19 +93,22 @@ export const Console = ({ api, workspace: { name, run }, workspaces, route }: Co
             log={log}
             news={news}
             requests={requests}
+            requestsLoaded={loaded}
             reloadApprovals={reload}
             hasShortcuts={shortcuts === "on"}
           />
         </Suspense>
       </main>
       <p className="for-readers" role="status" aria-live="polite">
-        {requests.length === 0 ? "Nothing waits for approval" : waitingText(requests.map(({ tool }) => tool))}
+        {loaded.state === "ready" && waitingText(requests.map(({ tool }) => tool))}
       </p>
     </>
   )
 }
 
 const waitingText = (tools: ReadonlyArray<string>): string =>
-  tools.length === 1
-    ? `${tools[0]} waits for approval`
-    : `${tools.length} requests wait for approval, the last of ${tools.at(-1)}`
+  tools.length === 0
+    ? "Nothing waits for approval"
+    : tools.length === 1
+      ? `${tools[0]} waits for approval`
+      : `${tools.length} requests wait for approval, the last of ${tools.at(-1)}`

@@ -81,7 +81,7 @@ describe("terminals", () => {
     const ended = { ...shared, id: "ended", isRunning: false, exitCode: 2, openedAt: 7 }
     const calls = [{ ...opened, reply: reply("gone") }, { ...opened, reply: reply("running") }, call]
     expect(sessionsOf([running, ended], calls)).toEqual([
-      { id: "ended", command: "cat", openedAt: 7, isRunning: false, end: "exit code 2" },
+      { id: "ended", command: "cat", openedAt: 7, isRunning: false, end: "exit code 2", hasFailed: true },
       { id: "running", command: "cat", openedAt: 5, isRunning: true },
       {
         id: "gone",

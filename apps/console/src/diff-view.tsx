@@ -1,63 +1,71 @@
-import { useMemo } from "react"
+import { useMemo, useState } from "react"
 
 import { changedPart } from "./changed-part.ts"
-import { type DiffLine, type DiffRow, parseDiff } from "./diff.ts"
+import { type DiffFile, type DiffLine, type DiffRow, parseDiff, reversed } from "./diff.ts"
 import { Block } from "./parts.tsx"
 
 /** More rows than this are shown only when asked for. */
 const manyRows = 2_000
 
+interface DiffViewProps {
+  readonly text: string
+  /** Shows the way back instead. */
+  readonly isReversed?: boolean
+}
+
 /** A diff with the old lines on the left and the new ones on the right. */
-export const DiffView = ({ text }: { readonly text: string }) => {
-  const files = useMemo(() => parseDiff(text), [text])
+export const DiffView = ({ text, isReversed = false }: DiffViewProps) => {
+  const files = useMemo(() => (isReversed ? reversed(parseDiff(text)) : parseDiff(text)), [text, isReversed])
   const rows = files.reduce((sum, file) => sum + file.hunks.reduce((count, hunk) => count + hunk.rows.length, 0), 0)
+  const [isOpen, setIsOpen] = useState(false)
   if (rows === 0) return <Block>{text}</Block>
-  const shown = (
-    <div className="diff">
-      {files.map((file) => (
-        <table key={`${file.before}\n${file.after}`} className="diff-file">
-          <caption>{nameOf(file.before, file.after)}</caption>
-          <colgroup>
-            <col className="diff-numbers" />
-            <col />
-            <col className="diff-numbers" />
-            <col />
-          </colgroup>
-          <thead className="for-readers">
-            <tr>
-              <th scope="col">Line before</th>
-              <th scope="col">Before</th>
-              <th scope="col">Line after</th>
-              <th scope="col">After</th>
-            </tr>
-          </thead>
-          {file.hunks.map((hunk, index) => (
-            // Hunks have no name of their own and never change places.
-            // oxlint-disable-next-line react/no-array-index-key
-            <tbody key={index}>
-              {(index > 0 || hunk.title !== "") && (
-                <tr className="diff-gap">
-                  <td colSpan={4}>{hunk.title === "" ? "⋯" : hunk.title}</td>
-                </tr>
-              )}
-              {hunk.rows.map((row, line) => (
-                // oxlint-disable-next-line react/no-array-index-key
-                <Row key={line} row={row} />
-              ))}
-            </tbody>
-          ))}
-        </table>
-      ))}
-    </div>
-  )
-  if (rows <= manyRows) return shown
+  if (rows <= manyRows) return <Files files={files} />
   return (
-    <details>
+    <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>A long diff: {rows.toLocaleString()} lines</summary>
-      {shown}
+      {isOpen && <Files files={files} />}
     </details>
   )
 }
+
+const Files = ({ files }: { readonly files: ReadonlyArray<DiffFile> }) => (
+  <div className="diff">
+    {files.map((file) => (
+      <table key={`${file.before}\n${file.after}`} className="diff-file">
+        <caption>{nameOf(file.before, file.after)}</caption>
+        <colgroup>
+          <col className="diff-numbers" />
+          <col />
+          <col className="diff-numbers" />
+          <col />
+        </colgroup>
+        <thead className="for-readers">
+          <tr>
+            <th scope="col">Line before</th>
+            <th scope="col">Before</th>
+            <th scope="col">Line after</th>
+            <th scope="col">After</th>
+          </tr>
+        </thead>
+        {file.hunks.map((hunk, index) => (
+          // Hunks have no name of their own and never change places.
+          // oxlint-disable-next-line react/no-array-index-key
+          <tbody key={index}>
+            {(index > 0 || hunk.title !== "") && (
+              <tr className="diff-gap">
+                <td colSpan={4}>{hunk.title === "" ? "⋯" : hunk.title}</td>
+              </tr>
+            )}
+            {hunk.rows.map((row, line) => (
+              // oxlint-disable-next-line react/no-array-index-key
+              <Row key={line} row={row} />
+            ))}
+          </tbody>
+        ))}
+      </table>
+    ))}
+  </div>
+)
 
 const nameOf = (before: string, after: string): string => {
   if (before === after) return after

@@ -1,12 +1,18 @@
 import { describe, expect, it } from "vitest"
 
 import { changedPart } from "./changed-part.ts"
-import { parseDiff } from "./diff.ts"
+import { parseDiff, reversed } from "./diff.ts"
 
 const same = (number: number, text: string) => ({ number, text, isChanged: false })
 const changed = (number: number, text: string) => ({ number, text, isChanged: true })
 
 describe("a unified diff", () => {
+  it("read backwards is the diff of the way back", () => {
+    const there = "--- a/x.txt\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n"
+    const back = "--- /dev/null\n+++ b/x.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n"
+    expect(reversed(parseDiff(there))).toEqual(parseDiff(back))
+  })
+
   it("is read side by side, replaced lines beside what replaces them", () => {
     const text = "--- a/x.txt\n+++ b/x.txt\n@@ -1,4 +1,4 @@ main\n one\n-two\n-three\n+TWO\n four\n+five\n"
     expect(parseDiff(text)).toEqual([

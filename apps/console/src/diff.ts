@@ -72,6 +72,20 @@ export const parseDiff = (text: string): ReadonlyArray<DiffFile> => {
   return files
 }
 
+/** The way back: what was before stands after. */
+export const reversed = (files: ReadonlyArray<DiffFile>): ReadonlyArray<DiffFile> =>
+  files.map(({ before, after, hunks }) => ({
+    before: after,
+    after: before,
+    hunks: hunks.map(({ title, rows }) => ({
+      title,
+      rows: rows.map((row) => ({
+        ...(row.after !== undefined && { before: row.after }),
+        ...(row.before !== undefined && { after: row.before })
+      }))
+    }))
+  }))
+
 interface OpenHunk {
   readonly title: string
   readonly lines: Array<string>

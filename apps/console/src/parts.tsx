@@ -60,7 +60,7 @@ export const Facts = ({
     {facts.map(({ name, value }) => (
       <div key={name}>
         <dt>{name}</dt>
-        <dd>
+        <dd ref={focusWhereLong}>
           <code>{value}</code>
         </dd>
       </div>

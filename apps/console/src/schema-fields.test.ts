@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 
-import { fieldsOf, readFields, textsOf } from "./schema-fields.ts"
+import { entriesIn, fieldsOf, readFields, type SchemaField, textsOf, withEntryText } from "./schema-fields.ts"
 import type { JsonSchema } from "./wire.ts"
 
 const schema: JsonSchema = {
@@ -64,5 +64,54 @@ describe("a form from a schema", () => {
   it("asks for what is needed and has no empty value", () => {
     const needed = fieldsOf({ required: ["count"], properties: { count: { type: "number" } } })
     expect(readFields(needed, {})).toEqual({ problems: { count: "This is needed." } })
+  })
+})
+
+describe("a list of entries", () => {
+  const edits = fieldsOf({
+    required: ["edits"],
+    properties: {
+      edits: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["find"],
+          properties: { find: { type: "string" }, all: { type: "boolean" }, line: { type: "integer" } }
+        }
+      }
+    }
+  })[0]!
+  const [find, all, line] = edits.entryFields as [SchemaField, SchemaField, SchemaField]
+
+  it("has fields of its own, and one entry to begin with where it is needed", () => {
+    expect([edits.kind, edits.entryFields.map(({ kind }) => kind)]).toEqual([
+      "list",
+      ["long_text", "boolean", "number"]
+    ])
+    expect(entriesIn(edits, "")).toEqual([{}])
+    expect(entriesIn({ ...edits, isRequired: false }, "")).toEqual([])
+  })
+
+  it("is mended as text where it is no list of entries", () => {
+    for (const text of ["{", "5", '{"find":"a"}', '["a"]']) expect(entriesIn(edits, text)).toBe(undefined)
+  })
+
+  it("changes one field of one entry, and keeps what can't be read for the server to refuse", () => {
+    const entries = [{ find: "a", all: true }, { find: "b" }]
+    const after = (at: number, field: SchemaField, text: string): unknown =>
+      JSON.parse(withEntryText(entries, { at, field, text }))
+    expect(after(1, find, "c\n")).toEqual([{ find: "a", all: true }, { find: "c\n" }])
+    expect(after(0, find, "")).toEqual([{ find: "", all: true }, { find: "b" }])
+    expect(after(0, all, "")).toEqual([{ find: "a" }, { find: "b" }])
+    expect(after(1, line, "3")).toEqual([
+      { find: "a", all: true },
+      { find: "b", line: 3 }
+    ])
+    expect(after(1, line, "three")).toEqual([
+      { find: "a", all: true },
+      { find: "b", line: "three" }
+    ])
+    const text = withEntryText(entries, { at: 1, field: line, text: "3" })
+    expect(readFields([edits], { edits: text })).toEqual({ values: { edits: [entries[0], { find: "b", line: 3 }] } })
   })
 })

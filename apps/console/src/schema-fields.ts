@@ -1,15 +1,18 @@
+import { isObject } from "./describe-call.ts"
 import type { JsonSchema } from "./wire.ts"
 
 /** One field of a form that was made from a schema. */
 export interface SchemaField {
   readonly name: string
-  readonly kind: "text" | "long_text" | "number" | "boolean" | "choice" | "lines" | "json"
+  readonly kind: "text" | "long_text" | "number" | "boolean" | "choice" | "lines" | "list" | "json"
   readonly description: string
   readonly isRequired: boolean
   readonly choices: ReadonlyArray<string>
   readonly minimum?: number
   readonly maximum?: number
   readonly isInteger: boolean
+  /** The fields that each entry of a list has. */
+  readonly entryFields: ReadonlyArray<SchemaField>
   /** What holds when the field is left empty. */
   readonly fallback?: unknown
 }
@@ -35,6 +38,7 @@ const fieldOf = (name: string, property: JsonSchema, isRequired: boolean): Schem
   isRequired,
   choices: (property.enum ?? []).map(String),
   isInteger: property.type === "integer",
+  entryFields: fieldsOf(property.items ?? {}),
   ...(property.minimum !== undefined && { minimum: property.minimum }),
   ...(property.maximum !== undefined && { maximum: property.maximum }),
   ...(property.default !== undefined && { fallback: property.default })
@@ -48,6 +52,7 @@ const kindOf = (name: string, property: JsonSchema): SchemaField["kind"] => {
   if (property.type === "array" && property.items?.type === "string" && property.items.enum === undefined) {
     return "lines"
   }
+  if (property.type === "array" && property.items?.properties !== undefined) return "list"
   return "json"
 }
 
@@ -58,7 +63,7 @@ export const textsOf = (fields: ReadonlyArray<SchemaField>, values: Readonly<Rec
 const textOf = ({ kind }: SchemaField, value: unknown): string => {
   if (value === undefined) return ""
   if (kind === "lines" && Array.isArray(value)) return value.join("\n")
-  if (kind === "json") return JSON.stringify(value, undefined, 2)
+  if (kind === "json" || kind === "list") return JSON.stringify(value, undefined, 2)
   return typeof value === "string" ? value : JSON.stringify(value)
 }
 
@@ -88,13 +93,38 @@ export const readFields = (
   return Object.keys(problems).length > 0 ? { problems } : { values }
 }
 
+/** The entries that the text of a list stands for; undefined where it has to be mended as text. */
+export const entriesIn = ({ isRequired }: SchemaField, text: string): ReadonlyArray<Entry> | undefined => {
+  const read = text === "" ? { value: isRequired ? [{}] : [] } : readJson(text)
+  return "value" in read && Array.isArray(read.value) && read.value.every(isObject) ? read.value : undefined
+}
+
+/** The text of a list with one field of one entry changed. What can't be read stays as it was typed, to be refused. */
+export const withEntryText = (
+  entries: ReadonlyArray<Entry>,
+  { at, field, text }: { readonly at: number; readonly field: SchemaField; readonly text: string }
+): string =>
+  textOfEntries(
+    entries.map((entry, index) => {
+      if (index !== at) return entry
+      const { [field.name]: _before, ...others } = entry
+      const read = text === "" && !field.isRequired ? undefined : readField(field, text)
+      if (read === undefined) return others
+      return { ...entry, [field.name]: "value" in read ? read.value : text }
+    })
+  )
+
+export const textOfEntries = (entries: ReadonlyArray<Entry>): string => JSON.stringify(entries, undefined, 2)
+
+export type Entry = Readonly<Record<string, unknown>>
+
 type FieldRead = { readonly value: unknown } | { readonly problem: string }
 
 const readField = (field: SchemaField, text: string): FieldRead => {
   if (field.kind === "boolean") return { value: text === "true" }
   if (field.kind === "lines") return { value: text.split("\n") }
   if (field.kind === "number") return readNumber(field, text)
-  if (field.kind === "json") return readJson(text)
+  if (field.kind === "json" || field.kind === "list") return readJson(text)
   return { value: text }
 }
 

@@ -8,6 +8,7 @@ export interface TerminalSession extends Pick<OpenTerminal, "id" | "command" | "
   readonly recorded?: { readonly run: string; readonly path: string }
   /** How it ended, where that is known. */
   readonly end?: string
+  readonly hasFailed?: boolean
 }
 
 /** The terminals of a workspace, newest first. */
@@ -25,7 +26,7 @@ const sessionOf = ({ id, command, openedAt, isRunning, exitCode, signal }: OpenT
   command,
   openedAt,
   isRunning,
-  ...(!isRunning && { end: signal ?? `exit code ${exitCode}` })
+  ...(!isRunning && { end: signal ?? `exit code ${exitCode}`, hasFailed: exitCode !== 0 })
 })
 
 const recordedBy = ({ reply, run, touches, startedAt }: RecordedCall): ReadonlyArray<TerminalSession> => {

@@ -1,17 +1,21 @@
 import { useEffect } from "react"
 
 import type { WorkspaceApi } from "./api.ts"
-import { useLoad } from "./use-load.ts"
+import { type Loaded, useLoad } from "./use-load.ts"
 import type { OpenRequest } from "./wire.ts"
 
 /** The requests that wait for a person, oldest first; read again whenever there is news of them. */
 export const useApprovals = (
   api: WorkspaceApi,
   news: number
-): { readonly requests: ReadonlyArray<OpenRequest>; readonly reload: () => void } => {
+): {
+  readonly requests: ReadonlyArray<OpenRequest>
+  readonly loaded: Loaded<unknown>
+  readonly reload: () => void
+} => {
   const { loaded, reload } = useLoad(api.approvals)
   useEffect(() => reload(), [reload, news])
-  return { requests: loaded.state === "ready" ? loaded.value : none, reload }
+  return { requests: loaded.state === "ready" ? loaded.value : none, loaded, reload }
 }
 
 const none: ReadonlyArray<OpenRequest> = []

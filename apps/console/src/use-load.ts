@@ -7,12 +7,12 @@ export type Loaded<A> =
 
 /** Loads something when it is first shown, and again when `load` changes or `reload` is called. */
 export const useLoad = <A>(load: () => Promise<A>): { readonly loaded: Loaded<A>; readonly reload: () => void } => {
-  const [loaded, setLoaded] = useState<Loaded<A>>({ state: "loading" })
+  const [known, setKnown] = useState<{ readonly by: () => Promise<A>; readonly loaded: Loaded<A> }>()
   const latest = useRef(0)
   const reload = useCallback(() => {
     const round = ++latest.current
-    const settle = (next: Loaded<A>): void => {
-      if (round === latest.current) setLoaded(next)
+    const settle = (loaded: Loaded<A>): void => {
+      if (round === latest.current) setKnown({ by: load, loaded })
     }
     load().then(
       (value) => settle({ state: "ready", value }),
@@ -26,7 +26,10 @@ export const useLoad = <A>(load: () => Promise<A>): { readonly loaded: Loaded<A>
       rounds.current++
     }
   }, [reload])
-  return { loaded, reload }
+  // What was loaded by another function is about something else.
+  return { loaded: known?.by === load ? known.loaded : loading, reload }
 }
+
+const loading = { state: "loading" } as const
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

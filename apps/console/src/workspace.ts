@@ -1,6 +1,7 @@
 import type { WorkspaceApi } from "./api.ts"
 import type { CallLog } from "./call-log.ts"
 import type { News } from "./use-events.ts"
+import type { Loaded } from "./use-load.ts"
 import type { OpenRequest } from "./wire.ts"
 
 /** What every screen is given: the workspace it shows, and what is known of it. */
@@ -12,6 +13,8 @@ export interface ScreenProps {
   readonly log: CallLog
   readonly news: News
   readonly requests: ReadonlyArray<OpenRequest>
+  /** Whether it is known which requests there are. */
+  readonly requestsLoaded: Loaded<unknown>
   readonly reloadApprovals: () => void
   readonly hasShortcuts: boolean
 }

@@ -1,8 +1,8 @@
-import axe, { type AxeResults } from "axe-core"
-import type { Browser, Page } from "playwright-core"
+import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { hasBrowser, launchBrowser, openConsole } from "./open-console.ts"
+import { seriousProblems } from "./serious-problems.ts"
 
 const screens = ["approvals", "activity", "terminals", "tools", "rules", "numbers"]
 
@@ -375,15 +375,3 @@ const manyEvents = Array.from({ length: 5_000 }, (_, index) => {
     { ...shared, type: "tool_call_finished", seq: index * 2 + 2, at, status: "success", duration_sec: 0.001 }
   ]
 }).flat()
-
-/** What axe calls serious or worse. */
-const seriousProblems = async (page: Page): Promise<ReadonlyArray<string>> => {
-  // Evaluated by the debugger, because the page's own policy lets no foreign script in.
-  await page.evaluate(axe.source)
-  const { violations } = (await page.evaluate("axe.run()")) as AxeResults
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id} at ${target.join(" ")}: ${failureSummary}`)
-    )
-}

@@ -1,10 +1,10 @@
-import { useCallback, useDeferredValue, useMemo, useRef, useState } from "react"
+import { useDeferredValue, useMemo, useRef, useState } from "react"
 
-import { logOf } from "../call-log.ts"
+import { emptyLog } from "../call-log.ts"
 import { type CallState, callsText, fitsSearch, stateNames, stateOf } from "../describe-call.ts"
-import { Empty, Key } from "../parts.tsx"
+import { Empty, Key, Loading } from "../parts.tsx"
 import { addressOf, goTo } from "../route.ts"
-import { useLoad } from "../use-load.ts"
+import { useRun } from "../use-run.ts"
 import { useShortcuts } from "../use-shortcuts.ts"
 import type { ScreenProps } from "../workspace.ts"
 import { CallDetail } from "./call-detail.tsx"
@@ -13,17 +13,12 @@ import { RunChoice } from "./run-choice.tsx"
 
 /** Every call, newest first, and the one that is open. */
 export const Activity = ({ api, workspace, run, item, log: live, requests, hasShortcuts }: ScreenProps) => {
-  const [chosenRun, setChosenRun] = useState(run)
+  const { chosen, choose, log: loaded } = useRun(api, run, live)
   const [search, setSearch] = useState("")
   const [state, setState] = useState<CallState | "">("")
   const [tool, setTool] = useState("")
   const searchBox = useRef<HTMLInputElement>(null)
-  const loadPast = useCallback(
-    async () => (chosenRun === run ? undefined : logOf(chosenRun, await api.lastEvents(chosenRun))),
-    [api, chosenRun, run]
-  )
-  const { loaded } = useLoad(loadPast)
-  const log = chosenRun !== run && loaded.state === "ready" && loaded.value !== undefined ? loaded.value : live
+  const log = loaded.state === "ready" ? loaded.value : emptyLog
 
   const waiting = useMemo(() => new Set(requests.map(({ stepId }) => stepId)), [requests])
   const wanted = useDeferredValue(search)
@@ -94,21 +89,25 @@ export const Activity = ({ api, workspace, run, item, log: live, requests, hasSh
               ))}
             </select>
           </label>
-          <RunChoice api={api} current={run} chosen={chosenRun} onChange={setChosenRun} />
+          <RunChoice api={api} current={run} chosen={chosen} onChange={choose} />
         </search>
-        {shown.length === 0 ? (
-          <Empty title="No calls">
-            {log.calls.length === 0 ? "Calls appear here as they happen." : "None fits the search."}
-          </Empty>
-        ) : (
-          <CallList workspace={workspace} calls={shown} openKey={open?.key} waiting={waiting} />
-        )}
+        <Loading loaded={loaded}>
+          {() =>
+            shown.length === 0 ? (
+              <Empty title="No calls">
+                {log.calls.length === 0 ? "Calls appear here as they happen." : "None fits the search."}
+              </Empty>
+            ) : (
+              <CallList workspace={workspace} calls={shown} openKey={open?.key} waiting={waiting} />
+            )
+          }
+        </Loading>
       </section>
-      <article className="split-detail" aria-label="The open call">
+      <article key={open?.key} className="split-detail" aria-label="The open call">
         {open === undefined ? (
           <Empty title="No call is open">Choose one to see what went in and what came out.</Empty>
         ) : (
-          <CallDetail key={open.key} api={api} call={open} state={stateOf(open, waiting)} workspace={workspace} />
+          <CallDetail api={api} call={open} state={stateOf(open, waiting)} workspace={workspace} />
         )}
       </article>
     </div>

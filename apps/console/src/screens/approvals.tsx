@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "react"
 
 import { requestSubject, timeText } from "../describe-call.ts"
-import { Empty, Problem, RiskBadge } from "../parts.tsx"
+import { Empty, Loading, Problem, RiskBadge } from "../parts.tsx"
 import { messageOf } from "../use-load.ts"
 import { useShortcuts } from "../use-shortcuts.ts"
 import type { ApprovalAnswer } from "../wire.ts"
@@ -12,7 +12,8 @@ import { ApprovalDetail, type DetailMode } from "./approval-detail.tsx"
 const readingMs = 400
 
 /** What waits for a person, and the one that is being looked at. */
-export const Approvals = ({ api, requests: open, reloadApprovals, hasShortcuts }: ScreenProps) => {
+export const Approvals = (props: ScreenProps) => {
+  const { api, requests: open, requestsLoaded, reloadApprovals, hasShortcuts } = props
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set())
   const requests = useMemo(() => open.filter(({ id }) => !answered.has(id)), [open, answered])
   const [selectedId, setSelectedId] = useState<string>()
@@ -89,9 +90,13 @@ export const Approvals = ({ api, requests: open, reloadApprovals, hasShortcuts }
           Approvals
         </h2>
         <Problem>{problem}</Problem>
-        <Empty title="Nothing is waiting">
-          When an agent asks for something that needs a person, it appears here at once.
-        </Empty>
+        <Loading loaded={requestsLoaded}>
+          {() => (
+            <Empty title="Nothing is waiting">
+              When an agent asks for something that needs a person, it appears here at once.
+            </Empty>
+          )}
+        </Loading>
       </>
     )
   }

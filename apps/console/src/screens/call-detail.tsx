@@ -1,13 +1,14 @@
-import { useEffect, useRef, useState } from "react"
+import { useCallback, useEffect, useRef, useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
 import { changeOf } from "../call-changes.ts"
 import type { RecordedCall } from "../call-log.ts"
+import { outputIn } from "../call-output.ts"
 import { type CallState, durationText, isObject, touchFacts } from "../describe-call.ts"
 import { DiffView } from "../diff-view.tsx"
-import { Facts, Json, Section, StateBadge } from "../parts.tsx"
+import { Block, Facts, Json, Section, StateBadge } from "../parts.tsx"
 import { addressOf } from "../route.ts"
-import { messageOf } from "../use-load.ts"
+import { messageOf, useLoad } from "../use-load.ts"
 import type { Decision } from "../wire.ts"
 import { ArtifactText } from "./artifact-text.tsx"
 
@@ -23,7 +24,7 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   const { touches, approval } = call
-  const change = changeOf(call.params)
+  const canUndo = state === "done" && (touches?.writes?.length ?? 0) > 0
   const facts: ReadonlyArray<readonly [string, string | undefined]> = [
     ["call", call.requestId],
     ["dialect", call.dialect],
@@ -44,7 +45,7 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
           {call.tool} <StateBadge state={state} />
         </h2>
       </header>
-      {state === "done" && (touches?.writes?.length ?? 0) > 0 && <UndoButton api={api} call={call} />}
+      {canUndo && <UndoButton api={api} call={call} />}
       {state === "waiting" && (
         <p>
           It waits for a person: <a href={addressOf(workspace, "approvals")}>approvals</a>.
@@ -58,11 +59,12 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
           ]}
         />
       </Section>
-      {change !== undefined && (
-        <Section title="The change it asked for">
-          <DiffView text={change} />
+      {canUndo ? <MadeChange api={api} call={call} /> : <AskedChange call={call} />}
+      {outputIn(call.reply).map(({ name, text }) => (
+        <Section key={name} title={outputNames[name] ?? "Output"}>
+          <Block>{text}</Block>
         </Section>
-      )}
+      ))}
       <Section title="Arguments">
         <Json value={call.params} />
       </Section>
@@ -75,6 +77,33 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
         <ArtifactText key={path} api={api} run={call.run} path={path} />
       ))}
     </>
+  )
+}
+
+const outputNames: Readonly<Record<string, string>> = { stdout: "Standard output", stderr: "Standard error" }
+
+/** What the call changed, seen from its undoing. Where the files have changed since, what it asked for. */
+const MadeChange = ({ api, call }: Pick<CallDetailProps, "api" | "call">) => {
+  const { requestId } = call
+  const load = useCallback(() => api.preview("undo", { call: requestId }, "haft"), [api, requestId])
+  const { loaded } = useLoad(load)
+  if (loaded.state === "loading") return null
+  const diff = loaded.state === "ready" ? loaded.value.preview?.diff : undefined
+  if (diff === undefined) return <AskedChange call={call} />
+  return (
+    <Section title="The change">
+      <DiffView text={diff} isReversed />
+    </Section>
+  )
+}
+
+const AskedChange = ({ call }: Pick<CallDetailProps, "call">) => {
+  const change = changeOf(call.params)
+  if (change === undefined) return null
+  return (
+    <Section title="The change it asked for">
+      <DiffView text={change} />
+    </Section>
   )
 }
 

@@ -1,11 +1,11 @@
-import { useCallback, useMemo, useState } from "react"
+import { useMemo } from "react"
 
-import { logOf } from "../call-log.ts"
+import type { CallLog } from "../call-log.ts"
 import { durationText } from "../describe-call.ts"
 import { callsOverTime, countDecisions, latencyByTool, percentile, workingTimes } from "../numbers.ts"
-import { Empty, ScrollBox } from "../parts.tsx"
+import { Empty, Loading, ScrollBox } from "../parts.tsx"
 import { DecisionPlot, LatencyPlot, TimePlot } from "../plot.tsx"
-import { useLoad } from "../use-load.ts"
+import { useRun } from "../use-run.ts"
 import type { ScreenProps } from "../workspace.ts"
 import { RunChoice } from "./run-choice.tsx"
 
@@ -14,13 +14,19 @@ const mostLines = 12
 
 /** A run in figures. */
 export const Numbers = ({ api, run, log: live }: ScreenProps) => {
-  const [chosen, setChosen] = useState(run)
-  const load = useCallback(
-    async () => (chosen === run ? undefined : logOf(chosen, await api.lastEvents(chosen))),
-    [api, chosen, run]
+  const { chosen, choose, log } = useRun(api, run, live)
+  return (
+    <>
+      <header className="section-head">
+        <h2>Numbers</h2>
+        <RunChoice api={api} current={run} chosen={chosen} onChange={choose} />
+      </header>
+      <Loading loaded={log}>{({ calls }) => <Figures calls={calls} />}</Loading>
+    </>
   )
-  const { loaded } = useLoad(load)
-  const { calls } = chosen !== run && loaded.state === "ready" && loaded.value !== undefined ? loaded.value : live
+}
+
+const Figures = ({ calls }: Pick<CallLog, "calls">) => {
   const buckets = useMemo(() => callsOverTime(calls, 60), [calls])
   const latencies = useMemo(() => latencyByTool(calls), [calls])
   const decisions = useMemo(() => countDecisions(calls), [calls])
@@ -36,51 +42,42 @@ export const Numbers = ({ api, run, log: live }: ScreenProps) => {
     ["half within", durationText(percentile(times, 50))],
     ["95 % within", durationText(percentile(times, 95))]
   ]
+  if (ended.length === 0) return <Empty title="No numbers yet">They are made from the calls of a run.</Empty>
   return (
     <>
-      <header className="section-head">
-        <h2>Numbers</h2>
-        <RunChoice api={api} current={run} chosen={chosen} onChange={setChosen} />
-      </header>
-      {ended.length === 0 ? (
-        <Empty title="No numbers yet">They are made from the calls of a run.</Empty>
-      ) : (
-        <>
-          <dl className="tiles">
-            {tiles.map(([name, value]) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{value}</dd>
-              </div>
-            ))}
-          </dl>
-          <div className="plots">
-            <figure className="plot wide">
-              <figcaption>
-                Calls over time
-                <span className="legend">
-                  <i className="good" /> succeeded <i className="bad" /> failed
-                </span>
-              </figcaption>
-              <TimePlot buckets={buckets} />
-            </figure>
-            <figure className="plot">
-              <figcaption>
-                How long calls worked
-                <span className="legend">
-                  <i className="median" /> half <i className="p95" /> 95 % <i className="p99" /> 99 %
-                </span>
-              </figcaption>
-              <LatencyPlot latencies={latencies.slice(0, mostLines)} />
-            </figure>
-            <figure className="plot">
-              <figcaption>Who decided</figcaption>
-              <DecisionPlot decisions={decisions} />
-            </figure>
+      <dl className="tiles">
+        {tiles.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
           </div>
-          <LatencyTable latencies={latencies} />
-        </>
-      )}
+        ))}
+      </dl>
+      <div className="plots">
+        <figure className="plot wide">
+          <figcaption>
+            Calls over time
+            <span className="legend">
+              <i className="good" /> succeeded <i className="bad" /> failed
+            </span>
+          </figcaption>
+          <TimePlot buckets={buckets} />
+        </figure>
+        <figure className="plot">
+          <figcaption>
+            How long calls worked
+            <span className="legend">
+              <i className="median" /> half <i className="p95" /> 95 % <i className="p99" /> 99 %
+            </span>
+          </figcaption>
+          <LatencyPlot latencies={latencies.slice(0, mostLines)} />
+        </figure>
+        <figure className="plot">
+          <figcaption>Who decided</figcaption>
+          <DecisionPlot decisions={decisions} />
+        </figure>
+      </div>
+      <LatencyTable latencies={latencies} />
     </>
   )
 }

@@ -17,6 +17,9 @@ interface RuleEditorProps {
 const decisions = ["allow", "ask", "deny"] as const
 const inForm = new Set(["id", "tool", "decision", "note"])
 
+/** What haft keeps about a rule; saving it leaves that as it is. */
+const kept = new Set(["enabled", "uses", "created"])
+
 /** The parts that every rule has in fields of their own, its conditions as JSON. */
 export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => {
   const [id, setId] = useState(rule?.id ?? "")
@@ -32,7 +35,7 @@ export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => 
   const save = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault()
     try {
-      await onSave({ id, tool, decision, ...(note !== "" && { note }), ...readConditions(conditions) })
+      await onSave({ ...keptOf(rule), id, tool, decision, ...(note !== "" && { note }), ...readConditions(conditions) })
     } catch (error) {
       setProblem(messageOf(error))
     }
@@ -41,7 +44,14 @@ export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => 
     <form className="panel fields" aria-label="Rule" onSubmit={(event) => void save(event)}>
       <label className="field">
         Name
-        <input value={id} onChange={(event) => setId(event.target.value)} required maxLength={100} />
+        <input
+          value={id}
+          onChange={(event) => setId(event.target.value)}
+          required
+          maxLength={100}
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- it was just asked for, perhaps from far below
+          autoFocus
+        />
       </label>
       <label className="field">
         Tool
@@ -59,7 +69,8 @@ export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => 
         </select>
       </label>
       <label className="field">
-        Conditions (JSON): <span className="quiet">touches, fields, exactly, pattern, expires, maximumUses</span>
+        Conditions (JSON):{" "}
+        <span className="quiet">touches, fields, exactly, pattern, expires, maximumUses, examples</span>
         <textarea
           rows={7}
           spellCheck={false}
@@ -105,4 +116,7 @@ const parsed = (text: string): unknown => {
 const conditionsOf = (rule: Rule | undefined): object =>
   rule === undefined
     ? { touches: { writes: "docs/**" } }
-    : Object.fromEntries(Object.entries(rule).filter(([name]) => !inForm.has(name)))
+    : Object.fromEntries(Object.entries(rule).filter(([name]) => !inForm.has(name) && !kept.has(name)))
+
+const keptOf = (rule: Rule | undefined): object =>
+  Object.fromEntries(Object.entries(rule ?? {}).filter(([name]) => kept.has(name)))

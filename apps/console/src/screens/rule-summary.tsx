@@ -1,3 +1,5 @@
+import { isObject } from "../describe-call.ts"
+import { Facts } from "../parts.tsx"
 import type { Rule } from "../wire.ts"
 
 const notConditions = new Set(["id", "tool", "decision", "enabled", "uses", "created", "note", "examples"])
@@ -6,23 +8,22 @@ const notConditions = new Set(["id", "tool", "decision", "enabled", "uses", "cre
 export const RuleSummary = ({ rule }: { readonly rule: Rule }) => {
   const conditions = Object.entries(rule).filter(([name, value]) => !notConditions.has(name) && value !== undefined)
   return (
-    <dl className="facts">
-      <div>
-        <dt>{rule.decision}</dt>
-        <dd>
-          <code>{rule.tool}</code>
-        </dd>
-      </div>
-      {conditions.map(([name, value]) => (
-        <div key={name}>
-          <dt>{conditionNames[name] ?? name}</dt>
-          <dd>
-            <code>{typeof value === "string" ? value : JSON.stringify(value)}</code>
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      facts={[
+        { name: rule.decision, value: rule.tool },
+        ...conditions.map(([name, value]) => ({ name: conditionNames[name] ?? name, value: inWords(name, value) }))
+      ]}
+    />
   )
+}
+
+/** What it may touch is told as a list; anything else is shown as it is stored. */
+const inWords = (name: string, value: unknown): string => {
+  if (typeof value === "string") return value
+  if (name !== "touches" || !isObject(value)) return JSON.stringify(value)
+  return Object.entries(value)
+    .map(([kind, globs]) => `${kind} ${[globs].flat().join(", ")}`)
+    .join("\n")
 }
 
 const conditionNames: Readonly<Record<string, string>> = {
@@ -33,5 +34,5 @@ const conditionNames: Readonly<Record<string, string>> = {
   touches: "touches only",
   workspace: "in",
   expires: "until",
-  maximumUses: "at most, times"
+  maximumUses: "at most (times)"
 }

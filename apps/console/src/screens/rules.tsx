@@ -62,9 +62,7 @@ export const Rules = ({ api, run }: ScreenProps) => {
                       <span className={`badge ${rule.decision}`}>{rule.decision}</span>
                     </span>
                     <RuleSummary rule={rule} />
-                    <p className="quiet">
-                      used {rule.uses} times{rule.note !== undefined && ` · ${rule.note}`}
-                    </p>
+                    <p className="quiet">{remarksOn(rule)}</p>
                     <RuleActions
                       rule={rule}
                       onEnable={(enabled) => void change(api.enableRule(rule.id, enabled))}
@@ -88,6 +86,13 @@ export const Rules = ({ api, run }: ScreenProps) => {
     </div>
   )
 }
+
+// How often a rule was used is counted where that is bounded, and nowhere else.
+const remarksOn = ({ uses, maximumUses, note }: Rule): string =>
+  [
+    ...(maximumUses === undefined ? [] : [`used ${uses} of ${maximumUses} times`]),
+    ...(note === undefined ? [] : [note])
+  ].join(" · ")
 
 interface RuleActionsProps {
   readonly rule: Rule

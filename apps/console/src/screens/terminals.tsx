@@ -43,7 +43,9 @@ export const Terminals = ({ api, workspace, item, log, news }: ScreenProps) => {
               >
                 <span className="card-title">
                   <strong>{session.command}</strong>
-                  <span className={`state ${session.isRunning ? "running" : "done"}`}>
+                  <span
+                    className={`state ${session.isRunning ? "running" : session.hasFailed === true ? "failed" : "done"}`}
+                  >
                     {session.isRunning ? "Running" : `Ended${session.end === undefined ? "" : `, ${session.end}`}`}
                   </span>
                 </span>

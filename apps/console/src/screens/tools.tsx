@@ -48,6 +48,7 @@ export const Tools = ({ api, workspace, item }: ScreenProps) => {
         <Loading loaded={loaded}>
           {() => (
             <ul className="cards">
+              {shown.length === 0 && <li className="quiet">No tool fits the search.</li>}
               {shown.map((tool) => (
                 <li key={tool.name}>
                   <a
@@ -67,11 +68,11 @@ export const Tools = ({ api, workspace, item }: ScreenProps) => {
           )}
         </Loading>
       </section>
-      <article className="split-detail" aria-label="The open tool">
+      <article key={`${dialect}/${open?.name}`} className="split-detail" aria-label="The open tool">
         {open === undefined ? (
           <Empty title="No tool is open">Choose one to see its schema and to try it.</Empty>
         ) : (
-          <ToolDetail key={`${dialect}/${open.name}`} api={api} workspace={workspace} tool={open} dialect={dialect} />
+          <ToolDetail api={api} workspace={workspace} tool={open} dialect={dialect} />
         )}
       </article>
     </div>
