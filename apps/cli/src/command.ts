@@ -21,6 +21,8 @@ export interface Command {
   readonly subcommands?: ReadonlyArray<string>
   readonly options?: Readonly<Record<string, Option>>
   readonly examples: ReadonlyArray<string>
+  /** A page of the help about what is given besides, where there is one. */
+  readonly explain?: (given: Given) => Promise<string | undefined>
   /** Answers with the exit code. */
   readonly run: (given: Given) => Promise<number>
 }

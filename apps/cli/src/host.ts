@@ -43,11 +43,11 @@ const standardStreams = {
 }
 
 /** Opens a host for one command and closes it afterwards. */
-export const withHost = async (
+export const withHost = async <A>(
   given: Given,
   { onlyTool, ...settings }: HaftConfig & { readonly onlyTool?: string },
-  use: (host: OpenHost, config: HaftConfig) => Promise<number>
-): Promise<number> => {
+  use: (host: OpenHost, config: HaftConfig) => Promise<A>
+): Promise<A> => {
   const found = await configOf(given)
   const config = { ...found.config, ...settings }
   const host = await openHostFor(config, onlyTool)

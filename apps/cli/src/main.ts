@@ -50,7 +50,9 @@ const run = async (args: ReadonlyArray<string>, version: string): Promise<number
   if (name.startsWith("-")) throw new UsageError(`which command, with ${name}? See them with: haft --help`)
   const command = commandNamed(name)
   const given = read(command, rest, version)
-  return given.has("help") ? help(command.name) : command.run(given)
+  if (!given.has("help")) return command.run(given)
+  print((await command.explain?.(given)) ?? pageOf(command))
+  return 0
 }
 
 const commandNamed = (name: string): Command => {

@@ -213,6 +213,33 @@ describe("haft call", () => {
     }
   })
 
+  it("shows with --help what a tool takes, what lies inside of it too", async () => {
+    const { code, stdout } = await haft(inWorkspace("call", "file.patch", "--help", "--dialect", "filetools"))
+    expect(code).toBe(0)
+    expect(stdout).toContain("Usage: haft call file.patch path=… patches=… [options]\n")
+    expect(stdout).toMatch(
+      /\n {2}patches +list of object, needed {2}Applied in order.*\n {4}find +string, needed +Exact/
+    )
+    const { stdout: more } = await haft(inWorkspace("call", "read_file", "--help"))
+    expect(more).toContain("haft call read_file path=… [KEY=VALUE …] [options]\n")
+    expect(more).toMatch(/\n {2}format +text\|base64 \(text\) {2}base64 returns/)
+    const { stdout: none } = await haft(inWorkspace("call", "last_command", "--help"))
+    expect(none).toContain("It takes nothing.")
+    expect(await haft(inWorkspace("call", "red_file", "--help"))).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "haft: there is no tool 'red_file' (did you mean read_file?). See them with: haft tools\n"
+    })
+  })
+
+  it("says where to look when parameters are wrong", async () => {
+    const { code, stderr } = await haft(inWorkspace("call", "read_file", "file=a.txt"))
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: "haft: what it takes is shown by: haft call read_file --help\n"
+    })
+  })
+
   it("shows with --dry-run what would be touched, and does nothing", async () => {
     const plain = await haft(inWorkspace("call", "read_file", "path=a.txt", "--dry-run"))
     const verdict = "read_file (read_only) would not ask: haft does not ask before this"

@@ -4,7 +4,7 @@ import type { CallPreview, HaftConfig, Reply, ToolDescription } from "haft"
 import type { OpenHost } from "haft/promise"
 
 import { readArguments } from "../arguments.ts"
-import { type Command, type Given, UsageError } from "../command.ts"
+import { type Command, type Given, guess, UsageError } from "../command.ts"
 import { withHost } from "../host.ts"
 import { forScreen, note, print, printJson, styled, withSpinner } from "../terminal.ts"
 
@@ -19,8 +19,13 @@ export const call: Command = {
     `haft call read_file '{"path":"README.md"}'`,
     "haft call read_file path=README.md start_line=1 end_line=5",
     "haft call write_file @arguments.json --approve all",
-    "haft call edit_file - --json < arguments.json"
+    "haft call edit_file - --json < arguments.json",
+    "haft call edit_file --help"
   ],
+  explain: async (given) => {
+    const [name] = given.positionals
+    return name === undefined ? undefined : withHost(given, { onlyTool: name }, (host) => pageAbout(host, name))
+  },
   run: (given) => {
     const [name, ...typed] = given.positionals
     if (name === undefined) throw new UsageError("which tool? See them with: haft tools")
@@ -31,9 +36,21 @@ export const call: Command = {
       if (given.has("json")) printJson(host.dialect.print?.(name, reply.wire) ?? reply.wire)
       else printReply(name, reply, resolve(config.root ?? "."))
       if (reply.error?.code === "approval_denied") noteHow(await ruleAgainst(host, name, args), config)
+      if (reply.error?.code === "invalid_params") note(`haft: what it takes is shown by: haft call ${name} --help`)
       return reply.ok ? 0 : 1
     })
   }
+}
+
+const pageAbout = async ({ tools }: OpenHost, name: string): Promise<string> => {
+  const { toolPage } = await import("../tool-page.ts")
+  const tool = find(tools, name)
+  if (tool !== undefined) return forScreen(process.stdout, toolPage(tool))
+  const near = guess(
+    name,
+    tools.map((one) => one.name)
+  )
+  throw new UsageError(`there is no tool '${name}'${near}. See them with: haft tools`)
 }
 
 const ruleAgainst = (host: OpenHost, name: string, args: unknown): Promise<string | undefined> =>

@@ -4,7 +4,7 @@ import type { PluginStyle, PluginSummary, SandboxName } from "haft"
 
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
-import { note, print, printJson, table } from "../terminal.ts"
+import { forScreen, note, print, printJson, table } from "../terminal.ts"
 
 export const plugin: Command = {
   name: "plugin",
@@ -81,5 +81,7 @@ const actions: Readonly<Record<string, (given: Given, name: string | undefined) 
 const row = ({ name, version, contract, tools }: PluginSummary): ReadonlyArray<string> => {
   const risks = ["read_only", "safe_write", "dangerous"].filter((risk) => tools.some((tool) => tool.risk === risk))
   const names = [...new Set(tools.map((tool) => tool.name))]
-  return [name, version, String(contract), risks.join(" "), names.join(" ")]
+  return [name, version, String(contract), risks.join(" "), names.join(" ")].map((cell) =>
+    forScreen(process.stdout, cell)
+  )
 }

@@ -1,6 +1,6 @@
 import type { Command } from "../command.ts"
 import { withHost } from "../host.ts"
-import { print, printJson, styled, table } from "../terminal.ts"
+import { forScreen, note, print, printJson, styled, table } from "../terminal.ts"
 
 const formats = ["table", "json", "openai", "anthropic", "mcp"] as const
 
@@ -15,8 +15,11 @@ export const tools: Command = {
     withHost(given, {}, async ({ tools }) => {
       const format = given.value("format") ?? (given.has("json") ? "json" : "table")
       if (format === "table") {
-        const rows = tools.map(({ name, risk, description }) => [name, risk, description.replaceAll("\n", " ")])
+        // A plugin's words, which may be those of a server elsewhere.
+        const shown = (text: string): string => forScreen(process.stdout, text).replaceAll(/\s+/g, " ")
+        const rows = tools.map(({ name, risk, description }) => [shown(name), risk, shown(description)])
         print(table([["TOOL", "RISK", "WHAT"].map((head) => styled(process.stdout, "bold", head)), ...rows]))
+        if (process.stdout.isTTY) note("\nWhat one of them takes: haft call TOOL --help")
         return 0
       }
       const { exportTools } = await import("haft")
