@@ -28,23 +28,36 @@ const parametersOf = ({ properties = {}, required = [] }: JsonSchema): ReadonlyA
     isNeeded: (required as ReadonlyArray<string>).includes(key)
   }))
 
+type Row = ReadonlyArray<string>
+
 // What an object has inside stands below it, moved in.
-const rowsOf = (schema: JsonSchema, indent: string): Array<ReadonlyArray<string>> =>
-  parametersOf(schema).flatMap(({ key, schema: its, isNeeded }) => [
-    [`${indent}${key}`, typeOf(its) + (isNeeded ? ", needed" : defaultOf(its)), String(its["description"] ?? "")],
-    ...[its, ...alternativesOf(its)].flatMap((one) => rowsOf((one["items"] as JsonSchema) ?? one, `${indent}  `))
-  ])
+const rowsOf = (schema: JsonSchema, indent: string): Array<Row> =>
+  parametersOf(schema).flatMap((parameter) =>
+    [rowOf(parameter, indent)].concat(insideOf(parameter.schema).flatMap((one) => rowsOf(one, `${indent}  `)))
+  )
+
+const rowOf = ({ key, schema, isNeeded }: Parameter, indent: string): Row => {
+  const { description = "" } = schema as { readonly description?: string }
+  return [`${indent}${key}`, typeOf(schema) + (isNeeded ? ", needed" : defaultOf(schema)), description]
+}
+
+const insideOf = (schema: JsonSchema): ReadonlyArray<JsonSchema> =>
+  [schema].concat(alternativesOf(schema)).map((one) => (one["items"] ?? one) as JsonSchema)
 
 const alternativesOf = ({ anyOf, oneOf }: JsonSchema): ReadonlyArray<JsonSchema> =>
   (anyOf ?? oneOf ?? []) as ReadonlyArray<JsonSchema>
 
 const typeOf = (schema: JsonSchema): string => {
-  const { enum: values, type, items } = schema
+  const {
+    enum: values,
+    type = "anything",
+    items
+  } = schema as { readonly type?: string | ReadonlyArray<string> } & JsonSchema
   if (Array.isArray(values)) return values.join("|")
   const alternatives = alternativesOf(schema)
   if (alternatives.length > 0) return [...new Set(alternatives.map(typeOf))].join(" or ")
   if (type === "array") return `list of ${typeOf((items ?? {}) as JsonSchema)}`
-  return type === undefined ? "anything" : [type].flat().join(" or ")
+  return [type].flat().join(" or ")
 }
 
 const defaultOf = ({ default: value }: JsonSchema): string =>
