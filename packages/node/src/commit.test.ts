@@ -554,11 +554,12 @@ describe("odd moments", () => {
     expect(await inWorkspace(root, (workspace) => outcome(workspace.undo()))).toBe("no_history")
   })
 
-  it("takes over the lock of a process that is gone, and waits for one that lives", async () => {
+  it("takes over the turn of a process that is gone, and waits for one that lives", async () => {
     const root = workspaces.make({ "a.txt": "a" })
-    mkdirSync(`${root}.state`, { recursive: true })
-    writeFileSync(`${root}.state/commit.lock`, "999999999 1 dead\n")
+    mkdirSync(`${root}.state/turn`, { recursive: true })
+    for (const name of ["999999999.1.gone", "999999998.1.gone"]) writeFileSync(`${root}.state/turn/${name}`, "")
     expect(await commit(root, [write("a.txt", "b")])).toHaveLength(1)
+    expect(readdirSync(`${root}.state/turn`)).toEqual(["nobody"])
     const both = await Promise.all([
       commit(
         root,

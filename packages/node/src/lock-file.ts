@@ -67,13 +67,18 @@ const isAlive = (path: string, holder: string): boolean => {
   // Not signed to the end: its owner is about to, or died before it could.
   if (!holder.endsWith("\n")) return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) < 2000
   const [id = "", start = ""] = holder.split(" ")
+  return isRunning(Number(id), start)
+}
+
+/** True while the process with this number, which started at that time, lives. */
+export const isRunning = (id: number, start: string): boolean => {
   try {
-    process.kill(Number(id), 0)
+    process.kill(id, 0)
   } catch (error) {
     if (!isErrno(error, "EPERM")) return false
   }
   // The number alone is not enough: it may belong to another process by now.
-  return start === "" || start === startOf(Number(id))
+  return start === "" || start === startOf(id)
 }
 
 /** When a process started, in the kernel's own count; empty where that can't be told. */
@@ -86,4 +91,4 @@ const startOf = (id: number): string => {
   }
 }
 
-const ownStart = startOf(process.pid)
+export const ownStart = startOf(process.pid)

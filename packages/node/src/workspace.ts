@@ -41,12 +41,12 @@ import { fromErrno, naming, notADirectory, notFound } from "./errno.ts"
 import { globSource } from "./glob-source.ts"
 import { globFiles } from "./glob.ts"
 import { openHistory } from "./history.ts"
-import { takeLock } from "./lock-file.ts"
 import type { PlannedChange } from "./plan.ts"
 import { readEach } from "./read-each.ts"
 import type { Pause } from "./stage.ts"
 import { stateDirectory } from "./state-directory.ts"
 import { type Technique, techniques } from "./technique.ts"
+import { openTurn, type TakeTurn } from "./turn.ts"
 import { asUndoError, changedError, changedSince, planUndo, previewUndo } from "./undo.ts"
 import { readEntries, startWalk } from "./walk.ts"
 
@@ -101,7 +101,7 @@ export const nodeWorkspace = (options: NodeWorkspaceOptions): Layer.Layer<Worksp
   )
 
 interface Settings extends CommitSettings {
-  readonly lock: string
+  readonly takeTurn: TakeTurn
   readonly turn: Semaphore.Semaphore
 }
 
@@ -113,7 +113,7 @@ const openSettings = (options: NodeWorkspaceOptions): Settings => {
     return {
       root,
       durable,
-      lock: join(state, "commit.lock"),
+      takeTurn: openTurn(join(state, "turn")),
       turn: Semaphore.makeUnsafe(1),
       journal: openCommitJournal({ root, directory: join(state, "commits"), durable, ...(onStep && { onStep }) }),
       history: openHistory({ root, directory: join(state, "history"), capBytes: historyBytes }),
@@ -259,13 +259,13 @@ const asPlanned = (change: Change): PlannedChange =>
     ? { ...change, content: [change.content] }
     : (change as PlannedChange)
 
-/** One commit at a time: in this process by taking turns, between processes by a lock in the state directory. */
+/** One commit at a time: in this process by a semaphore, between processes by a turn in the state directory. */
 const exclusively = <A, E>(
-  { lock, turn }: Settings,
+  { takeTurn, turn }: Settings,
   work: Effect.Effect<A, E>
 ): Effect.Effect<A, E | ToolError<"write_failed">> => {
   const take: Effect.Effect<() => void, ToolError<"write_failed">> = attempt(() => {
-    const release = naming("the state directory", () => takeLock(lock))
+    const release = naming("the state directory", () => takeTurn())
     if (release !== undefined) return release
     throw makeToolError("write_failed", "another host is changing this workspace; nothing was changed", {
       suggestion: "Repeat the call in a moment.",
