@@ -159,7 +159,7 @@ export const doSteps = (
     if (step.do === "make_directory") begun.push(step)
     options.onStep?.(step.do)
   }
-  syncDirectories(spots.root, steps, options)
+  syncDirectories(spots, steps, options)
 }
 
 /** The same where a host that died may have done some of them. */
@@ -168,7 +168,7 @@ const redoSteps = (root: Root, steps: ReadonlyArray<Step>, options: StepOptions)
     unlessChanged(() => naming(step.path, () => redoStep(root, step)))
     options.onStep?.(step.do)
   }
-  syncDirectories(root, steps, options)
+  withSpots(root, (spots) => syncDirectories(spots, steps, options))
 }
 
 interface StepOptions {
@@ -176,8 +176,8 @@ interface StepOptions {
   readonly onStep?: (name: string) => void
 }
 
-const syncDirectories = (root: Root, steps: ReadonlyArray<Step>, { durable, onStep }: StepOptions): void => {
-  if (durable) for (const path of directoriesOf(steps)) unlessChanged(() => syncDirectory(root, path))
+const syncDirectories = (spots: Spots, steps: ReadonlyArray<Step>, { durable, onStep }: StepOptions): void => {
+  if (durable) for (const path of directoriesOf(steps)) unlessChanged(() => syncDirectory(spots, path))
   onStep?.("synced")
 }
 

@@ -225,16 +225,18 @@ function* checkApproved(view: View, { approvedState, symlinks }: CommitRequest):
 /** A link that was put in the way since the call was judged leads it nowhere else: the plan has its paths resolved. */
 const checkAssessed = (changed: ReadonlyArray<ChangedPath>, { assessedWrites }: CommitRequest): void => {
   if (assessedWrites === undefined) return
+  const exactly = new Set(assessedWrites)
   for (const { path, movedTo, kind, after } of changed) {
     const isOnTheWay = kind === "created" && after === "directory"
     for (const changedPath of movedTo === undefined ? [path] : [path, movedTo]) {
-      const isAssessed = assessedWrites.some(
-        (assessed) =>
-          assessed === "." ||
-          changedPath === assessed ||
-          changedPath.startsWith(`${assessed}/`) ||
-          (isOnTheWay && assessed.startsWith(`${changedPath}/`))
-      )
+      const isAssessed =
+        exactly.has(changedPath) ||
+        assessedWrites.some(
+          (assessed) =>
+            assessed === "." ||
+            changedPath.startsWith(`${assessed}/`) ||
+            (isOnTheWay && assessed.startsWith(`${changedPath}/`))
+        )
       if (!isAssessed) throw elsewhere(changedPath)
     }
   }

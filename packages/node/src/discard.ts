@@ -3,18 +3,20 @@ import { lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs"
 import { type Root, withResolved } from "./contain.ts"
 import { ignoring, isErrno } from "./errno.ts"
 import { pathOf, type Spot, type Spots } from "./spots.ts"
-import { below, type Held, letGo, type Technique } from "./technique.ts"
+import { below, hasOtherNames, type Held, letGo, type Technique } from "./technique.ts"
 
 /** Removes something that a commit left under a temporary name, and everything in it. */
 export const discard = (spots: Spots, path: string): void => {
   const spot = spots.at(path)
   const held = holdIfThere(spots.root, spot)
   if (held === undefined) return
+  const stays = hasOtherNames(held)
   try {
     if (!unlinkIfFile(pathOf(spot))) discardDirectory(spots.root, path)
   } finally {
     // Its name is gone at once. Its content takes the disk longer, and nobody has to wait for that.
-    letGo(held)
+    if (stays) held.close()
+    else letGo(held)
   }
 }
 

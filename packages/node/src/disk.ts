@@ -25,7 +25,7 @@ import { type Identity, identityOf, isSame } from "./identity.ts"
 import { otherOwner } from "./owner.ts"
 import { pathOf, type Spots } from "./spots.ts"
 import type { Step } from "./steps.ts"
-import { letGo } from "./technique.ts"
+import { hasOtherNames, letGo } from "./technique.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
 const { O_WRONLY, O_RDONLY } = constants
@@ -78,7 +78,8 @@ const replace = (
     if (!isSame(identityOf(old.stats), over)) throw stale(path)
     renameSync(from, pathOf(spot))
   } finally {
-    letGo(old)
+    if (hasOtherNames(old)) old.close()
+    else letGo(old)
   }
 }
 
@@ -174,17 +175,14 @@ const putBack = (root: Root, kept: string | undefined, place: Place): boolean =>
   })
 
 /** Waits until the names in a directory would survive a power loss. */
-export const syncDirectory = (root: Root, path: string): void => {
+export const syncDirectory = (spots: Spots, path: string): void => {
   if (process.platform === "win32") return
-  withResolved(root, path, ({ found }) => {
-    if (found === undefined) return
-    const descriptor = openSync(found.base, O_RDONLY | O_DIRECTORY)
-    try {
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-  })
+  const descriptor = openSync(spots.directory(path).base, O_RDONLY | O_DIRECTORY)
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false })

@@ -27,7 +27,12 @@ export class Spots {
   at(path: string): Spot {
     const end = path.lastIndexOf("/")
     if (end === -1) return { directory: this.root.held, name: path }
-    return { directory: this.#directory(path, path.slice(0, end)), name: path.slice(end + 1) }
+    return { directory: this.directory(path.slice(0, end), path), name: path.slice(end + 1) }
+  }
+
+  /** The directory itself. Failures name `given`. */
+  directory(path: string, given = path): Held {
+    return path === "." ? this.root.held : this.#enter(path, given)
   }
 
   forget(): void {
@@ -35,7 +40,7 @@ export class Spots {
     this.#held.clear()
   }
 
-  #directory(given: string, path: string): Held {
+  #enter(path: string, given: string): Held {
     const known = this.#held.get(path)
     this.#held.delete(path)
     const held = known ?? enterAll(this.root, given, path.split("/"))
