@@ -10,6 +10,7 @@ import {
   readFileSync,
   readlinkSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -36,6 +37,10 @@ const write = (path: string, content: string, rest: Partial<Extract<Change, { ki
 const commit = (root: string, changes: ReadonlyArray<Change>, options?: Parameters<typeof inWorkspace>[2]) =>
   inWorkspace(root, (workspace) => outcome(workspace.commit(changes)), options)
 const leftovers = (root: string) => readdirSync(`${root}.state/commits`)
+const imagesOf = (root: string) => {
+  const directory = `${root}.state/history/images`
+  return readdirSync(directory).map((name) => join(directory, name))
+}
 
 describe("writing", () => {
   it("makes all changes, and says what it did", async () => {
@@ -402,10 +407,7 @@ describe("undo", () => {
     for (let step = 1; step <= 30; step++) {
       await commit(root, [write("a.txt", String(step % 10).repeat(1000 + step))], { ...inCall(`c${step}`), open })
     }
-    const images = readdirSync(`${root}.state/history/images`, { recursive: true, withFileTypes: true })
-    const size = images
-      .filter((entry) => entry.isFile())
-      .reduce((sum, entry) => sum + lstatSync(join(entry.parentPath, entry.name)).size, 0)
+    const size = imagesOf(root).reduce((sum, path) => sum + lstatSync(path).size, 0)
     expect(size).toBeLessThanOrEqual(10_000)
     expect(await undo(root, { call: "c1" })).toBe("no_history")
     expect(await undo(root, { call: "c30" })).toMatchObject({ calls: ["c30"] })
@@ -428,12 +430,41 @@ describe("undo", () => {
     ])
   })
 
+  it.skipIf(process.platform === "win32")("keeps the replaced file itself, and leaves others one name", async () => {
+    const root = workspaces.make({ "a.txt": "a", "d/b.txt": "b", "c.txt": "c" })
+    const number = (path: string) => statSync(join(root, path)).ino
+    const replaced = [number("a.txt"), number("d/b.txt")]
+    await commit(root, [write("a.txt", "2"), { kind: "delete", path: "d/b.txt" }], inCall("c1"))
+    const kept = imagesOf(root).map((path) => statSync(path))
+    expect(new Set(kept.map(({ ino }) => ino))).toEqual(new Set(replaced))
+    expect(kept.map(({ nlink }) => nlink)).toEqual([1, 1])
+    const onStep = (name: string) => {
+      if (name === "kept") writeFileSync(join(root, "c.txt"), "changed")
+    }
+    expect(await commit(root, [write("a.txt", "3"), write("c.txt", "3")], { open: { onStep } })).toBe("stale_file")
+    expect(["a.txt", "c.txt"].map((path) => statSync(join(root, path)).nlink)).toEqual([1, 1])
+    expect(await undo(root)).toMatchObject({ calls: ["c1"] })
+    expect(contentsOf(root)).toEqual({ "a.txt": "a", d: null, "d/b.txt": "b", "c.txt": "changed" })
+  })
+
+  it("never writes into a file of the workspace that the history has a name for", async () => {
+    const root = workspaces.make({ "a.txt": "a", "b.txt": "a" })
+    await commit(root, [write("b.txt", "b")], inCall("c1"))
+    for (const path of imagesOf(root)) {
+      rmSync(path)
+      linkSync(join(root, "a.txt"), path)
+    }
+    await commit(root, [write("a.txt", "2")], inCall("c2"))
+    expect(contentsOf(root)).toEqual({ "a.txt": "2", "b.txt": "b" })
+    expect(await undo(root)).toMatchObject({ calls: ["c2"] })
+    expect(await undo(root, { call: "c1" })).toMatchObject({ calls: ["c1"] })
+    expect(contentsOf(root)).toEqual({ "a.txt": "a", "b.txt": "a" })
+  })
+
   it("does not bring back content that was tampered with", async () => {
     const root = workspaces.make({ "a.txt": "a" })
     await commit(root, [write("a.txt", "b")], inCall("c1"))
-    for (const entry of readdirSync(`${root}.state/history/images`, { recursive: true, withFileTypes: true })) {
-      if (entry.isFile()) writeFileSync(join(entry.parentPath, entry.name), "x")
-    }
+    for (const path of imagesOf(root)) writeFileSync(path, "x")
     expect(await undo(root)).toBe("no_history")
     expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("b")
   })

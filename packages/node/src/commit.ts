@@ -14,7 +14,7 @@ import { type CommitJournal, doSteps, type JournalledCommit, takeBack } from "./
 import { type Root, withPlace } from "./contain.ts"
 import { discard } from "./discard.ts"
 import { stale } from "./errno.ts"
-import type { History, Recorded } from "./history.ts"
+import type { Gathered, History, Recorded } from "./history.ts"
 import { type Identity, identityOf, isSame } from "./identity.ts"
 import { planChanges, type PlannedChange } from "./plan.ts"
 import { pathOf, Spots } from "./spots.ts"
@@ -98,7 +98,7 @@ function* commitOnce(
   })
   let isDone = false
   try {
-    yield* carryOut(settings, id, steps)
+    yield* carryOut(settings, gathered, id, steps)
     isDone = true
   } finally {
     if (!isDone) cancelIfPossible(history, id)
@@ -118,10 +118,13 @@ const cancelIfPossible = (history: History, id: string): void => {
 /** Finishes or takes back what a host that died left behind. Returns how many commits that were. */
 export const recover = ({ root, journal, history }: Pick<CommitSettings, "root" | "journal" | "history">): number => {
   const { finished, swept } = journal.recover()
-  if (swept.length === 0) return finished.length
+  if (finished.length + swept.length === 0) return 0
   const view = openView(root, "deny")
-  const entries = history.entries().filter(({ id }) => swept.includes(id))
-  for (const entry of entries) if (!stands(view, entry.did)) history.cancel(entry.id)
+  for (const entry of history.entries()) {
+    if (!finished.includes(entry.id) && !swept.includes(entry.id)) continue
+    history.detach(entry)
+    if (swept.includes(entry.id) && !stands(view, entry.did)) history.cancel(entry.id)
+  }
   return finished.length + swept.length
 }
 
@@ -136,7 +139,7 @@ const stands = (view: View, did: ReadonlyArray<Recorded>): boolean => {
   return [...states].every(([path, state]) => stateOfNode(view.root, view.find(path.split("/"))) === state)
 }
 
-function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator<Pause, void> {
+function* carryOut(settings: CommitSettings, gathered: Gathered, id: string, plan: Steps): Generator<Pause, void> {
   const { root, journal, durable, onStep } = settings
   const single = asSingleStep(plan)
   const staged = plan.staged.map(({ path }) => path)
@@ -148,6 +151,7 @@ function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator
   try {
     journal.prepare(id, single === undefined ? staged : [...staged, ...rubbish])
     onStep?.("prepared")
+    gathered.link(onStep)
     const identities = yield* stageAll(spots, plan.staged, { durable, ...(onStep && { onStep }) })
     spots.forget()
     checkUnchanged(spots, plan.involved)
@@ -156,26 +160,34 @@ function* carryOut(settings: CommitSettings, id: string, plan: Steps): Generator
     if (single === undefined) journal.decide(id, { steps, staged, rubbish })
     isDecided = true
     onStep?.("decided")
-    perform(settings, spots, id, { steps, staged, rubbish })
+    perform(settings, gathered, spots, id, { steps, staged, rubbish })
   } finally {
     spots.forget()
-    if (!isDecided && takeBack(root, { steps: [], staged, rubbish: [] })) journal.forget(id)
+    if (!isDecided) giveUp(settings, gathered, id, { steps: [], staged, rubbish: [] })
   }
+}
+
+/** Leaves everything as it was; what can't be taken back now is on record, and is tried again the next time. */
+const giveUp = ({ root, journal }: CommitSettings, gathered: Gathered, id: string, begun: JournalledCommit): void => {
+  if (!takeBack(root, begun)) return
+  gathered.unlink()
+  journal.forget(id)
 }
 
 const perform = (
   settings: CommitSettings,
+  gathered: Gathered,
   spots: Spots,
   id: string,
   { steps, staged, rubbish }: JournalledCommit
 ): void => {
-  const { root, journal, durable, onStep } = settings
+  const { journal, durable, onStep } = settings
   const begun: Array<Step> = []
   try {
     doSteps(spots, steps, { durable, begun, ...(onStep && { onStep }) })
   } catch (error) {
     journal.abort(id)
-    if (takeBack(root, { steps: begun, staged, rubbish })) journal.forget(id)
+    giveUp(settings, gathered, id, { steps: begun, staged, rubbish })
     throw error
   }
   try {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { linkSync, readdirSync } from "node:fs"
+import { linkSync, lstatSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
@@ -46,6 +46,12 @@ const versionAfterRecovery = async (root: string): Promise<Version> => {
   const version = found["a.txt"] === filesOf("old")["a.txt"] ? "old" : "new"
   expect(found).toEqual(filesOf(version))
   expect(readdirSync(join(`${root}.state`, "commits"))).toEqual([])
+  // What the history keeps is no other name of a file that is at work.
+  const several = Object.keys(found).filter((path) => {
+    const stats = lstatSync(join(root, path))
+    return stats.isFile() && stats.nlink > 1
+  })
+  expect(several.toSorted()).toEqual(["d/hard.txt", "hard.txt"])
   return version
 }
 

@@ -20,7 +20,7 @@ import { dirname } from "node:path"
 
 import { type Place, type Root, withResolved } from "./contain.ts"
 import { chunksOf, openFile, writeFully } from "./content.ts"
-import { ignoring, isErrno, stale } from "./errno.ts"
+import { ignoring, isErrno, isWithoutLinks, stale } from "./errno.ts"
 import { type Identity, identityOf, isSame } from "./identity.ts"
 import { otherOwner } from "./owner.ts"
 import { pathOf, type Spots } from "./spots.ts"
@@ -212,9 +212,6 @@ const placeNew = (
   }
   unlinkSync(from)
 }
-
-/** What the system says where a second name can't be had: for a directory, and on some disks for anything. */
-const isWithoutLinks = (error: unknown): boolean => isErrno(error, "EPERM", "ENOTSUP", "ENOSYS", "EMLINK")
 
 const unlessGone = <A>(path: string, work: () => A): A => {
   try {

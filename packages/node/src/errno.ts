@@ -6,6 +6,9 @@ type ErrnoCode = "file_not_found" | "permission_denied" | "invalid_params" | "sy
 export const isErrno = (error: unknown, ...names: ReadonlyArray<string>): error is NodeJS.ErrnoException =>
   error instanceof Error && "code" in error && typeof error.code === "string" && names.includes(error.code)
 
+/** True where a second name can't be had: for a directory, and on some disks for anything. */
+export const isWithoutLinks = (error: unknown): boolean => isErrno(error, "EPERM", "ENOTSUP", "ENOSYS", "EMLINK")
+
 /** True for a failure that has to do with one path. Too few descriptors or too little memory would fail any other. */
 export const isAboutPath = (error: unknown): boolean =>
   isToolError(error) || (error instanceof Error && "errno" in error && !isErrno(error, "EMFILE", "ENFILE", "ENOMEM"))

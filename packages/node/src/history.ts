@@ -1,9 +1,6 @@
 import {
   appendFileSync,
-  closeSync,
   mkdirSync,
-  openSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,14 +8,16 @@ import {
   truncateSync,
   writeFileSync
 } from "node:fs"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 
 import { makeToolError, type ToolError } from "@haft/core"
 
 import type { Root } from "./contain.ts"
-import { chunksOf, fingerprintContent, writeFully } from "./content.ts"
+import { fingerprintContent } from "./content.ts"
 import { isErrno, naming } from "./errno.ts"
-import { type Content, type FileNode, stateOfNode, withFile } from "./view.ts"
+import { openImages } from "./images.ts"
+import { withSpots } from "./spots.ts"
+import { type Content, type FileNode, stateOfNode } from "./view.ts"
 
 /** One thing a commit did, with what is needed to take it back. */
 export type Recorded =
@@ -57,13 +56,24 @@ export interface Entry {
 
 type Line = Entry | { readonly cancelled: string }
 
+/** What one commit replaces. */
+export interface Gathered {
+  readonly keep: (node: FileNode) => void
+  readonly tooLarge: () => boolean
+  /** Gives files that can be kept as they are their second name. From here on a commit that fails has to let them go. */
+  readonly link: (onStep?: (name: string) => void) => void
+  /** Takes these names back from files that stay. */
+  readonly unlink: () => void
+}
+
 /** What commits replaced, kept in the state directory so that it can come back. */
 export interface History {
-  /** A place to gather what one commit replaces. */
-  readonly gather: () => { readonly keep: (node: FileNode) => void; readonly tooLarge: () => boolean }
+  readonly gather: () => Gathered
   readonly append: (entry: Entry) => void
   /** The commit of this entry did not happen after all. */
   readonly cancel: (id: string) => void
+  /** A host died during the commit of this entry: what it was about to replace may be at work still. */
+  readonly detach: (entry: Entry) => void
   /** Oldest first, without the cancelled. */
   readonly entries: () => ReadonlyArray<Entry>
   /** Content that was kept, by its fingerprint. */
@@ -78,30 +88,11 @@ export const openHistory = (options: {
   const { root, directory, capBytes } = options
   const log = join(directory, "entries.jsonl")
   mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const images = openImages(root, join(directory, "images"))
+  /** Files that are going to be kept as they are, by their state. */
+  const linking = new Map<string, FileNode>()
   let total: number | undefined
   endLastLine(log)
-
-  const keepImage = (node: FileNode, state: string): number => {
-    const path = imagePath(directory, state)
-    const size = sizeOfNode(node)
-    // A copy that a crash cut short has another size; then it is written again.
-    if (sizeOf(path) === size) return 0
-    const descriptor = openImage(path)
-    try {
-      if (node.small !== undefined) writeFully(descriptor, node.small)
-      else if (node.content === undefined) {
-        withFile(root, node, (source) => {
-          for (const chunk of chunksOf(source)) writeFully(descriptor, chunk)
-        })
-      } else for (const piece of node.content) writeFully(descriptor, piece)
-    } catch (error) {
-      rmSync(path, { force: true })
-      throw error
-    } finally {
-      closeSync(descriptor)
-    }
-    return size
-  }
 
   const readLines = (): Array<Line> => {
     try {
@@ -117,16 +108,21 @@ export const openHistory = (options: {
     return lines.filter((line): line is Entry => !("cancelled" in line) && !cancelled.has(line.id))
   }
 
+  const sizeKept = (state: string): number => {
+    const node = linking.get(state)
+    return node === undefined ? images.size(state) : sizeOfNode(node)
+  }
+
   /** Forgets the oldest entries until what is kept fits again, with some room to spare. */
   const trim = (entries: ReadonlyArray<Entry>): void => {
     const wanted = new Set<string>()
     let size = 0
     let first = entries.length
     while (first > 0) {
-      const images = imagesOf(entries[first - 1]).filter((state) => !wanted.has(state))
-      const more = images.reduce((sum, state) => sum + (sizeOf(imagePath(directory, state)) ?? 0), 0)
+      const states = imagesOf(entries[first - 1]).filter((state) => !wanted.has(state))
+      const more = states.reduce((sum, state) => sum + sizeKept(state), 0)
       if (size + more > capBytes * 0.8) break
-      for (const state of images) wanted.add(state)
+      for (const state of states) wanted.add(state)
       size += more
       first--
     }
@@ -138,7 +134,7 @@ export const openHistory = (options: {
       rmSync(`${log}.new`, { force: true })
       throw error
     }
-    for (const path of imagePaths(directory)) if (!wanted.has(stateOfPath(path))) rmSync(path, { force: true })
+    for (const state of images.states()) if (!wanted.has(state)) images.remove(state)
     total = size
   }
 
@@ -146,6 +142,7 @@ export const openHistory = (options: {
     gather: () => {
       let gathered = 0
       let tooLarge = false
+      linking.clear()
       return {
         keep: (node) => {
           const state = stateOfNode(root, node)
@@ -155,10 +152,26 @@ export const openHistory = (options: {
             return
           }
           gathered += size
-          total = (total ?? totalSize(directory)) + naming(stateName, () => keepImage(node, state))
+          naming(stateName, () => {
+            total ??= images.states().reduce((sum, kept) => sum + images.size(kept), 0)
+            if (linking.has(state) || images.has(state, size)) return
+            total += size
+            if (images.canLink(node)) linking.set(state, node)
+            else images.copy(node, state)
+          })
           node.small = undefined
         },
-        tooLarge: () => tooLarge
+        tooLarge: () => tooLarge,
+        link: (onStep) =>
+          withSpots(root, (spots) => {
+            for (const [state, node] of linking) {
+              naming(stateName, () => images.link(spots, node, state))
+              onStep?.("kept")
+            }
+          }),
+        unlink: () => {
+          for (const state of linking.keys()) images.unlink(state)
+        }
       }
     },
     append: (entry) =>
@@ -175,20 +188,11 @@ export const openHistory = (options: {
           truncateSync(log, last)
         else appendWhole(log, `${JSON.stringify({ cancelled: id })}\n`)
       }),
+    detach: (entry) => naming(stateName, () => imagesOf(entry).forEach(images.detach)),
     entries: readEntries,
     content: (state) => {
-      const path = imagePath(directory, state)
-      const content: Content = {
-        *[Symbol.iterator]() {
-          const descriptor = openSync(path, "r")
-          try {
-            yield* chunksOf(descriptor)
-          } finally {
-            closeSync(descriptor)
-          }
-        }
-      }
-      if (sizeOf(path) === undefined || fingerprintContent(content) !== state) throw gone(state)
+      const content = images.content(state)
+      if (content === undefined || fingerprintContent(content) !== state) throw gone(state)
       return content
     }
   }
@@ -234,40 +238,6 @@ const imagesOf = (entry: Entry | undefined): Array<string> =>
     if (one.did === "write") return one.before === null ? [] : [one.before.state]
     return one.did === "delete" && one.state.startsWith("sha256:") ? [one.state] : []
   })
-
-const imagePath = (directory: string, state: string): string => {
-  const hash = state.slice("sha256:".length)
-  return join(directory, "images", hash.slice(0, 2), hash.slice(2))
-}
-
-const openImage = (path: string): number => {
-  try {
-    return openSync(path, "w", 0o600)
-  } catch (error) {
-    if (!isErrno(error, "ENOENT")) throw error
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    return openSync(path, "w", 0o600)
-  }
-}
-
-const stateOfPath = (path: string): string => `sha256:${path.split(/[\\/]/).slice(-2).join("")}`
-
-const imagePaths = (directory: string): Array<string> =>
-  namesIn(join(directory, "images")).flatMap((group) =>
-    namesIn(join(directory, "images", group)).map((name) => join(directory, "images", group, name))
-  )
-
-const namesIn = (directory: string): Array<string> => {
-  try {
-    return readdirSync(directory)
-  } catch (error) {
-    if (isErrno(error, "ENOENT")) return []
-    throw error
-  }
-}
-
-const totalSize = (directory: string): number =>
-  imagePaths(directory).reduce((sum, path) => sum + (sizeOf(path) ?? 0), 0)
 
 const sizeOfNode = (node: FileNode): number => {
   if (node.content === undefined) return node.origin?.size ?? 0

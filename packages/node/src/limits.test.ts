@@ -157,19 +157,21 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
       expect(contentsOf(root)).toEqual({ "a.txt": "old".repeat(50_000), "b.txt": "xxx" })
     })
 
-    it("leaves no lock and no history of what did not happen", () => {
+    it("leaves no turn taken and no history of what did not happen", () => {
       const root = workspaces.make({})
       const state = `${root}.state`
+      // Its entry in the history takes one block more, and its journal another.
+      const deep = Array.from({ length: 25 }, (_, index) => `directory-${index}`).join("/")
       const full = "write_failed: the state directory could not be written: the disk is full; nothing was changed"
       expect(
         onSmallDisk(state, root, [
           { kind: "write", path: "first.txt" },
           { fill: state, leave: 0 },
-          { kind: "write", path: "no-lock.txt" },
+          { kind: "write", path: `${deep}/no-entry.txt`, createDirectories: true },
           { undo: true },
           { empty: state },
           { fill: state, leave: 1 },
-          { kind: "write", path: "d/no-journal.txt", createDirectories: true },
+          { kind: "write", path: `${deep}/no-journal.txt`, createDirectories: true },
           { empty: state },
           { undo: true }
         ])

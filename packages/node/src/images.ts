@@ -1,0 +1,121 @@
+import {
+  closeSync,
+  copyFileSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync
+} from "node:fs"
+import { join } from "node:path"
+
+import type { Root } from "./contain.ts"
+import { chunksOf, writeFully } from "./content.ts"
+import { ignoring, isErrno, isWithoutLinks, stale } from "./errno.ts"
+import { identityOf, isSame } from "./identity.ts"
+import { pathOf, type Spots } from "./spots.ts"
+import { type Content, type FileNode, withFile } from "./view.ts"
+
+/**
+ * What commits replaced, by its fingerprint. Where the disk allows it, the replaced file itself is what is kept: it gets
+ * a second name here before it loses its own. Until then the file is still at work, so no image that has another name
+ * is ever written to or relied on.
+ */
+export interface Images {
+  /** True when content of this fingerprint and size is kept already. */
+  readonly has: (state: string, size: number) => boolean
+  /** True for a file that can be kept as it is, once it is about to go. */
+  readonly canLink: (node: FileNode) => boolean
+  readonly link: (spots: Spots, node: FileNode, state: string) => void
+  /** Takes the second name back from a file that stays where it is after all. */
+  readonly unlink: (state: string) => void
+  readonly copy: (node: FileNode, state: string) => void
+  /** Makes a copy of what still has a name elsewhere. */
+  readonly detach: (state: string) => void
+  readonly size: (state: string) => number
+  /** Undefined when there is none. */
+  readonly content: (state: string) => Content | undefined
+  /** Everything that is kept. */
+  readonly states: () => ReadonlyArray<string>
+  readonly remove: (state: string) => void
+}
+
+export const openImages = (root: Root, directory: string): Images => {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const { dev } = statSync(directory)
+  const pathOfState = (state: string): string => join(directory, state.slice("sha256:".length))
+  const look = (state: string) => lstatSync(pathOfState(state), { throwIfNoEntry: false })
+  const isShared = (state: string): boolean => (look(state)?.nlink ?? 0) > 1
+
+  const copy = (node: FileNode, state: string): void => {
+    const path = pathOfState(state)
+    rmSync(path, { force: true })
+    const descriptor = openSync(path, "wx", 0o600)
+    try {
+      if (node.small !== undefined) writeFully(descriptor, node.small)
+      else if (node.content === undefined) {
+        withFile(root, node, (source) => {
+          for (const chunk of chunksOf(source)) writeFully(descriptor, chunk)
+        })
+      } else for (const piece of node.content) writeFully(descriptor, piece)
+    } catch (error) {
+      rmSync(path, { force: true })
+      throw error
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  return {
+    // A copy that a crash cut short has another size; then it is written again.
+    has: (state, size) => {
+      const found = look(state)
+      return found !== undefined && found.size === size && found.nlink === 1
+    },
+    canLink: ({ content, origin }) => content === undefined && origin?.links === 1 && origin.identity.device === dev,
+    link: (spots, node, state) => {
+      const { origin } = node
+      if (origin === undefined) throw new Error("only a file on disk can be kept as it is")
+      const path = pathOfState(state)
+      ignoring(() => unlinkSync(path), "ENOENT")
+      try {
+        linkSync(pathOf(spots.at(origin.path)), path)
+      } catch (error) {
+        if (isErrno(error, "ENOENT")) throw stale(origin.path)
+        if (isWithoutLinks(error) || isErrno(error, "EXDEV")) return copy(node, state)
+        throw error
+      }
+      if (isSame(identityOf(lstatSync(path)), origin.identity)) return
+      unlinkSync(path)
+      throw stale(origin.path)
+    },
+    unlink: (state) => {
+      if (isShared(state)) unlinkSync(pathOfState(state))
+    },
+    copy,
+    detach: (state) => {
+      if (!isShared(state)) return
+      const path = pathOfState(state)
+      copyFileSync(path, `${path}.new`)
+      renameSync(`${path}.new`, path)
+    },
+    size: (state) => look(state)?.size ?? 0,
+    content: (state) =>
+      look(state) && {
+        *[Symbol.iterator]() {
+          const descriptor = openSync(pathOfState(state), "r")
+          try {
+            yield* chunksOf(descriptor)
+          } finally {
+            closeSync(descriptor)
+          }
+        }
+      },
+    states: () => readdirSync(directory).map((name) => `sha256:${name}`),
+    remove: (state) => rmSync(pathOfState(state), { force: true })
+  }
+}
