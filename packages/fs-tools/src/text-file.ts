@@ -167,22 +167,23 @@ export class TextFile {
   }
 }
 
-// Counted first: a list that grows takes many times the room, which tells in a large file of short lines.
+// The lines of a large file are counted first: a list that grows takes many times the room.
 const lineStartsOf = (text: string): Uint32Array => {
-  let count = 0
-  visitLines(text, () => count++)
-  const starts = new Uint32Array(count)
+  const starts = text.length > smallBytes ? new Uint32Array(countLines(text)) : new Array<number>()
   let line = 0
-  visitLines(text, (start) => (starts[line++] = start))
-  return starts
+  for (let start = 0; start < text.length; start = nextLine(text, start)) starts[line++] = start
+  return starts instanceof Uint32Array ? starts : new Uint32Array(starts)
 }
 
-const visitLines = (text: string, visit: (start: number) => void): void => {
-  for (let start = 0; start < text.length;) {
-    visit(start)
-    const newline = text.indexOf("\n", start)
-    start = newline === -1 ? text.length : newline + 1
-  }
+const countLines = (text: string): number => {
+  let count = 0
+  for (let start = 0; start < text.length; start = nextLine(text, start)) count++
+  return count
+}
+
+const nextLine = (text: string, start: number): number => {
+  const newline = text.indexOf("\n", start)
+  return newline === -1 ? text.length : newline + 1
 }
 
 const changeBetween = (before: string, after: string): Replacement => {

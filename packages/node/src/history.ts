@@ -159,7 +159,6 @@ export const openHistory = (options: {
             if (images.canLink(node)) linking.set(state, node)
             else images.copy(node, state)
           })
-          node.small = undefined
         },
         tooLarge: () => tooLarge,
         link: (onStep) =>

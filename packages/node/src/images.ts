@@ -15,7 +15,7 @@ import { join } from "node:path"
 
 import type { Root } from "./contain.ts"
 import { chunksOf, writeFully } from "./content.ts"
-import { ignoring, isErrno, isWithoutLinks, stale } from "./errno.ts"
+import { isErrno, isWithoutLinks, stale } from "./errno.ts"
 import { identityOf, isSame } from "./identity.ts"
 import { pathOf, type Spots } from "./spots.ts"
 import { type Content, type FileNode, withFile } from "./view.ts"
@@ -56,8 +56,7 @@ export const openImages = (root: Root, directory: string): Images => {
     rmSync(path, { force: true })
     const descriptor = openSync(path, "wx", 0o600)
     try {
-      if (node.small !== undefined) writeFully(descriptor, node.small)
-      else if (node.content === undefined) {
+      if (node.content === undefined) {
         withFile(root, node, (source) => {
           for (const chunk of chunksOf(source)) writeFully(descriptor, chunk)
         })
@@ -81,9 +80,8 @@ export const openImages = (root: Root, directory: string): Images => {
       const { origin } = node
       if (origin === undefined) throw new Error("only a file on disk can be kept as it is")
       const path = pathOfState(state)
-      ignoring(() => unlinkSync(path), "ENOENT")
       try {
-        linkSync(pathOf(spots.at(origin.path)), path)
+        linkAnew(pathOf(spots.at(origin.path)), path)
       } catch (error) {
         if (isErrno(error, "ENOENT")) throw stale(origin.path)
         if (isWithoutLinks(error) || isErrno(error, "EXDEV")) return copy(node, state)
@@ -117,5 +115,16 @@ export const openImages = (root: Root, directory: string): Images => {
       },
     states: () => readdirSync(directory).map((name) => `sha256:${name}`),
     remove: (state) => rmSync(pathOfState(state), { force: true })
+  }
+}
+
+/** In the place of what is there and is of no use. */
+const linkAnew = (from: string, path: string): void => {
+  try {
+    linkSync(from, path)
+  } catch (error) {
+    if (!isErrno(error, "EEXIST")) throw error
+    unlinkSync(path)
+    linkSync(from, path)
   }
 }

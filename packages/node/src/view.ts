@@ -34,8 +34,6 @@ export interface FileNode {
   readonly mode?: number
   readonly owner?: Origin["owner"]
   fingerprint?: string
-  /** What a small file on disk held when its fingerprint was taken, until it is put where it is kept. */
-  small?: Uint8Array | undefined
 }
 
 export interface DirectoryNode {
@@ -221,14 +219,17 @@ const namesOf = (path: string): ReadonlyArray<string> => (path === "." ? [] : pa
 const smallBytes = 64 * 1024
 
 const fingerprintOnDisk = (root: Root, node: FileNode): string =>
-  withFile(root, node, (descriptor) => fingerprintOpen(node, descriptor, fstatSync(descriptor).size))
+  withFile(root, node, (descriptor) => fingerprintOpen(node.origin?.path ?? "", descriptor, fstatSync(descriptor).size))
 
-const fingerprintOpen = (node: FileNode, descriptor: number, size: number): string => {
-  if (size > smallBytes) return fingerprintDescriptor(descriptor)
-  const content = readWhole(descriptor, { given: node.origin?.path ?? "", size, maxBytes: Infinity })
-  if (content.length === node.origin?.size) node.small = content
-  return fingerprintBytes(content)
-}
+/** Small files are read into the same memory, one after the other: only their fingerprints are wanted. */
+const scratch = Buffer.allocUnsafeSlow(smallBytes)
+
+const fingerprintOpen = (given: string, descriptor: number, size: number): string =>
+  size > smallBytes
+    ? fingerprintDescriptor(descriptor)
+    : fingerprintBytes(
+        readWhole(descriptor, { given, size, maxBytes: Infinity, allocate: (bytes) => scratch.subarray(0, bytes) })
+      )
 
 /** Takes the fingerprint of a small file at a place that is held anyway. */
 const readSmall = (root: Root, node: FileNode, place: Place): void => {
@@ -236,7 +237,7 @@ const readSmall = (root: Root, node: FileNode, place: Place): void => {
   if (size > smallBytes) return
   const descriptor = openFile(root, place)
   try {
-    node.fingerprint = fingerprintOpen(node, descriptor, size)
+    node.fingerprint = fingerprintOpen(place.path, descriptor, size)
   } finally {
     closeSync(descriptor)
   }

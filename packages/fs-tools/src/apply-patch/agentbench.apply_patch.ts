@@ -6,6 +6,9 @@ import * as z from "zod"
 import { applyPatch, previewPatch } from "./apply-patch.ts"
 import { parseUnifiedDiff } from "./parse-unified-diff.ts"
 import { touchedBy } from "./patch.ts"
+import { readOnce } from "./read-once.ts"
+
+const read = readOnce((input: { readonly unified_diff: string }) => parseUnifiedDiff(input.unified_diff))
 
 export const agentbenchApplyPatch = agentbench.tool({
   name: "apply_patch",
@@ -16,10 +19,11 @@ export const agentbenchApplyPatch = agentbench.tool({
   output: z.object({ changed_files: z.array(z.string()), patch_size_bytes: z.number() }),
   risk: "dangerous",
   timeout: "10 seconds",
-  touches: ({ unified_diff }) => Effect.map(parseUnifiedDiff(unified_diff), touchedBy),
-  preview: ({ unified_diff }) => Effect.flatMap(parseUnifiedDiff(unified_diff), previewPatch),
-  execute: Effect.fnUntraced(function* ({ unified_diff }) {
-    const { changes } = yield* applyPatch(yield* parseUnifiedDiff(unified_diff))
+  touches: (input) => Effect.map(read(input), touchedBy),
+  preview: (input) => Effect.flatMap(read(input), previewPatch),
+  execute: Effect.fnUntraced(function* (input) {
+    const { unified_diff } = input
+    const { changes } = yield* applyPatch(yield* read(input))
     const changed_files = changes.map(({ path, movedTo }) => movedTo ?? path)
     const patch_size_bytes = Buffer.byteLength(unified_diff)
     const artifacts = yield* Artifacts

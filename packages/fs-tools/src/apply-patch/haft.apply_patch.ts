@@ -5,6 +5,9 @@ import * as z from "zod"
 import { omissionWarnings } from "../omissions.ts"
 import { applyPatch, describeHunk, type FoundHunk, parsePatch, previewPatch } from "./apply-patch.ts"
 import { type Section, touchedBy } from "./patch.ts"
+import { readOnce } from "./read-once.ts"
+
+const read = readOnce(({ patch }: { readonly patch: string }) => parsePatch(patch))
 
 export const haftApplyPatch = haft.tool({
   name: "apply_patch",
@@ -39,10 +42,10 @@ export const haftApplyPatch = haft.tool({
   }),
   risk: "dangerous",
   timeout: "60 seconds",
-  touches: ({ patch }) => Effect.map(parsePatch(patch), touchedBy),
-  preview: ({ patch }) => Effect.flatMap(parsePatch(patch), previewPatch),
-  execute: Effect.fnUntraced(function* ({ patch }) {
-    const sections = yield* parsePatch(patch)
+  touches: (input) => Effect.map(read(input), touchedBy),
+  preview: (input) => Effect.flatMap(read(input), previewPatch),
+  execute: Effect.fnUntraced(function* (input) {
+    const sections = yield* read(input)
     const { changes, hunks } = yield* applyPatch(sections)
     return {
       changed: changes.length > 0,

@@ -5,7 +5,10 @@ import { insideOnly } from "../inside-only.ts"
 import { previewPatch } from "./apply-patch.ts"
 import { parseEnvelope } from "./parse-envelope.ts"
 import { touchedBy } from "./patch.ts"
+import { readOnce } from "./read-once.ts"
 import { patchInput, patchOutput, patchResults, renderResults } from "./toolrouter-patch.ts"
+
+const read = readOnce(({ patch }: { readonly patch: string }) => parseEnvelope(patch))
 
 export const toolrouterApplyPatchFreeform = toolrouter.tool({
   name: "apply_patch_freeform",
@@ -14,8 +17,8 @@ export const toolrouterApplyPatchFreeform = toolrouter.tool({
   output: patchOutput,
   risk: "dangerous",
   timeout: "60 seconds",
-  touches: ({ patch }) => Effect.flatMap(parseEnvelope(patch), (sections) => insideOnly(touchedBy(sections))),
-  preview: ({ patch }) => Effect.flatMap(parseEnvelope(patch), previewPatch),
-  execute: ({ patch }) => Effect.flatMap(parseEnvelope(patch), patchResults),
+  touches: (input) => Effect.flatMap(read(input), (sections) => insideOnly(touchedBy(sections))),
+  preview: (input) => Effect.flatMap(read(input), previewPatch),
+  execute: (input) => Effect.flatMap(read(input), patchResults),
   render: renderResults
 })

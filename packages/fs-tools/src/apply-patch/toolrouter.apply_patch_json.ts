@@ -4,7 +4,10 @@ import * as Effect from "effect/Effect"
 import { insideOnly } from "../inside-only.ts"
 import { parsePatch, previewPatch } from "./apply-patch.ts"
 import { touchedBy } from "./patch.ts"
+import { readOnce } from "./read-once.ts"
 import { patchInput, patchOutput, patchResults, renderResults } from "./toolrouter-patch.ts"
+
+const read = readOnce(({ patch }: { readonly patch: string }) => parsePatch(patch))
 
 export const toolrouterApplyPatchJson = toolrouter.tool({
   name: "apply_patch_json",
@@ -13,8 +16,8 @@ export const toolrouterApplyPatchJson = toolrouter.tool({
   output: patchOutput,
   risk: "dangerous",
   timeout: "60 seconds",
-  touches: ({ patch }) => Effect.flatMap(parsePatch(patch), (sections) => insideOnly(touchedBy(sections))),
-  preview: ({ patch }) => Effect.flatMap(parsePatch(patch), previewPatch),
-  execute: ({ patch }) => Effect.flatMap(parsePatch(patch), patchResults),
+  touches: (input) => Effect.flatMap(read(input), (sections) => insideOnly(touchedBy(sections))),
+  preview: (input) => Effect.flatMap(read(input), previewPatch),
+  execute: (input) => Effect.flatMap(read(input), patchResults),
   render: renderResults
 })
