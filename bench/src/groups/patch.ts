@@ -8,8 +8,9 @@ import type { Contender, Group } from "../benchmark.ts"
 import { openFileHost } from "../file-host.ts"
 
 /**
- * A patch and its reverse, applied in turn, so that every run finds the files as they were. `patch` and `git apply`
- * keep nothing; haft also keeps what was there before, for undo, and with durability waits for the disk.
+ * Every patch makes of the files what they never were before: going back and forth, haft would find in its history what
+ * it has to keep. `patch` and `git apply` keep nothing; haft also keeps what was there before, for undo, and with
+ * durability waits for the disk.
  */
 export const benchmarks: Group = async function* (setting) {
   const one = { files: 1, hunks: 1, lines: 400 }
@@ -30,7 +31,7 @@ const whyOne =
   "haft waits for the disk twice, for the file and for the name in its directory, and patch does not: how much that is against starting a program depends on the disk."
 
 const whyMany =
-  "For each file the guarantees take two contained reads, three hashes, a new file, a second name for the old one until all are in place, and a rename, where git apply removes the file and writes it anew, and waits for nothing. On the disk that this was measured on, ext4 without a journal, up to two fifths of the time go into finding free inodes, which takes the longer the more files were removed lately: haft needs 200 new ones before it lets go of any, while git apply gets back the one that it has just freed."
+  "For each file the guarantees take two contained reads, three hashes, a new file, names for the old one in the history and until all are in place, and a rename, where git apply removes the file and writes it anew, and waits for nothing. git apply also gets back the inode that it has just freed, and its files are gone again before they reach the disk; a file that is renamed over another is written out by ext4 at once."
 
 const benchmark = async (
   home: string,
@@ -39,21 +40,28 @@ const benchmark = async (
 ) => {
   const directory = join(home, "patch")
   rmSync(directory, { recursive: true, force: true })
-  const diffs = writeCorpus(directory, size)
+  const diff = writeCorpus(directory, size)
   const root = (name: string): string => join(directory, name)
   const state = join(directory, "state")
   const host = await openFileHost(agentbench, { root: root("haft"), state, durable: goal.durable })
-  const check = (name: string) => (): void => {
-    const found = readFileSync(join(root(name), "f0.txt"), "utf8")
-    if (found !== textOf(size.lines)) throw new Error(`${name} did not undo its patch`)
+  const contender = (
+    name: string,
+    directory: string,
+    apply: (diff: string) => unknown
+  ): Pick<Contender, "run" | "check"> => {
+    let version = 0
+    return {
+      run: () => apply(diff(version, ++version)),
+      check: () => {
+        const found = readFileSync(join(root(directory), "f0.txt"), "utf8")
+        if (found !== textOf(0, size, version)) throw new Error(`${name} left other text`)
+      }
+    }
   }
   const program = (name: string, command: string, args: ReadonlyArray<string>): Contender => ({
     name,
     kind: "peer",
-    run: () => {
-      for (const input of [diffs.forward, diffs.back]) execFileSync(command, args, { cwd: root(command), input })
-    },
-    check: check(command)
+    ...contender(name, command, (input) => execFileSync(command, args, { cwd: root(command), input }))
   })
   return {
     group: "patch",
@@ -67,41 +75,46 @@ const benchmark = async (
         name: "haft",
         kind: "haft" as const,
         atMost: goal.atMost,
-        run: async () => {
-          for (const unified_diff of [diffs.forward, diffs.back]) {
-            const reply = (await host.call("apply_patch", { unified_diff })) as { status: string }
-            if (reply.status !== "success") throw new Error(JSON.stringify(reply))
-          }
-        },
-        check: check("haft")
+        ...contender("haft", "haft", async (unified_diff) => {
+          const reply = (await host.call("apply_patch", { unified_diff })) as { status: string }
+          if (reply.status !== "success") throw new Error(JSON.stringify(reply))
+        })
       }
     ],
     close: host.dispose
   }
 }
 
-const textOf = (lines: number): string =>
-  Array.from({ length: lines }, (_, line) => `line ${line} of a file that is patched\n`).join("")
+/** The lines of a file that a patch changes, from 0. */
+const changedLines = ({ hunks, lines }: Size): ReadonlyArray<number> =>
+  Array.from({ length: hunks }, (_, hunk) => (hunk + 1) * Math.floor(lines / (hunks + 1)))
 
-const writeCorpus = (directory: string, { files, hunks, lines }: Size) => {
+const lineOf = (file: number, line: number): string => `line ${line} of file ${file}, which is patched`
+const changedLine = (line: number, version: number | string): string => `line ${line} in version ${version}`
+
+const textOf = (file: number, size: Size, version: number): string => {
+  const changed = new Set(changedLines(size))
+  return Array.from(
+    { length: size.lines },
+    (_, line) => `${changed.has(line) ? changedLine(line, version) : lineOf(file, line)}\n`
+  ).join("")
+}
+
+/** Writes the files in their first version, for each contender, and tells the diff from one version to another. */
+const writeCorpus = (directory: string, size: Size): ((from: number, to: number) => string) => {
   const first = join(directory, "patch")
   mkdirSync(first, { recursive: true })
-  const step = Math.floor(lines / (hunks + 1))
-  let forward = ""
-  let back = ""
-  for (let file = 0; file < files; file++) {
-    const before = textOf(lines)
-    writeFileSync(join(first, `f${file}.txt`), before)
-    const old = before.split("\n")
-    const headers = `--- a/f${file}.txt\n+++ b/f${file}.txt\n`
-    const changed = Array.from({ length: hunks }, (_, hunk) => (hunk + 1) * step)
-    const hunk = (line: number, from: string, to: string): string => {
-      const context = (start: number): string => [0, 1, 2].map((offset) => ` ${old[start + offset]}\n`).join("")
-      return `@@ -${line - 2},7 +${line - 2},7 @@\n${context(line - 3)}-${from}\n+${to}\n${context(line + 1)}`
+  const [from, to] = ["<from>", "<to>"]
+  let diff = ""
+  for (let file = 0; file < size.files; file++) {
+    writeFileSync(join(first, `f${file}.txt`), textOf(file, size, 0))
+    diff += `--- a/f${file}.txt\n+++ b/f${file}.txt\n`
+    for (const line of changedLines(size)) {
+      const context = (start: number): string => [0, 1, 2].map((more) => ` ${lineOf(file, start + more)}\n`).join("")
+      diff += `@@ -${line - 2},7 +${line - 2},7 @@\n${context(line - 3)}`
+      diff += `-${changedLine(line, from)}\n+${changedLine(line, to)}\n${context(line + 1)}`
     }
-    forward += headers + changed.map((line) => hunk(line, old[line] ?? "", `changed ${line}`)).join("")
-    back += headers + changed.map((line) => hunk(line, `changed ${line}`, old[line] ?? "")).join("")
   }
   for (const name of ["git", "haft"]) cpSync(first, join(directory, name), { recursive: true })
-  return { forward, back }
+  return (old, now) => diff.replaceAll(from, String(old)).replaceAll(to, String(now))
 }
