@@ -92,4 +92,18 @@ describe("a configuration", () => {
     const another = await trusted('import approval from "./value.mjs"\nexport default { approval }')
     expect(another).toMatchObject({ code: 2, stderr: expect.stringContaining("which the agent could change") })
   })
+
+  it("is shown with the names of plugins and dialects that stand in it as values", async () => {
+    workspace.put(
+      "../outside/mine.ts",
+      `import { definePlugin } from "haft/promise"
+      const dialect = { name: "terse", errorNames: {} }
+      export default { dialect, plugins: [definePlugin({ name: "words", version: "1.2.3", tools: [] })] }`
+    )
+    const { stdout } = await haft(inWorkspace("config", "--json", "-c", `${workspace.outside}/mine.ts`))
+    expect(JSON.parse(stdout)).toMatchObject({
+      config: { dialect: "terse", plugins: [{ name: "words", version: "1.2.3" }] }
+    })
+    expect(stdout).not.toContain("~haft/Plugin")
+  })
 })

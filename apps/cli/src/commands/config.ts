@@ -18,8 +18,19 @@ export const config: Command = {
     }
     if (verb !== "show") throw new UsageError(`haft config can show or trust, not '${verb}'`)
     const { config, file } = await configOf(given)
-    if (given.has("json")) printJson({ file: file ?? null, config })
-    else print(`${file === undefined ? "No configuration file." : file}\n${JSON.stringify(config, null, 2)}`)
+    const shown = JSON.stringify(config, inShort, 2)
+    if (given.has("json")) printJson({ file: file ?? null, config: JSON.parse(shown) as unknown })
+    else print(`${file === undefined ? "No configuration file." : file}\n${shown}`)
     return 0
   }
+}
+
+// A plugin or a dialect that stands there as a value is shown by its name.
+const inShort = (_key: string, value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if ("~haft/Plugin" in value) {
+    const { name, version } = value as { readonly name?: unknown; readonly version?: unknown }
+    return { name, version }
+  }
+  return "errorNames" in value && "name" in value ? value.name : value
 }
