@@ -41,15 +41,24 @@ export const leanBuiltins: Plugin = {
   }
 }
 
-// A proxy of a function is called, constructed, extended and asked for its properties as the function would be.
+// A function that loads its module is a plain one: those of `node:crypto` are called several times in every call. What
+// is constructed, extended or asked for properties stands behind a proxy, which is all of that and slower.
 const exporting = (name: string, exported: ReadonlyArray<string>, isLazy: (key: string) => boolean): string => `
 const builtin = () => process.getBuiltinModule("${name}")
-const lazy = (key) => new Proxy(function () {}, {
-  apply: (_, self, args) => Reflect.apply(builtin()[key], self, args),
-  construct: (_, args, target) => Reflect.construct(builtin()[key], args, target),
-  get: (_, property) => builtin()[key][property]
-})
+const plain = (key) => {
+  let loaded
+  return (...args) => (loaded ??= builtin()[key])(...args)
+}
+const proxy = (key) => {
+  let loaded
+  const its = () => (loaded ??= builtin()[key])
+  return new Proxy(function () {}, {
+    apply: (_, self, args) => Reflect.apply(its(), self, args),
+    construct: (_, args, target) => Reflect.construct(its(), args, target),
+    get: (_, property) => its()[property]
+  })
+}
 const now = (key) => builtin()[key]
 export default /* @__PURE__ */ builtin()
-${exported.map((key) => `const its_${key} = /* @__PURE__ */ ${isLazy(key) ? "lazy" : "now"}("${key}")`).join("\n")}
+${exported.map((key) => `const its_${key} = /* @__PURE__ */ ${isLazy(key) ? (/^[a-z]/.test(key) && key !== "constants" ? "plain" : "proxy") : "now"}("${key}")`).join("\n")}
 export { ${exported.map((key) => `its_${key} as ${key}`).join(", ")} }`

@@ -30,9 +30,9 @@ export const converse = (
   { onProgress, asks, traceParent }: ConversationOptions
 ): Conversation => {
   const controller = new AbortController()
-  let asked = Promise.withResolvers<Step>()
+  let told = Promise.withResolvers<Step>()
   let answered = Promise.withResolvers<Answer>()
-  const reply = host
+  host
     .call(tool, args, {
       signal: controller.signal,
       onProgress,
@@ -40,18 +40,23 @@ export const converse = (
       ...(asks && {
         ask: (question: ApprovalQuestion) => {
           answered = Promise.withResolvers()
-          asked.resolve({ question })
+          told.resolve({ question })
           return answered.promise
         }
       })
     })
-    .then((reply): Step => ({ reply }))
-  // A call that is cancelled while nobody waits for it has nobody to tell.
-  reply.catch(() => undefined)
+    .then(
+      (reply) => told.resolve({ reply }),
+      (cause: unknown) => {
+        // A call that is cancelled while nobody waits for it has nobody to tell.
+        told.promise.catch(() => undefined)
+        told.reject(cause)
+      }
+    )
   return {
-    next: () => Promise.race([asked.promise, reply]),
+    next: () => told.promise,
     answer: (answer) => {
-      asked = Promise.withResolvers()
+      told = Promise.withResolvers()
       answered.resolve(answer)
     },
     cancel: (reason) => controller.abort(reason)

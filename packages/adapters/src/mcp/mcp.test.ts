@@ -188,7 +188,7 @@ it("answers what was asked before the client closed its end", async () => {
   const input = new PassThrough()
   const output = new PassThrough()
   const written: Array<string> = []
-  output.on("data", (line: Buffer) => written.push(line.toString()))
+  output.on("data", (chunk: Buffer) => written.push(...chunk.toString().trim().split("\n")))
   const { closed } = serveMcpOnStdio(factory, { input, output })
   const request = (id: number, method: string, params: object) =>
     input.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 
-import type { Answer, ApprovalQuestion, Progress, Reply } from "@haft/core"
+import type { Answer, ApprovalQuestion } from "@haft/core"
 import type { OpenHost } from "@haft/core/promise"
 import {
   type CallToolResult,
@@ -14,9 +14,11 @@ import {
   TRACEPARENT_META_KEY
 } from "@modelcontextprotocol/server"
 
-import { type Conversation, converse } from "../conversation.ts"
+import { type Conversation, type ConversationOptions, converse } from "../conversation.ts"
 import { legalNames } from "../names.ts"
-import { mcpTool } from "./tool.ts"
+import type { PlainCalls } from "./plain-calls.ts"
+import { progressTo } from "./progress.ts"
+import { mcpResult, mcpTool } from "./tool.ts"
 
 export interface McpOptions {
   readonly name?: string
@@ -34,7 +36,11 @@ export interface McpOptions {
 }
 
 /** Makes a server for one connection, as the SDK's transports want it. */
-export type McpServerFactory = () => Server
+export interface McpServerFactory {
+  (): Server
+  /** For a transport that answers calls itself; absent where the host asks somebody else than the client. */
+  readonly plainCalls?: PlainCalls
+}
 
 /**
  * A host as an MCP server, for the protocols of 2025 and of 2026-07-28. All servers of one factory share the calls
@@ -43,8 +49,10 @@ export type McpServerFactory = () => Server
 export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOptions): McpServerFactory => {
   const { legal, original } = legalNames(host.tools.map(({ name }) => name))
   const waiting = waitingRoom()
+  const begin = (name: string, args: unknown, settings: ConversationOptions): Conversation =>
+    converse(host, original(name), args, settings)
 
-  return () => {
+  const makeServer = (): Server => {
     // The low-level Server on purpose: McpServer answers bad input itself, and the call would never be on record.
     const server = new Server(
       { name: options.name ?? "haft", version: options.version },
@@ -58,23 +66,27 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
       return { tools: host.tools.map((tool) => mcpTool(tool, legal(tool.name))) }
     })
     server.setRequestHandler("tools/call", async ({ params }, context) => {
-      const ticket = context.mcpReq.requestState<string>()
-      const conversation =
-        ticket === undefined
-          ? converse(host, original(params.name), params.arguments ?? {}, {
-              onProgress: progressTo(context),
-              asks: options.asksElsewhere !== true || canElicit(context, server),
-              ...traceOf(context)
-            })
-          : waiting.leave(ticket)
-      if (conversation === undefined) return noLongerOpen
-      if (ticket !== undefined) conversation.answer(answerOf(context))
+      const { mcpReq } = context
+      const ticket = mcpReq.requestState<string>()
+      if (ticket !== undefined) {
+        const conversation = waiting.leave(ticket)
+        conversation?.answer(answerOf(context))
+        return round(conversation, context, server)
+      }
+      const begun = mcpReq._meta?.[begunKey]
+      if (typeof begun === "string") return round(waiting.leave(begun), context, server)
+      const conversation = begin(params.name, params.arguments ?? {}, {
+        onProgress: progressTo(mcpReq._meta?.progressToken, (message) => void mcpReq.notify(message).catch(ignore)),
+        asks: options.asksElsewhere !== true || canElicit(context, server),
+        ...traceOf(context)
+      })
       return round(conversation, context, server)
     })
 
-    const round = async (conversation: Conversation, context: ServerContext, server: Server) => {
+    const round = async (conversation: Conversation | undefined, context: ServerContext, server: Server) => {
+      if (conversation === undefined) return noLongerOpen
       const step = await untilAborted(conversation, context.mcpReq.signal)
-      if ("reply" in step) return resultOf(step.reply)
+      if ("reply" in step) return mcpResult(step.reply)
       if (!canElicit(context, server)) {
         conversation.answer({ approved: false, unanswered: true, reason: cannotAsk(options) })
         return round(conversation, context, server)
@@ -83,13 +95,22 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
     }
     return server
   }
+
+  if (options.asksElsewhere === true) return makeServer
+  return Object.assign(makeServer, {
+    plainCalls: {
+      begin: (name, args, settings) => begin(name, args, { ...settings, asks: true }),
+      handOver: (request, conversation) => {
+        const _meta = { ...request.params?._meta, [begunKey]: waiting.enter(conversation) }
+        return { ...request, params: { ...request.params, _meta } }
+      }
+    } satisfies PlainCalls
+  })
 }
 
-const resultOf = (reply: Reply): CallToolResult => ({
-  content: [{ type: "text", text: reply.text }],
-  structuredContent: reply.wire,
-  isError: !reply.ok
-})
+/** Under this name a request brings the ticket of a conversation that has begun. */
+const begunKey = "haft/begun"
+const ignore = (): void => {}
 
 // The SDK's signal may fire after the answer has gone out too; then it means nothing.
 const untilAborted = async (conversation: Conversation, signal: AbortSignal) => {
@@ -100,18 +121,6 @@ const untilAborted = async (conversation: Conversation, signal: AbortSignal) => 
     return await conversation.next()
   } finally {
     signal.removeEventListener("abort", cancel)
-  }
-}
-
-const progressTo = ({ mcpReq }: ServerContext): ((progress: Progress) => void) => {
-  const progressToken = mcpReq._meta?.progressToken
-  if (progressToken === undefined) return () => undefined
-  let count = 0
-  return ({ message, done, total }) => {
-    // The protocol wants a number that grows, also from a call that has none to give.
-    count = Math.max(count + Number.EPSILON, done ?? count + 1)
-    const params = { progressToken, progress: count, message, ...(total !== undefined && { total }) }
-    mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined)
   }
 }
 

@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream"
 import {
   INVALID_REQUEST,
   type JSONRPCMessage,
+  type JSONRPCRequest,
   PARSE_ERROR,
   parseJSONRPCMessage,
   type RequestId,
@@ -12,6 +13,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 
 import { lineReader } from "./line-reader.ts"
+import { plainCalls, type PlainCalls } from "./plain-calls.ts"
 import type { McpServerFactory } from "./server.ts"
 
 export interface McpStdio {
@@ -40,7 +42,7 @@ export const serveMcpOnStdio = (
   streams: Streams = { input: process.stdin, output: process.stdout }
 ): McpStdio => {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
-  const handle = serveStdio(factory, { transport: lineTransport(streams, resolve) })
+  const handle = serveStdio(factory, { transport: lineTransport(streams, resolve, factory.plainCalls) })
   return { closed, close: () => handle.close() }
 }
 
@@ -48,20 +50,32 @@ export const serveMcpOnStdio = (
  * One message a line. A transport of our own, because the SDK's keeps each message it sends until the stream has once
  * been empty, which under steady load it never is, and reads on however much the client leaves unread.
  */
-const lineTransport = ({ input, output }: Streams, onClosed: () => void): Transport => {
+const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?: PlainCalls): Transport => {
   const open = new Set<RequestId>()
   let isClosed = false
   let isLeaving = false
   let grace: NodeJS.Timeout | undefined
+  let opening: RequestId | undefined
+  let plain: ReturnType<typeof plainCalls> | undefined
 
   const hear = (line: string): void => {
-    const message = messageOf(line)
+    if (line.trim() === "") return
+    const value = parsed(line)
+    if (value !== undefined && plain?.take(value) === true) return void open.add((value as JSONRPCRequest).id)
+    const message = value === undefined ? unreadable("this line is not JSON") : messageOf(value)
     if (message === undefined) return
     if (!("jsonrpc" in message)) return refuse(message)
     if ("method" in message) {
-      if ("id" in message) open.add(message.id)
-      // A cancelled request is never answered.
-      else if (message.method === "notifications/cancelled") settle(message.params?.["requestId"] as RequestId)
+      if ("id" in message) {
+        const { id, method } = message as JSONRPCRequest
+        open.add(id)
+        if (method === "initialize") opening = id
+      } else if (message.method === "notifications/cancelled") {
+        const { requestId, reason } = (message.params ?? {}) as { requestId: RequestId; reason?: unknown }
+        // A cancelled request is never answered.
+        settle(requestId)
+        if (plain?.cancel(requestId, reason) === true) return
+      }
     }
     transport.onmessage?.(message)
   }
@@ -95,16 +109,35 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void): Transp
     if (isClosed) return
     isClosed = true
     clearTimeout(grace)
+    plain?.close(new Error("the client has gone"))
     input.off("data", read).off("end", leave).off("close", leave).off("error", fail).pause()
     transport.onclose?.()
     onClosed()
   }
   // Answers that are ready at the same time leave together, but not with word of progress: a client that reads both at
   // once may take the answer first.
-  const gather = (): void => {
-    if (output.writableCorked > 0) return
-    output.cork()
-    process.nextTick(() => output.uncork())
+  let answers = ""
+  let answered: Array<RequestId | undefined> = []
+  const writeAnswers = (): void => {
+    if (answered.length === 0) return
+    const ids = answered
+    write(answers, () => ids.forEach((id) => id !== undefined && settle(id)))
+    answers = ""
+    answered = []
+  }
+  const send = (message: JSONRPCMessage): void => {
+    if (isClosed) throw new Error("the client has gone")
+    if ("method" in message) {
+      writeAnswers()
+      return write(serializeMessage(message))
+    }
+    if (answered.length === 0) process.nextTick(writeAnswers)
+    answers += serializeMessage(message)
+    answered.push(message.id)
+    // A client that has been welcomed with a handshake speaks a protocol of 2025.
+    if (calls !== undefined && message.id === opening && "result" in message) {
+      plain = plainCalls(calls, { send, pass: (request) => transport.onmessage?.(request) })
+    }
   }
 
   const transport: Transport = {
@@ -112,17 +145,7 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void): Transp
       input.on("data", read).on("end", leave).on("close", leave).on("error", fail)
       output.on("error", fail).on("drain", () => isClosed || input.resume())
     },
-    send: async (message) => {
-      if (isClosed) throw new Error("the client has gone")
-      if ("method" in message) {
-        output.uncork()
-        write(serializeMessage(message))
-      } else {
-        const { id } = message
-        gather()
-        write(serializeMessage(message), () => id !== undefined && settle(id))
-      }
-    },
+    send: async (message) => send(message),
     close: async () => close()
   }
   return transport
@@ -139,15 +162,16 @@ const unreadable = (why: string): Refusal => ({
   error: { code: PARSE_ERROR, message: `Parse error: ${why}` }
 })
 
-/** Nothing where a line is empty, and where it is an answer or a notification: those are never answered. */
-const messageOf = (line: string): JSONRPCMessage | Refusal | undefined => {
-  if (line.trim() === "") return undefined
-  let value: unknown
+const parsed = (line: string): unknown => {
   try {
-    value = JSON.parse(line)
+    return JSON.parse(line)
   } catch {
-    return unreadable("this line is not JSON")
+    return undefined
   }
+}
+
+/** Nothing where it is an answer or a notification: those are never answered. */
+const messageOf = (value: unknown): JSONRPCMessage | Refusal | undefined => {
   try {
     return parseJSONRPCMessage(value)
   } catch {

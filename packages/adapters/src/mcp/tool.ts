@@ -1,5 +1,5 @@
-import type { ToolDescription } from "@haft/core"
-import type { Tool } from "@modelcontextprotocol/server"
+import type { Reply, ToolDescription } from "@haft/core"
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server"
 
 /** A tool as `tools/list` shows it. */
 export const mcpTool = (tool: ToolDescription, name: string): Tool => ({
@@ -13,4 +13,11 @@ export const mcpTool = (tool: ToolDescription, name: string): Tool => ({
     idempotentHint: tool.idempotent,
     openWorldHint: tool.openWorld
   }
+})
+
+/** A reply as `tools/call` answers it. */
+export const mcpResult = (reply: Reply): CallToolResult => ({
+  content: [{ type: "text", text: reply.text }],
+  structuredContent: reply.wire,
+  isError: !reply.ok
 })

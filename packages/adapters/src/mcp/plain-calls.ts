@@ -1,0 +1,111 @@
+import {
+  INTERNAL_ERROR,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type ProgressToken,
+  type RequestId,
+  TRACEPARENT_META_KEY
+} from "@modelcontextprotocol/server"
+
+import type { Conversation, ConversationOptions } from "../conversation.ts"
+import { progressTo } from "./progress.ts"
+import { mcpResult } from "./tool.ts"
+
+/** What a factory of servers lends to a transport that answers calls itself. */
+export interface PlainCalls {
+  readonly begin: (name: string, args: unknown, options: Omit<ConversationOptions, "asks">) => Conversation
+  /** A request that makes a server go on with a conversation instead of beginning one. */
+  readonly handOver: (request: JSONRPCRequest, conversation: Conversation) => JSONRPCRequest
+}
+
+export interface PlainConnection {
+  readonly send: (message: JSONRPCMessage) => void
+  /** Where the SDK listens. */
+  readonly pass: (message: JSONRPCMessage) => void
+}
+
+/**
+ * Answers the calls of a client of 2025 without the SDK, which checks each request and each answer nine times and takes
+ * as long for that as a small read takes. A call that has to ask its client something goes on at the SDK.
+ */
+export const plainCalls = ({ begin, handOver }: PlainCalls, { send, pass }: PlainConnection) => {
+  const running = new Map<RequestId, Conversation>()
+
+  const run = async (request: JSONRPCRequest, conversation: Conversation): Promise<void> => {
+    const { id } = request
+    const answer = await answerOf(conversation)
+    if (running.get(id) !== conversation) return
+    running.delete(id)
+    if (answer === "has to ask") pass(handOver(request, conversation))
+    else send({ jsonrpc: "2.0", id, ...answer })
+  }
+
+  return {
+    /** False leaves a message to the SDK. */
+    take: (message: unknown): boolean => {
+      if (!isPlainCall(message) || running.has(message.id)) return false
+      const { name, arguments: args = {}, _meta: meta } = message.params
+      const traceParent = meta?.[TRACEPARENT_META_KEY]
+      const conversation = begin(name, args, {
+        onProgress: progressTo(meta?.progressToken, send),
+        ...(typeof traceParent === "string" && { traceParent })
+      })
+      running.set(message.id, conversation)
+      void run(message, conversation)
+      return true
+    },
+    /** False where no such call is running here. */
+    cancel: (id: RequestId, reason: unknown): boolean => {
+      const conversation = running.get(id)
+      running.delete(id)
+      conversation?.cancel(reason)
+      return conversation !== undefined
+    },
+    close: (reason: unknown): void => {
+      const conversations = [...running.values()]
+      running.clear()
+      for (const conversation of conversations) conversation.cancel(reason)
+    }
+  }
+}
+
+const answerOf = async (conversation: Conversation) => {
+  try {
+    const step = await conversation.next()
+    return "question" in step ? "has to ask" : { result: mcpResult(step.reply) }
+  } catch (cause) {
+    return { error: { code: INTERNAL_ERROR, message: cause instanceof Error ? cause.message : String(cause) } }
+  }
+}
+
+interface PlainCall extends JSONRPCRequest {
+  readonly params: {
+    readonly name: string
+    readonly arguments?: Readonly<Record<string, unknown>>
+    readonly _meta?: { readonly progressToken?: ProgressToken; readonly [key: string]: unknown }
+  }
+}
+
+// Whatever is not exactly this, the SDK judges.
+const isPlainCall = (message: unknown): message is PlainCall => {
+  if (!isObject(message) || message["method"] !== "tools/call" || message["jsonrpc"] !== "2.0") return false
+  const { id, params } = message
+  if ((typeof id !== "string" && !Number.isSafeInteger(id)) || !isObject(params)) return false
+  for (const key in params) if (!isPlainField(key, params[key])) return false
+  return "name" in params
+}
+
+const isPlainField = (key: string, value: unknown): boolean => {
+  if (key === "name") return typeof value === "string"
+  if (key === "arguments") return isObject(value)
+  return key === "_meta" && isObject(value) && Object.keys(value).every((name) => isPlainMeta(name, value[name]))
+}
+
+// The protocol's own words say what a client can do, and more; other names are the client's.
+const isPlainMeta = (name: string, value: unknown): boolean =>
+  name === "progressToken"
+    ? typeof value === "string" || Number.isSafeInteger(value)
+    : !name.startsWith("io.modelcontextprotocol/")
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
