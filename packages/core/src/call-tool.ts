@@ -66,15 +66,19 @@ const road = Effect.fnUntraced(function* <R>(
   const given = plainData(args)
   const progress: Travel = {}
   const started = { type: "tool_call_started", request_id: id, step, tool: name, dialect, at: startedAt }
-  const recorded = Effect.flatMap(paramsForRecord(settings.find(name), given.data), (params) =>
-    journal.append({ ...started, params })
+  const tool = settings.find(name)
+  // What changes nothing need not be on record before, if it is before anybody hears of it.
+  const isReading = tool?.risk === "read_only"
+  const recorded = Effect.flatMap(paramsForRecord(tool, given.data), (params) =>
+    journal.append({ ...started, params }, { canWait: isReading })
   )
   const travelled = restore(Effect.provideService(travel(settings, call, given, progress), CurrentCall, call))
   const exit = yield* Effect.exit(Effect.andThen(recorded, travelled))
   const outcome = yield* outcomeOf(exit, call)
   const durationMs = Number(clock.monotonicTimeNanosUnsafe() - begin) / 1e6
   const endedAt = startedAt + Math.round(durationMs)
-  const reply = yield* encoded(settings.dialect, { call, endedAt, durationMs }, progress, outcome)
+  const ended = { call, endedAt, durationMs }
+  const reply = yield* encoded(settings.dialect, ended, progress, outcome)
   const finished = {
     type: "tool_call_finished",
     request_id: id,
@@ -89,10 +93,12 @@ const road = Effect.fnUntraced(function* <R>(
     ...(progress.approval !== undefined && { approval: progress.approval }),
     reply: redact(reply.wire)
   }
-  yield* journal
-    .append(finished, { durable: reply.writes.length > 0 })
-    .pipe(Effect.catch((error) => Effect.logError(`the end of call ${id} is not on record`, error.message)))
+  const unrecorded = yield* Effect.flip(journal.append(finished, { durable: reply.writes.length > 0 })).pipe(
+    Effect.catch(() => Effect.undefined)
+  )
+  if (unrecorded !== undefined) yield* Effect.logError(`the end of call ${id} is not on record`, unrecorded.message)
   if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
+  if (unrecorded !== undefined && isReading) return yield* encoded(settings.dialect, ended, progress, unrecorded)
   return reply
 })
 

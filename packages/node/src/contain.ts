@@ -50,7 +50,16 @@ export const openRoot = (directory: string, technique?: Technique): Root => {
 
 /** Resolves a path step by step inside the root and hands over what is at its end, held for as long as `use` runs. */
 export const withPlace = <A>(root: Root, given: string, options: ResolveOptions, use: (place: Place) => A): A =>
-  useAndRelease(root, findPlace(root, given, namesOf(root, given), options), use)
+  useAndRelease(root, openPlace(root, given, options), use)
+
+/** The same, held until it is released. */
+export const openPlace = (root: Root, given: string, options: ResolveOptions): Place =>
+  findPlace(root, given, namesOf(root, given), options)
+
+export const releasePlace = (root: Root, { found, directory }: Place): void => {
+  found?.close()
+  if (directory !== root.held) directory.close()
+}
 
 /** The same for a path that has been resolved before: it holds no links, and a link there now is refused. */
 export const withResolved = <A>(root: Root, path: string, use: (place: Place) => A): A =>
@@ -80,8 +89,7 @@ const useAndRelease = <A>(root: Root, place: Place, use: (place: Place) => A): A
   try {
     return use(place)
   } finally {
-    place.found?.close()
-    if (place.directory !== root.held) place.directory.close()
+    releasePlace(root, place)
   }
 }
 

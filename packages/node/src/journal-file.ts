@@ -1,17 +1,5 @@
 import { randomBytes } from "node:crypto"
-import {
-  appendFileSync,
-  closeSync,
-  fdatasync,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmdirSync,
-  unlinkSync,
-  writeSync
-} from "node:fs"
+import { appendFileSync, closeSync, fdatasync, mkdirSync, openSync, readdirSync, rmdirSync, unlinkSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 
@@ -20,9 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { isErrno } from "./errno.ts"
-import { firstLink, repairTail, sealedLine, type UnfinishedCall, unfinishedCalls, writeEnd } from "./journal-lines.ts"
+import { repairTail, sealedLine, type UnfinishedCall, unfinishedCalls, writeEnd } from "./journal-lines.ts"
+import { JournalWriter } from "./journal-writer.ts"
 import { takeLock } from "./lock-file.ts"
-import { openSessionLog, type SessionLog } from "./session-log.ts"
+import { openSessionLog } from "./session-log.ts"
 
 export interface FileJournalOptions {
   /** The state directory; the record goes to `runs/<run>/events.jsonl` below it. */
@@ -49,11 +38,9 @@ export const fileJournal = (options: FileJournalOptions): Layer.Layer<Journal, T
 
 interface Run {
   readonly name: string
-  readonly descriptor: number
-  readonly sessionLog: SessionLog
-  /** How many events are on record, and the hash of the last. */
-  count: number
-  prev: string
+  readonly writer: JournalWriter
+  /** Told about every event once it is written. */
+  readonly listeners: Set<(event: JournalEvent) => void>
   /** Waits until what was written would survive a power loss. */
   readonly flush: () => Promise<void>
   /** Waits until nothing is being flushed, whether or not it worked. */
@@ -72,23 +59,30 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
   if (release === undefined) throw new Error(`the run ${run} belongs to another host`)
   const file = join(files, "events.jsonl")
   const descriptor = openSync(file, "ax", 0o600)
-  const opened: Run = {
+  const sessionLog = openSessionLog(join(files, "session.log"))
+  const listeners = new Set<(event: JournalEvent) => void>()
+  const writer = new JournalWriter(descriptor, (event) => {
+    sessionLog.add(event)
+    for (const listener of listeners) listener(event)
+  })
+  // A run whose end can't be told stays open; the next host tells it.
+  const end = (): void => {
+    writer.write()
+    if (writer.count > 0) writeEnd(file, { events: writer.count, hash: writer.prev })
+  }
+  return {
     name: run,
-    descriptor,
-    sessionLog: openSessionLog(join(files, "session.log")),
-    count: 0,
-    prev: firstLink,
+    writer,
+    listeners,
     ...flushTogether(descriptor),
     close: () => {
+      const isEnded = isTold(end)
       closeSync(descriptor)
-      opened.sessionLog.close()
-      // A run whose end can't be told stays open; the next host tells it.
-      if (opened.count === 0) removeRun(files)
-      else if (!isTold(() => writeEnd(file, { events: opened.count, hash: opened.prev }))) return
-      release()
+      sessionLog.close()
+      if (writer.count === 0) removeRun(files)
+      if (isEnded) release()
     }
   }
-  return opened
 }
 
 // One flush at a time, away from the event loop. Whoever comes meanwhile waits for the next one, which is for them all.
@@ -117,9 +111,8 @@ const isTold = (tell: () => void): boolean => {
   try {
     tell()
     return true
-  } catch (error) {
-    if (error instanceof Error && "code" in error) return false
-    throw error
+  } catch {
+    return false
   }
 }
 
@@ -133,51 +126,20 @@ const removeRun = (files: string): void => {
   }
 }
 
-const makeJournal = (run: Run): typeof Journal.Service => {
-  const { name, descriptor, sessionLog } = run
-  const listeners = new Set<(event: JournalEvent) => void>()
-  const timeOf = timeTeller()
+const makeJournal = ({ name, writer, listeners, flush }: Run): typeof Journal.Service => {
+  const flushed = Effect.tryPromise({ try: flush, catch: unavailable })
   let step = 0
-  let size = 0
-  const flushed = Effect.tryPromise({ try: run.flush, catch: unavailable })
   return {
     run: name,
     nextStep: () => ++step,
-    append: (event, { durable = false } = {}) => {
-      const written = recording(() => {
-        const recorded = { ...event, seq: run.count + 1, at: timeOf(event), prev: run.prev }
-        const { line, hash } = sealedLine(recorded)
-        // The end of a call can't be stopped any more; everything else needs a record that is still there.
-        if (event.type !== "tool_call_finished") requireFile(descriptor)
-        writeLine(descriptor, line, size)
-        run.count++
-        size += line.length
-        run.prev = hash
-        sessionLog.add(recorded)
-        for (const listener of listeners) listener(recorded)
-      })
+    append: (event, { durable = false, canWait = false } = {}) => {
+      const written = recording(() => writer.add(event, canWait))
       return durable ? Effect.andThen(written, flushed) : written
     },
     subscribe: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     }
-  }
-}
-
-const requireFile = (descriptor: number): void => {
-  if (fstatSync(descriptor).nlink === 0) throw new Error("the file was removed")
-}
-
-/** One write for one line. Half a line is taken back: the record goes on whole, or not at all. */
-const writeLine = (descriptor: number, line: Uint8Array, size: number): void => {
-  let written = 0
-  try {
-    written = writeSync(descriptor, line)
-    if (written < line.length) throw new Error("the disk is full")
-  } catch (error) {
-    if (written > 0) ftruncateSync(descriptor, size)
-    throw error
   }
 }
 
@@ -210,17 +172,6 @@ const endOf = ({ started, isAsking }: UnfinishedCall): ReadonlyArray<JournalEven
   const refusal = { decision: "deny", by: "nobody", reason: "the host died before anybody answered" }
   const end = { type: "tool_call_finished", ...call, status: "error", error: "cancelled", aborted: true }
   return isAsking ? [{ type: "approval_decided", ...call, ...refusal }, end] : [end]
-}
-
-// Several events share a millisecond: it is put into words once.
-const timeTeller = (): ((event: JournalEvent) => string) => {
-  let last = Number.NaN
-  let told = ""
-  return ({ at }) => {
-    const time = typeof at === "number" ? at : Date.now()
-    if (time !== last) [last, told] = [time, new Date(time).toISOString()]
-    return told
-  }
 }
 
 const newRunName = (): string =>

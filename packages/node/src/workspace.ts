@@ -25,7 +25,7 @@ import * as Semaphore from "effect/Semaphore"
 
 import { openCommitJournal } from "./commit-journal.ts"
 import { commitChanges, type CommitRequest, type CommitSettings, recover } from "./commit.ts"
-import { openRoot, type Place, type Root, withPlace } from "./contain.ts"
+import { openRoot, type Place, type Root } from "./contain.ts"
 import {
   fingerprintBytes,
   fingerprintOf,
@@ -41,6 +41,7 @@ import { fromErrno, naming, notADirectory, notFound } from "./errno.ts"
 import { globSource } from "./glob-source.ts"
 import { globFiles } from "./glob.ts"
 import { openHistory } from "./history.ts"
+import { KeptPlace } from "./kept-place.ts"
 import type { PlannedChange } from "./plan.ts"
 import { readEach } from "./read-each.ts"
 import type { Pause } from "./stage.ts"
@@ -84,9 +85,10 @@ export const nodeWorkspace = (options: NodeWorkspaceOptions): Layer.Layer<Worksp
     Effect.gen(function* () {
       const settings = yield* Effect.acquireRelease(
         attempt<Settings, OpenError>(() => openSettings(options)),
-        ({ root, journal }) =>
+        ({ root, journal, kept }) =>
           Effect.sync(() => {
             journal.close()
+            kept.forget()
             root.held.close()
           })
       )
@@ -103,6 +105,7 @@ export const nodeWorkspace = (options: NodeWorkspaceOptions): Layer.Layer<Worksp
 interface Settings extends CommitSettings {
   readonly takeTurn: TakeTurn
   readonly turn: Semaphore.Semaphore
+  readonly kept: KeptPlace
 }
 
 const openSettings = (options: NodeWorkspaceOptions): Settings => {
@@ -115,6 +118,7 @@ const openSettings = (options: NodeWorkspaceOptions): Settings => {
       durable,
       takeTurn: openTurn(join(state, "turn")),
       turn: Semaphore.makeUnsafe(1),
+      kept: new KeptPlace(root),
       journal: openCommitJournal({ root, directory: join(state, "commits"), durable, ...(onStep && { onStep }) }),
       history: openHistory({ root, directory: join(state, "history"), capBytes: historyBytes }),
       ...(onStep !== undefined && { onStep })
@@ -139,10 +143,10 @@ const openWorkspaceRoot = ({ root, containment }: NodeWorkspaceOptions): Root =>
 }
 
 const makeWorkspace = (settings: Settings): WorkspaceService => {
-  const { root, history } = settings
+  const { root, history, kept } = settings
   /** Resolves a path under the call's link policy and looks at what is there. */
   const at = <A, E extends ToolError>(given: string, use: (place: Place) => A, follow = true): Effect.Effect<A, E> =>
-    CurrentCall.use(({ symlinks }) => attempt<A, E>(() => withPlace(root, given, { symlinks, follow }, use)))
+    CurrentCall.use(({ symlinks }) => attempt<A, E>(() => kept.use(given, { symlinks, follow }, use)))
 
   const scan: WorkspaceService["scan"] = (given, visit, { fingerprintUpTo = -1 } = {}) =>
     Effect.acquireUseRelease(
@@ -161,7 +165,7 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
 
   return {
     root: root.path,
-    contain: (given) => at(given, ({ path }) => path),
+    contain: (given) => CurrentCall.use(({ symlinks }) => attempt(() => kept.resolve(given, { symlinks }))),
     info: (given, { follow } = {}) => at(given, infoOf, follow),
     read: (given, { maxBytes = maximumRead } = {}) =>
       at(given, (place) => readPlace(root, place, { maxBytes: atMost(maxBytes) })),
@@ -261,10 +265,12 @@ const asPlanned = (change: Change): PlannedChange =>
 
 /** One commit at a time: in this process by a semaphore, between processes by a turn in the state directory. */
 const exclusively = <A, E>(
-  { takeTurn, turn }: Settings,
+  { takeTurn, turn, kept }: Settings,
   work: Effect.Effect<A, E>
 ): Effect.Effect<A, E | ToolError<"write_failed">> => {
   const take: Effect.Effect<() => void, ToolError<"write_failed">> = attempt(() => {
+    // What is changed now is not what it was when somebody looked at it.
+    kept.forget()
     const release = naming("the state directory", () => takeTurn())
     if (release !== undefined) return release
     throw makeToolError("write_failed", "another host is changing this workspace; nothing was changed", {

@@ -10,6 +10,13 @@ export interface JournalEvent {
   readonly [field: string]: unknown
 }
 
+export interface AppendOptions {
+  /** Waits until the event would survive a power loss. */
+  readonly durable?: boolean
+  /** The event may be written together with the next one, but not later than this turn of the event loop ends. */
+  readonly canWait?: boolean
+}
+
 /** The append-only record of one run: one life of a host. */
 export class Journal extends Context.Service<
   Journal,
@@ -19,12 +26,11 @@ export class Journal extends Context.Service<
     /** The next step's number, from 1. */
     readonly nextStep: () => number
     /**
-     * Puts an event on record. `durable` waits until it would survive a power loss.
-     * A record that can't be written stops the call: what is not on record does not run.
+     * Puts an event on record. A record that can't be written stops the call: what is not on record does not run.
      */
     readonly append: (
       event: JournalEvent,
-      options?: { readonly durable?: boolean }
+      options?: AppendOptions
     ) => Effect.Effect<void, ToolError<"journal_unavailable">>
     /** Calls back for every event from now on; the returned function ends it. */
     readonly subscribe: (listener: (event: JournalEvent) => void) => () => void
