@@ -19,6 +19,7 @@ import {
   type ErrorCode,
   errorCodes,
   Host,
+  Journal,
   type JournalEvent,
   memoryJournal,
   memoryWorkspace,
@@ -98,16 +99,17 @@ const fails = defineTool({
 
 interface Setup {
   readonly approver?: Layer.Layer<Approver>
+  readonly journal?: Layer.Layer<Journal>
   readonly files?: Record<string, string>
 }
 
 const withHost = <A, E>(
   use_: (context: { host: Host["Service"]; events: Array<JournalEvent> }) => Effect.Effect<A, E, Workspace>,
-  { approver = denyAll, files = {} }: Setup = {}
+  { approver = denyAll, files = {}, journal }: Setup = {}
 ): Effect.Effect<A, unknown> => {
   const events: Array<JournalEvent> = []
   const plugin = definePlugin({ name: "words", version: "1.0.0", tools: [shout, save, broken, waits, fails] })
-  const services = Layer.mergeAll(memoryWorkspace(files), memoryJournal(events), approver)
+  const services = Layer.mergeAll(memoryWorkspace(files), journal ?? memoryJournal(events), approver)
   const layer = Host.layer({ dialect: plain, plugins: [use(plugin)] }).pipe(Layer.provideMerge(services))
   return Effect.flatMap(Host, (host) => use_({ host, events })).pipe(Effect.provide(layer))
 }
@@ -299,6 +301,38 @@ describe("the road", () => {
       })
     )
   )
+
+  it.effect("hands out nothing that is not on record, and does not hide what was done all the same", () => {
+    const { layer: approver } = answering(() => Effect.succeed({ approved: true }))
+    const asked: Array<unknown> = []
+    const journal = Layer.succeed(Journal, {
+      run: "full",
+      nextStep: () => 1,
+      append: ({ type }, options) => {
+        asked.push([type, options?.canWait])
+        return type === "tool_call_finished" ? toolError("journal_unavailable", "the disk is full") : Effect.void
+      },
+      subscribe: () => () => {}
+    })
+    return withHost(
+      ({ host }) =>
+        Effect.gen(function* () {
+          expect(yield* host.call("shout", { word: "hi" })).toMatchObject({
+            ok: false,
+            wire: { error: "journal_unavailable", message: "the disk is full" }
+          })
+          expect(asked.splice(0)).toEqual([
+            ["tool_call_started", "unheeded"],
+            ["tool_call_finished", "awaited"]
+          ])
+          expect(yield* host.call("save", { path: "a.txt", content: "x" })).toMatchObject({ ok: true })
+          // What changes something is on record before it is done.
+          expect(asked[0]).toEqual(["tool_call_started", undefined])
+          expect(asked.at(-1)).toEqual(["tool_call_finished", undefined])
+        }),
+      { approver, journal }
+    )
+  })
 
   it.effect("keeps secrets out of the record", () =>
     withHost(({ host, events }) =>

@@ -70,7 +70,7 @@ const road = Effect.fnUntraced(function* <R>(
   // What changes nothing need not be on record before, if it is before anybody hears of it.
   const isReading = tool?.risk === "read_only"
   const recorded = Effect.flatMap(paramsForRecord(tool, given.data), (params) =>
-    journal.append({ ...started, params }, { canWait: isReading })
+    journal.append({ ...started, params }, isReading ? { canWait: "unheeded" } : {})
   )
   const travelled = restore(Effect.provideService(travel(settings, call, given, progress), CurrentCall, call))
   const exit = yield* Effect.exit(Effect.andThen(recorded, travelled))
@@ -93,9 +93,8 @@ const road = Effect.fnUntraced(function* <R>(
     ...(progress.approval !== undefined && { approval: progress.approval }),
     reply: redact(reply.wire)
   }
-  const unrecorded = yield* Effect.flip(journal.append(finished, { durable: reply.writes.length > 0 })).pipe(
-    Effect.catch(() => Effect.undefined)
-  )
+  const written = journal.append(finished, isReading ? { canWait: "awaited" } : { durable: reply.writes.length > 0 })
+  const unrecorded = yield* Effect.match(written, { onFailure: (error) => error, onSuccess: () => undefined })
   if (unrecorded !== undefined) yield* Effect.logError(`the end of call ${id} is not on record`, unrecorded.message)
   if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
   if (unrecorded !== undefined && isReading) return yield* encoded(settings.dialect, ended, progress, unrecorded)

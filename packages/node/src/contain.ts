@@ -50,7 +50,7 @@ export const openRoot = (directory: string, technique?: Technique): Root => {
 
 /** Resolves a path step by step inside the root and hands over what is at its end, held for as long as `use` runs. */
 export const withPlace = <A>(root: Root, given: string, options: ResolveOptions, use: (place: Place) => A): A =>
-  useAndRelease(root, openPlace(root, given, options), use)
+  withHeldPlace(root, openPlace(root, given, options), use)
 
 /** The same, held until it is released. */
 export const openPlace = (root: Root, given: string, options: ResolveOptions): Place =>
@@ -63,7 +63,7 @@ export const releasePlace = (root: Root, { found, directory }: Place): void => {
 
 /** The same for a path that has been resolved before: it holds no links, and a link there now is refused. */
 export const withResolved = <A>(root: Root, path: string, use: (place: Place) => A): A =>
-  useAndRelease(
+  withHeldPlace(
     root,
     findPlace(root, path, path === "." ? [] : path.split("/"), { symlinks: "deny", follow: false }),
     use
@@ -85,7 +85,8 @@ export const enterAll = (root: Root, path: string, names: ReadonlyArray<string>)
   return directory
 }
 
-const useAndRelease = <A>(root: Root, place: Place, use: (place: Place) => A): A => {
+/** Hands over a place that is held, and releases it. */
+export const withHeldPlace = <A>(root: Root, place: Place, use: (place: Place) => A): A => {
   try {
     return use(place)
   } finally {

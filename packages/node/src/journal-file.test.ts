@@ -270,6 +270,72 @@ describe("the record", () => {
     expect(error.code).toBe("journal_unavailable")
   })
 
+  it("writes what can wait together with what can't, or when the turn ends, in the order it came", async () => {
+    const directory = newDirectory()
+    const heard: Array<unknown> = []
+    await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        const types = () => readJournal(eventsOf(directory, "run1")).map(({ type }) => type)
+        journal.subscribe(({ step }) => heard.push(step))
+        yield* journal.append(started(1), { canWait: "unheeded" })
+        expect([types(), heard]).toEqual([[], []])
+        yield* journal.append({ type: "patch_applied", step: 2 })
+        expect([types(), heard]).toEqual([
+          ["tool_call_started", "patch_applied"],
+          [1, 2]
+        ])
+        yield* journal.append(started(3), { canWait: "unheeded" })
+        yield* journal.append(finished(3), { canWait: "awaited" })
+        expect(types()).toHaveLength(4)
+        yield* journal.append(started(4), { canWait: "unheeded" })
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+        expect(types()).toHaveLength(5)
+        yield* journal.append(started(5), { canWait: "unheeded" })
+      }),
+      "run1"
+    )
+    expect(heard).toEqual([1, 2, 3, 3, 4, 5])
+    expect(verifyJournal(eventsOf(directory, "run1"))).toMatchObject({ intact: true, events: 6, ended: true })
+  })
+
+  it("tells whoever waits that it can't be written, and takes no more that could wait", async () => {
+    const directory = newDirectory()
+    const failures = await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        rmSync(join(directory, "runs"), { recursive: true })
+        yield* journal.append(started(1), { canWait: "unheeded" })
+        return [
+          yield* Effect.flip(journal.append(finished(1), { canWait: "awaited" })),
+          yield* Effect.flip(journal.append(started(2), { canWait: "unheeded" }))
+        ]
+      })
+    )
+    expect(failures.map(({ code }) => code)).toEqual(["journal_unavailable", "journal_unavailable"])
+  })
+
+  it("is not disturbed by a listener that throws", async () => {
+    const directory = newDirectory()
+    const warnings: Array<string> = []
+    const hear = (warning: Error) => warnings.push(warning.message)
+    process.on("warning", hear)
+    await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        journal.subscribe(() => {
+          throw new Error("a bug in a listener")
+        })
+        yield* journal.append(started(1))
+        yield* journal.append(finished(1), { canWait: "awaited" })
+      }),
+      "run1"
+    )
+    await expect.poll(() => warnings).toEqual(["a bug in a listener", "a bug in a listener"])
+    process.off("warning", hear)
+    expect(readJournal(eventsOf(directory, "run1"))).toHaveLength(2)
+  })
+
   it("keeps a log of the session for people beside it", async () => {
     const directory = newDirectory()
     await withJournal(

@@ -63,7 +63,7 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
   const listeners = new Set<(event: JournalEvent) => void>()
   const writer = new JournalWriter(descriptor, (event) => {
     sessionLog.add(event)
-    for (const listener of listeners) listener(event)
+    for (const listener of listeners) tell(listener, event)
   })
   // A run whose end can't be told stays open; the next host tells it.
   const end = (): void => {
@@ -82,6 +82,15 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
       if (writer.count === 0) removeRun(files)
       if (isEnded) release()
     }
+  }
+}
+
+// What goes wrong at a listener is no fault of the record.
+const tell = (listener: (event: JournalEvent) => void, event: JournalEvent): void => {
+  try {
+    listener(event)
+  } catch (fault) {
+    process.emitWarning(fault instanceof Error ? fault : String(fault))
   }
 }
 
@@ -132,8 +141,12 @@ const makeJournal = ({ name, writer, listeners, flush }: Run): typeof Journal.Se
   return {
     run: name,
     nextStep: () => ++step,
-    append: (event, { durable = false, canWait = false } = {}) => {
-      const written = recording(() => writer.add(event, canWait))
+    append: (event, { durable = false, canWait } = {}) => {
+      if (canWait === "awaited") return writtenWithOthers(writer, event)
+      // One that nobody waits for is added at once where others like it are stuck, so that they don't become many.
+      const written = recording(() =>
+        canWait === undefined || writer.isStuck ? writer.add(event) : writer.addLater(event)
+      )
       return durable ? Effect.andThen(written, flushed) : written
     },
     subscribe: (listener) => {
@@ -142,6 +155,11 @@ const makeJournal = ({ name, writer, listeners, flush }: Run): typeof Journal.Se
     }
   }
 }
+
+const writtenWithOthers = (writer: JournalWriter, event: JournalEvent) =>
+  Effect.callback<void, ToolError<"journal_unavailable">>((resume) =>
+    writer.addLater(event, (failure) => resume(failure === undefined ? Effect.void : Effect.fail(unavailable(failure))))
+  )
 
 /** Writes an end to every call that a host began before it died. */
 const closeAbandonedRuns = (directory: string): void => {

@@ -4,21 +4,22 @@ import type { JournalEvent } from "@haft/core"
 
 import { firstLink, type RecordedEvent, sealedLine } from "./journal-lines.ts"
 
-interface SealedLine {
-  readonly event: RecordedEvent
-  readonly line: Buffer
+interface WaitingEvent {
+  readonly event: JournalEvent
+  /** Told once the event is written, or why it can't be. One without it waits until it can be. */
+  readonly done?: (failure?: unknown) => void
 }
 
-/** Seals events and writes each as a line. Those that can wait are written with the next one, or when this turn ends. */
+/** Seals events and writes each as a line, all that wait in one go. */
 export class JournalWriter {
-  /** How many events there are, and the hash of the last. */
+  /** How many events are written, and the hash of the last. */
   count = 0
   prev = firstLink
   readonly #descriptor: number
   readonly #onWritten: (event: RecordedEvent) => void
   readonly #timeOf = timeTeller()
   #size = 0
-  #waiting: Array<SealedLine> = []
+  #waiting: Array<WaitingEvent> = []
   #later: NodeJS.Immediate | undefined
 
   constructor(descriptor: number, onWritten: (event: RecordedEvent) => void) {
@@ -26,55 +27,59 @@ export class JournalWriter {
     this.#onWritten = onWritten
   }
 
-  /** Throws when the event can't be written; it is then as if it had not been added. */
-  add(event: JournalEvent, canWait: boolean): void {
-    // Those that could not be written when they should have been come first.
-    if (this.#later === undefined) this.write()
-    const { count, prev } = this
-    const recorded = { ...event, seq: count + 1, at: this.#timeOf(event), prev }
-    const { line, hash } = sealedLine(recorded)
-    this.#waiting.push({ event: recorded, line })
-    this.count++
-    this.prev = hash
-    if (canWait) {
-      this.#later ??= setImmediate(() => this.#writeLater())
-      return
-    }
-    try {
-      this.write()
-    } catch (error) {
-      this.#waiting.pop()
-      this.count = count
-      this.prev = prev
-      throw error
-    }
+  /** Writes an event at once, and throws when it can't be written. */
+  add(event: JournalEvent): void {
+    let failure: unknown
+    this.#waiting.push({ event, done: (why) => (failure = why) })
+    this.write()
+    if (failure !== undefined) throw failure
+  }
+
+  /** Leaves an event to the next write, at the end of this turn of the event loop at the latest. */
+  addLater(event: JournalEvent, done?: (failure?: unknown) => void): void {
+    this.#waiting.push(done === undefined ? { event } : { event, done })
+    this.#later ??= setImmediate(() => this.write())
+  }
+
+  /** Whether something waits that could not be written when it should have been. */
+  get isStuck(): boolean {
+    return this.#waiting.length > 0 && this.#later === undefined
   }
 
   write(): void {
-    const lines = this.#waiting
-    if (lines.length === 0) return
     clearImmediate(this.#later)
     this.#later = undefined
-    // The end of a call can't be stopped any more; everything else needs a record that is still there.
-    if (lines.some(({ event }) => event.type !== "tool_call_finished")) requireFile(this.#descriptor)
-    this.#size += writeWhole(this.#descriptor, joined(lines), this.#size)
-    this.#waiting = []
-    for (const { event } of lines) this.#onWritten(event)
-  }
-
-  #writeLater(): void {
+    const waiting = this.#waiting
+    if (waiting.length === 0) return
+    let failure: unknown
     try {
-      this.#later = undefined
-      this.write()
-    } catch {
-      // Whoever adds the next event is told.
+      const written = this.#writeAll(waiting)
+      this.#waiting = []
+      for (const event of written) this.#onWritten(event)
+    } catch (cause) {
+      this.#waiting = waiting.filter(({ done }) => done === undefined)
+      failure = cause
     }
+    for (const { done } of waiting) done?.(failure)
   }
-}
 
-const joined = (lines: ReadonlyArray<SealedLine>): Buffer => {
-  const [first] = lines
-  return lines.length === 1 && first !== undefined ? first.line : Buffer.concat(lines.map(({ line }) => line))
+  #writeAll(waiting: ReadonlyArray<WaitingEvent>): ReadonlyArray<RecordedEvent> {
+    // The end of a call can't be stopped any more; everything else needs a record that is still there.
+    if (waiting.some(({ event }) => event.type !== "tool_call_finished")) requireFile(this.#descriptor)
+    let { count, prev } = this
+    const lines: Array<Buffer> = []
+    const events = waiting.map(({ event }) => {
+      const recorded = { ...event, seq: ++count, at: this.#timeOf(event), prev }
+      const { line, hash } = sealedLine(recorded)
+      lines.push(line)
+      prev = hash
+      return recorded
+    })
+    this.#size += writeWhole(this.#descriptor, lines.length === 1 ? lines[0]! : Buffer.concat(lines), this.#size)
+    this.count = count
+    this.prev = prev
+    return events
+  }
 }
 
 const requireFile = (descriptor: number): void => {

@@ -1,23 +1,29 @@
-import { openPlace, type Place, releasePlace, type ResolveOptions, type Root } from "./contain.ts"
+import type { CurrentCall } from "@haft/core"
+
+import { openPlace, type Place, releasePlace, type Root, withPlace } from "./contain.ts"
+
+type CallContext = typeof CurrentCall.Service
 
 /**
- * The last place that a path was resolved to, held until this turn of the event loop ends. The road resolves what a call
- * reads to judge it, and the tool reads it right after: the same thing then, and not one walk more.
+ * What the last path that was resolved leads to, held until this turn of the event loop ends. The road resolves what a
+ * call reads to judge it, and the call reads it right after: what was judged, then, and without another walk.
  */
 export class KeptPlace {
   readonly #root: Root
-  #kept: { readonly given: string; readonly options: ResolveOptions; readonly place: Place } | undefined
+  #kept: { readonly call: CallContext; readonly given: string; readonly place: Place } | undefined
   #later: NodeJS.Immediate | undefined
 
   constructor(root: Root) {
     this.#root = root
   }
 
-  /** Resolves a path, and keeps what it leads to. */
-  resolve(given: string, options: ResolveOptions): string {
-    const place = this.#take(given, options) ?? openPlace(this.#root, given, options)
+  /** Resolves a path under the call's link policy, and keeps what it leads to for the same call. */
+  resolve(call: CallContext, given: string): string {
     this.forget()
-    this.#kept = { given, options, place }
+    // Without a call there is no telling how long somebody goes on.
+    if (call.run === undefined) return withPlace(this.#root, given, call, ({ path }) => path)
+    const place = openPlace(this.#root, given, call)
+    this.#kept = { call, given, place }
     this.#later ??= setImmediate(() => {
       this.#later = undefined
       this.forget()
@@ -25,28 +31,17 @@ export class KeptPlace {
     return place.path
   }
 
-  /** Hands over what a path leads to, held for as long as `use` runs. */
-  use<A>(given: string, options: ResolveOptions, use: (place: Place) => A): A {
-    const place = this.#take(given, options) ?? openPlace(this.#root, given, options)
-    try {
-      return use(place)
-    } finally {
-      releasePlace(this.#root, place)
-    }
+  /** What was kept, for once; whoever takes it releases it. */
+  take(call: CallContext, given: string): Place | undefined {
+    const kept = this.#kept
+    if (kept === undefined || kept.call !== call || kept.given !== given) return undefined
+    this.#kept = undefined
+    return kept.place
   }
 
   forget(): void {
     const kept = this.#kept
     this.#kept = undefined
     if (kept !== undefined) releasePlace(this.#root, kept.place)
-  }
-
-  #take(given: string, { symlinks, follow = true }: ResolveOptions): Place | undefined {
-    const kept = this.#kept
-    if (kept?.given !== given || kept.options.symlinks !== symlinks || (kept.options.follow ?? true) !== follow) {
-      return undefined
-    }
-    this.#kept = undefined
-    return kept.place
   }
 }

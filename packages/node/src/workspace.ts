@@ -25,7 +25,7 @@ import * as Semaphore from "effect/Semaphore"
 
 import { openCommitJournal } from "./commit-journal.ts"
 import { commitChanges, type CommitRequest, type CommitSettings, recover } from "./commit.ts"
-import { openRoot, type Place, type Root } from "./contain.ts"
+import { openRoot, type Place, type Root, withHeldPlace, withPlace } from "./contain.ts"
 import {
   fingerprintBytes,
   fingerprintOf,
@@ -146,7 +146,14 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
   const { root, history, kept } = settings
   /** Resolves a path under the call's link policy and looks at what is there. */
   const at = <A, E extends ToolError>(given: string, use: (place: Place) => A, follow = true): Effect.Effect<A, E> =>
-    CurrentCall.use(({ symlinks }) => attempt<A, E>(() => kept.use(given, { symlinks, follow }, use)))
+    CurrentCall.use((call) =>
+      attempt<A, E>(() => {
+        const place = follow ? kept.take(call, given) : undefined
+        return place === undefined
+          ? withPlace(root, given, { symlinks: call.symlinks, follow }, use)
+          : withHeldPlace(root, place, use)
+      })
+    )
 
   const scan: WorkspaceService["scan"] = (given, visit, { fingerprintUpTo = -1 } = {}) =>
     Effect.acquireUseRelease(
@@ -165,7 +172,7 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
 
   return {
     root: root.path,
-    contain: (given) => CurrentCall.use(({ symlinks }) => attempt(() => kept.resolve(given, { symlinks }))),
+    contain: (given) => CurrentCall.use((call) => attempt(() => kept.resolve(call, given))),
     info: (given, { follow } = {}) => at(given, infoOf, follow),
     read: (given, { maxBytes = maximumRead } = {}) =>
       at(given, (place) => readPlace(root, place, { maxBytes: atMost(maxBytes) })),

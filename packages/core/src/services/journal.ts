@@ -13,8 +13,11 @@ export interface JournalEvent {
 export interface AppendOptions {
   /** Waits until the event would survive a power loss. */
   readonly durable?: boolean
-  /** The event may be written together with the next one, but not later than this turn of the event loop ends. */
-  readonly canWait?: boolean
+  /**
+   * The event may be written together with others, at the end of this turn of the event loop at the latest. `awaited`
+   * waits until then. `unheeded` does not, and an event that can't be written then is written when one can be again.
+   */
+  readonly canWait?: "awaited" | "unheeded"
 }
 
 /** The append-only record of one run: one life of a host. */
