@@ -5,7 +5,7 @@ import manifest from "haft/package.json" with { type: "json" }
 // is on before the program itself is loaded.
 const run = async (): Promise<void> => {
   process.getBuiltinModule("node:module").enableCompileCache()
-  // zod compiles a schema when it is first used, which takes longer than what few uses save.
+  // zod compiles a schema when it is first used, which takes longer than what few uses save. Servers turn it on again.
   Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })
   const { explain, main } = await import("./main.ts")
   // A promise that a plugin forgot must not end the calls of others.

@@ -1,5 +1,5 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs"
-import { isAbsolute, relative, resolve, sep } from "node:path"
+import { isAbsolute, relative as relativePath, resolve, sep } from "node:path"
 
 import { makeToolError, type SymlinkPolicy, type ToolError } from "@haft/core"
 
@@ -221,8 +221,9 @@ const namesOf = (root: Root, given: string): Array<string> => {
     })
   }
   if (looksLikeWindows(given)) throw outside(given)
-  const names = splitNames(given)
-  const isPlain = !isAbsolute(given) && !names.includes("..")
+  const relative = given.startsWith(`${root.alias}/`) ? given.slice(root.alias.length + 1) : given
+  const names = splitNames(relative)
+  const isPlain = !isAbsolute(relative) && !names.includes("..")
   const contained = isPlain ? names : belowRoot(root, resolve(root.alias, given))
   if (contained === undefined) throw outside(given)
   if (given.length > 1000 && Buffer.byteLength(given) > 4096) throw nameTooLong(given)
@@ -241,7 +242,7 @@ const splitNames = (path: string): Array<string> => {
 
 const belowRoot = (root: Root, absolute: string): Array<string> | undefined => {
   for (const start of [root.alias, root.path]) {
-    const path = relative(start, absolute)
+    const path = relativePath(start, absolute)
     if (path === "") return []
     if (path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path)) return splitNames(path)
   }

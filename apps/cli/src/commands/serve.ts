@@ -41,7 +41,12 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
   const { promise: stopAsked, resolve: askToStop } = Promise.withResolvers<string>()
   const { promise: hurryAsked, resolve: askToHurry } = Promise.withResolvers<unknown>()
   onStopSignals([askToStop, askToHurry, () => process.exit(1)])
-  const [{ serverTokens }, { serveHaft }] = await Promise.all([import("haft"), import("@haft/server")])
+  const [{ serverTokens }, { serveHaft }, { compileSchemas }] = await Promise.all([
+    import("haft"),
+    import("@haft/server"),
+    import("../compile-schemas.ts")
+  ])
+  compileSchemas()
   const { workspaces = {}, ...first } = config
   const token = given.value("token")
   if (token === "" || (token ?? "").length > 100) throw new UsageError("--token has 1 to 100 characters")

@@ -263,6 +263,65 @@ it("keeps no answer that was written, and does not listen to a client that leave
   input.end()
 })
 
+describe("a client of 2025 on stdio", () => {
+  const converse = async (messages: ReadonlyArray<object>) => {
+    const { events, factory } = await startServer()
+    const input = new PassThrough()
+    const output = new PassThrough()
+    const heard: Array<Record<string, unknown>> = []
+    output.on("data", (chunk: Buffer) => {
+      for (const line of chunk.toString().trim().split("\n")) heard.push(JSON.parse(line) as Record<string, unknown>)
+    })
+    const { closed } = serveMcpOnStdio(factory, { input, output })
+    const say = (message: object) => input.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pipe", version: "0" } }
+    say({ id: "open", method: "initialize", params })
+    await expect.poll(() => heard.length).toBe(1)
+    for (const message of messages) say(message)
+    return { events, heard, say, input, closed }
+  }
+  const shout = (more: object = {}) => ({ name: "word_shout", arguments: { word: "hi" }, ...more })
+
+  it.each([
+    ["what only it understands", { _meta: { "client/own": { a: 1 }, traceparent: "00-x" } }],
+    ["words of the protocol", { _meta: { "io.modelcontextprotocol/related-task": { taskId: "1" } } }],
+    ["a ticket that nobody gave out", { _meta: { "haft/begun": "made up" } }]
+  ])("is answered whatever else it sends with a call: %s", async (_what, more) => {
+    const { heard, input, closed } = await converse([{ id: 1, method: "tools/call", params: shout(more) }])
+    await expect.poll(() => heard.length).toBe(2)
+    expect(heard[1]).toMatchObject({ id: 1, result: { content: [{ text: "HI!" }], isError: false } })
+    input.end()
+    await closed
+  })
+
+  it.each([
+    ["no name", { arguments: {} }],
+    ["a name that is none", { name: 5 }],
+    ["arguments that are a list", { name: "word_shout", arguments: [] }],
+    ["nothing at all", undefined]
+  ])("hears from the SDK what is wrong with a call that has %s", async (_what, params) => {
+    const { heard } = await converse([{ id: 1, method: "tools/call", params }])
+    await expect.poll(() => heard[1]).toMatchObject({ id: 1, error: { code: -32602 } })
+  })
+
+  it("can leave while a call runs, or give one up and use its number again", async () => {
+    const wait = { name: "steps", arguments: { wait: true }, _meta: { progressToken: "far" } }
+    const { events, heard, say, input, closed } = await converse([{ id: 1, method: "tools/call", params: wait }])
+    const over = () => events.filter(({ type }) => type === "tool_call_finished").map(({ error }) => error)
+    await expect.poll(() => heard.at(-1)).toMatchObject({ params: { progressToken: "far", progress: 2 } })
+    say({ method: "notifications/cancelled", params: { requestId: 1, reason: "enough" } })
+    await expect.poll(over).toEqual(["cancelled"])
+    say({ id: 1, method: "tools/call", params: shout() })
+    await expect.poll(() => heard.at(-1)).toMatchObject({ id: 1, result: { isError: false } })
+    say({ id: 2, method: "tools/call", params: wait })
+    await expect.poll(() => heard.at(-1)).toMatchObject({ params: { progress: 2 } })
+    input.end()
+    await closed
+    await expect.poll(over).toEqual(["cancelled", undefined, "cancelled"])
+    expect(heard.filter(({ id }) => id === 2)).toEqual([])
+  })
+})
+
 it("cancels a call whose cancellation came before it, as it may over HTTP", async () => {
   const { events, factory } = await startServer()
   const handler = mcpFetchHandler(factory)

@@ -19,6 +19,7 @@ export interface PlainCalls {
 }
 
 export interface PlainConnection {
+  /** Says nothing to a client that has gone. */
   readonly send: (message: JSONRPCMessage) => void
   /** Where the SDK listens. */
   readonly pass: (message: JSONRPCMessage) => void

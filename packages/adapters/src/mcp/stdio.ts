@@ -136,7 +136,10 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
     answered.push(message.id)
     // A client that has been welcomed with a handshake speaks a protocol of 2025.
     if (calls !== undefined && message.id === opening && "result" in message) {
-      plain = plainCalls(calls, { send, pass: (request) => transport.onmessage?.(request) })
+      plain = plainCalls(calls, {
+        send: (answer) => isClosed || send(answer),
+        pass: (request) => transport.onmessage?.(request)
+      })
     }
   }
 
