@@ -59,7 +59,7 @@ export const benchmarks: Group = async function* (setting) {
       isServer: true,
       floor,
       ifMissed:
-        "The line 'on record and contained' is the least that keeps haft's promises about a read. The SDK then checks a request and its answer nine times, and the road decodes, assesses, approves and takes out what is secret: docs/decisions has what each takes, and that together they take twice the sum.",
+        "The line 'on record and contained' is the least that keeps haft's promises about a read, and misses the goal with many in flight, too. The road then decodes, assesses, approves, takes out what is secret and puts the answer into the dialect's words: docs/decisions has what each takes.",
       absent,
       contenders: each(inFlight > 16 ? undefined : 2, ({ server, client }) => ({
         run: () => client.call(server.read?.(file) ?? never(server.name)),

@@ -114,11 +114,13 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
     transport.onclose?.()
     onClosed()
   }
-  // Answers that are ready at the same time leave together, but not with word of progress: a client that reads both at
-  // once may take the answer first.
+  // Answers that are ready at the same time leave together behind the first, but not with word of progress: a client that
+  // reads both at once may take the answer first.
   let answers = ""
   let answered: Array<RequestId | undefined> = []
+  let isGathering = false
   const writeAnswers = (): void => {
+    isGathering = false
     if (answered.length === 0) return
     const ids = answered
     write(answers, () => ids.forEach((id) => id !== undefined && settle(id)))
@@ -131,11 +133,17 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
       writeAnswers()
       return write(serializeMessage(message))
     }
-    if (answered.length === 0) process.nextTick(writeAnswers)
-    answers += serializeMessage(message)
-    answered.push(message.id)
+    const { id } = message
+    if (isGathering) {
+      answers += serializeMessage(message)
+      answered.push(id)
+    } else {
+      isGathering = true
+      queueMicrotask(writeAnswers)
+      write(serializeMessage(message), () => id !== undefined && settle(id))
+    }
     // A client that has been welcomed with a handshake speaks a protocol of 2025.
-    if (calls !== undefined && message.id === opening && "result" in message) {
+    if (calls !== undefined && id === opening && "result" in message) {
       plain = plainCalls(calls, {
         send: (answer) => isClosed || send(answer),
         pass: (request) => transport.onmessage?.(request)
