@@ -75,7 +75,7 @@ export class JournalWriter {
       prev = hash
       return recorded
     })
-    this.#size += writeWhole(this.#descriptor, lines.length === 1 ? lines[0]! : Buffer.concat(lines), this.#size)
+    this.#size += writeWhole(this.#descriptor, Buffer.concat(lines), this.#size)
     this.count = count
     this.prev = prev
     return events

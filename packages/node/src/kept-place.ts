@@ -11,7 +11,7 @@ type CallContext = typeof CurrentCall.Service
 export class KeptPlace {
   readonly #root: Root
   #kept: { readonly call: CallContext; readonly given: string; readonly place: Place } | undefined
-  #later: NodeJS.Immediate | undefined
+  #isLettingGo = false
 
   constructor(root: Root) {
     this.#root = root
@@ -24,10 +24,8 @@ export class KeptPlace {
     if (call.run === undefined) return withPlace(this.#root, given, call, ({ path }) => path)
     const place = openPlace(this.#root, given, call)
     this.#kept = { call, given, place }
-    this.#later ??= setImmediate(() => {
-      this.#later = undefined
-      this.forget()
-    })
+    if (!this.#isLettingGo) setImmediate(() => this.#letGo())
+    this.#isLettingGo = true
     return place.path
   }
 
@@ -37,6 +35,11 @@ export class KeptPlace {
     if (kept === undefined || kept.call !== call || kept.given !== given) return undefined
     this.#kept = undefined
     return kept.place
+  }
+
+  #letGo(): void {
+    this.#isLettingGo = false
+    this.forget()
   }
 
   forget(): void {
