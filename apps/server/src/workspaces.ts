@@ -5,12 +5,11 @@ import { Problem } from "./problem.ts"
 
 /** The workspaces a server has, by name, each with its own dialect, policy and state. */
 export interface Workspaces {
-  readonly names: () => ReadonlyArray<string>
   readonly all: () => Iterable<readonly [string, OpenWorkspace]>
   /** Fails with 404 on a name that is not known. */
-  readonly named: (name: string) => OpenWorkspace
+  readonly named: (name: string | undefined) => OpenWorkspace
   /** MCP in a dialect over a workspace; made when it is first asked for. */
-  readonly mcp: (name: string, dialect?: string) => Promise<McpFetchHandler>
+  readonly mcp: (name: string | undefined, dialect?: string) => Promise<McpFetchHandler>
   readonly dispose: () => Promise<void>
 }
 
@@ -36,7 +35,7 @@ export const openWorkspaces = async (
     throw error
   }
 
-  const named = (name: string): OpenWorkspace => {
+  const named = (name = ""): OpenWorkspace => {
     const workspace = open.get(name)
     if (workspace === undefined) {
       throw new Problem(
@@ -47,17 +46,16 @@ export const openWorkspaces = async (
     }
     return workspace
   }
-  const mount = async (name: string, dialect?: DialectName): Promise<McpFetchHandler> => {
+  const mount = async (name: string | undefined, dialect?: DialectName): Promise<McpFetchHandler> => {
     const host = await named(name).host(dialect)
     return mcpFetchHandler(mcpServer(host, { version, asksElsewhere: true, describe: describeQuestion }))
   }
 
   return {
-    names: () => [...open.keys()],
     all: () => open,
     named,
     mcp: (name, dialect) => {
-      const key = `${name}/${dialect ?? ""}`
+      const key = `${name ?? ""}/${dialect ?? ""}`
       const mounted = mounts.get(key) ?? mount(name, dialect === undefined ? undefined : dialectNamed(dialect))
       mounts.set(key, mounted)
       mounted.catch(() => mounts.delete(key))

@@ -34,7 +34,6 @@ const OpenRequest = z.object({
   askedAt: z.number().describe("Milliseconds since the epoch.")
 })
 
-const workspaceOf = (path: Readonly<Record<string, string>>): string => path["workspace"] ?? ""
 const base = "/v1/workspaces/{workspace}"
 
 /** Open questions. Only an approver may look, and answer. */
@@ -45,7 +44,7 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     summary: "Requests that wait for a person, oldest first",
     access: "approver",
     replies: { 200: { description: "Open requests", schema: z.object({ approvals: z.array(OpenRequest) }) } },
-    handle: ({ path }) => json({ approvals: workspaces.named(workspaceOf(path)).approvals.open() })
+    handle: ({ path }) => json({ approvals: workspaces.named(path["workspace"]).approvals.open() })
   }),
   defineRoute({
     method: "POST",
@@ -55,7 +54,7 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     body: GateResponse,
     replies: { 200: { description: "The answer was taken", schema: z.object({ accepted: z.literal(true) }) } },
     handle: ({ path, body }) => {
-      const outcome = workspaces.named(workspaceOf(path)).approvals.answer(path["id"] ?? "", body)
+      const outcome = workspaces.named(path["workspace"]).approvals.answer(path["id"] ?? "", body)
       if (outcome === "accepted") return json({ accepted: true })
       if (outcome === "gone") {
         throw new Problem(404, "request_gone", "This request is not open: it was answered, cancelled or timed out.")

@@ -72,7 +72,7 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     }),
     replies: { 200: { description: "As `haft tools --format` prints it", schema: z.json() } },
     handle: async ({ path, query }) => {
-      const host = await workspaces.named(path["workspace"] ?? "").host(chosen(query.dialect))
+      const host = await workspaces.named(path["workspace"]).host(chosen(query.dialect))
       return json(exportTools(host.tools, query.format))
     }
   }),
@@ -91,7 +91,7 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     }),
     replies: { 200: { description: "The dialect's envelope", schema: z.looseObject({}) } },
     handle: async ({ path, body, request, identity }) => {
-      const host = await workspaces.named(path["workspace"] ?? "").host(chosen(body.dialect))
+      const host = await workspaces.named(path["workspace"]).host(chosen(body.dialect))
       const traceParent = request.headers.get("traceparent")
       const reply = await host.call(body.tool, body.params, {
         signal: request.signal,
@@ -114,7 +114,7 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     body: z.strictObject({ tool: z.string().min(1), params: z.unknown().default({}), dialect: z.string().optional() }),
     replies: { 200: { description: "The preview, or why there is none", schema: Preview } },
     handle: async ({ path, body }) => {
-      const host = await workspaces.named(path["workspace"] ?? "").host(chosen(body.dialect))
+      const host = await workspaces.named(path["workspace"]).host(chosen(body.dialect))
       const preview = await host.preview(body.tool, body.params).then(
         (value) => ({ ok: true, preview: value }),
         (error: unknown) => {

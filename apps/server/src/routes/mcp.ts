@@ -40,7 +40,7 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
     )
   return [
     ...mount("/v1/workspaces/{workspace}/mcp/{dialect}", "MCP in a dialect", ({ path }) =>
-      workspaces.mcp(path["workspace"] ?? "", path["dialect"])
+      workspaces.mcp(path["workspace"], path["dialect"])
     ),
     ...mount("/mcp", "MCP on the workspace called default, in its own dialect", () => workspaces.mcp("default"))
   ]

@@ -24,7 +24,7 @@ const mostUnread = 1_000
 /** What happened and what it left behind. */
 export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
   const recordOf = (path: Readonly<Record<string, string>>) => {
-    const pages = workspaces.named(path["workspace"] ?? "").record(path["run"] ?? "")
+    const pages = workspaces.named(path["workspace"]).record(path["run"] ?? "")
     if (pages === undefined) throw new Problem(404, "unknown_run", "There is no such run on record.")
     return pages
   }
@@ -39,9 +39,7 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       headers: { "Last-Event-ID": "The id of the last event that the client has; the stream goes on after it." },
       replies: { 200: { description: "A stream", contentTypes: ["text/event-stream"] } },
       handle: ({ path, request }) =>
-        eventStream(
-          eventsOf(workspaces.named(path["workspace"] ?? ""), request.headers.get("last-event-id") ?? undefined)
-        )
+        eventStream(eventsOf(workspaces.named(path["workspace"]), request.headers.get("last-event-id") ?? undefined))
     }),
     defineRoute({
       method: "GET",
@@ -55,7 +53,7 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
         }
       },
       handle: ({ path }) => {
-        const runs = workspaces.named(path["workspace"] ?? "").runs()
+        const runs = workspaces.named(path["workspace"]).runs()
         return json({ runs: runs.map(({ name, bytes }) => ({ name, bytes })) })
       }
     }),
@@ -93,7 +91,7 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
         206: { description: "A range of it", contentTypes: ["text/plain"] }
       },
       handle: ({ path, request }) => {
-        const artifact = workspaces.named(path["workspace"] ?? "").artifact(path["run"] ?? "", path["artifact"] ?? "")
+        const artifact = workspaces.named(path["workspace"]).artifact(path["run"] ?? "", path["artifact"] ?? "")
         if (artifact === undefined) throw new Problem(404, "unknown_artifact", "There is no such artifact.")
         const { size } = artifact
         const headers = { "content-type": "text/plain; charset=utf-8", "accept-ranges": "bytes" }

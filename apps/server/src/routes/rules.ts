@@ -29,7 +29,6 @@ const Simulation = z.object({
   proposals: z.array(z.object({ rule: Rule, questionsSpared: z.number() }))
 })
 
-const workspaceOf = (path: Readonly<Record<string, string>>): string => path["workspace"] ?? ""
 const base = "/v1/workspaces/{workspace}"
 
 /** The rules that answer instead of a person, and what they would have answered. Only an approver may see and change them. */
@@ -45,7 +44,7 @@ export const ruleRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
         schema: z.object({ rules: z.array(Rule) })
       }
     },
-    handle: async ({ path }) => json({ rules: await readable(() => workspaces.named(workspaceOf(path)).rules.list()) })
+    handle: async ({ path }) => json({ rules: await readable(() => workspaces.named(path["workspace"]).rules.list()) })
   }),
   defineRoute({
     method: "POST",
@@ -55,7 +54,7 @@ export const ruleRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     body: Rule.extend({ id: Rule.shape.id.optional().describe("Names the rule; made up when absent.") }),
     replies: { 200: { description: "The rule as it is stored", schema: z.object({ rule: Rule }) } },
     handle: async ({ path, body }) => {
-      const { rules } = workspaces.named(workspaceOf(path))
+      const { rules } = workspaces.named(path["workspace"])
       const id = body.id ?? `${body.tool.slice(0, 60)}-${randomUUID().slice(0, 8)}`
       return json({ rule: await explained(() => rules.add({ ...body, id })) })
     }
@@ -68,7 +67,7 @@ export const ruleRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     body: z.strictObject({ enabled: z.boolean() }),
     replies: { 200: { description: "Done", schema: z.object({ enabled: z.boolean() }) } },
     handle: async ({ path, body }) => {
-      const { rules } = workspaces.named(workspaceOf(path))
+      const { rules } = workspaces.named(path["workspace"])
       if (!(await explained(() => rules.setEnabled(path["id"] ?? "", body.enabled)))) throw noRule(path["id"])
       return json({ enabled: body.enabled })
     }
@@ -81,7 +80,7 @@ export const ruleRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     body: Rule,
     replies: { 200: { description: "The rule as it is stored", schema: z.object({ rule: Rule }) } },
     handle: async ({ path, body }) => {
-      const { rules } = workspaces.named(workspaceOf(path))
+      const { rules } = workspaces.named(path["workspace"])
       if (!(await explained(() => rules.replace(path["id"] ?? "", body)))) throw noRule(path["id"])
       return json({ rule: body })
     }
@@ -93,7 +92,7 @@ export const ruleRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     access: "approver",
     replies: { 200: { description: "Done", schema: z.object({ removed: z.literal(true) }) } },
     handle: async ({ path }) => {
-      const { rules } = workspaces.named(workspaceOf(path))
+      const { rules } = workspaces.named(path["workspace"])
       if (!(await explained(() => rules.remove(path["id"] ?? "")))) throw noRule(path["id"])
       return json({ removed: true })
     }
@@ -107,7 +106,7 @@ export const ruleRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     body: z.strictObject({ run: z.string().optional().describe("The run; this one when absent.") }),
     replies: { 200: { description: "Decisions, flips and proposed rules", schema: Simulation } },
     handle: async ({ path, body }) => {
-      const { rules, runs, run: own } = workspaces.named(workspaceOf(path))
+      const { rules, runs, run: own } = workspaces.named(path["workspace"])
       const { run = own } = body
       if (!runs().some(({ name, bytes }) => name === run && bytes > 0)) {
         throw new Problem(404, "unknown_run", "This run has no calls on record.")

@@ -24,7 +24,7 @@ const Terminal = z.object({
 
 /** Terminals that agents have opened, for the approver to watch and to take over. */
 export const terminalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
-  const terminalsOf = (path: Readonly<Record<string, string>>) => workspaces.named(path["workspace"] ?? "").terminals
+  const terminalsOf = (path: Readonly<Record<string, string>>) => workspaces.named(path["workspace"]).terminals
   const outputOf = (path: Readonly<Record<string, string>>): TerminalOutput => {
     const output = terminalsOf(path).output(path["terminal"] ?? "")
     if (output === undefined) throw new Problem(404, "unknown_terminal", "There is no such terminal; it may be closed.")
