@@ -17,7 +17,8 @@ import {
   Outcome,
   type PlannedChange,
   type PlannedFile,
-  type PlannedPath
+  type PlannedPath,
+  textOf
 } from "./planned-file.ts"
 import { type Replacement, TextFile } from "./text-file.ts"
 
@@ -149,19 +150,23 @@ export class ChangePlan {
       source.holds = undefined
     })
 
+  /** Puts a copy where nothing is, of what the file was before the plan: a copy in git's diffs does not depend on their order. */
   readonly copy = (from: string, to: string): Effect.Effect<void, PlanError> =>
     Effect.gen({ self: this }, function* () {
-      yield* this.#readForDiff(from)
-      const { file: source } = yield* this.#lookAtFile(from)
+      const planned = yield* this.#look(from)
+      const source = planned.original ?? planned.holds ?? (yield* missing(from))
+      if (planned.disk?.kind === "directory") yield* namesDirectory(from)
       const target = yield* this.#lookAtNothing(to)
-      const bytes = source.now === "as it is" ? yield* this.#bytes(source) : undefined
+      const isNew = planned.original === undefined
+      const known = isNew ? textOf(source.now) : source.before
+      const bytes = known === undefined ? yield* this.#bytes(source) : undefined
       target.holds = {
         home: undefined,
         before: undefined,
-        now: source.now,
+        now: known ?? (bytes && TextFile.decode(bytes)) ?? "as it is",
         bytes,
         mode: undefined,
-        newMode: source.newMode ?? source.mode
+        newMode: isNew ? source.newMode : source.mode && source.mode & 0o777
       }
     })
 
@@ -270,11 +275,8 @@ export class ChangePlan {
     return Effect.gen({ self: this }, function* () {
       const planned = yield* named ? this.#lookAtName(path) : this.#look(path)
       if (planned.holds === undefined) return yield* missing(path)
-      if (planned.disk?.kind !== "directory") return { planned, file: planned.holds }
-      return yield* toolError("is_directory", `${path} is a directory; nothing was changed`, {
-        suggestion: "Name a file in it.",
-        details: { path }
-      })
+      if (planned.disk?.kind === "directory") return yield* namesDirectory(path)
+      return { planned, file: planned.holds }
     })
   }
 
@@ -323,6 +325,12 @@ interface LookedAt {
 const missing = (path: string): Effect.Effect<never, ToolError<"file_not_found">> =>
   toolError("file_not_found", `${path} does not exist; nothing was changed`, {
     suggestion: "Check the path, or list the directory.",
+    details: { path }
+  })
+
+const namesDirectory = (path: string): Effect.Effect<never, ToolError<"is_directory">> =>
+  toolError("is_directory", `${path} is a directory; nothing was changed`, {
+    suggestion: "Name a file in it.",
     details: { path }
   })
 

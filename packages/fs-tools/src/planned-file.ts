@@ -76,8 +76,8 @@ export class Outcome {
   }
 
   /**
-   * What goes away, then what goes elsewhere as it is, then what is written: each finds its place free, and a
-   * directory can take a file's place.
+   * What goes away, then what goes elsewhere, then what is written: each finds its place free, and a directory can
+   * take a file's place. What goes elsewhere and changes does so in two steps, so that its mode and owner go with it.
    */
   get changes(): ReadonlyArray<Change> {
     return [
@@ -116,23 +116,28 @@ export class Outcome {
     return original !== undefined && original !== holds && this.#ends.has(original)
   }
 
-  #hasMovedAsItIs(planned: PlannedPath): boolean {
+  /** True when it went there by a move of its own, so that its place is free. */
+  #hasLeft(planned: PlannedPath): boolean {
     const end = planned.original && this.#ends.get(planned.original)
-    return end !== undefined && isMovedAsItIs(end)
+    return end !== undefined && arrives(end)
   }
 
   #removal(planned: PlannedPath): ReadonlyArray<Change> {
     const { path, disk, base, holds, original } = planned
-    if (disk === undefined || holds === original || this.#hasMovedAsItIs(planned)) return []
+    if (disk === undefined || holds === original || this.#hasLeft(planned)) return []
     if (isLink(planned)) return [{ kind: "delete", path }]
     return holds === undefined ? [{ kind: "delete", path, ...(base !== undefined && { base }) }] : []
   }
 
   #write(planned: PlannedPath): ReadonlyArray<Change> {
     const { path, holds } = planned
-    if (holds === undefined || isMovedAsItIs(planned)) return []
-    const base = this.#hasMovedAsItIs(planned) || isLink(planned) ? "absent" : planned.base
-    const mode = holds.newMode ?? (holds.home === planned ? undefined : holds.mode)
+    const isArriving = arrives(planned)
+    if (holds === undefined || (isArriving && isAsItWas(holds))) return []
+    const isFree = this.#hasLeft(planned) || isLink(planned)
+    const base = isArriving ? holds.home?.base : isFree ? "absent" : planned.base
+    // Who owns a file that is made anew may be somebody else, who must not get the rights of the one before.
+    const carried = isArriving || holds.home === planned ? undefined : holds.mode && holds.mode & 0o777
+    const mode = holds.newMode ?? carried
     return [
       {
         kind: "write",
@@ -166,7 +171,7 @@ export class Outcome {
 
 const nothing = { oldPath: undefined, before: undefined }
 
-const textOf = (now: PlannedFile["now"]): TextFile | undefined => (now === "as it is" ? undefined : now)
+export const textOf = (now: PlannedFile["now"]): TextFile | undefined => (now === "as it is" ? undefined : now)
 
 const isChanged = ({ original, holds }: PlannedPath): boolean =>
   holds !== original || (holds !== undefined && !isAsItWas(holds))
@@ -174,15 +179,12 @@ const isChanged = ({ original, holds }: PlannedPath): boolean =>
 const isAsItWas = ({ now, before, mode, newMode }: PlannedFile): boolean =>
   (now === "as it is" || now === before) && (newMode === undefined || newMode === mode)
 
-/** A file that only gets another path, where nothing is on disk. */
-const isMovedAsItIs = (planned: PlannedPath): boolean => {
-  const { disk, holds } = planned
-  return disk === undefined && holds?.home !== undefined && isAsItWas(holds)
-}
+/** True for a file that gets another path, where nothing is on disk. */
+const arrives = ({ disk, holds }: PlannedPath): boolean => disk === undefined && holds?.home !== undefined
 
 const moveOf = (planned: PlannedPath): ReadonlyArray<Change> => {
   const from = planned.holds?.home?.path
-  if (from === undefined || !isMovedAsItIs(planned)) return []
+  if (from === undefined || !arrives(planned)) return []
   return [{ kind: "move", from, to: planned.path, createDirectories: true }]
 }
 

@@ -217,17 +217,23 @@ const smallBytes = 1024 * 1024
 // As git does: a NUL early on means that this is no text.
 const bytesLookedAt = 8000
 
+/** Which UTF-16 a byte order mark tells of. That of UTF-32 begins alike and is none. */
+export const utf16Of = (bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined => {
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be"
+  const isLittle = bytes[0] === 0xff && bytes[1] === 0xfe
+  return isLittle && !(bytes[2] === 0 && bytes[3] === 0) ? "utf-16le" : undefined
+}
+
 const decodeBytes = (bytes: Uint8Array): Original | undefined => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) {
-    return { encoding: "utf-16le", bytes, mark: 2, text: buffer.toString("utf16le", 2) }
-  }
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) {
+  const utf16 = utf16Of(bytes)
+  if (utf16 === "utf-16le") return { encoding: utf16, bytes, mark: 2, text: buffer.toString("utf16le", 2) }
+  if (utf16 === "utf-16be") {
     // Turned round and back again in place: a copy would be as large as the file.
     const even = buffer.subarray(2, 2 + 2 * Math.floor((bytes.length - 2) / 2)).swap16()
     const text = even.toString("utf16le")
     even.swap16()
-    return { encoding: "utf-16be", bytes, mark: 2, text }
+    return { encoding: utf16, bytes, mark: 2, text }
   }
   if (buffer.subarray(0, bytesLookedAt).includes(0)) return undefined
   if (!isUtf8(bytes)) return { encoding: "latin-1", bytes, mark: 0, text: buffer.toString("latin1") }

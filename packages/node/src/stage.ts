@@ -17,7 +17,7 @@ import { dirname } from "node:path"
 
 import type { Root } from "./contain.ts"
 import { writeFully } from "./content.ts"
-import { ignoring, naming } from "./errno.ts"
+import { isErrno, naming } from "./errno.ts"
 import { type Identity, identityOf } from "./identity.ts"
 import { type Owner, otherOwner } from "./owner.ts"
 import { pathOf, type Spots } from "./spots.ts"
@@ -88,8 +88,10 @@ const stage = (
     for (const piece of node.content ?? []) writeFully(descriptor, piece)
     if (early && stays) descriptor = exchanged(descriptor, target)
     const stats = fstatSync(descriptor)
-    giveTo(descriptor, stats, node.owner ?? otherOwner(dirname(target)) ?? stats)
-    if (node.mode !== undefined && node.mode !== (stats.mode & 0o7777)) fchmodSync(descriptor, node.mode)
+    const isTheirs = giveTo(descriptor, stats, node.owner ?? otherOwner(dirname(target)) ?? stats)
+    // Bits that let others act for the owner must not do so for another one.
+    const mode = isTheirs ? node.mode : node.mode && node.mode & 0o777
+    if (mode !== undefined && mode !== (stats.mode & 0o7777)) fchmodSync(descriptor, mode)
     return { descriptor, identity: identityOf(stats) }
   } catch (error) {
     closeSync(descriptor)
@@ -104,9 +106,16 @@ const exchanged = (descriptor: number, path: string): number => {
   return other
 }
 
-const giveTo = (descriptor: number, now: Owner, { uid, gid }: Owner): void => {
-  if (now.uid === uid && now.gid === gid) return
-  ignoring(() => fchownSync(descriptor, uid, gid), "EPERM", "ENOSYS", "EINVAL")
+/** Says whether it is theirs afterwards; only root can give a file to another user. */
+const giveTo = (descriptor: number, now: Owner, { uid, gid }: Owner): boolean => {
+  if (now.uid === uid && now.gid === gid) return true
+  try {
+    fchownSync(descriptor, uid, gid)
+    return true
+  } catch (error) {
+    if (isErrno(error, "EPERM", "ENOSYS", "EINVAL")) return false
+    throw error
+  }
 }
 
 interface Written {

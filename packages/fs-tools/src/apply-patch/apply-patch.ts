@@ -4,11 +4,11 @@ import * as Effect from "effect/Effect"
 import { ChangePlan, type PlanError } from "../change-plan.ts"
 import type { PlannedChange } from "../planned-file.ts"
 import { TextFile } from "../text-file.ts"
-import { isEnvelope, parseEnvelope } from "./parse-envelope.ts"
+import { begin, isEnvelope, lineOfBegin, parseEnvelope } from "./parse-envelope.ts"
 import { parseUnifiedDiff } from "./parse-unified-diff.ts"
 import type { HunkLine, Section } from "./patch.ts"
 import { type PlacedHunk, placeHunks } from "./place-hunk.ts"
-import type { ParseError } from "./refuse-line.ts"
+import { type ParseError, refuseLine } from "./refuse-line.ts"
 
 export type PatchError = PlanError | ToolError<"patch_hunk_failed">
 
@@ -22,8 +22,13 @@ export interface FoundHunk extends PlacedHunk {
 }
 
 /** Reads a patch in either form. */
-export const parsePatch = (patch: string): Effect.Effect<ReadonlyArray<Section>, ParseError> =>
-  isEnvelope(patch) ? parseEnvelope(patch) : parseUnifiedDiff(patch, refuseOtherText)
+export const parsePatch = (patch: string): Effect.Effect<ReadonlyArray<Section>, ParseError> => {
+  if (isEnvelope(patch)) return parseEnvelope(patch)
+  const line = lineOfBegin(patch)
+  return line === -1
+    ? parseUnifiedDiff(patch, refuseOtherText)
+    : refuseLine(line, `there is text before '${begin}', which must come first`)
+}
 
 const refuseOtherText = (): Effect.Effect<never, ParseError> =>
   toolError(
@@ -66,11 +71,13 @@ export const describeHunk = ({ path, line, pass, offset, fuzz, others, warning }
   [
     `${path}: matched at line ${line}`,
     pass === "exact" ? "exactly" : `by ${pass.replaceAll("_", " ")}`,
-    ...(offset === 0 ? [] : [`${Math.abs(offset)} lines ${offset > 0 ? "further down" : "further up"} than stated`]),
-    ...(fuzz === 0 ? [] : [`with ${fuzz} lines of context left out`]),
+    ...(offset === 0 ? [] : [`${inLines(Math.abs(offset))} ${offset > 0 ? "further down" : "further up"} than stated`]),
+    ...(fuzz === 0 ? [] : [`with ${inLines(fuzz)} of context left out`]),
     ...(others.length === 0 ? [] : [`also fitting at ${others.join(", ")}`]),
     ...(warning === undefined ? [] : [warning])
   ].join(", ")
+
+const inLines = (count: number): string => (count === 1 ? "1 line" : `${count} lines`)
 
 const planPatch = Effect.fnUntraced(function* (
   sections: ReadonlyArray<Section>

@@ -1,3 +1,4 @@
+import { toolrouter } from "@haft/dialects"
 import type { Fixture } from "@haft/testing"
 import { describe, expect, it } from "vitest"
 
@@ -152,7 +153,13 @@ describe("envelope patches: form", () => {
     ["an update without hunks", ["*** Update File: a"], /no hunks/],
     ["an empty hunk", [...update("a", "@@ x")], /the hunk is empty/],
     ["a line of a hunk without a sign", [...update("a", "@@", "oops")], /line 4 of the patch: 'oops'/],
-    ["a new file's line without a plus", ["*** Add File: a", "+x", "oops"], /begins with '\+'/],
+    ["a new file's line without a plus", ["*** Add File: a", "+x", "oops"], /line 4 of the patch.* begins with '\+'/],
+    [
+      "a new file's blank line without a plus",
+      ["*** Add File: a", "+x", "", "+y"],
+      /line 5 of the patch.* an empty one too/
+    ],
+    ["lines that only have a line number to be placed by", [...update("a", "@@ -3,0 +4,1 @@", "+x")], /not read here/],
     ["text after the end", ["*** Add File: a", "+x", "*** End Patch", "bye"], /more text after/]
   ])("refuses %s and says where", async (_what, lines, message) => {
     const { error } = await patch({ a: "" }, ...lines)
@@ -161,16 +168,31 @@ describe("envelope patches: form", () => {
   })
 
   it.each([
-    ["prose", "Please change the file so that it works."],
-    ["nothing", ""],
-    ["a patch cut off before its end", "*** Begin Patch\n*** Add File: a\n+x\n"]
-  ])("refuses %s", async (_what, text) => {
+    ["prose", "Please change the file so that it works.", /the text is no patch/],
+    ["nothing", "", /the text is no patch/],
+    ["a patch cut off before its end", "*** Begin Patch\n*** Add File: a\n+x\n", /last line of the patch/],
+    ["text before the patch", "Here:\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n", /line 2.*text before/],
+    ["line breaks that are spelled out", "*** Begin Patch\\n*** Add File: a\\n+x\\n*** End Patch", /spelled '\\n'/]
+  ])("refuses %s", async (_what, text, message) => {
     await using tools = await openTools()
     expect(await tools.call("apply_patch", { patch: text })).toMatchObject({
       ok: false,
-      error: { code: "patch_parse_error" }
+      error: { code: "patch_parse_error", message: expect.stringMatching(message) as string }
     })
+    await using strict = await openTools({}, { dialect: toolrouter })
+    expect(await strict.call("apply_patch_freeform", { patch: text })).toMatchObject({ error: "patch_parse_error" })
   })
+
+  it.each(["@@ -1,2 +1,2 @@", "@@ -7 +9 @@ class B:", "@@ class B: @@", "@@ class B: @@ "])(
+    "reads an anchor that looks like the header of a hunk: %s",
+    async (header) => {
+      const { files } = await patch(
+        { "a.py": "class A:\n  x = 0\nclass B:\n  x = 1\n" },
+        ...update("a.py", header, "-  x = 1", "+  x = 2")
+      )
+      expect(files["a.py"]).toBe("class A:\n  x = 0\nclass B:\n  x = 2\n")
+    }
+  )
 
   it("reads a heredoc, CRLF line ends and markers with stray spaces", async () => {
     await using tools = await openTools({ "a.txt": "one\n", "b.txt": "two\n" })
@@ -336,6 +358,14 @@ describe("envelope patches: places", () => {
     )
     expect(files["a.txt"]).toBe("one\n2\n")
     expect(warnings).toHaveLength(1)
+  })
+
+  it("takes only numbers of the hunk's own lines for a reader's", async () => {
+    const { files } = await patch(
+      { "a.yml": "ports:\nnone\n" },
+      ...update("a.yml", "@@", " 12\tports:", "-13\tnone", "+13\t80: web", "+443: tls", "+99\ttab")
+    )
+    expect(files["a.yml"]).toBe("ports:\n80: web\n443: tls\n99\ttab\n")
   })
 
   it("warns of a line that stands for text left out", async () => {

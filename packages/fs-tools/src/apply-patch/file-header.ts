@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 
 import { patchPath, refusePath } from "./patch-path.ts"
 import type { Hunk, Section } from "./patch.ts"
-import { type ParseError, refuseLine } from "./refuse-line.ts"
+import { binaryPatch, type ParseError, refuseLine } from "./refuse-line.ts"
 
 /** The head of one file's part of a diff. */
 export interface FileHeader {
@@ -31,7 +31,7 @@ export const readFileHeader = Effect.fnUntraced(function* (
   let next = git === undefined ? start : start + 1
   if (git !== undefined) while (readExtended(lines[next] ?? "", extended)) next++
   if (/^GIT binary patch|^Binary files .* differ/.test(lines[next] ?? "")) {
-    return yield* refuseLine(next, "binary patches are not supported")
+    return yield* refuseLine(next, binaryPatch)
   }
   let named: Named | undefined
   if ((lines[next] ?? "").startsWith("--- ") && (lines[next + 1] ?? "").startsWith("+++ ")) {

@@ -1,16 +1,20 @@
 import { toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import { anchorOf } from "./anchor.ts"
 import { patchPath } from "./patch-path.ts"
 import { type Hunk, type HunkLine, hunkLine, type Section } from "./patch.ts"
-import { type ParseError, refuseLine } from "./refuse-line.ts"
+import { type ParseError, refuseEscaped, refuseLine } from "./refuse-line.ts"
 
-const begin = "*** Begin Patch"
+export const begin = "*** Begin Patch"
 const end = "*** End Patch"
 const endOfFile = "*** End of File"
 
 /** True for a text that is meant as an envelope, well-formed or not. */
 export const isEnvelope = (patch: string): boolean => unwrapped(patch).lines[0] === begin
+
+/** The line of a text at which an envelope begins, from 0, or -1. Lines of a diff have a sign before them. */
+export const lineOfBegin = (patch: string): number => patch.split("\n").findIndex((line) => line.trimEnd() === begin)
 
 /** Reads `*** Begin Patch … *** End Patch`, see envelope.grammar. It never looks at the disk. */
 export const parseEnvelope = Effect.fnUntraced(function* (
@@ -18,6 +22,7 @@ export const parseEnvelope = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<Section>, ParseError> {
   const { lines, offset } = unwrapped(patch)
   if (lines[0] !== begin) {
+    yield* refuseEscaped(patch)
     return yield* toolError(
       "patch_parse_error",
       `the first line of the patch must be '${begin}'; nothing was changed`,
@@ -117,8 +122,9 @@ const readAdd = Effect.fnUntraced(function* (reader: Reader, given: string): Eff
   const path = yield* readPath(reader, given)
   const lines: Array<HunkLine> = []
   for (; reader.line.startsWith("+"); reader.at++) lines.push(hunkLine("+", reader.line.slice(1)))
-  if (!isMarker(reader) && reader.marker() !== "") {
-    return yield* refuseLine(reader.patchLine, "every line of a new file begins with '+'")
+  while (reader.marker() === "" && !reader.isAtEnd) reader.at++
+  if (!isMarker(reader) && !reader.isAtEnd) {
+    return yield* refuseLine(reader.patchLine, "every line of a new file begins with '+', an empty one too")
   }
   return { kind: "add", path, lines, executable: undefined }
 })
@@ -141,8 +147,10 @@ const readUpdate = Effect.fnUntraced(function* (reader: Reader, given: string): 
 const readHunk = Effect.fnUntraced(function* (reader: Reader): Effect.fn.Return<Hunk, ParseError> {
   const start = reader.patchLine
   const anchors: Array<string> = []
+  let hasNumbers = false
   for (; reader.line.startsWith("@@"); reader.at++) {
-    const anchor = reader.line.slice(2).replace(/^ /, "").trimEnd()
+    const anchor = anchorOf(reader.line)
+    hasNumbers ||= /^@@ -\d/.test(reader.line)
     if (anchor !== "") anchors.push(anchor)
   }
   const lines: Array<HunkLine> = []
@@ -160,6 +168,12 @@ const readHunk = Effect.fnUntraced(function* (reader: Reader): Effect.fn.Return<
   const endsFile = reader.marker() === endOfFile
   if (endsFile) reader.at++
   if (lines.length === 0) return yield* refuseLine(start, "the hunk is empty")
+  if (hasNumbers && anchors.length === 0 && lines.every(({ sign }) => sign === "+")) {
+    return yield* refuseLine(
+      start,
+      "line numbers are not read here, and the hunk has nothing else to be placed by: begin it with the line above"
+    )
+  }
   return { place: { kind: "content", anchors, endsFile }, lines, patchLine: start + 1 }
 })
 

@@ -1,9 +1,10 @@
 import { type ToolError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import { anchorOf } from "./anchor.ts"
 import { readFileHeader, startsFile } from "./file-header.ts"
 import { type Hunk, type HunkLine, hunkLine, type Section } from "./patch.ts"
-import { type ParseError, refuseLine } from "./refuse-line.ts"
+import { binaryPatch, type ParseError, refuseEscaped, refuseLine } from "./refuse-line.ts"
 
 /** Reads a unified diff, plain or from git. It never looks at the disk. `refuse` says that a text is none. */
 export const parseUnifiedDiff = Effect.fnUntraced(function* (
@@ -27,8 +28,9 @@ export const parseUnifiedDiff = Effect.fnUntraced(function* (
     sections.push(section)
     at = next
   }
-  if (sections.length === 0) return yield* refuse()
-  return sections
+  if (sections.length > 0) return sections
+  yield* refuseEscaped(diff)
+  return yield* refuse()
 })
 
 const refuseOtherText = (): Effect.Effect<never, ParseError> =>
@@ -53,7 +55,7 @@ const refuseForeign = (
 ): Effect.Effect<void, ToolError<"patch_parse_error">> => {
   const line = lines[at] ?? ""
   if (line.startsWith("@@")) return refuseLine(at, "a hunk without '--- ' and '+++ ' lines before it")
-  if (/^Binary files .* differ\r?$/.test(line)) return refuseLine(at, "binary patches are not supported")
+  if (/^Binary files .* differ\r?$/.test(line)) return refuseLine(at, binaryPatch)
   if (/^\*{15}/.test(line)) return refuseLine(at, "this is a context diff; of diffs, only unified ones are read")
   if (/^\d+(,\d+)?[acd](\d+(,\d+)?)?$/.test(line)) {
     return refuseLine(at, "this is an ed script or a plain diff; of diffs, only unified ones are read")
@@ -68,10 +70,10 @@ const readHunks = Effect.fnUntraced(function* (lines: ReadonlyArray<string>, fro
     const start = at
     const range = yield* readRange(lines[at] ?? "", at)
     const body = bodyByCount(lines, at + 1, range) ?? { ...bodyByShape(lines, at + 1), isExact: false }
+    if (!body.isExact) yield* refuseRest(lines, body.next)
     if (body.lines.length === 0) return yield* refuseLine(at, "the hunk is empty")
     if (body.lines.every(({ sign }) => sign === " ")) return yield* refuseLine(at, "the hunk changes nothing")
     hunks.push({ place: placeOf(range, body), lines: body.lines, patchLine: start + 1 })
-    if (!body.isExact) yield* refuseRest(lines, body.next)
     at = body.next
     let next = at
     while (lines[next]?.trim() === "") next++
@@ -100,14 +102,13 @@ const readRange = (header: string, at: number): Effect.Effect<Range, ToolError<"
     const [, oldStart = "0", oldCount = "1", , newCount = "1"] = found
     return Effect.succeed({ oldStart: Number(oldStart), oldCount: Number(oldCount), newCount: Number(newCount) })
   }
-  if (header.startsWith("@@ -")) {
+  if (header.startsWith("@@@")) {
+    return refuseLine(at, "this is the combined diff of a merge; send the diff against one of its sides")
+  }
+  if (/^@@\s*-/.test(header)) {
     return refuseLine(at, `'${header.trim()}' is no hunk header; it looks like '@@ -12,3 +12,4 @@'`)
   }
-  const heading = header
-    .replace(/^@@/, "")
-    .replace(/@@\s*$/, "")
-    .trim()
-  return Effect.succeed({ heading: /^(\.{3}|…)?$/.test(heading) ? "" : heading })
+  return Effect.succeed({ heading: anchorOf(header).trim() })
 }
 
 const placeOf = (range: Range, body: Body): Hunk["place"] => {

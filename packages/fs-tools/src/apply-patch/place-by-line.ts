@@ -10,7 +10,10 @@ export interface LinePlacement {
   /** Index of the hunk's first old line. */
   readonly line: number
   readonly pass: "exact" | "line_endings"
+  /** The fuzz it was found with, as GNU patch counts it. */
   readonly fuzz: number
+  /** True when no line of context had to be left out, after all. */
+  readonly isWhole: boolean
   /** Other lines it would fit as well, told when it is not where it was stated to be. */
   readonly others: ReadonlyArray<number>
 }
@@ -43,7 +46,7 @@ export const placeByLine = (
   const guess = Math.max(0, stated.line + stated.drift)
   const old = lines.filter(({ sign }) => sign !== "+")
   if (old.length === 0) {
-    return guess <= file.lineCount ? { line: guess, pass: "exact", fuzz: 0, others: [] } : undefined
+    return guess <= file.lineCount ? { line: guess, pass: "exact", fuzz: 0, isWhole: true, others: [] } : undefined
   }
   const prefix = lines.findIndex(({ sign }) => sign !== " ")
   const suffix = lines.length - 1 - lines.findLastIndex(({ sign }) => sign !== " ")
@@ -68,7 +71,8 @@ export const placeByLine = (
       })
       if (line === undefined) continue
       const others = line === guess ? [] : places().filter((other) => other !== line)
-      return { line, pass, fuzz, others: others.slice(0, maximumOthers) }
+      const isWhole = line + old.length <= file.lineCount && linesMatch(file, old, line, { prefix: 0, suffix: 0 }, pass)
+      return { line, pass, fuzz, isWhole, others: others.slice(0, maximumOthers) }
     }
   }
   return undefined

@@ -16,7 +16,7 @@ export interface PlacedHunk {
   /** The first line it changes in the file as it was, from 1. */
   readonly line: number
   readonly pass: ContentPass | "line_endings"
-  /** Lines of context left out at each end. */
+  /** Lines of context left out at an end, at most. */
   readonly fuzz: number
   /** How far from the stated line; 0 for hunks that state none. */
   readonly offset: number
@@ -57,7 +57,7 @@ export const placeHunks = Effect.fnUntraced(function* (
       used.push(range)
       reached = Math.max(reached, range.end)
     }
-    usedFuzz ||= found.placed.fuzz > 0
+    usedFuzz ||= found.isFuzzy
     if (hunk.place.kind === "line") drift = found.at - hunk.place.line
     cursor = found.at + found.lines.filter(({ sign }) => sign !== "+").length
     placed.push(found)
@@ -75,6 +75,8 @@ interface Found {
   /** Index of the first old line. */
   readonly at: number
   readonly endings: "literal" | "adapted"
+  /** True when it was looked for with less context than it has. */
+  readonly isFuzzy: boolean
   readonly placed: PlacedHunk
 }
 
@@ -98,7 +100,7 @@ const findByLine = (
   const old = oldLines(hunk.lines)
   const found = placeByLine(searched, hunk.lines, { ...hunk.place, ...before }, isFree)
   if (found === undefined) return { candidates: [] }
-  const { line: at, pass, fuzz, others } = found
+  const { line: at, pass, fuzz, isWhole, others } = found
   const lead = changedRange(hunk.lines, at).start - at + 1
   const spellsCarriageReturns = hunk.lines.some(({ text }) => text.endsWith("\r"))
   return {
@@ -106,10 +108,11 @@ const findByLine = (
     at,
     // Without an old line to compare, only the patch's own carriage returns tell how its lines should end.
     endings: pass === "exact" && (old.length > 0 || spellsCarriageReturns) ? "literal" : "adapted",
+    isFuzzy: fuzz > 0,
     placed: {
       line: at + lead,
       pass,
-      fuzz,
+      fuzz: isWhole ? 0 : fuzz,
       offset: at - hunk.place.line,
       others: others.map((line) => line + lead),
       warning: hunk.place.isExact
@@ -139,7 +142,7 @@ const findByContent = (
     const { line: at, pass } = placement
     const shifted = pass === "exact" || pass === "trailing_space" ? lines : reindented(file, lines, at)
     const placed = { line: changedRange(lines, at).start + 1, pass, fuzz: 0, offset: 0, others: [], warning }
-    return { lines: shifted, at, endings: "adapted", placed }
+    return { lines: shifted, at, endings: "adapted", isFuzzy: false, placed }
   }
   return missing
 }

@@ -1,7 +1,9 @@
 import { type ToolError, toolError } from "@haft/core"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 
 export type ParseError = ToolError<"patch_parse_error" | "path_outside_workspace" | "invalid_params">
+
+export const binaryPatch = "binary patches are not supported; leave the file out, and write its bytes as a whole"
 
 /** Says which line of a patch can't be read, counted here from 0 and told from 1. */
 export const refuseLine = (line: number, problem: string): Effect.Effect<never, ToolError<"patch_parse_error">> =>
@@ -9,3 +11,11 @@ export const refuseLine = (line: number, problem: string): Effect.Effect<never, 
     suggestion: "Correct the patch and send it again.",
     details: { line: line + 1 }
   })
+
+/** Says so when a patch came with its line breaks spelled out, as a text that was put into JSON twice does. */
+export const refuseEscaped = (patch: string): Effect.Effect<void, ToolError<"patch_parse_error">> =>
+  /\\n(?:[-+]{3} |@@|\*\*\* )/.test(patch)
+    ? toolError("patch_parse_error", "the line breaks of the patch are spelled '\\n'; nothing was changed", {
+        suggestion: "Send line breaks as such: the text was escaped once too often."
+      })
+    : Effect.void

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs"
+import { chmodSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 import type { Fixture } from "@haft/testing"
@@ -140,6 +140,62 @@ describe("unified diffs: files", () => {
     expect([b, modes]).toEqual(["one\n", [0o644, 0o644, 0o755]])
   })
 
+  it("copies what a file was before the patch, wherever the copy stands", async () => {
+    await using tools = await openTools({ "a.txt": "one\n", "m.txt": "moves\n" })
+    const copy = (from: string, to: string) => [
+      `diff --git a/${from} b/${to}`,
+      "similarity index 100%",
+      `copy from ${from}`,
+      `copy to ${to}`
+    ]
+    const diff = [
+      "diff --git a/a.txt b/a.txt",
+      ...head("a.txt"),
+      "@@ -1 +1 @@",
+      "-one",
+      "+1",
+      ...copy("a.txt", "b.txt"),
+      "diff --git a/m.txt b/n.txt",
+      "similarity index 100%",
+      "rename from m.txt",
+      "rename to n.txt",
+      ...copy("m.txt", "o.txt"),
+      "--- a/m.txt",
+      "+++ b/o.txt",
+      "@@ -1 +1 @@",
+      "-moves",
+      "+copied"
+    ]
+    expect(await tools.call("apply_patch", { patch: `${diff.join("\n")}\n` })).toMatchObject({ ok: true })
+    const names = ["a.txt", "b.txt", "n.txt", "o.txt"]
+    expect(names.map((name) => tools.workspace.read(name))).toEqual(["1\n", "one\n", "moves\n", "copied\n"])
+    expect(tools.workspace.exists("m.txt")).toBe(false)
+  })
+
+  it.skipIf(process.platform === "win32")(
+    "lets a file that moves and changes keep what lets others act for its owner, and gives a copy none of it (not on this platform)",
+    async () => {
+      await using tools = await openTools({ "a.txt": { text: "one\n", mode: 0o755 } })
+      const mode = (path: string) => statSync(join(tools.workspace.root, path)).mode & 0o7777
+      chmodSync(join(tools.workspace.root, "a.txt"), 0o4755)
+      const diff = [
+        "diff --git a/a.txt b/b.txt",
+        "copy from a.txt",
+        "copy to b.txt",
+        "diff --git a/a.txt b/c.txt",
+        "rename from a.txt",
+        "rename to c.txt",
+        "--- a/a.txt",
+        "+++ b/c.txt",
+        "@@ -1 +1 @@",
+        "-one",
+        "+1"
+      ]
+      expect(await tools.call("apply_patch", { patch: `${diff.join("\n")}\n` })).toMatchObject({ ok: true })
+      expect([mode("b.txt"), mode("c.txt"), tools.workspace.read("c.txt")]).toEqual([0o755, 0o4755, "1\n"])
+    }
+  )
+
   it("sets and clears the executable bit of a file whose text stays", async () => {
     const mode = (now: string) => ["diff --git a/a.txt b/a.txt", "old mode 100000", `new mode ${now}`]
     expect((await patch({ "a.txt": { text: "x", mode: 0o644 } }, ...mode("100755"))).modes).toEqual([0o755])
@@ -247,6 +303,12 @@ describe("unified diffs: files", () => {
       "path_outside_workspace"
     ],
     ["an ed script", ["1c", "x", "."], "patch_parse_error"],
+    [
+      "the combined diff of a merge",
+      ["diff --cc a.txt", ...head("a.txt"), "@@@ -1,2 -1,2 +1,2 @@@", "- one", " -eins", "++1", "  two"],
+      "patch_parse_error"
+    ],
+    ["line breaks that are spelled out", ["--- a/a.txt\\n+++ b/a.txt\\n@@ -1 +1 @@\\n-one\\n+1"], "patch_parse_error"],
     ["a context diff", ["*** a.txt", "--- a.txt", "***************", "*** 1 ****"], "patch_parse_error"],
     ["a hunk without a file", ["@@ -1 +1 @@", "-a", "+b"], "patch_parse_error"],
     ["a header without hunks", [...head("a.txt")], "patch_parse_error"],
@@ -373,6 +435,24 @@ describe("unified diffs: places", () => {
     )
     expect(a).toBe(text("x", "2", "3", "four", "5", "6", "y"))
     expect(hunks).toMatchObject([{ fuzz: 1 }])
+  })
+
+  it("leaves nothing out where all context stands, though the hunk seems to end the file", async () => {
+    const { a, hunks } = await patch(
+      { "a.txt": text(...lines(1, 9)) },
+      ...head("a.txt"),
+      "@@ -3,2 +3,2 @@",
+      " 3",
+      "-4",
+      "+four"
+    )
+    expect(a).toBe(text("1", "2", "3", "four", ...lines(5, 9)))
+    expect(hunks).toMatchObject([{ line: 4, matched: "exact", fuzz: 0, offset: 0 }])
+  })
+
+  it("names the line that is none of a hunk's, also when it is the first", async () => {
+    const { error } = await patch({ "a.txt": text("1", "2") }, ...head("a.txt"), "@@ -1,2 +1,2 @@", "1", "-2", "+two")
+    expect(error?.message).toContain("line 4 of the patch: '1' is no line of a hunk")
   })
 
   it("carries the offset of one hunk to the next", async () => {
@@ -543,7 +623,7 @@ describe("unified diffs: preview and approval", () => {
       patch: "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n 1\n-2\n+two\n"
     })
     expect(diff).toBe(
-      "# a.txt: matched at line 3, exactly, 1 lines further down than stated\n" +
+      "# a.txt: matched at line 3, exactly, 1 line further down than stated\n" +
         "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n new\n 1\n-2\n+two\n"
     )
     expect(tools.workspace.read("a.txt")).toBe("new\n1\n2\n")

@@ -1,6 +1,7 @@
 import { type ScannedFile, type ToolError, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import { utf16Of } from "../text-file.ts"
 import { type LineRange, LineWindow } from "./line-window.ts"
 
 /** No answer carries more text than this, whatever a contract says about lines. */
@@ -116,9 +117,7 @@ const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
 const decodeUtf8 = (bytes: Uint8Array): string => utf8.decode(bytes)
 
 const decodeOther = (bytes: Uint8Array): { readonly text: string; readonly encoding: TextEncoding } | undefined => {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe)
-    return { text: new TextDecoder("utf-16le").decode(bytes), encoding: "utf-16le" }
-  if (bytes[0] === 0xfe && bytes[1] === 0xff)
-    return { text: new TextDecoder("utf-16be").decode(bytes), encoding: "utf-16be" }
+  const utf16 = utf16Of(bytes)
+  if (utf16 !== undefined) return { text: new TextDecoder(utf16).decode(bytes), encoding: utf16 }
   return bytes.includes(0) ? undefined : { text: Buffer.from(bytes).toString("latin1"), encoding: "latin1" }
 }
