@@ -185,6 +185,18 @@ describe("edit-text", () => {
     expect(error).toMatchObject({ code: "match_not_unique", details: { lines: [1, 3] } })
   })
 
+  it("replaces every place only where each is exactly what was asked for", async () => {
+    const file = "say \u2018a\u2019\nsay \u2018a\u2019\n"
+    const { error, text } = await edit(file, [{ find: "say 'a'", replace: "b", all: true }])
+    expect(error).toMatchObject({ code: "match_not_unique", details: { lines: [1, 2] } })
+    expect(error?.message).toContain("not quite as given")
+    expect(text).toBe(file)
+    const once = await edit("say \u2018a\u2019\n", [{ find: "say 'a'", replace: "b", all: true }])
+    expect([once.text, once.result?.["warnings"]]).toEqual(["b\n", [expect.stringContaining("look alikes")]])
+    const crlf = await edit("a\r\nb\r\na\r\nb\r\n", [{ find: "a\nb\n", replace: "c\n", all: true }])
+    expect(crlf.text).toBe("c\r\nc\r\n")
+  })
+
   it("shows the nearest place and what differs, and writes nothing there", async () => {
     const { text, error } = await edit("function add(a, b) {\n  return a - b\n}\n", [
       { find: "function add(a, b) {\n  return a + b", replace: "x" }

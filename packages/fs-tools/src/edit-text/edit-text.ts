@@ -5,7 +5,7 @@ import { ChangePlan, type PlanError } from "../change-plan.ts"
 import { describeNearest, nearestPlace } from "../nearest-place.ts"
 import type { PlannedChange } from "../planned-file.ts"
 import type { Replacement, TextFile } from "../text-file.ts"
-import { type FindPass, findPasses, findText, type FoundText } from "./find-text.ts"
+import { type FindPass, findPasses, findText, type FoundText, strictPasses } from "./find-text.ts"
 
 /** A text to find and what takes its place. */
 export interface TextEdit {
@@ -98,8 +98,9 @@ const placesFor = Effect.fnUntraced(function* (
   edit: TextEdit,
   options: EditOptions
 ): Effect.fn.Return<{ pass: FindPass; places: ReadonlyArray<FoundText> }, EditError> {
-  for (const pass of options.loosely === true ? findPasses : findPasses.slice(0, 2)) {
-    const isAll = edit.all === true
+  for (const pass of options.loosely === true ? findPasses : strictPasses) {
+    // A guess is made once at most: many places are replaced only where each is what was asked for.
+    const isAll = edit.all === true && strictPasses.includes(pass)
     const { places, count } = findText(text, edit.find, pass, {
       overlapping: !isAll,
       keep: isAll ? maximumPlaces : maximumNamed
@@ -113,11 +114,18 @@ const placesFor = Effect.fnUntraced(function* (
         { suggestion: "Look for a longer text, or write the file anew.", details: { path, matches: count } }
       )
     }
+    const isLoose = !strictPasses.includes(pass)
     const lines = [...new Set(places.map(({ start }) => text.lineAt(start) + 1))]
     return yield* toolError(
       "match_not_unique",
-      `${which} stands at ${count} places in ${path}, on line${lines.length === 1 ? "" : "s"} ${lines.join(", ")}; nothing was changed`,
-      { suggestion: "Add lines around it until it is unique.", details: { path, matches: count, lines } }
+      `${which} stands${isLoose ? ", not quite as given," : ""} at ${count} places in ${path}, on line${lines.length === 1 ? "" : "s"} ${lines.join(", ")}; nothing was changed`,
+      {
+        suggestion:
+          edit.all === true
+            ? "Copy the text to find from the file as it is: only what is exactly that is replaced everywhere."
+            : "Add lines around it until it is unique.",
+        details: { path, matches: count, lines }
+      }
     )
   }
   const nearest = describeNearest(nearestPlace(text, edit.find.split(/\r?\n/)))

@@ -9,6 +9,7 @@ import type { TextFile } from "../text-file.ts"
  */
 export const findPasses = ["exact", "line_endings", "trailing_space", "indentation", "look_alikes"] as const
 export type FindPass = (typeof findPasses)[number]
+export const strictPasses: ReadonlyArray<FindPass> = ["exact", "line_endings"]
 
 export interface FoundText {
   readonly start: number

@@ -6,6 +6,7 @@ import { changedRanges } from "../changed-ranges.ts"
 import { omissionWarnings } from "../omissions.ts"
 import { snippetOf } from "../snippet.ts"
 import { editText, type MadeEdit, previewEdits } from "./edit-text.ts"
+import { strictPasses } from "./find-text.ts"
 
 const input = z.strictObject({
   path: z.string().describe("File, relative to the workspace"),
@@ -73,5 +74,5 @@ export const haftEditFile = haft.tool({
 
 const looseMatches = (edits: ReadonlyArray<MadeEdit>): ReadonlyArray<string> =>
   edits
-    .filter(({ pass }) => pass !== "exact" && pass !== "line_endings")
+    .filter(({ pass }) => !strictPasses.includes(pass))
     .map(({ pass, line }) => `line ${line}: matched by ${pass.replaceAll("_", " ")}, not exactly as given`)
