@@ -461,6 +461,40 @@ describe("undo", () => {
     expect(contentsOf(root)).toEqual({ "a.txt": "a", "b.txt": "a" })
   })
 
+  it.skipIf(process.platform === "win32")("brings back the rest of a directory, and says what is lost", async () => {
+    const root = workspaces.make({ "d/a.txt": "a", "d/e/b.txt": "b" }, (root) =>
+      execFileSync("mkfifo", [join(root, "d/pipe")])
+    )
+    await commit(root, [{ kind: "delete", path: "d", recursive: true }], inCall("c1"))
+    expect(await inWorkspace(root, (workspace) => workspace.undo())).toEqual({
+      calls: ["c1"],
+      paths: ["d", "d/e", "d/e/b.txt", "d/a.txt"],
+      lost: ["d/pipe"]
+    })
+    expect(contentsOf(root)).toEqual({ d: null, "d/a.txt": "a", "d/e": null, "d/e/b.txt": "b" })
+  })
+
+  it("leaves a directory that somebody else put something into, and does not say that it went", async () => {
+    const root = workspaces.make({})
+    await commit(root, [write("d/e/a.txt", "a", { createDirectories: true })], inCall("c1"))
+    writeFileSync(join(root, "d/theirs.txt"), "theirs")
+    expect(await inWorkspace(root, (workspace) => workspace.undo())).toEqual({
+      calls: ["c1"],
+      paths: ["d/e/a.txt", "d/e"]
+    })
+    expect(contentsOf(root)).toEqual({ d: null, "d/theirs.txt": "theirs" })
+  })
+
+  it.skipIf(process.getuid?.() !== 0)("gives a file back to whom it belonged (not on this platform)", async () => {
+    const root = workspaces.make({ "a.txt": "a" })
+    chownSync(join(root, "a.txt"), 1234, 1235)
+    chmodSync(join(root, "a.txt"), 0o4750)
+    await commit(root, [{ kind: "delete", path: "a.txt" }], inCall("c1"))
+    await undo(root)
+    const { uid, gid, mode } = statSync(join(root, "a.txt"))
+    expect({ uid, gid, mode: mode & 0o7777 }).toEqual({ uid: 1234, gid: 1235, mode: 0o4750 })
+  })
+
   it("does not bring back content that was tampered with", async () => {
     const root = workspaces.make({ "a.txt": "a" })
     await commit(root, [write("a.txt", "b")], inCall("c1"))

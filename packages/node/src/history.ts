@@ -16,6 +16,7 @@ import type { Root } from "./contain.ts"
 import { fingerprintContent } from "./content.ts"
 import { isErrno, naming } from "./errno.ts"
 import { openImages } from "./images.ts"
+import type { Owner } from "./owner.ts"
 import { withSpots } from "./spots.ts"
 import { type Content, type FileNode, stateOfNode } from "./view.ts"
 
@@ -35,6 +36,8 @@ export type Recorded =
       readonly state: string
       readonly mode: number
       readonly target?: string
+      /** Set where the file was somebody else's than the host's user. */
+      readonly owner?: Owner
     }
   | { readonly did: "move"; readonly from: string; readonly to: string; readonly state: string }
   | { readonly did: "make_directory"; readonly path: string }

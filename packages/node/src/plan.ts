@@ -14,6 +14,7 @@ import {
   stale
 } from "./errno.ts"
 import type { Recorded } from "./history.ts"
+import type { Owner } from "./owner.ts"
 import {
   checkWritable,
   type Content,
@@ -30,7 +31,11 @@ import {
 export type PlannedChange =
   | Exclude<Change, { readonly kind: "write" | "move" }>
   | (Extract<Change, { readonly kind: "move" }> & { readonly base?: string })
-  | (Omit<Extract<Change, { readonly kind: "write" }>, "content"> & { readonly content: Content })
+  | (Omit<Extract<Change, { readonly kind: "write" }>, "content"> & {
+      readonly content: Content
+      /** Whose it is to be, where nothing is yet. */
+      readonly owner?: Owner
+    })
   | { readonly kind: "restore_link"; readonly path: string; readonly target: string }
   | { readonly kind: "restore_directory"; readonly path: string; readonly mode: number }
   /** Goes when it is empty and stays when it is not. */
@@ -103,7 +108,7 @@ const planWrite = (planner: Planner, change: Extract<PlannedChange, { readonly k
   const mode = change.mode ?? modeOf(old)
   if (before === after && mode === modeOf(old)) return
   if (old !== undefined) options.keep(old)
-  const owner = old?.owner ?? old?.origin?.owner
+  const owner = old?.owner ?? old?.origin?.owner ?? change.owner
   parent.children.set(name, {
     kind: "file",
     content: change.content,
@@ -165,14 +170,21 @@ function* planGone(planner: Planner, node: Node, path: string, given: string): G
   const before = stateOfNode(view.root, node)
   if (node.kind === "file") options.keep(node)
   changed.push({ path, kind: "deleted", before, after: "absent", bytesWritten: 0 })
-  recorded.push({
+  recorded.push(deletion(view, node, path))
+  yield
+}
+
+/** What is needed to bring something back that goes. */
+const deletion = (view: View, node: Node, path: string): Recorded => {
+  const owner = node.kind === "file" ? (node.owner ?? node.origin?.owner) : undefined
+  return {
     did: "delete",
     path,
-    state: before,
+    state: stateOfNode(view.root, node),
     mode: modeOf(node) ?? 0o644,
-    ...(node.kind === "symlink" && { target: node.target ?? "" })
-  })
-  yield
+    ...(node.kind === "symlink" && { target: node.target ?? "" }),
+    ...(owner !== undefined && owner.uid !== process.geteuid?.() && { owner })
+  }
 }
 
 const planMove = (planner: Planner, change: Extract<PlannedChange, { readonly kind: "move" }>): void => {
@@ -193,6 +205,8 @@ const planMove = (planner: Planner, change: Extract<PlannedChange, { readonly ki
     })
   }
   const parent = parentOf(planner, to, { given: change.to, create: change.createDirectories === true })
+  // The rename itself would not tell which of the two places it was refused at.
+  if (parent.origin !== undefined) checkWritable(view, parent.origin, change.to)
   const name = to.at(-1) ?? ""
   const target = view.child(parent, name)
   const before = stateOfNode(view.root, node)
@@ -202,13 +216,7 @@ const planMove = (planner: Planner, change: Extract<PlannedChange, { readonly ki
     if (target.kind === "directory") throw isDirectory(change.to)
     if (node.kind === "directory") throw alreadyExists(change.to)
     if (target.kind === "file") options.keep(target)
-    recorded.push({
-      did: "delete",
-      path: toPath,
-      state: stateOfNode(view.root, target),
-      mode: modeOf(target) ?? 0o644,
-      ...(target.kind === "symlink" && { target: target.target ?? "" })
-    })
+    recorded.push(deletion(view, target, toPath))
   }
   detach(view, from)
   const isByCopy =

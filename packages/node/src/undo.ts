@@ -32,13 +32,17 @@ export const planUndo = (history: History, what: What): UndoPlan => {
       details: { call: large.call }
     })
   }
-  const recorded = entries.flatMap(({ did }) => did.toReversed())
+  const all = entries.flatMap(({ did }) => did.toReversed())
+  const recorded = all.filter((one) => !isLost(one))
+  const lost = all.filter(isLost).map(({ path }) => path)
+  if (recorded.length === 0 && lost[0] !== undefined) throw notAFile(lost[0])
   return {
     changes: recorded.map((one) => inverse(history, one)),
     undoes: entries.map(({ id }) => id),
     report: {
       calls: [...new Set(entries.map(({ call }) => call))],
-      paths: [...new Set(recorded.flatMap((one) => (one.did === "move" ? [one.from, one.to] : [one.path])))]
+      paths: [...new Set(recorded.flatMap((one) => (one.did === "move" ? [one.from, one.to] : [one.path])))],
+      ...(lost.length > 0 && { lost })
     }
   }
 }
@@ -162,12 +166,15 @@ const inverse = (history: History, one: Recorded): PlannedChange => {
     const content = history.content(before.state)
     return { kind: "write", path, base: after, content, ...(changedMode === true && { mode: before.mode }) }
   }
-  const { path, state, mode, target } = one
+  const { path, state, mode, target, owner } = one
   if (target !== undefined) return { kind: "restore_link", path, target }
   if (state === "directory") return { kind: "restore_directory", path, mode }
-  if (!state.startsWith("sha256:")) throw notAFile(path)
-  return { kind: "write", path, base: "absent", content: history.content(state), mode }
+  return { kind: "write", path, base: "absent", content: history.content(state), mode, ...(owner && { owner }) }
 }
+
+/** Pipes, sockets and devices are not kept: what they hold is not on the disk. */
+const isLost = (one: Recorded): one is Extract<Recorded, { did: "delete" }> =>
+  one.did === "delete" && one.target === undefined && one.state !== "directory" && !one.state.startsWith("sha256:")
 
 const notAFile = (path: string): ToolError<"no_history"> =>
   makeToolError(

@@ -232,13 +232,15 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
           drive<UndoReport, UndoError>(function* () {
             const { changes, undoes, report } = planUndo(history, what)
             try {
-              yield* commitChanges(settings, { ...requestOf(call), changes, undoes, exact: true })
+              const made = yield* commitChanges(settings, { ...requestOf(call), changes, undoes, exact: true })
+              // A directory that somebody else put something into stays.
+              const changed = new Set(made.flatMap(({ path, movedTo = path }) => [path, movedTo]))
+              return { ...report, paths: report.paths.filter((path) => changed.has(path)) }
             } catch (error) {
               const failure = asUndoError(error)
               const changed = failure.code === "stale_file" ? yield* changedSince(root, changes) : []
               throw changed.length > 0 ? changedError(changed) : failure
             }
-            return report
           })
         )
       ),

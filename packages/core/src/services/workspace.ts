@@ -85,6 +85,8 @@ export interface UndoReport {
   /** The calls that were undone, newest first. */
   readonly calls: ReadonlyArray<string>
   readonly paths: ReadonlyArray<string>
+  /** Pipes, sockets and devices that went with the rest and stay away: nothing can bring them back. */
+  readonly lost?: ReadonlyArray<string>
 }
 
 /** What an undo would do, the newest change first. */

@@ -35,7 +35,7 @@ export const undonePaths = (target: UndoTarget): Effect.Effect<ReadonlyArray<str
 export const previewUndo = Effect.fnUntraced(function* (
   target: UndoTarget
 ): Effect.fn.Return<string, UndoError, Workspace> {
-  const { changes } = yield* planned(target)
+  const { changes, lost = [] } = yield* planned(target)
   // Newest first: what stands here at the end is how the file will be.
   const results = new Map<string, Result>()
   for (const change of changes) {
@@ -46,7 +46,7 @@ export const previewUndo = Effect.fnUntraced(function* (
       results.set(change.path, (change.content && TextFile.decode(change.content)) ?? "other content")
     } else results.set(change.path, change.becomes)
   }
-  let diff = ""
+  let diff = lost.map((path) => `not restored ${path}\n`).join("")
   for (const [path, after] of results) diff += describe(path, yield* now(path), after)
   return diff
 })
