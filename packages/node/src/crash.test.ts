@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { linkSync, lstatSync, readdirSync } from "node:fs"
+import { chmodSync, linkSync, lstatSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 
 import { bundleProgram } from "../test/bundle.ts"
-import { filesOf, type Version } from "../test/crash-plan.ts"
-import { contentsOf, inWorkspace, makeWorkspaces } from "../test/workspaces.ts"
+import { filesOf, modeOf, type Version } from "../test/crash-plan.ts"
+import { contentsOf, inWorkspace, makeWorkspaces, outcome } from "../test/workspaces.ts"
 
 const workspaces = makeWorkspaces("crash")
 const child = join(workspaces.base, "child.mjs")
@@ -19,9 +19,10 @@ afterAll(workspaces.remove)
 
 const makeOld = (): string => {
   const files = Object.entries(filesOf("old")).filter((entry): entry is [string, string] => entry[1] !== null)
-  return workspaces.make(Object.fromEntries(files.filter(([path]) => path !== "hard.txt")), (root) =>
+  return workspaces.make(Object.fromEntries(files.filter(([path]) => path !== "hard.txt")), (root) => {
     linkSync(join(root, "d/hard.txt"), join(root, "hard.txt"))
-  )
+    chmodSync(join(root, "run.sh"), modeOf("old"))
+  })
 }
 
 /** Files are exchanged in another way when nobody waits for the disk. */
@@ -45,6 +46,8 @@ const versionAfterRecovery = async (root: string): Promise<Version> => {
   const found = contentsOf(root)
   const version = found["a.txt"] === filesOf("old")["a.txt"] ? "old" : "new"
   expect(found).toEqual(filesOf(version))
+  expect(statSync(join(root, "run.sh")).mode & 0o777).toBe(modeOf(version))
+  expect(statSync(join(root, "hard.txt")).ino).toBe(statSync(join(root, "d/hard.txt")).ino)
   expect(readdirSync(join(`${root}.state`, "commits"))).toEqual([])
   // What the history keeps is no other name of a file that is at work.
   const several = Object.keys(found).filter((path) => {
@@ -70,6 +73,27 @@ describe("a host that is killed", () => {
     }
     expect(seen).toEqual(new Set(["back", "forward"]))
   })
+
+  it.each(ways)(
+    "can undo what was made, and has nothing to undo of what was not (%s)",
+    { timeout: 600_000 },
+    async (way) => {
+      const seen = new Set<string>()
+      const often = process.env["HAFT_LONG"] === undefined ? 2 : 1
+      for (let step = 1; ; step += often) {
+        const root = makeOld()
+        const signal = await ended(startChild(root, step, "new", way))
+        const version = await versionAfterRecovery(root)
+        const undone = await inWorkspace(root, (workspace) => outcome(workspace.undo()))
+        const calls = typeof undone === "string" ? undone : undone.calls
+        expect(calls).toEqual(version === "old" ? "no_history" : ["call"])
+        expect(await versionAfterRecovery(root)).toBe("old")
+        seen.add(version)
+        if (signal === null) break
+      }
+      expect(seen).toEqual(new Set(["old", "new"]))
+    }
+  )
 
   it.each(ways)(
     "leaves the same when the host that tidies up is killed too (%s)",

@@ -2,14 +2,18 @@ import type { PlannedChange } from "../src/plan.ts"
 
 export type Version = "old" | "new"
 
-const write = (path: string, text: string): PlannedChange => ({
+const write = (path: string, text: string, mode?: number): PlannedChange => ({
   kind: "write",
   path,
   content: [new TextEncoder().encode(text)],
-  createDirectories: true
+  createDirectories: true,
+  ...(mode !== undefined && { mode })
 })
 
-/** A large enough mixture: files changed, made, removed and moved, directories too, and a file with two names. */
+/** The mode of the script among the files. */
+export const modeOf = (version: Version): number => (version === "old" ? 0o640 : 0o750)
+
+/** A large enough mixture: files changed, made, removed and moved, directories too, a link, a mode, and a file with two names. */
 export const filesOf = (version: Version): Record<string, string | null> => {
   const text = `${version} `.repeat(2000)
   const common = {
@@ -17,6 +21,7 @@ export const filesOf = (version: Version): Record<string, string | null> => {
     "d/b.txt": `b ${text}`,
     "d/hard.txt": `h ${text}`,
     "hard.txt": `h ${text}`,
+    "run.sh": "the same",
     d: null
   }
   return version === "old"
@@ -26,6 +31,7 @@ export const filesOf = (version: Version): Record<string, string | null> => {
         "moves.txt": "moves",
         "over.txt": "over",
         "under.txt": "under",
+        link: "-> a.txt",
         tree: null,
         "tree/x": "x",
         "tree/y": null,
@@ -49,12 +55,18 @@ export const filesOf = (version: Version): Record<string, string | null> => {
 /** From the one version to the other, in one commit. */
 export const changesTo = (version: Version): ReadonlyArray<PlannedChange> => {
   const text = `${version} `.repeat(2000)
-  const common = [write("a.txt", `a ${text}`), write("d/b.txt", `b ${text}`), write("hard.txt", `h ${text}`)]
+  const common = [
+    write("a.txt", `a ${text}`),
+    write("d/b.txt", `b ${text}`),
+    write("hard.txt", `h ${text}`),
+    write("run.sh", "the same", modeOf(version))
+  ]
   return version === "new"
     ? [
         ...common,
         write("comes.txt", "comes"),
         { kind: "delete", path: "goes.txt" },
+        { kind: "delete", path: "link" },
         { kind: "move", from: "moves.txt", to: "d/moved.txt" },
         { kind: "move", from: "over.txt", to: "under.txt", overwrite: true },
         { kind: "delete", path: "tree", recursive: true },
@@ -65,6 +77,7 @@ export const changesTo = (version: Version): ReadonlyArray<PlannedChange> => {
         ...common,
         { kind: "delete", path: "comes.txt" },
         write("goes.txt", "goes"),
+        { kind: "restore_link", path: "link", target: "a.txt" },
         { kind: "move", from: "d/moved.txt", to: "moves.txt" },
         { kind: "move", from: "under.txt", to: "over.txt" },
         write("under.txt", "under"),
