@@ -20,7 +20,8 @@ export const isAboutPath = (error: unknown): boolean =>
 export const fromErrno = (error: unknown, given: string): ToolError<ErrnoCode> => {
   if (isToolError(error)) return error as ToolError<ErrnoCode>
   if (isErrno(error, "ENOENT", "ENOTDIR")) return notFound(given)
-  if (isErrno(error, "EACCES", "EPERM", "EROFS")) return permissionDenied(given)
+  if (isErrno(error, "EACCES", "EPERM")) return permissionDenied(given)
+  if (isErrno(error, "EROFS")) return readOnlyDisk(given)
   if (isErrno(error, "ENAMETOOLONG")) return nameTooLong(given)
   if (isErrno(error, "ELOOP")) return replacedMeanwhile(given)
   throw error
@@ -66,6 +67,7 @@ const full = ["the disk is full", "Free some space on the disk, then repeat the 
 const reasons: Readonly<Record<string, readonly [string, string]>> = {
   ENOSPC: full,
   EDQUOT: full,
+  EFBIG: ["it is larger than a file may be here", "Write less, or ask for a higher limit on the size of files."],
   EBUSY: ["a disk is mounted there, or something else holds it", "Name what lies in it, or unmount it first."]
 }
 
@@ -120,6 +122,12 @@ export const rootStays = (what: "deleted" | "moved"): ToolError<"path_outside_wo
 const permissionDenied = (given: string): ToolError<"permission_denied"> =>
   makeToolError("permission_denied", `the permissions of ${given} do not allow this`, {
     suggestion: "Change its permissions or those of its directory, or use another path.",
+    details: { path: given }
+  })
+
+const readOnlyDisk = (given: string): ToolError<"permission_denied"> =>
+  makeToolError("permission_denied", `${given} is on a disk that can only be read`, {
+    suggestion: "Use a path on another disk, or ask for this one to be mounted for writing.",
     details: { path: given }
   })
 

@@ -58,6 +58,8 @@ class GlobVisitor implements WalkVisitor {
   /** By depth, on the way to where the walk is. */
   readonly #reached: Array<Reached>
   readonly #rules: Array<IgnoreRules>
+  /** The same for directories that the walk will enter, by path. */
+  readonly #ahead = new Map<string, { readonly reached: Reached; readonly rules: IgnoreRules }>()
 
   constructor(
     source: GlobSource,
@@ -75,13 +77,20 @@ class GlobVisitor implements WalkVisitor {
   }
 
   enter({ path, entries, depth, held }: EnteredDirectory): void {
+    const ahead = this.#ahead.get(path)
+    if (ahead !== undefined) {
+      this.#ahead.delete(path)
+      this.#reached[depth] = ahead.reached
+      this.#rules[depth] = ahead.rules
+    }
     if (!this.#respectIgnore || !entries.some(({ name }) => name === ".gitignore")) return
     const content = this.#source.read(held, ".gitignore")
     if (content === undefined) return
     this.#rules[depth] = withIgnoreFile(this.#rules[depth] ?? noRules, this.#prefix + path, content)
   }
 
-  skip(): void {
+  skip(path: string): void {
+    this.#ahead.delete(path)
     this.#unreadable++
   }
 
@@ -99,8 +108,7 @@ class GlobVisitor implements WalkVisitor {
       this.#tooDeep++
       return "skip"
     }
-    this.#reached[depth + 1] = below
-    this.#rules[depth + 1] = this.#rules[depth] ?? noRules
+    this.#ahead.set(`${path}/`, { reached: below, rules: this.#rules[depth] ?? noRules })
     return "continue"
   }
 

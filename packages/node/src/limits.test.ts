@@ -64,6 +64,7 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
         { kind: "delete", path: "tree", recursive: true },
         { kind: "create_directory", path: "fixed/d" },
         { kind: "move", from: "fixed/in", to: "out" },
+        { kind: "move", from: "locked.txt", to: "fixed/locked.txt" },
         { read: "locked.txt" }
       ])
     ).toEqual([
@@ -77,6 +78,7 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
       denied("tree"),
       denied("fixed/d"),
       denied("fixed/in"),
+      denied("fixed/locked.txt"),
       "x"
     ])
     for (const path of ["closed", "fixed", "tree/fixed"]) chmodSync(join(root, path), 0o755)
@@ -102,8 +104,8 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
       { kind: "write", path: "small.txt", size: 10 }
     ]
     expect(run(root, told, "trap '' XFSZ; ulimit -f 20;")).toEqual([
-      "write_failed: a.txt could not be written: EFBIG; nothing was changed",
-      "write_failed: new.txt could not be written: EFBIG; nothing was changed",
+      "write_failed: a.txt could not be written: it is larger than a file may be here; nothing was changed",
+      "write_failed: new.txt could not be written: it is larger than a file may be here; nothing was changed",
       ["small.txt created"]
     ])
     expect(contentsOf(root)).toEqual({ "a.txt": "old", "small.txt": "xxxxxxxxxx" })
@@ -225,15 +227,17 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
     const script = 'mount -t tmpfs -o ro none "$1" && shift && exec "$@"'
     const told = [
       { kind: "write", path: "disk/new.txt", size: 10 },
-      { kind: "write", path: "small.txt", size: 10 }
+      { kind: "write", path: "small.txt", size: 10 },
+      { kind: "move", from: "small.txt", to: "disk/small.txt" }
     ]
     const args = [process.execPath, program, root, `${root}.state`, JSON.stringify(told)]
     const replies = execFileSync("unshare", [...namespace, "sh", "-c", script, "sh", join(root, "disk"), ...args], {
       encoding: "utf8"
     })
     expect(JSON.parse(replies)).toEqual([
-      "permission_denied: the permissions of disk/new.txt do not allow this",
-      ["small.txt created"]
+      "permission_denied: disk/new.txt is on a disk that can only be read",
+      ["small.txt created"],
+      "permission_denied: disk/small.txt is on a disk that can only be read"
     ])
     expect(readdirSync(`${root}.state/commits`)).toEqual([])
   })

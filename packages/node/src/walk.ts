@@ -52,11 +52,11 @@ export const startWalk = (root: Root, start: string, visitor: WalkVisitor): Walk
     let held: Held | undefined
     try {
       held = open()
-      const entries = sortedForWalk(held.base)
+      const entries = readEntries(held.base)
       visitor.enter?.({ path, entries, depth, held })
       const isKept = levels.length < heldLevels
       if (!isKept) held.close()
-      levels.push({ path, depth, entries, next: 0, held: isKept ? held : undefined })
+      levels.push({ path, depth, entries, next: 0, waiting: [], held: isKept ? held : undefined })
     } catch (error) {
       held?.close()
       if (!isAboutPath(error)) throw error
@@ -76,25 +76,31 @@ export const startWalk = (root: Root, start: string, visitor: WalkVisitor): Walk
       for (let visited = 1; ; visited++) {
         const level = levels.at(-1)
         if (level === undefined) return true
-        const entry = level.entries[level.next++]
+        const entry = level.entries[level.next]
+        const inner = level.waiting.at(-1)
+        if (inner !== undefined && (entry === undefined || `${inner}/` < entry.name)) {
+          level.waiting.pop()
+          const path = level.path + inner
+          enter(`${path}/`, level.depth + 1, () =>
+            level.held === undefined
+              ? holdFromRoot(root, start === "." ? path : `${start}/${path}`)
+              : root.technique.enter(level.held.base, inner)
+          )
+          continue
+        }
         if (entry === undefined) {
           level.held?.close()
           levels.pop()
           continue
         }
+        level.next++
         const path = level.path + entry.name
         const step = visitor.visit({ path, name: entry.name, kind: entry.kind, depth: level.depth })
         if (step === "stop") {
           close()
           return true
         }
-        if (entry.kind === "directory" && step === "continue") {
-          enter(`${path}/`, level.depth + 1, () =>
-            level.held === undefined
-              ? holdFromRoot(root, start === "." ? path : `${start}/${path}`)
-              : root.technique.enter(level.held.base, entry.name)
-          )
-        }
+        if (entry.kind === "directory" && step === "continue") level.waiting.push(entry.name)
         if (visited % 64 === 0 && performance.now() > until) return false
       }
     }
@@ -107,21 +113,13 @@ interface Level {
   readonly depth: number
   readonly entries: ReadonlyArray<DirectoryEntry>
   next: number
+  /** Directories that were visited, and stand before what is in them: `d`, `d-e`, `d/x`. The last is entered first. */
+  readonly waiting: Array<string>
   readonly held: Held | undefined
 }
 
 const holdFromRoot = (root: Root, path: string): Held =>
   withResolved(root, path, ({ directory, name }) => root.technique.enter(directory.base, name === "" ? "." : name))
-
-// A directory stands where its contents stand, so it is compared as `name/`.
-const sortedForWalk = (directory: string): ReadonlyArray<DirectoryEntry> =>
-  readdirSync(directory, { withFileTypes: true })
-    .filter(({ name }) => !isTemporaryName(name))
-    .map((entry) => {
-      const kind = kindOf(directory, entry)
-      return { name: entry.name, kind, key: kind === "directory" ? `${entry.name}/` : entry.name }
-    })
-    .toSorted((one, other) => (one.key < other.key ? -1 : 1))
 
 const kindOf = (directory: string, entry: Dirent): FileKind => {
   if (entry.isFile()) return "file"

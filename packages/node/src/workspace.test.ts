@@ -268,9 +268,9 @@ describe("looking and reading", () => {
     }
     const all = [
       "a.txt 0",
+      "d 0",
       "d-e 0",
       "d.txt 0",
-      "d 0",
       "d/b.txt 1",
       "d/c 1",
       "d/c/e.txt 2",

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { createHash } from "node:crypto"
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 
 import { type Approver, Host, type Reply } from "@haft/core"
@@ -57,10 +58,12 @@ export const playCase = async (contractCase: ContractCase, host: CaseHost): Prom
       earlier.push((yield* call(tool, filledIn(params, earlier))).wire)
     }
     const askedBefore = approver.questions.length
+    const found = treeOf(workspace.root)
     const reply = yield* call(contractCase.tool, filledIn(contractCase.params, earlier), { requestId: "case" })
-    return { reply, expected: filledIn(contractCase.reply, earlier), asked: approver.questions.length > askedBefore }
+    const asked = approver.questions.length > askedBefore
+    return { reply, expected: filledIn(contractCase.reply, earlier), asked, found }
   })
-  const { reply, expected, asked } = await Effect.runPromise(
+  const { reply, expected, asked, found } = await Effect.runPromise(
     Effect.scoped(conversation.pipe(Effect.provide(host(workspace, approver.layer))))
   )
   const title = `${contractCase.dialect} ${contractCase.tool}: ${contractCase.name}`
@@ -72,11 +75,30 @@ export const playCase = async (contractCase: ContractCase, host: CaseHost): Prom
     throw new Error(`${title}\na person was ${asked ? "" : "not "}asked`)
   }
   for (const [path, content] of Object.entries(contractCase.files)) {
-    const found = workspace.exists(path) ? workspace.read(path) : null
-    if (found !== content) throw new Error(`${title}\n${path} holds ${show(found)}, not ${show(content)}`)
+    const now = isNamed(join(workspace.root, path)) ? workspace.read(path) : null
+    if (now !== content) throw new Error(`${title}\n${path} holds ${show(now)}, not ${show(content)}`)
   }
+  const left = treeOf(workspace.root)
+  const paths = new Set([...found.keys(), ...left.keys()])
+  const unsaid = [...paths].filter((path) => found.get(path) !== left.get(path) && !(path in contractCase.files))
+  if (unsaid.length > 0) throw new Error(`${title}\nthe case does not say what becomes of ${unsaid.join(", ")}`)
   return reply
 }
+
+/** True for a name as it is spelled, also where the disk does not tell upper from lower case. */
+const isNamed = (path: string): boolean => existsSync(path) && readdirSync(dirname(path)).includes(basename(path))
+
+/** Files by their content's hash, links by their target. */
+const treeOf = (root: string): ReadonlyMap<string, string> => new Map(entriesOf(root, ""))
+
+const entriesOf = (root: string, below: string): ReadonlyArray<readonly [string, string]> =>
+  readdirSync(join(root, below), { withFileTypes: true }).flatMap((entry) => {
+    const path = below === "" ? entry.name : `${below}/${entry.name}`
+    if (entry.isDirectory()) return entriesOf(root, path)
+    if (entry.isSymbolicLink()) return [[path, `link to ${readlinkSync(join(root, path))}`] as const]
+    if (!entry.isFile()) return []
+    return [[path, createHash("sha256").update(readFileSync(join(root, path))).digest("hex")] as const]
+  })
 
 /**
  * A case's own values, with `{ "$earlier": "0.result.id" }` replaced by what stands there in the reply to the first of

@@ -129,11 +129,11 @@ const looking = (check: Check): void => {
   check("a walk follows the order of the paths and stops when told", files, ({ walk }) =>
     Effect.gen(function* () {
       const seen: Array<string> = []
-      yield* walk(".", ({ path, kind }) => {
-        if (kind === "file") seen.push(path)
-        return path === "d.txt" ? "stop" : "continue"
+      yield* walk(".", ({ path }) => {
+        seen.push(path)
+        return path === "d/b.txt" ? "stop" : "continue"
       })
-      assert.deepEqual(seen, ["a.txt", "d-e", "d.txt"])
+      assert.deepEqual(seen, ["a.txt", "d", "d-e", "d.txt", "d/b.txt"])
     })
   )
   check("states differ when contents do, and only then", files, ({ fingerprint, commit }) =>

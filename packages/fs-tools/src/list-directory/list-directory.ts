@@ -3,6 +3,7 @@ import {
   type FileKind,
   type GlobResult,
   type ListError,
+  type LookError,
   type ToolError,
   type WalkEntry,
   Workspace
@@ -121,18 +122,22 @@ export const listMatching = Effect.fnUntraced(function* (
   return yield* workspace.glob(path, pattern, { limit: limit ?? Number.MAX_SAFE_INTEGER })
 })
 
-/** An entry with what `stat` tells; entries that went away meanwhile are left out. */
+/**
+ * An entry with what `stat` tells. Entries that can't be looked at, because they went away meanwhile or lie where
+ * nobody may look, are left out; where that would leave nothing, the reason is the answer.
+ */
 export const withInfo = Effect.fnUntraced(function* (
   directory: string,
   paths: ReadonlyArray<string>
-): Effect.fn.Return<ReadonlyArray<{ readonly path: string; readonly info: FileInfo }>, never, Workspace> {
+): Effect.fn.Return<ReadonlyArray<{ readonly path: string; readonly info: FileInfo }>, LookError, Workspace> {
   const workspace = yield* Workspace
   const described: Array<{ readonly path: string; readonly info: FileInfo }> = []
+  let failure: LookError | undefined
   for (const path of paths) {
-    const info = yield* workspace
-      .info(`${directory}/${path}`, { follow: false })
-      .pipe(Effect.orElseSucceed(() => undefined))
-    if (info !== undefined) described.push({ path, info })
+    const looked = yield* Effect.result(workspace.info(`${directory}/${path}`, { follow: false }))
+    if (looked._tag === "Success") described.push({ path, info: looked.success })
+    else if (looked.failure.code !== "file_not_found") failure = looked.failure
   }
+  if (described.length === 0 && failure !== undefined) return yield* failure
   return described
 })
