@@ -8,6 +8,7 @@ import {
   type ContainError,
   type DirectoryEntry,
   type FileInfo,
+  type FileKind,
   type ScannedFile,
   Workspace
 } from "./services/workspace.ts"
@@ -128,13 +129,18 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
         const root = yield* containIn(path)
         yield* list(root)
         const prefix = root === "." ? "" : `${root}/`
-        const names = [...files.keys()]
+        const inside = [...files.keys()]
           .filter((name) => name.startsWith(prefix))
           .map((name) => name.slice(prefix.length))
-        for (const name of names.toSorted((one, other) => (one < other ? -1 : 1))) {
+        const entries = new Map<string, FileKind>(inside.flatMap(directoriesAbove).map((above) => [above, "directory"]))
+        for (const name of inside) entries.set(name, "file")
+        const passedOver: Array<string> = []
+        for (const [name, kind] of [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+          if (passedOver.some((directory) => name.startsWith(`${directory}/`))) continue
           const parts = name.split("/")
-          const step = visit({ path: name, name: parts.at(-1) ?? name, kind: "file", depth: parts.length - 1 })
+          const step = visit({ path: name, name: parts.at(-1) ?? name, kind, depth: parts.length - 1 })
           if (step === "stop") return
+          if (step === "skip") passedOver.push(name)
         }
       }),
       glob: () => toolError("invalid_pattern", "a workspace in memory has no globs"),
@@ -193,3 +199,9 @@ const hash = (bytes: Uint8Array): string => {
   for (const byte of bytes) value = Math.imul(value ^ byte, 0x01000193) >>> 0
   return `${bytes.length}-${value.toString(16)}`
 }
+
+const directoriesAbove = (path: string): ReadonlyArray<string> =>
+  path
+    .split("/")
+    .slice(0, -1)
+    .map((_, index, names) => names.slice(0, index + 1).join("/"))

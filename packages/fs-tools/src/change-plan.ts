@@ -71,7 +71,10 @@ export class ChangePlan {
       if (file.home !== undefined && isLink(file.home)) return yield* linkStays(path)
       const text = known ?? TextFile.decode(content ?? (yield* this.#bytes(file)))
       if (text === undefined) {
-        return yield* toolError("binary_file", `${path} is not text; nothing was changed`, { details: { path } })
+        return yield* toolError("binary_file", `${path} is not text; nothing was changed`, {
+          suggestion: "Write the file as a whole, or use a command that understands its format.",
+          details: { path }
+        })
       }
       if (content !== undefined && content.length > largeBytes && planned.base !== undefined) {
         ChangePlan.#lastLarge = { workspace: this.#workspace, path, base: planned.base, text: new WeakRef(text) }

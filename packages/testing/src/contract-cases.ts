@@ -97,7 +97,14 @@ const entriesOf = (root: string, below: string): ReadonlyArray<readonly [string,
     if (entry.isDirectory()) return entriesOf(root, path)
     if (entry.isSymbolicLink()) return [[path, `link to ${readlinkSync(join(root, path))}`] as const]
     if (!entry.isFile()) return []
-    return [[path, createHash("sha256").update(readFileSync(join(root, path))).digest("hex")] as const]
+    return [
+      [
+        path,
+        createHash("sha256")
+          .update(readFileSync(join(root, path)))
+          .digest("hex")
+      ] as const
+    ]
   })
 
 /**

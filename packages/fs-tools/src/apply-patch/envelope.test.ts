@@ -172,7 +172,11 @@ describe("envelope patches: form", () => {
     ["nothing", "", /the text is no patch/],
     ["a patch cut off before its end", "*** Begin Patch\n*** Add File: a\n+x\n", /last line of the patch/],
     ["text before the patch", "Here:\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n", /line 2.*text before/],
-    ["line breaks that are spelled out", "*** Begin Patch\\n*** Add File: a\\n+x\\n*** End Patch", /spelled '\\n'/]
+    [
+      "line breaks that are spelled out",
+      "*** Begin Patch\\n*** Add File: a\\n+x\\n*** End Patch",
+      /spells its line breaks/
+    ]
   ])("refuses %s", async (_what, text, message) => {
     await using tools = await openTools()
     expect(await tools.call("apply_patch", { patch: text })).toMatchObject({

@@ -15,7 +15,11 @@ export const refuseLine = (line: number, problem: string): Effect.Effect<never, 
 /** Says so when a patch came with its line breaks spelled out, as a text that was put into JSON twice does. */
 export const refuseEscaped = (patch: string): Effect.Effect<void, ToolError<"patch_parse_error">> =>
   /\\n(?:[-+]{3} |@@|\*\*\* )/.test(patch)
-    ? toolError("patch_parse_error", "the line breaks of the patch are spelled '\\n'; nothing was changed", {
-        suggestion: "Send line breaks as such: the text was escaped once too often."
-      })
+    ? toolError(
+        "patch_parse_error",
+        "the patch spells its line breaks '\\n'; send line breaks as such; nothing was changed",
+        {
+          suggestion: "Send the patch again with real line breaks: the text was escaped once too often."
+        }
+      )
     : Effect.void
