@@ -156,11 +156,8 @@ export class ChangePlan {
   /** Puts a copy where nothing is, of what the file was before the plan: a copy in git's diffs does not depend on their order. */
   readonly copy = (from: string, to: string): Effect.Effect<void, PlanError> =>
     Effect.gen({ self: this }, function* () {
-      const planned = yield* this.#look(from)
-      const source = planned.original ?? planned.holds ?? (yield* missing(from))
-      if (planned.disk?.kind === "directory") yield* namesDirectory(from)
+      const { source, isNew } = yield* this.#lookBefore(from)
       const target = yield* this.#lookAtNothing(to)
-      const isNew = planned.original === undefined
       const known = isNew ? textOf(source.now) : source.before
       const bytes = known === undefined ? yield* this.#bytes(source) : undefined
       target.holds = {
@@ -280,6 +277,19 @@ export class ChangePlan {
       if (planned.holds === undefined) return yield* missing(path)
       if (planned.disk?.kind === "directory") return yield* namesDirectory(path)
       return { planned, file: planned.holds }
+    })
+  }
+
+  /** What a path held before the plan; where that is nothing, what the plan put there. */
+  #lookBefore(
+    path: string
+  ): Effect.Effect<{ readonly source: PlannedFile; readonly isNew: boolean }, LookError | ToolError<"is_directory">> {
+    return Effect.gen({ self: this }, function* () {
+      const { original, holds, disk } = yield* this.#look(path)
+      const source = original ?? holds
+      if (source === undefined) return yield* missing(path)
+      if (disk?.kind === "directory") return yield* namesDirectory(path)
+      return { source, isNew: original === undefined }
     })
   }
 

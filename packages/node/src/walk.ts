@@ -73,7 +73,8 @@ export const startWalk = (root: Root, start: string, visitor: WalkVisitor): Walk
     close,
     advance: (milliseconds) => {
       const until = performance.now() + milliseconds
-      for (let visited = 1; ; visited++) {
+      for (let done = 1; ; done++) {
+        if (done % 64 === 0 && performance.now() > until) return false
         const level = levels.at(-1)
         if (level === undefined) return true
         const entry = level.entries[level.next]
@@ -101,7 +102,6 @@ export const startWalk = (root: Root, start: string, visitor: WalkVisitor): Walk
           return true
         }
         if (entry.kind === "directory" && step === "continue") level.waiting.push(entry.name)
-        if (visited % 64 === 0 && performance.now() > until) return false
       }
     }
   }
