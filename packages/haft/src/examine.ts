@@ -79,9 +79,10 @@ const state = async (config: HaftConfig): Promise<Finding> => {
   }
 }
 
-const ripgrep = async (): Promise<Finding> => {
+const ripgrep = async ({ packages = {} }: HaftConfig): Promise<Finding> => {
   const subject = "ripgrep"
-  const look = installedRipgrep.pipe(
+  const chosen = "search" in packages && packages.search !== false ? packages.search?.ripgrep : undefined
+  const look = (chosen === undefined ? installedRipgrep : Effect.succeed(chosen)).pipe(
     Effect.flatMap((program) => Effect.map(ripgrepVersion(program), (version) => `${version}, ${program}`)),
     Effect.provide(nodeProcesses)
   )
@@ -92,14 +93,28 @@ const ripgrep = async (): Promise<Finding> => {
 }
 
 const terminals = async (): Promise<Finding> => {
-  try {
-    await import("@lydell/node-pty")
-    return { subject: "Terminals", state: "ok", found: `for ${process.platform} ${process.arch}` }
-  } catch (cause) {
+  const subject = "Terminals"
+  const { spawn } = await import("@lydell/node-pty").catch(() => ({ spawn: undefined }))
+  if (spawn === undefined) {
     const mend = "Install again with optional dependencies; the other tools work without."
-    return { subject: "Terminals", state: "limited", found: reasonOf(cause), mend }
+    return { subject, state: "limited", found: `@lydell/node-pty does not load on ${here}`, mend }
+  }
+  try {
+    if (process.platform !== "win32") await openedOnce(() => spawn("/bin/sh", ["-c", "exit"], {}))
+    return { subject, state: "ok", found: `on ${here}` }
+  } catch (cause) {
+    const mend = "The system has no terminal to give: mount devpts on /dev/pts. The other tools work without."
+    return { subject, state: "limited", found: reasonOf(cause), mend }
   }
 }
+
+const here = `${process.platform} ${process.arch}`
+
+/** A terminal that opens, runs a program and closes. */
+const openedOnce = (open: () => { readonly onExit: (listener: () => void) => unknown }): Promise<void> =>
+  new Promise((resolve) => {
+    open().onExit(resolve)
+  })
 
 const howToGet: Readonly<Partial<Record<SandboxName, string>>> = {
   bubblewrap: "Install it: apt install bubblewrap, dnf install bubblewrap.",

@@ -155,6 +155,15 @@ it("runs a plugin that was published for the first plugin contract", async () =>
   expect(await host.call("echo", { text: "still here" })).toMatchObject({ ok: true, text: "still here" })
 })
 
+it("examines the ripgrep that a configuration names", async () => {
+  const findings = await examine(config({ packages: { search: { ripgrep: "/nowhere/rg" } } }))
+  expect(findings.find(({ subject }) => subject === "ripgrep")).toMatchObject({
+    state: "missing",
+    found: expect.stringContaining("/nowhere/rg"),
+    mend: expect.any(String)
+  })
+})
+
 it("examines the plugins too: those that can't be used, and those that are not well", async () => {
   const ill = definePlugin({
     name: "ill",
