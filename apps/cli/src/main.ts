@@ -86,8 +86,7 @@ const isDebugged = (): boolean => (process.env["HAFT_DEBUG"] ?? "") !== ""
 // Somebody looks around: how things stand here, then what can be done.
 const welcome = async (version: string): Promise<number> => {
   const [{ config }, { examine }] = await Promise.all([configOf(read(doctor, [], version)), import("haft")])
-  const subjects = ["Workspace", "State directory", `Sandbox ${config.sandbox ?? "auto"}`]
-  const findings = (await examine(config)).filter(({ subject }) => subjects.includes(subject))
+  const findings = await examine(config, { briefly: true })
   printFindings(findings.map(({ enforced: _held, ...finding }) => finding))
   print("\n")
   return help(undefined)

@@ -21,9 +21,17 @@ export interface Finding {
   readonly notEnforced?: ReadonlyArray<UnheldLimit>
 }
 
+export interface ExamineOptions {
+  /** Only the workspace, its state and the sandbox in use: what a person wants to know before a first call. */
+  readonly briefly?: boolean
+}
+
 /** Looks at this machine with a host's eyes. Nothing is changed but that the state directory is made. */
-export const examine = async (config: HaftConfig = {}): Promise<ReadonlyArray<Finding>> => {
-  const checks = [node, workspace, state, ripgrep, terminals, sandboxes]
+export const examine = async (
+  config: HaftConfig = {},
+  { briefly = false }: ExamineOptions = {}
+): Promise<ReadonlyArray<Finding>> => {
+  const checks = briefly ? [workspace, state, sandboxInUse] : [node, workspace, state, ripgrep, terminals, sandboxes]
   return (await Promise.all(checks.map((check) => check(config)))).flat()
 }
 
@@ -122,6 +130,8 @@ const howToGet: Readonly<Partial<Record<SandboxName, string>>> = {
   docker: "Install a container engine and start it.",
   auto: "Install bubblewrap, or choose --sandbox none, which holds nothing back."
 }
+
+const sandboxInUse = (config: HaftConfig): Promise<Finding> => sandbox(config, config.sandbox ?? "auto")
 
 const sandboxes = async (config: HaftConfig): Promise<ReadonlyArray<Finding>> =>
   Promise.all(sandboxNames.filter((name) => name !== "none" && belongsHere(name)).map((name) => sandbox(config, name)))

@@ -47,7 +47,7 @@ export {
 } from "./contract/check-contract.ts"
 export { type ContractChange, type Weight } from "./contract/compare-contracts.ts"
 export { type DialectName, dialectNames } from "./dialects.ts"
-export { examine, type Finding } from "./examine.ts"
+export { examine, type ExamineOptions, type Finding } from "./examine.ts"
 export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./find-config.ts"
 export { type PackageChoice, type PackageName, packageNames } from "./packages.ts"
 export { makeScratchDirectory, readNamedFile, readSite, readWhole, type ScratchDirectory } from "@haft/node"

@@ -155,6 +155,11 @@ it("runs a plugin that was published for the first plugin contract", async () =>
   expect(await host.call("echo", { text: "still here" })).toMatchObject({ ok: true, text: "still here" })
 })
 
+it("examines what a first call needs, and no more, when it is asked to be brief", async () => {
+  const findings = await examine(config({ sandbox: "none" }), { briefly: true })
+  expect(findings.map(({ subject }) => subject)).toEqual(["Workspace", "State directory", "Sandbox none"])
+})
+
 it("examines the ripgrep that a configuration names", async () => {
   const findings = await examine(config({ packages: { search: { ripgrep: "/nowhere/rg" } } }))
   expect(findings.find(({ subject }) => subject === "ripgrep")).toMatchObject({
