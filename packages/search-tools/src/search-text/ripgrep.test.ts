@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 
 import { describe, expect, it } from "@effect/vitest"
-import { Host, Processes } from "@haft/core"
+import { Host, Processes, use } from "@haft/core"
 import { agentbench, cliagent, filetools, haft, toolrouter } from "@haft/dialects"
 import { nodeProcesses } from "@haft/node"
 import { temporaryWorkspace } from "@haft/testing"
@@ -17,7 +17,7 @@ import { placesOf, resultOf } from "../../test/found.ts"
 import { callIn, hostOf } from "../../test/hosts.ts"
 import { plainProcesses } from "../../test/processes.ts"
 import { standIns } from "../../test/stand-in.ts"
-import { installedRipgrep, ripgrepVersion } from "../index.ts"
+import { installedRipgrep, ripgrepVersion, searchTools } from "../index.ts"
 
 const standIn = standIns()
 
@@ -157,6 +157,13 @@ describe("ripgrep", () => {
   )
 })
 
+it.each(["rg", "./rg", "tools/rg", ""])(
+  "a ripgrep called %j, which might be the workspace's own, is refused",
+  (ripgrep) => {
+    expect(() => use(searchTools, { ripgrep })).toThrow("ripgrep: has to be an absolute path")
+  }
+)
+
 describe("a look at ripgrep", () => {
   const look = (program: string) => Effect.runPromise(ripgrepVersion(program).pipe(Effect.provide(plainProcesses)))
 
@@ -167,7 +174,7 @@ describe("a look at ripgrep", () => {
   it.each([
     ["exit 3", "ends with exit code 3"],
     ["kill -9 $$", "ends with SIGKILL"],
-    ["echo something else", "ends with exit code 0"]
+    ["echo something else", "is something else"]
   ])("says why one that does `%s` is of no use", async (script, problem) => {
     const program = standIn("broken", script)
     await expect(look(program)).rejects.toMatchObject({

@@ -40,7 +40,7 @@ export const ripgrepVersion = Effect.fnUntraced(function* (
     )
     .pipe(Effect.catch(({ message }) => unusable(program, `can't be started: ${message}`)))
   const [, version] = /^ripgrep (\S+)/u.exec(said) ?? []
-  if (exitCode === 0 && version !== undefined) return version
+  if (exitCode === 0) return version ?? (yield* unusable(program, "is something else"))
   return yield* unusable(program, timedOut ? "does not answer" : `ends with ${signal ?? `exit code ${exitCode}`}`)
 })
 
