@@ -9,8 +9,15 @@ const names = ["a", "a-b", "a.ts", "b.ts", "a b", ".h", "-e", "B", "ü", "\uFFE6
 const lines = ["", "hit", "Hit it", "a hit b", "no", "…", `${"x".repeat(3000)}hit`, "hitü", "   "]
 const rules = ["*.log", "a/", "/b.ts", "!a.ts", "B", ".*", "a/*", "!a/a.ts"]
 
-/** Fills a workspace with files of all encodings, some of them ignored. Gives those that git does not ignore, sorted. */
-export const makeTree = (random: Random, root: string): ReadonlyArray<string> => {
+/** Paths of files, sorted. */
+export interface MadeTree {
+  readonly all: ReadonlyArray<string>
+  /** Those that git does not ignore. */
+  readonly visible: ReadonlyArray<string>
+}
+
+/** Fills a workspace with files of all encodings, some of them ignored. */
+export const makeTree = (random: Random, root: string): MadeTree => {
   const put = (path: string, content: Buffer | string) => {
     try {
       mkdirSync(dirname(join(root, path)), { recursive: true })
@@ -25,7 +32,8 @@ export const makeTree = (random: Random, root: string): ReadonlyArray<string> =>
   for (const directory of random.several(2, () => random.oneOf(["", "", "a/", "a-b/"]))) {
     if (random.below(2) === 0) put(`${directory}.gitignore`, random.several(3, () => random.oneOf(rules)).join("\n"))
   }
-  return listedByGit(root)
+  execFileSync("git", ["init", "--quiet", "--template="], { cwd: root })
+  return { all: listedByGit(root), visible: listedByGit(root, "--exclude-per-directory=.gitignore") }
 }
 
 const makeText = (random: Random): Buffer => {
@@ -42,8 +50,7 @@ const makeText = (random: Random): Buffer => {
   ])
 }
 
-const listedByGit = (root: string): ReadonlyArray<string> => {
-  execFileSync("git", ["init", "--quiet", "--template="], { cwd: root })
-  const args = ["-c", "core.excludesFile=/dev/null", "ls-files", "--others", "--exclude-per-directory=.gitignore", "-z"]
+const listedByGit = (root: string, ...rules: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const args = ["-c", "core.excludesFile=/dev/null", "ls-files", "--others", "-z", ...rules]
   return execFileSync("git", args, { cwd: root, encoding: "utf8" }).split("\0").slice(0, -1).toSorted()
 }

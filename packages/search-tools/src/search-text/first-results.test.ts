@@ -60,6 +60,16 @@ describe("a search without a total", () => {
     expect(reply.wire).toEqual({ matches: [{ path: "b", line: 1, content: "hit" }], truncated: false })
   })
 
+  it("ends ripgrep with the last result, whatever it has still to do", async () => {
+    const ripgrep = standIn(
+      "busy-when-sorted",
+      'for a in "$@"; do [ "$a" = --sort=path ] && printf "./a\\0001\\n./b\\0001\\n" && exec sleep 600; done; for a in "$@"; do [ "$a" = --count ] && exit 1; done; printf "./a\\0001:1:0:x\\n"'
+    )
+    const params = { pattern: "hit", max_results: 1 }
+    const reply = await callIn(filetools, { a: "hit", b: "hit" }, "file.search", params, { ripgrep })
+    expect(reply.wire).toEqual({ matches: [{ path: "a", line: 1, content: "hit" }], truncated: true })
+  })
+
   it("goes parallel when the ordered pass takes long", async () => {
     const ripgrep = standIn(
       "slow-when-sorted",

@@ -41,7 +41,7 @@ it("finds what reading every file line by line finds, in every dialect", { timeo
   for (let tree = 0; tree < trees; tree++) {
     using workspace = temporaryWorkspace()
     const { root } = workspace
-    const visible = makeTree(random, root)
+    const { all, visible } = makeTree(random, root)
     const directories = [...new Set(visible.filter((path) => path.includes("/")).map((path) => path.split("/", 1)[0]))]
     for (let round = 0; round < 8; round++) {
       const [query, isRegex] = random.oneOf(queries)
@@ -50,9 +50,15 @@ it("finds what reading every file line by line finds, in every dialect", { timeo
       const most = random.oneOf([1, 3, 20, 1000])
       const path = random.oneOf([".", ".", ...directories]) ?? "."
       const below = path === "." ? "" : `${path}/`
-      const search = (start: string, flags: string) => {
-        const paths = visible.filter((one) => one.startsWith(start) && accepts(one.slice(start.length)))
-        return searchNaively(root, paths, { expression: new RegExp(query, flags), context, most })
+      const fitting = (paths: ReadonlyArray<string>, start: string) =>
+        paths.filter((one) => one.startsWith(start) && accepts(one.slice(start.length)))
+      const search = (start: string, flags: string, paths = visible) =>
+        searchNaively(root, fitting(paths, start), { expression: new RegExp(query, flags), context, most })
+      const explained = (start: string, { ignored, globs }: Record<"ignored" | "globs", string>) => {
+        const { total, files } = search(start, "u", all)
+        if (total > 0)
+          return [`${counted(total, "match")} in ${counted(files, "file")} that .gitignore leaves out. ${ignored}`]
+        return fitting(all, start).length === 0 ? [`No file fits ${globs}.`] : []
       }
       const what = { tree, round, query, isRegex, glob, context, most, path }
       /** What a tool says, beside what was asked, so that a difference can be traced. */
@@ -77,7 +83,9 @@ it("finds what reading every file line by line finds, in every dialect", { timeo
             total_matches: some.total,
             files_with_matches: some.files,
             truncated,
-            timed_out: false
+            timed_out: false,
+            remarks:
+              some.total > 0 ? [] : explained(below, { ignored: "Set include_ignored to see them.", globs: "include" })
           }
         }
       })
@@ -118,15 +126,23 @@ it("finds what reading every file line by line finds, in every dialect", { timeo
       const params = { pattern: query, is_regex: isRegex, file_pattern: glob, max_results: most }
       const { wire } = await call(cliagent, "grep_search", params)
       const { output, metadata } = wire as { output: string; metadata: { total_matches: number } }
-      expect({ what, total: metadata.total_matches, lines: output.match(/^ {2}.*$/gmu) ?? [] }).toEqual({
+      const notes =
+        everywhere.total > 0 ? [] : explained("", { ignored: "read_file reads them.", globs: "file_pattern" })
+      expect({ what, total: metadata.total_matches, lines: output.match(/^(?: {2}|Note: ).*$/gmu) ?? [] }).toEqual({
         what,
         total: everywhere.total,
-        lines: everywhere.shown.map((match) => `  ${match.path}:${match.line}: ${match.content}`)
+        lines: [
+          ...everywhere.shown.map((match) => `  ${match.path}:${match.line}: ${match.content}`),
+          ...notes.map((note) => `Note: ${note}`)
+        ]
       })
     }
   }
   expect(withResults).toBeGreaterThan(trees)
 })
+
+const counted = (count: number, what: "match" | "file"): string =>
+  count === 1 ? `1 ${what}` : `${count} ${what === "match" ? "matches" : "files"}`
 
 const withContext = ({ path, line, content, before, after }: NaiveMatch, context: number) => {
   const around = [...before.map((text) => `    ${text}`), `--> ${content}`, ...after.map((text) => `    ${text}`)]
