@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 
+import { Complaints } from "./complaints.ts"
 import { type Expression, optionsFor } from "./expression.ts"
 
 /** Where the ripgrep program is. The one that comes with `@vscode/ripgrep`, unless a host names another. */
@@ -181,47 +182,4 @@ const check = (end: ProcessEnd, complaints: Complaints): Effect.Effect<void, Rip
 const shortened = (explanation: string): string => {
   const error = /^error: (.*)/mu.exec(explanation)?.[1] ?? explanation.split("\n", 1)[0] ?? ""
   return `invalid regex pattern: ${error.trim()}`
-}
-
-const maximumComplaints = 64 * 1024
-const complaintAboutFile = /\(os error (\d+)\)$/u
-/** ENOENT, which says that a file has vanished meanwhile. */
-const vanished = "2"
-
-/** What ripgrep says on standard error: about files it could not read, or about the call as a whole. */
-class Complaints {
-  unreadable = 0
-  #isAboutFiles = false
-  #text = ""
-  #pending = ""
-  readonly #decoder = new TextDecoder()
-
-  push(chunk: Uint8Array): void {
-    const lines = (this.#pending + this.#decoder.decode(chunk, { stream: true })).split("\n")
-    this.#pending = (lines.pop() ?? "").slice(-maximumComplaints)
-    for (const line of lines) this.#take(line)
-  }
-
-  /**
-   * Why ripgrep did not search at all. It says so before it meets a file, so what else there is beside complaints
-   * about files is part of their names.
-   */
-  get fatal(): string | undefined {
-    const text = (this.#text + this.#pending).trim()
-    return this.#isAboutFiles || text === "" ? undefined : text.replace(/^rg: /u, "")
-  }
-
-  get isAboutMemory(): boolean {
-    return /^memory allocation of \d+ bytes failed/mu.test(this.#text + this.#pending)
-  }
-
-  #take(line: string): void {
-    const error = complaintAboutFile.exec(line)
-    if (error === null) {
-      if (this.#text.length < maximumComplaints) this.#text += `${line}\n`
-      return
-    }
-    this.#isAboutFiles = true
-    if (error[1] !== vanished) this.unreadable++
-  }
 }

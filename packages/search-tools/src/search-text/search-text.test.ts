@@ -302,6 +302,12 @@ describe("files", () => {
   })
 })
 
+it("is answered when only the look at what is ignored fails", async () => {
+  const ripgrep = standIn("failing-at-hints", 'for a in "$@"; do [ "$a" = --no-ignore ] && exit 3; done; exit 1')
+  const reply = await callIn(haft, {}, "search_text", { query: "hit" }, { ripgrep })
+  expect(resultOf(reply)).toMatchObject({ total_matches: 0, remarks: [] })
+})
+
 describe("text for people", () => {
   const files = { "d/a": "hit 1\nhit 2\n", "d/b": "hit 3\n" }
 

@@ -1,0 +1,42 @@
+const maximumComplaints = 64 * 1024
+const complaintAboutFile = /\(os error (\d+)\)$/u
+/** ENOENT, which says that a file has vanished meanwhile. */
+const vanished = "2"
+
+/** What ripgrep says on standard error: about files it could not read, or about the call as a whole. */
+export class Complaints {
+  unreadable = 0
+  #isAboutFiles = false
+  #text = ""
+  #pending = ""
+  readonly #decoder = new TextDecoder()
+
+  push(chunk: Uint8Array): void {
+    const lines = (this.#pending + this.#decoder.decode(chunk, { stream: true })).split("\n")
+    this.#pending = (lines.pop() ?? "").slice(-maximumComplaints)
+    for (const line of lines) this.#take(line)
+  }
+
+  /**
+   * Why ripgrep did not search at all. It says so before it meets a file, so what else there is beside complaints
+   * about files is part of their names.
+   */
+  get fatal(): string | undefined {
+    const text = (this.#text + this.#pending).trim()
+    return this.#isAboutFiles || text === "" ? undefined : text.replace(/^rg: /u, "")
+  }
+
+  get isAboutMemory(): boolean {
+    return /^memory allocation of \d+ bytes failed/mu.test(this.#text + this.#pending)
+  }
+
+  #take(line: string): void {
+    const error = complaintAboutFile.exec(line)
+    if (error === null) {
+      if (this.#text.length < maximumComplaints) this.#text += `${line}\n`
+      return
+    }
+    this.#isAboutFiles = true
+    if (error[1] !== vanished) this.unreadable++
+  }
+}
