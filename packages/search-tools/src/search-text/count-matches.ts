@@ -23,8 +23,13 @@ export interface Counts {
   /** Files with a match whose name is not UTF-8, so that nobody could open them. */
   readonly unnameable: number
   readonly unreadable: number
+  /** True when files over {@link largestMiB} were passed over, since ripgrep ran out of memory on one. */
+  readonly withoutLarge?: boolean
   readonly timedOut: boolean
 }
+
+/** Lines of a file of this size fit into ripgrep's memory, those of several at once too. */
+export const largestMiB = 256
 
 export interface CountOptions {
   readonly expression: Expression

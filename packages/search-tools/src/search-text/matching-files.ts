@@ -1,9 +1,9 @@
 import { type Processes, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { type CountedFile, countMatches, type Counts, firstMatches } from "./count-matches.ts"
+import { type CountedFile, countMatches, type Counts, firstMatches, largestMiB } from "./count-matches.ts"
 import type { Expression } from "./expression.ts"
-import type { Ripgrep, RipgrepError } from "./ripgrep.ts"
+import { ranOutOfMemory, type Ripgrep, type RipgrepError } from "./ripgrep.ts"
 import { isIgnored } from "./scope.ts"
 import type { SearchPlace } from "./search-place.ts"
 
@@ -30,11 +30,23 @@ export const allFiles = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Counts, RipgrepError, Ripgrep | Processes | Workspace> {
   const { filter, scope } = place
   if (filter.directory === undefined) return { ...noFiles, timedOut: filter.timedOut === true }
-  const counts = yield* countMatches({
-    ...passOf(request, place),
-    keep: request.maxResults,
-    timeoutMs: Math.max(1, place.until - Date.now())
-  })
+  const pass = passOf(request, place)
+  const count = (options: ReadonlyArray<string>) =>
+    countMatches({
+      ...pass,
+      options: [...pass.options, ...options],
+      keep: request.maxResults,
+      timeoutMs: Math.max(1, place.until - Date.now())
+    })
+  const withoutLarge = count([`--max-filesize=${largestMiB}M`]).pipe(
+    Effect.map((counted): Counts => ({ ...counted, withoutLarge: true }))
+  )
+  const counts = yield* count([]).pipe(
+    Effect.catchIf(
+      (error) => ranOutOfMemory(error) && place.file === undefined,
+      () => withoutLarge
+    )
+  )
   const isEmpty = !counts.timedOut && counts.filesSearched === 0
   if (isEmpty && scope.heedsAbove && (yield* isIgnored(place.directory, request))) {
     return yield* allFiles(request, ignoringAbove(place, filter.directory))
@@ -56,7 +68,8 @@ export const firstFiles = Effect.fnUntraced(function* (
     ...passOf(request, place),
     matches: request.maxResults + 1,
     timeoutMs: orderedPassMs
-  })
+  }).pipe(Effect.catchIf(ranOutOfMemory, () => Effect.succeed(undefined)))
+  if (first === undefined) return yield* allFiles(request, place)
   const isEmpty = !first.timedOut && !first.stoppedEarly && first.filesSearched === 0
   if (isEmpty && scope.heedsAbove && (yield* isIgnored(place.directory, request))) {
     return yield* firstFiles(request, ignoringAbove(place, filter.directory))

@@ -9,7 +9,7 @@ import { type NaiveMatch, searchNaively } from "../../test/naive-search.ts"
 import { makeTree } from "../../test/random-tree.ts"
 import { randomFrom } from "../../test/random.ts"
 
-const trees = process.env["HAFT_LONG"] === "1" ? 150 : 5
+const trees = process.env["HAFT_LONG"] === "1" ? 60 : 5
 
 const globs: ReadonlyArray<readonly [glob: string, accepts: (path: string) => boolean]> = [
   ["*", () => true],

@@ -1,3 +1,4 @@
+import { largestMiB } from "./count-matches.ts"
 import type { SearchResult } from "./search-text.ts"
 
 /** What to do about what was left out, in a contract's own terms. */
@@ -18,6 +19,7 @@ export const remarksOn = (
   ...(leftOut.unnameable > 0
     ? [`${counted(leftOut.unnameable, "file", "files")} with matches left out: the name is not UTF-8.`]
     : []),
+  ...(leftOut.large ? [`Files over ${largestMiB} MiB left out: ripgrep ran out of memory on one.`] : []),
   ...(ignored === undefined
     ? []
     : [

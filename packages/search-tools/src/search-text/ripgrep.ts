@@ -142,6 +142,10 @@ export const runRipgrep = Effect.fnUntraced(function* (
   return { timedOut: end.timedOut, stoppedEarly: false, unreadable: complaints.unreadable }
 })
 
+const outOfMemory = "ripgrep ran out of memory, on a line or an ignore file of a gigabyte"
+
+export const ranOutOfMemory = ({ message }: RipgrepError): boolean => message === outOfMemory
+
 const asTarget = (path: string): string => (path === "." ? "." : `./${path}`)
 
 const unavailable = (reason: string): Effect.Effect<never, ToolError<"search_unavailable">> =>
@@ -154,7 +158,7 @@ const unavailable = (reason: string): Effect.Effect<never, ToolError<"search_una
 const check = (end: ProcessEnd, complaints: Complaints): Effect.Effect<void, RipgrepError> => {
   if (end.timedOut || end.exitCode === 0 || end.exitCode === 1) return Effect.void
   if (end.exitCode !== 2 && complaints.isAboutMemory) {
-    return toolError("search_failed", "ripgrep ran out of memory, on a line or an ignore file of a gigabyte", {
+    return toolError("search_failed", outOfMemory, {
       suggestion:
         "Leave such files out with a glob. A .gitignore that is a link may lead to something endless: remove it."
     })

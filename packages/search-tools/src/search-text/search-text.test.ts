@@ -302,6 +302,29 @@ describe("files", () => {
   })
 })
 
+describe("files with lines that ripgrep's memory does not hold", () => {
+  const script = [
+    'for a in "$@"; do [ "$a" = --max-filesize=256M ] && printf "./a\\0001\\n" && exit; done',
+    'for a in "$@"; do [ "$a" = --max-columns=1 ] && printf "./a\\0001:1:0:x\\n" && exit; done',
+    "echo 'memory allocation of 2147483648 bytes failed' >&2; kill -ABRT $$"
+  ].join("\n")
+
+  it("are left out, and the reply says so", async () => {
+    const ripgrep = standIn("out-of-memory", script)
+    const reply = await callIn(haft, { a: "hit", b: "" }, "search_text", { query: "hit" }, { ripgrep })
+    expect(placesOf(reply)).toEqual(["a:1"])
+    expect(resultOf(reply).remarks).toEqual(["Files over 256 MiB left out: ripgrep ran out of memory on one."])
+    const first = await callIn(filetools, { a: "hit" }, "file.search", { pattern: "hit" }, { ripgrep })
+    expect(first.wire).toEqual({ matches: [{ path: "a", line: 1, content: "hit" }], truncated: false })
+  })
+
+  it("are an error when one of them is all that was asked for", async () => {
+    const ripgrep = standIn("out-of-memory", script)
+    const reply = await callIn(haft, { b: "hit" }, "search_text", { query: "hit", path: "b" }, { ripgrep })
+    expect(reply.error?.message).toBe("ripgrep ran out of memory, on a line or an ignore file of a gigabyte")
+  })
+})
+
 it("is answered when only the look at what is ignored fails", async () => {
   const ripgrep = standIn("failing-at-hints", 'for a in "$@"; do [ "$a" = --no-ignore ] && exit 3; done; exit 1')
   const reply = await callIn(haft, {}, "search_text", { query: "hit" }, { ripgrep })

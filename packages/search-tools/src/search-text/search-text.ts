@@ -41,6 +41,8 @@ export interface LeftOut {
   readonly unreadable: number
   /** Files with a match whose name is not UTF-8. */
   readonly unnameable: number
+  /** True when the largest files were, since ripgrep ran out of memory on one. */
+  readonly large: boolean
 }
 
 export interface Nothing {
@@ -86,7 +88,11 @@ export const searchText = Effect.fnUntraced(function* (
     timedOut: files.timedOut || timedOut,
     matchingFiles: files.matchingFiles,
     filesSearched: request.countFiles === true ? (place.filter.files ?? files.filesSearched) : files.filesSearched,
-    leftOut: { unreadable: unreadable + shown.unreadable, unnameable: files.unnameable },
+    leftOut: {
+      unreadable: unreadable + shown.unreadable,
+      unnameable: files.unnameable,
+      large: files.withoutLarge === true
+    },
     // A look at what nobody asked for may fail; that is no failure of the search.
     nothing: isToExplain ? yield* explainNothing(request).pipe(Effect.orElseSucceed(() => ({}))) : {}
   }
@@ -110,6 +116,7 @@ const explainNothing = Effect.fnUntraced(function* (
   const place = yield* placeOf(everywhere, hintTimeMs)
   const { total, matchingFiles, timedOut, ...counts } = yield* allFiles(everywhere, place)
   if (total > 0) return { ignored: { matches: total, files: matchingFiles, isAll: !timedOut } }
-  const isSure = !timedOut && counts.unreadable === 0 && (place.filter.unreadable ?? 0) === 0
+  const isSure =
+    !timedOut && counts.withoutLarge !== true && counts.unreadable === 0 && (place.filter.unreadable ?? 0) === 0
   return { noFileFits: hasGlobs && isSure && (place.filter.files ?? counts.filesSearched) === 0 }
 })
