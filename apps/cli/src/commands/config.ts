@@ -13,7 +13,9 @@ export const config: Command = {
     const [verb = "show"] = given.positionals
     if (verb === "trust") {
       const { trustConfig } = await import("haft")
-      print(`Trusted, as it is now: ${await trustConfig(overridesOf(given))}`)
+      const file = await trustConfig(overridesOf(given))
+      if (given.has("json")) printJson({ trusted: file })
+      else print(`Trusted, as it is now: ${file}`)
       return 0
     }
     if (verb !== "show") throw new UsageError(`haft config can show or trust, not '${verb}'`)

@@ -14,10 +14,12 @@ export const contract: Command = {
     const { checkContract, lockContract, showContractCheck } = await import("haft")
     const directories = (named.length === 0 ? ["."] : named).map((one) => resolve(given.value("workspace") ?? ".", one))
     if (verb === "lock") {
-      for (const directory of directories) {
-        const { plugin, tools } = await lockContract(directory)
-        print(`✓ ${plugin}: ${Object.keys(tools).length} tools are locked as they are`)
-      }
+      const locks = []
+      for (const directory of directories) locks.push(await lockContract(directory))
+      if (given.has("json")) printJson(locks)
+      else
+        for (const { plugin, tools } of locks)
+          print(`✓ ${plugin}: ${Object.keys(tools).length} tools are locked as they are`)
       return 0
     }
     if (verb !== "check") throw new UsageError(`haft contract can check and lock, not '${verb}'`)

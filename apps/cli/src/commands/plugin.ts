@@ -62,7 +62,8 @@ const actions: Readonly<Record<string, (given: Given, name: string | undefined) 
   docs: async (given, directory = ".") => {
     const { writePluginTable } = await import("haft")
     const isChanged = await writePluginTable(resolve(given.value("workspace") ?? ".", directory))
-    print(isChanged ? "✓ README.md has the tools of today" : "✓ README.md was up to date")
+    if (given.has("json")) printJson({ changed: isChanged })
+    else print(isChanged ? "✓ README.md has the tools of today" : "✓ README.md was up to date")
     return 0
   },
   check: async (given, name) => {

@@ -54,14 +54,14 @@ const actions: Readonly<Record<string, Action>> = {
     await noteUnknownTool(rule, given)
     return 0
   },
-  replace: async (store, [id, ...rest]) => {
+  replace: async (store, [id, ...rest], given) => {
     if (rest.length === 0) throw new UsageError("which rule, and what instead? Give its id and the new rule")
     const rule = await readArguments(rest, undefined)
-    return byId([id ?? ""], (known) => store.replace(known, rule), "Replaced")
+    return byId([id ?? ""], given, (known) => store.replace(known, rule), "Replaced")
   },
-  remove: (store, rest) => byId(rest, (id) => store.remove(id), "Removed"),
-  enable: (store, rest) => byId(rest, (id) => store.setEnabled(id, true), "Enabled"),
-  disable: (store, rest) => byId(rest, (id) => store.setEnabled(id, false), "Disabled"),
+  remove: (store, rest, given) => byId(rest, given, (id) => store.remove(id), "Removed"),
+  enable: (store, rest, given) => byId(rest, given, (id) => store.setEnabled(id, true), "Enabled"),
+  disable: (store, rest, given) => byId(rest, given, (id) => store.setEnabled(id, false), "Disabled"),
   test: async (store, _rest, given) => {
     const file = given.value("log")
     const run = given.value("run")
@@ -90,12 +90,14 @@ const noteUnknownTool = async ({ tool, dialect }: Rule, given: Given): Promise<v
 
 const byId = async (
   [id]: ReadonlyArray<string>,
+  given: Given,
   change: (id: string) => Promise<boolean>,
   done: string
 ): Promise<number> => {
   if (id === undefined) throw new UsageError("which rule? See them with: haft rules list")
   if (!(await change(id))) throw new UsageError(`there is no rule '${id}'. See them with: haft rules list`)
-  print(`${done} ${id}`)
+  if (given.has("json")) printJson({ id, done: done.toLowerCase() })
+  else print(`${done} ${id}`)
   return 0
 }
 
