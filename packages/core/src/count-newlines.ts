@@ -1,8 +1,16 @@
-/**
- * How many newlines there are in these bytes. Four bytes at a time, three times as fast as one by one: floods of output
- * are counted as they come.
- */
+import { simdCounter } from "./simd-counter.ts"
+
+/** How many newlines there are in these bytes: floods of output and large files are counted as they pass by. */
 export const countNewlines = (bytes: Uint8Array): number => {
+  const count = bytes.length < fewBytes ? undefined : simdCounter()
+  return count === undefined ? countInWords(bytes) : count(bytes)
+}
+
+/** What takes longer to copy to where it can be counted than to count. */
+const fewBytes = 1024
+
+/** Four bytes at a time, three times as fast as one by one. */
+const countInWords = (bytes: Uint8Array): number => {
   if (bytes.length < 16) return countEach(bytes, 0, bytes.length)
   const untilAligned = -bytes.byteOffset & 3
   const wordCount = (bytes.length - untilAligned) >> 2
