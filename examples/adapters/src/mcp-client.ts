@@ -1,4 +1,4 @@
-// Tools of an MCP server as a plugin of a host here: approved and recorded here, before they go out.
+// Tools of an MCP server as a plugin of a host here: approved, recorded and contained here, before they go out.
 import { mcpServer } from "@haft/adapters/mcp"
 import { mcpPlugin } from "@haft/adapters/mcp-client"
 import { InMemoryTransport } from "@modelcontextprotocol/client"
@@ -12,8 +12,12 @@ await onSmallProject(async (config) => {
   const [here, there] = InMemoryTransport.createLinkedPair()
   await mcpServer(server, { version: "1.0.0" })().connect(there)
 
-  const far = await mcpPlugin({ name: "far", transport: here, trustHints: true })
+  const touches = (tool: string, { path }: { readonly path?: unknown }) =>
+    typeof path === "string" ? { [tool === "read_file" ? "reads" : "writes"]: [path] } : {}
+  const far = await mcpPlugin({ name: "far", transport: here, trustHints: true, touches })
   await using host = await openHost({ ...config, packages: [], plugins: [far], state: `${config.state}-front` })
+  const outside = await host.call("far_read_file", { path: "../state" }, { ask: approve })
+  if (outside.error?.code !== "path_outside_workspace") throw new Error(outside.text)
   const outputs: Array<unknown> = []
   for (const { name, input } of script) {
     outputs.push((await host.call(`far_${name}`, input, { ask: approve })).wire)

@@ -122,6 +122,25 @@ const openOdd = async (transport: Transport, timeoutMs = 60_000): Promise<OpenHo
 const callOdd = async (host: OpenHost, args: object = {}) =>
   host.call("odd_x", args, { ask: async () => ({ approved: true }) })
 
+it("keeps the paths that its owner names inside the workspace, before anything goes out", async () => {
+  const sent: Array<unknown> = []
+  const transport = serverThat((method, params) => {
+    if (method === "tools/list") return { tools: [oddTool("x", { type: "object", properties: { to: {} } })] }
+    if (method === "tools/call") sent.push(params["arguments"])
+    return method === "tools/call" ? { content: [] } : undefined
+  })
+  const plugin = await mcpPlugin({ name: "odd", transport, touches: (_tool, { to }) => ({ writes: [String(to)] }) })
+  await using host = await openHost(
+    Host.layer({ dialect: plain, plugins: [plugin] }).pipe(
+      Layer.provide(Layer.mergeAll(memoryWorkspace(), memoryJournal([]), askTheCaller))
+    )
+  )
+  expect((await callOdd(host, { to: "../elsewhere" })).error?.code).toBe("path_outside_workspace")
+  expect((await host.preview("odd_x", { to: "here.txt" })).facts.writes).toMatchObject([{ path: "here.txt" }])
+  expect((await callOdd(host, { to: "here.txt" })).ok).toBe(true)
+  expect(sent).toEqual([{ to: "here.txt" }])
+})
+
 const withOutput = oddTool("x", undefined, {
   outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] }
 })

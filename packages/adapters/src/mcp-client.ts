@@ -11,6 +11,7 @@ import {
   reasonOf,
   type ToolError,
   toolError,
+  type Touches,
   use
 } from "@haft/core"
 import {
@@ -37,12 +38,17 @@ export interface McpPluginOptions {
   readonly version?: string
   /** Take the server's word for what only reads. Without it every tool counts as dangerous. */
   readonly trustHints?: boolean
+  /**
+   * What a call of the server's `tool` touches, where the host's owner knows that: its paths are contained in the
+   * workspace like any, and rules can be about them. The server has to work in the same directory.
+   */
+  readonly touches?: (tool: string, args: Readonly<Record<string, unknown>>) => Touches
   readonly timeoutMs?: number
 }
 
 /**
  * Another server's tools as a plugin, so that they go down the same road as any: approved, recorded, interruptible.
- * What the server does on its side is its own affair; no path of it is contained.
+ * What the server does on its side is its own affair; of its paths those are contained that `touches` names.
  */
 export const mcpPlugin = async (options: McpPluginOptions): Promise<ConfiguredPlugin> => {
   const client = new Client(
@@ -92,6 +98,7 @@ const bringIn = (client: Client, tool: Tool, options: McpPluginOptions & { reado
     risk: riskOf(tool, options),
     idempotent: options.trustHints === true && tool.annotations?.idempotentHint === true,
     openWorld: tool.annotations?.openWorldHint ?? true,
+    touches: (args) => options.touches?.(tool.name, args) ?? {},
     execute: Effect.fnUntraced(function* (args) {
       const result = yield* callRemote(client, tool.name, args, options)
       if (result.isError !== true) return answerOf(result)
