@@ -32,7 +32,8 @@ export const App = () => {
       <main className="alone">
         <h1>haft</h1>
         <Empty title="This browser is not signed in">
-          Open the link that <code>haft serve</code> printed. It works once; starting the server again prints a new one.
+          Open the link that <code>haft serve</code> printed. It works once, within ten minutes; starting the server
+          again prints a new one, and an approver gets one with <code>POST /v1/links</code>.
         </Empty>
       </main>
     )

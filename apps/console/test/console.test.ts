@@ -342,11 +342,14 @@ describe.skipIf(!hasBrowser)(
       }
     })
 
-    it("tells a browser without a session how to get one", async () => {
+    it("tells a browser without a session how to get one, also when it comes by a link that was used", async () => {
       await using console = await openConsole(browser)
       const { context, page } = console
+      const { origin } = new URL(page.url())
+      await page.goto(`${origin}/login?code=used`)
+      await page.getByText("Live", { exact: true }).waitFor()
       await context.clearCookies()
-      await page.reload()
+      await page.goto(`${origin}/login?code=used`)
       await page.getByText("This browser is not signed in").waitFor()
     })
   }

@@ -54,6 +54,13 @@ describe("who may do what", () => {
     expect((await send(`${base}/approvals`, undefined, { headers: fromElsewhere })).status).toBe(403)
     expect((await send(path)).status).toBe(403)
     expect((await send("/login?code=guess")).status).toBe(403)
+    // In a browser the console says what to do.
+    const followed = await send(path, undefined, { headers: { accept: "text/html,*/*" } })
+    expect([followed.status, followed.headers.get("location"), followed.headers.get("set-cookie")]).toEqual([
+      303,
+      "/",
+      null
+    ])
     const { link } = (await (await post("/v1/links", {}, "approver")).json()) as { link: string }
     expect((await send(link.slice(server.url.length))).status).toBe(303)
   })

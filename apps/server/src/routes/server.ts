@@ -4,6 +4,7 @@ import { json } from "../answer.ts"
 import type { FlowControl } from "../flow-control.ts"
 import type { Gatekeeper } from "../identity.ts"
 import type { Metrics } from "../metrics.ts"
+import { Problem } from "../problem.ts"
 import { defineRoute, methodNotAllowed, type Route } from "../route.ts"
 
 export interface ServerRoutesOptions {
@@ -62,8 +63,12 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     handle: ({ query, request }) => {
       // Programs that only look whether a link works must not use it up.
       if (request.method !== "GET") throw methodNotAllowed("GET")
-      const cookie = options.gatekeeper.redeemLink(query.code, request)
-      return { status: 303, headers: { location: "/", "set-cookie": cookie }, body: null }
+      const cookie = redeemed(() => options.gatekeeper.redeemLink(query.code, request), request)
+      return {
+        status: 303,
+        headers: { location: "/", ...(cookie !== undefined && { "set-cookie": cookie }) },
+        body: null
+      }
     }
   }),
   defineRoute({
@@ -84,3 +89,14 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     handle: ({ identity }) => json({ role: identity?.role })
   })
 ]
+
+// A person who follows a link twice is led to the console all the same: it knows the browser, or says what to do.
+const redeemed = (redeem: () => string, request: Request): string | undefined => {
+  try {
+    return redeem()
+  } catch (error) {
+    const isPage = (request.headers.get("accept") ?? "").includes("text/html")
+    if (isPage && error instanceof Problem) return undefined
+    throw error
+  }
+}
