@@ -5,15 +5,15 @@ import type { TextFile } from "./text-file.ts"
 export interface NearestPlace {
   /** Index of the line that corresponds to the first expected one. */
   readonly line: number
-  /** The first line that differs, and both versions of it. */
-  readonly differs: { readonly line: number; readonly expected: string; readonly found: string }
+  /** The first line that differs, and both versions of it; undefined when they are all there. */
+  readonly differs: { readonly line: number; readonly expected: string; readonly found: string } | undefined
 }
 
 export const nearestPlace = (file: TextFile, expected: ReadonlyArray<string>): NearestPlace | undefined => {
   const start = byCommonLines(file, expected) ?? bySimilarLine(file, expected)
   if (start === undefined) return undefined
-  const offset = expected.findIndex((text, index) => lineOrEmpty(file, start + index) !== text)
-  const at = Math.max(0, offset)
+  const at = expected.findIndex((text, index) => lineOrEmpty(file, start + index) !== text)
+  if (at === -1) return { line: Math.max(0, start), differs: undefined }
   return {
     line: Math.max(0, start),
     differs: {
@@ -24,11 +24,18 @@ export const nearestPlace = (file: TextFile, expected: ReadonlyArray<string>): N
   }
 }
 
-/** One sentence for a message, and the facts for its details. */
+/** One sentence for a message, and the facts for its details. `whole` says why all lines being there is not enough. */
 export const describeNearest = (
-  place: NearestPlace | undefined
+  place: NearestPlace | undefined,
+  whole: string
 ): { readonly sentence: string; readonly details: Readonly<Record<string, unknown>> } => {
   if (place === undefined) return { sentence: "nothing in the file is close to it", details: {} }
+  if (place.differs === undefined) {
+    return {
+      sentence: `its lines stand at line ${place.line + 1}, but ${whole}`,
+      details: { nearest_line: place.line + 1 }
+    }
+  }
   const { line, expected, found } = place.differs
   return {
     sentence: `the nearest place is line ${place.line + 1}, where line ${line + 1} is ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`,

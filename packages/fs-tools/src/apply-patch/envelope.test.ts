@@ -138,7 +138,8 @@ describe("envelope patches: sections", () => {
     ["a Windows drive", ["*** Add File: C:\\x", "+a"], "path_outside_workspace"],
     ["git's own files", ["*** Add File: .git/hooks/pre-commit", "+a"], "path_outside_workspace"],
     ["git's own files in other letters", ["*** Add File: sub/.GIT/config", "+a"], "path_outside_workspace"],
-    ["a NUL in the path", ["*** Add File: a\0b", "+a"], "invalid_params"]
+    ["a NUL in the path", ["*** Add File: a\0b", "+a"], "invalid_params"],
+    ["a path that names a directory", ["*** Add File: d/", "+a"], "invalid_params"]
   ])("refuses %s", async (_what, lines, code) => {
     const { error } = await patch({ "d/x": "" }, ...lines)
     expect(error?.code).toBe(code)
@@ -273,6 +274,14 @@ describe("envelope patches: places", () => {
       ...update("a.py", "@@ def b():", "-    return 1", "+    return 2")
     )
     expect(files["a.py"]).toBe(body("a") + body("b").replace("1", "2") + body("c"))
+  })
+
+  it("takes what stands right below an anchor without a block, and nothing further down by choice", async () => {
+    const text = "first\nx\ny\nx\nsecond\nz\nx\nx\n"
+    const { files } = await patch({ "a.txt": text }, ...update("a.txt", "@@ first", "-x", "+1"))
+    expect(files["a.txt"]).toBe("first\n1\ny\nx\nsecond\nz\nx\nx\n")
+    const { error } = await patch({ "a.txt": text }, ...update("a.txt", "@@ second", "-x", "+1"))
+    expect(error).toMatchObject({ code: "patch_hunk_failed", details: { lines: [7, 8] } })
   })
 
   it("narrows by stacked anchors", async () => {

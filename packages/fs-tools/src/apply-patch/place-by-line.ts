@@ -55,8 +55,9 @@ export const placeByLine = (
     // Fuzz counts from the longer side, so that the shorter one is not used up first.
     const window = { prefix: fuzz + prefix - context, suffix: fuzz + suffix - context }
     const skip = { prefix: Math.max(0, window.prefix), suffix: Math.max(0, window.suffix) }
-    // With nothing left to compare, a hunk would fit everywhere.
-    if (skip.prefix + skip.suffix >= old.length) return undefined
+    // With nothing left to compare, a hunk would fit everywhere: then it must be where it says, with all that it says.
+    if (skip.prefix + skip.suffix >= old.length)
+      return placeWhole(file, old, { guess, fuzz, floor: stated.floor }, isFree)
     for (const pass of ["exact", "line_endings"] as const) {
       const mayStand = (line: number): boolean =>
         line >= (fuzz > 0 || stated.floor.isStrict ? stated.floor.line : 0) &&
@@ -76,6 +77,19 @@ export const placeByLine = (
     }
   }
   return undefined
+}
+
+const placeWhole = (
+  file: TextFile,
+  old: ReadonlyArray<HunkLine>,
+  { guess, fuzz, floor }: { readonly guess: number; readonly fuzz: number; readonly floor: Floor },
+  isFree: (start: number, end: number) => boolean
+): LinePlacement | undefined => {
+  const end = guess + old.length
+  if (guess < floor.line || end > file.lineCount || !isFree(guess, end)) return undefined
+  const all = { prefix: 0, suffix: 0 }
+  const pass = (["exact", "line_endings"] as const).find((one) => linesMatch(file, old, guess, all, one))
+  return pass === undefined ? undefined : { line: guess, pass, fuzz, isWhole: true, others: [] }
 }
 
 const lineThatFits = (

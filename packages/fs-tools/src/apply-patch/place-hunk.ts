@@ -191,7 +191,10 @@ const failed = (
     )
   }
   const expected = anchor === undefined ? oldLines(hunk.lines).map(({ text }) => text) : [anchor]
-  const nearest = describeNearest(nearestPlace(file, expected))
+  const nearest = describeNearest(
+    nearestPlace(file, expected),
+    "another hunk changes them, or the context says that the file begins or ends there: give as much after as before"
+  )
   const problem = anchor === undefined ? "does not match the file" : `has an anchor that is not in the file: ${anchor}`
   return toolError("patch_hunk_failed", `${path}: ${which} ${problem}; ${nearest.sentence}; nothing was changed`, {
     suggestion: "Read the file again and rebuild the patch from what it says now.",

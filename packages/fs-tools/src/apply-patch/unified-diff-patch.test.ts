@@ -450,6 +450,17 @@ describe("unified diffs: places", () => {
     expect(hunks).toMatchObject([{ line: 4, matched: "exact", fuzz: 0, offset: 0 }])
   })
 
+  it("adds below a line that stands where it is said to, though leaving it out would leave nothing", async () => {
+    const hunk = (line: number) => [...head("a.txt"), `@@ -${line} +${line},2 @@`, " }", "+new"]
+    const file = { "a.txt": text("a", "}", "b", "}", "c") }
+    const { a, hunks } = await patch(file, ...hunk(4))
+    expect(a).toBe(text("a", "}", "b", "}", "new", "c"))
+    expect(hunks).toMatchObject([{ line: 5, fuzz: 0, offset: 0 }])
+    const { error } = await patch(file, ...hunk(3))
+    expect(error?.code).toBe("patch_hunk_failed")
+    expect(error?.message).toContain("its lines stand at line 2, but another hunk changes them, or the context says")
+  })
+
   it("names the line that is none of a hunk's, also when it is the first", async () => {
     const { error } = await patch({ "a.txt": text("1", "2") }, ...head("a.txt"), "@@ -1,2 +1,2 @@", "1", "-2", "+two")
     expect(error?.message).toContain("line 4 of the patch: '1' is no line of a hunk")

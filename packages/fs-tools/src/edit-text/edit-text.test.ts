@@ -218,6 +218,11 @@ describe("edit-text", () => {
     expect(error?.details).toMatchObject({ nearest_line: 2 })
   })
 
+  it("says so when only the end of the last line differs", async () => {
+    const { error } = await edit("one\ntwo", [{ find: "two\n", replace: "2\n" }])
+    expect(error?.message).toContain("its lines stand at line 2, but the last of them does not end as given")
+  })
+
   it("says so when nothing is close", async () => {
     expect((await edit("a\n", [{ find: "completely different", replace: "" }])).error?.message).toContain(
       "nothing in the file is close"

@@ -128,7 +128,10 @@ const placesFor = Effect.fnUntraced(function* (
       }
     )
   }
-  const nearest = describeNearest(nearestPlace(text, edit.find.split(/\r?\n/)))
+  const nearest = describeNearest(
+    nearestPlace(text, edit.find.split(/\r?\n/)),
+    "the last of them does not end as given"
+  )
   return yield* toolError("match_not_found", `${which} is not in ${path}; ${nearest.sentence}; nothing was changed`, {
     suggestion: "Copy the text to find from the file as it is now.",
     details: { path, ...nearest.details }
