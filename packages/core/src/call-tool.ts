@@ -67,8 +67,8 @@ const road = Effect.fnUntraced(function* <R>(
   const progress: Travel = {}
   const started = { type: "tool_call_started", request_id: id, step, tool: name, dialect, at: startedAt }
   const tool = settings.find(name)
-  // What changes nothing need not be on record before, if it is before anybody hears of it.
-  const isReading = tool?.risk === "read_only"
+  // What changes nothing and stays on this machine need not be on record before, if it is before anybody hears of it.
+  const isReading = tool?.risk === "read_only" && !tool.openWorld
   const recorded = Effect.flatMap(paramsForRecord(tool, given.data), (params) =>
     journal.append({ ...started, params }, isReading ? { canWait: "unheeded" } : {})
   )
