@@ -34,31 +34,35 @@ export const leanBuiltins: Plugin = {
       const name = id.slice("\0lean-".length, id.indexOf("?"))
       const builtin = process.getBuiltinModule(name) as Readonly<Record<string, unknown>>
       const exported = Object.keys(builtin).filter((key) => /^[A-Za-z_$][\w$]*$/.test(key))
-      const isLazy = (key: string): boolean =>
-        heavy.has(name) && (key === "constants" || typeof builtin[key] === "function")
-      return { moduleSideEffects: false, code: exporting(name, exported, isLazy) }
+      const wayTo = (key: string): Way => (heavy.has(name) ? wayToHeavy(key, builtin[key]) : "now")
+      return { moduleSideEffects: false, code: exporting(name, exported, wayTo) }
     }
   }
 }
 
-// A function that loads its module is a plain one: those of `node:crypto` are called several times in every call. What
-// is constructed, extended or asked for properties stands behind a proxy, which is all of that and slower.
-const exporting = (name: string, exported: ReadonlyArray<string>, isLazy: (key: string) => boolean): string => `
+type Way = "now" | "called" | "proxy"
+
+// A function that is only ever called is a plain one: those of `node:crypto` are called several times in every call. What
+// may be constructed, extended or asked for properties stands behind a proxy, which is all of that, and slower.
+const wayToHeavy = (key: string, value: unknown): Way => {
+  if (key === "constants") return "proxy"
+  if (typeof value !== "function") return "now"
+  const more = Reflect.ownKeys(value).filter((own) => !["length", "name", "prototype"].includes(String(own)))
+  return /^[a-z]/.test(key) && more.length === 0 ? "called" : "proxy"
+}
+
+const exporting = (name: string, exported: ReadonlyArray<string>, wayTo: (key: string) => Way): string => `
 const builtin = () => process.getBuiltinModule("${name}")
-const plain = (key) => {
-  let loaded
-  return (...args) => (loaded ??= builtin()[key])(...args)
-}
-const proxy = (key) => {
-  let loaded
-  const its = () => (loaded ??= builtin()[key])
-  return new Proxy(function () {}, {
-    apply: (_, self, args) => Reflect.apply(its(), self, args),
-    construct: (_, args, target) => Reflect.construct(its(), args, target),
-    get: (_, property) => its()[property]
-  })
-}
 const now = (key) => builtin()[key]
+const called = (key) => {
+  let its
+  return (...args) => (its ??= builtin()[key])(...args)
+}
+const proxy = (key) => new Proxy(function () {}, {
+  apply: (_, self, args) => Reflect.apply(builtin()[key], self, args),
+  construct: (_, args, target) => Reflect.construct(builtin()[key], args, target),
+  get: (_, property) => builtin()[key][property]
+})
 export default /* @__PURE__ */ builtin()
-${exported.map((key) => `const its_${key} = /* @__PURE__ */ ${isLazy(key) ? (/^[a-z]/.test(key) && key !== "constants" ? "plain" : "proxy") : "now"}("${key}")`).join("\n")}
+${exported.map((key) => `const its_${key} = /* @__PURE__ */ ${wayTo(key)}("${key}")`).join("\n")}
 export { ${exported.map((key) => `its_${key} as ${key}`).join(", ")} }`
