@@ -15,7 +15,7 @@ import { isToolError } from "@haft/core"
 
 import type { Root } from "./contain.ts"
 import { writeFully } from "./content.ts"
-import { discard } from "./discard.ts"
+import { discardAtOnce } from "./discard.ts"
 import { doStep, redoStep, syncDirectory, undoStep } from "./disk.ts"
 import { ignoring, isErrno, naming } from "./errno.ts"
 import { type Spots, withSpots } from "./spots.ts"
@@ -193,7 +193,7 @@ const sweep = (root: Root, paths: ReadonlyArray<string>): boolean =>
     let isClean = true
     for (const path of paths) {
       try {
-        unlessChanged(() => discard(spots, path))
+        unlessChanged(() => discardAtOnce(spots, path))
       } catch (error) {
         if (!isErrno(error, "EROFS", "EACCES", "EPERM") && !isToolError(error)) throw error
         isClean = false

@@ -151,7 +151,7 @@ function* carryOut(settings: CommitSettings, gathered: Gathered, id: string, pla
   try {
     journal.prepare(id, single === undefined ? staged : [...staged, ...rubbish])
     onStep?.("prepared")
-    gathered.link(onStep)
+    gathered.link(spots, onStep)
     const identities = yield* stageAll(spots, plan.staged, { durable, ...(onStep && { onStep }) })
     spots.forget()
     checkUnchanged(spots, plan.involved)

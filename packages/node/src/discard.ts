@@ -6,7 +6,12 @@ import { pathOf, type Spot, type Spots } from "./spots.ts"
 import { below, hasOtherNames, type Held, letGo, type Technique } from "./technique.ts"
 
 /** Removes something that a commit left under a temporary name, and everything in it. */
-export const discard = (spots: Spots, path: string): void => {
+export const discard = (spots: Spots, path: string): void => remove(spots, path, letGo)
+
+/** The same, with the room that it took free again at once: a disk may be full of it. */
+export const discardAtOnce = (spots: Spots, path: string): void => remove(spots, path, (held) => held.close())
+
+const remove = (spots: Spots, path: string, free: (held: Held) => void): void => {
   const spot = spots.at(path)
   const held = holdIfThere(spots.root, spot)
   if (held === undefined) return
@@ -16,7 +21,7 @@ export const discard = (spots: Spots, path: string): void => {
   } finally {
     // Its name is gone at once. Its content takes the disk longer, and nobody has to wait for that.
     if (stays) held.close()
-    else letGo(held)
+    else free(held)
   }
 }
 

@@ -17,7 +17,7 @@ import { fingerprintContent } from "./content.ts"
 import { isErrno, naming } from "./errno.ts"
 import { openImages } from "./images.ts"
 import type { Owner } from "./owner.ts"
-import { withSpots } from "./spots.ts"
+import type { Spots } from "./spots.ts"
 import { type Content, type FileNode, stateOfNode } from "./view.ts"
 
 /** One thing a commit did, with what is needed to take it back. */
@@ -64,7 +64,7 @@ export interface Gathered {
   readonly keep: (node: FileNode) => void
   readonly tooLarge: () => boolean
   /** Gives files that can be kept as they are their second name. From here on a commit that fails has to let them go. */
-  readonly link: (onStep?: (name: string) => void) => void
+  readonly link: (spots: Spots, onStep?: (name: string) => void) => void
   /** Takes these names back from files that stay. */
   readonly unlink: () => void
 }
@@ -164,13 +164,12 @@ export const openHistory = (options: {
           })
         },
         tooLarge: () => tooLarge,
-        link: (onStep) =>
-          withSpots(root, (spots) => {
-            for (const [state, node] of linking) {
-              naming(stateName, () => images.link(spots, node, state))
-              onStep?.("kept")
-            }
-          }),
+        link: (spots, onStep) => {
+          for (const [state, node] of linking) {
+            naming(stateName, () => images.link(spots, node, state))
+            onStep?.("kept")
+          }
+        },
         unlink: () => {
           for (const state of linking.keys()) images.unlink(state)
         }
