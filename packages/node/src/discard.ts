@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs"
 import { type Root, withResolved } from "./contain.ts"
 import { ignoring, isErrno } from "./errno.ts"
 import { pathOf, type Spot, type Spots } from "./spots.ts"
-import { below, hasOtherNames, type Held, letGo, type Technique } from "./technique.ts"
+import { below, type Held, isLastName, letGo, type Technique } from "./technique.ts"
 
 /** Removes something that a commit left under a temporary name, and everything in it. */
 export const discard = (spots: Spots, path: string): void => remove(spots, path, letGo)
@@ -13,15 +13,14 @@ export const discardAtOnce = (spots: Spots, path: string): void => remove(spots,
 
 const remove = (spots: Spots, path: string, free: (held: Held) => void): void => {
   const spot = spots.at(path)
-  const held = holdIfThere(spots.root, spot)
-  if (held === undefined) return
-  const stays = hasOtherNames(held)
+  const found = lstatSync(pathOf(spot), { throwIfNoEntry: false })
+  if (found === undefined) return
+  // A name goes at once. The content of a file that has no other takes the disk longer: it is held for that moment.
+  const held = isLastName(found) ? holdIfThere(spots.root, spot) : undefined
   try {
     if (!unlinkIfFile(pathOf(spot))) discardDirectory(spots.root, path)
   } finally {
-    // Its name is gone at once. Its content takes the disk longer, and nobody has to wait for that.
-    if (stays) held.close()
-    else free(held)
+    if (held !== undefined) free(held)
   }
 }
 

@@ -25,7 +25,7 @@ import { type Identity, identityOf, isSame } from "./identity.ts"
 import { otherOwner } from "./owner.ts"
 import { pathOf, type Spots } from "./spots.ts"
 import type { Step } from "./steps.ts"
-import { hasOtherNames, letGo } from "./technique.ts"
+import { isLastName, letGo } from "./technique.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
 const { O_WRONLY, O_RDONLY } = constants
@@ -73,13 +73,14 @@ const replace = (
   { from, over }: { readonly from: string; readonly over: Identity }
 ): void => {
   const spot = spots.at(path)
+  const found = lookAt(pathOf(spot))
+  if (found === undefined || !isSame(identityOf(found), over)) throw stale(path)
+  if (!isLastName(found)) return renameSync(from, pathOf(spot))
   const old = unlessGone(path, () => spots.root.technique.hold(spot.directory.base, spot.name))
   try {
-    if (!isSame(identityOf(old.stats), over)) throw stale(path)
     renameSync(from, pathOf(spot))
   } finally {
-    if (hasOtherNames(old)) old.close()
-    else letGo(old)
+    letGo(old)
   }
 }
 

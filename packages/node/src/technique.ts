@@ -88,8 +88,8 @@ class HeldDescriptor implements Held {
 const maximumLeaving = 512
 let leaving = 0
 
-/** True for a file that is not freed when it loses a name. */
-export const hasOtherNames = ({ stats }: Held): boolean => stats.isFile() && stats.nlink > 1
+/** True for a file that is freed when it loses its name. */
+export const isLastName = (found: Stats): boolean => found.isFile() && found.nlink === 1
 
 /** Closes what is held on another thread: freeing a file that nothing else holds any more takes the disk a while. */
 export const letGo = (held: Held): void => {
