@@ -1,5 +1,7 @@
 import { defineDialect, type Dialect, type ErrorCode } from "@haft/core"
 
+import { inWords } from "./in-words.ts"
+
 const errorNames = {
   invalid_params: "invalid_params",
   unknown_tool: "unknown_tool",
@@ -80,7 +82,7 @@ export const agentbench: Dialect = defineDialect({
     ended_at: isoTime(endedAt),
     duration_sec: durationMs / 1000,
     data: error.output ?? null,
-    error: { error_type: errorName, message: error.message, details: error.details ?? null },
+    error: { error_type: errorName, message: inWords(error), details: error.details ?? null },
     ...commandFields(error.output)
   }),
   envelope: (output) => ({

@@ -1,5 +1,7 @@
 import { defineDialect, type Dialect, type ErrorCode } from "@haft/core"
 
+import { inWords } from "./in-words.ts"
+
 const errorNames = {
   invalid_params: "INVALID_PARAMS",
   unknown_tool: "UNKNOWN_TOOL",
@@ -59,7 +61,7 @@ export const approvalgate: Dialect = defineDialect({
     ok: false,
     error: {
       code: errorName,
-      message: error.message,
+      message: inWords(error),
       ...(error.details !== undefined && { details: error.details })
     }
   }),

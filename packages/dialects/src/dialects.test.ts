@@ -34,6 +34,20 @@ describe("every dialect", () => {
   })
 })
 
+describe("what to do about a failure", () => {
+  it.each(contracts)("stands in the words of $name", ({ failure }) => {
+    const error = makeToolError("file_not_found", "gone", { suggestion: "Look elsewhere." })
+    expect(JSON.stringify(failure(failed("file_not_found", error)))).toContain("Look elsewhere.")
+  })
+
+  it("follows what is wrong, on a line of its own where that has several", () => {
+    const message = (text: string) =>
+      toolrouter.failure(failed("x", makeToolError("file_not_found", text, { suggestion: "Look elsewhere." })))
+    expect(message("gone")).toEqual({ error: "x", message: "gone. Look elsewhere." })
+    expect(message("gone:\n- a")).toEqual({ error: "x", message: "gone:\n- a\nLook elsewhere." })
+  })
+})
+
 describe("the published schema", () => {
   const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] }
   const forCliagent = {

@@ -1,5 +1,7 @@
 import { defineDialect, type Dialect, type ErrorCode } from "@haft/core"
 
+import { inWords } from "./in-words.ts"
+
 const errorNames = {
   invalid_params: "invalid_params",
   unknown_tool: "unknown_tool",
@@ -58,7 +60,7 @@ export const filetools: Dialect = defineDialect({
   failure: ({ error, errorName, writes }) => ({
     // The contract knows one word for a write that did not happen, whatever the system's reason was.
     error: error.code === "permission_denied" && writes.length > 0 ? errorNames.write_failed : errorName,
-    message: error.message
+    message: inWords(error)
   }),
   envelope: (output) => ({
     type: "object",

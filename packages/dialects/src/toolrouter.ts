@@ -1,5 +1,7 @@
 import { defineDialect, type Dialect, type ErrorCode, errorCodes, type JsonSchema } from "@haft/core"
 
+import { inWords } from "./in-words.ts"
+
 /**
  * The toolrouter contract: the documented object itself, or `{ error, message }`. It has no codes of its
  * own. Its schemas are written for strict function calling: every parameter listed as required.
@@ -10,7 +12,7 @@ export const toolrouter: Dialect = defineDialect({
   asks: (risk) => risk !== "read_only",
   errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, ErrorCode>,
   success: ({ output }) => output,
-  failure: ({ error, errorName }) => ({ error: errorName, message: error.message }),
+  failure: ({ error, errorName }) => ({ error: errorName, message: inWords(error) }),
   envelope: (output) => ({
     type: "object",
     anyOf: [
