@@ -1,8 +1,10 @@
 import {
   appendFileSync,
   chmodSync,
+  closeSync,
   existsSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -315,6 +317,85 @@ describe("the record", () => {
     expect(failures.map(({ code }) => code)).toEqual(["journal_unavailable", "journal_unavailable"])
   })
 
+  it("refuses an event that has no words, and no other of the same turn", async () => {
+    const directory = newDirectory()
+    const wordless = { ...started(2), params: 1n }
+    const failures = await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        yield* journal.append(started(1), { canWait: "unheeded" })
+        const failures = [
+          yield* Effect.flip(journal.append(wordless, { canWait: "unheeded" })),
+          yield* Effect.flip(journal.append({ ...finished(2), reply: 1n }, { canWait: "awaited" }))
+        ]
+        yield* journal.append(finished(1), { canWait: "awaited" })
+        return failures
+      }),
+      "run1"
+    )
+    expect(failures.map(({ code }) => code)).toEqual(["journal_unavailable", "journal_unavailable"])
+    expect(verifyJournal(eventsOf(directory, "run1"))).toMatchObject({ intact: true, events: 2 })
+  })
+
+  it("puts the end of a call on record behind what could not be written", async () => {
+    const directory = newDirectory()
+    const heard: Array<string> = []
+    await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        journal.subscribe(({ type, step }) => heard.push(`${type} ${String(step)}`))
+        yield* journal.append(started(1))
+        rmSync(join(directory, "runs"), { recursive: true })
+        yield* journal.append(started(2), { canWait: "unheeded" })
+        yield* journal.append(finished(1))
+      })
+    )
+    expect(heard).toEqual(["tool_call_started 1", "tool_call_finished 1"])
+  })
+
+  it("tells listeners in the order of the record, also those that put something on record themselves", async () => {
+    const directory = newDirectory()
+    const heard: Array<unknown> = []
+    await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        journal.subscribe(({ type }) => {
+          if (type === "tool_call_started") Effect.runSync(journal.append({ type: "note_taken" }))
+        })
+        const stop = journal.subscribe(({ seq }) => {
+          heard.push(seq)
+          if (seq === 3) stop()
+          journal.subscribe((event) => heard.push(event["seq"]))
+        })
+        yield* journal.append(started(1), { canWait: "unheeded" })
+        yield* journal.append(finished(1), { canWait: "awaited" })
+      }),
+      "run1"
+    )
+    expect(heard).toEqual([1, 2, 2, 3, 3, 3])
+    expect(verifyJournal(eventsOf(directory, "run1"))).toMatchObject({ intact: true, events: 3 })
+  })
+
+  it("writes what waits when it is closed, and takes nothing afterwards", async () => {
+    const directory = newDirectory()
+    const journal = await withJournal(
+      directory,
+      (journal) => Effect.as(journal.append(started(1), { canWait: "unheeded" }), journal),
+      "run1"
+    )
+    // Its number may be that of the descriptor that was closed.
+    const other = join(directory, "other")
+    const descriptor = openSync(other, "w")
+    for (const options of [{}, { durable: true }, { canWait: "awaited" }, { canWait: "unheeded" }] as const) {
+      const error = await Effect.runPromise(Effect.flip(journal.append(finished(1), options)))
+      expect(error.message).toContain("the host was closed")
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+    closeSync(descriptor)
+    expect(readFileSync(other, "utf8")).toBe("")
+    expect(verifyJournal(eventsOf(directory, "run1"))).toMatchObject({ intact: true, events: 1, ended: true })
+  })
+
   it("is not disturbed by a listener that throws", async () => {
     const directory = newDirectory()
     const warnings: Array<string> = []
@@ -326,12 +407,16 @@ describe("the record", () => {
         journal.subscribe(() => {
           throw new Error("a bug in a listener")
         })
+        journal.subscribe(({ type }) => {
+          // oxlint-disable-next-line no-throw-literal, typescript/only-throw-error
+          if (type === "tool_call_finished") throw Object.create(null)
+        })
         yield* journal.append(started(1))
         yield* journal.append(finished(1), { canWait: "awaited" })
       }),
       "run1"
     )
-    await expect.poll(() => warnings).toEqual(["a bug in a listener", "a bug in a listener"])
+    await expect.poll(() => warnings).toEqual(["a bug in a listener", "a bug in a listener", "a listener of the record failed"])
     process.off("warning", hear)
     expect(readJournal(eventsOf(directory, "run1"))).toHaveLength(2)
   })

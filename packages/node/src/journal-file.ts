@@ -62,12 +62,12 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
   const sessionLog = openSessionLog(join(files, "session.log"))
   const listeners = new Set<(event: JournalEvent) => void>()
   const writer = new JournalWriter(descriptor, (event) => {
-    sessionLog.add(event)
-    for (const listener of listeners) tell(listener, event)
+    // Those that are there now: one may bring in others, or take them away.
+    for (const listener of [sessionLog.add, ...listeners]) tell(listener, event)
   })
   // A run whose end can't be told stays open; the next host tells it.
   const end = (): void => {
-    writer.write()
+    writer.close()
     if (writer.count > 0) writeEnd(file, { events: writer.count, hash: writer.prev })
   }
   return {
@@ -90,7 +90,7 @@ const tell = (listener: (event: JournalEvent) => void, event: JournalEvent): voi
   try {
     listener(event)
   } catch (fault) {
-    process.emitWarning(fault instanceof Error ? fault : String(fault))
+    process.emitWarning(fault instanceof Error ? fault : new Error("a listener of the record failed", { cause: fault }))
   }
 }
 
@@ -157,9 +157,15 @@ const makeJournal = ({ name, writer, listeners, flush }: Run): typeof Journal.Se
 }
 
 const writtenWithOthers = (writer: JournalWriter, event: JournalEvent) =>
-  Effect.callback<void, ToolError<"journal_unavailable">>((resume) =>
-    writer.addLater(event, (failure) => resume(failure === undefined ? Effect.void : Effect.fail(unavailable(failure))))
-  )
+  Effect.callback<void, ToolError<"journal_unavailable">>((resume) => {
+    const done = (failure?: unknown): void =>
+      resume(failure === undefined ? Effect.void : Effect.fail(unavailable(failure)))
+    try {
+      writer.addLater(event, done)
+    } catch (failure) {
+      done(failure)
+    }
+  })
 
 /** Writes an end to every call that a host began before it died. */
 const closeAbandonedRuns = (directory: string): void => {

@@ -2,10 +2,14 @@ import { fstatSync, ftruncateSync, writeSync } from "node:fs"
 
 import type { JournalEvent } from "@haft/core"
 
-import { firstLink, type RecordedEvent, sealedLine } from "./journal-lines.ts"
+import { firstLink, type RecordedEvent, sealedWords } from "./journal-lines.ts"
+
+type TimedEvent = Omit<RecordedEvent, "seq" | "prev">
 
 interface WaitingEvent {
-  readonly event: JournalEvent
+  readonly event: TimedEvent
+  /** The event as JSON, made when it came: one that has none, because it is too long, stops its own call alone. */
+  readonly words: string
   /** Told once the event is written, or why it can't be. One without it waits until it can be. */
   readonly done?: (failure?: unknown) => void
 }
@@ -19,8 +23,11 @@ export class JournalWriter {
   readonly #onWritten: (event: RecordedEvent) => void
   readonly #timeOf = timeTeller()
   #size = 0
+  #isTorn = false
+  #isClosed = false
   #waiting: Array<WaitingEvent> = []
   #later: NodeJS.Immediate | undefined
+  #untold: Array<RecordedEvent> = []
 
   constructor(descriptor: number, onWritten: (event: RecordedEvent) => void) {
     this.#descriptor = descriptor
@@ -30,14 +37,18 @@ export class JournalWriter {
   /** Writes an event at once, and throws when it can't be written. */
   add(event: JournalEvent): void {
     let failure: unknown
-    this.#waiting.push({ event, done: (why) => (failure = why) })
+    const waiting = this.#inWords(event, (why) => (failure = why))
+    this.#waiting.push(waiting)
     this.write()
-    if (failure !== undefined) throw failure
+    if (failure === undefined) return
+    // The end of a call can't be stopped any more, least of all by what could not be written before it.
+    if (!isEnd(waiting) || !this.isStuck) throw failure
+    this.#record([waiting])
   }
 
   /** Leaves an event to the next write, at the end of this turn of the event loop at the latest. */
   addLater(event: JournalEvent, done?: (failure?: unknown) => void): void {
-    this.#waiting.push(done === undefined ? { event } : { event, done })
+    this.#waiting.push(this.#inWords(event, done))
     this.#later ??= setImmediate(() => this.write())
   }
 
@@ -51,11 +62,10 @@ export class JournalWriter {
     this.#later = undefined
     const waiting = this.#waiting
     if (waiting.length === 0) return
+    this.#waiting = []
     let failure: unknown
     try {
-      const written = this.#writeAll(waiting)
-      this.#waiting = []
-      for (const event of written) this.#onWritten(event)
+      this.#record(waiting)
     } catch (cause) {
       this.#waiting = waiting.filter(({ done }) => done === undefined)
       failure = cause
@@ -63,40 +73,64 @@ export class JournalWriter {
     for (const { done } of waiting) done?.(failure)
   }
 
-  #writeAll(waiting: ReadonlyArray<WaitingEvent>): ReadonlyArray<RecordedEvent> {
+  /** Writes what waits and takes nothing more: the descriptor's number may soon be that of another file. */
+  close(): void {
+    this.write()
+    this.#isClosed = true
+  }
+
+  #inWords(event: JournalEvent, done?: (failure?: unknown) => void): WaitingEvent {
+    if (this.#isClosed) throw new Error("the host was closed")
+    const timed = { ...event, at: this.#timeOf(event) }
+    const words = JSON.stringify(timed)
+    return done === undefined ? { event: timed, words } : { event: timed, words, done }
+  }
+
+  #record(waiting: ReadonlyArray<WaitingEvent>): void {
     // The end of a call can't be stopped any more; everything else needs a record that is still there.
-    if (waiting.some(({ event }) => event.type !== "tool_call_finished")) requireFile(this.#descriptor)
+    if (!waiting.every(isEnd)) requireFile(this.#descriptor)
     let { count, prev } = this
     const lines: Array<Buffer> = []
-    const events = waiting.map(({ event }) => {
-      const recorded = { ...event, seq: ++count, at: this.#timeOf(event), prev }
-      const { line, hash } = sealedLine(recorded)
+    const recorded = waiting.map(({ event, words }) => {
+      const link = { seq: ++count, prev }
+      const { line, hash } = sealedWords(words, link)
       lines.push(line)
       prev = hash
-      return recorded
+      return { ...event, ...link }
     })
-    this.#size += writeWhole(this.#descriptor, Buffer.concat(lines), this.#size)
+    this.#append(Buffer.concat(lines))
     this.count = count
     this.prev = prev
-    return events
+    this.#tell(recorded)
+  }
+
+  // One write. Half of it is taken back, before the next one at the latest: the record goes on whole, or not at all.
+  #append(lines: Buffer): void {
+    if (this.#isTorn) ftruncateSync(this.#descriptor, this.#size)
+    this.#isTorn = true
+    const written = writeSync(this.#descriptor, lines)
+    if (written < lines.length) {
+      ftruncateSync(this.#descriptor, this.#size)
+      throw new Error("the disk is full")
+    }
+    this.#size += written
+    this.#isTorn = false
+  }
+
+  // In the order of the record, also where whoever is told puts something on record.
+  #tell(recorded: ReadonlyArray<RecordedEvent>): void {
+    const isTelling = this.#untold.length > 0
+    for (const event of recorded) this.#untold.push(event)
+    if (isTelling) return
+    for (const event of this.#untold) this.#onWritten(event)
+    this.#untold = []
   }
 }
+
+const isEnd = ({ event }: WaitingEvent): boolean => event.type === "tool_call_finished"
 
 const requireFile = (descriptor: number): void => {
   if (fstatSync(descriptor).nlink === 0) throw new Error("the file was removed")
-}
-
-/** One write. Half of it is taken back: the record goes on whole, or not at all. */
-const writeWhole = (descriptor: number, lines: Buffer, size: number): number => {
-  let written = 0
-  try {
-    written = writeSync(descriptor, lines)
-    if (written < lines.length) throw new Error("the disk is full")
-    return written
-  } catch (error) {
-    if (written > 0) ftruncateSync(descriptor, size)
-    throw error
-  }
 }
 
 // Several events share a millisecond: it is put into words once.
