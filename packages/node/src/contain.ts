@@ -63,11 +63,11 @@ export const releasePlace = (root: Root, { found, directory }: Place): void => {
 
 /** The same for a path that has been resolved before: it holds no links, and a link there now is refused. */
 export const withResolved = <A>(root: Root, path: string, use: (place: Place) => A): A =>
-  withHeldPlace(
-    root,
-    findPlace(root, path, path === "." ? [] : path.split("/"), { symlinks: "deny", follow: false }),
-    use
-  )
+  withHeldPlace(root, openResolved(root, path), use)
+
+/** The same, held until it is released. */
+export const openResolved = (root: Root, path: string): Place =>
+  findPlace(root, path, path === "." ? [] : path.split("/"), { symlinks: "deny", follow: false })
 
 /** Holds the directory that names lead to from the root on. */
 export const enterAll = (root: Root, path: string, names: ReadonlyArray<string>): Held => {

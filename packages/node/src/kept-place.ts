@@ -1,6 +1,6 @@
 import type { CurrentCall } from "@haft/core"
 
-import { openPlace, type Place, releasePlace, type Root, withPlace } from "./contain.ts"
+import { openPlace, openResolved, type Place, releasePlace, type Root, withPlace } from "./contain.ts"
 
 type CallContext = typeof CurrentCall.Service
 
@@ -23,6 +23,11 @@ export class KeptPlace {
     // Without a call there is no telling how long somebody goes on.
     if (call.run === undefined) return withPlace(this.#root, given, call, ({ path }) => path)
     const place = openPlace(this.#root, given, call)
+    // What is not there, or is only known by its name, can't be held: it may be there, or another, in a moment.
+    if (place.found?.lookAgain === undefined) {
+      releasePlace(this.#root, place)
+      return place.path
+    }
     this.#kept = { call, given, place }
     if (!this.#isLettingGo) setImmediate(() => this.#letGo())
     this.#isLettingGo = true
@@ -33,6 +38,11 @@ export class KeptPlace {
   take(call: CallContext, given: string): Place | undefined {
     const kept = this.#kept
     if (kept === undefined || kept.call !== call || kept.given !== given) return undefined
+    // It may have grown meanwhile. If it has no name any more, it was replaced: by what stands where it was judged.
+    if (kept.place.found?.lookAgain?.().nlink === 0) {
+      this.forget()
+      return { ...openResolved(this.#root, kept.place.path), given }
+    }
     this.#kept = undefined
     return kept.place
   }

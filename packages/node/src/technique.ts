@@ -16,6 +16,8 @@ export interface Held {
   /** Reaches the thing itself; for a directory `${base}/${name}` reaches what is in it. */
   readonly base: string
   readonly stats: Stats
+  /** Looks at it once more. Absent where a thing is only known by its name, and may have become another. */
+  readonly lookAgain?: () => Stats
   readonly close: () => void
 }
 
@@ -74,6 +76,11 @@ class HeldDescriptor implements Held {
 
   get stats(): Stats {
     return (this.#stats ??= fstatSync(this.#descriptor))
+  }
+
+  lookAgain(): Stats {
+    this.#stats = fstatSync(this.#descriptor)
+    return this.#stats
   }
 
   close(): void {

@@ -171,6 +171,22 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
     expect(events[2]).toMatchObject({ decision: ok ? "allow" : "deny", by })
   })
 
+  it("runs nothing when the client gives the call up while it is asked", async () => {
+    const { client, events } = await connect(quadrant, { capabilities: { elicitation: { form: {} } } })
+    const controller = new AbortController()
+    client.setRequestHandler("elicitation/create", async () => {
+      controller.abort("enough")
+      return { action: "accept" as const, content: { approve: true } }
+    })
+    const { signal } = controller
+    const call = client.callTool({ name: "save", arguments: { path: "a.txt", content: "x" } }, { signal })
+    await expect(call).rejects.toThrow(/enough/)
+    expect(await client.callTool({ name: "word_shout", arguments: { word: "hi" } })).toMatchObject({ isError: false })
+    expect(events.filter(({ type, tool }) => type === "tool_call_finished" && tool === "save")).not.toContainEqual(
+      expect.objectContaining({ status: "success" })
+    )
+  })
+
   it("refuses and says how to allow it when the client can't ask", async () => {
     const { client } = await connect(quadrant)
     expect(await client.callTool({ name: "save", arguments: { path: "a.txt", content: "x" } })).toMatchObject({
@@ -264,7 +280,7 @@ it("keeps no answer that was written, and does not listen to a client that leave
 })
 
 describe("a client of 2025 on stdio", () => {
-  const converse = async (messages: ReadonlyArray<object>) => {
+  const converse = async (messages: ReadonlyArray<object>, { plain = true } = {}) => {
     const { events, factory } = await startServer()
     const input = new PassThrough()
     const output = new PassThrough()
@@ -272,7 +288,7 @@ describe("a client of 2025 on stdio", () => {
     output.on("data", (chunk: Buffer) => {
       for (const line of chunk.toString().trim().split("\n")) heard.push(JSON.parse(line) as Record<string, unknown>)
     })
-    const { closed } = serveMcpOnStdio(factory, { input, output })
+    const { closed } = serveMcpOnStdio(plain ? factory : () => factory(), { input, output })
     const say = (message: object) => input.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pipe", version: "0" } }
     say({ id: "open", method: "initialize", params })
@@ -302,6 +318,71 @@ describe("a client of 2025 on stdio", () => {
   ])("hears from the SDK what is wrong with a call that has %s", async (_what, params) => {
     const { heard } = await converse([{ id: 1, method: "tools/call", params }])
     await expect.poll(() => heard[1]).toMatchObject({ id: 1, error: { code: -32602 } })
+  })
+
+  it("is answered as the SDK would, whatever it says", async () => {
+    const call = (more: object, id: unknown = "one") => ({ id, method: "tools/call", ...more })
+    const messages = [
+      ...[0, -1, 1.5, "", "1", 2 ** 53, -(2 ** 60), 1e21, "open"].map((id) => call({ params: shout() }, id)),
+      ...[null, true, [], {}].map((id) => call({ params: shout() }, id)),
+      ...[0, -1, "", 1.5, null, {}, 1e21].map((progressToken) =>
+        call({ params: { name: "steps", arguments: {}, _meta: { progressToken } } }, `token ${String(progressToken)}`)
+      ),
+      ...[null, [], "text", 5, { progressToken: undefined }, { constructor: 1 }].map((_meta) =>
+        call({ params: shout({ _meta }) }, `meta ${JSON.stringify(_meta)}`)
+      ),
+      ...[null, "text", 5, {}, { word: 5 }, { word: "hi", more: 1 }, { word: "\u{1F600}" }].map((args) =>
+        call({ params: { name: "word_shout", arguments: args } }, `arguments ${JSON.stringify(args)}`)
+      ),
+      ...["", "nothing", "word.shout", "constructor", "__proto__"].map((name) =>
+        call({ params: { name, arguments: {} } }, `name ${name}`)
+      ),
+      ...[{ more: 1 }, { task: {} }, { task: { ttl: 5 } }, { requestState: "x" }, { inputResponses: {} }].map((more) =>
+        call({ params: shout(more) }, `with ${JSON.stringify(more)}`)
+      ),
+      ...[{ result: {} }, { error: { code: 1, message: "" } }, { more: 1 }, { jsonrpc: "1.0" }].map((more) =>
+        call({ params: shout(), ...more }, `beside ${JSON.stringify(more)}`)
+      ),
+      ...[null, [], "text"].map((params) => call({ params }, `params ${JSON.stringify(params)}`)),
+      call({ params: { name: "save", arguments: { path: "a", content: "" } } }, "asks"),
+      { method: "tools/call", params: shout() },
+      { method: "notifications/cancelled", params: { requestId: "nobody" } },
+      { method: "notifications/cancelled", params: { requestId: {} } },
+      { method: "notifications/cancelled" },
+      { method: "notifications/initialized" },
+      { id: "list", method: "tools/list" },
+      { id: "unknown", method: "tools/shout", params: {} },
+      call({ params: shout() }, "twice"),
+      call({ params: shout() }, "twice")
+    ]
+    const answersOf = async (plain: boolean) => {
+      const { heard, input, closed } = await converse(messages, { plain })
+      input.end()
+      await closed
+      return heard.map((answer) => JSON.stringify(answer, Object.keys(flat(answer)).toSorted())).toSorted()
+    }
+    const flat = (value: unknown, keys: Record<string, true> = {}): Record<string, true> => {
+      for (const [key, inner] of typeof value === "object" && value !== null ? Object.entries(value) : []) {
+        keys[key] = true
+        flat(inner, keys)
+      }
+      return keys
+    }
+    expect(await answersOf(true)).toEqual(await answersOf(false))
+  })
+
+  it.each([
+    ["introduces itself twice", { id: "again", method: "initialize" }],
+    ["uses the number of its introduction again", { id: "open", method: "tools/call" }]
+  ])("can give up a call after it %s", async (_what, { id, method }) => {
+    const wait = { name: "steps", arguments: { wait: true }, _meta: { progressToken: "far" } }
+    const { events, heard, say } = await converse([{ id: 1, method: "tools/call", params: wait }])
+    await expect.poll(() => heard.at(-1)).toMatchObject({ params: { progress: 2 } })
+    const introduction = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pipe", version: "0" } }
+    say({ id, method, params: method === "initialize" ? introduction : shout() })
+    await expect.poll(() => heard.at(-1)).toMatchObject({ id })
+    say({ method: "notifications/cancelled", params: { requestId: 1 } })
+    await expect.poll(() => events.at(-1)).toMatchObject({ type: "tool_call_finished", error: "cancelled" })
   })
 
   it("can leave while a call runs, or give one up and use its number again", async () => {

@@ -87,10 +87,13 @@ interface PlainCall extends JSONRPCRequest {
   }
 }
 
+const fieldsOfRequest = new Set(["jsonrpc", "id", "method", "params"])
+
 // Whatever is not exactly this, the SDK judges.
 const isPlainCall = (message: unknown): message is PlainCall => {
   if (!isObject(message) || message["method"] !== "tools/call" || message["jsonrpc"] !== "2.0") return false
   const { id, params } = message
+  for (const key in message) if (!fieldsOfRequest.has(key)) return false
   if ((typeof id !== "string" && !Number.isSafeInteger(id)) || !isObject(params)) return false
   for (const key in params) if (!isPlainField(key, params[key])) return false
   return "name" in params

@@ -142,8 +142,8 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
       queueMicrotask(writeAnswers)
       write(serializeMessage(message), () => id !== undefined && settle(id))
     }
-    // A client that has been welcomed with a handshake speaks a protocol of 2025.
-    if (calls !== undefined && id === opening && "result" in message) {
+    // A client that has been welcomed with a handshake speaks a protocol of 2025. Once: its calls are running there.
+    if (plain === undefined && calls !== undefined && id === opening && "result" in message) {
       plain = plainCalls(calls, {
         send: (answer) => isClosed || send(answer),
         pass: (request) => transport.onmessage?.(request)
