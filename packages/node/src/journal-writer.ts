@@ -4,7 +4,7 @@ import type { JournalEvent } from "@haft/core"
 
 import { firstLink, type RecordedEvent, sealedWords } from "./journal-lines.ts"
 
-type TimedEvent = Omit<RecordedEvent, "seq" | "prev">
+type TimedEvent = JournalEvent & Pick<RecordedEvent, "at">
 
 interface WaitingEvent {
   readonly event: TimedEvent
