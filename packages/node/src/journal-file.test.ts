@@ -317,6 +317,26 @@ describe("the record", () => {
     expect(failures.map(({ code }) => code)).toEqual(["journal_unavailable", "journal_unavailable"])
   })
 
+  it("lets nothing more wait while something is stuck, however many come", async () => {
+    const directory = newDirectory()
+    const began = await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        rmSync(join(directory, "runs"), { recursive: true })
+        const begin = (step: number) =>
+          Effect.match(journal.append(started(step), { canWait: "unheeded" }), {
+            onFailure: () => false,
+            onSuccess: () => true
+          })
+        const call = (step: number) =>
+          Effect.tap(begin(step), () => Effect.ignore(journal.append(finished(step), { canWait: "awaited" })))
+        const round = Effect.forEach([1, 2, 3, 4], call, { concurrency: "unbounded" })
+        return [yield* round, yield* round, yield* round]
+      })
+    )
+    expect(began).toEqual([Array(4).fill(true), Array(4).fill(false), Array(4).fill(false)])
+  })
+
   it("refuses an event that has no words, and no other of the same turn", async () => {
     const directory = newDirectory()
     const wordless = { ...started(2), params: 1n }
@@ -408,7 +428,6 @@ describe("the record", () => {
           throw new Error("a bug in a listener")
         })
         journal.subscribe(({ type }) => {
-          // oxlint-disable-next-line no-throw-literal, typescript/only-throw-error
           if (type === "tool_call_finished") throw Object.create(null)
         })
         yield* journal.append(started(1))
@@ -416,7 +435,9 @@ describe("the record", () => {
       }),
       "run1"
     )
-    await expect.poll(() => warnings).toEqual(["a bug in a listener", "a bug in a listener", "a listener of the record failed"])
+    await expect
+      .poll(() => warnings)
+      .toEqual(["a bug in a listener", "a bug in a listener", "a listener of the record failed"])
     process.off("warning", hear)
     expect(readJournal(eventsOf(directory, "run1"))).toHaveLength(2)
   })

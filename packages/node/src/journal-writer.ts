@@ -19,6 +19,8 @@ export class JournalWriter {
   /** How many events are written, and the hash of the last. */
   count = 0
   prev = firstLink
+  /** Whether something waits that could not be written when it should have been. */
+  isStuck = false
   readonly #descriptor: number
   readonly #onWritten: (event: RecordedEvent) => void
   readonly #timeOf = timeTeller()
@@ -52,11 +54,6 @@ export class JournalWriter {
     this.#later ??= setImmediate(() => this.write())
   }
 
-  /** Whether something waits that could not be written when it should have been. */
-  get isStuck(): boolean {
-    return this.#waiting.length > 0 && this.#later === undefined
-  }
-
   write(): void {
     clearImmediate(this.#later)
     this.#later = undefined
@@ -66,8 +63,10 @@ export class JournalWriter {
     let failure: unknown
     try {
       this.#record(waiting)
+      this.isStuck = false
     } catch (cause) {
       this.#waiting = waiting.filter(({ done }) => done === undefined)
+      this.isStuck = this.#waiting.length > 0
       failure = cause
     }
     for (const { done } of waiting) done?.(failure)

@@ -326,7 +326,10 @@ describe("a client of 2025 on stdio", () => {
       ...[0, -1, 1.5, "", "1", 2 ** 53, -(2 ** 60), 1e21, "open"].map((id) => call({ params: shout() }, id)),
       ...[null, true, [], {}].map((id) => call({ params: shout() }, id)),
       ...[0, -1, "", 1.5, null, {}, 1e21].map((progressToken) =>
-        call({ params: { name: "steps", arguments: {}, _meta: { progressToken } } }, `token ${String(progressToken)}`)
+        call(
+          { params: { name: "steps", arguments: {}, _meta: { progressToken } } },
+          `token ${JSON.stringify(progressToken)}`
+        )
       ),
       ...[null, [], "text", 5, { progressToken: undefined }, { constructor: 1 }].map((_meta) =>
         call({ params: shout({ _meta }) }, `meta ${JSON.stringify(_meta)}`)
