@@ -143,7 +143,7 @@ const makeJournal = ({ name, writer, listeners, flush }: Run): typeof Journal.Se
     nextStep: () => ++step,
     append: (event, { durable = false, canWait } = {}) => {
       if (canWait === "awaited") return writtenWithOthers(writer, event)
-      // One that nobody waits for is added at once where others like it are stuck, so that they don't become many.
+      // One that nobody waits for is added at once where the last could not be, so that they don't become many.
       const written = recording(() =>
         canWait === undefined || writer.isStuck ? writer.add(event) : writer.addLater(event)
       )

@@ -19,7 +19,7 @@ export class JournalWriter {
   /** How many events are written, and the hash of the last. */
   count = 0
   prev = firstLink
-  /** Whether something waits that could not be written when it should have been. */
+  /** Whether the last write failed: then nothing more should wait. */
   isStuck = false
   readonly #descriptor: number
   readonly #onWritten: (event: RecordedEvent) => void
@@ -40,11 +40,12 @@ export class JournalWriter {
   add(event: JournalEvent): void {
     let failure: unknown
     const waiting = this.#inWords(event, (why) => (failure = why))
+    const isAlone = this.#waiting.length === 0
     this.#waiting.push(waiting)
     this.write()
     if (failure === undefined) return
     // The end of a call can't be stopped any more, least of all by what could not be written before it.
-    if (!isEnd(waiting) || !this.isStuck) throw failure
+    if (isAlone || !isEnd(waiting)) throw failure
     this.#record([waiting])
   }
 
@@ -65,8 +66,8 @@ export class JournalWriter {
       this.#record(waiting)
       this.isStuck = false
     } catch (cause) {
-      this.#waiting = waiting.filter(({ done }) => done === undefined)
-      this.isStuck = this.#waiting.length > 0
+      this.#waiting = stillToCome(waiting)
+      this.isStuck = true
       failure = cause
     }
     for (const { done } of waiting) done?.(failure)
@@ -127,6 +128,12 @@ export class JournalWriter {
 }
 
 const isEnd = ({ event }: WaitingEvent): boolean => event.type === "tool_call_finished"
+
+// A call that is over and whose end is refused was never begun, if its beginning has not been written yet.
+const stillToCome = (waiting: ReadonlyArray<WaitingEvent>): Array<WaitingEvent> => {
+  const over = new Set(waiting.filter(isEnd).map(({ event }) => event["step"]))
+  return waiting.filter(({ event, done }) => done === undefined && !over.has(event["step"]))
+}
 
 const requireFile = (descriptor: number): void => {
   if (fstatSync(descriptor).nlink === 0) throw new Error("the file was removed")
