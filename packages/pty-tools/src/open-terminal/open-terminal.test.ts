@@ -275,7 +275,9 @@ describe.concurrent("exec_command", () => {
           expect((yield* call("exec_command", { ...exec, cmd: "cat" })).ok).toBe(true)
           expect((yield* call("exec_command", exec)).wire).toEqual({
             error: "session_exists",
-            message: "there is a session 'sess-1' already, and it is running"
+            message:
+              "there is a session 'sess-1' already, and it is running. " +
+              "Use another session id, or type into the session that is there."
           })
         }),
       host
@@ -322,7 +324,10 @@ describe.concurrent("exec_command", () => {
     withTerminals(
       ({ call }) =>
         Effect.gen(function* () {
-          expect((yield* call("exec_command", args)).wire).toEqual({ error: "invalid_params", message })
+          expect((yield* call("exec_command", args)).wire).toEqual({
+            error: "invalid_params",
+            message: `${message}. Correct the parameters named in the message and call again.`
+          })
         }),
       host
     )

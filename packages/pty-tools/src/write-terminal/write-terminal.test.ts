@@ -419,7 +419,9 @@ describe.concurrent("write_stdin", () => {
           yield* execToEnd(call, { session_id, cmd: "exit 1" })
           expect((yield* call("write_stdin", { session_id, chars: "x" })).wire).toEqual({
             error: "session_ended",
-            message: "the program in sess-1 has ended (exit code 1)"
+            message:
+              "the program in sess-1 has ended (exit code 1). " +
+              "Read what is left of its output by writing nothing, or open a new terminal."
           })
           expect((yield* call("write_stdin", { session_id, chars: "" })).wire).toEqual({
             output: "",
@@ -442,7 +444,10 @@ describe.concurrent("write_stdin", () => {
     withTerminals(
       ({ call }) =>
         Effect.gen(function* () {
-          expect((yield* call("write_stdin", args)).wire).toEqual({ error: "invalid_params", message })
+          expect((yield* call("write_stdin", args)).wire).toEqual({
+            error: "invalid_params",
+            message: `${message}. Correct the parameters named in the message and call again.`
+          })
         }),
       host
     )
@@ -454,7 +459,8 @@ describe.concurrent("write_stdin", () => {
         Effect.gen(function* () {
           expect((yield* call("write_stdin", { session_id: "other", chars: "x" })).wire).toEqual({
             error: "session_not_found",
-            message: "there is no session 'other'"
+            message:
+              "there is no session 'other'. It was never opened here, was closed, or ended a while ago. Open a new one."
           })
         }),
       host
@@ -485,7 +491,8 @@ describe.concurrent("write_stdin", () => {
           answer()
           expect((yield* Fiber.join(slow)).wire).toEqual({
             error: "stale_file",
-            message: "sess-1 was opened anew since the call was assessed; nothing was typed"
+            message:
+              "sess-1 was opened anew since the call was assessed; nothing was typed. Read the terminal, then write again."
           })
           expect((yield* call("write_stdin", { session_id, chars: "" })).wire).toMatchObject({ output: "" })
         }),

@@ -179,7 +179,7 @@ describe("a response", () => {
       ok: false,
       error: {
         code: "NETWORK_ERROR",
-        message: `${closed.url}/ could not be fetched: connection refused`,
+        message: `${closed.url}/ could not be fetched: connection refused. Check the URL, or try again later.`,
         details: { url: `${closed.url}/`, reason: "connection refused" }
       }
     })

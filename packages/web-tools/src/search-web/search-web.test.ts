@@ -267,7 +267,7 @@ it.each(refusals)("%s refuses with status %i and %j", async (name, status, body,
     ok: false,
     error: {
       code: "SEARCH_PROVIDER_FAILED",
-      message: `${name} gave no results: ${reason}`,
+      message: `${name} gave no results: ${reason}. ${retryable ? "Try again later." : "Ask the person to check the search service's configuration."}`,
       details: { provider: name, reason }
     }
   })

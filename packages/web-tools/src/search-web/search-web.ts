@@ -50,7 +50,6 @@ const providerOf = (config: SearchConfig): SearchProvider => {
   return config.provider === "tavily" ? tavily(config) : exa(config)
 }
 
-// The way out is in the message: not every contract has a place for suggestions.
 const providerMissing = toolError(
   "search_provider_missing",
   "no search service is configured: give the web tools search: { provider: 'searxng', endpoint } or " +
