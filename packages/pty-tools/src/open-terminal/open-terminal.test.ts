@@ -320,7 +320,7 @@ describe.concurrent("exec_command", () => {
     [{ ...exec, session_id: "x".repeat(201) }, "parameter 'session_id': must have 1 to 200 characters"],
     [{ ...exec, timeout: 1 }, "unknown parameter 'timeout'"],
     [{ ...exec, workdir: 1 }, "parameter 'workdir': Invalid input: expected string, received number"]
-  ])("refuses %j", ([args, message]) =>
+  ] as ReadonlyArray<[object, string]>)("refuses %j", ([args, message]) =>
     withTerminals(
       ({ call }) =>
         Effect.gen(function* () {

@@ -440,7 +440,7 @@ describe.concurrent("write_stdin", () => {
     [{ session_id, chars: null }, "parameter 'chars': Invalid input: expected string, received null"],
     [{ session_id, chars: "x".repeat(100_001) }, "parameter 'chars': must have at most 100000 characters"],
     [{ session_id, chars: "", cursor: 0 }, "unknown parameter 'cursor'"]
-  ])("refuses %j", ([args, message]) =>
+  ] as ReadonlyArray<[object, string]>)("refuses %j", ([args, message]) =>
     withTerminals(
       ({ call }) =>
         Effect.gen(function* () {
