@@ -18,6 +18,7 @@ import { writeFully } from "./content.ts"
 import { discardAtOnce } from "./discard.ts"
 import { doStep, redoStep, syncDirectory, undoStep } from "./disk.ts"
 import { ignoring, isErrno, naming } from "./errno.ts"
+import type { ImagePath } from "./images.ts"
 import { type Spots, withSpots } from "./spots.ts"
 import type { Step } from "./steps.ts"
 import { openSweepFile } from "./sweep-file.ts"
@@ -59,9 +60,11 @@ export const openCommitJournal = (options: {
   readonly root: Root
   readonly directory: string
   readonly durable: boolean
+  /** Where the history keeps what was replaced. */
+  readonly imagePath: ImagePath
   readonly onStep?: (name: string) => void
 }): CommitJournal => {
-  const { root, directory, durable, onStep } = options
+  const { root, directory, durable, imagePath, onStep } = options
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const file = (id: string, state: "commit" | "abort") => join(directory, `${id}.${state}`)
   const sweeps = openSweepFile(directory)
@@ -93,7 +96,7 @@ export const openCommitJournal = (options: {
   /** False when something of it stays. */
   const recoverOne = (id: string, { state, temporaries }: Unfinished): boolean => {
     if (state === undefined) return sweep(root, temporaries)
-    if (state === "abort") return takeBack(root, readJson<JournalledCommit>(file(id, "abort")) ?? nothing)
+    if (state === "abort") return takeBack(root, readJson<JournalledCommit>(file(id, "abort")) ?? nothing, imagePath)
     const { steps, staged, rubbish } = readJson<JournalledCommit>(file(id, "commit")) ?? nothing
     redoSteps(root, steps, { durable, ...(onStep && { onStep }) })
     if (!sweep(root, [...rubbish, ...staged])) return false
@@ -182,8 +185,8 @@ const syncDirectories = (spots: Spots, steps: ReadonlyArray<Step>, { durable, on
 }
 
 /** Takes steps back, the last one first, and removes what was written for them. False when something stays. */
-export const takeBack = (root: Root, { steps, staged, rubbish }: JournalledCommit): boolean => {
-  for (const step of steps.toReversed()) unlessChanged(() => naming(step.path, () => undoStep(root, step)))
+export const takeBack = (root: Root, { steps, staged, rubbish }: JournalledCommit, imagePath: ImagePath): boolean => {
+  for (const step of steps.toReversed()) unlessChanged(() => naming(step.path, () => undoStep(root, step, imagePath)))
   return sweep(root, [...rubbish, ...staged])
 }
 

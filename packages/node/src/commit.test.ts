@@ -529,9 +529,21 @@ describe("odd moments", () => {
       writeFileSync(`${root}.theirs`, "theirs")
       renameSync(`${root}.theirs`, join(root, "a.txt"))
     }
+    const { ino } = statSync(join(root, "b.txt"))
     expect(await commit(root, changes, { open: { onStep } })).toBe("stale_file")
     expect(contentsOf(root)).toEqual({ "a.txt": "theirs", "b.txt": "b" })
+    expect(statSync(join(root, "b.txt"))).toMatchObject({ ino, nlink: 1 })
     expect(leftovers(root)).toEqual([])
+  })
+
+  it.skipIf(process.platform === "win32")("takes no second name beside a file that the history keeps", async () => {
+    const root = workspaces.make({ "a.txt": "a", "b.txt": "b" })
+    const seen = new Set<string>()
+    const onStep = (name: string) => {
+      if (name === "put_in_place") for (const file of readdirSync(root)) seen.add(file.replace(/-[0-9a-f]+-/, "-"))
+    }
+    await commit(root, [write("a.txt", "1"), write("b.txt", "2")], { open: { onStep } })
+    expect([...seen].toSorted()).toEqual([".haft-2.tmp", "a.txt", "b.txt"])
   })
 
   it("notices a change made while it was preparing", async () => {

@@ -143,19 +143,17 @@ function* carryOut(settings: CommitSettings, gathered: Gathered, id: string, pla
   const { root, journal, durable, onStep } = settings
   const single = asSingleStep(plan)
   const staged = plan.staged.map(({ path }) => path)
-  // The only step of a commit replaces at one stroke; nothing is kept that would have to go.
-  const isReplacement = single?.[0]?.do === "put_in_place"
-  const rubbish = isReplacement ? [] : plan.rubbish
   const spots = new Spots(root)
   let isDecided = false
   try {
-    journal.prepare(id, single === undefined ? staged : [...staged, ...rubbish])
+    journal.prepare(id, single === undefined ? staged : [...staged, ...rubbishOf(plan, single)])
     onStep?.("prepared")
-    gathered.link(spots, onStep)
+    const linked = gathered.link(spots, onStep)
     const identities = yield* stageAll(spots, plan.staged, { durable, ...(onStep && { onStep }) })
     spots.forget()
     checkUnchanged(spots, plan.involved)
-    const steps = single ?? plan.steps.map((step) => finalStep(step, identities))
+    const steps = single ?? plan.steps.map((step) => finalStep(step, identities, linked))
+    const rubbish = rubbishOf(plan, steps)
     // What the file system does whole or not at all needs no journal beyond the names to sweep.
     if (single === undefined) journal.decide(id, { steps, staged, rubbish })
     isDecided = true
@@ -168,8 +166,13 @@ function* carryOut(settings: CommitSettings, gathered: Gathered, id: string, pla
 }
 
 /** Leaves everything as it was; what can't be taken back now is on record, and is tried again the next time. */
-const giveUp = ({ root, journal }: CommitSettings, gathered: Gathered, id: string, begun: JournalledCommit): void => {
-  if (!takeBack(root, begun)) return
+const giveUp = (
+  { root, journal, history }: CommitSettings,
+  gathered: Gathered,
+  id: string,
+  begun: JournalledCommit
+): void => {
+  if (!takeBack(root, begun, history.imagePath)) return
   gathered.unlink()
   journal.forget(id)
 }
@@ -219,11 +222,29 @@ const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
   return [{ do: "put_in_place", from: step.path, path: second.path, over: second.over }]
 }
 
-/** A step as it is done: what was staged is known by now. */
-const finalStep = (step: Step, identities: ReadonlyMap<string, Identity>): Step => {
+/** A step as it is done: what was staged is known by now, and which files the history keeps as they are. */
+const finalStep = (
+  step: Step,
+  identities: ReadonlyMap<string, Identity>,
+  linked: ReadonlyMap<string, string>
+): Step => {
   if (step.do !== "put_in_place") return step
-  const identity = identities.get(step.from)
-  return identity === undefined ? step : { ...step, identity }
+  const { kept, ...rest } = step
+  const identity = identities.get(step.from) ?? step.identity
+  const image = step.over && linked.get(step.path)
+  return {
+    ...rest,
+    ...(image === undefined ? kept !== undefined && { kept } : { image }),
+    ...(identity && { identity })
+  }
+}
+
+/** The temporary names that hold something at the end: what a step does not keep there is not there. */
+const rubbishOf = ({ steps, rubbish }: Steps, final: ReadonlyArray<Step>): ReadonlyArray<string> => {
+  const keptBy = (list: ReadonlyArray<Step>) => list.flatMap((step) => ("kept" in step ? [step.kept] : []))
+  const unused = new Set(keptBy(steps))
+  for (const kept of keptBy(final)) unused.delete(kept)
+  return unused.size === 0 ? rubbish : rubbish.filter((path) => !unused.has(path))
 }
 
 /** What a person approved must still be so. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, linkSync, lstatSync, readdirSync, statSync } from "node:fs"
+import { chmodSync, linkSync, lstatSync, readdirSync, renameSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
@@ -110,6 +110,28 @@ describe("a host that is killed", () => {
         }
         version = await versionAfterRecovery(root)
       }
+    }
+  )
+
+  it.each(ways)(
+    "leaves all old where it was giving a commit up, at every step (%s)",
+    { timeout: 120_000 },
+    async (way) => {
+      let given = 0
+      for (let step = 1, last = ""; last !== "synced"; step++) {
+        const root = makeOld()
+        const host = startChild(root, step, "new", way)
+        host.stdout?.on("data", (name: Buffer) => (last = String(name).trim()))
+        expect(await ended(host)).toBe("SIGKILL")
+        const commits = join(`${root}.state`, "commits")
+        for (const name of readdirSync(commits).filter((file) => file.endsWith(".commit"))) {
+          renameSync(join(commits, name), join(commits, name.replace(".commit", ".abort")))
+          given++
+        }
+        expect(await versionAfterRecovery(root)).toBe("old")
+        expect(await inWorkspace(root, (workspace) => outcome(workspace.undo()))).toBe("no_history")
+      }
+      expect(given).toBeGreaterThan(5)
     }
   )
 

@@ -22,6 +22,7 @@ import { type Place, type Root, withResolved } from "./contain.ts"
 import { chunksOf, openFile, writeFully } from "./content.ts"
 import { ignoring, isErrno, isWithoutLinks, stale } from "./errno.ts"
 import { type Identity, identityOf, isSame } from "./identity.ts"
+import type { ImagePath } from "./images.ts"
 import { otherOwner } from "./owner.ts"
 import { pathOf, type Spots } from "./spots.ts"
 import type { Step } from "./steps.ts"
@@ -124,7 +125,7 @@ export const redoStep = (root: Root, step: Step): void => {
 }
 
 /** Takes a step back, as far as it was done. */
-export const undoStep = (root: Root, step: Step): void => {
+export const undoStep = (root: Root, step: Step, imagePath: ImagePath): void => {
   switch (step.do) {
     case "set_aside":
       return withResolved(root, step.aside, (aside) => {
@@ -144,20 +145,20 @@ export const undoStep = (root: Root, step: Step): void => {
             // It got its own name and still had the temporary one.
             const isBoth =
               place.found !== undefined && isSame(identityOf(place.found.stats), identityOf(from.found.stats))
-            if (isBoth && !putBack(root, step.kept, place)) unlinkSync(pathOf(place))
+            if (isBoth && !putBack(root, step, place, imagePath)) unlinkSync(pathOf(place))
             return
           }
           const isIt =
             place.found !== undefined &&
             step.identity !== undefined &&
             isSame(identityOf(place.found.stats), step.identity)
-          if (step.kept === undefined) {
+          if (step.kept === undefined && step.image === undefined) {
             if (isIt) renameSync(pathOf(place), pathOf(from))
             return
           }
           // What goes back may be the only copy of a file that was moved here.
           if (isIt) keepName(pathOf(place), pathOf(from))
-          putBack(root, step.kept, place)
+          putBack(root, step, place, imagePath)
         })
       )
     case "overwrite":
@@ -168,12 +169,25 @@ export const undoStep = (root: Root, step: Step): void => {
 }
 
 /** Gives a file that was replaced its place again, at one stroke. False when none was kept. */
-const putBack = (root: Root, kept: string | undefined, place: Place): boolean =>
-  kept !== undefined &&
-  withResolved(root, kept, (keeping) => {
-    if (keeping.found !== undefined) renameSync(pathOf(keeping), pathOf(place))
-    return keeping.found !== undefined
-  })
+const putBack = (
+  root: Root,
+  { kept, image }: Extract<Step, { readonly do: "put_in_place" }>,
+  place: Place,
+  imagePath: ImagePath
+): boolean => {
+  if (image !== undefined) return renameIfThere(imagePath(image), pathOf(place))
+  return kept !== undefined && withResolved(root, kept, (keeping) => renameIfThere(pathOf(keeping), pathOf(place)))
+}
+
+const renameIfThere = (from: string, to: string): boolean => {
+  try {
+    renameSync(from, to)
+    return true
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return false
+    throw error
+  }
+}
 
 /** Waits until the names in a directory would survive a power loss. */
 export const syncDirectory = (spots: Spots, path: string): void => {

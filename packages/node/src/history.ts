@@ -15,7 +15,7 @@ import { makeToolError, type ToolError } from "@haft/core"
 import type { Root } from "./contain.ts"
 import { fingerprintContent } from "./content.ts"
 import { isErrno, naming } from "./errno.ts"
-import { openImages } from "./images.ts"
+import { type ImagePath, openImages } from "./images.ts"
 import type { Owner } from "./owner.ts"
 import type { Spots } from "./spots.ts"
 import { type Content, type FileNode, stateOfNode } from "./view.ts"
@@ -63,8 +63,11 @@ type Line = Entry | { readonly cancelled: string }
 export interface Gathered {
   readonly keep: (node: FileNode) => void
   readonly tooLarge: () => boolean
-  /** Gives files that can be kept as they are their second name. From here on a commit that fails has to let them go. */
-  readonly link: (spots: Spots, onStep?: (name: string) => void) => void
+  /**
+   * Gives files that can be kept as they are their second name, and tells their states by their paths. From here on a
+   * commit that fails has to let them go.
+   */
+  readonly link: (spots: Spots, onStep?: (name: string) => void) => ReadonlyMap<string, string>
   /** Takes these names back from files that stay. */
   readonly unlink: () => void
 }
@@ -81,6 +84,8 @@ export interface History {
   readonly entries: () => ReadonlyArray<Entry>
   /** Content that was kept, by its fingerprint. */
   readonly content: (state: string) => Content
+  /** The name of a file that was kept as it is. */
+  readonly imagePath: ImagePath
 }
 
 export const openHistory = (options: {
@@ -165,10 +170,13 @@ export const openHistory = (options: {
         },
         tooLarge: () => tooLarge,
         link: (spots, onStep) => {
+          const linked = new Map<string, string>()
           for (const [state, node] of linking) {
-            naming(stateName, () => images.link(spots, node, state))
+            const isLinked = naming(stateName, () => images.link(spots, node, state))
+            if (isLinked && node.origin !== undefined) linked.set(node.origin.path, state)
             onStep?.("kept")
           }
+          return linked
         },
         unlink: () => {
           for (const state of linking.keys()) images.unlink(state)
@@ -195,7 +203,8 @@ export const openHistory = (options: {
       const content = images.content(state)
       if (content === undefined || fingerprintContent(content) !== state) throw gone(state)
       return content
-    }
+    },
+    imagePath: images.path
   }
 }
 

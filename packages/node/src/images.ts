@@ -30,7 +30,8 @@ export interface Images {
   readonly has: (state: string, size: number) => boolean
   /** True for a file that can be kept as it is, once it is about to go. */
   readonly canLink: (node: FileNode) => boolean
-  readonly link: (spots: Spots, node: FileNode, state: string) => void
+  /** False where it had to be copied after all. */
+  readonly link: (spots: Spots, node: FileNode, state: string) => boolean
   /** Takes the second name back from a file that stays where it is after all. */
   readonly unlink: (state: string) => void
   readonly copy: (node: FileNode, state: string) => void
@@ -42,12 +43,15 @@ export interface Images {
   /** Everything that is kept. */
   readonly states: () => ReadonlyArray<string>
   readonly remove: (state: string) => void
+  readonly path: ImagePath
 }
+
+export type ImagePath = (state: string) => string
 
 export const openImages = (root: Root, directory: string): Images => {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const { dev } = statSync(directory)
-  const pathOfState = (state: string): string => join(directory, state.slice("sha256:".length))
+  const pathOfState: ImagePath = (state) => join(directory, state.slice("sha256:".length))
   const look = (state: string) => lstatSync(pathOfState(state), { throwIfNoEntry: false })
   const isShared = (state: string): boolean => (look(state)?.nlink ?? 0) > 1
 
@@ -84,10 +88,11 @@ export const openImages = (root: Root, directory: string): Images => {
         linkAnew(pathOf(spots.at(origin.path)), path)
       } catch (error) {
         if (isErrno(error, "ENOENT")) throw stale(origin.path)
-        if (isWithoutLinks(error) || isErrno(error, "EXDEV")) return copy(node, state)
-        throw error
+        if (!isWithoutLinks(error) && !isErrno(error, "EXDEV")) throw error
+        copy(node, state)
+        return false
       }
-      if (isSame(identityOf(lstatSync(path)), origin.identity)) return
+      if (isSame(identityOf(lstatSync(path)), origin.identity)) return true
       unlinkSync(path)
       throw stale(origin.path)
     },
@@ -114,7 +119,8 @@ export const openImages = (root: Root, directory: string): Images => {
         }
       },
     states: () => readdirSync(directory).map((name) => `sha256:${name}`),
-    remove: (state) => rmSync(pathOfState(state), { force: true })
+    remove: (state) => rmSync(pathOfState(state), { force: true }),
+    path: pathOfState
   }
 }
 

@@ -1,5 +1,4 @@
 import {
-  close,
   closeSync,
   constants,
   fchmodSync,
@@ -7,15 +6,12 @@ import {
   fstatSync,
   fsync,
   fsyncSync,
-  ftruncateSync,
   lstatSync,
   openSync,
-  statfsSync,
   symlinkSync
 } from "node:fs"
 import { dirname } from "node:path"
 
-import type { Root } from "./contain.ts"
 import { writeFully } from "./content.ts"
 import { isErrno, naming } from "./errno.ts"
 import { type Identity, identityOf } from "./identity.ts"
@@ -33,7 +29,7 @@ interface StageOptions {
 
 const maximumOpen = 128
 
-/** Writes everything under temporary names. Several files are on their way to the disk at once. */
+/** Writes everything under temporary names. With durability, several files are on their way to the disk at once. */
 export function* stageAll(
   spots: Spots,
   staged: ReadonlyArray<Staged>,
@@ -41,52 +37,39 @@ export function* stageAll(
 ): Generator<Pause, Map<string, Identity>> {
   const identities = new Map<string, Identity>()
   const written: Array<Written> = []
-  const early = staged.length > 1 && isOnExt4(spots.root)
-  const maximum = durable || early ? maximumOpen : 1
   try {
     for (const one of staged) {
-      const { descriptor, identity } = naming(one.target, () => stage(spots, one, { early, stays: durable }))
-      if (descriptor !== undefined) written.push({ descriptor, target: one.target })
+      const { descriptor, identity } = naming(one.target, () => stage(spots, one))
+      if (descriptor !== undefined && durable) written.push({ descriptor, target: one.target })
+      else if (descriptor !== undefined) naming(one.target, () => closeSync(descriptor))
       identities.set(one.path, identity)
       onStep?.("staged")
-      if (written.length >= maximum) yield* finishAll(written, { durable })
+      if (written.length >= maximumOpen) yield* syncAll(written)
       yield
     }
-    yield* finishAll(written, { durable })
+    yield* syncAll(written)
   } finally {
     for (const { descriptor } of written) closeSync(descriptor)
   }
   return identities
 }
 
-/** What `statfs` calls ext2, ext3 and ext4. */
-const ext4 = 0xef53
-
-const isOnExt4 = ({ held }: Root): boolean => process.platform === "linux" && statfsSync(held.base).type === ext4
-
-const { O_WRONLY, O_CREAT, O_EXCL, O_RDONLY } = constants
+const { O_WRONLY, O_CREAT, O_EXCL } = constants
 const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0
 
-/**
- * Writes a staged file or link under its temporary name. A file's descriptor is left open. `early` gets ext4 to
- * write the file out when a descriptor of it is closed, and not when it is renamed; one `stays` open then.
- */
+/** Writes a staged file or link under its temporary name. A file's descriptor is left open. */
 const stage = (
   spots: Spots,
-  { path, node }: Staged,
-  { early, stays }: { readonly early: boolean; readonly stays: boolean }
+  { path, node }: Staged
 ): { readonly descriptor: number | undefined; readonly identity: Identity } => {
   const target = pathOf(spots.at(path))
   if (node.kind !== "file") {
     symlinkSync(node.target ?? "", target)
     return { descriptor: undefined, identity: identityOf(lstatSync(target)) }
   }
-  let descriptor = openSync(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
+  const descriptor = openSync(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
   try {
-    // ext4 takes a file that was cut to nothing for one that is being replaced, and writes it out when it is closed.
-    if (early) ftruncateSync(descriptor, 0)
     for (const piece of node.content ?? []) writeFully(descriptor, piece)
-    if (early && stays) descriptor = exchanged(descriptor, target)
     const stats = fstatSync(descriptor)
     const isTheirs = giveTo(descriptor, stats, node.owner ?? otherOwner(dirname(target)) ?? stats)
     // Bits that let others act for the owner must not do so for another one.
@@ -97,13 +80,6 @@ const stage = (
     closeSync(descriptor)
     throw error
   }
-}
-
-/** Another descriptor of the same file, with the first one closed. */
-const exchanged = (descriptor: number, path: string): number => {
-  const other = openSync(path, O_RDONLY | O_NOFOLLOW)
-  closeSync(descriptor)
-  return other
 }
 
 /** Says whether it is theirs afterwards; only root can give a file to another user. */
@@ -123,24 +99,19 @@ interface Written {
   readonly target: string
 }
 
-/**
- * Closes files that are written; with durability, once they would survive a power loss. The disk takes several at once
- * in hardly more time than one.
- */
-function* finishAll(written: Array<Written>, options: FinishOptions): Generator<Pause, void> {
+/** Closes files once they would survive a power loss. The disk takes several at once in hardly more time than one. */
+function* syncAll(written: Array<Written>): Generator<Pause, void> {
   const files = written.splice(0)
   const [first, second] = files
   if (first === undefined) return
-  if (second === undefined) {
-    naming(first.target, () => finish(first, options))
-    return
-  }
+  if (second === undefined) return naming(first.target, () => syncAndClose(first.descriptor))
   const failures: Array<{ readonly target: string; readonly error: Error }> = []
   yield new Promise<void>((resolve) => {
     let left = files.length
     for (const { descriptor, target } of files) {
-      finishOnThread(descriptor, options, (error) => {
-        if (error !== null && error !== undefined) failures.push({ target, error })
+      fsync(descriptor, (error) => {
+        closeSync(descriptor)
+        if (error !== null) failures.push({ target, error })
         if (--left === 0) resolve()
       })
     }
@@ -152,22 +123,10 @@ function* finishAll(written: Array<Written>, options: FinishOptions): Generator<
   }
 }
 
-interface FinishOptions {
-  readonly durable: boolean
-}
-
-const finish = ({ descriptor }: Written, { durable }: FinishOptions): void => {
+const syncAndClose = (descriptor: number): void => {
   try {
-    if (durable) fsyncSync(descriptor)
+    fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
-}
-
-const finishOnThread = (descriptor: number, { durable }: FinishOptions, done: (error?: Error | null) => void): void => {
-  if (!durable) return close(descriptor, done)
-  fsync(descriptor, (error) => {
-    closeSync(descriptor)
-    done(error)
-  })
 }

@@ -19,6 +19,8 @@ export type Step =
       readonly over?: Identity
       /** Where that one is kept until all is done. */
       readonly kept?: string
+      /** Its state, where it is kept in the history anyway, by a second name. */
+      readonly image?: string
       readonly identity?: Identity
     }
   /** The same for a file with several names: it is written in place, so that all of them see the new content. */

@@ -113,14 +113,22 @@ const openSettings = (options: NodeWorkspaceOptions): Settings => {
   const root = openWorkspaceRoot(options)
   try {
     const state = stateDirectory(options)
+    const history = openHistory({ root, directory: join(state, "history"), capBytes: historyBytes })
+    const { imagePath } = history
     return {
       root,
       durable,
       takeTurn: openTurn(join(state, "turn")),
       turn: Semaphore.makeUnsafe(1),
       kept: new KeptPlace(root),
-      journal: openCommitJournal({ root, directory: join(state, "commits"), durable, ...(onStep && { onStep }) }),
-      history: openHistory({ root, directory: join(state, "history"), capBytes: historyBytes }),
+      journal: openCommitJournal({
+        root,
+        directory: join(state, "commits"),
+        durable,
+        imagePath,
+        ...(onStep && { onStep })
+      }),
+      history,
       ...(onStep !== undefined && { onStep })
     }
   } catch (error) {

@@ -2,7 +2,7 @@
 // chosen moment. It is put together by hand and has little else, so that hundreds of them start quickly.
 // Arguments: root, state, the number of the step to die at (0: never), which version to begin with (none: only
 // tidy up after the host before), whether to wait for the disk (durable).
-import { mkdirSync } from "node:fs"
+import { mkdirSync, writeSync } from "node:fs"
 import { join } from "node:path"
 
 import { openCommitJournal } from "../src/commit-journal.ts"
@@ -13,19 +13,23 @@ import { changesTo, type Version } from "./crash-plan.ts"
 
 const [directory = "", state = "", dieAt = "0", begin = "new", waiting = ""] = process.argv.slice(2)
 let steps = 0
-const onStep = () => {
-  if (++steps === Number(dieAt)) process.kill(process.pid, "SIGKILL")
+const onStep = (name: string) => {
+  if (++steps !== Number(dieAt)) return
+  writeSync(1, `${name}\n`)
+  process.kill(process.pid, "SIGKILL")
 }
 
 mkdirSync(state, { recursive: true })
 const root = openRoot(directory)
 const durable = waiting === "durable"
+const history = openHistory({ root, directory: join(state, "history"), capBytes: 1_000_000 })
+const { imagePath } = history
 const settings: CommitSettings = {
   root,
   durable,
   onStep,
-  journal: openCommitJournal({ root, directory: join(state, "commits"), durable, onStep }),
-  history: openHistory({ root, directory: join(state, "history"), capBytes: 1_000_000 })
+  journal: openCommitJournal({ root, directory: join(state, "commits"), durable, imagePath, onStep }),
+  history
 }
 
 const commit = (version: Version): void => {
