@@ -162,9 +162,10 @@ export const openHistory = (options: {
           gathered += size
           naming(stateName, () => {
             total ??= images.states().reduce((sum, kept) => sum + images.size(kept), 0)
-            if (linking.has(state) || images.has(state, size)) return
+            const canLink = images.canLink(node)
+            if (linking.has(state) || (!canLink && images.has(state, size))) return
             total += size
-            if (images.canLink(node)) linking.set(state, node)
+            if (canLink) linking.set(state, node)
             else images.copy(node, state)
           })
         },
@@ -172,8 +173,9 @@ export const openHistory = (options: {
         link: (spots, onStep) => {
           const linked = new Map<string, string>()
           for (const [state, node] of linking) {
-            const isLinked = naming(stateName, () => images.link(spots, node, state))
-            if (isLinked && node.origin !== undefined) linked.set(node.origin.path, state)
+            const became = naming(stateName, () => images.link(spots, node, state))
+            if (became === "kept already") total = (total ?? 0) - sizeOfNode(node)
+            if (became === "linked" && node.origin !== undefined) linked.set(node.origin.path, state)
             onStep?.("kept")
           }
           return linked

@@ -30,8 +30,8 @@ export interface Images {
   readonly has: (state: string, size: number) => boolean
   /** True for a file that can be kept as it is, once it is about to go. */
   readonly canLink: (node: FileNode) => boolean
-  /** False where it had to be copied after all. */
-  readonly link: (spots: Spots, node: FileNode, state: string) => boolean
+  /** Tells what became of it: where there can be no second name it is copied, and content that is kept already stays. */
+  readonly link: (spots: Spots, node: FileNode, state: string) => "linked" | "copied" | "kept already"
   /** Takes the second name back from a file that stays where it is after all. */
   readonly unlink: (state: string) => void
   readonly copy: (node: FileNode, state: string) => void
@@ -73,26 +73,33 @@ export const openImages = (root: Root, directory: string): Images => {
     }
   }
 
+  // A copy that a crash cut short has another size; then it is written again.
+  const has = (state: string, size: number): boolean => {
+    const found = look(state)
+    return found !== undefined && found.size === size && found.nlink === 1
+  }
+
   return {
-    // A copy that a crash cut short has another size; then it is written again.
-    has: (state, size) => {
-      const found = look(state)
-      return found !== undefined && found.size === size && found.nlink === 1
-    },
+    has,
     canLink: ({ content, origin }) => content === undefined && origin?.links === 1 && origin.identity.device === dev,
     link: (spots, node, state) => {
       const { origin } = node
       if (origin === undefined) throw new Error("only a file on disk can be kept as it is")
       const path = pathOfState(state)
+      const from = pathOf(spots.at(origin.path))
       try {
-        linkAnew(pathOf(spots.at(origin.path)), path)
+        if (!linkIfFree(from, path)) {
+          if (has(state, origin.size)) return "kept already"
+          unlinkSync(path)
+          linkSync(from, path)
+        }
       } catch (error) {
         if (isErrno(error, "ENOENT")) throw stale(origin.path)
         if (!isWithoutLinks(error) && !isErrno(error, "EXDEV")) throw error
         copy(node, state)
-        return false
+        return "copied"
       }
-      if (isSame(identityOf(lstatSync(path)), origin.identity)) return true
+      if (isSame(identityOf(lstatSync(path)), origin.identity)) return "linked"
       unlinkSync(path)
       throw stale(origin.path)
     },
@@ -124,13 +131,12 @@ export const openImages = (root: Root, directory: string): Images => {
   }
 }
 
-/** In the place of what is there and is of no use. */
-const linkAnew = (from: string, path: string): void => {
+const linkIfFree = (from: string, path: string): boolean => {
   try {
     linkSync(from, path)
+    return true
   } catch (error) {
-    if (!isErrno(error, "EEXIST")) throw error
-    unlinkSync(path)
-    linkSync(from, path)
+    if (isErrno(error, "EEXIST")) return false
+    throw error
   }
 }

@@ -72,7 +72,9 @@ export const placeByLine = (
       })
       if (line === undefined) continue
       const others = line === guess ? [] : places().filter((other) => other !== line)
-      const isWhole = line + old.length <= file.lineCount && linesMatch(file, old, line, { prefix: 0, suffix: 0 }, pass)
+      const isWhole =
+        skip.prefix + skip.suffix === 0 ||
+        (line + old.length <= file.lineCount && linesMatch(file, old, line, { prefix: 0, suffix: 0 }, pass))
       return { line, pass, fuzz, isWhole, others: others.slice(0, maximumOthers) }
     }
   }
