@@ -29,28 +29,26 @@ interface StageOptions {
 
 const maximumOpen = 128
 
-/** Writes everything under temporary names. With durability, several files are on their way to the disk at once. */
+/** Writes everything under temporary names. With durability, a file goes on to the disk while the next ones are written. */
 export function* stageAll(
   spots: Spots,
   staged: ReadonlyArray<Staged>,
   { durable, onStep }: StageOptions
 ): Generator<Pause, Map<string, Identity>> {
   const identities = new Map<string, Identity>()
-  const written: Array<Written> = []
-  try {
-    for (const one of staged) {
-      const { descriptor, identity } = naming(one.target, () => stage(spots, one))
-      if (descriptor !== undefined && durable) written.push({ descriptor, target: one.target })
-      else if (descriptor !== undefined) naming(one.target, () => closeSync(descriptor))
-      identities.set(one.path, identity)
-      onStep?.("staged")
-      if (written.length >= maximumOpen) yield* syncAll(written)
-      yield
+  const syncing = new Syncing()
+  for (const one of staged) {
+    const { descriptor, identity } = naming(one.target, () => stage(spots, one))
+    if (descriptor !== undefined) {
+      if (durable && staged.length > 1) syncing.start(descriptor, one.target)
+      else naming(one.target, () => finish(descriptor, { durable }))
     }
-    yield* syncAll(written)
-  } finally {
-    for (const { descriptor } of written) closeSync(descriptor)
+    identities.set(one.path, identity)
+    onStep?.("staged")
+    if (syncing.count >= maximumOpen) yield* syncing.untilFewerThan(maximumOpen / 2)
+    yield
   }
+  yield* syncing.untilFewerThan(1)
   return identities
 }
 
@@ -94,39 +92,43 @@ const giveTo = (descriptor: number, now: Owner, { uid, gid }: Owner): boolean =>
   }
 }
 
-interface Written {
-  readonly descriptor: number
-  readonly target: string
-}
-
-/** Closes files once they would survive a power loss. The disk takes several at once in hardly more time than one. */
-function* syncAll(written: Array<Written>): Generator<Pause, void> {
-  const files = written.splice(0)
-  const [first, second] = files
-  if (first === undefined) return
-  if (second === undefined) return naming(first.target, () => syncAndClose(first.descriptor))
-  const failures: Array<{ readonly target: string; readonly error: Error }> = []
-  yield new Promise<void>((resolve) => {
-    let left = files.length
-    for (const { descriptor, target } of files) {
-      fsync(descriptor, (error) => {
-        closeSync(descriptor)
-        if (error !== null) failures.push({ target, error })
-        if (--left === 0) resolve()
-      })
-    }
-  })
-  for (const { target, error } of failures) {
-    naming(target, () => {
-      throw error
-    })
+const finish = (descriptor: number, { durable }: { readonly durable: boolean }): void => {
+  try {
+    if (durable) fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 
-const syncAndClose = (descriptor: number): void => {
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
+/** Files on their way to the disk, on other threads: it takes several at once in hardly more time than one. */
+class Syncing {
+  count = 0
+  readonly #failures: Array<{ readonly target: string; readonly error: Error }> = []
+  #onEnd: (() => void) | undefined
+
+  /** Closes the descriptor in the end, even where nobody waits any more. */
+  start(descriptor: number, target: string): void {
+    this.count++
+    fsync(descriptor, (error) => {
+      closeSync(descriptor)
+      if (error !== null) this.#failures.push({ target, error })
+      this.count--
+      this.#onEnd?.()
+    })
+  }
+
+  *untilFewerThan(most: number): Generator<Pause, void> {
+    if (this.count >= most) {
+      yield new Promise<void>((resolve) => {
+        this.#onEnd = () => {
+          if (this.count < most) resolve()
+        }
+      })
+    }
+    for (const { target, error } of this.#failures) {
+      naming(target, () => {
+        throw error
+      })
+    }
   }
 }
