@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, linkSync, lstatSync, readdirSync, renameSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { text } from "node:stream/consumers"
 
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -121,9 +122,8 @@ describe("a host that is killed", () => {
       for (let step = 1; ; step++) {
         const root = makeOld()
         const host = startChild(root, step, "new", way)
-        let said = ""
-        host.stdout?.on("data", (name: Buffer) => (said += String(name)))
-        expect(await ended(host)).toBe("SIGKILL")
+        const [signal, said] = await Promise.all([ended(host), text(host.stdout ?? [])])
+        expect(signal).toBe("SIGKILL")
         const commits = join(`${root}.state`, "commits")
         for (const name of readdirSync(commits).filter((file) => file.endsWith(".commit"))) {
           renameSync(join(commits, name), join(commits, name.replace(".commit", ".abort")))
