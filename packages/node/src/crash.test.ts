@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, linkSync, lstatSync, readdirSync, renameSync, statSync } from "node:fs"
 import { join } from "node:path"
+import type { Readable } from "node:stream"
 import { text } from "node:stream/consumers"
 
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
@@ -30,7 +31,12 @@ const makeOld = (): string => {
 const ways = ["durable", "quick"] as const
 type Way = (typeof ways)[number]
 
-const startChild = (root: string, dieAt: number, begin: Version | "none", way: Way): ChildProcess =>
+const startChild = (
+  root: string,
+  dieAt: number,
+  begin: Version | "none",
+  way: Way
+): ChildProcessByStdio<null, Readable, null> =>
   spawn(process.execPath, [child, root, `${root}.state`, String(dieAt), begin, way], {
     stdio: ["ignore", "pipe", "inherit"]
   })
@@ -122,7 +128,7 @@ describe("a host that is killed", () => {
       for (let step = 1; ; step++) {
         const root = makeOld()
         const host = startChild(root, step, "new", way)
-        const [signal, said] = await Promise.all([ended(host), text(host.stdout ?? [])])
+        const [signal, said] = await Promise.all([ended(host), text(host.stdout)])
         expect(signal).toBe("SIGKILL")
         const commits = join(`${root}.state`, "commits")
         for (const name of readdirSync(commits).filter((file) => file.endsWith(".commit"))) {
@@ -147,7 +153,7 @@ describe("a host that is killed", () => {
       for (let trial = 0; trial < trials / 2; trial++) {
         const host = startChild(root, 0, version === "old" ? "new" : "old", way)
         const end = ended(host)
-        await Promise.race([once(host.stdout ?? host, "data"), end])
+        await Promise.race([once(host.stdout, "data"), end])
         await new Promise((resolve) => setTimeout(resolve, Math.random() * longest))
         host.kill("SIGKILL")
         expect(await end).toBe("SIGKILL")
