@@ -4,6 +4,7 @@ import { isAbsolute, relative as relativePath, resolve, sep } from "node:path"
 import { makeToolError, type SymlinkPolicy, type ToolError } from "@haft/core"
 
 import { fromErrno, isErrno, nameTooLong, replacedMeanwhile } from "./errno.ts"
+import { LatelyHeld } from "./lately-held.ts"
 import { chooseTechnique, type Held, type Technique } from "./technique.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
@@ -15,6 +16,7 @@ export interface Root {
   readonly alias: string
   readonly technique: Technique
   readonly held: Held
+  readonly lately: LatelyHeld
 }
 
 /** Where a path ends, with the directory around it held. */
@@ -45,7 +47,12 @@ export const openRoot = (directory: string, technique?: Technique): Root => {
   const alias = resolve(directory)
   const path = realpathSync(alias)
   const chosen = technique ?? chooseTechnique(path)
-  return { path, alias, technique: chosen, held: chosen.holdRoot(path) }
+  return { path, alias, technique: chosen, held: chosen.holdRoot(path), lately: new LatelyHeld(path) }
+}
+
+export const closeRoot = ({ held, lately }: Root): void => {
+  lately.forget()
+  held.close()
 }
 
 /** Resolves a path step by step inside the root and hands over what is at its end, held for as long as `use` runs. */
@@ -69,8 +76,10 @@ export const withResolved = <A>(root: Root, path: string, use: (place: Place) =>
 export const openResolved = (root: Root, path: string): Place =>
   findPlace(root, path, path === "." ? [] : path.split("/"), { symlinks: "deny", follow: false })
 
-/** Holds the directory that names lead to from the root on. */
+/** Holds the directory below the root that names lead to. */
 export const enterAll = (root: Root, path: string, names: ReadonlyArray<string>): Held => {
+  const known = root.lately.find(names)
+  if (known !== undefined) return known
   let directory = root.held
   for (const name of names) {
     const outer = directory
@@ -82,7 +91,7 @@ export const enterAll = (root: Root, path: string, names: ReadonlyArray<string>)
       if (outer !== root.held) outer.close()
     }
   }
-  return directory
+  return root.lately.keep(names, directory)
 }
 
 /** Hands over a place that is held, and releases it. */
@@ -103,11 +112,16 @@ const findPlace = (
   names: ReadonlyArray<string>,
   { symlinks, follow = true }: ResolveOptions
 ): Place => {
-  const { technique } = root
+  const { technique, lately } = root
   let pending = names
   let resolved: Array<string> = []
   let directory = root.held
   let links = 0
+  if (names.length > 1 && !names.includes("..")) {
+    const outer = names.slice(0, -1)
+    const held = lately.find(outer)
+    if (held !== undefined) [directory, resolved, pending] = [held, outer, names.slice(-1)]
+  }
   const release = () => {
     if (directory !== root.held) directory.close()
   }
@@ -127,6 +141,7 @@ const findPlace = (
         continue
       }
       const isLast = rest.length === 0
+      if (isLast && directory !== root.held) directory = lately.keep(resolved, directory)
       const found = lookUp(technique, directory, name, { isLast, follow })
       if (found === "missing" || found === "blocked") {
         if (rest.includes("..")) throw outside(given)

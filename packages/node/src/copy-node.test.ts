@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll, expect, it } from "@effect/vitest"
 
 import { contentsOf, makeWorkspaces } from "../test/workspaces.ts"
-import { openRoot } from "./contain.ts"
+import { closeRoot, openRoot } from "./contain.ts"
 import { copyNode } from "./copy-node.ts"
 import { doStep } from "./disk.ts"
 import { withSpots } from "./spots.ts"
@@ -42,5 +42,5 @@ it("copies a tree with its modes and links to where a rename does not reach, and
     ["copy/run.sh", "x".repeat(600_000)]
   ])
   expect(statSync(join(directory, "copy/run.sh")).mode & 0o777).toBe(0o750)
-  root.held.close()
+  closeRoot(root)
 })

@@ -8,7 +8,7 @@ import { isToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 import fastGlob from "fast-glob"
 
-import { openRoot } from "./contain.ts"
+import { closeRoot, openRoot } from "./contain.ts"
 import { globSource } from "./glob-source.ts"
 import { globFiles } from "./glob.ts"
 
@@ -57,7 +57,7 @@ const ours = (root: string, pattern: string, respectIgnore = false) => {
   const opened = openRoot(root)
   return globFiles(globSource(opened), ".", pattern, { limit: Number.POSITIVE_INFINITY, respectIgnore }).pipe(
     Effect.map(({ paths }) => paths),
-    Effect.ensuring(Effect.sync(() => opened.held.close()))
+    Effect.ensuring(Effect.sync(() => closeRoot(opened)))
   )
 }
 

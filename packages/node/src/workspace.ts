@@ -25,7 +25,7 @@ import * as Semaphore from "effect/Semaphore"
 
 import { openCommitJournal } from "./commit-journal.ts"
 import { commitChanges, type CommitRequest, type CommitSettings, recover } from "./commit.ts"
-import { openRoot, type Place, type Root, withHeldPlace, withPlace } from "./contain.ts"
+import { closeRoot, openRoot, type Place, type Root, withHeldPlace, withPlace } from "./contain.ts"
 import {
   fingerprintBytes,
   fingerprintOf,
@@ -89,7 +89,7 @@ export const nodeWorkspace = (options: NodeWorkspaceOptions): Layer.Layer<Worksp
           Effect.sync(() => {
             journal.close()
             kept.forget()
-            root.held.close()
+            closeRoot(root)
           })
       )
       const recovered = yield* exclusively(
@@ -132,7 +132,7 @@ const openSettings = (options: NodeWorkspaceOptions): Settings => {
       ...(onStep !== undefined && { onStep })
     }
   } catch (error) {
-    root.held.close()
+    closeRoot(root)
     throw isToolError(error)
       ? error
       : naming(options.state ?? "the state directory", () => {

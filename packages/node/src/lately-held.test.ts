@@ -1,0 +1,109 @@
+import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import { afterAll, describe, expect, it } from "@effect/vitest"
+import type { WorkspaceService } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { inWorkspace, makeWorkspaces, outcome } from "../test/workspaces.ts"
+
+const workspaces = makeWorkspaces("lately-held")
+afterAll(workspaces.remove)
+
+const makeDeep = (): string => workspaces.make({ "a/b/c/f.txt": "old", "a/b/c/g.txt": "g" })
+
+/** What is read a moment after a file beside it was read. */
+const readAfter = (root: string, change: () => void): Promise<string> =>
+  inWorkspace(root, (workspace) =>
+    Effect.gen(function* () {
+      expect(yield* textOf(workspace, "a/b/c/g.txt")).toBe("g")
+      change()
+      return yield* textOf(workspace, "a/b/c/f.txt")
+    })
+  )
+
+const textOf = (workspace: WorkspaceService, path: string) =>
+  outcome(Effect.map(workspace.read(path), (content) => Buffer.from(content).toString()))
+
+const descriptorsIn = (root: string): number =>
+  readdirSync("/proc/self/fd").filter((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(`${root}/`)
+    } catch {
+      return false
+    }
+  }).length
+
+describe("a directory that was walked to a moment ago", () => {
+  it("leads to its files, also to those that came since", async () => {
+    const root = makeDeep()
+    expect(await readAfter(root, () => {})).toBe("old")
+    expect(await readAfter(root, () => writeFileSync(join(root, "a/b/c/f.txt"), "newer"))).toBe("newer")
+  })
+
+  it.each(["a", "a/b", "a/b/c"])("is not used once another one stands at %s", async (path) => {
+    const root = makeDeep()
+    const replace = () => {
+      renameSync(join(root, path), join(root, "aside"))
+      mkdirSync(join(root, "a/b/c"), { recursive: true })
+      writeFileSync(join(root, "a/b/c/f.txt"), "of the other one")
+    }
+    expect(await readAfter(root, replace)).toBe("of the other one")
+  })
+
+  it.each(["a", "a/b", "a/b/c"])("is not used once %s is a link that leads out", async (path) => {
+    const root = makeDeep()
+    const moveOut = () => {
+      renameSync(join(root, path), `${root}.outside`)
+      symlinkSync(`${root}.outside`, join(root, path))
+    }
+    expect(await readAfter(root, moveOut)).toBe("path_outside_workspace")
+  })
+
+  it("is not used once it was removed, or has become a file", async () => {
+    const root = makeDeep()
+    expect(await readAfter(root, () => rmSync(join(root, "a/b/c"), { recursive: true }))).toBe("file_not_found")
+    mkdirSync(join(root, "a/b/c"))
+    writeFileSync(join(root, "a/b/c/g.txt"), "g")
+    const becomeFile = () => {
+      rmSync(join(root, "a/b"), { recursive: true })
+      writeFileSync(join(root, "a/b"), "")
+    }
+    expect(await readAfter(root, becomeFile)).toBe("file_not_found")
+  })
+
+  it("is found anew after a commit has moved it", async () => {
+    const root = makeDeep()
+    const texts = await inWorkspace(root, (workspace) =>
+      Effect.gen(function* () {
+        yield* textOf(workspace, "a/b/c/f.txt")
+        yield* workspace.commit([{ kind: "move", from: "a/b", to: "moved" }])
+        return [yield* textOf(workspace, "a/b/c/f.txt"), yield* textOf(workspace, "moved/c/f.txt")]
+      })
+    )
+    expect(texts).toEqual(["file_not_found", "old"])
+  })
+
+  it("still leads to its files when the workspace itself is moved", async () => {
+    const root = makeDeep()
+    expect(await readAfter(root, () => renameSync(root, `${root}.moved`))).toBe("old")
+  })
+
+  it.runIf(process.platform === "linux")(
+    "is let go of after a second, or with the workspace; fifty are not held at once (not on this platform)",
+    async () => {
+      const files = Array.from({ length: 50 }, (_, index) => `d${index}/f.txt`)
+      const root = workspaces.make(Object.fromEntries(files.map((file) => [file, "x"])))
+      const readAll = (workspace: WorkspaceService) => Effect.forEach(files, (file) => textOf(workspace, file))
+      await inWorkspace(root, (workspace) =>
+        Effect.gen(function* () {
+          yield* readAll(workspace)
+          expect(descriptorsIn(root)).toBe(32)
+          yield* Effect.promise(() => expect.poll(() => descriptorsIn(root)).toBe(0))
+          yield* readAll(workspace)
+        })
+      )
+      expect(descriptorsIn(root)).toBe(0)
+    }
+  )
+})
