@@ -99,7 +99,9 @@ describe("a directory that was walked to a moment ago", () => {
         Effect.gen(function* () {
           yield* readAll(workspace)
           expect(descriptorsIn(root)).toBe(32)
-          yield* Effect.promise(() => expect.poll(() => descriptorsIn(root)).toBe(0))
+          yield* Effect.promise(async () => {
+            await expect.poll(() => descriptorsIn(root)).toBe(0)
+          })
           yield* readAll(workspace)
         })
       )

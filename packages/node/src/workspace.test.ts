@@ -322,7 +322,9 @@ describe("looking and reading", () => {
           }
         }
         // Directories are held for a second.
-        yield* Effect.promise(() => expect.poll(() => descriptors() - before).toBeLessThanOrEqual(0))
+        yield* Effect.promise(async () => {
+          await expect.poll(() => descriptors() - before).toBeLessThanOrEqual(0)
+        })
       })
     )
   })
