@@ -48,7 +48,8 @@ export const openWorkspaces = async (
   }
   const mount = async (name: string | undefined, dialect?: DialectName): Promise<McpFetchHandler> => {
     const host = await named(name).host(dialect)
-    return mcpFetchHandler(mcpServer(host, { version, asksElsewhere: true, describe: describeQuestion }))
+    const asksElsewhere = configs[name ?? ""]?.approvalOptions?.atGateOnly === true ? "always" : true
+    return mcpFetchHandler(mcpServer(host, { version, asksElsewhere, describe: describeQuestion }))
   }
 
   return {

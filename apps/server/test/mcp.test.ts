@@ -97,6 +97,23 @@ describe.each(Object.keys(eras) as Array<keyof typeof eras>)("MCP %s over HTTP",
     expect(running.workspace.read("b.txt")).toBe("b")
   })
 
+  it("asks nobody but who is at the gate where the configuration says so", async () => {
+    const running = await startServer({ approvalOptions: { atGateOnly: true } })
+    const client = await connect(running, era, { capabilities: { elicitation: { form: {} } } })
+    let asked = 0
+    client.setRequestHandler("elicitation/create", () => {
+      asked++
+      return { action: "accept", content: { approve: true } }
+    })
+    const call = client.callTool(write)
+    await expect.poll(() => openQuestions(running)).toMatchObject([{ tool: "write_file" }])
+    const [question] = await openQuestions(running)
+    await running.post(`${running.base}/approvals/${question!.id}`, { approved: false }, "approver")
+    expect(await call).toMatchObject({ isError: true, structuredContent: { ok: false } })
+    expect(asked).toBe(0)
+    expect(() => running.workspace.read("b.txt")).toThrow("ENOENT")
+  })
+
   it("closes the question of a client that has gone", async () => {
     const running = await startServer()
     const client = await connect(running, era)

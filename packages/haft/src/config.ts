@@ -43,7 +43,13 @@ const ApprovalOptions = z.strictObject({
   alsoAsk: z
     .array(z.enum(["read_only", "safe_write", "dangerous"]))
     .optional()
-    .describe("Risks that are asked about even where the contract does not")
+    .describe("Risks that are asked about even where the contract does not"),
+  atGateOnly: z
+    .boolean()
+    .optional()
+    .describe(
+      "For `haft serve`: only who has the approver's token answers, and no MCP client is asked, even if it could ask its user; false by default"
+    )
 })
 export type ApprovalOptions = Readonly<z.output<typeof ApprovalOptions>>
 
@@ -63,7 +69,7 @@ export interface HaftConfig {
   readonly onPluginError?: OnPluginError
   /** `ask` by default. Rules come first. */
   readonly approval?: ApprovalMode
-  /** How long a question waits, and what else is asked about. */
+  /** How long a question waits, what else is asked about, and who is asked. */
   readonly approvalOptions?: ApprovalOptions
   /** `auto` by default: the strongest that works here, and no commands where none does. */
   readonly sandbox?: SandboxName
@@ -136,7 +142,9 @@ const workspaceShape = () =>
       .enum(approvalModes)
       .optional()
       .describe("Where the contract wants a person: `ask`, the default, `all` is yes, `none` is no. Rules come first"),
-    approvalOptions: ApprovalOptions.optional().describe("How long a question waits, and what else is asked about"),
+    approvalOptions: ApprovalOptions.optional().describe(
+      "How long a question waits, what else is asked about, and who is asked"
+    ),
     sandbox: z
       .enum(sandboxNames)
       .optional()

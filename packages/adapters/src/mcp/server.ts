@@ -29,8 +29,8 @@ export interface McpOptions {
   readonly describe?: (question: ApprovalQuestion) => string
   /** What a person can do where the client is unable to ask. */
   readonly howToAllow?: string
-  /** Whether the host can ask somebody else where the client is unable to; a refusal by default. */
-  readonly asksElsewhere?: boolean
+  /** Whether the host can ask somebody else where the client is unable to, or does so always; a refusal by default. */
+  readonly asksElsewhere?: boolean | "always"
   /** Told once a list of the tools is on its way. */
   readonly onListed?: () => void
 }
@@ -48,6 +48,7 @@ export interface McpServerFactory {
  */
 export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOptions): McpServerFactory => {
   const { legal, original } = legalNames(host.tools.map(({ name }) => name))
+  const { asksElsewhere = false } = options
   const waiting = waitingRoom()
   const begin = (name: string, args: unknown, settings: ConversationOptions): Conversation =>
     converse(host, original(name), args, settings)
@@ -77,7 +78,7 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
       if (typeof begun === "string") return round(waiting.leave(begun), context, server)
       const conversation = begin(params.name, params.arguments ?? {}, {
         onProgress: progressTo(mcpReq._meta?.progressToken, (message) => void mcpReq.notify(message).catch(ignore)),
-        asks: options.asksElsewhere !== true || canElicit(context, server),
+        asks: asksElsewhere === false || (asksElsewhere === true && canElicit(context, server)),
         ...traceOf(context)
       })
       return round(conversation, context, server)
@@ -96,7 +97,7 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
     return server
   }
 
-  if (options.asksElsewhere === true) return makeServer
+  if (asksElsewhere !== false) return makeServer
   return Object.assign(makeServer, {
     plainCalls: {
       begin: (name, args, settings) => begin(name, args, { ...settings, asks: true }),
