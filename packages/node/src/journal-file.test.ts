@@ -301,6 +301,26 @@ describe("the record", () => {
     expect(verifyJournal(eventsOf(directory, "run1"))).toMatchObject({ intact: true, events: 6, ended: true })
   })
 
+  it("writes the first that is waited for at once, and the others of the same turn together", async () => {
+    const directory = newDirectory()
+    const file = eventsOf(directory, "run1")
+    const seen = await withJournal(
+      directory,
+      Effect.fnUntraced(function* (journal) {
+        const lines = () => readJournal(file).length
+        const end = (step: number) => Effect.map(journal.append(finished(step), { canWait: "awaited" }), lines)
+        const turn = Effect.forEach([1, 2, 3], end, { concurrency: "unbounded" })
+        return [yield* turn, yield* turn]
+      }),
+      "run1"
+    )
+    expect(seen).toEqual([
+      [1, 3, 3],
+      [4, 6, 6]
+    ])
+    expect(verifyJournal(file)).toMatchObject({ intact: true, events: 6, ended: true })
+  })
+
   it("tells whoever waits that it can't be written, and takes no more that could wait", async () => {
     const directory = newDirectory()
     const failures = await withJournal(
@@ -331,8 +351,11 @@ describe("the record", () => {
             onSuccess: () => true
           })
         const end = (step: number) => Effect.ignore(journal.append(finished(step), { canWait: "awaited" }))
-        const call = (step: number) => Effect.tap(begin(step), (began) => (began ? end(step) : Effect.void))
-        const round = Effect.forEach([1, 2, 3, 4], call, { concurrency: "unbounded" })
+        const round = Effect.tap(Effect.forEach([1, 2, 3, 4], begin), (began) =>
+          Effect.forEach([1, 2, 3, 4], (step, at) => (began[at] === true ? end(step) : Effect.void), {
+            concurrency: "unbounded"
+          })
+        )
         const began = [yield* round, yield* round, yield* round]
         // What is refused is no part of what is written later: the end of a call goes into a file that was removed, too.
         yield* journal.append(finished(5))

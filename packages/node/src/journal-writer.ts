@@ -28,7 +28,8 @@ export class JournalWriter {
   #isTorn = false
   #isClosed = false
   #waiting: Array<WaitingEvent> = []
-  #later: NodeJS.Immediate | undefined
+  #endOfTurn: NodeJS.Immediate | undefined
+  #isCrowded = false
   #untold: Array<RecordedEvent> = []
 
   constructor(descriptor: number, onWritten: (event: RecordedEvent) => void) {
@@ -49,15 +50,25 @@ export class JournalWriter {
     this.#record([waiting])
   }
 
-  /** Leaves an event to the next write, at the end of this turn of the event loop at the latest. */
+  /**
+   * Leaves an event to the next write, at the end of this turn of the event loop at the latest. The first in a turn that
+   * is waited for does not wait: most are alone, and those that are not have others to wait with.
+   */
   addLater(event: JournalEvent, done?: (failure?: unknown) => void): void {
     this.#waiting.push(this.#inWords(event, done))
-    this.#later ??= setImmediate(() => this.write())
+    this.#endOfTurn ??= setImmediate(() => this.#endTurn())
+    if (done === undefined || this.#isCrowded) return
+    this.#isCrowded = true
+    this.write()
+  }
+
+  #endTurn(): void {
+    this.#endOfTurn = undefined
+    this.#isCrowded = false
+    this.write()
   }
 
   write(): void {
-    clearImmediate(this.#later)
-    this.#later = undefined
     const waiting = this.#waiting
     if (waiting.length === 0) return
     this.#waiting = []
@@ -75,6 +86,7 @@ export class JournalWriter {
 
   /** Writes what waits and takes nothing more: the descriptor's number may soon be that of another file. */
   close(): void {
+    clearImmediate(this.#endOfTurn)
     this.write()
     this.#isClosed = true
   }

@@ -11,41 +11,49 @@ export interface SessionLog {
 }
 
 /** So much waits at most, and so long. */
-const mostWaiting = 1024 * 1024
+const mostWaiting = 64 * 1024
 const longestWaitMs = 100
 
 /**
- * What happens within a moment is written in one go: a write of its own for every call took a sixth of a small one. The
- * record is what counts, so a line that can't be written here stops nothing, and a host that dies leaves the last out.
+ * What happens within a moment is written in one go: a write of its own for every call took a sixth of a small one. It
+ * waits as bytes, because texts that wait are copied whenever memory is cleared. The record is what counts, so a line
+ * that can't be written here stops nothing, and a host that dies leaves the last out.
  */
 export const openSessionLog = (file: string): SessionLog => {
   let descriptor: number | undefined
-  let waiting = ""
+  let waiting: Buffer | undefined
+  let size = 0
   let later: NodeJS.Timeout | undefined
 
-  const write = (): void => {
-    clearTimeout(later)
-    later = undefined
-    const text = waiting
-    waiting = ""
+  const write = (bytes: Uint8Array): void => {
     try {
       descriptor ??= openSync(file, "a", 0o600)
-      writeFully(descriptor, Buffer.from(text))
+      writeFully(descriptor, bytes)
     } catch (error) {
       if (!(error instanceof Error && "code" in error)) throw error
     }
   }
+  const writeWaiting = (): void => {
+    clearTimeout(later)
+    later = undefined
+    if (waiting !== undefined && size > 0) write(waiting.subarray(0, size))
+    size = 0
+  }
 
   return {
     add: (event) => {
-      const line = lineOf(event)
-      if (line === undefined) return
-      waiting += `${String(event["at"])} ${line}\n`
-      if (waiting.length > mostWaiting) write()
-      else later ??= setTimeout(write, longestWaitMs).unref()
+      const text = lineOf(event)
+      if (text === undefined) return
+      const line = `${String(event["at"])} ${text}\n`
+      // At most three bytes a character.
+      if (size + 3 * line.length > mostWaiting) writeWaiting()
+      if (3 * line.length > mostWaiting) return write(Buffer.from(line))
+      waiting ??= Buffer.allocUnsafeSlow(mostWaiting)
+      size += waiting.write(line, size)
+      later ??= setTimeout(writeWaiting, longestWaitMs).unref()
     },
     close: () => {
-      if (later !== undefined) write()
+      writeWaiting()
       if (descriptor !== undefined) closeSync(descriptor)
     }
   }
