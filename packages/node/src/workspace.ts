@@ -13,6 +13,7 @@ import {
   type ListError,
   type LookError,
   type ReadError,
+  type ScannedFile,
   type ToolError,
   type UndoReport,
   Workspace,
@@ -71,6 +72,9 @@ export interface NodeWorkspaceOptions {
 
 /** Larger files are handed over by `scan` only. */
 const maximumRead = 1024 * 1024 * 1024
+
+/** Smaller files are scanned in one go. */
+const mostAtOnce = 256 * 1024
 
 const atMost = (maxBytes: number): number => Math.min(maxBytes, maximumRead)
 
@@ -164,18 +168,20 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
     )
 
   const scan: WorkspaceService["scan"] = (given, visit, { fingerprintUpTo = -1 } = {}) =>
-    Effect.acquireUseRelease(
-      at<Opened, ReadError>(given, (place) => ({ info: infoOf(place), descriptor: openFile(root, place) })),
-      ({ info, descriptor }) => {
-        if (info.size > fingerprintUpTo) return Effect.as(scanDescriptor(descriptor, info.size, visit), info)
-        const hash = newHash()
-        let isWhole = true
-        const hashed = (chunk: Uint8Array): boolean => (hash.update(chunk), (isWhole = visit(chunk)))
-        return Effect.map(scanDescriptor(descriptor, info.size, hashed), () =>
-          isWhole ? { ...info, fingerprint: fingerprintOf(hash) } : info
-        )
-      },
-      ({ descriptor }) => Effect.sync(() => closeSync(descriptor))
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(
+        at<Opened | ReadAtOnce, ReadError>(given, (place) => {
+          const info = infoOf(place)
+          return info.size > 0 && info.size <= mostAtOnce
+            ? { info, content: readPlace(root, place, { maxBytes: mostAtOnce, allocate: Buffer.allocUnsafe }) }
+            : { info, descriptor: openFile(root, place) }
+        }),
+        (found) => {
+          if ("content" in found) return Effect.succeed(scanAtOnce(found, visit, fingerprintUpTo))
+          const close = Effect.sync(() => closeSync(found.descriptor))
+          return Effect.ensuring(restore(scanInChunks(found, visit, fingerprintUpTo)), close)
+        }
+      )
     )
 
   return {
@@ -335,6 +341,31 @@ const drive = <A, E extends ToolError>(start: () => Generator<Pause, A>): Effect
 interface Opened {
   readonly info: FileInfo
   readonly descriptor: number
+}
+
+/** A file that was read in one go. */
+interface ReadAtOnce {
+  readonly info: FileInfo
+  readonly content: Uint8Array
+}
+
+type Visit = (chunk: Uint8Array) => boolean
+
+const scanAtOnce = ({ info, content }: ReadAtOnce, visit: Visit, fingerprintUpTo: number): ScannedFile =>
+  visit(content) && info.size <= fingerprintUpTo ? { ...info, fingerprint: fingerprintBytes(content) } : info
+
+const scanInChunks = (
+  { info, descriptor }: Opened,
+  visit: Visit,
+  fingerprintUpTo: number
+): Effect.Effect<ScannedFile> => {
+  if (info.size > fingerprintUpTo) return Effect.as(scanDescriptor(descriptor, info.size, visit), info)
+  const hash = newHash()
+  let isWhole = true
+  const hashed = (chunk: Uint8Array): boolean => (hash.update(chunk), (isWhole = visit(chunk)))
+  return Effect.map(scanDescriptor(descriptor, info.size, hashed), () =>
+    isWhole ? { ...info, fingerprint: fingerprintOf(hash) } : info
+  )
 }
 
 const infoOf = (place: Place): FileInfo => {

@@ -80,13 +80,13 @@ export class LineWindow {
     const { start, maxLines } = this.#range
     const selectedLines = Math.max(0, Math.min(this.#end, totalLines) - start + 1)
     const facts = { totalLines, selectedLines, isUtf8: this.#utf8.finish(), hasNul: this.#hasNul }
-    const head = Buffer.concat(this.#head)
+    const head = joined(this.#head)
     if (this.#cutByBytes) {
       const whole = head.subarray(0, head.lastIndexOf(newline) + 1 || endOfLastCharacter(head))
-      return { ...facts, head: whole, tail: new Uint8Array(), keptLines: linesIn(whole), cutByBytes: true }
+      return { ...facts, head: whole, tail: nothing, keptLines: linesIn(whole), cutByBytes: true }
     }
     if (maxLines === undefined || selectedLines <= maxLines) {
-      return { ...facts, head, tail: new Uint8Array(), keptLines: selectedLines, cutByBytes: false }
+      return { ...facts, head, tail: nothing, keptLines: selectedLines, cutByBytes: false }
     }
     const half = Math.floor(maxLines / 2)
     const headEnd = offsetAfterLines(head, maxLines - half)
@@ -165,7 +165,14 @@ export class LineWindow {
 }
 
 // Not `slice`: on a Node buffer that is a view, and chunks are read into the same buffer again.
-const copyOf = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes)
+const copyOf = (bytes: Uint8Array): Uint8Array => Buffer.from(bytes)
+
+const nothing: Uint8Array = new Uint8Array()
+
+const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const [first = nothing] = pieces
+  return pieces.length < 2 ? first : Buffer.concat(pieces)
+}
 
 /** How many lines a piece of text has; a last one without newline counts. */
 const linesIn = (bytes: Uint8Array): number =>
@@ -186,14 +193,14 @@ const offsetOfLastLines = (bytes: Uint8Array, lines: number): number => {
 /** Says whether a stream is UTF-8, also where a character is split between two chunks. */
 class Utf8Check {
   isValid = true
-  #rest: Uint8Array = new Uint8Array()
+  #rest: Uint8Array = nothing
 
   push(chunk: Uint8Array): void {
     if (!this.isValid) return
     const whole = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     const end = endOfLastCharacter(whole)
     this.isValid = isUtf8(whole.subarray(0, end))
-    this.#rest = copyOf(whole.subarray(end))
+    this.#rest = end < whole.length ? copyOf(whole.subarray(end)) : nothing
   }
 
   finish(): boolean {
