@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 
 import { approve, assess, type Decision } from "./approve.ts"
 import { type Call, type CallContext, CurrentCall, type Progress, type Reply, type SymlinkPolicy } from "./call.ts"
@@ -205,7 +206,15 @@ const findTool = <R>(settings: RoadSettings<R>, name: string): Effect.Effect<Too
 const withTimeout = <R>(prepared: PreparedCall<R>): Effect.Effect<Executed, ToolError, R> => {
   const { timeout } = prepared
   if (timeout === undefined) return prepared.execute
-  return prepared.execute.pipe(
+  return Effect.flatMap(Effect.forkChild(prepared.execute, { startImmediately: true }), (fiber) => {
+    // What never waits is over before a clock has to be set for it.
+    const exit = fiber.pollUnsafe()
+    return exit ?? stopAfter(fiber, timeout)
+  })
+}
+
+const stopAfter = <A, E>(fiber: Fiber.Fiber<A, E>, timeout: Duration.Input): Effect.Effect<A, E | ToolError<"timeout">> =>
+  Fiber.join(fiber).pipe(
     Effect.timeoutOrElse({
       duration: timeout,
       orElse: () =>
@@ -214,9 +223,9 @@ const withTimeout = <R>(prepared: PreparedCall<R>): Effect.Effect<Executed, Tool
           `the call took longer than ${Duration.format(Duration.fromInputUnsafe(timeout))} and was stopped`,
           { suggestion: "Ask for less at once, or try again when the machine has less to do.", retryable: true }
         )
-    })
+    }),
+    Effect.ensuring(Fiber.interrupt(fiber))
   )
-}
 
 // The only place that looks at defects: a bug in a tool ends its call, not the host.
 const outcomeOf = (exit: Exit.Exit<Executed, unknown>, call: Call): Effect.Effect<Executed | ToolError> => {

@@ -40,9 +40,11 @@ export const openHost = async (layer: Layer.Layer<Host, unknown>): Promise<OpenH
   const host = await runtime.runPromise(Host.useSync((service) => service))
   // What never waits would be done before it could be stopped.
   const run = <A, E>(effect: Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> =>
-    signal?.aborted === true
-      ? Promise.reject(signal.reason as Error)
-      : runtime.runPromiseExit(effect, signal === undefined ? {} : { signal }).then((exit) => valueOf(exit, signal))
+    new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason as Error)
+      const fiber = runtime.runFork(effect, signal === undefined ? {} : { signal })
+      fiber.addObserver((exit) => (Exit.isSuccess(exit) ? resolve(exit.value) : reject(reasonOf(exit.cause, signal))))
+    })
   const dispose = (): Promise<void> => runtime.dispose()
   return {
     dialect: host.dialect,
@@ -67,11 +69,8 @@ export const openHost = async (layer: Layer.Layer<Host, unknown>): Promise<OpenH
 // Standard output may carry a protocol, so nothing is ever logged there.
 const logToStderr = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
 
-const valueOf = <A, E>(exit: Exit.Exit<A, E>, signal: AbortSignal | undefined): A => {
-  if (Exit.isSuccess(exit)) return exit.value
-  if (signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) throw signal.reason
-  throw Cause.squash(exit.cause)
-}
+const reasonOf = (cause: Cause.Cause<unknown>, signal: AbortSignal | undefined): unknown =>
+  signal?.aborted === true && Cause.hasInterruptsOnly(cause) ? signal.reason : Cause.squash(cause)
 
 export {
   type AsyncPluginDefinition,

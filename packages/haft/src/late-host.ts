@@ -28,10 +28,11 @@ export const openHostLater = async (
   const { promise: unusable, reject } = Promise.withResolvers<never>()
   unusable.catch(() => {})
   let opening: Promise<OpenHost> | undefined
+  let ready: OpenHost | undefined
   const opened = (): Promise<OpenHost> => {
     if (opening === undefined) {
       opening = openHost()
-      opening.catch(reject)
+      opening.then((host) => (ready = host), reject)
     }
     return opening
   }
@@ -39,7 +40,7 @@ export const openHostLater = async (
     tools,
     unusable,
     open: () => void opened(),
-    call: (...call) => opened().then((host) => host.call(...call)),
+    call: (...call) => ready?.call(...call) ?? opened().then((host) => host.call(...call)),
     dispose: async () => (await opening?.catch(() => {}))?.dispose()
   }
 }

@@ -32,13 +32,25 @@ export interface PlainConnection {
 export const plainCalls = ({ begin, handOver }: PlainCalls, { send, pass }: PlainConnection) => {
   const running = new Map<RequestId, Conversation>()
 
-  const run = async (request: JSONRPCRequest, conversation: Conversation): Promise<void> => {
+  const run = (request: JSONRPCRequest, conversation: Conversation): Promise<void> => {
     const { id } = request
-    const answer = await answerOf(conversation)
-    if (running.get(id) !== conversation) return
-    running.delete(id)
-    if (answer === "has to ask") pass(handOver(request, conversation))
-    else send({ jsonrpc: "2.0", id, ...answer })
+    const unlessOver = (tell: () => void): void => {
+      if (running.get(id) !== conversation) return
+      running.delete(id)
+      tell()
+    }
+    return conversation.next().then(
+      (step) =>
+        unlessOver(() => {
+          if ("question" in step) pass(handOver(request, conversation))
+          else send({ jsonrpc: "2.0", id, result: mcpResult(step.reply) })
+        }),
+      (cause: unknown) =>
+        unlessOver(() => {
+          const message = cause instanceof Error ? cause.message : String(cause)
+          send({ jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message } })
+        })
+    )
   }
 
   return {
@@ -67,15 +79,6 @@ export const plainCalls = ({ begin, handOver }: PlainCalls, { send, pass }: Plai
       running.clear()
       for (const conversation of conversations) conversation.cancel(reason)
     }
-  }
-}
-
-const answerOf = async (conversation: Conversation) => {
-  try {
-    const step = await conversation.next()
-    return "question" in step ? "has to ask" : { result: mcpResult(step.reply) }
-  } catch (cause) {
-    return { error: { code: INTERNAL_ERROR, message: cause instanceof Error ? cause.message : String(cause) } }
   }
 }
 
