@@ -213,7 +213,10 @@ const withTimeout = <R>(prepared: PreparedCall<R>): Effect.Effect<Executed, Tool
   })
 }
 
-const stopAfter = <A, E>(fiber: Fiber.Fiber<A, E>, timeout: Duration.Input): Effect.Effect<A, E | ToolError<"timeout">> =>
+const stopAfter = <A, E>(
+  fiber: Fiber.Fiber<A, E>,
+  timeout: Duration.Input
+): Effect.Effect<A, E | ToolError<"timeout">> =>
   Fiber.join(fiber).pipe(
     Effect.timeoutOrElse({
       duration: timeout,

@@ -62,9 +62,8 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
   const sessionLog = openSessionLog(join(files, "session.log"))
   const listeners = new Set<(event: JournalEvent) => void>()
   const writer = new JournalWriter(descriptor, (event) => {
-    tell(sessionLog.add, event)
     // Those that are there now: one may bring in others, or take them away.
-    if (listeners.size > 0) for (const listener of [...listeners]) tell(listener, event)
+    for (const listener of [sessionLog.add, ...listeners]) tell(listener, event)
   })
   // A run whose end can't be told stays open; the next host tells it.
   const end = (): void => {

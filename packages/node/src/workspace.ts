@@ -76,6 +76,9 @@ const maximumRead = 1024 * 1024 * 1024
 /** Smaller files are scanned in one go. */
 const mostAtOnce = 256 * 1024
 
+/** Memory for what is let go again soon. */
+const briefly = (bytes: number): Buffer => Buffer.allocUnsafe(bytes)
+
 const atMost = (maxBytes: number): number => Math.min(maxBytes, maximumRead)
 
 type OpenError = ToolError<
@@ -173,7 +176,7 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
         at<Opened | ReadAtOnce, ReadError>(given, (place) => {
           const info = infoOf(place)
           return info.size > 0 && info.size <= mostAtOnce
-            ? { info, content: readPlace(root, place, { maxBytes: mostAtOnce, allocate: Buffer.allocUnsafe }) }
+            ? { info, content: readPlace(root, place, { maxBytes: mostAtOnce, allocate: briefly }) }
             : { info, descriptor: openFile(root, place) }
         }),
         (found) => {
