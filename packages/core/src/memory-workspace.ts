@@ -101,6 +101,20 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
       return [{ path, kind: "moved", movedTo, before, after: before, bytesWritten: 0 } satisfies ChangedPath]
     })
 
+    const applyAll = (
+      changes: ReadonlyArray<Change>,
+      { onlyTry }: { readonly onlyTry: boolean }
+    ): Effect.Effect<ReadonlyArray<ChangedPath>, CommitError> =>
+      Effect.suspend(() => {
+        const before = new Map(files)
+        const putBack = Effect.sync(() => {
+          files.clear()
+          for (const [path, content] of before) files.set(path, content)
+        })
+        const applied = Effect.map(Effect.forEach(changes, apply), (results) => results.flat())
+        return onlyTry ? Effect.ensuring(applied, putBack) : Effect.tapError(applied, () => putBack)
+      })
+
     return {
       root: "/memory",
       contain: containIn,
@@ -145,18 +159,8 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
       }),
       glob: () => toolError("invalid_pattern", "a workspace in memory has no globs"),
       fingerprint,
-      commit: (changes): Effect.Effect<ReadonlyArray<ChangedPath>, CommitError> => {
-        const before = new Map(files)
-        return Effect.forEach(changes, apply).pipe(
-          Effect.map((results) => results.flat()),
-          Effect.tapError(() =>
-            Effect.sync(() => {
-              files.clear()
-              for (const [path, content] of before) files.set(path, content)
-            })
-          )
-        )
-      },
+      commit: (changes) => applyAll(changes, { onlyTry: false }),
+      previewCommit: (changes) => applyAll(changes, { onlyTry: true }),
       undo: () => toolError("no_history", "a workspace in memory keeps no history"),
       previewUndo: () => toolError("no_history", "a workspace in memory keeps no history")
     }

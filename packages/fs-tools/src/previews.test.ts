@@ -39,7 +39,7 @@ describe("every tool that changes something shows it first, and changes nothing 
       { from: "a.txt", to: "b.bin", overwrite: true },
       "rename from a.txt\nrename to b.bin\noverwritten b.bin\n"
     ],
-    [undefined, "create_directory", { path: "n/m" }, "created n/m/\n"],
+    [undefined, "create_directory", { path: "n/m" }, "created n/\ncreated n/m/\n"],
     [undefined, "create_directory", { path: "d" }, ""],
     [toolrouter, "apply_patch_json", { patch: edited }, `# a.txt: matched at line 2, exactly\n${edited}`],
     [toolrouter, "apply_patch_freeform", { patch: envelope }, `# a.txt: matched at line 2, exactly\n${edited}`],

@@ -64,6 +64,17 @@ export function* commitChanges(
   }
 }
 
+/** What a commit would change. Fails where it would, as far as that shows before anything is written. */
+export function* previewChanges(
+  settings: CommitSettings,
+  { changes, symlinks, exact }: Pick<CommitRequest, "changes" | "symlinks" | "exact">
+): Generator<Pause, ReadonlyArray<ChangedPath>> {
+  recover(settings)
+  const view = openView(settings.root, symlinks)
+  const { changed } = yield* planChanges(view, changes, { symlinks, exact, keep: () => {} })
+  return changed
+}
+
 function* commitOnce(
   settings: CommitSettings,
   request: CommitRequest,

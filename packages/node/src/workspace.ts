@@ -9,7 +9,6 @@ import {
   type FileInfo,
   type FileSnapshot,
   isToolError,
-  makeToolError,
   type ListError,
   type LookError,
   type ReadError,
@@ -21,17 +20,15 @@ import {
 } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 
 import { openCommitJournal } from "./commit-journal.ts"
-import { commitChanges, type CommitRequest, type CommitSettings, recover } from "./commit.ts"
+import { commitChanges, type CommitRequest, type CommitSettings, previewChanges, recover } from "./commit.ts"
 import { closeRoot, openRoot, type Place, type Root, withHeldPlace, withPlace } from "./contain.ts"
 import {
   fingerprintBytes,
   fingerprintOf,
   inSlices,
-  repeatUntilDone,
   kindOfStats,
   newHash,
   openFile,
@@ -42,13 +39,13 @@ import { fromErrno, naming, notADirectory, notFound } from "./errno.ts"
 import { globSource } from "./glob-source.ts"
 import { globFiles } from "./glob.ts"
 import { openHistory } from "./history.ts"
+import { attempt, drive, exclusively, type Turns } from "./in-turn.ts"
 import { KeptPlace } from "./kept-place.ts"
 import type { PlannedChange } from "./plan.ts"
 import { readEach } from "./read-each.ts"
-import type { Pause } from "./stage.ts"
 import { stateDirectory } from "./state-directory.ts"
 import { type Technique, techniques } from "./technique.ts"
-import { openTurn, type TakeTurn } from "./turn.ts"
+import { openTurn } from "./turn.ts"
 import { asUndoError, changedError, changedSince, planUndo, previewUndo } from "./undo.ts"
 import { readEntries, startWalk } from "./walk.ts"
 
@@ -109,11 +106,7 @@ export const nodeWorkspace = (options: NodeWorkspaceOptions): Layer.Layer<Worksp
     })
   )
 
-interface Settings extends CommitSettings {
-  readonly takeTurn: TakeTurn
-  readonly turn: Semaphore.Semaphore
-  readonly kept: KeptPlace
-}
+interface Settings extends CommitSettings, Turns {}
 
 const openSettings = (options: NodeWorkspaceOptions): Settings => {
   const { durable = true, historyBytes = 512 * 1024 * 1024, onStep } = options
@@ -242,6 +235,15 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
           )
         )
       ),
+    previewCommit: (changes) =>
+      CurrentCall.use(({ symlinks }) =>
+        exclusively(
+          settings,
+          drive<ReadonlyArray<ChangedPath>, CommitError>(() =>
+            previewChanges(settings, { symlinks, changes: changes.map(asPlanned), exact: false })
+          )
+        )
+      ),
     undo: (what) =>
       CurrentCall.use((call) =>
         exclusively(
@@ -288,58 +290,6 @@ const asPlanned = (change: Change): PlannedChange =>
   change.kind === "write" && change.content instanceof Uint8Array
     ? { ...change, content: [change.content] }
     : (change as PlannedChange)
-
-/** One commit at a time: in this process by a semaphore, between processes by a turn in the state directory. */
-const exclusively = <A, E>(
-  { takeTurn, turn, kept }: Settings,
-  work: Effect.Effect<A, E>
-): Effect.Effect<A, E | ToolError<"write_failed">> => {
-  const take: Effect.Effect<() => void, ToolError<"write_failed">> = attempt(() => {
-    // What is changed now is not what it was when somebody looked at it.
-    kept.forget()
-    const release = naming("the state directory", () => takeTurn())
-    if (release !== undefined) return release
-    throw makeToolError("write_failed", "another host is changing this workspace; nothing was changed", {
-      suggestion: "Repeat the call in a moment.",
-      retryable: true
-    })
-  })
-  const patient = take.pipe(
-    Effect.retry({ schedule: Schedule.max([Schedule.spaced("10 millis"), Schedule.recurs(1000)]), while: isPassing })
-  )
-  return turn.withPermits(1)(
-    Effect.acquireUseRelease(
-      patient,
-      () => work,
-      (release) => Effect.sync(release)
-    )
-  )
-}
-
-const isPassing = ({ retryable }: ToolError): boolean => retryable === true
-
-/** Runs work that pauses, and lets others have their turn in the pauses. */
-const drive = <A, E extends ToolError>(start: () => Generator<Pause, A>): Effect.Effect<A, E> =>
-  Effect.acquireUseRelease(
-    Effect.sync(start),
-    (work) => {
-      let result: IteratorResult<Pause, A>
-      const slice = attempt<boolean, E>(() => {
-        const until = performance.now() + 20
-        do result = work.next()
-        while (result.done !== true && result.value === undefined && performance.now() < until)
-        return result.done === true
-      })
-      // Waited for to the end, whoever interrupts: it uses descriptors that are closed afterwards.
-      const pause = Effect.suspend(() =>
-        result.done !== true && result.value !== undefined
-          ? Effect.promise(() => result.value as Promise<unknown>)
-          : Effect.void
-      ).pipe(Effect.uninterruptible)
-      return repeatUntilDone(Effect.tap(slice, () => pause)).pipe(Effect.map(() => result.value as A))
-    },
-    (work) => Effect.sync(() => work.return(undefined as A))
-  )
 
 interface Opened {
   readonly info: FileInfo
@@ -390,14 +340,3 @@ const inDirectory = <A>(place: Place, use: () => A): A => {
 }
 
 const heldBase = ({ found, directory }: Place): string => (found ?? directory).base
-
-/** Runs code that throws a ToolError for an expected failure; anything else it throws is a defect. */
-const attempt = <A, E extends ToolError>(thunk: () => A): Effect.Effect<A, E> =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(thunk())
-    } catch (error) {
-      if (isToolError(error)) return Effect.fail(error as E)
-      throw error
-    }
-  })

@@ -179,9 +179,20 @@ const writing = (check: Check): void => {
         [{ kind: "delete", path: "c.txt", base: "absent" }, "stale_file"]
       ]
       for (const [change, code] of impossible) {
-        assert.equal(yield* outcome(workspace.commit([write("b.txt", "changed"), write("n", "n"), change])), code)
+        const changes = [write("b.txt", "changed"), write("n", "n"), change]
+        assert.equal(yield* outcome(workspace.previewCommit(changes)), code)
+        assert.equal(yield* outcome(workspace.commit(changes)), code)
         assert.deepEqual(yield* contents(workspace), files, code)
       }
+    })
+  )
+  check("a preview says what a commit would do, and does nothing", files, (workspace) =>
+    Effect.gen(function* () {
+      const changes = [write("a.txt", "changed"), write("new.txt", "new"), { kind: "delete", path: "b.txt" } as const]
+      const preview = yield* workspace.previewCommit(changes)
+      assert.deepEqual(yield* contents(workspace), files)
+      assert.equal(yield* outcome(workspace.previewUndo()), "no_history")
+      assert.deepEqual(preview, yield* workspace.commit(changes))
     })
   )
   check("a change is made on the result of the one before", files, (workspace) =>

@@ -164,6 +164,11 @@ export interface WorkspaceService {
    * `base`, or not what was approved, is `stale_file`.
    */
   readonly commit: (changes: ReadonlyArray<Change>) => Effect.Effect<ReadonlyArray<ChangedPath>, CommitError>
+  /**
+   * What {@link commit} would do. Changes nothing, and fails where committing would, as far as that shows before
+   * anything is written: nobody should be asked about what can't be done.
+   */
+  readonly previewCommit: (changes: ReadonlyArray<Change>) => Effect.Effect<ReadonlyArray<ChangedPath>, CommitError>
   /** Takes back the last call that changed something, a named call, or every call of this run. */
   readonly undo: (
     what?: UndoTarget

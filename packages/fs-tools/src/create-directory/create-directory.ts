@@ -17,9 +17,11 @@ export const createDirectory = Effect.fnUntraced(function* (
   return { path, created: changes.map((change) => change.path) }
 })
 
-/** One line, since directories have no diff. */
-export const previewDirectory = Effect.fnUntraced(function* (given: string) {
+/** A line for each, since directories have no diff. Fails where making them would. */
+export const previewDirectory = Effect.fnUntraced(function* (
+  given: string
+): Effect.fn.Return<string, CommitError, Workspace> {
   const workspace = yield* Workspace
-  const path = yield* workspace.contain(given)
-  return (yield* workspace.fingerprint(given)) === "absent" ? `created ${path}/\n` : ""
+  const changes = yield* workspace.previewCommit([{ kind: "create_directory", path: given }])
+  return changes.map(({ path }) => `created ${path}/\n`).join("")
 })

@@ -20,12 +20,13 @@ export const movePath = Effect.fnUntraced(function* (
   return places
 })
 
-/** What would move, in git's words. */
+/** What would move, in git's words. Fails where moving would. */
 export const previewMove = Effect.fnUntraced(function* (
   options: MoveOptions
 ): Effect.fn.Return<string, CommitError | ToolError<"invalid_params">, Workspace> {
   const workspace = yield* Workspace
   const { from, to } = yield* requireMovable(options)
+  yield* workspace.previewCommit([{ kind: "move", ...options }])
   const isTaken = yield* Effect.isSuccess(workspace.info(options.to, { follow: false }))
   return `rename from ${from}\nrename to ${to}\n${isTaken && options.overwrite ? `overwritten ${to}\n` : ""}`
 })

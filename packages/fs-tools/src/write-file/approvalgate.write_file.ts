@@ -19,8 +19,10 @@ export const approvalgateWriteFile = approvalgate.tool({
   idempotent: true,
   timeout: "60 seconds",
   touches: ({ path }) => ({ writes: [path] }),
-  preview: ({ path, content, encoding }) =>
-    Effect.flatMap(contentBytes(content, encoding), (bytes) => previewWrite(path, bytes)),
+  preview: ({ path, content, encoding, createDirs }) =>
+    Effect.flatMap(contentBytes(content, encoding), (bytes) =>
+      previewWrite(path, bytes, { createDirectories: createDirs })
+    ),
   execute: Effect.fnUntraced(function* ({ path, content, encoding, createDirs }) {
     const bytes = yield* contentBytes(content, encoding)
     const written = yield* writeFile(path, bytes, { createDirectories: createDirs })

@@ -7,6 +7,8 @@ import { contentBytes, previewWrite, writeFile } from "./write-file.ts"
 
 const maximumBytes = 10 * 1024 * 1024
 
+const newFile = { createDirectories: true, mustBeNew: true }
+
 export const cliagentCreateFile = cliagent.tool({
   name: "create_file",
   description: "Create a new file with the given content. Missing directories are made.",
@@ -18,10 +20,10 @@ export const cliagentCreateFile = cliagent.tool({
   risk: "safe_write",
   timeout: "60 seconds",
   touches: ({ path }) => ({ writes: [path] }),
-  preview: ({ path, content }) => Effect.flatMap(bytesOf(path, content), (bytes) => previewWrite(path, bytes)),
+  preview: ({ path, content }) => Effect.flatMap(bytesOf(path, content), (bytes) => previewWrite(path, bytes, newFile)),
   execute: Effect.fnUntraced(function* ({ path, content }) {
     const bytes = yield* bytesOf(path, content)
-    const written = yield* writeFile(path, bytes, { createDirectories: true, mustBeNew: true })
+    const written = yield* writeFile(path, bytes, newFile)
     return { output: `Created file: ${written.path} (${written.size} bytes)`, files_affected: [written.path] }
   }),
   render: ({ output }) => output,

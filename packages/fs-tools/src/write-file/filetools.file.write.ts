@@ -17,7 +17,8 @@ export const filetoolsFileWrite = filetools.tool({
   idempotent: true,
   timeout: "60 seconds",
   touches: ({ path }) => ({ writes: [path] }),
-  preview: ({ path, content }) => Effect.flatMap(contentBytes(content), (bytes) => previewWrite(path, bytes)),
+  preview: ({ path, content }) =>
+    Effect.flatMap(contentBytes(content), (bytes) => previewWrite(path, bytes, { createDirectories: true })),
   execute: Effect.fnUntraced(function* ({ path, content }) {
     const bytes = yield* contentBytes(content)
     const { size } = yield* writeFile(path, bytes, { createDirectories: true })

@@ -8,17 +8,25 @@ import { snippetOf } from "../snippet.ts"
 import { TextFile } from "../text-file.ts"
 import { contentBytes, previewWrite, writeFile } from "./write-file.ts"
 
+const input = z.strictObject({
+  path: z.string().describe("File, relative to the workspace"),
+  content: z.string().describe("All of the new content"),
+  encoding: z.enum(["utf-8", "base64"]).default("utf-8").describe("base64 for content that is not text"),
+  create_directories: z.boolean().default(true).describe("Make missing directories on the way"),
+  overwrite: z.boolean().default(true).describe("False refuses when the file exists"),
+  expected_fingerprint: z.string().optional().describe("Refuse when the file is no longer as read_file reported it")
+})
+
+const optionsOf = ({ create_directories, overwrite, expected_fingerprint }: z.output<typeof input>) => ({
+  createDirectories: create_directories,
+  mustBeNew: !overwrite,
+  base: expected_fingerprint
+})
+
 export const haftWriteFile = haft.tool({
   name: "write_file",
   description: "Create a file or replace all of its content, as text or as bytes in base64.",
-  input: z.strictObject({
-    path: z.string().describe("File, relative to the workspace"),
-    content: z.string().describe("All of the new content"),
-    encoding: z.enum(["utf-8", "base64"]).default("utf-8").describe("base64 for content that is not text"),
-    create_directories: z.boolean().default(true).describe("Make missing directories on the way"),
-    overwrite: z.boolean().default(true).describe("False refuses when the file exists"),
-    expected_fingerprint: z.string().optional().describe("Refuse when the file is no longer as read_file reported it")
-  }),
+  input,
   output: z.object({
     path: z.string(),
     change: z.enum(["created", "modified", "unchanged"]),
@@ -33,15 +41,13 @@ export const haftWriteFile = haft.tool({
   idempotent: true,
   timeout: "60 seconds",
   touches: ({ path }) => ({ writes: [path] }),
-  preview: ({ path, content, encoding }) =>
-    Effect.flatMap(contentBytes(content, encoding), (bytes) => previewWrite(path, bytes)),
-  execute: Effect.fnUntraced(function* ({ path, content, encoding, create_directories, overwrite, ...rest }) {
-    const bytes = yield* contentBytes(content, encoding)
-    const { before, ...written } = yield* writeFile(path, bytes, {
-      createDirectories: create_directories,
-      mustBeNew: !overwrite,
-      base: rest.expected_fingerprint
-    })
+  preview: (call) =>
+    Effect.flatMap(contentBytes(call.content, call.encoding), (bytes) =>
+      previewWrite(call.path, bytes, optionsOf(call))
+    ),
+  execute: Effect.fnUntraced(function* (call) {
+    const bytes = yield* contentBytes(call.content, call.encoding)
+    const { before, ...written } = yield* writeFile(call.path, bytes, optionsOf(call))
     const after = TextFile.decode(bytes)
     if (after === undefined) return { ...written, lines: [], snippet: "", warnings: [] }
     const lines = changedRanges(before ?? TextFile.of(""), after)
@@ -50,7 +56,7 @@ export const haftWriteFile = haft.tool({
       total_lines: after.lineCount,
       lines: [...lines],
       snippet: snippetOf(after, lines),
-      warnings: [...omissionWarnings(content, before?.text ?? "")]
+      warnings: [...omissionWarnings(call.content, before?.text ?? "")]
     }
   }),
   render: ({ path, change, size, warnings }) => [`${path} ${change} (${size} bytes)`, ...warnings].join("\n")

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer"
 
-import { type CommitError, type LookError, type ToolError, toolError, Workspace } from "@haft/core"
+import { type Change, type CommitError, type ToolError, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { TextFile } from "../text-file.ts"
@@ -31,33 +31,44 @@ const comparedBytes = 10 * 1024 * 1024
 export const writeFile = Effect.fnUntraced(function* (
   given: string,
   content: Uint8Array,
-  { createDirectories, mustBeNew, base }: WriteOptions
+  options: WriteOptions
 ): Effect.fn.Return<WrittenFile, CommitError, Workspace> {
   const workspace = yield* Workspace
   const path = yield* workspace.contain(given)
-  // The workspace itself is no file that exists already; the commit says what it is.
-  const expected = mustBeNew === true && path !== "." ? yield* requireNothing(given) : base
+  const change = yield* changeTo(given, content, options)
   const before = yield* textBefore(given)
-  const changes = yield* workspace.commit([
-    { kind: "write", path: given, content, createDirectories, ...(expected !== undefined && { base: expected }) }
-  ])
-  const change = changes.find((one) => one.path === path)
+  const changes = yield* workspace.commit([change])
+  const made = changes.find((one) => one.path === path)
   return {
     path,
     size: content.length,
-    change: change === undefined ? "unchanged" : change.kind === "created" ? "created" : "modified",
-    fingerprint: change?.after ?? (yield* workspace.fingerprint(given)),
+    change: made === undefined ? "unchanged" : made.kind === "created" ? "created" : "modified",
+    fingerprint: made?.after ?? (yield* workspace.fingerprint(given)),
     before
   }
 })
 
-/** What writing would change, as a unified diff. */
+const changeTo = Effect.fnUntraced(function* (
+  given: string,
+  content: Uint8Array,
+  { createDirectories, mustBeNew, base }: WriteOptions
+): Effect.fn.Return<Change, CommitError, Workspace> {
+  const workspace = yield* Workspace
+  // The workspace itself is no file that exists already; the commit says what it is.
+  const isNew = mustBeNew === true && (yield* workspace.contain(given)) !== "."
+  const expected = isNew ? yield* requireNothing(given) : base
+  return { kind: "write", path: given, content, createDirectories, ...(expected !== undefined && { base: expected }) }
+})
+
+/** What writing would change, as a unified diff. Fails where writing would. */
 export const previewWrite = Effect.fnUntraced(function* (
   given: string,
-  content: Uint8Array
-): Effect.fn.Return<string, LookError, Workspace> {
+  content: Uint8Array,
+  options: WriteOptions
+): Effect.fn.Return<string, CommitError, Workspace> {
   const workspace = yield* Workspace
   const path = yield* workspace.contain(given)
+  yield* workspace.previewCommit([yield* changeTo(given, content, options)])
   const exists = (yield* workspace.fingerprint(given)) !== "absent"
   const before = yield* textBefore(given)
   const after = TextFile.decode(content)

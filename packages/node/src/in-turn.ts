@@ -1,0 +1,79 @@
+import { isToolError, makeToolError, type ToolError } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import type * as Semaphore from "effect/Semaphore"
+
+import { repeatUntilDone } from "./content.ts"
+import { naming } from "./errno.ts"
+import type { KeptPlace } from "./kept-place.ts"
+import type { Pause } from "./stage.ts"
+import type { TakeTurn } from "./turn.ts"
+
+export interface Turns {
+  readonly takeTurn: TakeTurn
+  readonly turn: Semaphore.Semaphore
+  readonly kept: KeptPlace
+}
+
+/** One commit at a time: in this process by a semaphore, between processes by a turn in the state directory. */
+export const exclusively = <A, E>(
+  { takeTurn, turn, kept }: Turns,
+  work: Effect.Effect<A, E>
+): Effect.Effect<A, E | ToolError<"write_failed">> => {
+  const take: Effect.Effect<() => void, ToolError<"write_failed">> = attempt(() => {
+    // What is changed now is not what it was when somebody looked at it.
+    kept.forget()
+    const release = naming("the state directory", () => takeTurn())
+    if (release !== undefined) return release
+    throw makeToolError("write_failed", "another host is changing this workspace; nothing was changed", {
+      suggestion: "Repeat the call in a moment.",
+      retryable: true
+    })
+  })
+  const patient = take.pipe(
+    Effect.retry({ schedule: Schedule.max([Schedule.spaced("10 millis"), Schedule.recurs(1000)]), while: isPassing })
+  )
+  return turn.withPermits(1)(
+    Effect.acquireUseRelease(
+      patient,
+      () => work,
+      (release) => Effect.sync(release)
+    )
+  )
+}
+
+const isPassing = ({ retryable }: ToolError): boolean => retryable === true
+
+/** Runs work that pauses, and lets others have their turn in the pauses. */
+export const drive = <A, E extends ToolError>(start: () => Generator<Pause, A>): Effect.Effect<A, E> =>
+  Effect.acquireUseRelease(
+    Effect.sync(start),
+    (work) => {
+      let result: IteratorResult<Pause, A>
+      const slice = attempt<boolean, E>(() => {
+        const until = performance.now() + 20
+        do result = work.next()
+        while (result.done !== true && result.value === undefined && performance.now() < until)
+        return result.done === true
+      })
+      // Waited for to the end, whoever interrupts: it uses descriptors that are closed afterwards.
+      const pause = Effect.suspend(() =>
+        result.done !== true && result.value !== undefined
+          ? Effect.promise(() => result.value as Promise<unknown>)
+          : Effect.void
+      ).pipe(Effect.uninterruptible)
+      return repeatUntilDone(Effect.tap(slice, () => pause)).pipe(Effect.map(() => result.value as A))
+    },
+    (work) => Effect.sync(() => work.return(undefined as A))
+  )
+
+/** Runs code that throws a ToolError for an expected failure; anything else it throws is a defect. */
+export const attempt = <A, E extends ToolError>(thunk: () => A): Effect.Effect<A, E> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(thunk())
+    } catch (error) {
+      if (isToolError(error)) return Effect.fail(error as E)
+      throw error
+    }
+  })
