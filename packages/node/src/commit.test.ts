@@ -536,6 +536,62 @@ describe("odd moments", () => {
     expect(leftovers(root)).toEqual([])
   })
 
+  it("gives a file back its own content where directories changed places, too", async () => {
+    const root = workspaces.make({ "d/a.txt": "of d", "e/a.txt": "of e" })
+    const changes: ReadonlyArray<Change> = [
+      { kind: "delete", path: "e", recursive: true },
+      { kind: "move", from: "d", to: "e" },
+      write("e/a.txt", "new"),
+      write("z.txt", "new")
+    ]
+    const onStep = (name: string) => {
+      if (name === "decided") writeFileSync(join(root, "z.txt"), "theirs")
+    }
+    expect(await commit(root, changes, { open: { onStep } })).toBe("stale_file")
+    expect(contentsOf(root)).toEqual({ d: null, "d/a.txt": "of d", e: null, "e/a.txt": "of e", "z.txt": "theirs" })
+    expect(statSync(join(root, "d/a.txt")).nlink).toBe(1)
+    expect(leftovers(root)).toEqual([])
+  })
+
+  it("leaves alone what another host put in the place of a new file, where it gives up", async () => {
+    const root = workspaces.make({ "a.txt": "a", "b.txt": "b" })
+    const onStep = (name: string) => {
+      if (name !== "put_in_place") return
+      for (const file of ["a.txt", "z.txt"]) {
+        writeFileSync(`${root}.theirs`, "theirs")
+        renameSync(`${root}.theirs`, join(root, file))
+      }
+    }
+    const changes = [write("a.txt", "2"), write("b.txt", "2"), write("z.txt", "2")]
+    expect(await commit(root, changes, { open: { onStep } })).toBe("stale_file")
+    expect(contentsOf(root)).toEqual({ "a.txt": "theirs", "b.txt": "b", "z.txt": "theirs" })
+  })
+
+  it.each<[string, ReadonlyArray<Change>]>([
+    ["changed", [write("a.txt", "later")]],
+    ["deleted", [{ kind: "delete", path: "a.txt" }]]
+  ])("takes back once what stays on record because a name can't be removed (%s later)", async (_, later) => {
+    const root = workspaces.make({ "a.txt": "a" })
+    let record: readonly [string, string] | undefined
+    const onStep = (name: string) => {
+      if (name !== "decided") return
+      const file = readdirSync(`${root}.state/commits`).find((one) => one.endsWith(".commit")) ?? ""
+      record = [file.replace(".commit", ".abort"), readFileSync(`${root}.state/commits/${file}`, "utf8")]
+      writeFileSync(join(root, "z.txt"), "theirs")
+    }
+    const changes = [write("a.txt", "2"), write("z.txt", "2")]
+    expect(await commit(root, changes, { open: { onStep } })).toBe("stale_file")
+    await commit(root, later)
+    const after = contentsOf(root)
+    const [file, content] = record ?? []
+    writeFileSync(`${root}.state/commits/${file}`, content ?? "")
+    await inWorkspace(root, () => Effect.void)
+    expect(contentsOf(root)).toEqual(after)
+    expect(leftovers(root)).toEqual([])
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect(contentsOf(root)).toEqual({ "a.txt": "a", "z.txt": "theirs" })
+  })
+
   it.skipIf(process.platform === "win32")("takes no second name beside a file that the history keeps", async () => {
     const root = workspaces.make({ "a.txt": "a", "b.txt": "b" })
     const seen = new Set<string>()

@@ -237,12 +237,13 @@ const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
 const finalStep = (
   step: Step,
   identities: ReadonlyMap<string, Identity>,
-  linked: ReadonlyMap<string, string>
+  linked: ReadonlyMap<number, string>
 ): Step => {
   if (step.do !== "put_in_place") return step
   const { kept, ...rest } = step
   const identity = identities.get(step.from) ?? step.identity
-  const image = step.over && linked.get(step.path)
+  // By its number, since a directory on its way may have moved here.
+  const image = step.over && linked.get(step.over.number)
   return {
     ...rest,
     ...(image === undefined ? kept !== undefined && { kept } : { image }),

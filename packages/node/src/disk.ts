@@ -145,17 +145,17 @@ export const undoStep = (root: Root, step: Step, imagePath: ImagePath): void => 
             // It got its own name and still had the temporary one.
             const isBoth =
               place.found !== undefined && isSame(identityOf(place.found.stats), identityOf(from.found.stats))
-            if (isBoth && !putBack(root, step, place, imagePath)) unlinkSync(pathOf(place))
+            if (!isBoth || putBack(root, step, place, imagePath)) return
+            if (step.over === undefined) unlinkSync(pathOf(place))
             return
           }
           const isIt =
             place.found !== undefined &&
             step.identity !== undefined &&
             isSame(identityOf(place.found.stats), step.identity)
-          if (step.kept === undefined && step.image === undefined) {
-            if (isIt) renameSync(pathOf(place), pathOf(from))
-            return
-          }
+          // Somebody else's stays. An image may be another commit's by now: it comes back for what went over it only.
+          if (!isIt && (place.found !== undefined || step.image !== undefined)) return
+          if (isIt && step.over === undefined) return renameSync(pathOf(place), pathOf(from))
           // What goes back may be the only copy of a file that was moved here.
           if (isIt) keepName(pathOf(place), pathOf(from))
           putBack(root, step, place, imagePath)

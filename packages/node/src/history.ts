@@ -64,10 +64,10 @@ export interface Gathered {
   readonly keep: (node: FileNode) => void
   readonly tooLarge: () => boolean
   /**
-   * Gives files that can be kept as they are their second name, and tells their states by their paths. From here on a
+   * Gives files that can be kept as they are their second name, and tells their states by their numbers. From here on a
    * commit that fails has to let them go.
    */
-  readonly link: (spots: Spots, onStep?: (name: string) => void) => ReadonlyMap<string, string>
+  readonly link: (spots: Spots, onStep?: (name: string) => void) => ReadonlyMap<number, string>
   /** Takes these names back from files that stay. */
   readonly unlink: () => void
 }
@@ -171,11 +171,11 @@ export const openHistory = (options: {
         },
         tooLarge: () => tooLarge,
         link: (spots, onStep) => {
-          const linked = new Map<string, string>()
+          const linked = new Map<number, string>()
           for (const [state, node] of linking) {
             const became = naming(stateName, () => images.link(spots, node, state))
             if (became === "kept already") total = (total ?? 0) - sizeOfNode(node)
-            if (became === "linked" && node.origin !== undefined) linked.set(node.origin.path, state)
+            if (became === "linked" && node.origin !== undefined) linked.set(node.origin.identity.number, state)
             onStep?.("kept")
           }
           return linked
