@@ -84,6 +84,47 @@ describe("a directory that was walked to a moment ago", () => {
     expect(texts).toEqual(["file_not_found", "old"])
   })
 
+  it("leads to its files where the whole path is longer than the system tells", async () => {
+    const root = workspaces.make({})
+    const deep = Array.from({ length: 16 }, (_, index) => `${index}`.padEnd(254, "d")).join("/")
+    const texts = await inWorkspace(root, (workspace) =>
+      Effect.gen(function* () {
+        for (const name of ["f.txt", "g.txt"]) {
+          const content = Buffer.from(name)
+          yield* workspace.commit([{ kind: "write", path: `${deep}/${name}`, content, createDirectories: true }])
+        }
+        return [yield* textOf(workspace, `${deep}/f.txt`), yield* textOf(workspace, `${deep}/g.txt`)]
+      })
+    )
+    expect(texts).toEqual(["f.txt", "g.txt"])
+    await inWorkspace(root, (workspace) =>
+      workspace.commit([{ kind: "delete", path: "0".padEnd(254, "d"), recursive: true }])
+    )
+  })
+
+  it.runIf(process.platform === "linux")(
+    "is not taken for another one whose name only looks the same (not on this platform)",
+    async () => {
+      const root = workspaces.make({ "\u{FFFD}/g.txt": "g", "\u{FFFD}/f.txt": "old" })
+      const texts = await inWorkspace(root, (workspace) =>
+        Effect.gen(function* () {
+          yield* textOf(workspace, "\u{FFFD}/g.txt")
+          renameSync(join(root, "\u{FFFD}"), Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff])]))
+          const moved = yield* textOf(workspace, "\u{FFFD}/f.txt")
+          mkdirSync(join(root, "x (deleted)"))
+          writeFileSync(join(root, "x (deleted)/g.txt"), "g")
+          yield* textOf(workspace, "x (deleted)/g.txt")
+          renameSync(join(root, "x (deleted)"), join(root, "x"))
+          rmSync(join(root, "x"), { recursive: true })
+          mkdirSync(join(root, "x (deleted)"))
+          writeFileSync(join(root, "x (deleted)/f.txt"), "new")
+          return [moved, yield* textOf(workspace, "x (deleted)/f.txt")]
+        })
+      )
+      expect(texts).toEqual(["file_not_found", "new"])
+    }
+  )
+
   it("still leads to its files when the workspace itself is moved", async () => {
     const root = makeDeep()
     expect(await readAfter(root, () => renameSync(root, `${root}.moved`))).toBe("old")

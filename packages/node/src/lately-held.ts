@@ -37,7 +37,7 @@ export class LatelyHeld {
     // It came from here, or is known by its name only.
     if (held.lookAgain === undefined) return held
     const path = names.join("/")
-    if (this.#directories.has(path)) return held
+    if (this.#directories.has(path) || isAmbiguous(`${this.#root}/${path}`)) return held
     const directory = new Shared(held)
     this.#directories.set(path, directory)
     for (const [oldest, shared] of this.#directories) {
@@ -60,6 +60,9 @@ export class LatelyHeld {
   }
 }
 
+/** True for a path that the system may tell of another directory, too: of one that is not UTF-8, or of one that is gone. */
+const isAmbiguous = (path: string): boolean => path.includes("\u{FFFD}") || path.endsWith(" (deleted)")
+
 /** A held thing that several use; the last one to close it lets it go. */
 class Shared implements Held {
   readonly base: string
@@ -76,7 +79,12 @@ class Shared implements Held {
   }
 
   isAt(path: string): boolean {
-    return readlinkSync(this.base) === path
+    try {
+      return readlinkSync(this.base) === path
+    } catch {
+      // The path is longer than the system tells.
+      return false
+    }
   }
 
   share(): Held {
