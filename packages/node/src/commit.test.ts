@@ -413,6 +413,24 @@ describe("undo", () => {
     expect(await undo(root, { call: "c30" })).toMatchObject({ calls: ["c30"] })
   })
 
+  it("keeps no more than it may where content comes back that is kept already", async () => {
+    const root = workspaces.make({ "a.txt": "0".repeat(2500), "b.txt": "0" })
+    const sizes: Array<number> = []
+    await inWorkspace(
+      root,
+      (workspace) =>
+        Effect.gen(function* () {
+          for (let step = 1; step <= 40; step++) {
+            const other = write("b.txt", String(step).padEnd(500, "."))
+            yield* workspace.commit(step > 12 ? [other] : [write("a.txt", String(step % 2).repeat(2500)), other])
+            sizes.push(imagesOf(root).reduce((sum, path) => sum + lstatSync(path).size, 0))
+          }
+        }),
+      { open: { historyBytes: 10_000 } }
+    )
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(10_000)
+  })
+
   it("says so when what was replaced was too large to keep", async () => {
     const root = workspaces.make({ "a.txt": "0".repeat(20_000) })
     await commit(root, [write("a.txt", "small")], { ...inCall("c1"), open: { historyBytes: 10_000 } })

@@ -121,6 +121,16 @@ export const openHistory = (options: {
     return node === undefined ? images.size(state) : sizeOfNode(node)
   }
 
+  /** Passes over what is kept already: it was counted before anybody looked. */
+  const settle = (): void => {
+    for (const [state, node] of linking) {
+      const size = sizeOfNode(node)
+      if (!images.has(state, size)) continue
+      linking.delete(state)
+      total = (total ?? 0) - size
+    }
+  }
+
   /** Forgets the oldest entries until what is kept fits again, with some room to spare. */
   const trim = (entries: ReadonlyArray<Entry>): void => {
     const wanted = new Set<string>()
@@ -187,6 +197,7 @@ export const openHistory = (options: {
     },
     append: (entry) =>
       naming(stateName, () => {
+        if ((total ?? 0) > capBytes) settle()
         if ((total ?? 0) > capBytes) trim([...readEntries(), entry])
         else appendWhole(log, `${JSON.stringify(entry)}\n`)
       }),
