@@ -114,13 +114,11 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
     transport.onclose?.()
     onClosed()
   }
-  // Answers that are ready at the same time leave together behind the first, but not with word of progress: a client that
-  // reads both at once may take the answer first.
+  // Answers that are ready at the same time leave together, but not with word of progress: a client that reads both at
+  // once may take the answer first.
   let answers = ""
   let answered: Array<RequestId | undefined> = []
-  let isGathering = false
   const writeAnswers = (): void => {
-    isGathering = false
     if (answered.length === 0) return
     const ids = answered
     write(answers, () => ids.forEach((id) => id !== undefined && settle(id)))
@@ -134,14 +132,8 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
       return write(serializeMessage(message))
     }
     const { id } = message
-    if (isGathering) {
-      answers += serializeMessage(message)
-      answered.push(id)
-    } else {
-      isGathering = true
-      queueMicrotask(writeAnswers)
-      write(serializeMessage(message), () => id !== undefined && settle(id))
-    }
+    answers += serializeMessage(message)
+    if (answered.push(id) === 1) queueMicrotask(writeAnswers)
     // A client that has been welcomed with a handshake speaks a protocol of 2025. Once: its calls are running there.
     if (plain === undefined && calls !== undefined && id === opening && "result" in message) {
       plain = plainCalls(calls, {
