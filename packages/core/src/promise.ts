@@ -49,14 +49,7 @@ export const openHost = async (layer: Layer.Layer<Host, unknown>): Promise<OpenH
   return {
     dialect: host.dialect,
     tools: host.tools,
-    call: (tool, args, { signal, ask, ...options } = {}) =>
-      run(
-        host.call(tool, args, {
-          ...options,
-          ...(ask !== undefined && { ask: (question) => Effect.promise(() => ask(question)) })
-        }),
-        signal
-      ),
+    call: (tool, args, options = {}) => run(host.call(tool, args, asEffects(options)), options.signal),
     preview: (tool, args) => run(host.preview(tool, args)),
     decode: (tool, args) => run(host.decode(tool, args)),
     skipped: host.skipped,
@@ -65,6 +58,9 @@ export const openHost = async (layer: Layer.Layer<Host, unknown>): Promise<OpenH
     [Symbol.asyncDispose]: dispose
   }
 }
+
+const asEffects = ({ ask, ...options }: PromiseCallOptions): CallOptions =>
+  ask === undefined ? options : { ...options, ask: (question) => Effect.promise(() => ask(question)) }
 
 // Standard output may carry a protocol, so nothing is ever logged there.
 const logToStderr = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])

@@ -301,24 +301,26 @@ describe("the record", () => {
     expect(verifyJournal(eventsOf(directory, "run1"))).toMatchObject({ intact: true, events: 6, ended: true })
   })
 
-  it("writes the first that is waited for at once, and the others of the same turn together", async () => {
+  it("writes at once what is alone in its turn, and together what comes when the last turn had several", async () => {
     const directory = newDirectory()
     const file = eventsOf(directory, "run1")
     const seen = await withJournal(
       directory,
       Effect.fnUntraced(function* (journal) {
         const lines = () => readJournal(file).length
+        const nextTurn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
         const end = (step: number) => Effect.map(journal.append(finished(step), { canWait: "awaited" }), lines)
-        const turn = Effect.forEach([1, 2, 3], end, { concurrency: "unbounded" })
-        return [yield* turn, yield* turn]
+        const several = Effect.forEach([1, 2, 3], end, { concurrency: "unbounded" })
+        const alone = Effect.suspend(() => {
+          const fiber = Effect.runFork(end(4))
+          return Effect.as(nextTurn, fiber.pollUnsafe() === undefined ? "later" : "at once")
+        })
+        return [yield* alone, yield* several, yield* several, yield* nextTurn, yield* alone, yield* alone]
       }),
       "run1"
     )
-    expect(seen).toEqual([
-      [1, 3, 3],
-      [4, 6, 6]
-    ])
-    expect(verifyJournal(file)).toMatchObject({ intact: true, events: 6, ended: true })
+    expect(seen).toEqual(["at once", [2, 4, 4], [7, 7, 7], undefined, "later", "at once"])
+    expect(verifyJournal(file)).toMatchObject({ intact: true, events: 9, ended: true })
   })
 
   it("tells whoever waits that it can't be written, and takes no more that could wait", async () => {

@@ -14,6 +14,11 @@ interface WaitingEvent {
   readonly done?: (failure?: unknown) => void
 }
 
+interface WrittenEvent {
+  readonly event: RecordedEvent
+  readonly words: string
+}
+
 /** Seals events and writes each as a line, all that wait in one go. */
 export class JournalWriter {
   /** How many events are written, and the hash of the last. */
@@ -22,17 +27,20 @@ export class JournalWriter {
   /** Whether the last write failed: then nothing more should wait. */
   isStuck = false
   readonly #descriptor: number
-  readonly #onWritten: (event: RecordedEvent) => void
+  readonly #onWritten: (event: RecordedEvent, words: string) => void
   readonly #timeOf = timeTeller()
   #size = 0
   #isTorn = false
   #isClosed = false
   #waiting: Array<WaitingEvent> = []
   #endOfTurn: NodeJS.Immediate | undefined
+  /** How many were waited for in this turn, and whether there were several in the last. */
+  #awaited = 0
   #isCrowded = false
-  #untold: Array<RecordedEvent> = []
+  #untold: Array<WrittenEvent> = []
 
-  constructor(descriptor: number, onWritten: (event: RecordedEvent) => void) {
+  /** Whoever is told of an event gets its words, too, as JSON without the place in the chain. */
+  constructor(descriptor: number, onWritten: (event: RecordedEvent, words: string) => void) {
     this.#descriptor = descriptor
     this.#onWritten = onWritten
   }
@@ -51,20 +59,21 @@ export class JournalWriter {
   }
 
   /**
-   * Leaves an event to the next write, at the end of this turn of the event loop at the latest. The first in a turn that
-   * is waited for does not wait: most are alone, and those that are not have others to wait with.
+   * Leaves an event to the next write, at the end of this turn of the event loop at the latest. One that is waited for is
+   * written at once if it is the first in its turn and the last turn had no more than one: then it is most likely alone.
    */
   addLater(event: JournalEvent, done?: (failure?: unknown) => void): void {
     this.#waiting.push(this.#inWords(event, done))
     this.#endOfTurn ??= setImmediate(() => this.#endTurn())
-    if (done === undefined || this.#isCrowded) return
-    this.#isCrowded = true
-    this.write()
+    if (done === undefined) return
+    this.#awaited++
+    if (this.#awaited === 1 && !this.#isCrowded) this.write()
   }
 
   #endTurn(): void {
     this.#endOfTurn = undefined
-    this.#isCrowded = false
+    this.#isCrowded = this.#awaited > 1
+    this.#awaited = 0
     this.write()
   }
 
@@ -108,7 +117,7 @@ export class JournalWriter {
       const { line, hash } = sealedWords(words, link)
       lines.push(line)
       prev = hash
-      return { ...event, ...link }
+      return { event: { ...event, ...link }, words }
     })
     this.#append(Buffer.concat(lines))
     this.count = count
@@ -130,11 +139,11 @@ export class JournalWriter {
   }
 
   // In the order of the record, also where whoever is told puts something on record.
-  #tell(recorded: ReadonlyArray<RecordedEvent>): void {
+  #tell(recorded: ReadonlyArray<WrittenEvent>): void {
     const isTelling = this.#untold.length > 0
-    for (const event of recorded) this.#untold.push(event)
+    for (const written of recorded) this.#untold.push(written)
     if (isTelling) return
-    for (const event of this.#untold) this.#onWritten(event)
+    for (const { event, words } of this.#untold) this.#onWritten(event, words)
     this.#untold = []
   }
 }

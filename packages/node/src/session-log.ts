@@ -6,7 +6,8 @@ import { writeFully } from "./content.ts"
 
 /** A log for people who follow a session: requests at INFO, replies at DEBUG. */
 export interface SessionLog {
-  readonly add: (event: JournalEvent) => void
+  /** Takes an event, and the same in JSON, as the record has it. */
+  readonly add: (event: JournalEvent, words: string) => void
   readonly close: () => void
 }
 
@@ -41,8 +42,8 @@ export const openSessionLog = (file: string): SessionLog => {
   }
 
   return {
-    add: (event) => {
-      const text = lineOf(event)
+    add: (event, words) => {
+      const text = lineOf(event, words)
       if (text === undefined) return
       const line = `${String(event["at"])} ${text}\n`
       // At most three bytes a character.
@@ -59,13 +60,19 @@ export const openSessionLog = (file: string): SessionLog => {
   }
 }
 
-const lineOf = (event: JournalEvent): string | undefined => {
-  const { request_id, tool, params, status, error, duration_sec, reply } = event as Readonly<Record<string, unknown>>
+const lineOf = (event: JournalEvent, words: string): string | undefined => {
+  const { request_id, tool, status, error, duration_sec } = event as Readonly<Record<string, unknown>>
   if (event.type === "tool_call_started")
-    return `INFO request ${word(request_id)} ${word(tool)} ${JSON.stringify(params)}`
+    return `INFO request ${word(request_id)} ${word(tool)} ${last("params", words)}`
   if (event.type !== "tool_call_finished") return undefined
   const outcome = error === undefined ? word(status) : `${word(status)} ${word(error)}`
-  return `DEBUG response ${word(request_id)} ${word(tool)} ${outcome} ${word(duration_sec)}s ${JSON.stringify(reply)}`
+  return `DEBUG response ${word(request_id)} ${word(tool)} ${outcome} ${word(duration_sec)}s ${last("reply", words)}`
+}
+
+/** What JSON says of an object's last field, without saying it again. No field before it has fields of that name. */
+const last = (name: string, words: string): string => {
+  const start = words.indexOf(`"${name}":`)
+  return start < 0 ? "undefined" : words.slice(start + name.length + 3, -1)
 }
 
 /** A caller's own words must not begin a line of their own. */
