@@ -32,7 +32,11 @@ export const openHostLater = async (
   const opened = (): Promise<OpenHost> => {
     if (opening === undefined) {
       opening = openHost()
-      opening.then((host) => (ready = host), reject)
+      // Whoever has called hears of it first: the program may end with it.
+      opening.then(
+        (host) => (ready = host),
+        (cause: unknown) => setImmediate(() => reject(cause))
+      )
     }
     return opening
   }
