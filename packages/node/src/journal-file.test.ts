@@ -486,6 +486,19 @@ describe("the record", () => {
       ""
     ])
   })
+
+  it("logs arguments and replies as they are, whatever names and texts are in them", async () => {
+    const directory = newDirectory()
+    const params = { params: '"params":1', reply: { reply: 2 } }
+    const begin = { ...started(1), request_id: 'x","params":3,"reply":4', params }
+    const end = { ...finished(1), touches: { reads: ['"reply":5'] }, reply: { params, reply: '"reply":6' } }
+    await withJournal(directory, (journal) => Effect.forEach([begin, end], (event) => journal.append(event)), "run1")
+    expect(readFileSync(join(directory, "runs", "run1", "session.log"), "utf8").split("\n")).toEqual([
+      `1970-01-01T00:00:00.000Z INFO request ${begin.request_id} read_file ${JSON.stringify(params)}`,
+      `1970-01-01T00:00:01.000Z DEBUG response r-1 read_file success 1s ${JSON.stringify(end.reply)}`,
+      ""
+    ])
+  })
 })
 
 describe("artifacts", () => {

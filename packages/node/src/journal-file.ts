@@ -61,10 +61,9 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
   const descriptor = openSync(file, "ax", 0o600)
   const sessionLog = openSessionLog(join(files, "session.log"))
   const listeners = new Set<(event: JournalEvent) => void>()
-  const writer = new JournalWriter(descriptor, (event, words) => {
-    const log = (): void => sessionLog.add(event, words)
+  const writer = new JournalWriter(descriptor, (event) => {
     // Those that are there now: one may bring in others, or take them away.
-    for (const listener of [log, ...listeners]) tell(listener, event)
+    for (const listener of [sessionLog.add, ...listeners]) tell(listener, event)
   })
   // A run whose end can't be told stays open; the next host tells it.
   const end = (): void => {

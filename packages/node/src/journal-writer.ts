@@ -14,11 +14,6 @@ interface WaitingEvent {
   readonly done?: (failure?: unknown) => void
 }
 
-interface WrittenEvent {
-  readonly event: RecordedEvent
-  readonly words: string
-}
-
 /** Seals events and writes each as a line, all that wait in one go. */
 export class JournalWriter {
   /** How many events are written, and the hash of the last. */
@@ -27,7 +22,7 @@ export class JournalWriter {
   /** Whether the last write failed: then nothing more should wait. */
   isStuck = false
   readonly #descriptor: number
-  readonly #onWritten: (event: RecordedEvent, words: string) => void
+  readonly #onWritten: (event: RecordedEvent) => void
   readonly #timeOf = timeTeller()
   #size = 0
   #isTorn = false
@@ -37,10 +32,9 @@ export class JournalWriter {
   /** How many were waited for in this turn, and whether there were several in the last. */
   #awaited = 0
   #isCrowded = false
-  #untold: Array<WrittenEvent> = []
+  #untold: Array<RecordedEvent> = []
 
-  /** Whoever is told of an event gets its words, too, as JSON without the place in the chain. */
-  constructor(descriptor: number, onWritten: (event: RecordedEvent, words: string) => void) {
+  constructor(descriptor: number, onWritten: (event: RecordedEvent) => void) {
     this.#descriptor = descriptor
     this.#onWritten = onWritten
   }
@@ -117,7 +111,7 @@ export class JournalWriter {
       const { line, hash } = sealedWords(words, link)
       lines.push(line)
       prev = hash
-      return { event: { ...event, ...link }, words }
+      return { ...event, ...link }
     })
     this.#append(Buffer.concat(lines))
     this.count = count
@@ -139,11 +133,11 @@ export class JournalWriter {
   }
 
   // In the order of the record, also where whoever is told puts something on record.
-  #tell(recorded: ReadonlyArray<WrittenEvent>): void {
+  #tell(recorded: ReadonlyArray<RecordedEvent>): void {
     const isTelling = this.#untold.length > 0
-    for (const written of recorded) this.#untold.push(written)
+    for (const event of recorded) this.#untold.push(event)
     if (isTelling) return
-    for (const { event, words } of this.#untold) this.#onWritten(event, words)
+    for (const event of this.#untold) this.#onWritten(event)
     this.#untold = []
   }
 }

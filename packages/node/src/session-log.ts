@@ -6,8 +6,7 @@ import { writeFully } from "./content.ts"
 
 /** A log for people who follow a session: requests at INFO, replies at DEBUG. */
 export interface SessionLog {
-  /** Takes an event, and the same in JSON, as the record has it. */
-  readonly add: (event: JournalEvent, words: string) => void
+  readonly add: (event: JournalEvent) => void
   readonly close: () => void
 }
 
@@ -42,8 +41,8 @@ export const openSessionLog = (file: string): SessionLog => {
   }
 
   return {
-    add: (event, words) => {
-      const text = lineOf(event, words)
+    add: (event) => {
+      const text = lineOf(event)
       if (text === undefined) return
       const line = `${String(event["at"])} ${text}\n`
       // At most three bytes a character.
@@ -60,19 +59,13 @@ export const openSessionLog = (file: string): SessionLog => {
   }
 }
 
-const lineOf = (event: JournalEvent, words: string): string | undefined => {
-  const { request_id, tool, status, error, duration_sec } = event as Readonly<Record<string, unknown>>
+const lineOf = (event: JournalEvent): string | undefined => {
+  const { request_id, tool, params, status, error, duration_sec, reply } = event as Readonly<Record<string, unknown>>
   if (event.type === "tool_call_started")
-    return `INFO request ${word(request_id)} ${word(tool)} ${last("params", words)}`
+    return `INFO request ${word(request_id)} ${word(tool)} ${JSON.stringify(params)}`
   if (event.type !== "tool_call_finished") return undefined
   const outcome = error === undefined ? word(status) : `${word(status)} ${word(error)}`
-  return `DEBUG response ${word(request_id)} ${word(tool)} ${outcome} ${word(duration_sec)}s ${last("reply", words)}`
-}
-
-/** What JSON says of an object's last field, without saying it again. No field before it has fields of that name. */
-const last = (name: string, words: string): string => {
-  const start = words.indexOf(`"${name}":`)
-  return start < 0 ? "undefined" : words.slice(start + name.length + 3, -1)
+  return `DEBUG response ${word(request_id)} ${word(tool)} ${outcome} ${word(duration_sec)}s ${JSON.stringify(reply)}`
 }
 
 /** A caller's own words must not begin a line of their own. */

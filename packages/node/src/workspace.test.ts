@@ -228,6 +228,31 @@ describe("looking and reading", () => {
     expect(error).toMatchObject({ code: "is_directory", message: "the workspace itself is a directory" })
   })
 
+  it("scans what is read in one go and what is read in chunks alike, and leaves nothing open", async () => {
+    const sizes = [0, 1, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 600_000]
+    const root = makeRoot(Object.fromEntries(sizes.map((size) => [`f${size}`, "é\n".repeat(size).slice(0, size)])))
+    const seen = await inWorkspace(root, (workspace) =>
+      Effect.forEach(
+        sizes,
+        Effect.fnUntraced(function* (size) {
+          const before = descriptors()
+          const chunks: Array<Buffer> = []
+          const keep = (chunk: Uint8Array): boolean => chunks.push(Buffer.from(chunk)) > 0
+          const info = yield* workspace.scan(`f${size}`, keep, { fingerprintUpTo: 1_000_000 })
+          const stopped = yield* workspace.scan(`f${size}`, () => false, { fingerprintUpTo: 1_000_000 })
+          const { content, fingerprint } = yield* workspace.snapshot(`f${size}`)
+          return [
+            Buffer.concat(chunks).equals(content),
+            info.fingerprint === fingerprint,
+            size === 0 || stopped.fingerprint === undefined,
+            descriptors() - before
+          ]
+        })
+      )
+    )
+    expect(seen).toEqual(sizes.map(() => [true, true, true, 0]))
+  })
+
   it("hands a file over in chunks until the visitor has enough", async () => {
     const big = makeRoot({ big: "x".repeat(1_000_000) })
     let seen = 0
