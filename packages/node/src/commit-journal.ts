@@ -43,6 +43,8 @@ export interface CommitJournal {
   /** The moment a commit is decided. */
   readonly decide: (id: string, commit: JournalledCommit) => void
   readonly abort: (id: string) => void
+  /** The steps are done or taken back, and some names can't be removed yet: from here on it stands for these alone. */
+  readonly keepNames: (id: string, commit: JournalledCommit) => void
   readonly forget: (id: string) => void
   /** Finishes or takes back what a host that died left behind, and names the commits, by id. */
   readonly recover: () => Recovered
@@ -83,35 +85,41 @@ export const openCommitJournal = (options: {
     fsyncSync(descriptor)
     closeSync(descriptor)
   }
-  const write = (path: string, content: unknown, { sync }: { readonly sync: boolean }) => {
-    const descriptor = openSync(path, "w", 0o600)
+  const write = (path: string, commit: JournalledCommit) => {
+    const descriptor = openSync(`${path}.new`, "w", 0o600)
     try {
-      writeFully(descriptor, Buffer.from(JSON.stringify(content)))
-      if (sync) fsyncSync(descriptor)
+      writeFully(descriptor, Buffer.from(JSON.stringify(commit)))
+      if (durable) fsyncSync(descriptor)
     } finally {
       closeSync(descriptor)
+    }
+    renameSync(`${path}.new`, path)
+  }
+  const keepNames = (path: string, { staged, rubbish }: JournalledCommit) => {
+    try {
+      write(path, { steps: [], staged, rubbish })
+    } catch (error) {
+      // Where there is no room the steps stay on record, and most of them tell by their names that they are behind it.
+      if (!(error instanceof Error && "code" in error)) throw error
     }
   }
 
   /** False when something of it stays. */
   const recoverOne = (id: string, { state, temporaries }: Unfinished): boolean => {
     if (state === undefined) return sweep(root, temporaries)
-    if (state === "abort") return takeBack(root, readJson<JournalledCommit>(file(id, "abort")) ?? nothing, imagePath)
-    const { steps, staged, rubbish } = readJson<JournalledCommit>(file(id, "commit")) ?? nothing
-    redoSteps(root, steps, { durable, ...(onStep && { onStep }) })
-    if (!sweep(root, [...rubbish, ...staged])) return false
-    onStep?.("recovered")
-    return true
+    const commit = readJson<JournalledCommit>(file(id, state)) ?? nothing
+    if (state === "commit") redoSteps(root, commit.steps, { durable, ...(onStep && { onStep }) })
+    const isClean = state === "abort" ? takeBack(root, commit, imagePath) : sweepNames(root, commit)
+    if (!isClean && commit.steps.length > 0) keepNames(file(id, state), commit)
+    if (isClean && state === "commit") onStep?.("recovered")
+    return isClean
   }
 
   return {
     prepare: (id, temporaries) => naming(stateName, () => sweeps.write({ id, temporaries })),
     decide: (id, commit) => {
       const path = file(id, "commit")
-      naming(stateName, () => {
-        write(`${path}.new`, commit, { sync: durable })
-        renameSync(`${path}.new`, path)
-      })
+      naming(stateName, () => write(path, commit))
       known.set(id, "commit")
       syncJournal()
     },
@@ -120,6 +128,10 @@ export const openCommitJournal = (options: {
       known.set(id, "abort")
       renameSync(file(id, "commit"), file(id, "abort"))
       syncJournal()
+    },
+    keepNames: (id, commit) => {
+      const state = known.get(id)
+      if (state !== undefined) keepNames(file(id, state), commit)
     },
     forget,
     recover: () => {
@@ -185,10 +197,14 @@ const syncDirectories = (spots: Spots, steps: ReadonlyArray<Step>, { durable, on
 }
 
 /** Takes steps back, the last one first, and removes what was written for them. False when something stays. */
-export const takeBack = (root: Root, { steps, staged, rubbish }: JournalledCommit, imagePath: ImagePath): boolean => {
-  for (const step of steps.toReversed()) unlessChanged(() => naming(step.path, () => undoStep(root, step, imagePath)))
-  return sweep(root, [...rubbish, ...staged])
+export const takeBack = (root: Root, commit: JournalledCommit, imagePath: ImagePath): boolean => {
+  for (const step of commit.steps.toReversed()) {
+    unlessChanged(() => naming(step.path, () => undoStep(root, step, imagePath)))
+  }
+  return sweepNames(root, commit)
 }
+
+const sweepNames = (root: Root, { staged, rubbish }: JournalledCommit): boolean => sweep(root, [...rubbish, ...staged])
 
 /** Removes temporary names. False when one can't be removed now: then it stays on record, and goes another time. */
 const sweep = (root: Root, paths: ReadonlyArray<string>): boolean =>

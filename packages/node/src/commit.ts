@@ -183,7 +183,7 @@ const giveUp = (
   id: string,
   begun: JournalledCommit
 ): void => {
-  if (!takeBack(root, begun, history.imagePath)) return
+  if (!takeBack(root, begun, history.imagePath)) return journal.keepNames(id, begun)
   gathered.unlink()
   journal.forget(id)
 }
@@ -213,6 +213,7 @@ const perform = (
   } catch (error) {
     // The changes are made. What could not be removed is on record and goes the next time.
     if (!(error instanceof Error && "code" in error)) throw error
+    journal.keepNames(id, { steps, staged, rubbish })
   }
   onStep?.("forgotten")
 }

@@ -3,9 +3,10 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 
 import { bundleProgram } from "../test/bundle.ts"
-import { contentsOf, makeWorkspaces } from "../test/workspaces.ts"
+import { contentsOf, inWorkspace, makeWorkspaces } from "../test/workspaces.ts"
 
 const workspaces = makeWorkspaces("limits")
 const program = join(workspaces.base, "child.mjs")
@@ -94,6 +95,56 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
       "tree/fixed",
       "tree/fixed/in"
     ])
+  })
+
+  it("is done and taken back once, also where a temporary name can't be removed", async () => {
+    const make = () => workspaces.make({ "fixed/x": "x", "a.txt": "a" }, giveAway)
+    const givenUp = make()
+    const all = [
+      { kind: "create_directory", path: "new" },
+      { kind: "write", path: "a.txt", size: 2 },
+      { kind: "write", path: "fixed/x", size: 2 }
+    ]
+    expect(
+      run(givenUp, [
+        { close: "fixed", at: "decided" },
+        { all },
+        { kind: "create_directory", path: "new" },
+        { kind: "write", path: "a.txt", size: 3 },
+        { kind: "write", path: "b.txt" },
+        { list: "new" },
+        { read: "a.txt" }
+      ])
+    ).toEqual([
+      null,
+      "permission_denied: the permissions of fixed/x do not allow this",
+      ["new created"],
+      ["a.txt modified"],
+      ["b.txt created"],
+      0,
+      "xxx"
+    ])
+    const made = make()
+    expect(
+      run(made, [
+        { close: "fixed", at: "set_aside" },
+        {
+          all: [
+            { kind: "delete", path: "fixed/x" },
+            { kind: "move", from: "a.txt", to: "b.txt" }
+          ]
+        },
+        { rename: "b.txt", to: "a.txt" },
+        { kind: "write", path: "c.txt" },
+        { read: "a.txt" }
+      ])
+    ).toEqual([null, ["fixed/x deleted", "a.txt moved"], null, ["c.txt created"], "a"])
+    for (const root of [givenUp, made]) {
+      chmodSync(join(root, "fixed"), 0o755)
+      await inWorkspace(root, () => Effect.void)
+      expect(readdirSync(`${root}.state/commits`)).toEqual([])
+      expect(readdirSync(join(root, "fixed"))).toEqual(root === made ? [] : ["x"])
+    }
   })
 
   it("is write_failed when there is no room, and leaves nothing behind", () => {

@@ -1,6 +1,6 @@
 // Does what it is told in a workspace, as whoever it runs as, and prints what came of it.
 // Arguments: root, state, and a list of changes, of paths to read and of disks to fill, as JSON.
-import { appendFileSync, rmSync, statfsSync } from "node:fs"
+import { appendFileSync, chmodSync, renameSync, rmSync, statfsSync } from "node:fs"
 import { join } from "node:path"
 
 import { type Change, isToolError, Workspace } from "@haft/core"
@@ -15,9 +15,21 @@ type Told =
   /** A directory whose disk is filled until so many blocks are free, or emptied again of what filled it. */
   | { readonly fill: string; readonly leave: number }
   | { readonly empty: string }
-  | (Change & { readonly size?: number })
+  /** A directory that can't be changed any more from a moment of the next commit on. */
+  | { readonly close: string; readonly at: string }
+  /** By hand. */
+  | { readonly rename: string; readonly to: string }
+  | { readonly all: ReadonlyArray<SizedChange> }
+  | SizedChange
+
+type SizedChange = Change & { readonly size?: number }
 
 const [root = "", state = "", told = "[]"] = process.argv.slice(2)
+
+let closing: Extract<Told, { readonly close: string }> | undefined
+const onStep = (name: string): void => {
+  if (closing?.at === name) chmodSync(join(root, closing.close), 0o555)
+}
 
 const obey = Effect.fnUntraced(function* (one: Told) {
   const workspace = yield* Workspace
@@ -26,9 +38,14 @@ const obey = Effect.fnUntraced(function* (one: Told) {
   if ("undo" in one) return (yield* workspace.undo()).paths
   if ("fill" in one) return fill(join(one.fill, "filler"), one.leave)
   if ("empty" in one) return rmSync(join(one.empty, "filler"))
-  const change = one.kind === "write" ? { ...one, content: Buffer.alloc(one.size ?? 1, "x") } : one
-  return (yield* workspace.commit([change])).map(({ path, kind }) => `${path} ${kind}`)
+  if ("rename" in one) return renameSync(join(root, one.rename), join(root, one.to))
+  if ("close" in one) return void (closing = one)
+  const changes = ("all" in one ? one.all : [one]).map(withContent)
+  return (yield* workspace.commit(changes)).map(({ path, kind }) => `${path} ${kind}`)
 })
+
+const withContent = (change: SizedChange): Change =>
+  change.kind === "write" ? { ...change, content: Buffer.alloc(change.size ?? 1, "x") } : change
 
 const fill = (path: string, leave: number): number => {
   appendFileSync(path, "")
@@ -42,6 +59,6 @@ const outcomes = await Effect.runPromise(
     obey(one).pipe(
       Effect.catch((error) => Effect.succeed(isToolError(error) ? `${error.code}: ${error.message}` : String(error)))
     )
-  ).pipe(Effect.provide(nodeWorkspace({ root, state })))
+  ).pipe(Effect.provide(nodeWorkspace({ root, state, onStep })))
 )
 process.stdout.write(JSON.stringify(outcomes))
