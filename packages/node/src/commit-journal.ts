@@ -56,6 +56,8 @@ export interface Recovered {
   readonly finished: ReadonlyArray<string>
   /** Commits that were not decided, or were a single step which happened or did not. */
   readonly swept: ReadonlyArray<string>
+  /** Takes them off the record; those of which something stays are left on it. */
+  readonly forget: () => void
 }
 
 export const openCommitJournal = (options: {
@@ -145,13 +147,18 @@ export const openCommitJournal = (options: {
         else if (state === "commit" || state === "abort") found.set(id, { temporaries: [], state })
       }
       for (const sweepFile of files) if (sweepFile.id === undefined) sweepFile.remove()
-      for (const [id, unfinished] of found) {
-        if (!recoverOne(id, unfinished)) continue
-        for (const sweepFile of files) if (sweepFile.id === id) sweepFile.remove()
-        if (unfinished.state !== undefined) rmSync(file(id, unfinished.state), { force: true })
-      }
+      const over = [...found].filter(([id, unfinished]) => recoverOne(id, unfinished))
       const finished = [...found].filter(([, { state }]) => state === "commit").map(([id]) => id)
-      return { finished, swept: [...found.keys()].filter((id) => !finished.includes(id)) }
+      return {
+        finished,
+        swept: [...found.keys()].filter((id) => !finished.includes(id)),
+        forget: () => {
+          for (const [id, { state }] of over) {
+            for (const sweepFile of files) if (sweepFile.id === id) sweepFile.remove()
+            if (state !== undefined) rmSync(file(id, state), { force: true })
+          }
+        }
+      }
     },
     close: sweeps.close
   }

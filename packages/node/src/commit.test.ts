@@ -431,6 +431,17 @@ describe("undo", () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(10_000)
   })
 
+  it("does not forget what it is about to bring back, where there is no room for both", async () => {
+    const root = workspaces.make({ "a.txt": "0".repeat(6000) })
+    const open = { historyBytes: 10_000 }
+    await commit(root, [write("a.txt", "1".repeat(6000))], { ...inCall("c1"), open })
+    const undone = await inWorkspace(root, (workspace) => outcome(workspace.undo()), { ...inCall("c2"), open })
+    expect(undone).toMatchObject({ calls: ["c1"], paths: ["a.txt"] })
+    expect(contentsOf(root)).toEqual({ "a.txt": "0".repeat(6000) })
+    await commit(root, [write("a.txt", "2".repeat(6000))], { ...inCall("c3"), open })
+    expect(imagesOf(root)).toHaveLength(1)
+  })
+
   it("says so when what was replaced was too large to keep", async () => {
     const root = workspaces.make({ "a.txt": "0".repeat(20_000) })
     await commit(root, [write("a.txt", "small")], { ...inCall("c1"), open: { historyBytes: 10_000 } })

@@ -127,15 +127,19 @@ const cancelIfPossible = (history: History, id: string): void => {
 }
 
 /** Finishes or takes back what a host that died left behind. Returns how many commits that were. */
-export const recover = ({ root, journal, history }: Pick<CommitSettings, "root" | "journal" | "history">): number => {
-  const { finished, swept } = journal.recover()
+export const recover = ({ root, journal, history, onStep }: Omit<CommitSettings, "durable">): number => {
+  const { finished, swept, forget } = journal.recover()
   if (finished.length + swept.length === 0) return 0
+  onStep?.("tidied")
   const view = openView(root, "deny")
   for (const entry of history.entries()) {
     if (!finished.includes(entry.id) && !swept.includes(entry.id)) continue
     history.detach(entry)
     if (swept.includes(entry.id) && !stands(view, entry.did)) history.cancel(entry.id)
+    onStep?.("settled")
   }
+  // Last: a host that dies before has the history settled by the next one.
+  forget()
   return finished.length + swept.length
 }
 

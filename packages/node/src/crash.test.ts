@@ -120,6 +120,27 @@ describe("a host that is killed", () => {
     }
   )
 
+  it.each(["sweep", "commit", "abort"])(
+    "leaves no history of what did not happen when the host that tidies up is killed too (%s)",
+    { timeout: 120_000 },
+    async (record) => {
+      for (let second = 1, signal: string | null = "SIGKILL"; signal !== null; second++) {
+        const root = makeOld()
+        await ended(startChild(root, record === "sweep" ? 6 : 30, "new", "quick"))
+        const commits = join(`${root}.state`, "commits")
+        const name = readdirSync(commits).find((file) => file.endsWith(".commit")) ?? ""
+        expect(name !== "").toBe(record !== "sweep")
+        if (record === "abort") renameSync(join(commits, name), join(commits, name.replace(".commit", ".abort")))
+        signal = await ended(startChild(root, second, "none", "quick"))
+        expect(await versionAfterRecovery(root)).toBe(record === "commit" ? "new" : "old")
+        const undone = await inWorkspace(root, (workspace) => outcome(workspace.undo()))
+        const calls = typeof undone === "string" ? undone : undone.calls
+        expect(calls).toEqual(record === "commit" ? ["call"] : "no_history")
+        expect(await versionAfterRecovery(root)).toBe("old")
+      }
+    }
+  )
+
   it.each(ways)(
     "leaves all old where it was giving a commit up, at every step (%s)",
     { timeout: 120_000 },

@@ -131,20 +131,27 @@ export const openHistory = (options: {
     }
   }
 
-  /** Forgets the oldest entries until what is kept fits again, with some room to spare. */
+  /**
+   * Forgets the oldest entries until what is kept fits again, with some room to spare. Those that the newest one is
+   * about to take back stay this once: what they replaced has to come from here.
+   */
   const trim = (entries: ReadonlyArray<Entry>): void => {
     const wanted = new Set<string>()
     let size = 0
-    let first = entries.length
-    while (first > 0) {
-      const states = imagesOf(entries[first - 1]).filter((state) => !wanted.has(state))
-      const more = states.reduce((sum, state) => sum + sizeKept(state), 0)
-      if (size + more > capBytes * 0.8) break
+    const want = (entry: Entry | undefined, room: number): boolean => {
+      const states = new Set(imagesOf(entry).filter((state) => !wanted.has(state)))
+      const more = [...states].reduce((sum, state) => sum + sizeKept(state), 0)
+      if (size + more > room) return false
       for (const state of states) wanted.add(state)
       size += more
-      first--
+      return true
     }
-    const rest = entries.slice(first)
+    let first = entries.length - 1
+    const newest = entries[first]
+    want(newest, Infinity)
+    while (first > 0 && want(entries[first - 1], capBytes * 0.8)) first--
+    const rest = entries.filter(({ id }, index) => index >= first || newest?.undoes?.includes(id) === true)
+    for (const entry of rest) want(entry, Infinity)
     try {
       writeFileSync(`${log}.new`, rest.map((entry) => `${JSON.stringify(entry)}\n`).join(""), { mode: 0o600 })
       renameSync(`${log}.new`, log)
