@@ -35,7 +35,7 @@ export interface Images {
   /** Takes the second name back from a file that stays where it is after all. */
   readonly unlink: (state: string) => void
   readonly copy: (node: FileNode, state: string) => void
-  /** Makes a copy of what still has a name elsewhere. */
+  /** Makes a copy of what still has a name elsewhere; where there is no room for one, it is not kept. */
   readonly detach: (state: string) => void
   readonly size: (state: string) => number
   /** Undefined when there is none. */
@@ -110,8 +110,15 @@ export const openImages = (root: Root, directory: string): Images => {
     detach: (state) => {
       if (!isShared(state)) return
       const path = pathOfState(state)
-      copyFileSync(path, `${path}.new`)
-      renameSync(`${path}.new`, path)
+      try {
+        copyFileSync(path, `${path}.new`)
+        renameSync(`${path}.new`, path)
+      } catch (error) {
+        rmSync(`${path}.new`, { force: true })
+        if (!isErrno(error, "ENOSPC", "EDQUOT")) throw error
+        // The file itself is at work, so its content is not lost with this name.
+        unlinkSync(path)
+      }
     },
     size: (state) => look(state)?.size ?? 0,
     content: (state) =>

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -208,6 +209,27 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
         ["b.txt modified"]
       ])
       expect(contentsOf(root)).toEqual({ "a.txt": "old".repeat(50_000), "b.txt": "xxx" })
+    })
+
+    it("tidies up after a host that died, where what it linked does not fit twice", () => {
+      const root = join(workspaces.make({ "w/x": "" }), "w")
+      const image = createHash("sha256").update("x".repeat(40_000)).digest("hex")
+      const did = [{ did: "write", path: "a.txt", before: { state: `sha256:${image}`, mode: 420 }, after: "sha256:0" }]
+      const entry = JSON.stringify({ id: "0123456789abcdef", call: "c", run: "r", tool: "t", at: 0, did })
+      const crash = [
+        'mkdir -p "$3" "$4/commits" "$4/history/images"',
+        "head -c 40000 /dev/zero | tr '\\0' x > \"$3/a.txt\"",
+        `ln "$3/a.txt" "$4/history/images/${image}"`,
+        `echo '${entry}' > "$4/history/entries.jsonl"`,
+        `echo '{"id":"0123456789abcdef","temporaries":[]}' > "$4/commits/dead.sweep"`
+      ].join(" && ")
+      const script = `mount -t tmpfs -o size=64k none "$1" && shift && ${crash} && exec "$@"`
+      const told = JSON.stringify([{ kind: "write", path: "b.txt" }, { undo: true }, { undo: true }])
+      const args = [process.execPath, program, root, `${root}.state`, told]
+      const replies = execFileSync("unshare", [...namespace, "sh", "-c", script, "sh", dirname(root), ...args], {
+        encoding: "utf8"
+      })
+      expect(JSON.parse(replies)).toEqual([["b.txt created"], ["b.txt"], expect.stringMatching(/^no_history: /)])
     })
 
     it("leaves no turn taken and no history of what did not happen", () => {

@@ -5,6 +5,8 @@ import { join } from "node:path"
 
 import { type Change, isToolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 
 import { nodeWorkspace } from "../src/workspace.ts"
 
@@ -59,6 +61,6 @@ const outcomes = await Effect.runPromise(
     obey(one).pipe(
       Effect.catch((error) => Effect.succeed(isToolError(error) ? `${error.code}: ${error.message}` : String(error)))
     )
-  ).pipe(Effect.provide(nodeWorkspace({ root, state, onStep })))
+  ).pipe(Effect.provide(nodeWorkspace({ root, state, onStep }).pipe(Layer.provide(Logger.layer([])))))
 )
 process.stdout.write(JSON.stringify(outcomes))

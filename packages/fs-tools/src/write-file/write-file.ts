@@ -68,8 +68,8 @@ export const previewWrite = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string, CommitError, Workspace> {
   const workspace = yield* Workspace
   const path = yield* workspace.contain(given)
-  yield* workspace.previewCommit([yield* changeTo(given, content, options)])
-  const exists = (yield* workspace.fingerprint(given)) !== "absent"
+  const changes = yield* workspace.previewCommit([yield* changeTo(given, content, options)])
+  const exists = !changes.some((change) => change.path === path && change.kind === "created")
   const before = yield* textBefore(given)
   const after = TextFile.decode(content)
   if (after === undefined || (exists && before === undefined)) return `Binary file ${path}: ${content.length} bytes\n`
