@@ -114,6 +114,24 @@ describe.each(Object.keys(eras) as Array<keyof typeof eras>)("MCP %s over HTTP",
     expect(() => running.workspace.read("b.txt")).toThrow("ENOENT")
   })
 
+  it.each(["/mcp", "/v1/workspaces/default/mcp/haft", "/v1/workspaces/default/mcp/approvalgate"])(
+    "takes no answer there that nobody asked for (%s)",
+    async (path) => {
+      const running = await startServer({ approvalOptions: { atGateOnly: true, alsoAsk: ["safe_write"] } })
+      const client = await connect(running, era, { path, capabilities: { elicitation: { form: {} } } })
+      const inputResponses = { approval: { action: "accept", content: { approve: true } } }
+      const withMore = (more: object) => client.callTool({ ...write, ...more })
+      const call = withMore({ inputResponses })
+      await expect.poll(() => openQuestions(running)).toMatchObject([{ tool: "write_file" }])
+      const [question] = await openQuestions(running)
+      await running.post(`${running.base}/approvals/${question!.id}`, { approved: false }, "approver")
+      expect(await call).toMatchObject({ isError: true })
+      expect(await withMore({ inputResponses, requestState: "guessed" })).toMatchObject({ isError: true })
+      expect(await withMore({ inputResponses, _meta: { "haft/begun": "guessed" } })).toMatchObject({ isError: true })
+      expect(() => running.workspace.read("b.txt")).toThrow("ENOENT")
+    }
+  )
+
   it("closes the question of a client that has gone", async () => {
     const running = await startServer()
     const client = await connect(running, era)
