@@ -18,7 +18,7 @@ export class LatelyHeld {
 
   /** `root` is the path of the workspace, without links. */
   constructor(root: string) {
-    this.#root = root
+    this.#root = root === "/" ? "" : root
   }
 
   /** The directory that names lead to from the root on; whoever gets it closes it. */

@@ -103,15 +103,20 @@ const finish = (descriptor: number, { durable }: { readonly durable: boolean }):
 /** Files on their way to the disk, on other threads: it takes several at once in hardly more time than one. */
 class Syncing {
   count = 0
-  readonly #failures: Array<{ readonly target: string; readonly error: Error }> = []
+  readonly #failures: Array<{ readonly target: string; readonly error: unknown }> = []
   #onEnd: (() => void) | undefined
 
   /** Closes the descriptor in the end, even where nobody waits any more. */
   start(descriptor: number, target: string): void {
     this.count++
-    fsync(descriptor, (error) => {
-      closeSync(descriptor)
-      if (error !== null) this.#failures.push({ target, error })
+    fsync(descriptor, (failure) => {
+      if (failure !== null) this.#failures.push({ target, error: failure })
+      try {
+        closeSync(descriptor)
+      } catch (error) {
+        // A disk of another machine may say only now that there was no room.
+        this.#failures.push({ target, error })
+      }
       this.count--
       this.#onEnd?.()
     })
