@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync
-} from "node:fs"
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -15,14 +6,13 @@ import { afterAll, beforeEach, describe, expect, it } from "@effect/vitest"
 import { CurrentCall, isToolError, type SymlinkPolicy, Workspace, type WorkspaceService } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import { openIn } from "../test/workspaces.ts"
 import { techniques } from "./technique.ts"
 import { nodeWorkspace } from "./workspace.ts"
 
 const base = mkdtempSync(join(tmpdir(), "haft-kept-"))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-/** How many are open; where nobody can tell, none. */
-const descriptors = (): number => (process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0)
 const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
 
 const containments =
@@ -104,24 +94,22 @@ describe.each(containments)("a path that a call has contained, with %s,", (conta
   })
 
   it("is let go of when the turn ends, when others are contained and when the workspace is closed", async () => {
-    const before = descriptors()
     await inCalls((workspace, as) =>
       Effect.gen(function* () {
-        const open = descriptors()
         const calls = Array.from({ length: 64 }, () => as())
         for (const inCall of calls) {
           yield* inCall(workspace.contain("b.txt"))
           yield* inCall(Effect.ignore(workspace.contain("../outside")))
           yield* inCall(workspace.contain("b.txt"))
         }
-        expect(descriptors()).toBeLessThanOrEqual(open + 2)
+        expect(openIn(root)).toBeLessThanOrEqual(2)
         for (const inCall of calls) expect(yield* inCall(textOf(workspace, "b.txt"))).toBe("other")
         yield* turn
-        expect(descriptors()).toBe(open)
+        expect(openIn(root)).toBe(0)
         yield* as()(workspace.contain("b.txt"))
       })
     )
     await Effect.runPromise(turn)
-    expect(descriptors()).toBe(before)
+    expect(openIn(root)).toBe(0)
   })
 })

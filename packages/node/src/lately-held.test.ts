@@ -1,11 +1,11 @@
-import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { afterAll, describe, expect, it } from "@effect/vitest"
 import type { WorkspaceService } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { inWorkspace, makeWorkspaces, outcome } from "../test/workspaces.ts"
+import { inWorkspace, makeWorkspaces, openIn, outcome } from "../test/workspaces.ts"
 
 const workspaces = makeWorkspaces("lately-held")
 afterAll(workspaces.remove)
@@ -24,15 +24,6 @@ const readAfter = (root: string, change: () => void): Promise<string> =>
 
 const textOf = (workspace: WorkspaceService, path: string) =>
   outcome(Effect.map(workspace.read(path), (content) => Buffer.from(content).toString()))
-
-const descriptorsIn = (root: string): number =>
-  readdirSync("/proc/self/fd").filter((descriptor) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(`${root}/`)
-    } catch {
-      return false
-    }
-  }).length
 
 describe("a directory that was walked to a moment ago", () => {
   it("leads to its files, also to those that came since", async () => {
@@ -139,14 +130,14 @@ describe("a directory that was walked to a moment ago", () => {
       await inWorkspace(root, (workspace) =>
         Effect.gen(function* () {
           yield* readAll(workspace)
-          expect(descriptorsIn(root)).toBe(32)
+          expect(openIn(root)).toBe(32)
           yield* Effect.promise(async () => {
-            await expect.poll(() => descriptorsIn(root)).toBe(0)
+            await expect.poll(() => openIn(root)).toBe(0)
           })
           yield* readAll(workspace)
         })
       )
-      expect(descriptorsIn(root)).toBe(0)
+      expect(openIn(root)).toBe(0)
     }
   )
 })

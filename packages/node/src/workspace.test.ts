@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from "@effect/vitest"
 import { CurrentCall, isToolError, type SymlinkPolicy, Workspace, type WorkspaceService } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import { openIn } from "../test/workspaces.ts"
 import { nodeWorkspace } from "./workspace.ts"
 
 const base = mkdtempSync(join(tmpdir(), "haft-workspace-"))
@@ -44,8 +45,6 @@ const outcome = <A>(effect: Effect.Effect<A, unknown>): Effect.Effect<A | string
   effect.pipe(Effect.catch((error) => Effect.succeed(isToolError(error) ? error.code : String(error))))
 
 /** How many are open; where nobody can tell, none. */
-const descriptors = (): number => (process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0)
-
 const contained = (root: string, path: string, symlinks?: SymlinkPolicy) =>
   inWorkspace(root, (workspace) => outcome(workspace.contain(path)), symlinks)
 
@@ -189,7 +188,6 @@ describe("looking and reading", () => {
         symlinks
       ).then(() => seen)
     }
-    const openBefore = descriptors()
     const mixed = [...wide, deep, ...wide.toReversed(), deep]
     expect(await readAll(mixed)).toEqual(mixed.map((path) => files[path]))
     expect(await readAll(mixed, 5)).toEqual(wide.slice(0, 5))
@@ -220,7 +218,7 @@ describe("looking and reading", () => {
       })
     )
     await expect(failing).rejects.toThrow("of the visitor")
-    expect(descriptors()).toBe(openBefore)
+    expect(openIn(near)).toBe(0)
   })
 
   it("names the workspace where an empty path was given", async () => {
@@ -235,7 +233,6 @@ describe("looking and reading", () => {
       Effect.forEach(
         sizes,
         Effect.fnUntraced(function* (size) {
-          const before = descriptors()
           const chunks: Array<Buffer> = []
           const keep = (chunk: Uint8Array): boolean => chunks.push(Buffer.from(chunk)) > 0
           const info = yield* workspace.scan(`f${size}`, keep, { fingerprintUpTo: 1_000_000 })
@@ -245,7 +242,7 @@ describe("looking and reading", () => {
             Buffer.concat(chunks).equals(content),
             info.fingerprint === fingerprint,
             size === 0 || stopped.fingerprint === undefined,
-            descriptors() - before
+            openIn(root)
           ]
         })
       )
@@ -333,7 +330,6 @@ describe("looking and reading", () => {
     await inWorkspace(
       root,
       Effect.fnUntraced(function* (workspace) {
-        const before = descriptors()
         for (let round = 0; round < 300; round++) {
           for (const path of ["a.txt", "link", "d/c/e.txt", "d", "pipe", "none/x", "../x", "a.txt/b", "."]) {
             yield* outcome(workspace.contain(path))
@@ -348,7 +344,7 @@ describe("looking and reading", () => {
         }
         // Directories are held for a second.
         yield* Effect.promise(async () => {
-          await expect.poll(() => descriptors() - before).toBeLessThanOrEqual(0)
+          await expect.poll(() => openIn(root)).toBe(0)
         })
       })
     )

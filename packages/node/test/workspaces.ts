@@ -74,3 +74,15 @@ export const inWorkspace = <A, E>(
 /** What came out, or the code of the failure. */
 export const outcome = <A>(effect: Effect.Effect<A, unknown>): Effect.Effect<A | string> =>
   effect.pipe(Effect.catch((error) => Effect.succeed(isToolError(error) ? error.code : String(error))))
+
+/** How much of what lies in a directory this process has open; where nobody can tell, nothing. */
+export const openIn = (directory: string): number => {
+  if (process.platform !== "linux") return 0
+  return readdirSync("/proc/self/fd").filter((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(`${directory}/`)
+    } catch {
+      return false
+    }
+  }).length
+}
