@@ -82,7 +82,8 @@ export class LanePool {
 
   async #open(launcher: Launcher, isHeld: boolean): Promise<Lane> {
     const { pipes, groupName } = this.#options
-    const [code = "", report = ""] = await pipes.take(2)
+    const [code = ""] = await pipes.take("write", 1)
+    const [report = ""] = await pipes.take("read", 1)
     const group = isHeld ? makeGroup(groupName) : undefined
     try {
       const lane = new Lane(launcher, { code, report }, group)

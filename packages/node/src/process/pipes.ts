@@ -4,15 +4,22 @@ import { join } from "node:path"
 
 import { makeOwnDirectory } from "./own-name.ts"
 
+/** What the host does with a pipe. */
+export type PipeUse = "read" | "write"
+
 /**
  * Named pipes, made in one go and used again and again. Node's own pipes are sockets: a program that opens
  * /dev/stdout or /dev/stderr fails on those, and only who starts the program can hand them over.
+ *
+ * One that the host has written to is never read from later. A terminal's program is forked from the host and has a copy
+ * of all that the host holds for a moment; when that is gone, a pipe that had no other writer yet would look as if all
+ * had been said.
  */
 export class PipePool {
   readonly #makePipes: (paths: ReadonlyArray<string>) => Promise<void>
-  readonly #free: Array<string> = []
+  readonly #free: Readonly<Record<PipeUse, Array<string>>> = { read: [], write: [] }
   #directory: string | undefined
-  #making: Promise<void> | undefined
+  readonly #making: { [use in PipeUse]?: Promise<void> | undefined } = {}
   #count = 0
 
   constructor(makePipes: (paths: ReadonlyArray<string>) => Promise<void>) {
@@ -24,14 +31,15 @@ export class PipePool {
     return (this.#directory ??= makeOwnDirectory("pipes"))
   }
 
-  async take(count: number): Promise<ReadonlyArray<string>> {
-    while (this.#free.length < count) await (this.#making ??= this.#make())
-    return this.#free.splice(-count)
+  async take(use: PipeUse, count: number): Promise<ReadonlyArray<string>> {
+    const free = this.#free[use]
+    while (free.length < count) await (this.#making[use] ??= this.#make(use))
+    return free.splice(-count)
   }
 
   /** Only for a pipe that nobody holds any more. */
-  giveBack(path: string): void {
-    this.#free.push(path)
+  giveBack(use: PipeUse, path: string): void {
+    this.#free[use].push(path)
   }
 
   /** For one that somebody may still hold. */
@@ -43,13 +51,13 @@ export class PipePool {
     if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true })
   }
 
-  async #make(): Promise<void> {
+  async #make(use: PipeUse): Promise<void> {
     const paths = Array.from({ length: 32 }, () => join(this.directory, String(this.#count++)))
     try {
       await this.#makePipes(paths)
-      this.#free.push(...paths)
+      this.#free[use].push(...paths)
     } finally {
-      this.#making = undefined
+      this.#making[use] = undefined
     }
   }
 }

@@ -65,8 +65,8 @@ export class LeanStarter {
     opened: Opened
   ): Promise<Started> {
     const { descriptors = [], gated = false, limits } = command
-    const paths = await this.#pipes.take(gated ? 4 : 2)
-    const [stdoutPath = "", stderrPath = "", goPath = "", gatePath = ""] = paths
+    const [stdoutPath = "", stderrPath = "", gatePath = ""] = await this.#pipes.take("read", gated ? 3 : 2)
+    const [goPath = ""] = gated ? await this.#pipes.take("write", 1) : []
     const readers = [this.#listen(stdoutPath, onStdout, opened), this.#listen(stderrPath, onStderr, opened)]
     const input = command.stdin === undefined ? undefined : memoryFile(command.stdin)
     if (input !== undefined) opened.push(() => closeSync(input))
@@ -119,7 +119,7 @@ export class LeanStarter {
   #listen(path: string, onChunk: (chunk: Uint8Array) => void, opened: Opened): Stream {
     const reader = readPipe(path, onChunk)
     opened.push(() => reader.close())
-    void reader.closed.then((isWhole) => (isWhole ? this.#pipes.giveBack(path) : this.#pipes.throwAway(path)))
+    void reader.closed.then((isWhole) => (isWhole ? this.#pipes.giveBack("read", path) : this.#pipes.throwAway(path)))
     return reader
   }
 
@@ -146,7 +146,7 @@ export class LeanStarter {
         go.close()
         reader.close()
         // One that was killed while it waited for its word could still take the next one's.
-        if (hasEnded) this.#pipes.giveBack(goPath)
+        if (hasEnded) this.#pipes.giveBack("write", goPath)
         else this.#pipes.throwAway(goPath)
       }
     }
