@@ -121,16 +121,6 @@ export const openHistory = (options: {
     return node === undefined ? images.size(state) : sizeOfNode(node)
   }
 
-  /** Passes over what is kept already: it was counted before anybody looked. */
-  const settle = (): void => {
-    for (const [state, node] of linking) {
-      const size = sizeOfNode(node)
-      if (!images.has(state, size)) continue
-      linking.delete(state)
-      total = (total ?? 0) - size
-    }
-  }
-
   /**
    * Forgets the oldest entries until what is kept fits again, with some room to spare. Those that the newest one is
    * about to take back stay this once: what they replaced has to come from here.
@@ -179,10 +169,9 @@ export const openHistory = (options: {
           gathered += size
           naming(stateName, () => {
             total ??= images.states().reduce((sum, kept) => sum + images.size(kept), 0)
-            const canLink = images.canLink(node)
-            if (linking.has(state) || (!canLink && images.has(state, size))) return
+            if (linking.has(state) || images.has(state, size)) return
             total += size
-            if (canLink) linking.set(state, node)
+            if (images.canLink(node)) linking.set(state, node)
             else images.copy(node, state)
           })
         },
@@ -190,9 +179,8 @@ export const openHistory = (options: {
         link: (spots, onStep) => {
           const linked = new Map<number, string>()
           for (const [state, node] of linking) {
-            const became = naming(stateName, () => images.link(spots, node, state))
-            if (became === "kept already") total = (total ?? 0) - sizeOfNode(node)
-            if (became === "linked" && node.origin !== undefined) linked.set(node.origin.identity.number, state)
+            const isLinked = naming(stateName, () => images.link(spots, node, state))
+            if (isLinked && node.origin !== undefined) linked.set(node.origin.identity.number, state)
             onStep?.("kept")
           }
           return linked
@@ -204,7 +192,6 @@ export const openHistory = (options: {
     },
     append: (entry) =>
       naming(stateName, () => {
-        if ((total ?? 0) > capBytes) settle()
         if ((total ?? 0) > capBytes) trim([...readEntries(), entry])
         else appendWhole(log, `${JSON.stringify(entry)}\n`)
       }),

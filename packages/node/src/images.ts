@@ -30,8 +30,8 @@ export interface Images {
   readonly has: (state: string, size: number) => boolean
   /** True for a file that can be kept as it is, once it is about to go. */
   readonly canLink: (node: FileNode) => boolean
-  /** Tells what became of it: where there can be no second name it is copied, and content that is kept already stays. */
-  readonly link: (spots: Spots, node: FileNode, state: string) => "linked" | "copied" | "kept already"
+  /** False where it had to be copied after all. */
+  readonly link: (spots: Spots, node: FileNode, state: string) => boolean
   /** Takes the second name back from a file that stays where it is after all. */
   readonly unlink: (state: string) => void
   readonly copy: (node: FileNode, state: string) => void
@@ -88,18 +88,14 @@ export const openImages = (root: Root, directory: string): Images => {
       const path = pathOfState(state)
       const from = pathOf(spots.at(origin.path))
       try {
-        if (!linkIfFree(from, path)) {
-          if (has(state, origin.size)) return "kept already"
-          unlinkSync(path)
-          linkSync(from, path)
-        }
+        linkAnew(from, path)
       } catch (error) {
         if (isErrno(error, "ENOENT")) throw stale(origin.path)
         if (!isWithoutLinks(error) && !isErrno(error, "EXDEV")) throw error
         copy(node, state)
-        return "copied"
+        return false
       }
-      if (isSame(identityOf(lstatSync(path)), origin.identity)) return "linked"
+      if (isSame(identityOf(lstatSync(path)), origin.identity)) return true
       unlinkSync(path)
       throw stale(origin.path)
     },
@@ -138,12 +134,13 @@ export const openImages = (root: Root, directory: string): Images => {
   }
 }
 
-const linkIfFree = (from: string, path: string): boolean => {
+/** In the place of what is there and is of no use. */
+const linkAnew = (from: string, path: string): void => {
   try {
     linkSync(from, path)
-    return true
   } catch (error) {
-    if (isErrno(error, "EEXIST")) return false
-    throw error
+    if (!isErrno(error, "EEXIST")) throw error
+    unlinkSync(path)
+    linkSync(from, path)
   }
 }
