@@ -1,9 +1,7 @@
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
 
 import {
   type CallOptions,
@@ -14,12 +12,12 @@ import {
   type RoadSettings
 } from "./call-tool.ts"
 import type { Reply, SymlinkPolicy } from "./call.ts"
-import { checkShape } from "./check-shape.ts"
 import type { Dialect } from "./dialect.ts"
 import type { JsonSchema } from "./json-schema.ts"
-import { PluginError, reasonOf } from "./plugin-error.ts"
+import { type PluginError, reasonOf } from "./plugin-error.ts"
 import type { ConfiguredPlugin } from "./plugin.ts"
 import type { Verdict } from "./services/approver.ts"
+import { type HostedTool, type OnPluginError, startPlugins } from "./start-plugins.ts"
 import type { ToolError } from "./tool-error.ts"
 import type { Tool } from "./tool.ts"
 import type { Facts, Risk } from "./touches.ts"
@@ -76,8 +74,6 @@ export interface HostOptions<R> {
   readonly onPluginError?: OnPluginError
 }
 
-export type OnPluginError = "refuse" | "skip"
-
 /** How a plugin is. */
 export interface PluginHealth {
   readonly plugin: string
@@ -94,8 +90,8 @@ export class Host extends Context.Service<Host, HostService>()("@haft/core/Host"
       Host,
       Effect.gen(function* () {
         const services = yield* Effect.context<R | RoadServices>()
-        const { dialect } = options
-        const { started, tools, skipped, provided } = yield* startPlugins(options, services)
+        const { dialect, plugins, onPluginError = "refuse" } = options
+        const { started, tools, skipped, provided } = yield* startPlugins({ dialect, plugins, onPluginError }, services)
         const context = Context.merge(services, provided)
         const lend = lending(context)
         const settings: RoadSettings<unknown> = {
@@ -125,7 +121,8 @@ export class Host extends Context.Service<Host, HostService>()("@haft/core/Host"
     )
 }
 
-// The caller's context and the host's make one context. It is made when the caller's changes, not for every call.
+// Merges the caller's context with what the host lends. The last merge is kept: most callers bring the same context with
+// every call.
 const lending = <R>(lent: Context.Context<R>) => {
   let caller: Context.Context<never> = Context.empty()
   let both: Context.Context<R> = lent
@@ -134,97 +131,6 @@ const lending = <R>(lent: Context.Context<R>) => {
     return both
   }
 }
-
-interface HostedTool {
-  readonly tool: Tool<unknown>
-  readonly plugin: string
-}
-
-// One after the other: a name belongs to whoever comes first, and only who is accepted starts.
-const startPlugins = Effect.fnUntraced(function* <R>(
-  { dialect, plugins, onPluginError = "refuse" }: HostOptions<R>,
-  services: Context.Context<R | RoadServices>
-) {
-  const tools = new Map<string, HostedTool>()
-  const started: Array<ConfiguredPlugin<R>> = []
-  const skipped: Array<PluginError> = []
-  let provided = Context.empty() as Context.Context<unknown>
-  for (const plugin of plugins) {
-    const lent = Context.merge(services, provided)
-    const result = yield* Effect.result(startPlugin(plugin, { dialect, tools, lent }))
-    if (result._tag === "Success") {
-      provided = Context.merge(provided, result.success)
-      started.push(plugin)
-      continue
-    }
-    if (onPluginError === "refuse") return yield* Effect.fail(result.failure)
-    skipped.push(result.failure)
-    yield* Effect.logWarning(`started without ${result.failure.message}`)
-  }
-  return { started, tools, skipped, provided }
-})
-
-const toolsOf = <R>({ tools }: ConfiguredPlugin<R>, dialect: Dialect): ReadonlyArray<Tool<unknown>> =>
-  tools.filter((tool) => tool.dialect === dialect.name || tool.dialect === "any")
-
-/** What is there before a plugin starts. */
-interface Before {
-  readonly dialect: Dialect
-  readonly tools: Map<string, HostedTool>
-  readonly lent: Context.Context<unknown>
-}
-
-const startPlugin = Effect.fnUntraced(function* <R>(plugin: ConfiguredPlugin<R>, { dialect, tools, lent }: Before) {
-  yield* Effect.try({ try: () => checkShape(plugin), catch: (cause) => cause as PluginError })
-  const refused = (problem: string) => Effect.fail(new PluginError(plugin.name, problem))
-  const own = toolsOf(plugin, dialect)
-  for (const [at, { name }] of own.entries()) {
-    const other = tools.get(name)
-    if (other !== undefined) {
-      return yield* refused(`its tool '${name}' is also in plugin ${other.plugin}. Use only one of the two.`)
-    }
-    if (own.findIndex((tool) => tool.name === name) < at) {
-      return yield* refused(`it has two tools '${name}'. Rename one of them.`)
-    }
-  }
-  // In a scope of its own, so that a plugin that fails half-way keeps nothing open.
-  const scope = yield* Scope.make()
-  const provided = yield* Layer.buildWithScope(plugin.layer, scope).pipe(
-    within(startTimeout, () =>
-      refused(`it did not start within ${startTimeout}. Mend it, or start the host without it.`)
-    ),
-    // Otherwise a plugin could put itself in the place of the approver, or of another plugin's client.
-    Effect.tap((made) => {
-      const taken = [...made.mapUnsafe.keys()].find((key) => isAnother(lent, made, key))
-      return taken === undefined
-        ? Effect.void
-        : refused(`it provides ${taken}, which the host or another plugin lends. Give that service a name of its own.`)
-    }),
-    Effect.onError((cause) => stopped(plugin, scope, Exit.failCause(cause)))
-  )
-  yield* Effect.addFinalizer((exit) => stopped(plugin, scope, exit))
-  for (const tool of own) tools.set(tool.name, { tool, plugin: plugin.name })
-  return provided
-})
-
-/** A plugin that takes longer has hung. */
-const startTimeout = "30 seconds"
-const stopTimeout = "10 seconds"
-
-// What Effect itself keeps in a context is nobody's service.
-const isAnother = (lent: Context.Context<unknown>, made: Context.Context<unknown>, key: string): boolean =>
-  !/^~?effect\//.test(key) && lent.mapUnsafe.has(key) && lent.mapUnsafe.get(key) !== made.mapUnsafe.get(key)
-
-// A plugin that can't stop must not keep the others from it.
-const stopped = <R>(
-  { name }: ConfiguredPlugin<R>,
-  scope: Scope.Closeable,
-  exit: Exit.Exit<unknown, unknown>
-): Effect.Effect<void> =>
-  Scope.close(scope, exit).pipe(
-    Effect.catchCause((cause) => Effect.logError(`plugin ${name} did not stop cleanly`, cause)),
-    within(stopTimeout, () => Effect.logError(`plugin ${name} did not stop within ${stopTimeout}`))
-  )
 
 const healthOf = <R>({ name, version, health }: ConfiguredPlugin<R>): Effect.Effect<PluginHealth, never, unknown> =>
   Effect.suspend(() => health ?? Effect.void).pipe(

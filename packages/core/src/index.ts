@@ -24,7 +24,6 @@ export {
   Host,
   type HostOptions,
   type HostService,
-  type OnPluginError,
   type PluginHealth,
   type ToolDescription
 } from "./host.ts"
@@ -94,6 +93,7 @@ export {
   Workspace,
   type WorkspaceService
 } from "./services/workspace.ts"
+export type { OnPluginError } from "./start-plugins.ts"
 export { defineTool, type Executed, type PreparedCall, type Tool, type ToolDefinition, type Wording } from "./tool.ts"
 export {
   type ErrorCode,
