@@ -51,7 +51,7 @@ export const callTool = <R>(
 ): Effect.Effect<Reply, never, R | RoadServices> =>
   Effect.uninterruptibleMask((restore) => road(settings, name, args, options, restore))
 
-// A generator of its own: one that is made anew for every call costs more than all that it does.
+// Outside of callTool, so that the generator function is made once: making it for every call took longer than running it.
 const road = Effect.fnUntraced(function* <R>(
   settings: RoadSettings<R>,
   name: string,
@@ -65,21 +65,22 @@ const road = Effect.fnUntraced(function* <R>(
   const call = newCall(settings, name, options, { journal, startedAt: clock.currentTimeMillisUnsafe() })
   const { id, step, dialect, startedAt } = call
   const given = plainData(args)
-  const progress: Travel = {}
+  const known: KnownSoFar = {}
   const started = { type: "tool_call_started", request_id: id, step, tool: name, dialect, at: startedAt }
   const tool = settings.find(name)
-  // What changes nothing and stays on this machine need not be on record before, if it is before anybody hears of it.
+  // A call that only reads, on this machine, may run before its start is written: it is enough that both its events are
+  // on record before the caller gets the reply.
   const isReading = tool?.risk === "read_only" && !tool.openWorld
   const recorded = Effect.flatMap(paramsForRecord(tool, given.data), (params) =>
     journal.append({ ...started, params }, isReading ? { canWait: "unheeded" } : {})
   )
-  const travelled = restore(Effect.provideService(travel(settings, call, given, progress), CurrentCall, call))
+  const travelled = restore(Effect.provideService(travel(settings, call, given, known), CurrentCall, call))
   const exit = yield* Effect.exit(Effect.andThen(recorded, travelled))
   const outcome = yield* outcomeOf(exit, call)
   const durationMs = Number(clock.monotonicTimeNanosUnsafe() - begin) / 1e6
   const endedAt = startedAt + Math.round(durationMs)
   const ended = { call, endedAt, durationMs }
-  const reply = yield* encoded(settings.dialect, ended, progress, outcome)
+  const reply = yield* encoded(settings.dialect, ended, known, outcome)
   const finished = {
     type: "tool_call_finished",
     request_id: id,
@@ -89,16 +90,17 @@ const road = Effect.fnUntraced(function* <R>(
     status: reply.ok ? "success" : "error",
     ...(reply.error !== undefined && { error: reply.error.code }),
     duration_sec: durationMs / 1000,
-    ...(progress.waitedMs !== undefined && { waited_sec: progress.waitedMs / 1000 }),
-    ...(progress.facts !== undefined && { touches: touchesForRecord(progress.facts) }),
-    ...(progress.approval !== undefined && { approval: progress.approval }),
+    ...(known.waitedMs !== undefined && { waited_sec: known.waitedMs / 1000 }),
+    ...(known.facts !== undefined && { touches: touchesForRecord(known.facts) }),
+    ...(known.approval !== undefined && { approval: known.approval }),
     reply: redact(reply.wire)
   }
   const written = journal.append(finished, isReading ? { canWait: "awaited" } : { durable: reply.writes.length > 0 })
   const unrecorded = yield* Effect.match(written, { onFailure: (error) => error, onSuccess: () => undefined })
   if (unrecorded !== undefined) yield* Effect.logError(`the end of call ${id} is not on record`, unrecorded.message)
   if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
-  if (unrecorded !== undefined && isReading) return yield* encoded(settings.dialect, ended, progress, unrecorded)
+  // A read can still be withheld. A change is made by now, and saying otherwise would be wrong.
+  if (unrecorded !== undefined && isReading) return yield* encoded(settings.dialect, ended, known, unrecorded)
   return reply
 })
 
@@ -142,8 +144,8 @@ const newCall = <R>(
   }
 }
 
-/** What is known of a call while it travels, also when it does not arrive. */
-interface Travel {
+/** What is known of a call by now. Filled in on the way, because a call that ends early is recorded and encoded too. */
+interface KnownSoFar {
   tool?: Tool<unknown>
   prepared?: PreparedCall<unknown>
   facts?: Facts
@@ -166,24 +168,24 @@ const travel = Effect.fnUntraced(function* <R>(
   settings: RoadSettings<R>,
   call: CallContext,
   given: PlainData,
-  progress: Travel
+  known: KnownSoFar
 ) {
   const tool = yield* findTool(settings, call.tool)
-  progress.tool = tool
+  known.tool = tool
   const decoded = yield* prepareWith(tool, given)
-  progress.prepared = decoded
+  known.prepared = decoded
   const approved = yield* approve(settings.dialect, tool, decoded, {
     assessed: (facts) => {
-      progress.facts = facts
+      known.facts = facts
     },
     decided: (decision) => {
-      progress.approval = decision
+      known.approval = decision
     },
     waited: (milliseconds) => {
-      progress.waitedMs = (progress.waitedMs ?? 0) + milliseconds
+      known.waitedMs = (known.waitedMs ?? 0) + milliseconds
     }
   })
-  progress.prepared = approved.prepared
+  known.prepared = approved.prepared
   const executed = withTimeout(approved.prepared)
   const { facts, state } = approved
   if (state === undefined && facts.writes.length === 0) return yield* executed
@@ -207,7 +209,7 @@ const withTimeout = <R>(prepared: PreparedCall<R>): Effect.Effect<Executed, Tool
   const { timeout } = prepared
   if (timeout === undefined) return prepared.execute
   return Effect.flatMap(Effect.forkChild(prepared.execute, { startImmediately: true }), (fiber) => {
-    // What never waits is over before a clock has to be set for it.
+    // A tool that never waits has ended by now, and needs no timer.
     const exit = fiber.pollUnsafe()
     return exit ?? stopAfter(fiber, timeout)
   })
@@ -257,18 +259,19 @@ interface Finished {
   readonly durationMs: number
 }
 
-// What a tool answers, and its words for failures, are as much its own as its work: a bug in them ends the call alone.
+// A reply is made of the tool's output and of its own wording for failures. A bug in either ends this call as
+// `internal_error`, worded without the tool's help, and nothing else.
 const encoded = (
   dialect: Dialect,
   finished: Finished,
-  progress: Travel,
+  known: KnownSoFar,
   outcome: Executed | ToolError
 ): Effect.Effect<Reply> => {
-  const { prepared: _itsWords, ...rest } = progress
+  const { prepared: _itsWording, ...withoutWording } = known
   const failed = (cause: unknown): Effect.Effect<Reply> =>
-    Effect.map(defectIn(finished.call, cause), (defect) => encode(dialect, finished, rest, defect))
+    Effect.map(defectIn(finished.call, cause), (defect) => encode(dialect, finished, withoutWording, defect))
   try {
-    const reply = encode(dialect, finished, progress, outcome)
+    const reply = encode(dialect, finished, known, outcome)
     const problem = whyNoData(reply.wire) ?? whyNoData(reply.text)
     return problem === undefined ? Effect.succeed(reply) : failed(`what it answers is no plain data: ${problem}`)
   } catch (cause) {
@@ -276,15 +279,15 @@ const encoded = (
   }
 }
 
-const encode = (dialect: Dialect, finished: Finished, progress: Travel, outcome: Executed | ToolError): Reply => {
-  const writes = progress.facts?.writes.map(({ path }) => path) ?? []
+const encode = (dialect: Dialect, finished: Finished, known: KnownSoFar, outcome: Executed | ToolError): Reply => {
+  const writes = known.facts?.writes.map(({ path }) => path) ?? []
   const { durationMs } = finished
   if (!isToolError(outcome)) {
-    const isForeign = progress.tool?.dialect !== dialect.name
+    const isForeign = known.tool?.dialect !== dialect.name
     const wire = dialect.success({ ...finished, ...outcome, writes, isForeign })
     return { ok: true, wire, text: outcome.text, writes, durationMs }
   }
-  const error = reword(dialect, progress.prepared, outcome)
+  const error = reword(dialect, known.prepared, outcome)
   const wire = dialect.failure({ ...finished, error, writes, errorName: dialect.errorNames[error.code] })
   return { ok: false, wire, text: failureText(error), writes, durationMs, error }
 }
