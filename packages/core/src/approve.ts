@@ -47,13 +47,13 @@ export const assess = Effect.fnUntraced(function* <R>(tool: Tool<R>, prepared: P
   for (const path of touches.reads ?? []) reads.push(yield* workspace.contain(path))
   const writes: Array<Facts["writes"][number]> = []
   const seen = new Set<string>()
-  const add = ({ path, exists }: Pick<WrittenPath, "path" | "exists">): void => {
+  const add = ({ path, exists }: Target): void => {
     if (seen.has(path)) return
     seen.add(path)
     writes.push({ path, exists, isProtected: isProtectedPath(path) })
   }
-  for (const given of touches.writes ?? []) add(yield* targetOf(workspace, given))
-  for (const given of touches.removes ?? []) add(yield* entryOf(workspace, given))
+  for (const given of touches.writes ?? []) add(yield* targetOf(workspace, given, { follow: true }))
+  for (const given of touches.removes ?? []) add(yield* removedTarget(workspace, given))
   const { runs, network, fetches, types } = touches
   const facts: Facts = {
     reads,
@@ -67,31 +67,30 @@ export const assess = Effect.fnUntraced(function* <R>(tool: Tool<R>, prepared: P
   return facts
 })
 
-/** Where a path that will be written leads, and whether something is there: one look for what exists. */
+type Target = Pick<WrittenPath, "path" | "exists">
+
+/** Where a path leads, and whether something is there. Without `follow` a link counts as itself, wherever it leads. */
 const targetOf = (
   workspace: WorkspaceService,
-  given: string
-): Effect.Effect<Pick<WrittenPath, "path" | "exists">, ContainError> =>
-  workspace.info(given).pipe(
+  given: string,
+  { follow }: { readonly follow: boolean }
+): Effect.Effect<Target, ContainError> =>
+  workspace.info(given, { follow }).pipe(
     Effect.map(({ path }) => ({ path, exists: true })),
+    // Missing, or there without permission to look. A path that leads outside fails here too.
     Effect.catch(({ code }) =>
       Effect.map(workspace.contain(given), (path) => ({ path, exists: code !== "file_not_found" }))
     )
   )
 
-/** The same for a path that goes itself: of a link only the link, wherever it leads. Where links are denied, it stays. */
-const entryOf = Effect.fnUntraced(function* (
+/** The same for a path that is removed itself. Where links are denied they are not removed either, so they are refused. */
+const removedTarget = Effect.fnUntraced(function* (
   workspace: WorkspaceService,
   given: string
-): Effect.fn.Return<Pick<WrittenPath, "path" | "exists">, ContainError> {
+): Effect.fn.Return<Target, ContainError> {
   const { symlinks } = yield* CurrentCall
   if (symlinks === "deny") yield* workspace.contain(given)
-  return yield* workspace.info(given, { follow: false }).pipe(
-    Effect.map(({ path }) => ({ path, exists: true })),
-    Effect.catch(({ code }) =>
-      Effect.map(workspace.contain(given), (path) => ({ path, exists: code !== "file_not_found" }))
-    )
-  )
+  return yield* targetOf(workspace, given, { follow: false })
 })
 
 /** Gets consent for a call, or fails with `approval_denied`. What is approved is what runs. */
@@ -126,7 +125,8 @@ export const approve = Effect.fnUntraced(function* <R>(
     }
     if (decision === "allow") {
       if (consented === undefined) watcher.decided({ decision, ...byPolicy })
-      // Where the contract looks at what is there before it asks, what is not there has to stay away.
+      // Nobody was asked because the tool looked and saw, say, that nothing would be overwritten. That has to hold until
+      // the write: what is absent now must still be absent then.
       return { prepared, facts, ...(wish === false && { state: absentIn(facts) }) } satisfies ApprovedCall<R>
     }
 
@@ -155,7 +155,7 @@ export const approve = Effect.fnUntraced(function* <R>(
       edited === undefined ? {} : { params: yield* paramsForRecord(tool, edited.data) }
     )
     if (edited !== undefined) {
-      // Decoded, assessed and judged like any.
+      // Edited arguments are decoded, assessed and judged like those of the caller.
       prepared = yield* prepareWith(tool, edited)
       consented = facts.risk
       continue
@@ -181,7 +181,7 @@ const denied = Effect.fnUntraced(function* (by: Decision["by"], reason: string) 
   })
 })
 
-// A question that nobody waits for any more is a no, whoever was asked.
+// A call that is cancelled while its question is open was not approved: that goes on record as a no of nobody's.
 const unanswered = (asks: boolean, watcher: ApprovalWatcher) =>
   Effect.suspend(() => {
     const decision = { decision: "deny", by: "nobody", reason: "the call ended before anybody answered" } as const
