@@ -1,3 +1,4 @@
+import { concatBytes } from "./concat-bytes.ts"
 import { countNewlines } from "./count-newlines.ts"
 
 /** Output that was cut to fit a budget. */
@@ -61,10 +62,10 @@ export class HeadAndTail {
     const keptTail = this.#lastBytes()
     const totals = { totalBytes: this.#total, totalLines: this.#newlines + (this.#endsInLine ? 1 : 0) }
     if (this.#headBytes + keptTail.length === this.#total) {
-      const text = decode(concat([...this.#head, keptTail]))
+      const text = decode(concatBytes([...this.#head, keptTail]))
       return { text, truncated: false, ...totals, omittedBytes: 0, omittedLines: 0 }
     }
-    const head = endAtCharacter(concat(this.#head))
+    const head = endAtCharacter(concatBytes(this.#head))
     const tail = startAtCharacter(keptTail)
     const omittedBytes = this.#total - head.length - tail.length
     const omittedLines = this.#newlines - countNewlines(head) - countNewlines(tail)
@@ -93,7 +94,7 @@ export class HeadAndTail {
   #lastBytes(): Uint8Array {
     if (this.#ring === undefined) return new Uint8Array()
     if (this.#tailBytes < this.#tailLimit) return this.#ring.subarray(0, this.#tailBytes)
-    return concat([this.#ring.subarray(this.#ringEnd), this.#ring.subarray(0, this.#ringEnd)])
+    return concatBytes([this.#ring.subarray(this.#ringEnd), this.#ring.subarray(0, this.#ringEnd)])
   }
 }
 
@@ -111,17 +112,6 @@ const copyOf = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes)
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 const decode = (bytes: Uint8Array): string => decoder.decode(bytes)
-
-const concat = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
-  if (pieces.length === 1 && pieces[0] !== undefined) return pieces[0]
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
-}
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0b1100_0000) === 0b1000_0000
 

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
+import { concatBytes } from "./concat-bytes.ts"
 import {
   type Change,
   type ChangedPath,
@@ -9,6 +10,7 @@ import {
   type DirectoryEntry,
   type FileInfo,
   type FileKind,
+  type ReadError,
   type ScannedFile,
   Workspace
 } from "./services/workspace.ts"
@@ -75,7 +77,7 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
         return yield* toolError("stale_file", `${path} has changed since it was read`, { details: { path } })
       }
       if (change.kind === "write") {
-        const content = change.content instanceof Uint8Array ? change.content : bytesOfPieces(change.content)
+        const content = change.content instanceof Uint8Array ? change.content : concatBytes(change.content)
         files.set(path, content)
         const kind = before === "absent" ? "created" : "modified"
         return [{ path, kind, before, after: hash(content), bytesWritten: content.length } satisfies ChangedPath]
@@ -137,7 +139,8 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
           const isWhole = visit(content)
           const isWanted = isWhole && content.length <= fingerprintUpTo
           return Effect.map(info(path), (found) => (isWanted ? { ...found, fingerprint: hash(content) } : found))
-        }) as Effect.Effect<ScannedFile, never>,
+          // Without `maxBytes` no file is too large to be read.
+        }) as Effect.Effect<ScannedFile, ReadError>,
       list,
       walk: Effect.fnUntraced(function* (path, visit) {
         const root = yield* containIn(path)
@@ -185,9 +188,6 @@ const outside = (path: string): Effect.Effect<never, ToolError<"path_outside_wor
 
 const bytesOf = (content: string | Uint8Array): Uint8Array =>
   typeof content === "string" ? new TextEncoder().encode(content) : content
-
-const bytesOfPieces = (pieces: ReadonlyArray<Uint8Array>): Uint8Array =>
-  Uint8Array.from(pieces.flatMap((piece) => [...piece]))
 
 const fileInfo = (path: string, kind: FileInfo["kind"], size: number): FileInfo => ({
   path,
