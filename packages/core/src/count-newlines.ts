@@ -6,7 +6,7 @@ export const countNewlines = (bytes: Uint8Array): number => {
   return count === undefined ? countInWords(bytes) : count(bytes)
 }
 
-/** What takes longer to copy to where it can be counted than to count. */
+/** Below this, copying the bytes into the memory of the SIMD module takes longer than counting them here. */
 const fewBytes = 1024
 
 /** Four bytes at a time, three times as fast as one by one. */
@@ -33,7 +33,7 @@ const countInWords = (bytes: Uint8Array): number => {
 const newline = 10
 const fourNewlines = 0x0a0a0a0a
 const lowBits = 0x7f7f7f7f
-/** So many words fit into sums of eight bits, the highest of which is a sign. */
+/** How many words can be added up before one of the four eight-bit sums would overflow into its highest bit. */
 const mostInSum = 127
 
 const countEach = (bytes: Uint8Array, from: number, to: number): number => {

@@ -1,7 +1,7 @@
 import type { Call } from "./call.ts"
 import { makeToolError, type ToolError } from "./tool-error.ts"
 
-// By the names that operating systems give them. None is anybody's bug, and any step of any tool can meet one.
+// By the error names of operating systems. Any step of any tool can meet one, and none of them is a bug.
 const resources: Readonly<Record<string, string>> = {
   EMFILE: "open files for this process",
   ENFILE: "open files",

@@ -3,11 +3,11 @@ import type * as Effect from "effect/Effect"
 import { toolError, type ToolError } from "./tool-error.ts"
 import type { PreparedCall, Tool } from "./tool.ts"
 
-/** Deeper than anything a tool takes, and far from what recursion can bear. */
+/** Arguments: no tool takes deeper ones, and looking at them recursively is far from overflowing the stack. */
 const mostLevels = 64
-/** A list may say it is longer than all memory. */
+/** A sparse array can claim any length without holding anything. */
 const mostValues = 1_000_000
-/** What tools answer is larger than what they are asked, and still has to fit into memory several times. */
+/** Answers: larger than arguments, but copies of one must still fit into memory side by side. */
 const mostAnswerLevels = 500
 const mostAnswerValues = 20_000_000
 const mostCharacters = 128_000_000
@@ -28,11 +28,11 @@ export const plainData = (value: unknown): PlainData => {
     if (++values > mostValues) throw new NoData(`they have more than ${mostValues} values`)
     if (value === null || value === undefined || typeof value === "boolean") return value
     if (typeof value === "string") {
-      // No encoding can write it: another text would be run than was shown.
+      // UTF-8 has no way to write half a character, so the text that runs would not be the text that was shown.
       if (!value.isWellFormed()) throw new NoData("a text in them has half a character, a lone surrogate")
       return value
     }
-    // What no JSON can say, such as infinity, is still a number, and refused by name like any wrong one.
+    // Also infinity and NaN, which JSON can't say: the tool's schema refuses them, and names the parameter.
     if (typeof value === "number") return value
     if (typeof value !== "object") throw new NoData(`they have a ${typeof value} in them`)
     if (level >= mostLevels) throw new NoData(`they have values more than ${mostLevels} levels deep`)
@@ -59,7 +59,7 @@ class NoData extends Error {}
 /** What keeps an answer from being data: no transport could send it, and no record could keep it. */
 export const whyNoData = (value: unknown): string | undefined => new Answer().problemOf(value, 0)
 
-// A class, and loops without lists of their own: every answer of every call passes here.
+// A class with plain loops, because every answer of every call passes here: closures and lists would cost more.
 class Answer {
   #values = 0
   #characters = 0

@@ -38,12 +38,14 @@ export interface PromiseCallOptions extends Omit<CallOptions, "ask"> {
 export const openHost = async (layer: Layer.Layer<Host, unknown>): Promise<OpenHost> => {
   const runtime = ManagedRuntime.make(Layer.provideMerge(layer, logToStderr))
   const host = await runtime.runPromise(Host.useSync((service) => service))
-  // What never waits would be done before it could be stopped.
   const run = <A, E>(effect: Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> =>
     new Promise((resolve, reject) => {
+      // Before it starts: a call that never waits would be over before the signal could stop it.
       if (signal?.aborted === true) return reject(signal.reason as Error)
       const fiber = runtime.runFork(effect, signal === undefined ? {} : { signal })
-      fiber.addObserver((exit) => (Exit.isSuccess(exit) ? resolve(exit.value) : reject(reasonOf(exit.cause, signal))))
+      fiber.addObserver((exit) =>
+        Exit.isSuccess(exit) ? resolve(exit.value) : reject(rejectionOf(exit.cause, signal))
+      )
     })
   const dispose = (): Promise<void> => runtime.dispose()
   return {
@@ -65,7 +67,7 @@ const asEffects = ({ ask, ...options }: PromiseCallOptions): CallOptions =>
 // Standard output may carry a protocol, so nothing is ever logged there.
 const logToStderr = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
 
-const reasonOf = (cause: Cause.Cause<unknown>, signal: AbortSignal | undefined): unknown =>
+const rejectionOf = (cause: Cause.Cause<unknown>, signal: AbortSignal | undefined): unknown =>
   signal?.aborted === true && Cause.hasInterruptsOnly(cause) ? signal.reason : Cause.squash(cause)
 
 export {

@@ -1,6 +1,6 @@
 /**
- * Counts newlines sixteen bytes at a time, three times as fast as JavaScript can with the words it has. Nothing where the
- * engine has no such vectors.
+ * Counts newlines sixteen bytes at a time, three times as fast as JavaScript can. Undefined where the engine has no
+ * WebAssembly with SIMD.
  */
 export const simdCounter = (): Counter | undefined => {
   if (counter === undefined) counter = makeCounter() ?? "none"
@@ -48,7 +48,7 @@ interface Exports {
   readonly count: (end: number) => number
 }
 
-// Every engine that matters has it; it is no part of the language, though.
+// Declared here because the types for it come with Node or the DOM, and core has neither.
 declare const WebAssembly:
   | {
       readonly validate: (code: Uint8Array) => boolean
@@ -68,7 +68,7 @@ const makeCounter = (): Counter | undefined => {
       const piece = bytes.subarray(at, at + room.length)
       const end = (piece.length + 15) & ~15
       room.set(piece)
-      // What an earlier piece left behind this one does not count.
+      // Up to the next multiple of 16 there may still be bytes of an earlier, longer piece.
       room.fill(0, piece.length, end)
       sum += count(end)
     }

@@ -118,7 +118,7 @@ export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject
   definition: ToolDefinition<Input, Output, R>
 ): Tool<R> => makeTool("any", definition)
 
-/** A time in words is read once, not for every call. */
+/** A fixed timeout, such as "10 seconds", is parsed once and not for every call. */
 const timeoutOf = <Input extends z.ZodObject, Output extends z.ZodObject, R>({
   timeout
 }: ToolDefinition<Input, Output, R>): ((input: z.output<Input>) => Duration.Duration | undefined) => {

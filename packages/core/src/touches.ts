@@ -5,7 +5,7 @@ export type Risk = "read_only" | "safe_write" | "dangerous"
 export interface Touches {
   readonly reads?: ReadonlyArray<string>
   readonly writes?: ReadonlyArray<string>
-  /** Paths that go, or that something else takes: of a link the link itself, not what it leads to. */
+  /** Paths that are deleted, moved away or replaced: a link counts as itself here, not as what it leads to. */
   readonly removes?: ReadonlyArray<string>
   /** The command line, in full. */
   readonly runs?: string

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 
 /**
- * What an effect comes to within a time, or something else. Unlike a timeout it does not wait for what can't be
- * interrupted: that goes on by itself, and nobody hears of it again.
+ * The result of an effect, or of `orElse` when the time is over. Unlike `Effect.timeoutOrElse` it does not wait for an
+ * effect that can't be interrupted: that goes on in the background, and its result is lost.
  */
 export const within =
   <B, E2, R2>(duration: Duration.Input, orElse: () => Effect.Effect<B, E2, R2>) =>
