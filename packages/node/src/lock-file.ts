@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs"
 
 import { isErrno } from "./errno.ts"
+import { startOf } from "./process/stat.ts"
 
 /**
  * Takes a lock that keeps other processes out, or returns undefined while somebody alive has it. A lock is a
@@ -81,14 +82,5 @@ export const isRunning = (id: number, start: string): boolean => {
   return start === "" || start === startOf(id)
 }
 
-/** When a process started, in the kernel's own count; empty where that can't be told. */
-const startOf = (id: number): string => {
-  try {
-    const stat = readFileSync(`/proc/${id}/stat`, "utf8")
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? ""
-  } catch {
-    return ""
-  }
-}
-
-export const ownStart = startOf(process.pid)
+/** When this process started; empty where that can't be told. */
+export const ownStart = startOf(process.pid) ?? ""

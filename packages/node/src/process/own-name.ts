@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto"
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+
+import { startOf } from "./stat.ts"
 
 /** A name that says which process made what it stands for, so that it can be told when that process is gone. */
 export const ownName = (kind: string): string => `haft-${kind}-${identity()}-${randomBytes(4).toString("hex")}`
@@ -47,14 +49,5 @@ const namespaceNumber = (): string => {
     return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0"
   } catch {
     return "0"
-  }
-}
-
-const startOf = (pid: number): string | undefined => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1")
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]
-  } catch {
-    return undefined
   }
 }

@@ -2,6 +2,8 @@ import { execFile } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 
+import { statOf } from "./stat.ts"
+
 /** One line of the machine's process table. */
 export interface ProcessEntry {
   readonly pid: number
@@ -145,10 +147,8 @@ const numbersInProc = (): ReadonlyArray<number> =>
     .filter((pid) => pid > 0)
 
 const readEntry = (pid: number): ProcessEntry | undefined => {
-  const stat = readProc(pid, "stat")
-  // The name stands in parentheses and may hold anything, parentheses too.
-  const [state, parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-  if (state === undefined || state === "" || state === "Z" || state === "X") return undefined
+  const [state, parent, , session] = statOf(pid)
+  if (state === undefined || state === "Z" || state === "X") return undefined
   return { pid, parent: Number(parent), session: Number(session) }
 }
 
