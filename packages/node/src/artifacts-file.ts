@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { writeFully } from "./content.ts"
+import { hasCode, whyNotWritten } from "./errno.ts"
 
 export interface FileArtifactsOptions {
   /** The state directory; artifacts go to `runs/<run>/` below it. */
@@ -62,7 +63,7 @@ const writerOf = (path: string, descriptor: number, cap: number) => {
         while (kept < room.length) kept += writeSync(descriptor, room, kept)
       } catch (error) {
         // A full disk must not end the command whose output this is: what is missing is counted.
-        if (!(error instanceof Error && "code" in error)) throw error
+        if (!hasCode(error)) throw error
       }
       written += kept
       dropped += chunk.length - kept
@@ -92,11 +93,7 @@ const saving = <A>(path: string, work: () => A): Effect.Effect<A, ToolError<"wri
   Effect.try({
     try: work,
     catch: (cause) =>
-      makeToolError("write_failed", `the artifact ${path} could not be kept: ${reasonOf(cause)}`, { details: { path } })
+      makeToolError("write_failed", `the artifact ${path} could not be kept: ${whyNotWritten(cause)}`, {
+        details: { path }
+      })
   })
-
-const reasonOf = (cause: unknown): string => {
-  if (cause instanceof Error && "code" in cause)
-    return cause.code === "ENOSPC" ? "the disk is full" : String(cause.code)
-  return cause instanceof Error ? cause.message : String(cause)
-}

@@ -17,7 +17,7 @@ import type { Root } from "./contain.ts"
 import { writeFully } from "./content.ts"
 import { discardAtOnce } from "./discard.ts"
 import { doStep, redoStep, syncDirectory, undoStep } from "./disk.ts"
-import { ignoring, isErrno, naming } from "./errno.ts"
+import { hasCode, ignoring, isErrno, naming, stateName } from "./errno.ts"
 import type { ImagePath } from "./images.ts"
 import { type Spots, withSpots } from "./spots.ts"
 import type { Step } from "./steps.ts"
@@ -102,7 +102,7 @@ export const openCommitJournal = (options: {
       write(path, { steps: [], staged, rubbish })
     } catch (error) {
       // Where there is no room the steps stay on record, and most of them tell by their names that they are behind it.
-      if (!(error instanceof Error && "code" in error)) throw error
+      if (!hasCode(error)) throw error
     }
   }
 
@@ -251,8 +251,6 @@ const directoriesOf = (steps: ReadonlyArray<Step>): ReadonlySet<string> => {
   })
   return new Set(paths.map((path) => (path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".")))
 }
-
-const stateName = "the state directory"
 
 const nothing: JournalledCommit = { steps: [], staged: [], rubbish: [] }
 

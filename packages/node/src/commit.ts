@@ -13,7 +13,7 @@ import {
 import { type CommitJournal, doSteps, type JournalledCommit, takeBack } from "./commit-journal.ts"
 import { type Root, withPlace } from "./contain.ts"
 import { discard } from "./discard.ts"
-import { stale } from "./errno.ts"
+import { hasCode, stale } from "./errno.ts"
 import type { Gathered, History, Recorded } from "./history.ts"
 import { type Identity, identityOf, isSame } from "./identity.ts"
 import { planChanges, type PlannedChange } from "./plan.ts"
@@ -216,7 +216,7 @@ const perform = (
     journal.forget(id)
   } catch (error) {
     // The changes are made. What could not be removed is on record and goes the next time.
-    if (!(error instanceof Error && "code" in error)) throw error
+    if (!hasCode(error)) throw error
     journal.keepNames(id, { steps, staged, rubbish })
   }
   onStep?.("forgotten")

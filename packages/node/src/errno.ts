@@ -1,10 +1,14 @@
-import { isToolError, makeToolError, type ToolError } from "@haft/core"
+import { isToolError, makeToolError, reasonOf, type ToolError } from "@haft/core"
 
 type ErrnoCode = "file_not_found" | "permission_denied" | "invalid_params" | "symlink_blocked"
 
 /** True for a failure that the operating system reported with one of these names. */
-export const isErrno = (error: unknown, ...names: ReadonlyArray<string>): error is NodeJS.ErrnoException =>
-  error instanceof Error && "code" in error && typeof error.code === "string" && names.includes(error.code)
+export const isErrno = (error: unknown, ...names: ReadonlyArray<string>): boolean =>
+  hasCode(error) && names.includes(error.code)
+
+/** True for a failure that carries a code, the system's or that of a ToolError. Anything else is a bug of ours. */
+export const hasCode = (error: unknown): error is Error & { readonly code: string } =>
+  error instanceof Error && "code" in error && typeof error.code === "string"
 
 /** True where a second name can't be had: for a directory, and on some disks for anything. */
 export const isWithoutLinks = (error: unknown): boolean => isErrno(error, "EPERM", "ENOTSUP", "ENOSYS", "EMLINK")
@@ -42,13 +46,16 @@ export const ignoring = (work: () => void, ...names: ReadonlyArray<string>): voi
   }
 }
 
+/** What failures call the state directory: its path is nobody's business but the host's. */
+export const stateName = "the state directory"
+
 /** Runs a piece of work on the disk. What the system refuses is told with the path that it was about. */
 export const naming = <A>(path: string, work: () => A): A => {
   try {
     return work()
   } catch (error) {
     if (isToolError(error)) throw error
-    if (!(error instanceof Error && "code" in error && typeof error.code === "string")) throw error
+    if (!hasCode(error)) throw error
     if (isErrno(error, "EACCES", "EPERM", "EROFS", "ENAMETOOLONG", "ENOENT", "ENOTDIR", "ELOOP")) {
       throw fromErrno(error, path)
     }
@@ -61,6 +68,12 @@ export const naming = <A>(path: string, work: () => A): A => {
       details: { path, reason: error.code }
     })
   }
+}
+
+/** Why something could not be written, in a few words. */
+export const whyNotWritten = (cause: unknown): string => {
+  if (isErrno(cause, "ENOSPC", "EDQUOT")) return "the disk is full"
+  return hasCode(cause) ? cause.code : reasonOf(cause)
 }
 
 const full = ["the disk is full", "Free some space on the disk, then repeat the call."] as const

@@ -3,12 +3,13 @@ import { type BigIntStats, readFileSync, statSync } from "node:fs"
 import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
 
-import { StateError, StateFiles, type StateFilesService } from "@haft/core"
+import { reasonOf, StateError, StateFiles, type StateFilesService } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 
+import { isErrno } from "./errno.ts"
 import { takeLock } from "./lock-file.ts"
 
 /** Keeps documents as files below `directory`, which must lie outside the workspace. */
@@ -22,7 +23,7 @@ const stateIn = (directory: string): StateFilesService => {
       ? Effect.succeed(join(directory, ...name.split("/")))
       : Effect.fail(new StateError({ name, problem: "is not a name for a document" }))
   const failure = (name: string) => (cause: unknown) =>
-    new StateError({ name, problem: `can't be used: ${problemOf(cause)}` })
+    new StateError({ name, problem: `can't be used: ${reasonOf(cause)}` })
   const within = <A>(name: string, work: (path: string) => Promise<A>): Effect.Effect<A, StateError> =>
     Effect.flatMap(placeOf(name), (path) => Effect.tryPromise({ try: () => work(path), catch: failure(name) }))
 
@@ -63,7 +64,7 @@ const contentOf = (path: string): Uint8Array | undefined => {
     if (info.size > mostBytes) throw new Error(`it has more than ${mostBytes} bytes`)
     return readFileSync(path)
   } catch (cause) {
-    if (hasCode(cause, "ENOENT") || hasCode(cause, "ENOTDIR")) return undefined
+    if (isErrno(cause, "ENOENT", "ENOTDIR")) return undefined
     throw cause
   }
 }
@@ -74,11 +75,6 @@ const versionIn = (info: BigIntStats | undefined): string =>
   info === undefined ? "absent" : `${info.ino}-${info.size}-${info.mtimeNs}`
 
 const isPlainName = (name: string): boolean => name.split("/").every((part) => /^[\w-][\w.-]*$/.test(part))
-
-const problemOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
-
-const hasCode = (cause: unknown, code: string): boolean =>
-  cause instanceof Error && "code" in cause && cause.code === code
 
 // The version is the written file's own: by the time of a look at its path another process may have replaced it.
 const replaceFile = async (path: string, content: Uint8Array): Promise<string> => {

@@ -14,7 +14,7 @@ import { makeToolError, type ToolError } from "@haft/core"
 
 import type { Root } from "./contain.ts"
 import { fingerprintContent } from "./content.ts"
-import { isErrno, naming } from "./errno.ts"
+import { isErrno, naming, stateName } from "./errno.ts"
 import { type ImagePath, openImages } from "./images.ts"
 import type { Owner } from "./owner.ts"
 import type { Spots } from "./spots.ts"
@@ -220,8 +220,6 @@ const endLastLine = (log: string): void => {
   const size = sizeOf(log) ?? 0
   if (size > 0 && readFileSync(log).at(-1) !== 10) appendFileSync(log, "\n")
 }
-
-const stateName = "the state directory"
 
 /** A line that did not fit must not stand in the way of the next one. */
 const appendWhole = (log: string, line: string): void => {

@@ -4,7 +4,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Semaphore from "effect/Semaphore"
 
 import { repeatUntilDone } from "./content.ts"
-import { naming } from "./errno.ts"
+import { naming, stateName } from "./errno.ts"
 import type { KeptPlace } from "./kept-place.ts"
 import type { Pause } from "./stage.ts"
 import type { TakeTurn } from "./turn.ts"
@@ -23,7 +23,7 @@ export const exclusively = <A, E>(
   const take: Effect.Effect<() => void, ToolError<"write_failed">> = attempt(() => {
     // What is changed now is not what it was when somebody looked at it.
     kept.forget()
-    const release = naming("the state directory", () => takeTurn())
+    const release = naming(stateName, () => takeTurn())
     if (release !== undefined) return release
     throw makeToolError("write_failed", "another host is changing this workspace; nothing was changed", {
       suggestion: "Repeat the call in a moment.",

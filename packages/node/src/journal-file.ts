@@ -7,7 +7,7 @@ import { Journal, type JournalEvent, makeToolError, type ToolError } from "@haft
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import { isErrno } from "./errno.ts"
+import { hasCode, isErrno, whyNotWritten } from "./errno.ts"
 import { repairTail, sealedLine, type UnfinishedCall, unfinishedCalls, writeEnd } from "./journal-lines.ts"
 import { JournalWriter } from "./journal-writer.ts"
 import { takeLock } from "./lock-file.ts"
@@ -131,7 +131,7 @@ const removeRun = (files: string): void => {
     unlinkSync(join(files, "events.jsonl"))
     rmdirSync(files)
   } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error
+    if (!hasCode(error)) throw error
   }
 }
 
@@ -205,12 +205,6 @@ const recording = <A>(work: () => A): Effect.Effect<A, ToolError<"journal_unavai
   Effect.try({ try: work, catch: unavailable })
 
 const unavailable = (cause: unknown): ToolError<"journal_unavailable"> =>
-  makeToolError("journal_unavailable", `the record can't be written: ${reasonOf(cause)}; nothing was run`, {
+  makeToolError("journal_unavailable", `the record can't be written: ${whyNotWritten(cause)}; nothing was run`, {
     suggestion: "Make room in the host's state directory, or make it writable again."
   })
-
-const reasonOf = (cause: unknown): string => {
-  if (isErrno(cause, "ENOSPC", "EDQUOT")) return "the disk is full"
-  if (cause instanceof Error && "code" in cause) return String(cause.code)
-  return cause instanceof Error ? cause.message : String(cause)
-}

@@ -16,6 +16,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
+import { isErrno } from "./errno.ts"
 import { DirectStarter } from "./process/start-direct.ts"
 import { LeanStarter, markName } from "./process/start-lean.ts"
 import { type End, endOf, type Start, type Started } from "./process/started.ts"
@@ -89,7 +90,7 @@ const feed = (terminal: number, bytes: Uint8Array): number => {
   try {
     return writeSync(terminal, bytes)
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "EAGAIN") return 0
+    if (isErrno(cause, "EAGAIN")) return 0
     throw cause
   }
 }
@@ -297,8 +298,8 @@ const isExecutable = (path: string): boolean => {
 }
 
 const couldNotStart = (command: Command, cause: unknown): unknown => {
-  const code = (cause as { readonly code?: string }).code
-  if (code === "ENOENT") return makeToolError("command_not_found", `there is no program '${command.program}' here`)
-  if (code === "EACCES") return makeToolError("permission_denied", `'${command.program}' may not be executed`)
+  if (isErrno(cause, "ENOENT"))
+    return makeToolError("command_not_found", `there is no program '${command.program}' here`)
+  if (isErrno(cause, "EACCES")) return makeToolError("permission_denied", `'${command.program}' may not be executed`)
   return cause
 }

@@ -3,6 +3,7 @@ import { closeSync, openSync } from "node:fs"
 import type { JournalEvent } from "@haft/core"
 
 import { writeFully } from "./content.ts"
+import { hasCode } from "./errno.ts"
 
 /** A log for people who follow a session: requests at INFO, replies at DEBUG. */
 export interface SessionLog {
@@ -30,7 +31,7 @@ export const openSessionLog = (file: string): SessionLog => {
       descriptor ??= openSync(file, "a", 0o600)
       writeFully(descriptor, bytes)
     } catch (error) {
-      if (!(error instanceof Error && "code" in error)) throw error
+      if (!hasCode(error)) throw error
     }
   }
   const writeWaiting = (): void => {

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, realpathSync, statSync } from "node:f
 import { homedir } from "node:os"
 import { basename, dirname, isAbsolute, join, resolve } from "node:path"
 
-import { isToolError, makeToolError } from "@haft/core"
+import { isToolError, makeToolError, reasonOf } from "@haft/core"
 
 import { isErrno, notADirectory } from "./errno.ts"
 import { liesWithin } from "./lies-within.ts"
@@ -42,12 +42,10 @@ const usable = <A>(what: string, suggestion: string, use: () => A): A => {
     return use()
   } catch (cause) {
     if (isToolError(cause)) throw cause
-    const reason = isErrno(cause, "ENOENT") && what.startsWith("the workspace") ? "it does not exist" : messageOf(cause)
+    const reason = isErrno(cause, "ENOENT") && what.startsWith("the workspace") ? "it does not exist" : reasonOf(cause)
     throw makeToolError("invalid_params", `${what} can't be used: ${reason}`, { suggestion })
   }
 }
-
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 const defaultStateDirectory = (root: string): string => {
   const { XDG_STATE_HOME: stateHome = "" } = process.env

@@ -35,7 +35,7 @@ import {
   readPlace,
   scanDescriptor
 } from "./content.ts"
-import { fromErrno, naming, notADirectory, notFound } from "./errno.ts"
+import { fromErrno, naming, notADirectory, notFound, stateName } from "./errno.ts"
 import { globSource } from "./glob-source.ts"
 import { globFiles } from "./glob.ts"
 import { openHistory } from "./history.ts"
@@ -135,7 +135,7 @@ const openSettings = (options: NodeWorkspaceOptions): Settings => {
     closeRoot(root)
     throw isToolError(error)
       ? error
-      : naming(options.state ?? "the state directory", () => {
+      : naming(options.state ?? stateName, () => {
           throw error
         })
   }
