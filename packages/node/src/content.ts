@@ -1,21 +1,21 @@
 import { createHash, hash as hashAtOnce, type Hash } from "node:crypto"
-import { closeSync, constants, fstatSync, readSync, writeSync } from "node:fs"
+import { closeSync, constants, fstatSync, readSync, type Stats, writeSync } from "node:fs"
 
 import { type FileKind, makeToolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import type { Place, Root } from "./contain.ts"
 import { fromErrno, isDirectory, notARegularFile, notFound } from "./errno.ts"
-import type { Held } from "./technique.ts"
 
 const chunkBytes = 256 * 1024
 /** So much is read in one go before others get a turn. */
 const sliceBytes = 8 * 1024 * 1024
 
-export const kindOfStats = (stats: Held["stats"]): FileKind => {
-  if (stats.isFile()) return "file"
-  if (stats.isDirectory()) return "directory"
-  return stats.isSymbolicLink() ? "symlink" : "other"
+/** Of what was looked at, or of an entry of a directory. */
+export const kindOf = (found: Pick<Stats, "isFile" | "isDirectory" | "isSymbolicLink">): FileKind => {
+  if (found.isFile()) return "file"
+  if (found.isDirectory()) return "directory"
+  return found.isSymbolicLink() ? "symlink" : "other"
 }
 
 /** Opens the regular file at a place for reading; nothing else is ever opened. */

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, type Stats, statSync, writeSync } from "node:fs"
+import { closeSync, type Stats, statSync, writeSync } from "node:fs"
 import { delimiter, isAbsolute, join } from "node:path"
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 
@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { isErrno } from "./errno.ts"
+import { isExecutable } from "./is-executable.ts"
 import { DirectStarter } from "./process/start-direct.ts"
 import { LeanStarter, markName } from "./process/start-lean.ts"
 import { type End, endOf, type Start, type Started } from "./process/started.ts"
@@ -285,15 +286,6 @@ const lookAt = (path: string): Stats | undefined => {
     return statSync(path, { throwIfNoEntry: false })
   } catch {
     return undefined
-  }
-}
-
-const isExecutable = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
   }
 }
 

@@ -3,6 +3,7 @@ import { type Dirent, lstatSync, readdirSync } from "node:fs"
 import type { DirectoryEntry, FileKind, WalkEntry, WalkStep } from "@haft/core"
 
 import { type Root, withResolved } from "./contain.ts"
+import { kindOf } from "./content.ts"
 import { isAboutPath } from "./errno.ts"
 import type { Held } from "./technique.ts"
 import { isTemporaryName } from "./temporary-name.ts"
@@ -11,7 +12,7 @@ import { isTemporaryName } from "./temporary-name.ts"
 export const readEntries = (directory: string): Array<DirectoryEntry> =>
   readdirSync(directory, { withFileTypes: true })
     .filter(({ name }) => !isTemporaryName(name))
-    .map((entry) => ({ name: entry.name, kind: kindOf(directory, entry) }))
+    .map((entry) => ({ name: entry.name, kind: kindOfEntry(directory, entry) }))
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
 
 /** A walk that is under way. It does a slice of work at a time, so that others get a turn in between. */
@@ -121,15 +122,11 @@ interface Level {
 const holdFromRoot = (root: Root, path: string): Held =>
   withResolved(root, path, ({ directory, name }) => root.technique.enter(directory.base, name === "" ? "." : name))
 
-const kindOf = (directory: string, entry: Dirent): FileKind => {
-  if (entry.isFile()) return "file"
-  if (entry.isDirectory()) return "directory"
-  if (entry.isSymbolicLink()) return "symlink"
+const kindOfEntry = (directory: string, entry: Dirent): FileKind => {
+  const kind = kindOf(entry)
+  if (kind !== "other") return kind
   if (entry.isFIFO() || entry.isSocket() || entry.isBlockDevice() || entry.isCharacterDevice()) return "other"
   // Some file systems do not tell the type with the name.
   const stats = lstatSync(`${directory}/${entry.name}`, { throwIfNoEntry: false })
-  if (stats === undefined) return "other"
-  if (stats.isFile()) return "file"
-  if (stats.isDirectory()) return "directory"
-  return stats.isSymbolicLink() ? "symlink" : "other"
+  return stats === undefined ? "other" : kindOf(stats)
 }

@@ -29,7 +29,7 @@ import {
   fingerprintBytes,
   fingerprintOf,
   inSlices,
-  kindOfStats,
+  kindOf,
   newHash,
   openFile,
   readPlace,
@@ -325,7 +325,7 @@ const infoOf = (place: Place): FileInfo => {
   const { found, given, path } = place
   if (found === undefined) throw notFound(given)
   const { size, mtimeMs, mode } = found.stats
-  return { path, kind: kindOfStats(found.stats), size, modified: mtimeMs, mode: mode & 0o7777 }
+  return { path, kind: kindOf(found.stats), size, modified: mtimeMs, mode: mode & 0o7777 }
 }
 
 const inDirectory = <A>(place: Place, use: () => A): A => {

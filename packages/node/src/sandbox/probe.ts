@@ -1,4 +1,3 @@
-import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 
 import {
@@ -14,6 +13,8 @@ import {
 } from "@haft/core"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+
+import { isExecutable } from "../is-executable.ts"
 
 /** Where a program is, or undefined. */
 export const findProgram = (name: string): string | undefined =>
@@ -73,12 +74,3 @@ export const unavailable = (kind: string, reason: string): Effect.Effect<never, 
       "Install bubblewrap, or start docker or podman; `haft doctor` shows what works. The sandbox none has to be chosen explicitly.",
     details: { sandbox: kind }
   })
-
-const isExecutable = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
