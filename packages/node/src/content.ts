@@ -41,21 +41,21 @@ export interface ReadOptions {
 export const readPlace = (root: Root, place: Place, options: ReadOptions): Uint8Array => {
   const descriptor = openFile(root, place)
   try {
-    return readWhole(descriptor, { ...options, given: place.given, size: place.found?.stats.size ?? 0 })
+    return readDescriptor(descriptor, { ...options, given: place.given, size: place.found?.stats.size ?? 0 })
   } finally {
     closeSync(descriptor)
   }
 }
 
-interface ReadWholeOptions extends ReadOptions {
+interface ReadDescriptorOptions extends ReadOptions {
   readonly given: string
   readonly size: number
 }
 
 /** Everything from the descriptor on, up to `maxBytes`. `size` is what the file had when it was looked at. */
-export const readWhole = (
+export const readDescriptor = (
   descriptor: number,
-  { given, size, maxBytes, allocate = (bytes) => Buffer.allocUnsafeSlow(bytes) }: ReadWholeOptions
+  { given, size, maxBytes, allocate = (bytes) => Buffer.allocUnsafeSlow(bytes) }: ReadDescriptorOptions
 ): Uint8Array => {
   if (size > maxBytes) throw tooLarge(given, size, maxBytes)
   let content = allocate(size)
@@ -145,8 +145,19 @@ export function* chunksOf(descriptor: number): Generator<Uint8Array, void> {
   }
 }
 
+/** The byte that ends a line. */
+export const newline = 10
+
+/** Writes all of it, where the descriptor stands: one write may take a part only. */
 export const writeFully = (descriptor: number, piece: Uint8Array): void => {
   for (let done = 0; done < piece.length;) done += writeSync(descriptor, piece, done, piece.length - done)
+}
+
+/** The same from the beginning of the file on. Where the descriptor stands does not change. */
+export const writeFromStart = (descriptor: number, content: Uint8Array): void => {
+  for (let done = 0; done < content.length;) {
+    done += writeSync(descriptor, content, done, content.length - done, done)
+  }
 }
 
 const tooLarge = (given: string, size: number, maxBytes: number): ToolError<"file_too_large"> =>

@@ -1,7 +1,7 @@
 import { closeSync, constants } from "node:fs"
 
 import { type Root, withResolved } from "./contain.ts"
-import { readWhole } from "./content.ts"
+import { readDescriptor } from "./content.ts"
 import { isAboutPath } from "./errno.ts"
 import type { GlobSource } from "./glob.ts"
 import type { Held } from "./technique.ts"
@@ -38,7 +38,7 @@ const readIn = ({ technique }: Root, directory: Held, name: string): Uint8Array 
     if (!held.stats.isFile() || size > maximumIgnoreFile) return undefined
     const descriptor = technique.open(held, constants.O_RDONLY)
     try {
-      return readWhole(descriptor, { given: name, size, maxBytes: maximumIgnoreFile })
+      return readDescriptor(descriptor, { given: name, size, maxBytes: maximumIgnoreFile })
     } finally {
       closeSync(descriptor)
     }

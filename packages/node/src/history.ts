@@ -13,12 +13,12 @@ import { join } from "node:path"
 import { makeToolError, type ToolError } from "@haft/core"
 
 import type { Root } from "./contain.ts"
-import { fingerprintContent } from "./content.ts"
+import { fingerprintContent, newline } from "./content.ts"
 import { isErrno, naming, stateName } from "./errno.ts"
 import { type ImagePath, openImages } from "./images.ts"
 import type { Owner } from "./owner.ts"
 import type { Spots } from "./spots.ts"
-import { type Content, type FileNode, stateOfNode } from "./view.ts"
+import { type Content, type FileNode, sizeOfContent, stateOfNode } from "./view.ts"
 
 /** One thing a commit did, with what is needed to take it back. */
 export type Recorded =
@@ -198,7 +198,7 @@ export const openHistory = (options: {
     cancel: (id) =>
       naming(stateName, () => {
         const lines = readFileSync(log)
-        const last = lines.lastIndexOf(10, -2) + 1
+        const last = lines.lastIndexOf(newline, -2) + 1
         // Cutting it off needs no room, which a full disk has none of.
         if (parseLine(lines.toString("utf8", last)).some((line) => "id" in line && line.id === id))
           truncateSync(log, last)
@@ -218,7 +218,7 @@ export const openHistory = (options: {
 /** A line that a crash cut short must not swallow the next one. */
 const endLastLine = (log: string): void => {
   const size = sizeOf(log) ?? 0
-  if (size > 0 && readFileSync(log).at(-1) !== 10) appendFileSync(log, "\n")
+  if (size > 0 && readFileSync(log).at(-1) !== newline) appendFileSync(log, "\n")
 }
 
 /** A line that did not fit must not stand in the way of the next one. */
@@ -254,11 +254,7 @@ const imagesOf = (entry: Entry | undefined): Array<string> =>
     return one.did === "delete" && one.state.startsWith("sha256:") ? [one.state] : []
   })
 
-const sizeOfNode = (node: FileNode): number => {
-  if (node.content === undefined) return node.origin?.size ?? 0
-  let size = 0
-  for (const piece of node.content) size += piece.length
-  return size
-}
+const sizeOfNode = ({ content, origin }: FileNode): number =>
+  content === undefined ? (origin?.size ?? 0) : sizeOfContent(content)
 
 const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size

@@ -4,6 +4,8 @@ import { basename, dirname, join } from "node:path"
 
 import type { JournalEvent } from "@haft/core"
 
+import { newline } from "./content.ts"
+
 /** An event as it stands in the file. */
 export interface RecordedEvent extends JournalEvent {
   /** Counts the lines from 1. */
@@ -81,7 +83,7 @@ export const verifyJournal = (file: string): Verification => {
   if (end === undefined && !isOpen(file)) {
     return { intact: false, line: lines.length + 1, problem: "is where the end of the run should be told, and is not" }
   }
-  const tornTail = content.length > 0 && content.at(-1) !== 10
+  const tornTail = content.length > 0 && content.at(-1) !== newline
   return { intact: true, events: lines.length, tornTail, ended: end !== undefined }
 }
 
@@ -123,7 +125,7 @@ const whatIsMissing = (events: number, hash: string, end: RunEnd | undefined) =>
 /** Cuts a last line that is not whole, and says where the chain goes on. */
 export const repairTail = (file: string): { readonly seq: number; readonly prev: string } => {
   const content = readFileSync(file)
-  const end = content.lastIndexOf(10) + 1
+  const end = content.lastIndexOf(newline) + 1
   if (end < content.length) truncateSync(file, end)
   const lines = wholeLines(content)
   const last = lines.at(-1)
@@ -165,7 +167,7 @@ const problemOf = (line: Buffer, expected: Pick<SealedEvent, "seq" | "prev" | "h
 const wholeLines = (content: Buffer): Array<Buffer> => {
   const lines: Array<Buffer> = []
   for (let start = 0; ;) {
-    const end = content.indexOf(10, start)
+    const end = content.indexOf(newline, start)
     if (end < 0) return lines
     lines.push(content.subarray(start, end))
     start = end + 1

@@ -1,6 +1,8 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs"
 import { setImmediate as otherWork } from "node:timers/promises"
 
+import { newline } from "./content.ts"
+
 /** A place is remembered after so many lines or bytes, so that a page costs what it holds and not what stands before. */
 const strideLines = 256
 const strideBytes = 256 << 10
@@ -36,8 +38,8 @@ export const journalPages = (file: string): JournalPages => {
     if (!existsSync(file)) return
     for (let at = end, length = chunkBytes; length === chunkBytes; at += length) {
       const chunk = withFile(file, (descriptor) => readAt(descriptor, at, chunkBytes))
-      for (let newline = chunk.indexOf(10); newline !== -1; newline = chunk.indexOf(10, newline + 1)) {
-        end = at + newline + 1
+      for (let lineEnd = chunk.indexOf(newline); lineEnd !== -1; lineEnd = chunk.indexOf(newline, lineEnd + 1)) {
+        end = at + lineEnd + 1
         lines++
         if (lines - last.line < strideLines && end - last.at < strideBytes) continue
         last = { line: lines, at: end }
@@ -83,14 +85,14 @@ const linesOf = (
   for (let at = from; at < until; at += chunkBytes) {
     const chunk = Buffer.concat([rest, readAt(descriptor, at, Math.min(chunkBytes, until - at))])
     let start = 0
-    for (let newline = chunk.indexOf(10); newline !== -1; newline = chunk.indexOf(10, start)) {
+    for (let lineEnd = chunk.indexOf(newline); lineEnd !== -1; lineEnd = chunk.indexOf(newline, start)) {
       if (left-- <= 0) {
-        if (found.length > 0 && size + newline - start > pageBytes) return found
-        found.push(chunk.toString("utf8", start, newline))
-        size += newline - start
+        if (found.length > 0 && size + lineEnd - start > pageBytes) return found
+        found.push(chunk.toString("utf8", start, lineEnd))
+        size += lineEnd - start
         if (found.length === wanted) return found
       }
-      start = newline + 1
+      start = lineEnd + 1
     }
     rest = chunk.subarray(start)
   }

@@ -23,6 +23,7 @@ import {
   join,
   modeOf,
   type Node,
+  sizeOfContent,
   stateOfNode,
   type View
 } from "./view.ts"
@@ -121,7 +122,7 @@ const planWrite = (planner: Planner, change: Extract<PlannedChange, { readonly k
     kind: old === undefined ? "created" : "modified",
     before,
     after,
-    bytesWritten: sizeOf(change.content)
+    bytesWritten: sizeOfContent(change.content)
   })
   recorded.push({
     did: "write",
@@ -326,12 +327,6 @@ const deviceOf = (view: View, names: ReadonlyArray<string>): number | undefined 
   const ways = [...names.keys()].map((index) => names.slice(0, index + 1))
   const existing = ways.map((way) => view.find(way)?.origin).findLast((origin) => origin !== undefined)
   return (existing ?? view.top.origin)?.identity.device
-}
-
-const sizeOf = (content: Content): number => {
-  let size = 0
-  for (const piece of content) size += piece.length
-  return size
 }
 
 const stateThrough = (view: View, given: string, { symlinks }: PlanOptions): string =>

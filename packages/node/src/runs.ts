@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 
 import type { JournalEvent } from "@haft/core"
 
+import { newline } from "./content.ts"
+
 /** One life of a host, and where its record is. */
 export interface RunFile {
   readonly name: string
@@ -57,7 +59,7 @@ const followFiles = async (files: () => ReadonlyArray<string>, { onEvent, signal
       const { offset, begun } = followed.get(file) ?? { offset: 0, begun: [] }
       if (statSync(file).size <= offset) continue
       const bytes = readAt(file, piece, offset)
-      const end = piece.subarray(0, bytes).lastIndexOf(10) + 1
+      const end = piece.subarray(0, bytes).lastIndexOf(newline) + 1
       if (end > 0) {
         for (const event of readEvents(Buffer.concat([...begun, piece.subarray(0, end)]))) onEvent(event)
       }

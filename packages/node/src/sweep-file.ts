@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto"
-import { closeSync, fstatSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs"
+import { closeSync, fstatSync, openSync, readFileSync, unlinkSync } from "node:fs"
 import { join } from "node:path"
 
+import { writeFromStart } from "./content.ts"
 import { ignoring } from "./errno.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
@@ -45,7 +46,7 @@ export const openSweepFile = (directory: string): SweepFile => {
     if (own?.holds !== id) return
     own.holds = undefined
     try {
-      writeAtStart(own.descriptor, "\n")
+      writeFromStart(own.descriptor, Buffer.from("\n"))
     } catch {
       // A full disk has no room for a first line either.
       remove(own.name)
@@ -62,7 +63,7 @@ export const openSweepFile = (directory: string): SweepFile => {
         own = { name, descriptor: openSync(join(directory, name), "wx", 0o600), holds: undefined }
       }
       own.holds = record.id
-      writeAtStart(own.descriptor, `${JSON.stringify(record)}\n`)
+      writeFromStart(own.descriptor, Buffer.from(`${JSON.stringify(record)}\n`))
     },
     clear,
     read: (names) => {
@@ -80,13 +81,6 @@ export const openSweepFile = (directory: string): SweepFile => {
       if (own !== undefined && own.holds === undefined) remove(own.name)
       leave()
     }
-  }
-}
-
-const writeAtStart = (descriptor: number, text: string): void => {
-  const bytes = Buffer.from(text)
-  for (let done = 0; done < bytes.length;) {
-    done += writeSync(descriptor, bytes, done, bytes.length - done, done)
   }
 }
 

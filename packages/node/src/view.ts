@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, fstatSync, readdirSync } from "node:f
 import type { SymlinkPolicy } from "@haft/core"
 
 import { type Place, readLink, type Root, withPlace, withResolved } from "./contain.ts"
-import { fingerprintBytes, fingerprintContent, fingerprintDescriptor, openFile, readWhole } from "./content.ts"
+import { fingerprintBytes, fingerprintContent, fingerprintDescriptor, openFile, readDescriptor } from "./content.ts"
 import { fromErrno, isErrno, notADirectory, notFound } from "./errno.ts"
 import { identityOf, type Identity } from "./identity.ts"
 import { pathOf, withSpots } from "./spots.ts"
@@ -11,6 +11,12 @@ import { isTemporaryName } from "./temporary-name.ts"
 
 /** Content that may be gone over more than once: first for its hash, then to write it. */
 export type Content = Iterable<Uint8Array>
+
+export const sizeOfContent = (content: Content): number => {
+  let size = 0
+  for (const piece of content) size += piece.length
+  return size
+}
 
 /** Where something was on disk, and what it was, when the plan first looked at it. */
 export interface Origin {
@@ -228,7 +234,7 @@ const fingerprintOpen = (given: string, descriptor: number, size: number): strin
   size > smallBytes
     ? fingerprintDescriptor(descriptor)
     : fingerprintBytes(
-        readWhole(descriptor, { given, size, maxBytes: Infinity, allocate: (bytes) => scratch.subarray(0, bytes) })
+        readDescriptor(descriptor, { given, size, maxBytes: Infinity, allocate: (bytes) => scratch.subarray(0, bytes) })
       )
 
 /** Takes the fingerprint of a small file at a place that is held anyway. */

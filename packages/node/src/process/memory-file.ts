@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto"
-import { constants, fchmodSync, openSync, unlinkSync, writeSync } from "node:fs"
+import { constants, fchmodSync, openSync, unlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+
+import { writeFromStart } from "../content.ts"
 
 /** An open file without a name that holds `content`, ready to be read from its beginning. */
 export const memoryFile = (content: string | Uint8Array): number => {
   const descriptor = openNameless()
-  const bytes = typeof content === "string" ? Buffer.from(content) : content
-  // Written by position: the descriptor itself stays at the beginning.
-  let at = 0
-  while (at < bytes.length) at += writeSync(descriptor, bytes, at, bytes.length - at, at)
+  writeFromStart(descriptor, typeof content === "string" ? Buffer.from(content) : content)
   return descriptor
 }
 
