@@ -140,26 +140,7 @@ export const undoStep = (root: Root, step: Step, imagePath: ImagePath): void => 
       })
     case "put_in_place":
       return withResolved(root, step.from, (from) =>
-        withResolved(root, step.path, (place) => {
-          if (from.found !== undefined) {
-            // It got its own name and still had the temporary one.
-            const isBoth =
-              place.found !== undefined && isSame(identityOf(place.found.stats), identityOf(from.found.stats))
-            if (!isBoth || putBack(root, step, place, imagePath)) return
-            if (step.over === undefined) unlinkSync(pathOf(place))
-            return
-          }
-          const isIt =
-            place.found !== undefined &&
-            step.identity !== undefined &&
-            isSame(identityOf(place.found.stats), step.identity)
-          // Somebody else's stays. An image may be another commit's by now: it comes back for what went over it only.
-          if (!isIt && (place.found !== undefined || step.image !== undefined)) return
-          if (isIt && step.over === undefined) return renameSync(pathOf(place), pathOf(from))
-          // What goes back may be the only copy of a file that was moved here.
-          if (isIt) keepName(pathOf(place), pathOf(from))
-          putBack(root, step, place, imagePath)
-        })
+        withResolved(root, step.path, (place) => undoPutInPlace(root, step, { from, place, imagePath }))
       )
     case "overwrite":
       return withResolved(root, step.kept, (kept) => {
@@ -168,13 +149,34 @@ export const undoStep = (root: Root, step: Step, imagePath: ImagePath): void => 
   }
 }
 
-/** Gives a file that was replaced its place again, at one stroke. False when none was kept. */
-const putBack = (
+type PutInPlace = Extract<Step, { readonly do: "put_in_place" }>
+
+const undoPutInPlace = (
   root: Root,
-  { kept, image }: Extract<Step, { readonly do: "put_in_place" }>,
-  place: Place,
-  imagePath: ImagePath
-): boolean => {
+  step: PutInPlace,
+  { from, place, imagePath }: { readonly from: Place; readonly place: Place; readonly imagePath: ImagePath }
+): void => {
+  if (from.found !== undefined) {
+    // The temporary name is still there: the step has not begun, or the file has both names for the moment.
+    const hasBothNames =
+      place.found !== undefined && isSame(identityOf(place.found.stats), identityOf(from.found.stats))
+    if (!hasBothNames || putBack(root, step, place, imagePath)) return
+    if (step.over === undefined) unlinkSync(pathOf(place))
+    return
+  }
+  const isOurs =
+    place.found !== undefined && step.identity !== undefined && isSame(identityOf(place.found.stats), step.identity)
+  // What somebody else put there stays. Where nothing is there, an image is no proof that this step removed it: another
+  // commit may have kept the same content since.
+  if (!isOurs && (place.found !== undefined || step.image !== undefined)) return
+  if (isOurs && step.over === undefined) return renameSync(pathOf(place), pathOf(from))
+  // The file in place may have been moved here and have no other name: it gets its temporary one before it is replaced.
+  if (isOurs) keepName(pathOf(place), pathOf(from))
+  putBack(root, step, place, imagePath)
+}
+
+/** Gives a file that was replaced its place again, with one rename. False when none was kept. */
+const putBack = (root: Root, { kept, image }: PutInPlace, place: Place, imagePath: ImagePath): boolean => {
   if (image !== undefined) return renameIfThere(imagePath(image), pathOf(place))
   return kept !== undefined && withResolved(root, kept, (keeping) => renameIfThere(pathOf(keeping), pathOf(place)))
 }
