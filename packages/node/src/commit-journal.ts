@@ -28,6 +28,7 @@ export interface JournalledCommit {
   readonly steps: ReadonlyArray<Step>
   /** Temporary names that are written before the steps begin. */
   readonly staged: ReadonlyArray<string>
+  /** Temporary names that hold something when the steps are done. */
   readonly rubbish: ReadonlyArray<string>
 }
 
@@ -43,7 +44,7 @@ export interface CommitJournal {
   /** The moment a commit is decided. */
   readonly decide: (id: string, commit: JournalledCommit) => void
   readonly abort: (id: string) => void
-  /** The steps are done or taken back, and some names can't be removed yet: from here on it stands for these alone. */
+  /** For a commit that is over, done or taken back, with temporary names that can't be removed yet: keeps only these. */
   readonly keepNames: (id: string, commit: JournalledCommit) => void
   readonly forget: (id: string) => void
   /** Finishes or takes back what a host that died left behind, and names the commits, by id. */
@@ -74,7 +75,7 @@ export const openCommitJournal = (options: {
   const sweeps = openSweepFile(directory)
   const known = new Map<string, "commit" | "abort">()
   const forget = (id: string) => {
-    // The names first: without its commit, a record of them would say that it was never decided.
+    // The sweep record first: one that outlived its commit's file would look like a commit that was never decided.
     sweeps.clear(id)
     const state = known.get(id)
     // Where there was no room for the file, there is none to remove.
@@ -101,7 +102,8 @@ export const openCommitJournal = (options: {
     try {
       write(path, { steps: [], staged, rubbish })
     } catch (error) {
-      // Where there is no room the steps stay on record, and most of them tell by their names that they are behind it.
+      // Without room for the shorter record the longer one stays. Doing its steps again is harmless: they can tell from
+      // the names on disk that they are done.
       if (!hasCode(error)) throw error
     }
   }

@@ -58,7 +58,7 @@ export function* commitChanges(
   try {
     return yield* commitOnce(settings, request, { movesByCopy: false })
   } catch (error) {
-    // Two mounts of one disk look like one, until something is to be moved from one to the other.
+    // Two mounts of one disk have the same device number. The plan can't tell them apart, the rename does.
     if (!isToolError(error) || error.details?.["reason"] !== "EXDEV") throw error
     return yield* commitOnce(settings, request, { movesByCopy: true })
   }
@@ -117,7 +117,7 @@ function* commitOnce(
   return changed
 }
 
-// Where the state can't be written any more, the entry stays, and undoing it is refused.
+// Where even that can't be written the entry stays. Undoing it is refused: the files are not as it says.
 const cancelIfPossible = (history: History, id: string): void => {
   try {
     history.cancel(id)
@@ -138,7 +138,7 @@ export const recover = ({ root, journal, history, onStep }: Omit<CommitSettings,
     if (swept.includes(entry.id) && !stands(view, entry.did)) history.cancel(entry.id)
     onStep?.("settled")
   }
-  // Last: a host that dies before has the history settled by the next one.
+  // Last, so that after another crash the next host settles the history again.
   forget()
   return finished.length + swept.length
 }
@@ -222,6 +222,7 @@ const perform = (
   onStep?.("forgotten")
 }
 
+/** The plan as one step that the file system does whole or not at all; undefined where it takes more. */
 const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
   const [step, second] = steps
   if (step === undefined || steps.length > 2) return undefined
@@ -247,7 +248,7 @@ const finalStep = (
   if (step.do !== "put_in_place") return step
   const { kept, ...rest } = step
   const identity = identities.get(step.from) ?? step.identity
-  // By its number, since a directory on its way may have moved here.
+  // By the file's number and not its path: this commit may move a directory on the way.
   const image = step.over && linked.get(step.over.number)
   return {
     ...rest,
@@ -256,7 +257,7 @@ const finalStep = (
   }
 }
 
-/** The temporary names that hold something at the end: what a step does not keep there is not there. */
+/** The temporary names to remove at the end, without those that the final steps don't use after all. */
 const rubbishOf = ({ steps, rubbish }: Steps, final: ReadonlyArray<Step>): ReadonlyArray<string> => {
   const keptBy = (list: ReadonlyArray<Step>) => list.flatMap((step) => ("kept" in step ? [step.kept] : []))
   const unused = new Set(keptBy(steps))
@@ -272,7 +273,7 @@ function* checkApproved(view: View, { approvedState, symlinks }: CommitRequest):
   }
 }
 
-/** A link that was put in the way since the call was judged leads it nowhere else: the plan has its paths resolved. */
+/** Refuses what the call was not judged by: links are resolved, so one that was put in the way since then shows here. */
 const checkAssessed = (changed: ReadonlyArray<ChangedPath>, { assessedWrites }: CommitRequest): void => {
   if (assessedWrites === undefined) return
   const exactly = new Set(assessedWrites)

@@ -62,7 +62,7 @@ export const readDescriptor = (
   let filled = 0
   for (;;) {
     if (filled === content.length) {
-      // What is added while it is read comes too late. But some file systems only know a size once all is read.
+      // A file that grows meanwhile is read up to the size it had. But 0 may mean that nobody knows it, as in /proc.
       if (size > 0) return content
       const extra = Buffer.allocUnsafe(4096)
       const read = readSync(descriptor, extra, 0, extra.length, null)
@@ -101,7 +101,7 @@ export const scanDescriptor = (
 /** One byte more than a small file has, so that its end shows in the first read. */
 const chunkFor = (size: number): Buffer => Buffer.allocUnsafe(size > 0 && size < chunkBytes ? size + 1 : chunkBytes)
 
-/** A read that comes up short, behind what the file was known to have: the file ends here. Without a size, nobody knows. */
+/** True for a short read that reaches the size a file had: one more would only say that it ends here. 0 is no size. */
 const isEnd = (read: number, size: number, length: number, chunk: Uint8Array): boolean =>
   size > 0 && read >= size && length < chunk.length
 

@@ -15,7 +15,8 @@ const remove = (spots: Spots, path: string, free: (held: Held) => void): void =>
   const spot = spots.at(path)
   const found = lstatSync(pathOf(spot), { throwIfNoEntry: false })
   if (found === undefined) return
-  // A name goes at once. The content of a file that has no other takes the disk longer: it is held for that moment.
+  // Removing a name is quick, but freeing the content of a file with no other name is not. As long as the file is held,
+  // it is not freed: `free` says when.
   const held = isLastName(found) ? holdIfThere(spots.root, spot) : undefined
   try {
     if (!unlinkIfFile(pathOf(spot))) discardDirectory(spots.root, path)
@@ -39,7 +40,7 @@ const unlinkIfFile = (path: string): boolean => {
     return true
   } catch (error) {
     if (isErrno(error, "ENOENT")) return true
-    // What unlinking a directory is called differs between systems.
+    // Systems differ in how they refuse to unlink a directory.
     if (isErrno(error, "EISDIR", "EPERM")) return false
     throw error
   }

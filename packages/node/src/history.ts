@@ -61,6 +61,7 @@ type Line = Entry | { readonly cancelled: string }
 
 /** What one commit replaces. */
 export interface Gathered {
+  /** Keeps what a file holds now. */
   readonly keep: (node: FileNode) => void
   readonly tooLarge: () => boolean
   /**
@@ -78,7 +79,7 @@ export interface History {
   readonly append: (entry: Entry) => void
   /** The commit of this entry did not happen after all. */
   readonly cancel: (id: string) => void
-  /** A host died during the commit of this entry: what it was about to replace may be at work still. */
+  /** For a commit during which its host died: a file that was kept may still be in the workspace, so it is copied. */
   readonly detach: (entry: Entry) => void
   /** Oldest first, without the cancelled. */
   readonly entries: () => ReadonlyArray<Entry>

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs"
 
-/** Tells one file from any other, also from one that gets its number later. Renaming does not change it. */
+/** Tells one file from any other, also from one that gets the same inode number later. Renaming does not change it. */
 export interface Identity {
   readonly device: number
   readonly number: number

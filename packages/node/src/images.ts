@@ -22,8 +22,8 @@ import { type Content, type FileNode, withFile } from "./view.ts"
 
 /**
  * What commits replaced, by its fingerprint. Where the disk allows it, the replaced file itself is what is kept: it gets
- * a second name here before it loses its own. Until then the file is still at work, so no image that has another name
- * is ever written to or relied on.
+ * a second name here before it loses its own. As long as it has both, whoever works in the workspace can change it:
+ * such an image is neither written to nor relied on.
  */
 export interface Images {
   /** True when content of this fingerprint and size is kept already. */
@@ -112,7 +112,7 @@ export const openImages = (root: Root, directory: string): Images => {
       } catch (error) {
         rmSync(`${path}.new`, { force: true })
         if (!isErrno(error, "ENOSPC", "EDQUOT")) throw error
-        // The file itself is at work, so its content is not lost with this name.
+        // The file is still in the workspace, so its content is not lost with this name.
         unlinkSync(path)
       }
     },
@@ -134,7 +134,7 @@ export const openImages = (root: Root, directory: string): Images => {
   }
 }
 
-/** In the place of what is there and is of no use. */
+/** Replaces what an earlier attempt may have left at that path. */
 const linkAnew = (from: string, path: string): void => {
   try {
     linkSync(from, path)

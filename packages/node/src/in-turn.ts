@@ -10,7 +10,9 @@ import type { Pause } from "./stage.ts"
 import type { TakeTurn } from "./turn.ts"
 
 export interface Turns {
+  /** Between processes. */
   readonly takeTurn: TakeTurn
+  /** Within this process. */
   readonly turn: Semaphore.Semaphore
   readonly kept: KeptPlace
 }
@@ -21,7 +23,7 @@ export const exclusively = <A, E>(
   work: Effect.Effect<A, E>
 ): Effect.Effect<A, E | ToolError<"write_failed">> => {
   const take: Effect.Effect<() => void, ToolError<"write_failed">> = attempt(() => {
-    // What is changed now is not what it was when somebody looked at it.
+    // What was looked at a moment ago may be another file after this commit.
     kept.forget()
     const release = naming(stateName, () => takeTurn())
     if (release !== undefined) return release
@@ -56,7 +58,7 @@ export const drive = <A, E extends ToolError>(start: () => Generator<Pause, A>):
         while (result.done !== true && result.value === undefined && performance.now() < until)
         return result.done === true
       })
-      // Waited for to the end, whoever interrupts: it uses descriptors that are closed afterwards.
+      // Not to be interrupted: what is waited for uses descriptors, which are closed afterwards.
       const pause = Effect.suspend(() =>
         result.done !== true && result.value !== undefined
           ? Effect.promise(() => result.value as Promise<unknown>)

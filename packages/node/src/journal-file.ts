@@ -62,10 +62,10 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
   const sessionLog = openSessionLog(join(files, "session.log"))
   const listeners = new Set<(event: JournalEvent) => void>()
   const writer = new JournalWriter(descriptor, (event) => {
-    // Those that are there now: one may bring in others, or take them away.
+    // A copy of the set, because a listener may add or remove others.
     for (const listener of [sessionLog.add, ...listeners]) tell(listener, event)
   })
-  // A run whose end can't be told stays open; the next host tells it.
+  // Where the end can't be written the run stays marked as open, and the next host writes it.
   const end = (): void => {
     writer.close()
     if (writer.count > 0) writeEnd(file, { events: writer.count, hash: writer.prev })
@@ -76,7 +76,7 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
     listeners,
     ...flushTogether(descriptor),
     close: () => {
-      const isEnded = isTold(end)
+      const isEnded = succeeds(end)
       closeSync(descriptor)
       sessionLog.close()
       if (writer.count === 0) removeRun(files)
@@ -85,7 +85,7 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
   }
 }
 
-// What goes wrong at a listener is no fault of the record.
+// A listener that fails must not fail the write.
 const tell = (listener: (event: JournalEvent) => void, event: JournalEvent): void => {
   try {
     listener(event)
@@ -116,16 +116,16 @@ const flushTogether = (descriptor: number): Pick<Run, "flush" | "settled"> => {
   }
 }
 
-const isTold = (tell: () => void): boolean => {
+const succeeds = (work: () => void): boolean => {
   try {
-    tell()
+    work()
     return true
   } catch {
     return false
   }
 }
 
-// A host that was only looked at leaves no run behind. Should anything lie beside the record, it stays.
+// A host that nobody called leaves no run behind, unless something else lies in its directory.
 const removeRun = (files: string): void => {
   try {
     unlinkSync(join(files, "events.jsonl"))
@@ -143,7 +143,7 @@ const makeJournal = ({ name, writer, listeners, flush }: Run): typeof Journal.Se
     nextStep: () => ++step,
     append: (event, { durable = false, canWait } = {}) => {
       if (canWait === "awaited") return writtenWithOthers(writer, event)
-      // One that nobody waits for is added at once where the last could not be, so that they don't become many.
+      // After a failed write nothing is left waiting any more, so that what can't be written does not pile up.
       const written = recording(() =>
         canWait === undefined || writer.isStuck ? writer.add(event) : writer.addLater(event)
       )

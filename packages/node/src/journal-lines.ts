@@ -26,21 +26,21 @@ export const firstLink: string = "0".repeat(64)
 
 /** A line of the file, and the hash it ends with: without it, nobody would notice a change in the last line. */
 export const sealedLine = ({ seq, prev, ...event }: RecordedEvent): SealedLine =>
-  sealedWords(JSON.stringify(event), { seq, prev })
+  sealedJson(JSON.stringify(event), { seq, prev })
 
 export interface SealedLine {
   readonly line: Buffer
   readonly hash: string
 }
 
-/** The same of an event that is in words already, as JSON, and now gets its place in the chain. */
-export const sealedWords = (words: string, { seq, prev }: Pick<RecordedEvent, "seq" | "prev">): SealedLine => {
+/** The same for an event that is JSON already. */
+export const sealedJson = (json: string, { seq, prev }: Pick<RecordedEvent, "seq" | "prev">): SealedLine => {
   const link = `,"seq":${seq},"prev":"${prev}"`
   // Encoded once, for the hash and for the file.
-  const linkAt = Buffer.byteLength(words) - 1
+  const linkAt = Buffer.byteLength(json) - 1
   const end = linkAt + link.length
   const line = Buffer.allocUnsafe(end + sealLength + 1)
-  line.write(words)
+  line.write(json)
   line.write(link, linkAt, "latin1")
   const seal = hashOf(line.subarray(0, end))
   line.write(`,"hash":"${seal}"}\n`, end, "latin1")

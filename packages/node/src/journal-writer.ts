@@ -2,14 +2,14 @@ import { fstatSync, ftruncateSync, writeSync } from "node:fs"
 
 import type { JournalEvent } from "@haft/core"
 
-import { firstLink, type RecordedEvent, sealedWords } from "./journal-lines.ts"
+import { firstLink, type RecordedEvent, sealedJson } from "./journal-lines.ts"
 
 type TimedEvent = JournalEvent & Pick<RecordedEvent, "at">
 
 interface WaitingEvent {
   readonly event: TimedEvent
-  /** The event as JSON, made when it came: one that has none, because it is too long, stops its own call alone. */
-  readonly words: string
+  /** The event as JSON, made when it came: one that is too large to be JSON fails its own call and no other. */
+  readonly json: string
   /** Told once the event is written, or why it can't be. One without it waits until it can be. */
   readonly done?: (failure?: unknown) => void
 }
@@ -42,12 +42,13 @@ export class JournalWriter {
   /** Writes an event at once, and throws when it can't be written. */
   add(event: JournalEvent): void {
     let failure: unknown
-    const waiting = this.#inWords(event, (why) => (failure = why))
+    const waiting = this.#waitingFor(event, (why) => (failure = why))
     const isAlone = this.#waiting.length === 0
     this.#waiting.push(waiting)
     this.write()
     if (failure === undefined) return
-    // The end of a call can't be stopped any more, least of all by what could not be written before it.
+    // A call that has ended can't be stopped any more: its end is tried alone, in case what came before it was the
+    // problem.
     if (isAlone || !isEnd(waiting)) throw failure
     this.#record([waiting])
   }
@@ -57,7 +58,7 @@ export class JournalWriter {
    * written at once if it is the first in its turn and the last turn had no more than one: then it is most likely alone.
    */
   addLater(event: JournalEvent, done?: (failure?: unknown) => void): void {
-    this.#waiting.push(this.#inWords(event, done))
+    this.#waiting.push(this.#waitingFor(event, done))
     this.#endOfTurn ??= setImmediate(() => this.#endTurn())
     if (done === undefined) return
     this.#awaited++
@@ -94,21 +95,21 @@ export class JournalWriter {
     this.#isClosed = true
   }
 
-  #inWords(event: JournalEvent, done?: (failure?: unknown) => void): WaitingEvent {
+  #waitingFor(event: JournalEvent, done?: (failure?: unknown) => void): WaitingEvent {
     if (this.#isClosed) throw new Error("the host was closed")
     const timed = { ...event, at: this.#timeOf(event) }
-    const words = JSON.stringify(timed)
-    return done === undefined ? { event: timed, words } : { event: timed, words, done }
+    const json = JSON.stringify(timed)
+    return done === undefined ? { event: timed, json } : { event: timed, json, done }
   }
 
   #record(waiting: ReadonlyArray<WaitingEvent>): void {
-    // The end of a call can't be stopped any more; everything else needs a record that is still there.
+    // A file that was removed takes writes that nobody will read. That stops calls that begin, not those that have ended.
     if (!waiting.every(isEnd)) requireFile(this.#descriptor)
     let { count, prev } = this
     const lines: Array<Buffer> = []
-    const recorded = waiting.map(({ event, words }) => {
+    const recorded = waiting.map(({ event, json }) => {
       const link = { seq: ++count, prev }
-      const { line, hash } = sealedWords(words, link)
+      const { line, hash } = sealedJson(json, link)
       lines.push(line)
       prev = hash
       return { ...event, ...link }
@@ -119,7 +120,8 @@ export class JournalWriter {
     this.#tell(recorded)
   }
 
-  // One write. Half of it is taken back, before the next one at the latest: the record goes on whole, or not at all.
+  // One write for all lines. A partial one is cut off again, before the next write at the latest: no line is ever torn
+  // in the middle of the record.
   #append(lines: Buffer): void {
     if (this.#isTorn) ftruncateSync(this.#descriptor, this.#size)
     this.#isTorn = true
@@ -132,7 +134,7 @@ export class JournalWriter {
     this.#isTorn = false
   }
 
-  // In the order of the record, also where whoever is told puts something on record.
+  // In the order of the record, even if a listener adds an event while it is told of another.
   #tell(recorded: ReadonlyArray<RecordedEvent>): void {
     const isTelling = this.#untold.length > 0
     for (const event of recorded) this.#untold.push(event)
@@ -144,7 +146,8 @@ export class JournalWriter {
 
 const isEnd = ({ event }: WaitingEvent): boolean => event.type === "tool_call_finished"
 
-// A call that is over and whose end is refused was never begun, if its beginning has not been written yet.
+// After a failed write: events that nobody waits for are kept for the next one. But not the start of a call whose end
+// failed with it: its caller is told that nothing was run.
 const stillToCome = (waiting: ReadonlyArray<WaitingEvent>): Array<WaitingEvent> => {
   const over = new Set(waiting.filter(isEnd).map(({ event }) => event["step"]))
   return waiting.filter(({ event, done }) => done === undefined && !over.has(event["step"]))
@@ -154,7 +157,7 @@ const requireFile = (descriptor: number): void => {
   if (fstatSync(descriptor).nlink === 0) throw new Error("the file was removed")
 }
 
-// Several events share a millisecond: it is put into words once.
+// Several events share a millisecond: its text is made once.
 const timeTeller = (): ((event: JournalEvent) => string) => {
   let last = Number.NaN
   let told = ""

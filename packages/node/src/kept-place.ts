@@ -5,8 +5,8 @@ import { openPlace, openResolved, type Place, releasePlace, type Root, withPlace
 type CallContext = typeof CurrentCall.Service
 
 /**
- * What the last path that was resolved leads to, held until this turn of the event loop ends. The road resolves what a
- * call reads to judge it, and the call reads it right after: what was judged, then, and without another walk.
+ * Holds what the last resolved path leads to, until this turn of the event loop ends. The road resolves a path to judge
+ * the call, and the call reads that path right after: so it reads exactly what was judged, and without a second walk.
  */
 export class KeptPlace {
   readonly #root: Root
@@ -20,10 +20,10 @@ export class KeptPlace {
   /** Resolves a path under the call's link policy, and keeps what it leads to for the same call. */
   resolve(call: CallContext, given: string): string {
     this.forget()
-    // Without a call there is no telling how long somebody goes on.
+    // Outside of a call nobody can tell whose place it would be.
     if (call.run === undefined) return withPlace(this.#root, given, call, ({ path }) => path)
     const place = openPlace(this.#root, given, call)
-    // What is not there, or is only known by its name, can't be held: it may be there, or another, in a moment.
+    // Nothing is there, or it is only known by its name: that may change at any moment, so there is nothing to hold.
     if (place.found?.lookAgain === undefined) {
       releasePlace(this.#root, place)
       return place.path
@@ -38,7 +38,8 @@ export class KeptPlace {
   take(call: CallContext, given: string): Place | undefined {
     const kept = this.#kept
     if (kept === undefined || kept.call !== call || kept.given !== given) return undefined
-    // It may have grown meanwhile. If it has no name any more, it was replaced: by what stands where it was judged.
+    // Looked at again, because it may have grown. A file without a name was replaced meanwhile: what counts is what
+    // stands at the judged path now.
     if (kept.place.found?.lookAgain?.().nlink === 0) {
       this.forget()
       return { ...openResolved(this.#root, kept.place.path), given }

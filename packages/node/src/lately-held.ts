@@ -34,7 +34,7 @@ export class LatelyHeld {
 
   /** Takes over a directory that was walked to. What comes back is closed in its place. */
   keep(names: ReadonlyArray<string>, held: Held): Held {
-    // It came from here, or is known by its name only.
+    // It is one of those kept here, or is known by its name only.
     if (held.lookAgain === undefined) return held
     const path = names.join("/")
     if (this.#directories.has(path) || isAmbiguous(`${this.#root}/${path}`)) return held
@@ -60,7 +60,7 @@ export class LatelyHeld {
   }
 }
 
-/** True for a path that the system may tell of another directory, too: of one that is not UTF-8, or of one that is gone. */
+/** True for a path that the system could give for another directory, too: a name that is not UTF-8, or one that is gone. */
 const isAmbiguous = (path: string): boolean => path.includes("\u{FFFD}") || path.endsWith(" (deleted)")
 
 /** A held thing that several use; the last one to close it lets it go. */

@@ -137,7 +137,7 @@ class RunningProgram {
       clearTimeout(timer)
       this.#ended.resolve()
       this.#started?.release()
-      // From here on its processes are others'.
+      // The numbers of its processes may belong to others from here on: nothing must be signalled any more.
       this.#started = undefined
       for (const descriptor of this.#command.descriptors ?? []) closeSync(descriptor)
       if (this.#command.afterEnd !== undefined) await Effect.runPromise(this.#command.afterEnd)
@@ -217,7 +217,7 @@ class RunningProgram {
         // Without its launcher a sandbox falls at once, and nobody inside would have any time.
         lastToGo: gated ? childrenOf(started.root) : []
       })
-      // Who was just being started is not there to be ended yet.
+      // A process that was just being started may have been missed: again, until the program itself has ended.
       if (await Promise.race([started.end.then(() => true), sleep(5, false)])) break
     }
     if (alsoKill !== undefined) await Effect.runPromise(alsoKill)

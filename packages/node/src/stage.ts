@@ -19,7 +19,7 @@ import { type Owner, otherOwner } from "./owner.ts"
 import { pathOf, type Spots } from "./spots.ts"
 import type { Staged } from "./steps.ts"
 
-/** A moment at which others get their turn; with a promise, until it is kept. It is never broken. */
+/** A moment at which others get their turn; with a promise, until it resolves. It never rejects. */
 export type Pause = void | Promise<unknown>
 
 interface StageOptions {
@@ -70,7 +70,7 @@ const stage = (
     for (const piece of node.content ?? []) writeFully(descriptor, piece)
     const stats = fstatSync(descriptor)
     const isTheirs = giveTo(descriptor, stats, node.owner ?? otherOwner(dirname(target)) ?? stats)
-    // Bits that let others act for the owner must not do so for another one.
+    // Bits such as set-user-ID must not take effect for another owner.
     const mode = isTheirs ? node.mode : node.mode && node.mode & 0o777
     if (mode !== undefined && mode !== (stats.mode & 0o7777)) fchmodSync(descriptor, mode)
     return { descriptor, identity: identityOf(stats) }
@@ -114,7 +114,7 @@ class Syncing {
       try {
         closeSync(descriptor)
       } catch (error) {
-        // A disk of another machine may say only now that there was no room.
+        // A network file system may say only now that there was no room.
         this.#failures.push({ target, error })
       }
       this.count--

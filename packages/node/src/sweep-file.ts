@@ -56,7 +56,7 @@ export const openSweepFile = (directory: string): SweepFile => {
 
   return {
     write: (record) => {
-      // One that could not be swept stays as it is, and one that a host which tidied up has removed is of no use.
+      // A new file, where this one still holds names that could not be swept, or another host has removed it.
       if (own !== undefined && (own.holds !== undefined || fstatSync(own.descriptor).nlink === 0)) leave()
       if (own === undefined) {
         const name = `${randomUUID()}.sweep`

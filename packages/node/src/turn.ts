@@ -33,7 +33,7 @@ export const openTurn = (directory: string): TakeTurn => {
       makeTurn(directory)
       return rename(nobody, own) ? giveBack : undefined
     }
-    // Of several hosts that find the first gone, one is the quickest. A power cut may have left more names than one.
+    // Several hosts may find the holder gone, and the rename succeeds for one. A power cut may have left several names.
     if (holders.some(isHeld) || !rename(first, own)) return undefined
     for (const name of others) rmSync(join(directory, name), { force: true })
     return giveBack
@@ -56,7 +56,7 @@ const holdersIn = (directory: string): ReadonlyArray<string> => {
   }
 }
 
-/** Comes into being with its directory, at one stroke: of two hosts that find none, the second fails to add another. */
+/** Made elsewhere, with its directory, and renamed as a whole: of two hosts that find no turn, only one makes it. */
 const makeTurn = (directory: string): void => {
   const made = `${directory}.${randomUUID()}`
   mkdirSync(made, { mode: 0o700 })

@@ -199,7 +199,7 @@ export const stateOfNode = (root: Root, node: Node | undefined): string => {
     node.content === undefined ? fingerprintOnDisk(root, node) : fingerprintContent(node.content))
 }
 
-/** A file's content as it is on disk, opened anew each time it is gone over. */
+/** Opens a file on disk for as long as `use` runs. */
 export const withFile = <A>(root: Root, node: FileNode, use: (descriptor: number) => A): A => {
   if (node.origin === undefined) throw new Error("a file that is not on disk can't be opened")
   return withResolved(root, node.origin.path, (place) => {

@@ -263,7 +263,8 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
           })
         )
       ),
-    // A commit is on record before it is made: one that is under way would look changed by somebody else.
+    // Not while a commit is made: its entry is in the history already, and its files would look as if somebody else had
+    // changed them.
     previewUndo: (what) =>
       exclusively(
         settings,

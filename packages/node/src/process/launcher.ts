@@ -110,7 +110,7 @@ const isClosedOnExec = (descriptor: number): boolean => {
 
 const closeOnExec = 0o2000000
 
-/** From the third on. */
+/** The entries of `stdio` from descriptor 3 on: `other` takes the place of each of these descriptors. */
 const insteadOf = (descriptors: ReadonlyArray<number>, other: number): ReadonlyArray<number | "ignore"> =>
   Array.from({ length: Math.max(2, ...descriptors) - 2 }, (_, index) =>
     descriptors.includes(index + 3) ? other : "ignore"
@@ -134,8 +134,8 @@ exec "$@"
 const adopt = (): string => `syscall(${process.arch === "arm64" ? 167 : 157},36,1,0,0,0);exec@ARGV`
 
 // The trap runs when the host closes its end, or dies. Lanes carry the mark, and programs in sandboxes die with their
-// lane; the others are found by the mark, or as the launcher's children once their lane is gone. What a shell starts in the background ignores Ctrl-C, and so would every
-// program after it, hence the signals.
+// lane; the others are found by the mark, or as the launcher's children once their lane is gone. What a shell starts in
+// the background ignores Ctrl-C, and every program below it would too: hence `--default-signal`.
 const prologue = `
 mark=$1 litter=$2 orphans=
 shift 2

@@ -9,9 +9,9 @@ export interface GateDescriptors {
 
 /**
  * Process 1 inside a sandbox, as shell code; its arguments are the command. When it ends, so does everything else
- * in there. It runs the command in a subshell, or the shell's own remarks would go where the command's go. Nothing of the command runs
- * before the host has seen that everything is shut, so a sandbox whose host loses interest on the way, or dies,
- * ends by itself.
+ * in there. It runs the command in a subshell, or the shell's own remarks would go where the command's go. Nothing of
+ * the command runs before the host has seen that everything is shut, so a sandbox whose host loses interest on the way,
+ * or dies, ends by itself.
  */
 export const starterCode = (limits: string, { go, say }: GateDescriptors): string => `
 exec 9>&2 2>&${say}
