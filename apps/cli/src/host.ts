@@ -62,5 +62,5 @@ export const withHost = async <A>(
 export const openHostFor = async (config: HaftConfig, onlyTool?: string): Promise<OpenHost> => {
   const { askInTerminal, openHost } = await import("haft/promise")
   const asker = askInTerminal(standardStreams)
-  return openHost(config, { asker, ...(onlyTool !== undefined && { onlyTool }) })
+  return openHost(config, { asker, isChecked: true, ...(onlyTool !== undefined && { onlyTool }) })
 }

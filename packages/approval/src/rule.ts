@@ -2,15 +2,18 @@ import * as z from "zod"
 
 const oneOrMore = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
 
-const FieldCondition = z.union([
-  z.strictObject({ equals: z.json().describe("The field has exactly this value.") }),
-  z.strictObject({
-    glob: z.string().min(1).describe("The field is a text that fits this glob; * stays within a directory.")
-  }),
-  z.strictObject({
-    expression: z.string().describe("The whole of the field's text fits this expression, in RE2's syntax.")
-  })
-])
+const FieldCondition = z.union(
+  [
+    z.strictObject({ equals: z.json().describe("The field has exactly this value.") }),
+    z.strictObject({
+      glob: z.string().min(1).describe("The field is a text that fits this glob; * stays within a directory.")
+    }),
+    z.strictObject({
+      expression: z.string().describe("The whole of the field's text fits this expression, in RE2's syntax.")
+    })
+  ],
+  'expected { "equals": a value }, { "glob": a text } or { "expression": a text }'
+)
 
 const TouchConditions = z.strictObject({
   reads: oneOrMore.optional().describe("Globs for the paths that are read."),

@@ -1,4 +1,4 @@
-import { isProtectedPath } from "@haft/core"
+import { isProtectedPath, plainIssues } from "@haft/core"
 
 import { type CompiledRule, compileRule } from "./compile-rule.ts"
 import { type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
@@ -13,7 +13,7 @@ export const parseRules = (content: string): RuleSet => compileRules(readRules(c
 export const readRules = (content: string, before: ReadonlyArray<Rule> = []): ReadonlyArray<Rule> => {
   const checked = RuleFile.safeParse(parseJson(content))
   if (!checked.success) {
-    const [issue] = checked.error.issues
+    const [issue] = plainIssues(checked.error)
     throw new RulesUnreadable(`${issue?.path.join(".") || "the file"}: ${issue?.message ?? "not rules"}`)
   }
   const known = new Map(before.map((rule) => [rule.id, rule]))

@@ -16,9 +16,18 @@ export interface Call {
   readonly startedAt: number
 }
 
-/** How a call ended. */
-export interface Reply {
-  readonly ok: boolean
+/** How a call ended: where it is not `ok`, there is an `error`. */
+export type Reply = ReplyFacts & Ending
+
+type Ending =
+  | { readonly ok: true; readonly error?: never }
+  | {
+      readonly ok: false
+      /** The failure, before the dialect renamed it. */
+      readonly error: ToolError
+    }
+
+interface ReplyFacts {
   /** The dialect's envelope: what goes over the wire. */
   readonly wire: unknown
   /** The same for people. */
@@ -26,8 +35,6 @@ export interface Reply {
   /** What the call wrote, or would have written, relative to the workspace. */
   readonly writes: ReadonlyArray<string>
   readonly durationMs: number
-  /** The failure behind `ok: false`, before the dialect renamed it. */
-  readonly error?: ToolError
 }
 
 /** A sign of life from a long call. */

@@ -29,6 +29,7 @@ export {
 } from "./host.ts"
 export { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./json-schema.ts"
 export { memoryWorkspace } from "./memory-workspace.ts"
+export { plainIssues } from "./plain-issues.ts"
 export { type ConfiguredPlugin, definePlugin, type Plugin, type PluginDefinition, use } from "./plugin.ts"
 export { isPluginError, PluginError, reasonOf } from "./plugin-error.ts"
 export { compareFiles, type FileDifference, filesOf } from "./record/compare-files.ts"

@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import type * as z from "zod"
 
 import { checkShape, pluginContract } from "./check-shape.ts"
+import { plainIssues } from "./plain-issues.ts"
 import { isPluginError, PluginError, reasonOf } from "./plugin-error.ts"
 import type { Tool } from "./tool.ts"
 
@@ -82,7 +83,9 @@ const checkConfig = <Config extends z.ZodType, R, Provided, LayerR>(
   }
   const checked = definition.config.safeParse(config)
   if (checked.success) return checked.data
-  const problems = checked.error.issues.map((issue) => `${issue.path.join(".") || "configuration"}: ${issue.message}`)
+  const problems = plainIssues(checked.error).map(
+    (issue) => `${issue.path.join(".") || "configuration"}: ${issue.message}`
+  )
   throw new PluginError(
     definition.name,
     `its configuration does not fit: ${problems.join("; ")}. Correct it where the plugin is named.`

@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Layer from "effect/Layer"
 import * as z from "zod"
 
-import { defineDialect, denyAll, type ErrorCode, errorCodes, Host, makeToolError } from "./index.ts"
-import { type JournalEvent, memoryJournal, memoryWorkspace, use } from "./index.ts"
-import { definePlugin, defineTool, openHost } from "./promise.ts"
+import { defineDialect, denyAll, type ErrorCode, errorCodes, Host } from "./index.ts"
+import { type JournalEvent, memoryJournal, memoryWorkspace } from "./index.ts"
+import { definePlugin, defineTool, openHost, toolError, use } from "./promise.ts"
 
 const plain = defineDialect({
   name: "plain",
@@ -25,7 +25,7 @@ const add = defineTool({
   output: z.object({ sum: z.number() }),
   risk: "read_only",
   execute: async ({ a, b }) => {
-    if (a < 0) throw makeToolError("invalid_range", "a is negative")
+    if (a < 0) throw toolError("invalid_range", "a is negative")
     if (b < 0) throw new Error("a bug")
     return { sum: a + b }
   },

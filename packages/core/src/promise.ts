@@ -80,3 +80,10 @@ export {
   defineTool,
   type LentService
 } from "./async-plugin.ts"
+export type { Reply } from "./call.ts"
+export type { CallPreview, ToolDescription } from "./host.ts"
+export { use } from "./plugin.ts"
+export type { Answer, ApprovalQuestion } from "./services/approver.ts"
+// Here it is thrown, where an Effect fails with it.
+export { type ErrorCode, isToolError, makeToolError as toolError, type ToolError } from "./tool-error.ts"
+export type { Tool } from "./tool.ts"

@@ -4,6 +4,7 @@ import type * as z from "zod"
 
 import { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./json-schema.ts"
 import { frozen } from "./plain-data.ts"
+import { plainIssues } from "./plain-issues.ts"
 import { type ErrorCode, makeToolError, type ToolError, withMessage } from "./tool-error.ts"
 import type { Facts, Risk, Touches } from "./touches.ts"
 
@@ -161,9 +162,9 @@ const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
 })
 
 const invalidParams = (error: z.ZodError, args: unknown): ToolError<"invalid_params"> => {
-  const issues = error.issues.map((issue) => describeIssue(issue, args))
-  const [first] = error.issues
-  return makeToolError("invalid_params", issues.join("; "), {
+  const issues = plainIssues(error)
+  const [first] = issues
+  return makeToolError("invalid_params", issues.map((issue) => describeIssue(issue, args)).join("; "), {
     suggestion: "Correct the parameters named in the message and call again.",
     details: { parameter: first === undefined ? "" : parameterOf(first) }
   })

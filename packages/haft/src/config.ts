@@ -1,13 +1,14 @@
-import type {
-  Artifacts,
-  ConfiguredPlugin,
-  Dialect,
-  OnPluginError,
-  Plugin,
-  Processes,
-  RoadServices,
-  Sandbox,
-  StateFiles
+import {
+  type Artifacts,
+  type ConfiguredPlugin,
+  type Dialect,
+  type OnPluginError,
+  plainIssues,
+  type Plugin,
+  type Processes,
+  type RoadServices,
+  type Sandbox,
+  type StateFiles
 } from "@haft/core"
 import type { ContainerOptions } from "@haft/node"
 import * as z from "zod"
@@ -32,7 +33,16 @@ export type PluginEntry =
 export const approvalModes = ["ask", "all", "none"] as const
 export type ApprovalMode = (typeof approvalModes)[number]
 
-const ApprovalOptions = z.strictObject({
+/** An object of settings. Unknown keys are refused: a misspelt setting must not look like a setting. */
+const settings = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `there is no setting ${issue.keys.join(", ")}; there are ${Object.keys(shape).join(", ")}`
+        : undefined
+  })
+
+const ApprovalOptions = settings({
   timeoutMs: z
     .number()
     .int()
@@ -94,11 +104,13 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError"
 }
 
-/** Checks what a file holds. Unknown keys are refused: a misspelt setting must not look like a setting. */
-export const checkConfig = (value: unknown, where: string): HaftConfig => {
+/** Checks what a file holds, or a program hands over. */
+export const checkConfig = (value: unknown, where = "what this host was given"): HaftConfig => {
   const checked = configShape().safeParse(value)
   if (checked.success) return checked.data as HaftConfig
-  const problems = checked.error.issues.map((issue) => `${issue.path.join(".") || "it"}: ${wordsOf(issue)}`)
+  const problems = plainIssues(checked.error).map((issue) =>
+    issue.path.length === 0 ? wordsOf(issue) : `${issue.path.join(".")}: ${wordsOf(issue)}`
+  )
   throw new ConfigError(`${where} is not a configuration of haft: ${problems.join("; ")}`)
 }
 
@@ -111,10 +123,10 @@ const isDialect = (value: unknown): boolean => typeof value === "object" && valu
 
 // Made when a file is there to check: a call without one does not wait for it.
 const workspaceShape = () =>
-  z.strictObject({
+  settings({
     root: z.string().min(1).optional().describe("The directory to work in; the current one by default"),
     dialect: z
-      .union([z.enum(dialectNames), z.custom(isDialect, "neither a dialect nor the name of one")])
+      .union([z.enum(dialectNames), z.custom(isDialect, "a dialect made by defineDialect")])
       .optional()
       .describe("The contract that is spoken, by name or as a value; `haft` by default"),
     packages: z
@@ -126,11 +138,14 @@ const workspaceShape = () =>
       .describe("Which of haft's own tool packages to use: a list, or their configurations by name; all by default"),
     plugins: z
       .array(
-        z.union([
-          z.string().min(1),
-          z.custom(isPlugin, "not a plugin"),
-          z.strictObject({ package: z.string().min(1), config: z.unknown().optional() })
-        ])
+        z.union(
+          [
+            z.string().min(1),
+            z.custom(isPlugin),
+            z.strictObject({ package: z.string().min(1), config: z.unknown().optional() })
+          ],
+          "expected the name of a package or a path, { package, config }, or a plugin made by definePlugin"
+        )
       )
       .optional()
       .describe("Plugins: as values, by the name of a package or file, or by name with a configuration"),
@@ -149,24 +164,27 @@ const workspaceShape = () =>
       .enum(sandboxNames)
       .optional()
       .describe("What holds commands back; `auto`, the default, takes the strongest that works here"),
-    sandboxOptions: z
-      .strictObject({
-        readOnlyPaths: z.array(z.string()).optional().describe("More that commands may read"),
-        writablePaths: z.array(z.string()).optional().describe("More that commands may change"),
-        environment: z.array(z.string()).optional().describe("Names of variables that are passed on"),
-        image: z.string().optional().describe("The image, where the sandbox is a container"),
-        limits: z
-          .strictObject({
-            processes: z.number().int().min(1).optional().describe("Processes at the same time"),
-            memoryBytes: z.number().int().min(1).optional().describe("Memory of all of them together"),
-            fileSizeBytes: z.number().int().min(1).optional().describe("Size of one file"),
-            openFiles: z.number().int().min(1).optional().describe("Open files of one process"),
-            cpuSeconds: z.number().int().min(1).optional().describe("Processor time of one process"),
-            temporaryBytes: z.number().int().min(1).optional().describe("Size of the temporary directory")
-          })
-          .optional()
-          .describe("What commands may use up")
+    sandboxOptions: settings({
+      readOnlyPaths: z.array(z.string()).optional().describe("More that commands may read"),
+      writablePaths: z.array(z.string()).optional().describe("More that commands may change"),
+      environment: z.array(z.string()).optional().describe("Names of variables that are passed on"),
+      image: z.string().optional().describe("The image, where the sandbox is a container"),
+      engine: z
+        .enum(["docker", "podman"])
+        .optional()
+        .describe("What runs the container; the first of these that is installed by default"),
+      processors: z.number().min(0.01).optional().describe("Processors that a container may keep busy"),
+      limits: settings({
+        processes: z.number().int().min(1).optional().describe("Processes at the same time"),
+        memoryBytes: z.number().int().min(1).optional().describe("Memory of all of them together"),
+        fileSizeBytes: z.number().int().min(1).optional().describe("Size of one file"),
+        openFiles: z.number().int().min(1).optional().describe("Open files of one process"),
+        cpuSeconds: z.number().int().min(1).optional().describe("Processor time of one process"),
+        temporaryBytes: z.number().int().min(1).optional().describe("Size of the temporary directory")
       })
+        .optional()
+        .describe("What commands may use up")
+    })
       .optional()
       .describe("What commands may see and use up in the sandbox"),
     state: z

@@ -18,7 +18,7 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Option from "effect/Option"
 
-import type { HaftConfig, StandardServices } from "./config.ts"
+import { checkConfig, type HaftConfig, type StandardServices } from "./config.ts"
 import { type DialectName, dialectOf } from "./dialects.ts"
 import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
 import { standardPlugins } from "./packages.ts"
@@ -50,6 +50,7 @@ export interface OpenWorkspace {
 }
 
 export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorkspace> => {
+  checkConfig(config)
   const state = await Effect.runPromise(stateOf(config))
   const observing = isObserved() ? await import("./telemetry.ts") : undefined
   const runtime = ManagedRuntime.make(

@@ -9,19 +9,29 @@ export const openHost = (config: HaftConfig = {}, options: StandardHostOptions =
 
 export { type LateHost, openHostLater } from "./late-host.ts"
 export {
+  type Answer,
+  type ApprovalQuestion,
   type AsyncPluginDefinition,
   type AsyncToolContext,
   type AsyncToolDefinition,
   type AsyncWorkspace,
+  type CallPreview,
   definePlugin,
   defineService,
   defineTool,
+  type ErrorCode,
+  isToolError,
   type LentService,
   type OpenHost,
-  type PromiseCallOptions
+  type PromiseCallOptions,
+  type Reply,
+  type Tool,
+  type ToolDescription,
+  type ToolError,
+  toolError,
+  use
 } from "@haft/core/promise"
 export { type Asker, askInTerminal } from "@haft/approval"
-export { isToolError } from "@haft/core"
-export { defineConfig, type HaftConfig } from "./config.ts"
+export { ConfigError, defineConfig, type HaftConfig } from "./config.ts"
 export { findConfig, type FindConfigOptions, type FoundConfig } from "./find-config.ts"
 export type { StandardHostOptions } from "./standard-host.ts"

@@ -11,7 +11,7 @@ import {
   stateRules,
   Rule as RuleShape
 } from "@haft/approval"
-import { type RecordedCall, recordedCalls } from "@haft/core"
+import { plainIssues, type RecordedCall, recordedCalls } from "@haft/core"
 import { fileState, readNamedFile } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -98,7 +98,7 @@ const decodedCalls = async (config: HaftConfig, calls: ReadonlyArray<RecordedCal
 const checked = (written: unknown): Rule => {
   const parsed = RuleShape.safeParse(written)
   if (parsed.success) return parsed.data
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "it"}: ${message}`)
+  const problems = plainIssues(parsed.error).map(({ path, message }) => `${path.join(".") || "it"}: ${message}`)
   throw new ConfigError(`this is not a rule: ${problems.join("; ")}`)
 }
 

@@ -8,7 +8,7 @@ import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { dialectNames, examine, type HaftConfig, newPlugin, standardHost, use } from "./index.ts"
+import { dialectNames, examine, type HaftConfig, newPlugin, openWorkspace, standardHost, use } from "./index.ts"
 import { definePlugin, defineTool, openHost } from "./promise.ts"
 
 let workspace: TemporaryWorkspace
@@ -36,6 +36,25 @@ it.effect("is a layer with a host in it", () =>
     expect(yield* call("read_file", { path: "a.txt" })).toMatchObject({ ok: true, text: "one\n" })
   }).pipe(Effect.provide(standardHost(config())))
 )
+
+it.each([
+  [{ aproval: "none" }, "there is no setting aproval; there are root, dialect, "],
+  [{ sandboxOptions: { limits: { cpu: 1 } } }, "sandboxOptions.limits: there is no setting cpu; there are processes, "],
+  [{ approval: "yes" }, 'approval: Invalid option: expected one of "ask"|"all"|"none"'],
+  [{ dialect: "klingon" }, 'dialect: Invalid option: expected one of "haft"|"agentbench"'],
+  [{ packages: ["fs", "foo"] }, 'packages.1: Invalid option: expected one of "fs"|"search"'],
+  [{ plugins: [5] }, "plugins.0: expected the name of a package or a path, "]
+])("refuses %j, handed over by a program, and says why", async (written, why) => {
+  const given = { ...config(), ...written } as HaftConfig
+  await expect(openHost(given)).rejects.toThrow(`what this host was given is not a configuration of haft: ${why}`)
+  await expect(openWorkspace(given)).rejects.toThrow(why)
+})
+
+it("takes every option of a sandbox that its type has", async () => {
+  const sandboxOptions: Required<HaftConfig>["sandboxOptions"] = { engine: "podman", processors: 1.5, image: "busybox" }
+  await using host = await openHost(config({ sandboxOptions, packages: [] }))
+  expect(host.tools).toEqual([])
+})
 
 it.each(dialectNames)("speaks %s, with tools in it", async (dialect) => {
   await using host = await openHost(config({ dialect }))

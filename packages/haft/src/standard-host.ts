@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { standardApprover } from "./approver.ts"
-import type { HaftConfig, StandardServices } from "./config.ts"
+import { checkConfig, type ConfigError, type HaftConfig, type StandardServices } from "./config.ts"
 import { dialectOf } from "./dialects.ts"
 import { loadPlugins } from "./load-plugins.ts"
 import { standardPlugins } from "./packages.ts"
@@ -19,14 +19,25 @@ export interface StandardHostOptions {
   readonly asker?: Layer.Layer<Asker>
   /** The only tool that will be called, if that is known: what it does not need is not loaded. */
   readonly onlyTool?: string
+  /** The configuration is as {@link findConfig} gave it, and not looked at again. */
+  readonly isChecked?: true
 }
 
 /** A host on this machine, as a configuration describes it. */
 export const standardHost = (
   config: HaftConfig = {},
   options: StandardHostOptions = {}
-): Layer.Layer<Host, PluginError | ToolError> =>
-  hostOn(config, dialectOf(config.dialect), options).pipe(Layer.provide(standardServices(config, options)))
+): Layer.Layer<Host, ConfigError | PluginError | ToolError> =>
+  Layer.unwrap(
+    Effect.try({
+      try: () => {
+        if (options.isChecked !== true) checkConfig(config)
+        const services = standardServices(config, options)
+        return hostOn(config, dialectOf(config.dialect), options).pipe(Layer.provide(services))
+      },
+      catch: (cause) => cause as ConfigError
+    })
+  )
 
 /** What a standard host lends to its tools; several hosts can share it. */
 export const standardServices = (

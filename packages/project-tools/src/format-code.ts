@@ -1,5 +1,4 @@
-import { makeToolError, type Tool } from "@haft/core"
-import { type AsyncWorkspace, defineTool } from "@haft/core/promise"
+import { type AsyncWorkspace, defineTool, type Tool, toolError } from "@haft/core/promise"
 import * as z from "zod"
 
 import { readText } from "./runners.ts"
@@ -28,7 +27,7 @@ export const formatCode: Tool = defineTool({
   execute: async ({ paths }, { run, workspace }) => {
     const formatter = await findFormatter(workspace)
     if (formatter === undefined) {
-      throw makeToolError("file_not_found", "no formatter was found for this project", {
+      throw toolError("file_not_found", "no formatter was found for this project", {
         suggestion: "Add prettier, oxfmt, biome, ruff or black to the project, or format by hand."
       })
     }
@@ -37,7 +36,7 @@ export const formatCode: Tool = defineTool({
     const [program = "", ...args] = formatter.words
     const end = await run({ program, args: [...args, ...paths.map((path) => `./${path}`)] })
     if (end.exitCode !== 0) {
-      throw makeToolError("command_failed", `${formatter.name} refused: ${end.stderr.text.trim().slice(0, 2000)}`)
+      throw toolError("command_failed", `${formatter.name} refused: ${end.stderr.text.trim().slice(0, 2000)}`)
     }
     const after = await states()
     return { formatter: formatter.name, changed: paths.filter((_path, index) => before[index] !== after[index]) }

@@ -1,5 +1,4 @@
-import { makeToolError, type Tool } from "@haft/core"
-import { type AsyncWorkspace, defineTool } from "@haft/core/promise"
+import { type AsyncWorkspace, defineTool, type Tool, toolError } from "@haft/core/promise"
 import * as z from "zod"
 
 import { readText } from "./runners.ts"
@@ -38,7 +37,7 @@ export const installPackage: Tool = defineTool({
     const end = await run({ program, args, network: true, timeoutMs: 280_000 })
     if (end.exitCode !== 0) {
       const words = (end.stderr.text.trim() || end.stdout.text.trim()).slice(-2000)
-      throw makeToolError("command_failed", `${manager} could not install ${input.name}: ${words}`)
+      throw toolError("command_failed", `${manager} could not install ${input.name}: ${words}`)
     }
     const manifest = JSON.parse((await readText(workspace, "package.json")) ?? "{}") as Record<
       string,

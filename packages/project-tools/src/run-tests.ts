@@ -1,10 +1,9 @@
-import { makeToolError, type Tool } from "@haft/core"
-import { defineTool } from "@haft/core/promise"
+import { defineTool, type Tool, toolError } from "@haft/core/promise"
 import * as z from "zod"
 
 import { findRunner, type Runner } from "./runners.ts"
 
-const noRunner = makeToolError("file_not_found", "no test runner was found for this project", {
+const noRunner = toolError("file_not_found", "no test runner was found for this project", {
   suggestion: "Projects with vitest, jest, node --test or pytest are known. Run others as a command."
 })
 
@@ -40,7 +39,7 @@ export const runTests: Tool = defineTool({
     if (outcome !== undefined) return { runner: runner.name, duration_ms: Math.round(end.durationMs), ...outcome }
     const words = (end.stderr.text.trim() || end.stdout.text.trim()).slice(-2000)
     const problem = end.timedOut ? `was stopped after ${timeout_ms} ms` : `gave no result: ${words}`
-    throw makeToolError(end.timedOut ? "timeout" : "command_failed", `${runner.name} ${problem}`, {
+    throw toolError(end.timedOut ? "timeout" : "command_failed", `${runner.name} ${problem}`, {
       suggestion: "Are the project's dependencies installed?",
       details: { exit_code: end.exitCode }
     })

@@ -210,7 +210,7 @@ const open = (
 
 /** What a call must end in: a code, `ok`, or any failure with a code that is not a bug. */
 const expect = ({ ok, error }: Reply, wanted: string, problems: Array<string>): void => {
-  const outcome = ok ? "ok" : (error?.code ?? "no code")
+  const outcome: string = ok ? "ok" : (error?.code ?? "no code")
   const isFine =
     wanted === "any outcome"
       ? outcome !== "internal_error" && outcome !== "no code"

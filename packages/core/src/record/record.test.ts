@@ -182,7 +182,7 @@ describe("replaying calls", () => {
       if (call === undefined) return
       const host = {
         dialect: plain,
-        call: () => Effect.succeed({ ok: true, wire: [1, { a: 2 }], text: "", writes: [], durationMs: 1 })
+        call: () => Effect.succeed({ ok: true as const, wire: [1, { a: 2 }], text: "", writes: [], durationMs: 1 })
       }
       const replayed = yield* replayCalls(
         [

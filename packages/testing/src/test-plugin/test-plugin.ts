@@ -131,7 +131,7 @@ const applyRules = async (under: ToolUnderTest): Promise<Findings> => {
   const whenItWorks = await finding(async () => {
     const failure = await under.trial(async ({ host }) => {
       const reply = await host.call(under.tool.name, under.example.args)
-      return reply.ok ? undefined : `its call fails with ${reply.error?.code}: ${reply.error?.message}`
+      return reply.ok ? undefined : `its call fails with ${reply.error.code}: ${reply.error.message}`
     })
     return failure === undefined ? rules.whenItWorks(under) : [["untried", failure]]
   })
