@@ -13,6 +13,8 @@ export const benchmarks: Group = async function* (setting) {
   const root = mkdtempSync(join(tmpdir(), "haft-bench-mcp-"))
   const file = join(root, "a.txt")
   writeFileSync(file, `hello\n${"a line of text\n".repeat(60)}`)
+  const longer = join(root, "longer.txt")
+  writeFileSync(longer, `hello\n${"a line of text\n".repeat(6600)}`)
   const { running, absent, close } = await startServers(setting, root, "read")
   const floor = "bare JSON lines"
   const each = (
@@ -66,6 +68,19 @@ export const benchmarks: Group = async function* (setting) {
         check: expectText("hello")
       }))
     }
+  }
+  yield {
+    group: "mcp",
+    name: "read of 100 KB",
+    size: { value: 16, label: "16 in flight" },
+    inFlight: 16,
+    isServer: true,
+    floor,
+    absent,
+    contenders: each(undefined, ({ server, client }) => ({
+      run: () => client.call(server.read?.(longer) ?? never(server.name)),
+      check: expectText("hello")
+    }))
   }
   await close()
 

@@ -21,9 +21,20 @@ const secretValue = new RegExp(
   "g"
 )
 
-// A part of each of those shapes. Nearly all texts contain none, which this tells in a fifth of the time.
-const hint =
-  /-----BEGIN |[spr]k-[\w-]{16}|gh[pousr]_|github_pat_|glpat-|npm_|xox[abprs]-|A(?:KIA|SIA)|AIza|Bearer\s|eyJ|:\/\/[^\s/@]{1,600}@|(?:PASSWORD|SECRET|TOKEN|KEY)=/
+// A part of each of those shapes. Nearly all texts contain none. Each alternative starts at a character that is rare in
+// texts and looks back at what precedes it, so that the engine can skip from one such character to the next: that takes a
+// tenth of the time of trying the alternatives at every letter.
+const hint = new RegExp(
+  [
+    String.raw`-(?:----BEGIN |(?<=[spr]k-)[\w-]{16}|(?<=glpat-|xox[abprs]-))`,
+    String.raw`_(?<=gh[pousr]_|github_pat_|npm_)`,
+    String.raw`I(?:(?<=A[KS]I)A|(?<=AI)za)`,
+    String.raw`Bearer\s`,
+    String.raw`J(?<=eyJ)`,
+    String.raw`://[^\s/@]{1,600}@`,
+    String.raw`=(?<=(?:PASSWORD|SECRET|TOKEN|KEY)=)`
+  ].join("|")
+)
 
 const mark = "[redacted]"
 

@@ -61,9 +61,10 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
   const descriptor = openSync(file, "ax", 0o600)
   const sessionLog = openSessionLog(join(files, "session.log"))
   const listeners = new Set<(event: JournalEvent) => void>()
-  const writer = new JournalWriter(descriptor, (event) => {
+  const writer = new JournalWriter(descriptor, (event, replyJson) => {
+    const log = (): void => sessionLog.add(event, replyJson)
     // A copy of the set, because a listener may add or remove others.
-    for (const listener of [sessionLog.add, ...listeners]) tell(listener, event)
+    for (const listener of [log, ...listeners]) tell(listener, event)
   })
   // Where the end can't be written the run stays marked as open, and the next host writes it.
   const end = (): void => {

@@ -10,9 +10,18 @@ interface WaitingEvent {
   readonly event: TimedEvent
   /** The event as JSON, made when it came: one that is too large to be JSON fails its own call and no other. */
   readonly json: string
+  /** The event's reply as JSON, if it has one. */
+  readonly replyJson: string | undefined
   /** Told once the event is written, or why it can't be. One without it waits until it can be. */
   readonly done?: (failure?: unknown) => void
 }
+
+interface WrittenEvent extends Pick<WaitingEvent, "replyJson"> {
+  readonly event: RecordedEvent
+}
+
+/** Told about every event once it is written. */
+type OnWritten = (event: RecordedEvent, replyJson: string | undefined) => void
 
 /** Seals events and writes each as a line, all that wait in one go. */
 export class JournalWriter {
@@ -22,7 +31,7 @@ export class JournalWriter {
   /** Whether the last write failed: then nothing more should wait. */
   isStuck = false
   readonly #descriptor: number
-  readonly #onWritten: (event: RecordedEvent) => void
+  readonly #onWritten: OnWritten
   readonly #timeOf = timeTeller()
   #size = 0
   #isTorn = false
@@ -32,9 +41,9 @@ export class JournalWriter {
   /** How many were waited for in this turn, and whether there were several in the last. */
   #awaited = 0
   #isCrowded = false
-  #untold: Array<RecordedEvent> = []
+  #untold: Array<WrittenEvent> = []
 
-  constructor(descriptor: number, onWritten: (event: RecordedEvent) => void) {
+  constructor(descriptor: number, onWritten: OnWritten) {
     this.#descriptor = descriptor
     this.#onWritten = onWritten
   }
@@ -98,8 +107,8 @@ export class JournalWriter {
   #waitingFor(event: JournalEvent, done?: (failure?: unknown) => void): WaitingEvent {
     if (this.#isClosed) throw new Error("the host was closed")
     const timed = { ...event, at: this.#timeOf(event) }
-    const json = JSON.stringify(timed)
-    return done === undefined ? { event: timed, json } : { event: timed, json, done }
+    const json = jsonOf(timed)
+    return done === undefined ? { event: timed, ...json } : { event: timed, ...json, done }
   }
 
   #record(waiting: ReadonlyArray<WaitingEvent>): void {
@@ -107,12 +116,12 @@ export class JournalWriter {
     if (!waiting.every(isEnd)) requireFile(this.#descriptor)
     let { count, prev } = this
     const lines: Array<Buffer> = []
-    const recorded = waiting.map(({ event, json }) => {
+    const recorded = waiting.map(({ event, json, replyJson }) => {
       const link = { seq: ++count, prev }
       const { line, hash } = sealedJson(json, link)
       lines.push(line)
       prev = hash
-      return { ...event, ...link }
+      return { event: { ...event, ...link }, replyJson }
     })
     this.#append(Buffer.concat(lines))
     this.count = count
@@ -135,13 +144,24 @@ export class JournalWriter {
   }
 
   // In the order of the record, even if a listener adds an event while it is told of another.
-  #tell(recorded: ReadonlyArray<RecordedEvent>): void {
+  #tell(recorded: ReadonlyArray<WrittenEvent>): void {
     const isTelling = this.#untold.length > 0
-    for (const event of recorded) this.#untold.push(event)
+    for (const written of recorded) this.#untold.push(written)
     if (isTelling) return
-    for (const event of this.#untold) this.#onWritten(event)
+    for (const { event, replyJson } of this.#untold) this.#onWritten(event, replyJson)
     this.#untold = []
   }
+}
+
+// The reply becomes JSON apart from the rest of its event. It is by far the longest part, and the session log needs its
+// JSON, too. Also, JSON.stringify falls back to a slow path for a value with a concatenated string anywhere inside, such
+// as a request's id.
+const jsonOf = ({ reply, ...event }: TimedEvent): Pick<WaitingEvent, "json" | "replyJson"> => {
+  const json = JSON.stringify(event)
+  const replyJson: string | undefined = JSON.stringify(reply)
+  return replyJson === undefined
+    ? { json, replyJson }
+    : { json: `${json.slice(0, -1)},"reply":${replyJson}}`, replyJson }
 }
 
 const isEnd = ({ event }: WaitingEvent): boolean => event.type === "tool_call_finished"

@@ -7,7 +7,8 @@ import { hasCode } from "./errno.ts"
 
 /** A log for people who follow a session: requests at INFO, replies at DEBUG. */
 export interface SessionLog {
-  readonly add: (event: JournalEvent) => void
+  /** Adds an event, whose reply is JSON already. */
+  readonly add: (event: JournalEvent, replyJson: string | undefined) => void
   readonly close: () => void
 }
 
@@ -42,8 +43,8 @@ export const openSessionLog = (file: string): SessionLog => {
   }
 
   return {
-    add: (event) => {
-      const text = lineOf(event)
+    add: (event, replyJson) => {
+      const text = lineOf(event, replyJson)
       if (text === undefined) return
       const line = `${String(event["at"])} ${text}\n`
       // At most three bytes a character.
@@ -60,13 +61,13 @@ export const openSessionLog = (file: string): SessionLog => {
   }
 }
 
-const lineOf = (event: JournalEvent): string | undefined => {
-  const { request_id, tool, params, status, error, duration_sec, reply } = event as Readonly<Record<string, unknown>>
+const lineOf = (event: JournalEvent, replyJson: string | undefined): string | undefined => {
+  const { request_id, tool, params, status, error, duration_sec } = event as Readonly<Record<string, unknown>>
   if (event.type === "tool_call_started")
     return `INFO request ${word(request_id)} ${word(tool)} ${JSON.stringify(params)}`
   if (event.type !== "tool_call_finished") return undefined
   const outcome = error === undefined ? word(status) : `${word(status)} ${word(error)}`
-  return `DEBUG response ${word(request_id)} ${word(tool)} ${outcome} ${word(duration_sec)}s ${JSON.stringify(reply)}`
+  return `DEBUG response ${word(request_id)} ${word(tool)} ${outcome} ${word(duration_sec)}s ${replyJson ?? "-"}`
 }
 
 /** A caller's own words must not begin a line of their own. */
