@@ -19,6 +19,7 @@ import * as Layer from "effect/Layer"
 
 import { otherOwner } from "../owner.ts"
 import { environmentFor } from "./environment.ts"
+import { HeldPlaces } from "./held-places.ts"
 import { bytes, defaultLimits, eachProcess, type SandboxLimits, type SandboxOptions } from "./limits.ts"
 import { madeWhenUsed, type Mount, ownMounts } from "./paths.ts"
 import { findProgram, probedSandbox } from "./probe.ts"
@@ -49,6 +50,7 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
       const profiles = yield* madeWhenUsed("profile", (directory) =>
         writeFileSync(join(directory, profileName), JSON.stringify(containerProfile()))
       )
+      const held = new HeldPlaces()
       let isUsed = false
       const engineRuns = (words: ReadonlyArray<string>): Effect.Effect<void> =>
         Effect.ignore(processes.run(engineCommand(words), { timeoutMs: 20_000 }))
@@ -56,11 +58,14 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
         isUsed = true
         const name = `haft-${host}-${randomBytes(4).toString("hex")}`
         const profile = join(profiles(), profileName)
-        const plan = { name, host, root, profile, limits: { ...defaultLimits, ...options.limits }, options, request }
-        return {
-          ...inContainer(engine ?? "docker", command, plan),
+        const limits = { ...defaultLimits, ...options.limits }
+        const { writable = true } = request
+        const mounts = ownMounts(root, options, { isWritable: writable, held })
+        const made = {
+          ...inContainer(engine ?? "docker", command, { name, host, root, profile, limits, options, request, mounts }),
           alsoKill: removeContainer((pauses) => engineRuns(sweep(engine ?? "docker", `name=${name}`, pauses)), removals)
         }
+        return writable ? held.during(made, mounts) : made
       }
       // Containers outlive the program that started them: what an interrupted start left is removed at the end.
       const removals = new Set<Fiber.Fiber<void>>()
@@ -89,6 +94,7 @@ interface Plan {
   readonly limits: SandboxLimits
   readonly options: ContainerOptions
   readonly request: SandboxRequest
+  readonly mounts: ReadonlyArray<Mount>
 }
 
 const profileName = "profile.json"
@@ -142,8 +148,8 @@ exec "$@"
 const askForTerminal = `engine=$1; shift; if [ -t 0 ]; then exec "$engine" run -i -t "$@"; fi; exec "$engine" run "$@"`
 
 const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
-  const { limits, options, request, root } = plan
-  const { network = false, writable = true } = request
+  const { limits, options, request, root, mounts } = plan
+  const { network = false } = request
   const { getuid, getgid } = process
   const user = otherOwner(root) ?? { uid: getuid?.() ?? 65_534, gid: getgid?.() ?? 65_534 }
   const memory = String(limits.memoryBytes)
@@ -171,7 +177,7 @@ const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
     `--ulimit=fsize=${limits.fileSizeBytes}`,
     `--ulimit=nofile=${limits.openFiles}`,
     `--ulimit=cpu=${limits.cpuSeconds}`,
-    ...ownMounts(root, options, writable).map(mountOption),
+    ...mounts.map(mountOption),
     `--workdir=${command.directory}`
   ]
 }

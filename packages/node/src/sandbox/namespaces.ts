@@ -12,6 +12,7 @@ import { memoryFile } from "../process/memory-file.ts"
 import { makeOwnDirectory } from "../process/own-name.ts"
 import { environmentFor } from "./environment.ts"
 import { firstThatWorks } from "./first-that-works.ts"
+import { HeldPlaces } from "./held-places.ts"
 import {
   defaultLimits,
   describeLimits,
@@ -20,6 +21,7 @@ import {
   type SandboxOptions,
   treeLimits
 } from "./limits.ts"
+import { ownPlacesCode } from "./own-places.ts"
 import { kernelFiles, type Mount, ownMounts, readable, settingsCopy, systemMounts } from "./paths.ts"
 import { findProgram, probedSandbox } from "./probe.ts"
 import { seccompFilter } from "./seccomp.ts"
@@ -83,11 +85,12 @@ const madeBy = (
       const before = owner === undefined ? [] : wordsToBe(owner)
       const program = yield* Effect.sync(() => (before === undefined ? undefined : maker.find(hasFilter)))
       const settings = yield* settingsCopy
+      const held = new HeldPlaces()
       return yield* probedSandbox({
         kind: maker.kind,
         program,
         wrap: (command, request = {}) => {
-          const plan = planOf(command, request, { root, settings: settings(), limits, options, owner })
+          const plan = planOf(command, request, { root, settings: settings(), limits, options, owner, held })
           const starting: Starting = {
             words: (starter) => [
               ...(before ?? []),
@@ -100,9 +103,11 @@ const madeBy = (
             told: maker.tell(plan),
             filter: filter ?? new Uint8Array(),
             env: maker.env(),
+            check: ownPlacesCode(root, plan.mounts.own),
             limits
           }
-          return plan.terminal ? behindTerminal(starting) : behindGate(starting, command.stdin)
+          const made = plan.terminal ? behindTerminal(starting) : behindGate(starting, command.stdin)
+          return request.writable === false ? made : held.during(made, plan.mounts.own)
         },
         describe: () => ({ kind: maker.kind, isolated: true, ...describeLimits(limits, { hasFilter, owner }) })
       })
@@ -122,10 +127,11 @@ interface Setting {
   readonly limits: SandboxLimits
   readonly options: SandboxOptions
   readonly owner: Owner | undefined
+  readonly held: HeldPlaces
 }
 
 const planOf = (command: Command, request: SandboxRequest, setting: Setting): Plan => {
-  const { root, settings, limits, options, owner } = setting
+  const { root, settings, limits, options, owner, held } = setting
   const { network = false, writable = true, terminal = false } = request
   return {
     network,
@@ -133,7 +139,7 @@ const planOf = (command: Command, request: SandboxRequest, setting: Setting): Pl
     mounts: {
       system: systemMounts(settings, network),
       kernel: owner === undefined ? kernelFiles.map(readable) : [],
-      own: ownMounts(root, options, writable)
+      own: ownMounts(root, options, { isWritable: writable, held })
     },
     temporaryBytes: String(limits.temporaryBytes),
     directory: command.directory,
@@ -156,11 +162,13 @@ interface Starting {
   readonly told: string
   readonly filter: Uint8Array
   readonly env: Readonly<Record<string, string>>
+  /** Shell code that looks whether all is as planned. */
+  readonly check: string
   readonly limits: SandboxLimits
 }
 
-const behindGate = ({ words, told, filter, env, limits }: Starting, stdin: Command["stdin"]): Command => {
-  const [program = "", ...args] = words(starterCode(limitCode(limits), { go: 5, say: 6 }))
+const behindGate = ({ words, told, filter, env, check, limits }: Starting, stdin: Command["stdin"]): Command => {
+  const [program = "", ...args] = words(starterCode(check, limitCode(limits), { go: 5, say: 6 }))
   return {
     program,
     args,
@@ -175,7 +183,7 @@ const behindGate = ({ words, told, filter, env, limits }: Starting, stdin: Comma
 
 // Who opens a terminal can't lend descriptors, so a shell opens the files, and removes them before anything else runs.
 // It joins the group that holds the limits, too: there is no gate at which the host could see to that.
-const behindTerminal = ({ words, owner, told, filter, env, limits }: Starting): Command => {
+const behindTerminal = ({ words, owner, told, filter, env, check, limits }: Starting): Command => {
   const directory = makeOwnDirectory("terminal")
   writeFileSync(join(directory, "told"), told, { mode: 0o600 })
   writeFileSync(join(directory, "filter"), filter, { mode: 0o600 })
@@ -196,7 +204,7 @@ const behindTerminal = ({ words, owner, told, filter, env, limits }: Starting): 
   ].join("; ")
   return {
     program: "/bin/sh",
-    args: ["-c", open, "haft", directory, ...words(terminalStarterCode(limitCode(limits)))],
+    args: ["-c", open, "haft", directory, ...words(terminalStarterCode(check, limitCode(limits)))],
     directory: "/",
     env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", ...env },
     afterEnd: Effect.promise(async () => {

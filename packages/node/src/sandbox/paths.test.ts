@@ -8,7 +8,8 @@ it("hides neither the workspace behind what holds it, nor what is in it behind t
   const { root } = workspace
   workspace.put("haft.config.json", "{}")
   const above = root.slice(0, root.lastIndexOf("/"))
-  const mounts = ownMounts(root, { readOnlyPaths: [`${root}/vendor`], writablePaths: ["/caches/a", above] }, true)
+  const options = { readOnlyPaths: [`${root}/vendor`], writablePaths: ["/caches/a", above] }
+  const mounts = ownMounts(root, options, { isWritable: true })
   expect(mounts).toEqual([
     ...[above, "/caches/a"].toSorted((a, b) => a.length - b.length).map((path) => ({ kind: "writable", path })),
     { kind: "writable", path: root },

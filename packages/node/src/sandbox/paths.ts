@@ -18,6 +18,7 @@ import type * as Scope from "effect/Scope"
 
 import { isErrno } from "../errno.ts"
 import { makeOwnDirectory } from "../process/own-name.ts"
+import type { HeldPlaces } from "./held-places.ts"
 import type { SandboxOptions } from "./limits.ts"
 
 /** How one path of the host appears in a sandbox. */
@@ -84,13 +85,17 @@ const copySettings = (directory: string): void => {
  * What of the host's own a command works with: the workspace, and what the host's configuration adds. A mount hides
  * what was there before, so what holds the workspace comes before it, and what is in the workspace after it.
  */
-export const ownMounts = (root: string, options: SandboxOptions, isWritable: boolean): ReadonlyArray<Mount> => {
+export const ownMounts = (
+  root: string,
+  options: SandboxOptions,
+  { isWritable, held }: { readonly isWritable: boolean; readonly held?: HeldPlaces }
+): ReadonlyArray<Mount> => {
   const added = [...(options.readOnlyPaths ?? []).map(readable), ...(options.writablePaths ?? []).map(writable)]
   const isInside = ({ path }: Mount): boolean => path.startsWith(`${root}/`)
   return [
     ...added.filter((mount) => !isInside(mount)).toSorted(byLength),
     isWritable ? writable(root) : readable(root),
-    ...(isWritable ? protectedMounts(root) : []),
+    ...(isWritable ? protectedMounts(root).filter(({ path }) => held?.has(path) !== false) : []),
     ...added.filter(isInside).toSorted(byLength)
   ]
 }

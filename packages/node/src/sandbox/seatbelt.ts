@@ -66,7 +66,10 @@ export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandb
 /** The last rule that fits decides, so what is special comes last. Paths are real ones: the system looks at no others. */
 export const seatbeltProfile = (root: string, options: SandboxOptions, request: SandboxRequest): string => {
   const { network = false, writable = true } = request
-  const own = ownMounts(root, options, writable).map(({ kind, path }) => ({ kind, path: realPath(path) }))
+  const own = ownMounts(root, options, { isWritable: writable }).map(({ kind, path }) => ({
+    kind,
+    path: realPath(path)
+  }))
   const readable = own.map(({ path }) => path)
   const changeable = own.filter(({ kind }) => kind === "writable").map(({ path }) => path)
   const kept = own.filter(({ kind }) => kind !== "writable").map(({ path }) => path)

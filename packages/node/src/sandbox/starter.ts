@@ -10,10 +10,10 @@ export interface GateDescriptors {
 /**
  * Process 1 inside a sandbox, as shell code; its arguments are the command. When it ends, so does everything else
  * in there. It runs the command in a subshell, or the shell's own remarks would go where the command's go. Nothing of
- * the command runs before the host has seen that everything is shut, so a sandbox whose host loses interest on the way,
- * or dies, ends by itself.
+ * the command runs before `check` has found all in its place and the host has seen that everything is shut, so a
+ * sandbox whose host loses interest on the way, or dies, ends by itself.
  */
-export const starterCode = (limits: string, { go, say }: GateDescriptors): string => `
+export const starterCode = (check: string, limits: string, { go, say }: GateDescriptors): string => `${check}
 exec 9>&2 2>&${say}
 ${limits}
 command -v "$1" >/dev/null || { echo "missing $1" >&${say}; exit 127; }
@@ -28,7 +28,7 @@ exit $code
 `
 
 /** The same for a command behind a terminal, where there is no gate. */
-export const terminalStarterCode = (limits: string): string => `
+export const terminalStarterCode = (check: string, limits: string): string => `${check}
 { ${limits}
 } 2>/dev/null
 trap : TERM INT HUP QUIT TSTP
