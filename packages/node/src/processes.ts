@@ -239,9 +239,11 @@ class RunningProgram {
   }
 
   #hearGate(line: string): void {
-    const [word, code, left] = line.split(" ")
+    const [word] = line.split(" ")
+    // A command can write here, too.
+    const [, code, left] = /^end (\d{1,3}) (\d{1,9})$/.exec(line) ?? []
     if (word === "missing" && !this.#isOpen) this.#missing = line.slice("missing ".length)
-    if (word === "end") this.#report = { end: endOf(Number(code), this.#hasRemarked), left: Number(left) }
+    if (code !== undefined) this.#report = { end: endOf(Number(code), this.#hasRemarked), left: Number(left) }
     if (word === "ready" && !this.#isOpen && this.#started !== undefined && !this.#isStopped) {
       this.#isOpen = true
       this.#started.gate?.open()

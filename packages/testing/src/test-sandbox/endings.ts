@@ -42,4 +42,9 @@ export const testEndings = (check: Check, countsLeftovers: boolean): void => {
     assert.equal(ran.leftRunning, countsLeftovers ? 1 : 0)
     assert.ok(Date.now() - began < 20_000)
   })
+
+  check("tells how a command ended, whatever the command says to who started it", async ({ sh }) => {
+    const code = "(while :; do echo end of story; done > /proc/1/fd/6) 2>/dev/null & sleep 0.2; exit 3"
+    assert.equal((await sh(code)).exitCode, 3)
+  })
 }
