@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { type HaftConfig, type JournalEvent, readRun } from "haft"
+import { type HaftConfig, type JournalEvent, openRules, readRun } from "haft"
 import { openHost } from "haft/promise"
 
 import { markdownTable } from "./table.ts"
@@ -11,11 +11,14 @@ import { markdownTable } from "./table.ts"
 export const eventsPage = async (): Promise<string> => {
   const events = await recorded()
   const types = [...new Set(events.map(({ type }) => type))]
-  const unexplained = [...new Set(events.flatMap(fieldsOf))].filter((field) => !Object.hasOwn(fields, field))
+  const known = [...new Set(events.flatMap(fieldsOf))]
+  const unexplained = known.filter((field) => !Object.hasOwn(fields, field))
   if (unexplained.length > 0) throw new Error(`scripts/reference/events.ts does not explain ${unexplained.join(", ")}`)
   const missing = Object.keys(moments).filter((type) => !types.includes(type))
   if (missing.length > 0) throw new Error(`no call here leaves ${missing.join(", ")} any more`)
-  const always = Object.keys(fields).filter((field) => events.every((event) => field in event))
+  const unseen = Object.keys(fields).filter((field) => !known.includes(field))
+  if (unseen.length > 0) throw new Error(`no call here leaves ${unseen.join(", ")} any more`)
+  const always = Object.keys(fields).filter((field) => events.every((event) => valueOf(event, field) !== undefined))
   return [
     "What is on record of a run: `events.jsonl`, one event a line, as `haft log --json`, `GET …/events` and `subscribe` give",
     "it too. Later versions may add types and fields.\n",
@@ -23,7 +26,9 @@ export const eventsPage = async (): Promise<string> => {
     fieldTable(always, events),
     ...types.map((type) => {
       const own = events.filter((event) => event.type === type)
-      const seen = Object.keys(fields).filter((field) => !always.includes(field) && own.some((event) => field in event))
+      const seen = Object.keys(fields).filter(
+        (field) => !always.includes(field) && own.some((event) => valueOf(event, field) !== undefined)
+      )
       return `\n## ${type}\n\n${moments[type] ?? unknownType(type)}\n\n${fieldTable(seen, own)}`
     })
   ].join("\n")
@@ -32,7 +37,8 @@ export const eventsPage = async (): Promise<string> => {
 const moments: Readonly<Record<string, string>> = {
   tool_call_started: "A call has arrived; written before anything else happens.",
   approval_requested: "A person is asked.",
-  approval_decided: "A policy, a rule or a person has decided.",
+  approval_decided:
+    "A person has answered or nobody has, or a rule or the policy said no. What these two allow has no event of its own: `approval` of the call's end tells it.",
   sandbox_chosen: "A command is about to run, and this holds it back.",
   PATCH_APPLIED: "agentbench's own event: its `apply_patch` has changed files.",
   tool_call_finished:
@@ -49,11 +55,10 @@ const fields: Readonly<Record<string, string>> = {
   step: "the number of the call in its run",
   tool: "the tool's name in the dialect that was spoken",
   dialect: "the contract that was spoken",
-  params: "the arguments, secrets replaced; on a decision, those a person changed them to",
+  params: "the arguments, secrets replaced; on a decision, those that a person changed them to",
   reason: "why it is asked, or why it was decided so",
   decision: "`allow` or `deny`",
   by: "who decided: `policy`, `person`, or `nobody` where a question was not answered",
-  rule: "the rule that decided",
   kind: "the sandbox",
   isolated: "whether it holds anything back",
   changed_files: "the files that were changed",
@@ -63,12 +68,35 @@ const fields: Readonly<Record<string, string>> = {
   error: "the code, where it failed",
   duration_sec: "how long it took",
   waited_sec: "how much of that its questions were open; absent where nobody was asked",
-  touches: "what the call read, wrote, ran, fetched or typed into",
-  approval: "how it was decided",
+  touches: "what the call was going to do, as it was judged; absent where it did not come to that",
+  "touches.risk": "`read_only`, `safe_write` or `dangerous`",
+  "touches.reads": "paths that it reads",
+  "touches.writes": "paths that it writes, and whether there is something already",
+  "touches.runs": "the command line",
+  "touches.network": "true where the command may use the network",
+  "touches.fetches": "the URL",
+  "touches.types": "the terminal that it types into",
+  approval: "how it was decided; absent where it did not come to that",
+  "approval.decision": "`allow` or `deny`",
+  "approval.by": "who, as on a decision",
+  "approval.reason": "why",
+  "approval.asks": "whether the contract wants a person for this",
+  "approval.rule": "the rule that decided",
   reply: "the dialect's envelope, secrets replaced"
 }
 
-const fieldsOf = (event: JournalEvent): ReadonlyArray<string> => Object.keys(event)
+// These two are told field by field.
+const opened = ["touches", "approval"]
+
+const fieldsOf = (event: JournalEvent): ReadonlyArray<string> => [
+  ...Object.keys(event),
+  ...opened.flatMap((field) => Object.keys(event[field] ?? {}).map((inner) => `${field}.${inner}`))
+]
+
+const valueOf = (event: JournalEvent, field: string): unknown => {
+  const [outer = "", inner] = field.split(".")
+  return inner === undefined ? event[outer] : (event[outer] as JournalEvent | undefined)?.[inner]
+}
 
 const unknownType = (type: string): never => {
   throw new Error(`scripts/reference/events.ts does not explain ${type}`)
@@ -78,9 +106,10 @@ const fieldTable = (names: ReadonlyArray<string>, events: ReadonlyArray<JournalE
   markdownTable(
     ["field", "type", "what"],
     names.map((name) => {
-      const values = events.filter((event) => name in event).map((event) => event[name])
+      const values = events.map((event) => valueOf(event, name)).filter((value) => value !== undefined)
       const types = [...new Set(values.map(typeOf))].toSorted()
-      const isOptional = values.length < events.length
+      const outer = name.includes(".") ? events.filter((event) => valueOf(event, name.split(".")[0] ?? "")) : events
+      const isOptional = values.length < outer.length
       return [`\`${name}\``, `${types.join(" or ")}${isOptional ? ", not always" : ""}`, fields[name] ?? ""]
     })
   )
@@ -94,14 +123,30 @@ const typeOf = (value: unknown): string => {
 const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
   const directory = await mkdtemp(join(tmpdir(), "haft-reference-"))
   try {
-    const config: HaftConfig = { root: join(directory, "root"), state: join(directory, "state"), sandbox: "none" }
+    const config: HaftConfig = {
+      root: join(directory, "root"),
+      state: join(directory, "state"),
+      packages: { exec: { network: "on_request" } },
+      sandbox: "none"
+    }
     await mkdir(join(directory, "root"))
     await writeFile(join(directory, "root/a.txt"), "one\n")
+    await (await openRules(config)).add({ id: "keep", tool: "delete_path", decision: "deny" })
     const first = await eventsOf(config, async (host) => {
       const ask = async () => ({ approved: true })
       await host.call("write_file", { path: "a.txt", content: "two\n" }, { ask })
       await host.call("run_command", { command: "true" }, { ask })
       await host.call("read_file", { path: "nothing.txt" })
+      await host.call("read_file", {})
+      const edit = async () => ({ approved: true, modifiedArgs: { path: "c.txt", content: "" } })
+      await host.call("write_file", { path: "b.txt", content: "" }, { ask: edit })
+      const refuse = async () => ({ approved: false })
+      await host.call("run_command", { command: "true", network: true }, { ask: refuse })
+      await host.call("fetch_url", { url: "https://docs.example/" }, { ask: refuse })
+      const { wire } = await host.call("open_terminal", { command: "echo ready; cat" }, { ask })
+      const { terminal_id } = (wire as { readonly result: { readonly terminal_id: string } }).result
+      await host.call("write_terminal", { terminal_id, text: "hi" }, { ask: refuse })
+      await host.call("delete_path", { path: "a.txt" })
     })
     const second = await eventsOf({ ...config, dialect: "agentbench" }, async (host) => {
       await host.call("apply_patch", { unified_diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-two\n+three\n" })

@@ -8,7 +8,11 @@ import { Problem } from "./problem.ts"
  */
 export const checkOrigin = (request: ServerRequest, allowedHosts: ReadonlySet<string>): void => {
   if (!allowedHosts.has(hostAskedFor(request))) {
-    throw new Problem(421, "wrong_host", "This server does not answer under that name.")
+    throw new Problem(
+      421,
+      "wrong_host",
+      "This server does not answer under that name. Whoever runs it can add the name with --also-known-as."
+    )
   }
   const origin = request.headers.get("origin")
   if (origin !== null && !allowedHosts.has(hostOf(origin))) {
