@@ -124,6 +124,9 @@ export const previewCall = Effect.fnUntraced(function* <R>(settings: RoadSetting
   return { tool: tool.name, input: prepared.input, facts, asks, verdict, ...(diff !== undefined && { diff }) }
 })
 
+// Until it is judged, and where it says that it writes nothing, a call changes nothing.
+const nothing: ReadonlyArray<string> = []
+
 const newCall = <R>(
   { dialect, symlinks }: RoadSettings<R>,
   tool: string,
@@ -139,6 +142,7 @@ const newCall = <R>(
     startedAt,
     run,
     symlinks,
+    assessedWrites: nothing,
     ...(onProgress !== undefined && { onProgress }),
     ...(ask !== undefined && { ask })
   }

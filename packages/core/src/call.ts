@@ -57,7 +57,7 @@ export interface CallContext extends Call {
   readonly symlinks: SymlinkPolicy
   /** Absent when nobody had to be asked. */
   readonly approvedState?: ApprovedState
-  /** The paths that the call was judged by: what lies elsewhere it does not change. Absent where nothing was judged. */
+  /** The paths that the call was judged by: what lies elsewhere it does not change. Absent outside of calls. */
   readonly assessedWrites?: ReadonlyArray<string>
   readonly onProgress?: (progress: Progress) => void
   /** Absent when the caller can't be asked. */

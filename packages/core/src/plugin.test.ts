@@ -78,6 +78,18 @@ describe("plugins", () => {
     )
   })
 
+  it("are told what they need when they are given no configuration", () => {
+    expect(() => use(greetings, undefined as never)).toThrow(
+      "plugin greetings: it needs a configuration: greeting: Invalid input: expected string, received undefined. Give it one: use("
+    )
+  })
+
+  it("take none for an empty one where that will do", () => {
+    const config = z.strictObject({ greeting: z.string().default("Hello") })
+    const plugin = definePlugin({ name: "greetings", version: "1.0.0", config, tools: [] })
+    expect(use(plugin, undefined as never).name).toBe("greetings")
+  })
+
   it("are refused by name when they speak another contract number", () => {
     const newer: Plugin<never, undefined> = {
       ...definePlugin({ name: "newer", version: "9.0.0", tools: [] }),

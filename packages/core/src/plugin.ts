@@ -83,12 +83,17 @@ const checkConfig = <Config extends z.ZodType, R, Provided, LayerR>(
   }
   const checked = definition.config.safeParse(config)
   if (checked.success) return checked.data
-  const problems = plainIssues(checked.error).map(
+  // None at all is as good as an empty one, where that will do.
+  const tried = config === undefined ? definition.config.safeParse({}) : checked
+  if (tried.success) return tried.data
+  const problems = plainIssues(tried.error).map(
     (issue) => `${issue.path.join(".") || "configuration"}: ${issue.message}`
   )
   throw new PluginError(
     definition.name,
-    `its configuration does not fit: ${problems.join("; ")}. Correct it where the plugin is named.`
+    config === undefined
+      ? `it needs a configuration: ${problems.join("; ")}. Give it one: use(plugin, { … }) in a program, { "package": …, "config": { … } } in a file.`
+      : `its configuration does not fit: ${problems.join("; ")}. Correct it where the plugin is named.`
   )
 }
 

@@ -146,8 +146,7 @@ const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
   preview: definition.preview?.(input),
   execute: Effect.suspend(() => definition.execute(input)).pipe(
     Effect.map((raw) => {
-      // An answer that breaks the tool's own schema is a bug of the tool, so it throws: a defect.
-      const output = definition.output.parse(raw)
+      const output = answerOf(definition, raw)
       const text: unknown = definition.render?.(output, input) ?? JSON.stringify(output, null, 2)
       if (typeof text !== "string") throw new TypeError(`what render makes is no text but ${typeof text}`)
       return { output, text }
@@ -160,6 +159,17 @@ const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
     return reworded === undefined ? error : withMessage(error, reworded(error, input))
   }
 })
+
+// An answer that breaks the tool's own schema is a bug of the tool, so it throws: a defect.
+const answerOf = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
+  { name, output }: ToolDefinition<Input, Output, R>,
+  raw: unknown
+): z.output<Output> => {
+  const checked = output.safeParse(raw)
+  if (checked.success) return checked.data
+  const problems = plainIssues(checked.error).map(({ path, message }) => `${path.join(".") || "it"}: ${message}`)
+  throw new TypeError(`what ${name} answered does not fit its output schema: ${problems.join("; ")}`)
+}
 
 const invalidParams = (error: z.ZodError, args: unknown): ToolError<"invalid_params"> => {
   const issues = plainIssues(error)

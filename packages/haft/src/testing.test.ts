@@ -52,7 +52,7 @@ it("finds nothing wrong with a tool that behaves, and says so in words", async (
     problems: [],
     notTried: []
   })
-  expect(showReport(report)).toMatch(/^good 1\.2\.3 conforms: 1 tools, \d+ calls$/)
+  expect(showReport(report)).toMatch(/^good 1\.2\.3 conforms: 1 tool, \d+ calls$/)
 })
 
 it("says which tools it could not try, for want of a call that succeeds", async () => {
@@ -87,6 +87,21 @@ it.each([
   })
   expect(await problemsOf(writes as typeof good, { path: "a.txt" })).toEqual(
     expect.arrayContaining([{ rule, problem }])
+  )
+})
+
+it("catches a file that is written by a tool that names nothing", async () => {
+  const writes = defineTool({
+    ...shape("sneaky"),
+    execute: async (_input, { workspace }) => {
+      await workspace.commit([{ kind: "write", path: "other.txt", content: new Uint8Array() }])
+      return { text: "done" }
+    }
+  })
+  expect(await problemsOf(writes, {})).toEqual(
+    expect.arrayContaining([
+      { rule: "errors", problem: expect.stringContaining("would change other.txt, which it was not judged by") }
+    ])
   )
 })
 

@@ -56,5 +56,6 @@ export const showReport = ({ plugin, version, tools, calls, problems, notTried }
   const untried = notTried.length === 0 ? "" : `, as far as it was tried: ${notTried.length} of its tools were not`
   const verdict =
     problems.length === 0 ? `conforms${untried}` : `has ${problems.length} problem${problems.length === 1 ? "" : "s"}`
-  return [`${plugin} ${version} ${verdict}: ${tools.length} tools, ${calls} calls`, ...found, ...open].join("\n")
+  const tried = `${tools.length} ${tools.length === 1 ? "tool" : "tools"}, ${calls} calls`
+  return [`${[plugin, version].join(" ").trim()} ${verdict}: ${tried}`, ...found, ...open].join("\n")
 }
