@@ -81,7 +81,7 @@ export const defineService = <A>(name: string): LentService<A> => ({ name, key: 
 
 /** A plugin whose life is told by async functions. */
 export interface AsyncPluginDefinition<Config extends z.ZodType, A> extends Omit<
-  PluginDefinition<Config, never, never, never>,
+  PluginDefinition<Config, Tool, never, never>,
   "layer" | "health"
 > {
   /** What `start` makes, for the tools to `use`. */
@@ -103,7 +103,7 @@ export const definePlugin = <Config extends z.ZodType = z.ZodOptional<z.ZodUndef
   const { key } = lends ?? defineService<A>(`${definition.name}/started`)
   const started = (config: z.output<Config>): Effect.Effect<A> =>
     start === undefined ? Effect.succeed(undefined as A) : Effect.promise((signal) => start(config, signal))
-  return defineEffectPlugin<never, Config, A, never>({
+  return defineEffectPlugin<Tool, Config, A, never>({
     ...definition,
     layer: (config) =>
       Layer.effect(

@@ -33,10 +33,11 @@ export interface ConfiguredPlugin<out R = never> {
 }
 
 /** What an author writes; the result is the package's default export. */
-export interface PluginDefinition<Config extends z.ZodType, R, Provided, LayerR> {
+export interface PluginDefinition<Config extends z.ZodType, T extends Tool<unknown>, Provided, LayerR> {
   readonly name: string
   readonly version: string
-  readonly tools: ReadonlyArray<Tool<R>>
+  /** Each may need something else; the plugin needs what any of them does. */
+  readonly tools: ReadonlyArray<T>
   /** Refused by name when it does not fit. Absent: the plugin takes no configuration. */
   readonly config?: Config
   /**
@@ -48,14 +49,16 @@ export interface PluginDefinition<Config extends z.ZodType, R, Provided, LayerR>
   readonly health?: (config: z.output<Config>) => Effect.Effect<void, unknown, Provided | LayerR>
 }
 
+type NeedsOf<T> = T extends Tool<infer R> ? R : never
+
 export const definePlugin = <
-  R = never,
+  T extends Tool<unknown> = Tool,
   Config extends z.ZodType = z.ZodOptional<z.ZodUndefined>,
   Provided = never,
   LayerR = never
 >(
-  definition: PluginDefinition<Config, R, Provided, LayerR>
-): Plugin<Exclude<R, Provided> | LayerR, z.input<Config>> => ({
+  definition: PluginDefinition<Config, T, Provided, LayerR>
+): Plugin<Exclude<NeedsOf<T>, Provided> | LayerR, z.input<Config>> => ({
   "~haft/Plugin": pluginContract,
   name: definition.name,
   version: definition.version,
@@ -67,14 +70,14 @@ export const definePlugin = <
       name: definition.name,
       version: definition.version,
       tools: definition.tools,
-      layer: layerOf(definition, checked) as Layer.Layer<unknown, PluginError, Exclude<R, Provided> | LayerR>,
+      layer: layerOf(definition, checked) as Layer.Layer<unknown, PluginError, Exclude<NeedsOf<T>, Provided> | LayerR>,
       ...(definition.health !== undefined && { health: definition.health(checked) })
     }
   }
 })
 
-const checkConfig = <Config extends z.ZodType, R, Provided, LayerR>(
-  definition: PluginDefinition<Config, R, Provided, LayerR>,
+const checkConfig = <Config extends z.ZodType, T extends Tool<unknown>, Provided, LayerR>(
+  definition: PluginDefinition<Config, T, Provided, LayerR>,
   config: unknown
 ): z.output<Config> => {
   if (definition.config === undefined) {
@@ -97,8 +100,8 @@ const checkConfig = <Config extends z.ZodType, R, Provided, LayerR>(
   )
 }
 
-const layerOf = <Config extends z.ZodType, R, Provided, LayerR>(
-  { name, layer }: PluginDefinition<Config, R, Provided, LayerR>,
+const layerOf = <Config extends z.ZodType, T extends Tool<unknown>, Provided, LayerR>(
+  { name, layer }: PluginDefinition<Config, T, Provided, LayerR>,
   config: z.output<Config>
 ): Layer.Layer<Provided, PluginError, LayerR> => {
   if (layer === undefined) return Layer.empty as Layer.Layer<Provided>

@@ -1,16 +1,15 @@
 import { definePlugin } from "@haft/core"
-import * as Layer from "effect/Layer"
 
+import { execServices } from "./exec-services.ts"
 import { cliagentTerminalLastCommand } from "./last-command/cliagent.terminal_last_command.ts"
 import { haftLastCommand } from "./last-command/haft.last_command.ts"
-import { CommandMemory } from "./last-command/last-command.ts"
 import { approvalgateRunCode } from "./run-code/approvalgate.run_code.ts"
 import { haftRunCode } from "./run-code/haft.run_code.ts"
 import { agentbenchRun } from "./run-command/agentbench.run.ts"
 import { cliagentRunInTerminal } from "./run-command/cliagent.run_in_terminal.ts"
 import { haftRunCommand } from "./run-command/haft.run_command.ts"
 import { toolrouterShell } from "./run-command/toolrouter.shell.ts"
-import { execConfig, ExecSettings } from "./settings.ts"
+import { execConfig } from "./settings.ts"
 
 /** Commands and code in every dialect that has them. */
 export const execTools = definePlugin({
@@ -27,7 +26,7 @@ export const execTools = definePlugin({
     cliagentRunInTerminal,
     cliagentTerminalLastCommand
   ],
-  layer: (config) => Layer.merge(Layer.succeed(ExecSettings, config), CommandMemory.layer)
+  layer: execServices
 })
 
 export default execTools

@@ -1,28 +1,26 @@
-import { definePlugin, type Processes, type Sandbox, type Tool, type Workspace } from "@haft/core"
+import { definePlugin } from "@haft/core"
 
 import { haftCloseTerminal } from "./close-terminal/haft.close_terminal.ts"
 import { haftListTerminals } from "./list-terminals/haft.list_terminals.ts"
 import { haftOpenTerminal } from "./open-terminal/haft.open_terminal.ts"
 import { toolrouterExecCommand } from "./open-terminal/toolrouter.exec_command.ts"
-import { type Terminals, terminals, terminalsConfig } from "./terminals/terminals.ts"
+import { terminals, terminalsConfig } from "./terminals/terminals.ts"
 import { haftWriteTerminal } from "./write-terminal/haft.write_terminal.ts"
 import { toolrouterWriteStdin } from "./write-terminal/toolrouter.write_stdin.ts"
-
-const tools: ReadonlyArray<Tool<Terminals | Processes | Sandbox | Workspace>> = [
-  haftOpenTerminal,
-  haftWriteTerminal,
-  haftCloseTerminal,
-  haftListTerminals,
-  toolrouterExecCommand,
-  toolrouterWriteStdin
-]
 
 /** Terminals that programs can be opened in, typed into and read from. They close with the host. */
 export const ptyTools = definePlugin({
   name: "@haft/pty-tools",
   version: "0.0.0",
   config: terminalsConfig,
-  tools,
+  tools: [
+    haftOpenTerminal,
+    haftWriteTerminal,
+    haftCloseTerminal,
+    haftListTerminals,
+    toolrouterExecCommand,
+    toolrouterWriteStdin
+  ],
   layer: (config) => terminals(config)
 })
 

@@ -1,15 +1,13 @@
 import { definePlugin } from "@haft/core"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 
 import { cliagentFileSearch } from "./find-files/cliagent.file_search.ts"
 import { haftFindFiles } from "./find-files/haft.find_files.ts"
 import { searchConfig } from "./search-config.ts"
+import { searchServices } from "./search-services.ts"
 import { agentbenchSearch } from "./search-text/agentbench.search.ts"
 import { cliagentGrepSearch } from "./search-text/cliagent.grep_search.ts"
 import { filetoolsFileSearch } from "./search-text/filetools.file.search.ts"
 import { haftSearchText } from "./search-text/haft.search_text.ts"
-import { installedRipgrep, Ripgrep } from "./search-text/ripgrep.ts"
 import { toolrouterGrepFiles } from "./search-text/toolrouter.grep_files.ts"
 
 export { installedRipgrep, ripgrepVersion } from "./search-text/ripgrep.ts"
@@ -28,10 +26,7 @@ export const searchTools = definePlugin({
     haftFindFiles,
     cliagentFileSearch
   ],
-  layer: (config) =>
-    Layer.succeed(Ripgrep, {
-      program: config?.ripgrep === undefined ? installedRipgrep : Effect.succeed(config.ripgrep)
-    })
+  layer: searchServices
 })
 
 export default searchTools

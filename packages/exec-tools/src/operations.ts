@@ -1,0 +1,6 @@
+// What this package can do, unaware of any contract: for tools in a dialect of your own. A plugin that has such tools
+// has `execServices` in its layer, and each of them says in its touches what it runs.
+export { execServices } from "./exec-services.ts"
+export { lastCommand, type PastCommand } from "./last-command/last-command.ts"
+export { codeAsCommand, type CodeRequest, runCode } from "./run-code/run-code.ts"
+export { type CommandOutcome, type CommandRequest, runCommand, shellWords } from "./run-command/run-command.ts"

@@ -1,0 +1,12 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as z from "zod"
+
+import type { searchConfig } from "./search-config.ts"
+import { installedRipgrep, Ripgrep } from "./search-text/ripgrep.ts"
+
+/** What the operations of this package need and the host does not lend. */
+export const searchServices = (config?: z.output<typeof searchConfig>): Layer.Layer<Ripgrep> =>
+  Layer.succeed(Ripgrep, {
+    program: config?.ripgrep === undefined ? installedRipgrep : Effect.succeed(config.ripgrep)
+  })
