@@ -2,7 +2,7 @@ import { isAbsolute } from "node:path"
 
 import * as z from "zod"
 
-// ripgrep is started in the workspace: what is relative would be a program of whoever writes there.
+// ripgrep is started in the workspace, where a relative path would name a program that any tool could put there.
 const program = z.string().refine(isAbsolute, "has to be an absolute path")
 
 /** What a host decides about searching. */

@@ -18,8 +18,8 @@ export class Complaints {
   }
 
   /**
-   * Why ripgrep did not search at all. It says so before it meets a file, so what else there is beside complaints
-   * about files is part of their names.
+   * Why ripgrep did not search at all. That is the first thing it says: once it has complained about a file it is
+   * searching, and a line of another shape is part of a name with a line break in it.
    */
   get fatal(): string | undefined {
     const text = (this.#text + this.#pending).trim()

@@ -1,9 +1,8 @@
-import { isUtf8 } from "node:buffer"
-
 import type { Processes, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import type { Expression } from "./expression.ts"
+import { type FoundPath, numberAt, OutputRecords } from "./output-records.ts"
 import { type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
 
 export interface CountedFile {
@@ -53,7 +52,7 @@ export const countMatches = Effect.fnUntraced(function* ({
   countFiles,
   timeoutMs
 }: CountOptions): Effect.fn.Return<Counts, RipgrepError, Ripgrep | Processes | Workspace> {
-  const records = new CountRecords()
+  const records = countRecords()
   let files: Array<CountedFile> = []
   const counts = { total: 0, matchingFiles: 0, unnameable: 0 }
   const end = yield* runRipgrep({
@@ -77,7 +76,7 @@ export const countMatches = Effect.fnUntraced(function* ({
       return false
     }
   })
-  const filesSearched = records.filesSearched() ?? counts.matchingFiles
+  const filesSearched = filesSearchedIn(records) ?? counts.matchingFiles
   const { timedOut, unreadable } = end
   return { ...counts, files: firstOf(files, keep), filesSearched, unreadable, timedOut }
 })
@@ -106,7 +105,7 @@ export const firstMatches = Effect.fnUntraced(function* ({
   RipgrepError,
   Ripgrep | Processes | Workspace
 > {
-  const records = new CountRecords()
+  const records = countRecords()
   const files: Array<CountedFile> = []
   let unnameable = 0
   let total = 0
@@ -130,69 +129,17 @@ export const firstMatches = Effect.fnUntraced(function* ({
       return total >= matches
     }
   })
-  return { files, filesSearched: records.filesSearched() ?? files.length, unnameable, ...end }
+  return { files, filesSearched: filesSearchedIn(records) ?? files.length, unnameable, ...end }
 })
 
 const firstOf = (files: ReadonlyArray<CountedFile>, keep: number): Array<CountedFile> =>
   files.toSorted((one, other) => (one.path < other.path ? -1 : 1)).slice(0, keep)
 
-/** Reads `path NUL count newline`, in whatever pieces it comes. A name may hold anything but NUL. */
-class CountRecords {
-  #pending: Uint8Array = new Uint8Array()
+const countRecords = (): OutputRecords<CountedFile & FoundPath> =>
+  new OutputRecords((found, fields) => ({ ...found, count: numberAt(fields, 0) }))
 
-  push(chunk: Uint8Array): ReadonlyArray<CountedFile & FoundPath> {
-    const bytes = joined(this.#pending, chunk)
-    const records: Array<CountedFile & FoundPath> = []
-    let at = 0
-    for (;;) {
-      const nul = bytes.indexOf(0, at)
-      const newline = nul < 0 ? -1 : bytes.indexOf(10, nul)
-      if (newline < 0) break
-      records.push({ ...pathFrom(bytes.subarray(at, nul)), count: digits(bytes, nul + 1, newline) })
-      at = newline + 1
-    }
-    // A copy, also of a Buffer, whose slice is none: the chunk may be used again.
-    this.#pending = new Uint8Array(bytes.subarray(at))
-    return records
-  }
-
-  /** From the statistics that follow the last record; undefined when the process did not get that far. */
-  filesSearched(): number | undefined {
-    const found = /(\d+) files searched/u.exec(new TextDecoder().decode(this.#pending))
-    return found === null ? undefined : Number(found[1])
-  }
-}
-
-export const joined = (one: Uint8Array, other: Uint8Array): Uint8Array => {
-  if (one.length === 0) return other
-  const both = new Uint8Array(one.length + other.length)
-  both.set(one)
-  both.set(other, one.length)
-  return both
-}
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
-
-/** A path below the workspace, as far as it can be told. */
-export interface FoundPath {
-  readonly path: string
-  /** False when the name is not UTF-8. */
-  readonly isNameable: boolean
-}
-
-/** What ripgrep printed as a path, without its `./`. */
-export const pathFrom = (bytes: Uint8Array): FoundPath => {
-  const path = decoder.decode(bytes).replace(/^\.[/\\]/u, "")
-  return { path: process.platform === "win32" ? path.replaceAll("\\", "/") : path, isNameable: isUtf8(bytes) }
-}
-
-/** The number that begins at `from`; with --crlf ripgrep ends its own lines with a CR, too. */
-export const digits = (bytes: Uint8Array, from: number, to: number): number => {
-  let value = 0
-  for (let at = from; at < to; at++) {
-    const digit = (bytes[at] ?? 0) - 48
-    if (digit < 0 || digit > 9) break
-    value = value * 10 + digit
-  }
-  return value
+/** From the statistics that follow the last record; undefined when the process did not get that far. */
+const filesSearchedIn = ({ rest }: OutputRecords<unknown>): number | undefined => {
+  const found = /(\d+) files searched/u.exec(new TextDecoder().decode(rest))
+  return found === null ? undefined : Number(found[1])
 }

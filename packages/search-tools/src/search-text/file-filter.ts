@@ -16,7 +16,7 @@ export interface FileFilter {
   readonly timedOut?: boolean
   /** Directories that could not be read when files were looked for. */
   readonly unreadable?: number
-  /** What the caller wrote, by what became of it: errors are about the former. */
+  /** Each pattern as the caller wrote it, by the pattern that was made of it: errors quote the former. */
   readonly written?: ReadonlyMap<string, string>
 }
 

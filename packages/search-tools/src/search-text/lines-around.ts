@@ -146,7 +146,11 @@ class LineCollector {
   #endLine(): void {
     if (this.#column !== undefined) {
       const focus = this.#column - 1
-      const text = cutLine(concat(this.#kept), { start: Math.max(0, focus - reach), focus, length: this.#passed })
+      const text = cutLine(Buffer.concat(this.#kept), {
+        start: Math.max(0, focus - reach),
+        focus,
+        length: this.#passed
+      })
       this.#lines.set(this.#number, text)
       this.#room -= text.length + lineOverhead
     }
@@ -164,17 +168,6 @@ class LineCollector {
     if (position === undefined || position.line - this.#contextLines > this.#number) return undefined
     return this.#columns.get(this.#number) ?? 1
   }
-}
-
-const concat = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
-  if (pieces.length === 1 && pieces[0] !== undefined) return pieces[0]
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
 }
 
 /** UTF-16 with a byte order mark becomes UTF-8, as ripgrep reads it; a mark before UTF-8 goes. The rest passes as it is. */

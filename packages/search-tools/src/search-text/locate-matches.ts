@@ -3,8 +3,9 @@ import { availableParallelism } from "node:os"
 import type { Processes, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { type CountedFile, digits, joined, pathFrom } from "./count-matches.ts"
+import type { CountedFile } from "./count-matches.ts"
 import type { Expression } from "./expression.ts"
+import { numberAt, OutputRecords } from "./output-records.ts"
 import { argumentSize, maximumArguments, type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
 
 /** Where a line matches first. */
@@ -41,7 +42,7 @@ export const locateMatches = Effect.fnUntraced(function* (
   { perFile, timeoutMs, onLocated }: LocateOptions
 ): Effect.fn.Return<{ readonly timedOut: boolean }, RipgrepError, Ripgrep | Processes | Workspace> {
   const positions = new Map<string, Array<MatchPosition>>(files.map(({ path }) => [path, []]))
-  const records = new PositionRecords()
+  const records = positionRecords()
   let told = 0
   const tell = (isKnown: (file: CountedFile, positions: ReadonlyArray<MatchPosition>) => boolean) => {
     for (const file of files.slice(told)) {
@@ -93,31 +94,12 @@ export const batchesOf = (files: ReadonlyArray<CountedFile>): ReadonlyArray<Read
   return all
 }
 
-/** Reads `path NUL line:column:offset:text newline`. */
-class PositionRecords {
-  #pending: Uint8Array = new Uint8Array()
+/** The fields are `line:column:offset:text`. */
+const positionRecords = (): OutputRecords<MatchPosition & { readonly path: string }> =>
+  new OutputRecords(({ path }, fields) => {
+    const column = fields.indexOf(colon) + 1
+    const offset = fields.indexOf(colon, column) + 1
+    return { path, line: numberAt(fields, 0), column: numberAt(fields, column), offset: numberAt(fields, offset) }
+  })
 
-  push(chunk: Uint8Array): ReadonlyArray<MatchPosition & { readonly path: string }> {
-    const bytes = joined(this.#pending, chunk)
-    const records: Array<MatchPosition & { readonly path: string }> = []
-    let at = 0
-    for (;;) {
-      const nul = bytes.indexOf(0, at)
-      const newline = nul < 0 ? -1 : bytes.indexOf(10, nul)
-      if (newline < 0) break
-      const colon = bytes.indexOf(58, nul)
-      const secondColon = bytes.indexOf(58, colon + 1)
-      const { path } = pathFrom(bytes.subarray(at, nul))
-      records.push({
-        path,
-        line: digits(bytes, nul + 1, colon),
-        column: digits(bytes, colon + 1, secondColon),
-        offset: digits(bytes, secondColon + 1, newline)
-      })
-      at = newline + 1
-    }
-    // A copy, also of a Buffer, whose slice is none: the chunk may be used again.
-    this.#pending = new Uint8Array(bytes.subarray(at))
-    return records
-  }
-}
+const colon = 58
