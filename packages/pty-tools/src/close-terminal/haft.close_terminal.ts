@@ -13,7 +13,7 @@ export const haftCloseTerminal = haft.tool({
   input: z.strictObject({ terminal_id: terminalId, max_bytes: maxBytes }),
   output: z.object({ ...reportFields, was_running: z.boolean() }),
   risk: "safe_write",
-  // It takes power away and gives none.
+  // Nothing can be done with a closed terminal, so nobody need be asked.
   asks: false,
   timeout: "60 seconds",
   execute: Effect.fnUntraced(function* ({ terminal_id, max_bytes }) {

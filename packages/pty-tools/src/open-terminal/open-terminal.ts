@@ -47,7 +47,7 @@ export const openTerminal = Effect.fnUntraced(function* (opening: Opening) {
     Effect.flatMap((command) =>
       terminals.open({ command, ...facts }).pipe(Effect.onError(() => command.afterEnd ?? Effect.void))
     ),
-    // What the sandbox laid out is cleared away with the terminal, and without one by nobody.
+    // The terminal removes what the sandbox prepared for it. An interruption in between would leave that behind.
     Effect.uninterruptible
   )
   const { kind } = yield* sandbox.describe

@@ -70,7 +70,7 @@ export class Terminal {
     this.recording = facts.recording?.path
     this.output = new OutputLog(facts.retainedBytes)
     this.screen = new Screen(this.output, facts.size, (text) => {
-      // Who asks without end and reads no answer gets no more of them.
+      // A program that keeps asking the terminal and never reads gets no more answers.
       if (this.unreadInput === 0) this.#send(text)
     })
     this.#size = facts.size

@@ -170,7 +170,7 @@ export const terminals = (
         const { terminal, closing, gone } = session
         const clearUp = Effect.gen(function* () {
           terminal.hangUp()
-          // Most programs go when their window does, and then there is little to look for.
+          // Most programs end when they are hung up on. Then looking for what is left takes little time.
           yield* terminal.ended.pipe(Effect.timeoutOption(hangUpMs))
           yield* processes.end({ pid: terminal.pid, mark })
           yield* command.alsoKill ?? Effect.void

@@ -43,7 +43,7 @@ export const haftWriteTerminal = haft.tool({
   // Reading and resizing need no consent; typing does, each time.
   asks: ({ types }) => types !== undefined,
   timeout: "60 seconds",
-  forRecord: (args) => withoutHiddenText(args, { id: "terminal_id", text: "text" }),
+  forRecord: (args) => withoutHiddenText(args, "terminal_id"),
   touches: (input) => typesInto({ id: input.terminal_id, text: input.text, keys: input.keys }, input),
   execute: Effect.fnUntraced(function* (input) {
     const { terminal_id: id, text, keys, cols, rows, cursor, yield_time_ms, quiet_ms, view, max_bytes } = input

@@ -18,7 +18,7 @@ export const toolrouterWriteStdin = toolrouter.tool({
   output: plainOutput,
   risk: "dangerous",
   timeout: "60 seconds",
-  forRecord: (args) => withoutHiddenText(args, { id: "session_id", text: "chars" }),
+  forRecord: (args) => withoutHiddenText(args, "session_id"),
   touches: (input) => typesInto({ id: input.session_id, text: input.chars, keys: [] }, input),
   execute: Effect.fnUntraced(function* (input) {
     const { session_id: id, chars: text } = input

@@ -80,12 +80,12 @@ export const typesInto = Effect.fnUntraced(function* (typing: Typing, call: obje
 })
 
 /**
- * The arguments as they may be recorded: without the text, unless the device echoes it. Arguments that are not what
- * they should be hold it who knows where, so nothing of them is kept but numbers.
+ * The arguments as they may be recorded: without the text, unless the device echoes it. They are not validated yet, so
+ * the text may be in any of them: every text is withheld but the terminal's id, named `idName`, and what is known.
  */
-export const withoutHiddenText = Effect.fnUntraced(function* (args: unknown, names: { id: string; text: string }) {
+export const withoutHiddenText = Effect.fnUntraced(function* (args: unknown, idName: string) {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return withheld(args)
-  const { [names.id]: id, keys, ...others } = args as Record<string, unknown>
+  const { [idName]: id, keys, ...others } = args as Record<string, unknown>
   if (Object.values(others).every((value) => withheld(value) === value) && areKeys(keys)) return args
   const terminals = yield* Terminals
   const terminal = yield* Effect.option(terminals.find(String(id)))
@@ -94,7 +94,7 @@ export const withoutHiddenText = Effect.fnUntraced(function* (args: unknown, nam
     return args
   }
   const kept = Object.entries(args).map(([name, value]) => {
-    const isPlain = (name === names.id && typeof value === "string") || (name === "keys" && areKeys(value))
+    const isPlain = (name === idName && typeof value === "string") || (name === "keys" && areKeys(value))
     return [name, isPlain || (name === "view" && isView(value)) ? value : withheld(value)]
   })
   return Object.fromEntries(kept) as unknown
