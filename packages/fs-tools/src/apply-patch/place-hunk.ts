@@ -7,7 +7,7 @@ import type { Replacement, TextFile } from "../text-file.ts"
 import { changedRange, hunkReplacements } from "./hunk-replacements.ts"
 import { withoutLineNumbers } from "./line-numbers.ts"
 import { type ContentPass, LineViews } from "./line-views.ts"
-import type { Hunk, HunkLine } from "./patch.ts"
+import type { ByContent, Hunk, HunkLine, StatedLine } from "./patch.ts"
 import { placeByContent } from "./place-by-content.ts"
 import { type Floor, placeByLine, type Searched } from "./place-by-line.ts"
 
@@ -47,10 +47,11 @@ export const placeHunks = Effect.fnUntraced(function* (
     const isFree = (start: number, end: number): boolean =>
       start >= reached || used.every((range) => end <= range.start || start >= range.end)
     const floor: Floor = { line: reached, isStrict: usedFuzz }
+    const { lines, place } = hunk
     const found: Found | NotFound =
-      hunk.place.kind === "line"
-        ? findByLine({ file, views }, hunk, { drift, floor }, isFree)
-        : findByContent(file, views, hunk, cursor, isFree)
+      place.kind === "line"
+        ? findByLine({ file, views }, lines, { ...place, drift, floor }, isFree)
+        : findByContent({ file, views }, lines, { ...place, cursor }, isFree)
     if (!("placed" in found)) return yield* failed(path, file, { hunk, number: index + 1, of: hunks.length }, found)
     const range = changedRange(found.lines, found.at)
     if (range.end > range.start) {
@@ -58,8 +59,8 @@ export const placeHunks = Effect.fnUntraced(function* (
       reached = Math.max(reached, range.end)
     }
     usedFuzz ||= found.isFuzzy
-    if (hunk.place.kind === "line") drift = found.at - hunk.place.line
-    cursor = found.at + found.lines.filter(({ sign }) => sign !== "+").length
+    if (place.kind === "line") drift = found.at - place.line
+    cursor = found.at + oldLines(found.lines).length
     placed.push(found)
   }
   return {
@@ -92,30 +93,29 @@ const oldLines = (lines: ReadonlyArray<HunkLine>): ReadonlyArray<HunkLine> => li
 
 const findByLine = (
   searched: Searched,
-  hunk: Hunk,
-  before: { readonly drift: number; readonly floor: Floor },
+  lines: ReadonlyArray<HunkLine>,
+  stated: StatedLine & { readonly drift: number; readonly floor: Floor },
   isFree: IsFree
 ): Found | NotFound => {
-  if (hunk.place.kind !== "line") return { candidates: [] }
-  const old = oldLines(hunk.lines)
-  const found = placeByLine(searched, hunk.lines, { ...hunk.place, ...before }, isFree)
+  const found = placeByLine(searched, lines, stated, isFree)
   if (found === undefined) return { candidates: [] }
   const { line: at, pass, fuzz, isWhole, others } = found
-  const lead = changedRange(hunk.lines, at).start - at + 1
-  const spellsCarriageReturns = hunk.lines.some(({ text }) => text.endsWith("\r"))
+  const lead = changedRange(lines, at).start - at + 1
+  const hasOldLines = oldLines(lines).length > 0
+  const spellsCarriageReturns = lines.some(({ text }) => text.endsWith("\r"))
   return {
-    lines: hunk.lines,
+    lines,
     at,
     // Without an old line to compare, only the patch's own carriage returns tell how its lines should end.
-    endings: pass === "exact" && (old.length > 0 || spellsCarriageReturns) ? "literal" : "adapted",
+    endings: pass === "exact" && (hasOldLines || spellsCarriageReturns) ? "literal" : "adapted",
     isFuzzy: fuzz > 0,
     placed: {
       line: at + lead,
       pass,
       fuzz: isWhole ? 0 : fuzz,
-      offset: at - hunk.place.line,
+      offset: at - stated.line,
       others: others.map((line) => line + lead),
-      warning: hunk.place.isExact
+      warning: stated.isExact
         ? undefined
         : "its header counts other lines than follow, which were taken as they are: was the patch cut short?"
     }
@@ -123,17 +123,15 @@ const findByLine = (
 }
 
 const findByContent = (
-  file: TextFile,
-  views: LineViews,
-  hunk: Hunk,
-  cursor: number,
+  { file, views }: Searched,
+  given: ReadonlyArray<HunkLine>,
+  { cursor, ...place }: ByContent & { readonly cursor: number },
   isFree: IsFree
 ): Found | NotFound => {
-  if (hunk.place.kind !== "content") return { candidates: [] }
   let missing: NotFound = { candidates: [] }
-  for (const { lines, warning } of variantsOf(hunk.lines)) {
+  for (const { lines, warning } of variantsOf(given)) {
     const old = oldLines(lines).map(({ text }) => text)
-    const placement = placeByContent(views, old, hunk.place, cursor, isFree)
+    const placement = placeByContent(views, old, place, cursor, isFree)
     if (placement.kind === "ambiguous") return { candidates: placement.lines }
     if (placement.kind === "missing") {
       missing = { candidates: [], ...(placement.anchor !== undefined && { anchor: placement.anchor }) }
