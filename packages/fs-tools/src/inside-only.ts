@@ -1,7 +1,7 @@
 import { type ToolError, type Touches, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-/** For contracts that take a link which leads out for an escape, also where only the link itself would go. */
+/** For contracts that refuse a link which leads outside, even where only the link itself would be deleted or moved. */
 export const insideOnly = Effect.fnUntraced(function* (
   touches: Touches
 ): Effect.fn.Return<Touches, ToolError, Workspace> {

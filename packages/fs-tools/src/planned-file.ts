@@ -135,7 +135,8 @@ export class Outcome {
     if (holds === undefined || (isArriving && isAsItWas(holds))) return []
     const isFree = this.#hasLeft(planned) || isLink(planned)
     const base = isArriving ? holds.home?.base : isFree ? "absent" : planned.base
-    // Who owns a file that is made anew may be somebody else, who must not get the rights of the one before.
+    // Only the plain permission bits: a file that is made anew may belong to another user, for whom set-user-ID would
+    // mean something else.
     const carried = isArriving || holds.home === planned ? undefined : holds.mode && holds.mode & 0o777
     const mode = holds.newMode ?? carried
     return [

@@ -72,7 +72,7 @@ export function* changedSince(
       changed.add(String(failure.details?.["path"]))
     }
   }
-  return [...changed].toSorted((one, other) => (one < other ? -1 : 1))
+  return [...changed].toSorted()
 }
 
 const shownBytes = 1024 * 1024

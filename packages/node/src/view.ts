@@ -186,7 +186,7 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
         }
       }
       for (const [name, node] of directory.children) if (node !== undefined) names.add(name)
-      return [...names].toSorted((one, other) => (one < other ? -1 : 1))
+      return [...names].toSorted()
     }
   }
 }

@@ -29,7 +29,7 @@ export const compareFiles = (
   expected: ReadonlyMap<string, string>,
   found: ReadonlyMap<string, string>
 ): ReadonlyArray<FileDifference> => {
-  const paths = [...new Set([...expected.keys(), ...found.keys()])].toSorted((a, b) => (a < b ? -1 : 1))
+  const paths = [...new Set([...expected.keys(), ...found.keys()])].toSorted()
   return paths.flatMap((path): ReadonlyArray<FileDifference> => {
     if (!found.has(path)) return [{ path, kind: "missing" }]
     if (!expected.has(path)) return [{ path, kind: "unexpected" }]

@@ -1,6 +1,6 @@
 /**
- * What a line with `@@` and no use for its numbers says: the line to look below, or nothing. Models close it as a hunk
- * header is closed, put a hunk's numbers there, or mark with dots that something is left out.
+ * The anchor in an `@@` line: the line of the file to look below, or empty when it names none. Line numbers are left out,
+ * and so are a closing `@@` and the dots that models put there for something left out.
  */
 export const anchorOf = (line: string): string => {
   const said = line

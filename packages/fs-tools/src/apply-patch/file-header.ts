@@ -138,7 +138,7 @@ const strippedNames = (
   if (both === undefined) return refuseLine(start, "the header names no file")
   if (both.old === "/dev/null" && both.new === "/dev/null")
     return refuseLine(start, "both sides of the header are /dev/null")
-  // What has no other name to be compared with has it in the `diff --git` line.
+  // A file that is created or deleted has one name here; prefixes are told by comparing two, as `diff --git` has them.
   const hasOneName = both.old === "/dev/null" || both.new === "/dev/null"
   const stripped = stripPrefixes(hasOneName && git !== undefined && git.new !== "" ? git : both)
   if (stripped.old === "" || stripped.new === "") return refuseLine(start, "the header names no file")

@@ -18,7 +18,7 @@ export interface LinePlacement {
   readonly others: ReadonlyArray<number>
 }
 
-/** Where the hunks before it ended. Only a file whose context all matched lets a hunk stand before an earlier one. */
+/** Where the hunks before it ended. Strict once one of them was placed with fuzz: then no hunk may stand before that. */
 export interface Floor {
   readonly line: number
   readonly isStrict: boolean

@@ -16,7 +16,7 @@ export const deletePath = Effect.fnUntraced(function* (
   const workspace = yield* Workspace
   yield* requireDeletable(path, { recursive })
   const changes = yield* workspace.commit([{ kind: "delete", path, recursive }])
-  return changes.map((change) => change.path).toSorted((one, other) => (one < other ? -1 : 1))
+  return changes.map((change) => change.path).toSorted()
 })
 
 /** What would go: a file as a diff, a directory as a list. */

@@ -66,7 +66,7 @@ const findExactly = (text: string, find: string, { overlapping }: FindOptions, a
   }
 }
 
-/** False where a pass could only find what the one before it did not, or would take any blank stretch. */
+/** False where a looser pass can find nothing new, or where a blank text would fit every blank line. */
 const isWorthwhile = ({ text }: TextFile, find: string, pass: FindPass): boolean =>
   pass === "line_endings" ? find.includes("\n") && (text.includes("\r") || find.includes("\r")) : find.trim() !== ""
 

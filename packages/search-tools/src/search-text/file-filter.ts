@@ -128,7 +128,7 @@ const fromDirectory = ({ glob, isAnchored }: Pattern): string => (isAnchored ? g
 // A colon means something in the definition of a type.
 const isName = ({ glob, isAnchored }: Pattern): boolean => !isAnchored && !/[/:]/u.test(glob)
 
-/** What the names of all files are like, as far as both readers of patterns agree on it; none where they may not. */
+/** Names that every wanted file fits, to spare ripgrep the others. None where ripgrep and we may read them differently. */
 const namesIn = (patterns: ReadonlyArray<Pattern>): ReadonlyArray<string> => {
   const names = patterns.map(({ glob }) => glob.slice(glob.lastIndexOf("/") + 1))
   return names.every((name) => plainName.test(name) && name !== "*") ? names : []

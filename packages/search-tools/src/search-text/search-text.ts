@@ -41,7 +41,7 @@ export interface LeftOut {
   readonly unreadable: number
   /** Files with a match whose name is not UTF-8. */
   readonly unnameable: number
-  /** True when the largest files were, since ripgrep ran out of memory on one. */
+  /** True when the largest files were passed over, since ripgrep ran out of memory on one. */
   readonly large: boolean
 }
 

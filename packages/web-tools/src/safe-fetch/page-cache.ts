@@ -41,7 +41,7 @@ export const throughCache = Effect.fnUntraced(function* <E, R>(
       yield* policy.storable() ? keep(request.url, renewed) : forget(request.url)
       return fromCache(renewed, request)
     }
-    // It speaks of another version than the one that is here.
+    // The 304 is about another version than the one that is kept, so the page is fetched anew.
     response = yield* send(request.headers)
   }
   const policy = new CachePolicy(asked, { ...response, headers: { ...response.headers } }, { shared: false })
