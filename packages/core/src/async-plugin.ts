@@ -57,7 +57,7 @@ export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject
     execute: (input) => withContext((context) => execute(input, context)),
     ...(touches !== undefined && {
       touches: (input: z.output<Input>) =>
-        Effect.flatMap(Effect.context<never>(), (services) => {
+        Effect.flatMap(Effect.context(), (services) => {
           const loan = new Loan()
           const told = touches(
             input,
@@ -103,7 +103,7 @@ export const definePlugin = <Config extends z.ZodType = z.ZodOptional<z.ZodUndef
   const { key } = lends ?? defineService<A>(`${definition.name}/started`)
   const started = (config: z.output<Config>): Effect.Effect<A> =>
     start === undefined ? Effect.succeed(undefined as A) : Effect.promise((signal) => start(config, signal))
-  return defineEffectPlugin<Tool, Config, A, never>({
+  return defineEffectPlugin<Tool, Config, A>({
     ...definition,
     layer: (config) =>
       Layer.effect(
@@ -127,7 +127,7 @@ export const definePlugin = <Config extends z.ZodType = z.ZodOptional<z.ZodUndef
 
 const withContext = <A>(run: (context: AsyncToolContext) => Promise<A>): Effect.Effect<A, ToolError> =>
   Effect.gen(function* () {
-    const services = yield* Effect.context<never>()
+    const services = yield* Effect.context()
     const call = yield* CurrentCall
     const loan = new Loan()
     return yield* fromPromise(loan, () => run(contextOf(services, loan, (progress) => call.onProgress?.(progress))))

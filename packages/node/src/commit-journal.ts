@@ -111,7 +111,7 @@ export const openCommitJournal = (options: {
   /** False when something of it stays. */
   const recoverOne = (id: string, { state, temporaries }: Unfinished): boolean => {
     if (state === undefined) return sweep(root, temporaries)
-    const commit = readJson<JournalledCommit>(file(id, state)) ?? nothing
+    const commit = readCommit(file(id, state))
     if (state === "commit") redoSteps(root, commit.steps, { durable, ...(onStep && { onStep }) })
     const isClean = state === "abort" ? takeBack(root, commit, imagePath) : sweepNames(root, commit)
     if (!isClean && commit.steps.length > 0) keepNames(file(id, state), commit)
@@ -257,10 +257,10 @@ const directoriesOf = (steps: ReadonlyArray<Step>): ReadonlySet<string> => {
 const nothing: JournalledCommit = { steps: [], staged: [], rubbish: [] }
 
 // A record that can't be read was cut short before it counted.
-const readJson = <A>(path: string): A | undefined => {
+const readCommit = (path: string): JournalledCommit => {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as A
+    return JSON.parse(readFileSync(path, "utf8")) as JournalledCommit
   } catch {
-    return undefined
+    return nothing
   }
 }
