@@ -1,13 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs"
-
 import type { KnipConfig } from "knip"
-
-// A package that exports nothing yet does not use what it declares yet.
-const isEmpty = (name: string) => {
-  const index = `packages/${name}/src/index.ts`
-  return existsSync(index) && readFileSync(index, "utf8").trim() === "export {}"
-}
-const empty = readdirSync("packages").filter(isEmpty)
 
 export default {
   // Each package can test Effects, whether or not one of its tests does today. A package that is a program is looked
@@ -53,7 +44,6 @@ export default {
     },
     stress: {
       entry: ["src/main.ts", "src/run-attack.ts", "src/doomed-host.ts", "src/serve-apart.ts", "src/attacks/*.ts"]
-    },
-    ...Object.fromEntries(empty.map((name) => [`packages/${name}`, { ignoreDependencies: [/./] }]))
+    }
   }
 } satisfies KnipConfig
