@@ -1,3 +1,5 @@
+import { reasonOf } from "@haft/core"
+
 import { argumentPattern } from "./argument-pattern.ts"
 import { literalsOfPath, pathGlob } from "./glob.ts"
 import { literal } from "./grams.ts"
@@ -38,7 +40,7 @@ export const compileRule = (rule: Rule): CompiledRule => {
     checkExamples(compiled)
     return compiled
   } catch (cause) {
-    throw new RulesUnreadable(`rule ${rule.id}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new RulesUnreadable(`rule ${rule.id}: ${reasonOf(cause)}`, { cause })
   }
 }
 
@@ -156,7 +158,7 @@ const fieldFinder = (field: string, condition: FieldCondition): Condition => {
 const literalsOf = (condition: Exclude<FieldCondition, { readonly equals: unknown }>) =>
   "glob" in condition ? literalsOfPath(condition.glob) : spelledOut(readPattern(condition.expression))
 
-/** A text that is long tells no more than a short one, and would have to be looked for in all the others. */
+/** Longer texts are not screened for: they single out no more calls than these do, and take longer to look for. */
 const longestTelling = 256
 
 const needsEqual = (field: string, value: unknown): Needs<Subject> =>

@@ -4,7 +4,7 @@ import type { Fit } from "./linear-expression.ts"
 /** Size of a compiled expression times length of a text: what was measured to stay below 50 ms at its worst. */
 const mostForOne = 800_000
 const mostForAll = 4_000_000
-/** So many characters are looked through for a literal at the cost of one that is tried on an expression. */
+/** Looking for a literal is so much cheaper, by the character, than trying an expression. */
 const charactersPerWork = 16
 
 /** From this length on a text gets an index: looking through it once more for every rule would take longer. */

@@ -59,7 +59,7 @@ export const giveBack = ({ bits }: GramIndex): void => {
   if (bits.length >= leastSpare && spare.length < mostSpare) spare.push(bits)
 }
 
-// Memory that is made anew for every decision is what makes the slowest of them slow.
+// Kept for the next decision: allocating it anew each time is what made the slowest ones slow.
 const spare: Array<Uint32Array> = []
 const mostSpare = 4
 const leastSpare = 2048

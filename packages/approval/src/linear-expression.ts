@@ -1,3 +1,4 @@
+import { reasonOf } from "@haft/core"
 import { RE2JS } from "re2js"
 
 import { Effort } from "./effort.ts"
@@ -115,7 +116,7 @@ const compile = (source: string): RE2JS => {
   try {
     return RE2JS.compile(source)
   } catch (cause) {
-    const problem = cause instanceof Error ? cause.message : String(cause)
+    const problem = reasonOf(cause)
     throw new InvalidExpression(problem.replace(/^error parsing regexp: /, ""), { cause })
   }
 }

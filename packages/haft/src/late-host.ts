@@ -32,7 +32,7 @@ export const openHostLater = async (
   const opened = (): Promise<OpenHost> => {
     if (opening === undefined) {
       opening = openHost()
-      // Whoever has called hears of it first: the program may end with it.
+      // The callers hear of it first, since the program may end when `unusable` rejects.
       opening.then(
         (host) => (ready = host),
         (cause: unknown) => setImmediate(() => reject(cause))

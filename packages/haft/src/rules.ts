@@ -11,7 +11,7 @@ import {
   stateRules,
   Rule as RuleShape
 } from "@haft/approval"
-import { plainIssues, type RecordedCall, recordedCalls } from "@haft/core"
+import { plainIssues, reasonOf, type RecordedCall, recordedCalls } from "@haft/core"
 import { fileState, readNamedFile } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -111,5 +111,5 @@ const proposedIn = async (file: string): Promise<RuleSet> => {
 }
 
 const asConfigError = (cause: unknown): never => {
-  throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause })
+  throw new ConfigError(reasonOf(cause), { cause })
 }

@@ -1,4 +1,4 @@
-import type { JournalEvent } from "@haft/core"
+import { type JournalEvent, reasonOf } from "@haft/core"
 import * as Cause from "effect/Cause"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -24,7 +24,7 @@ export const telemetry: Layer.Layer<never> = Layer.suspend(() => {
 
 // A variable that can't be read is a mistake of whoever set it, and they are told which.
 const unusable = (error: unknown): ConfigError => {
-  const words = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, " ")
+  const words = reasonOf(error).replaceAll(/\s+/g, " ")
   return new ConfigError(`the variables of OpenTelemetry can't be used: ${words}`, { cause: error })
 }
 

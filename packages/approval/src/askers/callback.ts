@@ -1,4 +1,4 @@
-import { type Answer, CurrentCall } from "@haft/core"
+import { type Answer, CurrentCall, reasonOf } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -21,7 +21,7 @@ export const askCallback = (
           Effect.succeed({
             approved: false,
             unanswered: true,
-            reason: `asking failed: ${cause instanceof Error ? cause.message : String(cause)}`
+            reason: `asking failed: ${reasonOf(cause)}`
           })
         )
       )

@@ -94,7 +94,7 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
   return outcome
 }, Effect.scoped)
 
-/** For replies of contracts that have no field for it: there only where nothing held the command back. */
+/** For contracts that have no field for it: set only where the command ran without a sandbox. */
 export const withoutSandbox = z.string().optional().describe("`none` where the command ran without a sandbox")
 
 export const sandboxMark = ({ sandbox }: CommandOutcome): { readonly sandbox?: string } =>
