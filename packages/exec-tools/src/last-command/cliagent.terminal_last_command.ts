@@ -2,7 +2,7 @@ import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { sandboxMark, showMark, withoutSandbox } from "../run-command/run-command.ts"
+import { sandboxField, sandboxMark, showSandbox } from "../run-command/sandbox-mark.ts"
 import { lastCommand } from "./last-command.ts"
 
 export const cliagentTerminalLastCommand = cliagent.tool({
@@ -12,7 +12,7 @@ export const cliagentTerminalLastCommand = cliagent.tool({
   output: z.object({
     output: z.string(),
     files_affected: z.array(z.string()),
-    metadata: z.object({ command: z.string(), exit_code: z.number(), executed_at: z.string(), sandbox: withoutSandbox })
+    metadata: z.object({ command: z.string(), exit_code: z.number(), executed_at: z.string(), sandbox: sandboxField })
   }),
   risk: "read_only",
   execute: () =>
@@ -28,6 +28,6 @@ export const cliagentTerminalLastCommand = cliagent.tool({
         }
       }))
     ),
-  render: ({ output, metadata }) => output + showMark(metadata.sandbox),
+  render: ({ output, metadata }) => output + showSandbox(metadata.sandbox),
   wording: { no_history: () => "No previous command in this session" }
 })

@@ -3,7 +3,7 @@ import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { remarkOn, sandboxMark, showMark, withoutSandbox } from "../run-command/run-command.ts"
+import { sandboxField, sandboxMark, sandboxRemark, showSandbox } from "../run-command/sandbox-mark.ts"
 import { codeAsCommand, runCode } from "./run-code.ts"
 
 export const approvalgateRunCode = approvalgate.tool({
@@ -21,7 +21,7 @@ export const approvalgateRunCode = approvalgate.tool({
     stderr: z.string(),
     exitCode: z.number().int(),
     duration: z.number().describe("Milliseconds"),
-    sandbox: withoutSandbox
+    sandbox: sandboxField
   }),
   risk: "dangerous",
   asks: false,
@@ -36,11 +36,11 @@ export const approvalgateRunCode = approvalgate.tool({
     }
     if (outcome.timedOut) {
       return yield* toolError("timeout", `the code took longer than ${timeout} s and was ended`, {
-        suggestion: `Give it more time, or let it do less.${remarkOn(outcome)}`,
+        suggestion: `Give it more time, or let it do less.${sandboxRemark(outcome)}`,
         details: output
       })
     }
     return { ...output, exitCode: outcome.exitCode }
   }),
-  render: ({ stdout, stderr, sandbox }) => stdout + stderr + showMark(sandbox)
+  render: ({ stdout, stderr, sandbox }) => stdout + stderr + showSandbox(sandbox)
 })

@@ -1,7 +1,8 @@
 import { toolError, withVariables } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { type CommandRequest, remarkOn, runCommand, sandboxMark } from "../run-command/run-command.ts"
+import { type CommandRequest, runCommand } from "../run-command/run-command.ts"
+import { sandboxMark, sandboxRemark } from "../run-command/sandbox-mark.ts"
 
 export type Language = "python" | "bash"
 
@@ -30,7 +31,7 @@ export const runCode = Effect.fnUntraced(function* ({ language, code, args, ...r
   })
   if (outcome.exitCode === 127 && outcome.stderr.text === noInterpreter) {
     return yield* toolError("command_not_found", `there is no ${language} in the sandbox`, {
-      suggestion: `Install ${language} where the sandbox sees it, or use another language.${remarkOn(outcome)}`,
+      suggestion: `Install ${language} where the sandbox sees it, or use another language.${sandboxRemark(outcome)}`,
       details: { language, ...sandboxMark(outcome) }
     })
   }

@@ -3,7 +3,8 @@ import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { remarkOn, runCommand, sandboxMark, shellWords, showMark, withoutSandbox } from "./run-command.ts"
+import { runCommand, shellWords } from "./run-command.ts"
+import { sandboxField, sandboxMark, sandboxRemark, showSandbox } from "./sandbox-mark.ts"
 
 export const agentbenchRun = agentbench.tool({
   name: "run",
@@ -19,7 +20,7 @@ export const agentbenchRun = agentbench.tool({
     stderr_path: z.string(),
     stdout: z.string(),
     stderr: z.string(),
-    sandbox: withoutSandbox
+    sandbox: sandboxField
   }),
   risk: "dangerous",
   touches: ({ command, env }) => ({ runs: withVariables(command, env ?? {}) }),
@@ -40,17 +41,17 @@ export const agentbenchRun = agentbench.tool({
     }
     if (outcome.timedOut) {
       return yield* toolError("timeout", `the command took longer than ${outcome.timeoutMs / 1000} s and was ended`, {
-        suggestion: `Give it more time with timeout_sec, or let it do less.${remarkOn(outcome)}`,
+        suggestion: `Give it more time with timeout_sec, or let it do less.${sandboxRemark(outcome)}`,
         output,
         retryable: true
       })
     }
     if (outcome.exitCode === 0) return output
     return yield* toolError("command_failed", `the command ended with exit code ${outcome.exitCode}`, {
-      suggestion: `Read what it printed, correct the cause and run it again.${remarkOn(outcome)}`,
+      suggestion: `Read what it printed, correct the cause and run it again.${sandboxRemark(outcome)}`,
       output,
       details: { exit_code: outcome.exitCode, signal: outcome.signal }
     })
   }),
-  render: ({ stdout, stderr, sandbox }) => stdout + stderr + showMark(sandbox)
+  render: ({ stdout, stderr, sandbox }) => stdout + stderr + showSandbox(sandbox)
 })

@@ -3,7 +3,8 @@ import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { type CommandOutcome, remarkOn, runCommand, sandboxMark, showMark, withoutSandbox } from "./run-command.ts"
+import { type CommandOutcome, runCommand } from "./run-command.ts"
+import { sandboxField, sandboxMark, sandboxRemark, showSandbox } from "./sandbox-mark.ts"
 
 export const cliagentRunInTerminal = cliagent.tool({
   name: "run_in_terminal",
@@ -19,7 +20,7 @@ export const cliagentRunInTerminal = cliagent.tool({
       exit_code: z.number(),
       stdout_lines: z.number(),
       stderr_lines: z.number(),
-      sandbox: withoutSandbox
+      sandbox: sandboxField
     })
   }),
   risk: "dangerous",
@@ -28,7 +29,7 @@ export const cliagentRunInTerminal = cliagent.tool({
     runCommand({ command, words: defaultShell(command), timeoutMs: timeout_seconds * 1000 }).pipe(
       Effect.flatMap((outcome) => report(outcome, timeout_seconds))
     ),
-  render: ({ output, metadata }) => output + showMark(metadata.sandbox),
+  render: ({ output, metadata }) => output + showSandbox(metadata.sandbox),
   wording: {
     command_not_found: ({ details }) => `Command '${String(details?.["program"])}' not found`,
     timeout: (_error, { timeout_seconds }) => `Command timed out after ${timeout_seconds} seconds`
@@ -56,13 +57,13 @@ const report = Effect.fnUntraced(function* (outcome: CommandOutcome, seconds: nu
   const marked = outcome.sandbox.isolated ? {} : { output: { metadata } }
   if (outcome.timedOut) {
     return yield* toolError("timeout", `the command took longer than ${seconds} s and was ended`, {
-      suggestion: `Give it more time, or let it do less.${remarkOn(outcome)}`,
+      suggestion: `Give it more time, or let it do less.${sandboxRemark(outcome)}`,
       ...marked
     })
   }
   if (outcome.notFound !== undefined) {
     return yield* toolError("command_not_found", `there is no program '${outcome.notFound}'`, {
-      suggestion: `Check the spelling, or install it.${remarkOn(outcome)}`,
+      suggestion: `Check the spelling, or install it.${sandboxRemark(outcome)}`,
       details: { program: outcome.notFound },
       ...marked
     })
@@ -72,7 +73,7 @@ const report = Effect.fnUntraced(function* (outcome: CommandOutcome, seconds: nu
       "command_failed",
       `Command failed with exit code ${exitCode}:\n${stderr.text || stdout.text}`,
       {
-        suggestion: `Read what it printed, correct the cause and run it again.${remarkOn(outcome)}`,
+        suggestion: `Read what it printed, correct the cause and run it again.${sandboxRemark(outcome)}`,
         ...marked
       }
     )

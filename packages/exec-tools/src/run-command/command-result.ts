@@ -2,7 +2,8 @@ import { toolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { type CommandOutcome, remarkOn } from "./run-command.ts"
+import type { CommandOutcome } from "./run-command.ts"
+import { sandboxRemark } from "./sandbox-mark.ts"
 
 /** How haft's own tools tell what a command did. */
 export const commandResult = z.object({
@@ -46,14 +47,14 @@ export const requireEnd = (
   const output = resultOf(outcome)
   if (outcome.timedOut) {
     return toolError("timeout", `the command took longer than ${outcome.timeoutMs} ms and was ended`, {
-      suggestion: `Give it more time with timeout_ms, or let it do less.${remarkOn(outcome)}`,
+      suggestion: `Give it more time with timeout_ms, or let it do less.${sandboxRemark(outcome)}`,
       output,
       retryable: true
     })
   }
   if (outcome.notFound !== undefined) {
     return toolError("command_not_found", `the shell did not find '${outcome.notFound}'`, {
-      suggestion: `Check the spelling, or install it.${remarkOn(outcome)}`,
+      suggestion: `Check the spelling, or install it.${sandboxRemark(outcome)}`,
       details: { program: outcome.notFound },
       output
     })

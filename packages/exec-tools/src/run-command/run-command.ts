@@ -1,36 +1,24 @@
 import { constants } from "node:os"
-import { stripVTControlCharacters } from "node:util"
 
 import {
-  Artifacts,
-  type Clipped,
   type Command,
   CurrentCall,
-  HeadAndTail,
   Journal,
   type ProcessEnd,
   Processes,
   reportProgress,
   Sandbox,
   toolError,
-  type ToolError,
-  visibleText,
   Workspace
 } from "@haft/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as z from "zod"
 
 import { CommandMemory } from "../last-command/last-command.ts"
 import { ExecSettings } from "../settings.ts"
+import { checkWords } from "./check-words.ts"
+import { collectOutput, type Collectors, type Output } from "./collect-output.ts"
 
-/** What a reply holds of each stream. The artifact holds more. */
-const replyBytes = 100_000
-/** The kernel takes no longer argument, and no more of them together; a sandbox adds some of its own. */
-const longestWord = 131_071
-const longestCommand = 1_800_000
-/** bubblewrap takes 9,000, in which each variable counts for three. */
-const mostWords = 8000
 /** Node's timers count no further. */
 const longestTimeoutMs = 2 ** 31 - 1
 
@@ -65,13 +53,6 @@ export interface CommandOutcome {
   readonly sandbox: { readonly kind: string; readonly isolated: boolean }
 }
 
-export interface Output extends Clipped {
-  /** The artifact with all of it, up to the host's limit. */
-  readonly path: string
-  /** Bytes beyond that limit, which nobody has. */
-  readonly droppedBytes: number
-}
-
 /** Runs a program in the sandbox. A failing command is an outcome; a command that could not run is an error. */
 export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) {
   yield* checkWords(request)
@@ -85,7 +66,7 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
     })
   }
   const startedAt = yield* Clock.currentTimeMillis
-  const collectors = yield* collect(settings.artifactBytes)
+  const collectors = yield* collectOutput(settings.artifactBytes)
   const timeoutMs = Math.min(request.timeoutMs ?? settings.defaultTimeoutMs, longestTimeoutMs)
   const { end, sandbox } = yield* runInSandbox(request, placeOf(workspace.root, directory), timeoutMs, collectors)
   const outcome = outcomeOf(end, timeoutMs, collectors, sandbox)
@@ -94,21 +75,6 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
   return outcome
 }, Effect.scoped)
 
-/** For contracts that have no field for it: set only where the command ran without a sandbox. */
-export const withoutSandbox = z.string().optional().describe("`none` where the command ran without a sandbox")
-
-export const sandboxMark = ({ sandbox }: CommandOutcome): { readonly sandbox?: string } =>
-  sandbox.isolated ? {} : { sandbox: sandbox.kind }
-
-const placeOf = (root: string, directory: string): string => (directory === "." ? root : `${root}/${directory}`)
-
-/** The same for people. */
-export const showMark = (sandbox: string | undefined): string =>
-  sandbox === undefined ? "" : "[ran without a sandbox]\n"
-
-/** The same at the end of a suggestion. */
-export const remarkOn = ({ sandbox }: CommandOutcome): string => (sandbox.isolated ? "" : " It ran without a sandbox.")
-
 /** The words that make a shell run a command line. */
 export const shellWords = (command: string): ReadonlyArray<string> => ["sh", "-c", findBash, "sh", command]
 
@@ -116,93 +82,12 @@ export const shellWords = (command: string): ReadonlyArray<string> => ["sh", "-c
 // shells take options after `-c` too, and not all know what ends them.
 const findBash = `command -v bash >/dev/null && exec bash -c " $1"; exec sh -c " $1"`
 
-const checkWords = ({ words, env = {} }: CommandRequest): Effect.Effect<void, ToolError<"invalid_params">> => {
-  const variables = Object.entries(env)
-  const bad = variables.find(([name, value]) => name === "" || /[=\0]/.test(name) || value.includes("\0"))
-  if (bad !== undefined) {
-    return toolError(
-      "invalid_params",
-      `parameter 'env': '${bad[0].replaceAll("\0", "\\0")}' can't be a variable with this value`,
-      {
-        details: { parameter: "env" }
-      }
-    )
-  }
-  const count = words.length + 3 * variables.length
-  if (count > mostWords) {
-    return toolError(
-      "invalid_params",
-      `the command has ${words.length} words and ${variables.length} variables; that is too many`,
-      {
-        suggestion: "Write them to a file first, and use that."
-      }
-    )
-  }
-  const lengths = [...words, ...variables.map(([name, value]) => `${name}=${value}`)].map((word) =>
-    Buffer.byteLength(word)
-  )
-  const longest = lengths.reduce((most, length) => Math.max(most, length), 0)
-  if (longest > longestWord) return tooLong(longest, longestWord)
-  // Each ends with a NUL, and a pointer leads to it.
-  const total = lengths.reduce((sum, length) => sum + length + 9, 0)
-  if (total > longestCommand) return tooLong(total, longestCommand)
-  return words.some((word) => word.includes("\0"))
-    ? toolError("invalid_params", "the command holds a NUL character, which no program can be given")
-    : Effect.void
-}
-
-const tooLong = (bytes: number, most: number): Effect.Effect<never, ToolError<"invalid_params">> =>
-  toolError("invalid_params", `the command is ${bytes} bytes long; at most ${most} are possible`, {
-    suggestion: "Write what is long to a file first, and use that."
-  })
-
 const noNetwork = toolError("approval_denied", "this host allows commands no network", {
   suggestion: "Do without, or ask the person who runs the host to allow it.",
   details: { by: "policy", parameter: "network" }
 })
 
-interface Collector {
-  readonly push: (chunk: Uint8Array) => void
-  readonly finish: () => Output
-  readonly lastLine: () => string
-}
-
-const collect = Effect.fnUntraced(function* (capBytes: number) {
-  const artifacts = yield* Artifacts
-  const { step } = yield* CurrentCall
-  const collector = Effect.fnUntraced(function* (stream: "stdout" | "stderr") {
-    const name = `logs/tool_step_${String(step).padStart(4, "0")}_${stream}.txt`
-    const writer = yield* artifacts.create(name, { capBytes })
-    const kept = new HeadAndTail(replyBytes)
-    let last = new Uint8Array()
-    return {
-      push: (chunk) => {
-        kept.push(chunk)
-        writer.write(chunk)
-        last = new Uint8Array(chunk.subarray(-200))
-      },
-      finish: () => {
-        const droppedBytes = writer.dropped()
-        const whereabouts = `${droppedBytes === 0 ? "all of it" : "more of it"} is in ${writer.path}`
-        return { ...kept.finish(whereabouts), path: writer.path, droppedBytes }
-      },
-      lastLine: () => {
-        const lines = new TextDecoder()
-          .decode(last)
-          .trimEnd()
-          .split(/[\r\n]/)
-        // It is shown to people while the command runs, and must not do anything to their screen.
-        return visibleText(stripVTControlCharacters(lines.at(-1) ?? ""))
-      }
-    } satisfies Collector
-  })
-  return { stdout: yield* collector("stdout"), stderr: yield* collector("stderr") }
-})
-
-interface Collectors {
-  readonly stdout: Collector
-  readonly stderr: Collector
-}
+const placeOf = (root: string, directory: string): string => (directory === "." ? root : `${root}/${directory}`)
 
 const runInSandbox = Effect.fnUntraced(function* (
   request: CommandRequest,

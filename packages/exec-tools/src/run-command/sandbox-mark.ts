@@ -1,0 +1,17 @@
+import * as z from "zod"
+
+import type { CommandOutcome } from "./run-command.ts"
+
+/** For contracts that have no field for it: set only where the command ran without a sandbox. */
+export const sandboxField = z.string().optional().describe("`none` where the command ran without a sandbox")
+
+export const sandboxMark = ({ sandbox }: CommandOutcome): { readonly sandbox?: string } =>
+  sandbox.isolated ? {} : { sandbox: sandbox.kind }
+
+/** The same for people. */
+export const showSandbox = (sandbox: string | undefined): string =>
+  sandbox === undefined ? "" : "[ran without a sandbox]\n"
+
+/** The same at the end of a suggestion. */
+export const sandboxRemark = ({ sandbox }: CommandOutcome): string =>
+  sandbox.isolated ? "" : " It ran without a sandbox."
