@@ -13,7 +13,7 @@ import {
   windowSize,
   yieldTime
 } from "../terminals/haft-words.ts"
-import { hasNoNul, openTerminal } from "./open-terminal.ts"
+import { fits, hasNoNul, mustFit, openTerminal } from "./open-terminal.ts"
 
 export const haftOpenTerminal = haft.tool({
   name: "open_terminal",
@@ -25,12 +25,14 @@ export const haftOpenTerminal = haft.tool({
       .string()
       .min(1)
       .refine(hasNoNul, "must not contain NUL")
+      .refine(fits, mustFit)
       .default("bash")
       .describe("Command line, run by bash"),
     directory: z.string().default(".").describe("Directory to start in, relative to the workspace"),
     env: z
       .record(z.string().min(1), z.string())
       .refine((env) => Object.entries(env).every(isVariable), "must not contain NUL, nor '=' in a name")
+      .refine((env) => Object.entries(env).every(([name, value]) => fits(`${name}=${value}`)), mustFit)
       .default({})
       .describe("Variables to set for the program"),
     cols: windowSize.default(80).describe("Width of the window in characters"),

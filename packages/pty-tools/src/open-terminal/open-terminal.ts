@@ -67,3 +67,9 @@ const directoryFor = Effect.fnUntraced(function* (given: string) {
 
 /** A NUL would end an argument early: another command would run than the one that was approved. */
 export const hasNoNul = (text: string): boolean => !text.includes("\0")
+
+/** The kernel takes no longer argument or variable, and would say so only in the terminal. */
+export const fits = (text: string): boolean => Buffer.byteLength(text) <= longestWord
+
+const longestWord = 131_071
+export const mustFit = `must have at most ${longestWord} bytes`

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { plainBytes, plainOutput, plainWire, showPlain } from "../terminals/toolrouter-words.ts"
-import { hasNoNul, openTerminal } from "./open-terminal.ts"
+import { fits, hasNoNul, mustFit, openTerminal } from "./open-terminal.ts"
 
 // The contract shows text and no screens, so programs are told that escape sequences and pagers are of no use here.
 const plainEnvironment = { TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat" }
@@ -19,6 +19,7 @@ export const toolrouterExecCommand = toolrouter.tool({
     cmd: z
       .string()
       .refine((command) => command !== "" && hasNoNul(command), "must not be empty or contain NUL")
+      .refine(fits, mustFit)
       .describe("Command line to run"),
     workdir: z.string().nullable().default(null).describe("Directory to start in; the workspace when null")
   }),

@@ -118,8 +118,13 @@ export class Terminal {
 
   /** Types `text`, control characters included. */
   type(text: string): void {
-    this.pendingLine = (this.pendingLine + text).split(lineEnd).at(-1) ?? ""
+    this.pendingLine = this.lineAfter(text)
     this.#send(text)
+  }
+
+  /** What would be pending once `text` was typed. */
+  lineAfter(text: string): string {
+    return (this.pendingLine + text).split(lineEnd).at(-1) ?? ""
   }
 
   resize(size: WindowSize): void {

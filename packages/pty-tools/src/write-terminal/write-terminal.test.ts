@@ -20,6 +20,21 @@ describe.concurrent("write_terminal", () => {
     )
   )
 
+  it.live("refuses to make a line longer than it takes, and lets it be ended or dropped", () =>
+    withTerminals(({ call, open, write }) =>
+      Effect.gen(function* () {
+        for (const key of ["enter", "interrupt"]) {
+          const { terminal_id } = yield* open({ command: "stty raw -echo; echo ready; cat > /dev/null" })
+          yield* write(terminal_id, { text: "x".repeat(100_000) })
+          const refusal = { error: { code: "invalid_params", details: { pending: 100_000 } } }
+          expect(yield* call("write_terminal", { terminal_id, text: "x" })).toMatchObject({ ok: false, wire: refusal })
+          expect(yield* call("write_terminal", { terminal_id, keys: [key] })).toMatchObject({ ok: true })
+          expect(yield* call("write_terminal", { terminal_id, text: "x" })).toMatchObject({ ok: true })
+        }
+      })
+    )
+  )
+
   it.live("reads again from a cursor, and the answer is the same", () =>
     withTerminals(({ open, write }) =>
       Effect.gen(function* () {

@@ -65,7 +65,7 @@ export const typesInto = Effect.fnUntraced(function* (typing: Typing, call: obje
   if (typed === "") return {} satisfies Touches
   yield* requireRunning(terminal)
   const { pendingLine } = terminal
-  if (pendingLine.length + typed.length > longestLine) {
+  if (terminal.lineAfter(typed).length > longestLine) {
     return yield* toolError(
       "invalid_params",
       `the line in ${typing.id} would be longer than ${longestLine} characters`,
