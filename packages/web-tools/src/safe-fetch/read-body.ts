@@ -39,21 +39,46 @@ export const readBody = async (source: Readable, encodings: ReadonlyArray<string
     // The error reaches the loop below, which reads the last of the streams.
     return decoder === undefined ? inner : pipeline(inner, decoder, () => {})
   }, source)
-  const chunks: Array<Uint8Array> = []
-  let size = 0
+  const kept = new KeptBytes(maxBytes)
   try {
     for await (const piece of stream) {
-      const chunk = piece as unknown as Uint8Array
-      chunks.push(chunk.subarray(0, maxBytes - size))
-      size += chunk.length
-      if (size > maxBytes) return { bytes: Buffer.concat(chunks), truncated: true }
+      if (!kept.push(piece as unknown as Uint8Array)) return { bytes: kept.bytes, truncated: true }
     }
-    return { bytes: Buffer.concat(chunks), truncated: false }
+    return { bytes: kept.bytes, truncated: false }
   } catch (error) {
     // No content has an encoding in name only: that of a 204 or a 304, or an empty page.
     if (source.readableEnded && !source.readableDidRead) return { bytes: new Uint8Array(), truncated: false }
     throw error
   } finally {
     source.destroy()
+  }
+}
+
+/** Bytes in one piece, however small those are that they come in: each of those costs far more than it holds. */
+class KeptBytes {
+  readonly #limit: number
+  #memory = new Uint8Array(65_536)
+  #size = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get bytes(): Uint8Array {
+    return this.#memory.subarray(0, this.#size)
+  }
+
+  /** False when it is more than the limit, and only the beginning was kept. */
+  push(chunk: Uint8Array): boolean {
+    const fitting = chunk.subarray(0, this.#limit - this.#size)
+    const size = this.#size + fitting.length
+    if (size > this.#memory.length) {
+      const larger = new Uint8Array(Math.max(size, Math.min(this.#memory.length * 2, this.#limit)))
+      larger.set(this.bytes)
+      this.#memory = larger
+    }
+    this.#memory.set(fitting, this.#size)
+    this.#size = size
+    return fitting.length === chunk.length
   }
 }
