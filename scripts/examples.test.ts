@@ -22,6 +22,19 @@ const snippets = pages.flatMap((page) =>
   }))
 )
 
+// The packages that a page's first program imports, and those that the page says to install for it.
+const installs = pages.flatMap((page) => {
+  const text = readFileSync(join(root, page), "utf8")
+  const [, named] = /It takes `npm install ([^`]+)`/.exec(text) ?? []
+  const [, program = ""] = /^```ts\n([\s\S]*?)^```$/m.exec(text) ?? []
+  const imported = [...program.matchAll(/ from "((?:@[^/"]+\/)?[^/"]+)/g)].map(([, name]) => name)
+  return named === undefined ? [] : [{ page, named: named.split(" "), imported }]
+})
+
+it.each(installs)("$page says to install what its program imports, and the peers", ({ named, imported }) => {
+  expect(named).toEqual([...new Set([...imported, "@haft/core", "effect", "zod"])].toSorted())
+})
+
 // Where haft and what it shares with an application can be imported.
 let directory = ""
 beforeAll(() => {

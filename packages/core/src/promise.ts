@@ -83,6 +83,7 @@ export {
 export type { Reply } from "./call.ts"
 export type { CallPreview, ToolDescription } from "./host.ts"
 export { use } from "./plugin.ts"
+export { isPluginError, type PluginError } from "./plugin-error.ts"
 export type { Answer, ApprovalQuestion } from "./services/approver.ts"
 // Here it is thrown, where an Effect fails with it.
 export { type ErrorCode, isToolError, makeToolError as toolError, type ToolError } from "./tool-error.ts"

@@ -8,6 +8,7 @@ export type {
   FileDifference,
   JournalEvent,
   JsonSchema,
+  PluginError,
   Reply,
   ToolDescription,
   ToolError
@@ -18,6 +19,7 @@ export {
   type EventFilter,
   eventFilter,
   Host,
+  isPluginError,
   isToolError,
   printEvent,
   type ReplayedCall,
