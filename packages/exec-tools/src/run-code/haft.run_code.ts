@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { commandResult, requireEnd, showResult } from "../run-command/command-result.ts"
+import { commandTouches } from "../run-command/run-command.ts"
 import { codeAsCommand, runCode } from "./run-code.ts"
 
 export const haftRunCode = haft.tool({
@@ -21,7 +22,7 @@ export const haftRunCode = haft.tool({
   }),
   output: commandResult,
   risk: "dangerous",
-  touches: (request) => ({ runs: codeAsCommand(request), network: request.network }),
+  touches: (request) => commandTouches({ runs: codeAsCommand(request), network: request.network }),
   execute: ({ language, code, args, env, timeout_ms, network, read_only }) =>
     runCode({ language, code, args, env, timeoutMs: timeout_ms, network, writable: !read_only }).pipe(
       Effect.flatMap(requireEnd)

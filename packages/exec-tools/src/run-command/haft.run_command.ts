@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { commandResult, requireEnd, showResult } from "./command-result.ts"
-import { runCommand, shellWords } from "./run-command.ts"
+import { commandTouches, runCommand, shellWords } from "./run-command.ts"
 
 export const haftRunCommand = haft.tool({
   name: "run_command",
@@ -22,7 +22,8 @@ export const haftRunCommand = haft.tool({
   }),
   output: commandResult,
   risk: "dangerous",
-  touches: ({ command, cwd, env, network }) => ({ runs: withVariables(command, env), network, reads: [cwd] }),
+  touches: ({ command, cwd, env, network }) =>
+    commandTouches({ runs: withVariables(command, env), network, reads: [cwd] }),
   execute: ({ command, cwd, env, stdin, timeout_ms, network, read_only }) =>
     runCommand({
       command,

@@ -9,6 +9,8 @@ import {
   reportProgress,
   Sandbox,
   toolError,
+  type ToolError,
+  type Touches,
   Workspace
 } from "@haft/core"
 import * as Clock from "effect/Clock"
@@ -82,8 +84,15 @@ export const shellWords = (command: string): ReadonlyArray<string> => ["sh", "-c
 // shells take options after `-c` too, and not all know what ends them.
 const findBash = `command -v bash >/dev/null && exec bash -c " $1"; exec sh -c " $1"`
 
+/** What a command touches. One that asks for a network it will not get is refused before anybody is asked about it. */
+export const commandTouches = (touches: Touches): Effect.Effect<Touches, ToolError<"approval_denied">, ExecSettings> =>
+  ExecSettings.use((settings) =>
+    touches.network === true && settings.network === "never" ? noNetwork : Effect.succeed(touches)
+  )
+
 const noNetwork = toolError("approval_denied", "this host allows commands no network", {
-  suggestion: "Do without, or ask the person who runs the host to allow it.",
+  suggestion:
+    'Do without, or ask the person who runs the host to allow it: network "on_request" in the settings of exec.',
   details: { by: "policy", parameter: "network" }
 })
 
