@@ -27,7 +27,7 @@ const installs = pages.flatMap((page) => {
   const text = readFileSync(join(root, page), "utf8")
   const [, named] = /It takes `npm install ([^`]+)`/.exec(text) ?? []
   const [, program = ""] = /^```ts\n([\s\S]*?)^```$/m.exec(text) ?? []
-  const imported = [...program.matchAll(/ from "((?:@[^/"]+\/)?[^/"]+)/g)].map(([, name]) => name)
+  const imported = [...program.matchAll(/ from "((?:@[^/"]+\/)?[^/"]+)/g)].map(([, name = ""]) => name)
   return named === undefined ? [] : [{ page, named: named.split(" "), imported }]
 })
 
