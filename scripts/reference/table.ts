@@ -1,8 +1,16 @@
 /** A table of Markdown. */
 export const markdownTable = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const line = (cells: ReadonlyArray<string>) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
+  const line = (cells: ReadonlyArray<string>) => `| ${cells.map(plainCell).join(" | ")} |`
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")
 }
+
+// A star is a star, as in *.py, and no emphasis; in code it is one anyway.
+const plainCell = (cell: string): string =>
+  cell
+    .split(/(`[^`]*`)/)
+    .map((part) => (part.startsWith("`") ? part : part.replaceAll("*", "\\*")))
+    .join("")
+    .replaceAll("|", "\\|")
 
 /** What a JSON Schema takes, in a few words. */
 export const typeOf = (schema: Readonly<Record<string, unknown>>): string => {
