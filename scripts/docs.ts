@@ -11,7 +11,7 @@ import { format } from "oxfmt"
 import { commandReference } from "../apps/cli/src/main.ts"
 import { configurationPage } from "./reference/configuration.ts"
 import { eventsPage } from "./reference/events.ts"
-import { markdownTable, typeOf } from "./reference/table.ts"
+import { markdownTable, plainText, typeOf } from "./reference/table.ts"
 
 const root = dirname(import.meta.dirname)
 const isCheck = process.argv.includes("--check")
@@ -106,7 +106,7 @@ function toolSection(dialect: string, { name, description, risk, inputSchema }: 
   ])
   const parameters =
     rows.length === 0 ? "No parameters." : markdownTable(["parameter", "type", "default", "what"], rows)
-  return `### ${dialect}: ${name}\n\n${description} Risk: ${risk}.\n\n${parameters}`
+  return `### ${dialect}: ${name}\n\n${plainText(description)} Risk: ${risk}.\n\n${parameters}`
 }
 
 function errorsPage(): string {

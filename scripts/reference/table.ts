@@ -4,13 +4,14 @@ export const markdownTable = (head: ReadonlyArray<string>, rows: ReadonlyArray<R
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")
 }
 
-// A star is a star, as in *.py, and no emphasis; in code it is one anyway.
-const plainCell = (cell: string): string =>
-  cell
+const plainCell = (cell: string): string => plainText(cell).replaceAll("|", "\\|")
+
+/** Text in which a star is a star, as in *.py, and no emphasis; in code it is one anyway. */
+export const plainText = (text: string): string =>
+  text
     .split(/(`[^`]*`)/)
     .map((part) => (part.startsWith("`") ? part : part.replaceAll("*", "\\*")))
     .join("")
-    .replaceAll("|", "\\|")
 
 /** What a JSON Schema takes, in a few words. */
 export const typeOf = (schema: Readonly<Record<string, unknown>>): string => {
