@@ -10,6 +10,7 @@ import { format } from "oxfmt"
 
 import { commandReference } from "../apps/cli/src/main.ts"
 import { configurationPage } from "./reference/configuration.ts"
+import { whenItFails } from "./reference/errors.ts"
 import { eventsPage } from "./reference/events.ts"
 import { markdownTable, plainText, typeOf } from "./reference/table.ts"
 
@@ -116,7 +117,16 @@ function errorsPage(): string {
     return name === code && dialect !== "haft" ? "=" : `\`${name}\``
   }
   const rows = codes.map((code) => dialectNames.map((dialect) => nameIn(dialect, code)))
-  return `# Errors\n\n${generated}\n\nEvery way a call can fail, and what each dialect calls it; \`=\` is the same name.\n\n${markdownTable(dialectNames, rows)}`
+  const meanings = Object.entries(whenItFails).map(([code, when]) => [`\`${code}\``, when])
+  return [
+    `# Errors\n\n${generated}`,
+    "Every way a call can fail. A failure has a code, a message about what is wrong and a suggestion about what to do; a",
+    "plugin's tool uses the same codes.\n",
+    markdownTable(["code", "when"], meanings),
+    "\n## In each dialect\n",
+    "What each calls it; `=` is the same name.\n",
+    markdownTable(dialectNames, rows)
+  ].join("\n")
 }
 
 function between(text: string, table: string): string {

@@ -23,7 +23,6 @@ export const errorCodes = [
   "not_a_directory",
   "not_a_regular_file",
   "already_exists",
-  "directory_not_empty",
   "permission_denied",
   "write_failed",
   "binary_file",

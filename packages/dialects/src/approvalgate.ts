@@ -18,7 +18,6 @@ const errorNames = {
   not_a_directory: "NOT_A_DIRECTORY",
   not_a_regular_file: "NOT_A_REGULAR_FILE",
   already_exists: "ALREADY_EXISTS",
-  directory_not_empty: "DIRECTORY_NOT_EMPTY",
   permission_denied: "PERMISSION_DENIED",
   write_failed: "WRITE_FAILED",
   binary_file: "BINARY_FILE",

@@ -18,7 +18,6 @@ const errorNames = {
   not_a_directory: "not_a_directory",
   not_a_regular_file: "not_a_regular_file",
   already_exists: "already_exists",
-  directory_not_empty: "directory_not_empty",
   permission_denied: "permission_denied",
   write_failed: "write_failed",
   binary_file: "binary_file",

@@ -105,9 +105,7 @@ export type LookError = ContainError | ToolError<"file_not_found" | "permission_
 export type ReadError = LookError | ToolError<"is_directory" | "not_a_regular_file">
 export type ReadEachError = ReadError | ToolError<"file_too_large">
 export type ListError = LookError | ToolError<"not_a_directory">
-export type CommitError =
-  | ReadError
-  | ToolError<"not_a_directory" | "already_exists" | "directory_not_empty" | "stale_file" | "write_failed">
+export type CommitError = ReadError | ToolError<"not_a_directory" | "already_exists" | "stale_file" | "write_failed">
 
 export interface WorkspaceService {
   /** Absolute path of the root, for sandboxes that mount it and for people. Tools never open it themselves. */
