@@ -1,15 +1,16 @@
 import { useMemo, useState } from "react"
 
 import { changedPart } from "./changed-part.ts"
-import { type DiffFile, type DiffLine, type DiffRow, parseDiff, reversed } from "./diff.ts"
+import type { DiffLine, DiffRow } from "./diff-rows.ts"
+import { type DiffFile, parseDiff, reversed } from "./diff.ts"
 import { Block } from "./parts.tsx"
 
-/** More rows than this are shown only when asked for. */
+/** A diff with more rows is folded: drawing it would make the page slow. */
 const manyRows = 2_000
 
 interface DiffViewProps {
   readonly text: string
-  /** Shows the way back instead. */
+  /** Swaps before and after. */
   readonly isReversed?: boolean
 }
 
@@ -48,7 +49,7 @@ const Files = ({ files }: { readonly files: ReadonlyArray<DiffFile> }) => (
           </tr>
         </thead>
         {file.hunks.map((hunk, index) => (
-          // Hunks have no name of their own and never change places.
+          // Hunks and rows have no identity but their index, and are never reordered.
           // oxlint-disable-next-line react/no-array-index-key
           <tbody key={index}>
             {(index > 0 || hunk.title !== "") && (
@@ -106,7 +107,7 @@ const Cells = ({ side, line, other }: CellsProps) => {
 const Text = ({ line, other }: { readonly line: DiffLine; readonly other: DiffLine | undefined }) => {
   if (other === undefined) return line.text
   const { start, end } = changedPart(line.text, other.text)
-  // Lines with nothing in common are marked as a whole by their colour.
+  // Two lines with nothing in common need no mark inside: the whole row is coloured.
   if (start === 0 && end === line.text.length) return line.text
   return (
     <>

@@ -1,4 +1,4 @@
-import { alignLines } from "./align-lines.ts"
+import { type DiffRow, rowsOf } from "./diff-rows.ts"
 
 export interface DiffFile {
   readonly before: string
@@ -7,25 +7,12 @@ export interface DiffFile {
 }
 
 export interface DiffHunk {
-  /** What stands after the second @@, as a rule the function the change is in. */
+  /** The text after the second @@, usually the function that the change is in. */
   readonly title: string
   readonly rows: ReadonlyArray<DiffRow>
 }
 
-/** Two lines side by side; one is absent where a line was only added or only removed. */
-export interface DiffRow {
-  readonly before?: DiffLine
-  readonly after?: DiffLine
-}
-
-export interface DiffLine {
-  /** Absent where the diff does not number its lines. */
-  readonly number?: number
-  readonly text: string
-  readonly isChanged: boolean
-}
-
-/** Reads a unified diff, or the sections of a patch envelope. What it does not know it leaves out. */
+/** Reads a unified diff, or a patch with `*** Update File:` sections. Lines it does not know are left out. */
 export const parseDiff = (text: string): ReadonlyArray<DiffFile> => {
   const files: Array<DiffFile & { hunks: Array<DiffHunk> }> = []
   let open: OpenHunk | undefined
@@ -39,10 +26,7 @@ export const parseDiff = (text: string): ReadonlyArray<DiffFile> => {
   const lines = text.replace(/\n$/, "").split("\n")
   for (const [index, line] of lines.entries()) {
     // A removed line that begins with "-- " looks like a file's header: the hunk's own count says it is none.
-    if (open !== undefined && isExpected(open, line)) {
-      open.lines.push(line)
-      continue
-    }
+    if (open !== undefined && takeCounted(open, line)) continue
     const next = lines[index + 1] ?? ""
     if (line.startsWith("--- ") && next.startsWith("+++ ")) {
       endHunk()
@@ -72,7 +56,7 @@ export const parseDiff = (text: string): ReadonlyArray<DiffFile> => {
   return files
 }
 
-/** The way back: what was before stands after. */
+/** The diff that leads back: before and after are swapped. */
 export const reversed = (files: ReadonlyArray<DiffFile>): ReadonlyArray<DiffFile> =>
   files.map(({ before, after, hunks }) => ({
     before: after,
@@ -95,12 +79,15 @@ interface OpenHunk {
   readonly left?: [before: number, after: number]
 }
 
-const isExpected = ({ left }: OpenHunk, line: string): boolean => {
+/** Adds a line that the header of the hunk has counted; false when there are no more of these. */
+const takeCounted = ({ left, lines }: OpenHunk, line: string): boolean => {
   if (left === undefined) return false
-  if (line.startsWith("\\")) return true
-  if (left[0] <= 0 && left[1] <= 0) return false
-  if (!line.startsWith("+")) left[0]--
-  if (!line.startsWith("-")) left[1]--
+  if (!line.startsWith("\\")) {
+    if (left[0] <= 0 && left[1] <= 0) return false
+    if (!line.startsWith("+")) left[0]--
+    if (!line.startsWith("-")) left[1]--
+  }
+  lines.push(line)
   return true
 }
 
@@ -109,59 +96,3 @@ const nameIn = (line: string): string =>
     .slice(4)
     .replace(/\t.*$/, "")
     .replace(/^[ab]\//, "")
-
-const rowsOf = ({ lines, ...begin }: OpenHunk): ReadonlyArray<DiffRow> => {
-  const rows: Array<DiffRow> = []
-  let { before, after } = begin
-  const numbered = (number: number | undefined, text: string, isChanged: boolean): DiffLine => ({
-    ...(number !== undefined && { number }),
-    text,
-    isChanged
-  })
-  let removed: Array<DiffLine> = []
-  let added: Array<DiffLine> = []
-  const addRows = (ones: ReadonlyArray<DiffLine>, others: ReadonlyArray<DiffLine>): void => {
-    for (let index = 0; index < Math.max(ones.length, others.length); index++) {
-      const [one, other] = [ones[index], others[index]]
-      rows.push({ ...(one !== undefined && { before: one }), ...(other !== undefined && { after: other }) })
-    }
-  }
-  const endBlock = (): void => {
-    let [i, j] = [0, 0]
-    const texts = (block: ReadonlyArray<DiffLine>) => block.map(({ text }) => text)
-    for (const [one, other] of alignLines(texts(removed), texts(added))) {
-      addRows(removed.slice(i, one), added.slice(j, other))
-      addRows(removed.slice(one, one + 1), added.slice(other, other + 1))
-      i = one + 1
-      j = other + 1
-    }
-    addRows(removed.slice(i), added.slice(j))
-    removed = []
-    added = []
-  }
-  for (const line of lines) {
-    if (line.startsWith("-")) {
-      if (added.length > 0) endBlock()
-      removed.push(numbered(before, line.slice(1), true))
-      before = before === undefined ? undefined : before + 1
-      continue
-    }
-    if (line.startsWith("+")) {
-      added.push(numbered(after, line.slice(1), true))
-      after = after === undefined ? undefined : after + 1
-      continue
-    }
-    endBlock()
-    // "\ No newline at end of file" is about the line before it and has no number.
-    if (line.startsWith("\\")) {
-      rows.push({ before: { text: line, isChanged: false }, after: { text: line, isChanged: false } })
-      continue
-    }
-    const text = line.slice(1)
-    rows.push({ before: numbered(before, text, false), after: numbered(after, text, false) })
-    before = before === undefined ? undefined : before + 1
-    after = after === undefined ? undefined : after + 1
-  }
-  endBlock()
-  return rows
-}
