@@ -1,16 +1,16 @@
 import { changedPart } from "./changed-part.ts"
 
-/** Blocks with more pairs to compare stay as they are. */
+/** Comparing every removed line with every added one gets slow; in larger blocks no lines are matched. */
 const mostPairs = 2_500
 const leastAlike = 0.5
 
-/** Which removed line became which added one, by their places: in order, and only where most of a line stayed. */
+/** Which removed line became which added line, as pairs of indices. Only lines that are at least half alike are paired. */
 export const alignLines = (
   removed: ReadonlyArray<string>,
   added: ReadonlyArray<string>
 ): ReadonlyArray<readonly [removed: number, added: number]> => {
   if (removed.length * added.length > mostPairs) return []
-  // best[i][j]: how alike the lines from i and from j on can be made at most.
+  // best[i][j]: the highest sum of likenesses that pairs from removed[i] and added[j] onwards can reach.
   const best = Array.from({ length: removed.length + 1 }, () => Array.from({ length: added.length + 1 }, () => 0))
   const at = (i: number, j: number): number => best[i]?.[j] ?? 0
   const paired = (i: number, j: number): number => {
@@ -32,7 +32,7 @@ export const alignLines = (
   return pairs
 }
 
-/** How much two lines have in common at both ends, besides their indentation: from 0 to 1. */
+/** From 0 to 1: how much of two lines is the same at their beginning and end, indentation aside. */
 const likeness = (one: string, other: string): number => {
   const [first, second] = [one.trim(), other.trim()]
   const longer = Math.max(first.length, second.length)

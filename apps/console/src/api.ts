@@ -11,7 +11,7 @@ import type {
   WorkspaceName
 } from "./wire.ts"
 
-/** What the server refused, in its words. */
+/** A request that the server refused, with the server's own message. */
 export class ApiError extends Error {
   override readonly name = "ApiError"
   readonly status: number
@@ -22,9 +22,11 @@ export class ApiError extends Error {
   }
 }
 
-/** A file that a call left behind, or its beginning. */
+/** A file that a call left behind. */
 export interface Artifact {
+  /** All of it, or its beginning where a limit was asked for. */
   readonly bytes: Uint8Array
+  /** Of the whole file. */
   readonly size: number
 }
 
@@ -47,13 +49,13 @@ export interface WorkspaceApi {
   readonly outputAddress: (terminal: string) => string
   readonly typeInto: (terminal: string, text: string) => Promise<void>
   readonly runs: () => Promise<ReadonlyArray<RunName>>
-  /** The last events of a run, as many as the console can hold. */
+  /** The last events of a run, at most ten thousand. */
   readonly lastEvents: (run: string) => Promise<ReadonlyArray<JournalEvent>>
-  /** The first bytes of an artifact, all by default, and how many there are. */
+  /** The first `limit` bytes of an artifact, or all of it. */
   readonly artifact: (run: string, path: string, limit?: number) => Promise<Artifact>
 }
 
-/** Also the most that a page has; one of large events ends earlier. */
+/** What the console shows of a run, and the largest page that the server gives. Pages of large events are shorter. */
 const mostEvents = 10_000
 
 export const listWorkspaces = async (): Promise<ReadonlyArray<WorkspaceName>> =>

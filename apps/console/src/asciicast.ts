@@ -3,7 +3,7 @@ export type TerminalEvent =
   | { readonly type: "size"; readonly cols: number; readonly rows: number }
   | { readonly type: "output"; readonly data: string | Uint8Array; readonly isLive?: boolean }
 
-/** What an asciicast (version 2) shows. A last line that is not whole, and what else can't be read, is left out. */
+/** The events of an asciicast file (version 2). Lines that can't be read are left out, such as a last one cut short. */
 export const eventsIn = (text: string): ReadonlyArray<TerminalEvent> => text.split("\n").flatMap(eventIn)
 
 const eventIn = (line: string): ReadonlyArray<TerminalEvent> => {

@@ -1,8 +1,8 @@
-import { isObject } from "./describe-call.ts"
+import { isObject } from "./is-object.ts"
 
 /**
- * The change a call asked for, as a diff, where its arguments tell it: a patch, replacements, or a file's whole
- * content. It has no line numbers, because the file as it was is not on record here.
+ * The change a call asked for, as a diff, if its arguments contain one: a patch, replacements, or the new content of a
+ * file. It has no line numbers, because the console does not know what the file looked like before.
  */
 export const changeOf = (params: unknown): string | undefined => {
   if (!isObject(params)) return undefined

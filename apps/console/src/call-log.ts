@@ -1,8 +1,8 @@
 import type { Decision, JournalEvent, Touches } from "./wire.ts"
 
-/** One call as the record tells it: begun, and perhaps ended. */
+/** One call, put together from its events on record. */
 export interface RecordedCall {
-  /** Unique in a log, and fit for an address. */
+  /** `<run>.<step>`: unique in a log, and usable in an address. */
   readonly key: string
   readonly run: string
   readonly step: number
@@ -15,7 +15,7 @@ export interface RecordedCall {
   readonly status: "running" | "success" | "error"
   readonly error?: string
   readonly durationMs?: number
-  /** How much of that somebody was asked. */
+  /** How much of the duration was spent waiting for a person's answer. */
   readonly waitedMs?: number
   readonly touches?: Touches
   readonly approval?: Decision
@@ -30,10 +30,10 @@ export interface CallLog {
 
 export const emptyLog: CallLog = { byKey: new Map(), calls: [] }
 
-/** Older calls than these leave the log; the record keeps them. */
+/** The log drops the oldest calls beyond this number; the record on the server keeps them. */
 const mostCalls = 20_000
 
-/** Takes events into the log. An event that is known already changes nothing, and their order does not matter. */
+/** Adds events to the log, in any order. The same event may come twice: from the record, and from the live stream. */
 export const applyEvents = (log: CallLog, run: string, events: ReadonlyArray<JournalEvent>): CallLog => {
   if (events.length === 0) return log
   const byKey = new Map(log.byKey)

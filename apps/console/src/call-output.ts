@@ -1,4 +1,4 @@
-import { isObject } from "./describe-call.ts"
+import { isObject } from "./is-object.ts"
 
 export interface PrintedText {
   readonly name: string
@@ -7,7 +7,7 @@ export interface PrintedText {
 
 const printed = ["stdout", "stderr", "output"]
 
-/** What a command printed, in whichever envelope its reply is. Colours and movements of a terminal are left out. */
+/** What a command printed, whichever dialect's envelope the reply has. Terminal escape sequences are left out. */
 export const outputIn = (reply: unknown): ReadonlyArray<PrintedText> => {
   if (!isObject(reply)) return []
   const here = printed.flatMap((name) => {

@@ -1,4 +1,4 @@
-/** Where two lines differ: what stands between what they have in common at both ends. */
+/** Where `one` differs from `other`: the part between their common beginning and their common end. */
 export const changedPart = (one: string, other: string): { readonly start: number; readonly end: number } => {
   const shorter = Math.min(one.length, other.length)
   let start = 0

@@ -3,6 +3,7 @@ import { type ComponentType, lazy, Suspense, useCallback, useEffect, useRef } fr
 import type { WorkspaceApi } from "./api.ts"
 import { Header } from "./header.tsx"
 import { addressOf, goTo, type Route, type ScreenName, screenNames } from "./route.ts"
+import type { ScreenProps } from "./screen-props.ts"
 import { Activity } from "./screens/activity.tsx"
 import { Approvals } from "./screens/approvals.tsx"
 import { Numbers } from "./screens/numbers.tsx"
@@ -14,7 +15,6 @@ import { useNotifications } from "./use-notifications.ts"
 import { useSetting } from "./use-setting.ts"
 import { useShortcuts } from "./use-shortcuts.ts"
 import type { WorkspaceName } from "./wire.ts"
-import type { ScreenProps } from "./workspace.ts"
 
 // The terminal emulator is as large as all the rest, and not everybody opens it.
 const Terminals = lazy(() => import("./screens/terminals.tsx").then((module) => ({ default: module.Terminals })))
@@ -58,7 +58,7 @@ export const Console = ({ api, workspace: { name, run }, workspaces, route }: Co
 
   const isFirst = useRef(true)
   useEffect(() => {
-    // Whoever follows a link by keyboard goes on from the new screen, not from the link.
+    // Keyboard users continue in the new screen, instead of at the link they followed.
     if (!isFirst.current) {
       main.current?.focus({ preventScroll: true })
       main.current?.scrollTo(0, 0)

@@ -1,4 +1,5 @@
 import type { RecordedCall } from "./call-log.ts"
+import { isObject } from "./is-object.ts"
 import type { OpenRequest, Touches } from "./wire.ts"
 
 export type CallState = "waiting" | "running" | "done" | "failed" | "refused" | "unanswered"
@@ -12,7 +13,7 @@ export const stateNames: Readonly<Record<CallState, string>> = {
   unanswered: "Unanswered"
 }
 
-/** What a person calls the state of a call. `waiting` are the requests that are open. */
+/** The state of a call as the console shows it. `waiting` has the ids of the calls with an open request. */
 export const stateOf = (call: RecordedCall, waiting: ReadonlySet<string>): CallState => {
   if (call.status === "success") return "done"
   if (call.status === "error") {
@@ -22,7 +23,7 @@ export const stateOf = (call: RecordedCall, waiting: ReadonlySet<string>): CallS
   return waiting.has(call.requestId) ? "waiting" : "running"
 }
 
-/** The one thing about a call that tells it from others of the same tool. */
+/** What tells a call from others of the same tool, in a list: its command, its path, its address. */
 export const subjectOf = (call: RecordedCall): string => {
   const { touches } = call
   const known = touches?.runs ?? touches?.writes?.map(({ path }) => path).join(", ") ?? touches?.fetches
@@ -33,13 +34,13 @@ export const subjectOf = (call: RecordedCall): string => {
   return text ?? touches?.reads?.join(", ") ?? ""
 }
 
-/** The one thing about a request that tells it from others of the same tool. */
+/** The same for a request. */
 export const requestSubject = ({ description }: OpenRequest): string => {
   const { command, url, types, filesAffected, parameters } = description
   return command ?? url ?? types ?? (filesAffected.join(", ") || parameters.map(({ value }) => value).join(" "))
 }
 
-/** What a call touches, in words; nothing about what it does not. */
+/** What a call touches, in words. What it does not touch is left out. */
 export const touchFacts = (
   touches: Touches | undefined
 ): ReadonlyArray<{ readonly name: string; readonly value: string }> => {
@@ -54,7 +55,7 @@ export const touchFacts = (
   return facts.flatMap(([name, value = ""]) => (value === "" ? [] : [{ name, value }]))
 }
 
-/** Whether a call has everything that was searched for, whatever the case. */
+/** Whether all the words of a search occur in a call, in upper or lower case. */
 export const fitsSearch = (call: RecordedCall, search: string): boolean => {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return true
@@ -75,6 +76,3 @@ export const durationText = (milliseconds: number | undefined): string => {
 export const callsText = (count: number): string => (count === 1 ? "1 call" : `${count.toLocaleString()} calls`)
 
 export const timeText = (at: number): string => new Date(at).toLocaleTimeString([], { hour12: false })
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

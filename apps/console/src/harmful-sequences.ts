@@ -1,7 +1,7 @@
 import type { Terminal } from "@xterm/xterm"
 
-/** Has the emulator pass over orders of a program that a browser must not carry out. */
-export const passOver = (terminal: Terminal): void => {
+/** Has the emulator ignore those escape sequences of a program that would do harm in a browser. */
+export const ignoreHarmfulSequences = (terminal: Terminal): void => {
   const { parser } = terminal
   for (const [final, bound] of Object.entries(repeated)) {
     parser.registerCsiHandler({ final }, ([count]) => Number(count) > terminal[bound])
@@ -12,14 +12,14 @@ export const passOver = (terminal: Terminal): void => {
 }
 
 /**
- * Orders to tab, to repeat, to insert, delete or scroll lines. The emulator carries them out as often as it is told,
- * two thousand million times if need be, and the page hangs; so those that go beyond the window are ignored.
+ * Sequences with a count: tab, repeat, insert, delete and scroll lines. The emulator would obey a count of two thousand
+ * million, and the page would hang; so counts beyond the size of the window are ignored.
  */
 const repeated = { I: "cols", Z: "cols", b: "cols", L: "rows", M: "rows", S: "rows", T: "rows" } as const
 
 /**
- * What a terminal is, how it is and is set, where the cursor is. The host answers such questions itself, whether
- * anybody watches or not; a second answer would arrive as if the person had typed it.
+ * Queries to the terminal: its kind, its state, its modes, the place of the cursor. The host answers them itself, as there
+ * may be nobody watching. The emulator's answer would be a second one, and arrive as if a person had typed it.
  */
 const questions = [
   { final: "c" },
@@ -30,5 +30,5 @@ const questions = [
   { prefix: "?", intermediates: "$", final: "p" }
 ]
 
-/** The palette, the foreground, the background and the cursor: a program may set them, and also ask for them. */
+/** The colours of palette, foreground, background and cursor: setting them is fine, asking for them is a query. */
 const colours = [4, 10, 11, 12]

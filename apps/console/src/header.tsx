@@ -27,7 +27,7 @@ const connectionNames = {
 } as const
 const themes = ["auto", "light", "dark"] as const
 
-/** The name of the place, the way to the screens, and what concerns all of them. */
+/** The choice of workspace and screen, the state of the connection, and the settings. */
 export const Header = (props: HeaderProps) => {
   const { workspace, workspaces, screen, waiting, connection, notifications } = props
   const [theme, setTheme] = useSetting("theme", themes, "auto")

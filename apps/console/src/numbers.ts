@@ -25,12 +25,12 @@ export interface DecisionCount {
 export const percentile = (ascending: ReadonlyArray<number>, percent: number): number =>
   ascending[Math.max(0, Math.ceil((percent / 100) * ascending.length) - 1)] ?? Number.NaN
 
-/** Steps that people read easily: seconds, minutes, hours. */
+/** Bucket sizes that are easy to read on an axis: seconds, minutes, hours. */
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400].map(
   (seconds) => seconds * 1000
 )
 
-/** Ended calls, in equal stretches of time; at most `most` of them, empty ones included. */
+/** Counts the calls that ended in at most `most` buckets of equal length, from the first call to the last. */
 export const callsOverTime = (calls: ReadonlyArray<RecordedCall>, most: number): ReadonlyArray<TimeBucket> => {
   const ended = calls.filter(({ status }) => status !== "running")
   if (ended.length === 0) return []
@@ -56,13 +56,13 @@ export const callsOverTime = (calls: ReadonlyArray<RecordedCall>, most: number):
   return buckets
 }
 
-/** How long the calls that ended worked, in ascending order. The time they waited for a person is not theirs. */
+/** How long the calls that ended took, shortest first, without the time they waited for a person. */
 export const workingTimes = (calls: ReadonlyArray<RecordedCall>): ReadonlyArray<number> =>
   calls
     .flatMap(({ durationMs, waitedMs = 0 }) => (durationMs === undefined ? [] : [Math.max(0, durationMs - waitedMs)]))
     .toSorted((one, other) => one - other)
 
-/** How long each tool worked, busiest first. */
+/** How long the calls of each tool took, the most called tool first. */
 export const latencyByTool = (calls: ReadonlyArray<RecordedCall>): ReadonlyArray<ToolLatency> => {
   const byTool = Map.groupBy(
     calls.filter(({ durationMs }) => durationMs !== undefined),
@@ -83,7 +83,7 @@ export const latencyByTool = (calls: ReadonlyArray<RecordedCall>): ReadonlyArray
     .toSorted((one, other) => other.calls - one.calls)
 }
 
-/** Who let calls through, and who did not. */
+/** How many calls were allowed and denied, and by whom. */
 export const countDecisions = (calls: ReadonlyArray<RecordedCall>): ReadonlyArray<DecisionCount> => {
   const counts = new Map(Object.values(decisionNames).map((name) => [name, 0]))
   for (const { approval } of calls) {

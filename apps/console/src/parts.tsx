@@ -19,17 +19,17 @@ export const StateBadge = ({ state }: { readonly state: CallState }) => (
   <span className={`state ${state}`}>{stateNames[state]}</span>
 )
 
-/** A key that does the same as what stands beside it. */
+/** Shows the shortcut of the button it is in. */
 export const Key = ({ children }: { readonly children: string }) => <kbd aria-hidden="true">{children}</kbd>
 
-/** Text as it is; it scrolls where it is long, by keyboard too. */
+/** Preformatted text. Where it is long it scrolls, by keyboard too. */
 export const Block = ({ kind = "", children }: { readonly kind?: "command" | ""; readonly children: ReactNode }) => (
   <pre className={`block ${kind}`} ref={focusWhereLong}>
     {children}
   </pre>
 )
 
-// Arrow keys scroll only what has the focus; short text should not be one more stop on the way of the Tab key.
+// Arrow keys scroll only the element that has the focus. Text that does not scroll should not be a stop of the Tab key.
 const focusWhereLong = (box: HTMLElement | null): (() => void) | undefined => {
   if (box === null) return undefined
   const observer = new ResizeObserver(() => {
@@ -42,7 +42,6 @@ const focusWhereLong = (box: HTMLElement | null): (() => void) | undefined => {
 
 export const Json = ({ value }: { readonly value: unknown }) => <Block>{JSON.stringify(value, undefined, 2)}</Block>
 
-/** Something with a name, in a box of its own. */
 export const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <section className="section">
     <h3>{title}</h3>
@@ -50,7 +49,7 @@ export const Section = ({ title, children }: { readonly title: string; readonly 
   </section>
 )
 
-/** Names and what they stand for. */
+/** A list of names with their values. */
 export const Facts = ({
   facts
 }: {
@@ -68,7 +67,7 @@ export const Facts = ({
   </dl>
 )
 
-/** A wide table that can be moved sideways, by keyboard too. */
+/** A box for a wide table, which scrolls sideways, by keyboard too. */
 export const ScrollBox = ({ label, children }: { readonly label: string; readonly children: ReactNode }) => (
   // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- arrow keys scroll only what has the focus
   <section className="table-scroller" tabIndex={0} aria-label={label}>
@@ -95,7 +94,7 @@ interface LoadingProps<A> {
   readonly children: (value: A) => ReactNode
 }
 
-/** What is loaded, or why there is nothing to see. */
+/** Renders the value once it is loaded; until then, or if that fails, says so. */
 export const Loading = <A,>({ loaded, children }: LoadingProps<A>) => {
   if (loaded.state === "loading") return <p className="quiet">Loading…</p>
   if (loaded.state === "failed") return <Problem>{loaded.message}</Problem>

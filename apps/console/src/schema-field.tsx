@@ -73,7 +73,7 @@ interface ListProps extends Pick<FieldProps, "field" | "problem" | "onChange"> {
   readonly entries: NonNullable<ReturnType<typeof entriesIn>>
 }
 
-/** Entries that have fields of their own, one below the other. */
+/** A list of objects: the fields of every entry, one entry below the other. */
 const List = ({ field, entries, problem, onChange }: ListProps) => (
   <fieldset className="list">
     <legend>
@@ -82,7 +82,7 @@ const List = ({ field, entries, problem, onChange }: ListProps) => (
     </legend>
     <p className="quiet">{field.description}</p>
     {entries.map((entry, at) => (
-      // Entries have nothing but their place to be known by.
+      // Entries have no identity but their index.
       // oxlint-disable-next-line react/no-array-index-key
       <fieldset key={at} className="entry">
         <legend className="quiet">

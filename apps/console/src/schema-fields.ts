@@ -1,4 +1,4 @@
-import { isObject } from "./describe-call.ts"
+import { isObject } from "./is-object.ts"
 import type { JsonSchema } from "./wire.ts"
 
 /** One field of a form that was made from a schema. */
@@ -13,11 +13,11 @@ export interface SchemaField {
   readonly isInteger: boolean
   /** The fields that each entry of a list has. */
   readonly entryFields: ReadonlyArray<SchemaField>
-  /** What holds when the field is left empty. */
+  /** The schema's default: the value when the field is left empty. */
   readonly fallback?: unknown
 }
 
-/** What stands in the fields, by name, as text. */
+/** What is typed into each field, by the field's name. */
 export type FieldTexts = Readonly<Record<string, string>>
 
 export type FieldsRead =
@@ -56,7 +56,7 @@ const kindOf = (name: string, property: JsonSchema): SchemaField["kind"] => {
   return "json"
 }
 
-/** The texts a form begins with. */
+/** Values as the texts that their fields show. */
 export const textsOf = (fields: ReadonlyArray<SchemaField>, values: Readonly<Record<string, unknown>>): FieldTexts =>
   Object.fromEntries(fields.map((field) => [field.name, textOf(field, values[field.name])]))
 
@@ -68,8 +68,8 @@ const textOf = ({ kind }: SchemaField, value: unknown): string => {
 }
 
 /**
- * The values that the texts stand for, or what is wrong with them, by field. A field that is left empty is left out,
- * unless it is required or was there before.
+ * Reads the values from the texts, or says what is wrong with them, by field. An empty field has no value, unless it is
+ * required or had one before: then a text is "" and a list of lines is [].
  */
 export const readFields = (
   fields: ReadonlyArray<SchemaField>,
@@ -93,13 +93,13 @@ export const readFields = (
   return Object.keys(problems).length > 0 ? { problems } : { values }
 }
 
-/** The entries that the text of a list stands for; undefined where it has to be mended as text. */
+/** The entries in the text of a list; undefined where the text is not a list of objects, and is edited as JSON. */
 export const entriesIn = ({ isRequired }: SchemaField, text: string): ReadonlyArray<Entry> | undefined => {
   const read = text === "" ? { value: isRequired ? [{}] : [] } : readJson(text)
   return "value" in read && Array.isArray(read.value) && read.value.every(isObject) ? read.value : undefined
 }
 
-/** The text of a list with one field of one entry changed. What can't be read stays as it was typed, to be refused. */
+/** The text of a list after a field of an entry was edited. A wrong value is kept as typed, and refused by the server. */
 export const withEntryText = (
   entries: ReadonlyArray<Entry>,
   { at, field, text }: { readonly at: number; readonly field: SchemaField; readonly text: string }

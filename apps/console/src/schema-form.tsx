@@ -10,7 +10,7 @@ interface SchemaFormProps {
   readonly schema: JsonSchema
   readonly initial?: FieldValues
   readonly onSubmit: (values: FieldValues) => void
-  /** The buttons; `read` gives the values as they stand, if they are right. */
+  /** The buttons. `read` returns the current values; if some are wrong it says so in the form and returns undefined. */
   readonly children: (read: () => FieldValues | undefined) => ReactNode
 }
 

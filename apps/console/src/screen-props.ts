@@ -4,7 +4,7 @@ import type { News } from "./use-events.ts"
 import type { Loaded } from "./use-load.ts"
 import type { OpenRequest } from "./wire.ts"
 
-/** What every screen is given: the workspace it shows, and what is known of it. */
+/** What every screen is given. */
 export interface ScreenProps {
   readonly api: WorkspaceApi
   readonly workspace: string
@@ -13,7 +13,7 @@ export interface ScreenProps {
   readonly log: CallLog
   readonly news: News
   readonly requests: ReadonlyArray<OpenRequest>
-  /** Whether it is known which requests there are. */
+  /** Whether `requests` is loaded yet: until then it is empty. */
   readonly requestsLoaded: Loaded<unknown>
   readonly reloadApprovals: () => void
   readonly hasShortcuts: boolean

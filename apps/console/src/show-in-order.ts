@@ -2,13 +2,13 @@ import type { Terminal } from "@xterm/xterm"
 
 import type { TerminalEvent } from "./asciicast.ts"
 
-/** Live output that waits for the emulator; of more than that, the oldest is passed over. */
+/** How many bytes of live output may wait for the emulator; beyond that the oldest are dropped. */
 const mostWaiting = 1024 * 1024
 
-/** The emulator gets so many pieces at a time. */
+/** How many pieces of output the emulator is given before it has finished the first. */
 const mostGiven = 64
 
-/** Has a terminal do what it is told in that order, and no faster than it can. */
+/** Passes events on to the emulator in order, and no faster than it can draw. */
 export const showInOrder = (terminal: Terminal): ((event: TerminalEvent) => void) => {
   let waiting: Array<TerminalEvent> = []
   let live = 0
@@ -16,7 +16,7 @@ export const showInOrder = (terminal: Terminal): ((event: TerminalEvent) => void
 
   const goOn = (): void => {
     for (let event = waiting[0]; event !== undefined; event = waiting[0]) {
-      // A new size holds for what is printed after it.
+      // A resize waits until the output before it is drawn, which belongs to the old size.
       if (given >= (event.type === "size" ? 1 : mostGiven)) return
       waiting.shift()
       if (event.type === "size") terminal.resize(event.cols, event.rows)

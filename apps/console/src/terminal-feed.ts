@@ -1,10 +1,10 @@
 import type { WorkspaceApi } from "./api.ts"
 import { type TerminalEvent, eventsIn } from "./asciicast.ts"
 
-/** Tells what a terminal does, until the returned function is called. */
+/** Shows the events of a terminal until the returned function is called. */
 export type TerminalFeed = (show: (event: TerminalEvent) => void) => () => void
 
-/** A terminal that is open, from what is kept of its output on. The browser comes back where a connection ends. */
+/** An open terminal: the output that the server still has, then what follows. EventSource reconnects by itself. */
 export const followTerminal =
   (api: WorkspaceApi, id: string): TerminalFeed =>
   (show) => {
@@ -21,7 +21,7 @@ export const followTerminal =
     return () => source.close()
   }
 
-/** A terminal that is gone, as its recording shows it at the end. */
+/** A terminal that the server no longer has: its whole recording at once. */
 export const replayRecording =
   (api: WorkspaceApi, run: string, recording: string): TerminalFeed =>
   (show) => {

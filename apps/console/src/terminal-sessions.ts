@@ -1,8 +1,8 @@
 import type { RecordedCall } from "./call-log.ts"
-import { isObject } from "./describe-call.ts"
+import { isObject } from "./is-object.ts"
 import type { OpenTerminal } from "./wire.ts"
 
-/** A terminal to look at: one that the server still has, or one that only its recording tells of. */
+/** A terminal to look at: one that the server still has, or one of which only the recording is left. */
 export interface TerminalSession extends Pick<OpenTerminal, "id" | "command" | "openedAt" | "isRunning"> {
   /** Where to find the recording of one that is gone. */
   readonly recorded?: { readonly run: string; readonly path: string }

@@ -2,20 +2,20 @@ import "@xterm/xterm/css/xterm.css"
 import { Terminal } from "@xterm/xterm"
 import { useEffect, useEffectEvent, useRef } from "react"
 
+import { ignoreHarmfulSequences } from "./harmful-sequences.ts"
 import { showInOrder } from "./show-in-order.ts"
 import type { TerminalFeed } from "./terminal-feed.ts"
-import { passOver } from "./terminal-orders.ts"
 
 interface TerminalViewProps {
   readonly feed: TerminalFeed
   readonly label: string
   /** What to do with what is typed; without it the terminal can only be watched. */
   readonly onTyped?: ((text: string) => void) | undefined
-  /** The program gets every key, Tab among them, but for the one that leads out: Ctrl+Shift+Enter. */
+  /** On Ctrl+Shift+Enter. The program gets all other keys, also Tab, which would otherwise leave the terminal. */
   readonly onLeave: () => void
 }
 
-/** A terminal as it was and is, up to the present while it runs. */
+/** An emulator that shows what a feed tells. */
 export const TerminalView = ({ feed, label, onTyped, onLeave }: TerminalViewProps) => {
   const place = useRef<HTMLDivElement>(null)
   const shown = useRef<Terminal>(null)
@@ -33,7 +33,7 @@ export const TerminalView = ({ feed, label, onTyped, onLeave }: TerminalViewProp
       minimumContrastRatio: 4.5,
       theme: { background: "#14191a", foreground: "#dfe5e2" }
     })
-    passOver(terminal)
+    ignoreHarmfulSequences(terminal)
     shown.current = terminal
     terminal.open(place.current)
     terminal.textarea?.setAttribute("aria-label", label)

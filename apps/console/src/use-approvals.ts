@@ -4,7 +4,7 @@ import type { WorkspaceApi } from "./api.ts"
 import { type Loaded, useLoad } from "./use-load.ts"
 import type { OpenRequest } from "./wire.ts"
 
-/** The requests that wait for a person, oldest first; read again whenever there is news of them. */
+/** The requests that wait for a person, oldest first; loaded again whenever `news` changes. */
 export const useApprovals = (
   api: WorkspaceApi,
   news: number

@@ -6,18 +6,18 @@ import type { JournalEvent } from "./wire.ts"
 
 export type Connection = "connecting" | "live" | "lost" | "refused"
 
-/** A browser does not come back by itself to a server that refused it. */
+/** EventSource reconnects after a lost connection, but gives up when it is refused: then we try again so much later. */
 const againMs = 2_000
 
-/** Events are taken in together this often: a thousand of them cost one drawing. */
+/** Events are gathered for so long before they are shown, so that a thousand of them cause one render. */
 const batchMs = 60
 
-/** What is told of besides the record, and how often there was news of it: a higher number is worth a look. */
+/** How often something changed that is not on record. A new number means: load it again. */
 export type News = Readonly<Record<(typeof newsNames)[number], number>>
 
 const newsNames = ["approvals", "terminals"] as const
 
-/** The calls of a workspace, as they happen. The browser comes back by itself where a connection ends. */
+/** The calls of a workspace as they happen, and whether the connection that tells of them is up. */
 export const useEvents = (
   api: WorkspaceApi,
   run: string
@@ -52,7 +52,7 @@ export const useEvents = (
       setNews((before) => ({ ...before, [name]: before[name] + 1 }))
     source.addEventListener("open", () => {
       setConnection("live")
-      // Whatever happened while nobody listened.
+      // Something may have changed while there was no connection.
       newsNames.forEach(tell)
     })
     for (const name of newsNames) source.addEventListener(name, () => tell(name))
@@ -65,7 +65,7 @@ export const useEvents = (
       arrived.push({ run: ofRun, event: JSON.parse(data) as JournalEvent })
       timer ||= window.setTimeout(take, batchMs)
     })
-    // The stream begins with the last events only; the record has those before them.
+    // The stream begins with the last thousand events; the record has those before them.
     let isOver = false
     api.lastEvents(run).then(
       (events) => isOver || setLog((before) => applyEvents(before, run, events)),

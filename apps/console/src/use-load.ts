@@ -26,7 +26,7 @@ export const useLoad = <A>(load: () => Promise<A>): { readonly loaded: Loaded<A>
       rounds.current++
     }
   }, [reload])
-  // What was loaded by another function is about something else.
+  // A value that an earlier `load` returned belongs to something else, such as another run.
   return { loaded: known?.by === load ? known.loaded : loading, reload }
 }
 

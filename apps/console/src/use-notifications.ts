@@ -27,7 +27,7 @@ export const useNotifications = (
 
 const notify = (request: OpenRequest, onOpen: () => void): void => {
   try {
-    // With the request's own id as its tag, two open consoles show it once.
+    // The tag makes two open consoles show one notification.
     const notification = new Notification(`${request.tool} waits for approval`, {
       body: requestSubject(request),
       tag: request.id
@@ -38,6 +38,6 @@ const notify = (request: OpenRequest, onOpen: () => void): void => {
       notification.close()
     })
   } catch {
-    // Browsers of some phones have the constructor, and the permission, and throw all the same.
+    // Chrome on Android has the constructor but throws: it wants a service worker. The request is in the list anyway.
   }
 }

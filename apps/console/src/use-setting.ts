@@ -1,6 +1,6 @@
 import { useState } from "react"
 
-/** A choice of the person's that this browser remembers. */
+/** A choice that the browser remembers in its local storage. */
 export const useSetting = <A extends string>(
   name: string,
   choices: ReadonlyArray<A>,

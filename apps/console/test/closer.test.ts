@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)(
       expect(await change.locator("td.diff-number.before:not(.same)").innerText()).toBe("30")
       expect(await change.locator("td.diff-text.before:not(.same)").innerText()).toContain("line 30")
       expect(await change.locator("td.diff-text.after:not(.same)").innerText()).toContain("LINE 30")
-      // Where the file has changed since, what was asked for is all there is to show.
+      // Once the file has changed again, the undo has no preview, and the change that was asked for is shown.
       console.workspace.put("long.txt", "something else\n")
       await page.reload()
       await page.getByRole("heading", { name: "The change it asked for" }).waitFor()
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)(
         await page.getByRole("button", { name: `Edit rule-${rule}` }).waitFor()
       }
       await main.evaluate((box) => box.scrollTo(0, 500))
-      // An editor that opens far above is where the person is.
+      // The editor opens far above the button, and is scrolled to.
       await page.getByRole("button", { name: "Edit rule-7" }).click()
       await page.locator("input:focus").waitFor()
       expect(await page.locator("input:focus").inputValue()).toBe("rule-7")

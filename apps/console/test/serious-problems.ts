@@ -3,7 +3,7 @@ import type { Page } from "playwright-core"
 
 /** What axe calls serious or worse. */
 export const seriousProblems = async (page: Page): Promise<ReadonlyArray<string>> => {
-  // Evaluated by the debugger, because the page's own policy lets no foreign script in.
+  // Evaluated instead of added as a script, which the page's content security policy would refuse.
   await page.evaluate(axe.source)
   const { violations } = (await page.evaluate("axe.run()")) as AxeResults
   return violations

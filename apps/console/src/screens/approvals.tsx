@@ -2,13 +2,16 @@ import { useEffect, useMemo, useRef, useState } from "react"
 
 import { requestSubject, timeText } from "../describe-call.ts"
 import { Empty, Loading, Problem, RiskBadge } from "../parts.tsx"
+import type { ScreenProps } from "../screen-props.ts"
 import { messageOf } from "../use-load.ts"
 import { useShortcuts } from "../use-shortcuts.ts"
 import type { ApprovalAnswer } from "../wire.ts"
-import type { ScreenProps } from "../workspace.ts"
 import { ApprovalDetail, type DetailMode } from "./approval-detail.tsx"
 
-/** Nobody reads a request faster. What takes the place of another one can't be answered by a key meant for that. */
+/**
+ * For so long a request that took the place of another can't be answered: a key pressed now was meant for the one
+ * before, and nobody reads a request in less time.
+ */
 const readingMs = 400
 
 /** What waits for a person, and the one that is being looked at. */

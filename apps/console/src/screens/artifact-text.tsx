@@ -10,7 +10,7 @@ interface ArtifactTextProps {
   readonly path: string
 }
 
-/** More than this is not put into the page. */
+/** Of a longer file only the beginning is shown. */
 const mostBytes = 500_000
 
 /** A file that a call left behind, read when it is opened. */

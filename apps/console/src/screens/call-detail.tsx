@@ -4,8 +4,9 @@ import type { WorkspaceApi } from "../api.ts"
 import { changeOf } from "../call-changes.ts"
 import type { RecordedCall } from "../call-log.ts"
 import { outputIn } from "../call-output.ts"
-import { type CallState, durationText, isObject, touchFacts } from "../describe-call.ts"
+import { type CallState, durationText, touchFacts } from "../describe-call.ts"
 import { DiffView } from "../diff-view.tsx"
+import { isObject } from "../is-object.ts"
 import { Block, Facts, Json, Section, StateBadge } from "../parts.tsx"
 import { addressOf } from "../route.ts"
 import { messageOf, useLoad } from "../use-load.ts"
@@ -82,7 +83,10 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
 
 const outputNames: Readonly<Record<string, string>> = { stdout: "Standard output", stderr: "Standard error" }
 
-/** What the call changed, seen from its undoing. Where the files have changed since, what it asked for. */
+/**
+ * What the call changed: the preview of its undo, reversed. That preview fails where files have changed since; then the
+ * change the call asked for is shown.
+ */
 const MadeChange = ({ api, call }: Pick<CallDetailProps, "api" | "call">) => {
   const { requestId } = call
   const load = useCallback(() => api.preview("undo", { call: requestId }, "haft"), [api, requestId])
@@ -141,7 +145,7 @@ const outcomeText = (reply: unknown): string => {
 
 const artifactName = /^(?:logs|diffs|output|terminals)\/[\w./-]+$/
 
-/** Files that a reply names as left behind, wherever in it they stand. */
+/** The paths of artifacts anywhere in a reply. */
 const artifactsIn = (reply: unknown): ReadonlyArray<string> => {
   if (typeof reply === "string") return artifactName.test(reply) ? [reply] : []
   return typeof reply === "object" && reply !== null ? Object.values(reply).flatMap(artifactsIn) : []

@@ -5,8 +5,8 @@ import { durationText } from "../describe-call.ts"
 import { callsOverTime, countDecisions, latencyByTool, percentile, workingTimes } from "../numbers.ts"
 import { Empty, Loading, ScrollBox } from "../parts.tsx"
 import { DecisionPlot, LatencyPlot, TimePlot } from "../plot.tsx"
+import type { ScreenProps } from "../screen-props.ts"
 import { useRun } from "../use-run.ts"
-import type { ScreenProps } from "../workspace.ts"
 import { RunChoice } from "./run-choice.tsx"
 
 /** Tools with a line in the plot; the table has all of them. */

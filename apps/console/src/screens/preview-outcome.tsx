@@ -3,7 +3,7 @@ import { DiffView } from "../diff-view.tsx"
 import { Facts, Problem, RiskBadge, Section } from "../parts.tsx"
 import type { Preview } from "../wire.ts"
 
-/** What arguments that were only looked at would do, and what the rules would say to it. */
+/** What a call would do, and what the rules would decide about it. */
 export const PreviewOutcome = ({ preview }: { readonly preview: Preview | undefined }) => (
   <>
     <Problem>{preview?.error?.message}</Problem>

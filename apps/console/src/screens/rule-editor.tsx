@@ -1,7 +1,7 @@
 import { type SubmitEvent, useCallback, useId, useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
-import { isObject } from "../describe-call.ts"
+import { isObject } from "../is-object.ts"
 import { Problem } from "../parts.tsx"
 import { messageOf, useLoad } from "../use-load.ts"
 import type { Rule } from "../wire.ts"
@@ -17,10 +17,10 @@ interface RuleEditorProps {
 const decisions = ["allow", "ask", "deny"] as const
 const inForm = new Set(["id", "tool", "decision", "note"])
 
-/** What haft keeps about a rule; saving it leaves that as it is. */
+/** What haft keeps track of itself: saving a rule must not change it. */
 const kept = new Set(["enabled", "uses", "created"])
 
-/** The parts that every rule has in fields of their own, its conditions as JSON. */
+/** A form with a field for everything that all rules have; the conditions are edited as JSON. */
 export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => {
   const [id, setId] = useState(rule?.id ?? "")
   const [tool, setTool] = useState(rule?.tool ?? "")
@@ -95,7 +95,7 @@ export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => 
   )
 }
 
-// A rule with fewer conditions than its author thinks allows more: what can't be meant is refused here.
+// A condition that got lost would make a rule allow more than its author thinks, so anything unexpected is refused.
 const readConditions = (text: string): object => {
   const read = parsed(text)
   if (read === undefined) throw new Error("The conditions are not JSON.")

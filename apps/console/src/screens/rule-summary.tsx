@@ -1,4 +1,4 @@
-import { isObject } from "../describe-call.ts"
+import { isObject } from "../is-object.ts"
 import { Facts } from "../parts.tsx"
 import type { Rule } from "../wire.ts"
 
@@ -17,7 +17,7 @@ export const RuleSummary = ({ rule }: { readonly rule: Rule }) => {
   )
 }
 
-/** What it may touch is told as a list; anything else is shown as it is stored. */
+/** `touches` has a line for each kind; other conditions are shown as the JSON they are stored as. */
 const inWords = (name: string, value: unknown): string => {
   if (typeof value === "string") return value
   if (name !== "touches" || !isObject(value)) return JSON.stringify(value)

@@ -1,14 +1,14 @@
 import { useCallback, useState } from "react"
 
 import { Empty, Loading, Problem } from "../parts.tsx"
+import type { ScreenProps } from "../screen-props.ts"
 import { messageOf, useLoad } from "../use-load.ts"
 import type { Rule } from "../wire.ts"
-import type { ScreenProps } from "../workspace.ts"
 import { RuleEditor } from "./rule-editor.tsx"
 import { RuleSummary } from "./rule-summary.tsx"
 import { Simulator } from "./simulator.tsx"
 
-/** What is decided without a person, and what it would have decided before. */
+/** The rules that decide without a person, and a simulator that tries them on calls of the past. */
 export const Rules = ({ api, run }: ScreenProps) => {
   const load = useCallback(() => api.rules(), [api])
   const { loaded, reload } = useLoad(load)
@@ -87,7 +87,7 @@ export const Rules = ({ api, run }: ScreenProps) => {
   )
 }
 
-// How often a rule was used is counted where that is bounded, and nowhere else.
+// Uses are counted only for rules that have a maximum.
 const remarksOn = ({ uses, maximumUses, note }: Rule): string =>
   [
     ...(maximumUses === undefined ? [] : [`used ${uses} of ${maximumUses} times`]),

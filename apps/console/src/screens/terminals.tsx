@@ -4,11 +4,11 @@ import type { WorkspaceApi } from "../api.ts"
 import { timeText } from "../describe-call.ts"
 import { Empty, Problem } from "../parts.tsx"
 import { addressOf } from "../route.ts"
+import type { ScreenProps } from "../screen-props.ts"
 import { followTerminal, replayRecording } from "../terminal-feed.ts"
 import { sessionsOf, type TerminalSession } from "../terminal-sessions.ts"
 import { TerminalView } from "../terminal-view.tsx"
 import { messageOf, useLoad } from "../use-load.ts"
-import type { ScreenProps } from "../workspace.ts"
 
 const nothing: ReadonlyArray<never> = []
 
@@ -110,7 +110,7 @@ const whatItIs = ({ isRunning, recorded }: TerminalSession, canType: boolean): s
   return recorded === undefined ? "It has ended." : "It has ended; this is its recording."
 }
 
-/** Types one piece after the other; what is typed meanwhile goes along with the next. */
+/** Sends typed text in order, one request at a time: what is typed during a request is sent together by the next. */
 const useTyping = (api: WorkspaceApi, id: string, onProblem: (message: string | undefined) => void) => {
   const waiting = useRef("")
   const isSending = useRef(false)

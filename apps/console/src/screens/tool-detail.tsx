@@ -1,7 +1,7 @@
 import { useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
-import { isObject } from "../describe-call.ts"
+import { isObject } from "../is-object.ts"
 import { Json, Problem, RiskBadge, Section } from "../parts.tsx"
 import { addressOf } from "../route.ts"
 import { type FieldValues, SchemaForm } from "../schema-form.tsx"
@@ -13,7 +13,7 @@ interface ToolDetailProps {
   readonly api: WorkspaceApi
   readonly workspace: string
   readonly tool: ToolDescription
-  /** Empty for the workspace's own. */
+  /** Empty for the workspace's own dialect. */
   readonly dialect: string
 }
 

@@ -2,8 +2,8 @@ import { useCallback, useState } from "react"
 
 import { Empty, Loading, RiskBadge } from "../parts.tsx"
 import { addressOf } from "../route.ts"
+import type { ScreenProps } from "../screen-props.ts"
 import { useLoad } from "../use-load.ts"
-import type { ScreenProps } from "../workspace.ts"
 import { ToolDetail } from "./tool-detail.tsx"
 
 const dialects = ["haft", "agentbench", "toolrouter", "approvalgate", "cliagent", "filetools"]
