@@ -3,8 +3,8 @@ import type { ServerRequest } from "srvx"
 import { Problem } from "./problem.ts"
 
 /**
- * Keeps other web sites out. A page that had its own name point at this machine is told apart by the Host header,
- * one that sends requests across origins by the Origin header.
+ * Keeps other web sites out. A site whose own name points at this machine (DNS rebinding) is recognised by the Host
+ * header, one that sends requests across origins by the Origin header.
  */
 export const checkOrigin = (request: ServerRequest, allowedHosts: ReadonlySet<string>): void => {
   if (!allowedHosts.has(hostAskedFor(request))) {
@@ -23,13 +23,13 @@ export const checkOrigin = (request: ServerRequest, allowedHosts: ReadonlySet<st
   }
 }
 
-// A whole address in the first line goes before the Host header.
+// In `GET http://host/path` the host of the request line overrides the Host header.
 const hostAskedFor = (request: ServerRequest): string => {
   const target = request.runtime?.node?.req.url ?? "/"
   return /^[/*]/.test(target) ? (request.headers.get("host") ?? "").toLowerCase() : hostOf(target)
 }
 
-/** The names a server on this address goes by, with the addresses of this machine where it listens on all of them. */
+/** The Host headers that a server on this address accepts. `addresses` are used where it listens on all of them. */
 export const hostNames = (
   hostname: string,
   port: number,
@@ -39,19 +39,22 @@ export const hostNames = (
   }: { readonly also?: ReadonlyArray<string>; readonly addresses?: ReadonlyArray<string> } = {}
 ): ReadonlySet<string> => {
   const isLoopback = ["127.0.0.1", "localhost", "::1", "[::1]"].includes(hostname)
-  const isEverywhere = ["0.0.0.0", "::", "[::]"].includes(hostname)
-  // Another site can make its own name lead here, but never an address.
+  const listensEverywhere = isEverywhere(hostname)
+  // Addresses are safe to accept: another site can make its own name lead here, but not an address.
   const names = [
-    ...(isLoopback || isEverywhere ? ["127.0.0.1", "localhost", "::1"] : [hostname]),
-    ...(isEverywhere ? addresses : [])
+    ...(isLoopback || listensEverywhere ? ["127.0.0.1", "localhost", "::1"] : [hostname]),
+    ...(listensEverywhere ? addresses : [])
   ].map(bracketed)
   const plain = port === 80 ? names : []
-  // Browsers leave out the port that goes without saying.
+  // Browsers leave out the standard ports.
   const others = also.flatMap((name) => [name, name.replace(/:(?:80|443)$/, "")])
   return new Set([...names.map((name) => `${name}:${port}`), ...plain, ...others].map((name) => name.toLowerCase()))
 }
 
-/** An address as URLs have it. */
+/** Whether a server on this address listens on all addresses of the machine. */
+export const isEverywhere = (host: string): boolean => ["0.0.0.0", "::", "[::]"].includes(host)
+
+/** A host as it stands in URLs: an IPv6 address in brackets. */
 export const bracketed = (host: string): string => (host.includes(":") && !host.startsWith("[") ? `[${host}]` : host)
 
 const hostOf = (origin: string): string => {

@@ -23,7 +23,7 @@ import { recordRoutes } from "./routes/record.ts"
 import { ruleRoutes } from "./routes/rules.ts"
 import { serverRoutes } from "./routes/server.ts"
 import { terminalRoutes } from "./routes/terminals.ts"
-import { bracketed, hostNames } from "./same-origin.ts"
+import { bracketed, hostNames, isEverywhere } from "./same-origin.ts"
 import { siteOf } from "./site.ts"
 import { openWorkspaces } from "./workspaces.ts"
 
@@ -36,12 +36,12 @@ export interface ServeOptions {
   readonly host?: string
   /** 4711 by default; 0 takes any that is free. */
   readonly port?: number
-  /** Takes any port that is free where that one is taken. */
+  /** Where the port is in use, takes any that is free. */
   readonly orAnyPort?: boolean
   /** Names besides its own that the server answers to, as Host headers have them: `haft.example`. */
   readonly alsoKnownAs?: ReadonlyArray<string>
   readonly limits?: Partial<ServerLimits>
-  /** The directory of the console's files; the one of this build by default. */
+  /** The directory of the console's files; by default those that came with this build. */
   readonly console?: string
   /** Told about errors nobody expected. */
   readonly onDefect?: (error: unknown) => void
@@ -52,7 +52,7 @@ export interface RunningServer {
   readonly url: string
   /** A new address of the console; it works once. */
   readonly consoleLink: () => string
-  /** Takes no more calls, lets running ones end for a while, or ends them at once, and closes the record. */
+  /** Takes no more calls, waits a while for those that run (not with `atOnce`), interrupts the rest, and closes. */
   readonly stop: (how?: { readonly atOnce?: boolean }) => Promise<void>
 }
 
@@ -121,7 +121,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     for (const [, { approvals }] of workspaces.all()) {
       const refuse = ({ id }: OpenRequest): unknown => approvals.giveUp(id, "the server stopped")
       for (const request of approvals.open()) refuse(request)
-      // Calls that still run may ask too.
+      // Calls that still run may ask new questions.
       approvals.subscribe((change) => change.type === "opened" && refuse(change.request))
     }
     await Promise.race([flow.idle(), after(limits.graceMilliseconds, patience.signal)])
@@ -141,7 +141,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   }
 }
 
-// Beside a bundle that was published with it, or where the repository has it.
+// The console lies beside the published bundle; in the repository it is in the directory of its own package.
 const readConsole = (directory: string | undefined): ReadonlyMap<string, Uint8Array> | undefined =>
   directory === undefined
     ? (readSite(fileURLToPath(new URL("console", import.meta.url))) ??
@@ -161,8 +161,6 @@ const close = async (server: Server): Promise<void> => {
   server.closeAllConnections()
   await closed
 }
-
-const isEverywhere = (host: string): boolean => ["0.0.0.0", "::", "[::]"].includes(host)
 
 const addressesHere = (): ReadonlyArray<string> =>
   Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))

@@ -2,6 +2,7 @@ import type { OpenWorkspace } from "haft"
 import * as z from "zod"
 
 import { json } from "../answer.ts"
+import { askedRange, rangeOf } from "../byte-range.ts"
 import { type EventFeed, eventStream, eventText } from "../event-stream.ts"
 import { Problem } from "../problem.ts"
 import { defineRoute, type Route } from "../route.ts"
@@ -9,19 +10,19 @@ import type { Workspaces } from "../workspaces.ts"
 
 const base = "/v1/workspaces/{workspace}"
 
-/** Which other fields there are depends on the type; the documentation of the record has them. */
+/** Further fields depend on the type; they are documented with the record. */
 const Event = z.looseObject({ type: z.string(), seq: z.number(), at: z.string() })
 
-/** How many events of the past a client gets that does not say where it left off. */
+/** How many past events a client gets that sends no Last-Event-ID. */
 const backlog = 1_000
 
-/** Events that are read from the record at a time. */
+/** How many events are read from the record at a time. */
 const batch = 1_000
 
-/** News that a client has not taken; one that falls further behind is let go, and comes back to a fresh start. */
+/** How much news may wait for a client. Beyond that its stream is ended; it reconnects, and loads everything again. */
 const mostUnread = 1_000
 
-/** What happened and what it left behind. */
+/** The runs on record, their events and their artifacts. */
 export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
   const recordOf = (path: Readonly<Record<string, string>>) => {
     const pages = workspaces.named(path["workspace"]).record(path["run"] ?? "")
@@ -75,7 +76,7 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       handle: async ({ path, query }) => {
         const pages = recordOf(path)
         const lines = await pages.read(query.after, query.limit)
-        // The lines are JSON as they stand.
+        // Each line of the record is JSON already, so nothing is parsed.
         const body = `{"events":[${lines.join(",")}],"total":${await pages.total()}}`
         return { headers: { "content-type": "application/json" }, body }
       }
@@ -97,14 +98,14 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
         const headers = { "content-type": "text/plain; charset=utf-8", "accept-ranges": "bytes" }
         const asked = askedRange(request)
         const range = asked === undefined ? { start: 0, end: size - 1 } : rangeOf(asked, size)
-        // Of nothing there is no part.
-        if (range === undefined && size > 0) {
-          artifact.close()
-          throw new Problem(416, "invalid_range", `The file has ${size} bytes.`, { "content-range": `bytes */${size}` })
-        }
-        if (range === undefined || size === 0) {
+        // An empty file has no ranges: it is sent whole, whatever was asked for.
+        if (size === 0) {
           artifact.close()
           return { headers, body: "" }
+        }
+        if (range === undefined) {
+          artifact.close()
+          throw new Problem(416, "invalid_range", `The file has ${size} bytes.`, { "content-range": `bytes */${size}` })
         }
         const length = range.end - range.start + 1
         return {
@@ -121,7 +122,7 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
   ]
 }
 
-/** The record from where a client left off, and news in between that are not on it. */
+/** The events on record after the client's last one, and in between news of approvals and terminals. */
 const eventsOf = (workspace: OpenWorkspace, lastEventId: string | undefined): EventFeed => {
   const { run, approvals, terminals } = workspace
   const pages = workspace.record(run)
@@ -156,26 +157,4 @@ const eventsOf = (workspace: OpenWorkspace, lastEventId: string | undefined): Ev
       }
     }
   }
-}
-
-/**
- * The one range of bytes that is asked for, as `bytes=0-99`, `bytes=100-` or `bytes=-50`. What is anything else, or holds
- * for a version of the file that nobody here has named, is passed over as HTTP wants it, and the answer is the file.
- */
-const askedRange = (request: Request): readonly [from: string, to: string] | undefined => {
-  const match = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i.exec((request.headers.get("range") ?? "").trim())
-  if (match === null || request.method !== "GET" || request.headers.has("if-range")) return undefined
-  const [, from = "", to = "", last = ""] = match
-  if (from !== "" && to !== "" && Number(from) > Number(to)) return undefined
-  return [from, from === "" ? last : to]
-}
-
-/** Its first and last byte; undefined when the file has none of it. */
-const rangeOf = (
-  [from, to]: readonly [from: string, to: string],
-  size: number
-): { readonly start: number; readonly end: number } | undefined => {
-  const start = from === "" ? Math.max(0, size - Number(to)) : Number(from)
-  const end = from === "" || to === "" ? size - 1 : Math.min(Number(to), size - 1)
-  return start <= end && start < size ? { start, end } : undefined
 }
