@@ -1,10 +1,10 @@
-/** What a route says. The headers that every answer carries are added on its way out. */
+/** What a route answers. The headers of `everyAnswer` are added when it is written. */
 export interface Answer {
   /** 200 by default. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null
-  /** To be called when a body that is no stream has left, or never will. */
+  /** Called when the body has been sent, or the connection is gone. Not for streams. */
   readonly onSent?: () => void
 }
 
@@ -17,14 +17,14 @@ export const json = (
   body: JSON.stringify(value)
 })
 
-/** An answer that was made by others, as a standard response. */
+/** A standard response as an answer. */
 export const answerOf = ({ status, headers, body }: Response): Answer => ({
   status,
   headers: Object.fromEntries(headers),
   body
 })
 
-/** The headers of every answer: they keep a browser from doing harm with what it gets. */
+/** The headers of every answer: they keep browsers from running, embedding, sniffing or caching it. */
 export const everyAnswer = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",

@@ -1,16 +1,16 @@
 import type { EventEmitter } from "node:events"
 
 /**
- * Node takes in one new connection in each turn of its loop. While they come, turn after turn, the calls that they
- * bring wait: turns stay short, so that small questions are answered at once, and a call whose client has left again is
- * never begun.
+ * Holds calls back while many clients connect at once. Node accepts one new connection in each turn of its event loop,
+ * so every call run in between delays the clients that still wait to be accepted. While connections keep coming, calls
+ * wait: cheap requests are answered at once, and a call whose client has given up meanwhile is never begun.
  */
 export interface Arrivals {
-  /** Resolves when it is this call's turn; nothing while nobody arrives. */
+  /** Resolves when it is this call's turn; undefined when it need not wait, because nobody is connecting. */
   readonly turn: (call: { readonly signal: AbortSignal }) => Promise<void> | undefined
 }
 
-/** No call waits for longer, however many arrive. */
+/** Once the oldest call has waited for so long, one is begun in each turn, however many clients connect. */
 const longestMs = 250
 
 export const arrivalsAt = (server: Pick<EventEmitter, "on">): Arrivals => {
@@ -25,7 +25,7 @@ export const arrivalsAt = (server: Pick<EventEmitter, "on">): Arrivals => {
     isWatching = !isQuiet || waiting.length > 0
     if (isWatching) setImmediate(watch)
   }
-  // One in a turn. Those whose clients have left have nothing to do, and take no turn.
+  // Begins one call. Those whose clients have left are only told to stop waiting, and don't count.
   const beginNext = (): void => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       next.begin()

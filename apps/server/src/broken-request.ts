@@ -4,9 +4,9 @@ import type { Duplex } from "node:stream"
 import { everyAnswer } from "./answer.ts"
 import { Problem } from "./problem.ts"
 
-/** What Node gives up before it is a request is refused in the same words as everything else. */
+/** Answers what Node could not read as a request, with the same JSON as every other refusal. */
 export const answerBrokenRequest = (error: NodeJS.ErrnoException, socket: Duplex & Answering): void => {
-  // In the middle of an answer there is no place for another.
+  // If another answer is being written on this connection, a second one would end up in the middle of it.
   if (!socket.writable || socket._httpMessage?.headersSent === true) return void socket.destroy()
   const { status, code, message } = problems[error.code ?? ""] ?? broken
   const body = JSON.stringify({ error: { code, message } })
@@ -24,7 +24,7 @@ export const answerBrokenRequest = (error: NodeJS.ErrnoException, socket: Duplex
 }
 
 interface Answering {
-  /** The answer that Node is about to write, or writes. */
+  /** Node's own, undocumented: the response that is being written on this socket. */
   readonly _httpMessage?: { readonly headersSent: boolean } | null
 }
 

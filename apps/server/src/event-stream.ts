@@ -2,20 +2,20 @@ import { setImmediate as otherWork, setTimeout as sleep } from "node:timers/prom
 
 import type { Answer } from "./answer.ts"
 
-/** Where the events of a stream come from. They are asked for when the client takes them, so none pile up here. */
+/** Where the events of a stream come from. They are read only when the client is ready for them, so none pile up. */
 export interface EventFeed {
-  /** What there is to send now, formatted: "" while there is nothing, undefined when there will be nothing any more. */
+  /** The events to send now, as text: "" when there are none yet, undefined when the stream is over. */
   readonly next: () => string | undefined | Promise<string | undefined>
-  /** Calls back when there may be something; the returned function stops that. */
+  /** Calls `wake` whenever there may be new events; the returned function ends that. */
   readonly subscribe: (wake: () => void) => () => void
 }
 
 const heartbeatMs = 15_000
 
-/** What happens within so short a time goes out together. */
+/** Events within this time are sent together. */
 const gatherMs = 10
 
-/** Server-sent events: what there is, then what happens, with a sign of life in between. */
+/** Server-sent events: those the feed has, then new ones as they happen, and a heartbeat while there are none. */
 export const eventStream = (feed: EventFeed): Answer => {
   const over = new AbortController()
   let isWoken = false
@@ -65,12 +65,12 @@ export const eventStream = (feed: EventFeed): Answer => {
   return { headers: { "content-type": "text/event-stream", "cache-control": "no-store" }, body }
 }
 
-/** All streams together work for so long in one turn of the loop; in between everybody else is heard. */
+/** How long all streams together may work before the event loop gets to do something else. */
 const longestTurnMs = 5
 let spentMs = 0
 let before: Promise<unknown> = Promise.resolve()
 
-/** One stream after the other, as many as a turn has time for. */
+/** Runs the work of all streams one after the other, and lets the event loop go on whenever it took too long. */
 const inShortTurns = <A>(work: () => A | Promise<A>): Promise<A> => {
   const done = before.then(async () => {
     if (spentMs > longestTurnMs) {
@@ -90,7 +90,7 @@ const inShortTurns = <A>(work: () => A | Promise<A>): Promise<A> => {
 
 const encoder = new TextEncoder()
 
-/** One event. `data` is JSON in one line; a client that comes back names the last `id` it has seen. */
+/** One event as text. `data` is JSON in one line; a client that reconnects sends the last `id` it has seen. */
 export const eventText = (
   data: string,
   { id, name }: { readonly id?: string | number; readonly name?: string } = {}

@@ -12,11 +12,11 @@ export interface FlowControl {
   readonly inFlight: () => number
   readonly isStopped: () => boolean
   /**
-   * Takes work on, or fails with 429 or 503 at once: a queue would only hide that there is too much. The returned
-   * function says that the work has ended.
+   * Starts a piece of work, or fails with 429 or 503 at once: a queue would only hide that there is too much. The
+   * returned function must be called when the work has ended; calling it again does nothing.
    */
   readonly enter: (client: string) => () => void
-  /** Takes no more work on. */
+  /** From now on `enter` fails. */
   readonly stop: () => void
   /** Resolves when all work has ended. */
   readonly idle: () => Promise<void>

@@ -8,7 +8,7 @@ import type { Access } from "./route.ts"
 /** Who sends a request, as far as the server can tell. */
 export interface Identity {
   readonly role: "agent" | "approver"
-  /** Tells clients apart where limits are counted; never a token. */
+  /** A name to count limits by; never a token. */
   readonly client: string
 }
 
@@ -24,7 +24,7 @@ export interface Gatekeeper {
   readonly admit: (identity: Identity | undefined, access: Access) => void
   /** A code for the console's address; it works once, and not for long. */
   readonly makeLink: () => string
-  /** Trades the code for a cookie that makes its browser the approver's. */
+  /** Trades the code for the text of a cookie, which makes its browser an approver. */
   readonly redeemLink: (code: string, request: Request) => string
 }
 
@@ -33,7 +33,7 @@ const encoder = new TextEncoder()
 const linkLifetimeMs = 10 * 60_000
 const sessionLifetimeMs = 12 * 60 * 60_000
 
-/** Checks tokens and cookies. Tokens are compared in constant time; what a browser shows is known by its hash only. */
+/** Checks tokens and cookies. Tokens are compared in constant time; of codes and cookies only hashes are kept. */
 export const gatekeeper = (tokens: Tokens, now: () => number = Date.now): Gatekeeper => {
   const roles = [
     { role: "agent", client: "agent-token", secret: padded(tokens.agent) },
@@ -95,7 +95,7 @@ export const gatekeeper = (tokens: Tokens, now: () => number = Date.now): Gateke
   }
 }
 
-// To one length, so that the time a comparison takes tells nothing of it either.
+// All tokens get the same length, so that the time of a comparison does not reveal the length either.
 const padded = (token: string): Uint8Array => {
   const bytes = new Uint8Array(longestToken)
   if (encoder.encodeInto(token, bytes).read < token.length)
@@ -113,8 +113,8 @@ const cookieOf = (request: Request): string | undefined => {
     ?.slice(start.length)
 }
 
-// Browsers keep one set of cookies for all ports of a host: without the port in it, the login at one server would be
-// the end of the session at another.
+// Browsers share cookies between all ports of a host: without the port in the name, logging in to one server would end
+// the session at another.
 const cookieNameFor = (request: Request): string => {
   const port = /:(\d+)$/.exec(request.headers.get("host") ?? "")?.[1]
   return port === undefined ? "haft_session" : `haft_session_${port}`

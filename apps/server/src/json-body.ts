@@ -11,7 +11,7 @@ export interface BodyLimits {
   readonly depth: number
 }
 
-/** Reads a JSON object or array, counting while it arrives, so that no client can fill the memory. */
+/** Reads a JSON body. Its bytes are counted as they arrive, so that no client can fill the memory. */
 export const readJson = async (request: ServerRequest, limits: BodyLimits): Promise<unknown> => {
   const [type = ""] = (request.headers.get("content-type") ?? "").split(";")
   if (type.trim().toLowerCase() !== "application/json") {
@@ -26,13 +26,12 @@ export const readJson = async (request: ServerRequest, limits: BodyLimits): Prom
   return value
 }
 
-// Each body has its limit, and so have all of them together: many clients that each send little less would fill the
-// memory too.
+// The limit of all bodies together: many clients that each stay just below the limit of one could fill the memory too.
 const mostArriving = 48 * 1024 * 1024
 let arriving = 0
 
-// From the connection itself where there is one: a standard stream in between costs more than all the rest. How long
-// a client may take is the server's to say, for the whole of a request.
+// Read from Node's request where there is one, because the web stream around it costs more than everything else here.
+// There is no timeout: the server has one for the whole request.
 const readBytes = (request: ServerRequest, limit: number): Promise<Buffer> => {
   if (Number(request.headers.get("content-length") ?? 0) > limit) return Promise.reject(tooLarge(limit))
   const source = request.runtime?.node?.req ?? (request.body === null ? undefined : Readable.fromWeb(request.body))
@@ -42,7 +41,7 @@ const readBytes = (request: ServerRequest, limit: number): Promise<Buffer> => {
     let size = 0
     const fail = (problem: Problem): void => {
       settle()
-      // The rest is not wanted; whether the client hears of that does not matter here.
+      // The rest is never read. The connection is closed once the refusal is sent.
       source.pause()
       reject(problem)
     }
@@ -87,7 +86,7 @@ const parse = (text: string): unknown => {
 
 const dangerousKeys = new Set(["__proto__", "constructor", "prototype"])
 
-// Without recursion: a body may be as deep as it is long.
+// Not recursive, because a body can be nested deeply enough to overflow the stack.
 const checkShape = (root: unknown, maximumDepth: number): void => {
   const pending: Array<{ readonly value: unknown; readonly depth: number }> = [{ value: root, depth: 1 }]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

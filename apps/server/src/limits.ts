@@ -6,10 +6,11 @@ export interface ServerLimits {
   readonly body: BodyLimits
   readonly calls: FlowLimits
   readonly headerBytes: number
-  /** How long a client may take to send the headers, and the whole of a request. How long an answer takes is free. */
+  /** How long a client may take to send the headers. */
   readonly headersMilliseconds: number
+  /** How long a client may take to send the whole request. There is no limit for the answer. */
   readonly requestMilliseconds: number
-  /** How long a client may take nothing of an answer that is there for it. */
+  /** How long a client may read nothing of an answer that is waiting for it. */
   readonly stalledMilliseconds: number
   readonly connections: number
   /** How long running calls may go on when the server stops. */

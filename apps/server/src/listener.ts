@@ -9,7 +9,7 @@ export interface ListenerOptions {
   readonly stalledMilliseconds: number
 }
 
-/** Hands requests of Node's own server over as standard ones, and writes the answers. */
+/** Turns Node's requests into standard ones for `handle`, and writes its answers. */
 export const listener =
   (handle: (request: Request) => Promise<Answer>, options: ListenerOptions): RequestListener =>
   (request: IncomingMessage, response: ServerResponse) => {
@@ -28,22 +28,22 @@ const write = (
   { stalledMilliseconds }: ListenerOptions
 ): unknown => {
   const allHeaders = { ...everyAnswer, ...headers }
-  // A client that takes nothing of what is there for it is let go; a stream may well be silent for longer.
+  // Disconnects a client that does not read what waits for it. A stream that has nothing to send is not affected.
   const letGoWhenStalled = (): unknown =>
     response.setTimeout(stalledMilliseconds, () => response.writableLength > 0 && response.destroy())
   if (body instanceof ReadableStream) {
-    // At once: a client must not wait for the first event to know that it is connected.
+    // The headers are sent at once, so that a client knows it is connected before the first event.
     response.writeHead(status, allHeaders).flushHeaders()
     letGoWhenStalled()
     return sendNodeResponse(response, new NodeResponse(body))
   }
-  // In one piece, with its length: head and body leave in a single write.
+  // With a content-length and one `end`, Node sends headers and body in a single write.
   const length = body === null ? 0 : Buffer.byteLength(body)
   response.writeHead(status, { ...allHeaders, "content-length": length }).end(body)
   if (response.writableLength === 0 || socket.destroyed) return onSent?.()
   letGoWhenStalled()
   if (onSent === undefined) return undefined
-  // A client may have as many answers on their way here as it has calls in flight.
+  // Pipelined requests may add many listeners to one socket, which is not the leak that Node would warn about.
   socket.setMaxListeners(0).once("close", onSent)
   return response.once("finish", () => {
     socket.off("close", onSent)

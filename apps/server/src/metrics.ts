@@ -1,7 +1,7 @@
 import type { FlowControl } from "./flow-control.ts"
 import type { Workspaces } from "./workspaces.ts"
 
-/** Prometheus' text format, for the few figures a server of calls has. */
+/** The server's metrics, in Prometheus' text format. */
 export interface Metrics {
   readonly requestAnswered: (route: string, status: number, milliseconds: number) => void
   readonly callFinished: (
@@ -9,7 +9,7 @@ export interface Metrics {
     seconds: number
   ) => void
   readonly approvalDecided: (workspace: string, decision: string) => void
-  /** A figure that is read when it is asked for. */
+  /** Registers a figure that is read whenever the metrics are. */
   readonly gauge: (name: string, help: string, read: () => number) => void
   readonly text: () => string
 }
@@ -61,15 +61,15 @@ export const makeMetrics = (): Metrics => {
   }
 }
 
-/** Counts what the workspaces' records tell, and reads what there is to read. */
+/** Counts calls and approvals as they are recorded, and registers the gauges. */
 export const measure = (metrics: Metrics, workspaces: Workspaces, flow: FlowControl): void => {
   for (const [workspace, { subscribe }] of workspaces.all()) {
     subscribe((event) => {
       if (event.type === "approval_decided") metrics.approvalDecided(workspace, text(event["decision"]))
       if (event.type !== "tool_call_finished") return
-      // A name that is no tool's is the caller's own, and there is no end to those.
+      // Names of tools that don't exist are made up by callers: each would add a series, without end.
       const tool = event["error"] === "unknown_tool" ? "unknown" : text(event["tool"])
-      // The time that a person takes to answer is not the tool's.
+      // Without the time that a person took to answer.
       const seconds = Number(event["duration_sec"] ?? 0) - Number(event["waited_sec"] ?? 0)
       metrics.callFinished({ workspace, tool, status: text(event["status"]) }, Math.max(0, seconds))
     })
@@ -94,7 +94,7 @@ interface Branch<A> {
   figure?: A & { readonly labels: Labels }
 }
 
-// Found by one label after the other: what is counted with every request must not cost it a new string.
+// A series is looked up label by label, because a key made of all labels would be a new string for every request.
 const seriesOf = <A>(series: Map<string, Series<A>>, name: string, labels: Labels, empty: () => A): A => {
   const one: Series<A> = series.get(name) ?? { all: [], byValue: { next: new Map() } }
   series.set(name, one)

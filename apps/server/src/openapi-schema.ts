@@ -1,6 +1,6 @@
 import * as z from "zod"
 
-/** A schema as a part of the document. */
+/** A zod schema as a part of the OpenAPI document. */
 export const schemaOf = (schema: z.core.$ZodType, io: "input" | "output"): object => {
   const { own, definitions } = converted(schema, io)
   if (definitions.some((definition) => named(definition) !== JSON.stringify(anyJson))) {
@@ -9,15 +9,15 @@ export const schemaOf = (schema: z.core.$ZodType, io: "input" | "output"): objec
   return JSON.parse(named(own)) as object
 }
 
-// Below an object: at the root, a schema that refers to itself would have no name to be referred to by.
+// Wrapped in an object, because zod gives a recursive schema a name in `$defs` only when it is not the root.
 const converted = (schema: z.core.$ZodType, io: "input" | "output") => {
   const { properties, $defs = {} } = z.toJSONSchema(z.object({ schema }), { io, unrepresentable: "any" })
   return { own: properties?.["schema"] ?? {}, definitions: Object.values($defs) }
 }
 
-// Zod numbers what refers to itself anew in every schema.
+// In each conversion zod names recursive schemas anew (`__schema0`); in the document they are all `Json`.
 const named = (schema: unknown): string =>
   JSON.stringify(schema).replaceAll(/"\$ref":"#\/\$defs\/\w+"/g, '"$ref":"#/components/schemas/Json"')
 
-/** JSON of any shape, the one schema here that refers to itself: the document has it once. */
+/** The schema of any JSON value, the only recursive one in the document, where it is a component called `Json`. */
 export const anyJson = JSON.parse(named(converted(z.json(), "output").definitions[0])) as object

@@ -18,5 +18,5 @@ export class Problem extends Error {
   }
 }
 
-/** What a client hears of a bug: that there is one, and nothing of it. */
+/** The answer when there is a bug: clients are told that, but not what it is. */
 export const ownFault = new Problem(500, "internal_error", "The server failed because of a bug; its log has the cause.")

@@ -16,14 +16,14 @@ export interface HandlerOptions {
   readonly flow: FlowControl
   readonly arrivals: () => Arrivals
   readonly bodyLimits: BodyLimits
-  /** Answers what no route does: the console's files. */
+  /** Answers where there is no route: the console's files. */
   readonly site?: (url: URL) => Answer | undefined
   /** Told about every answered request, and about errors nobody expected. */
   readonly onAnswered?: (route: Route | undefined, status: number, milliseconds: number) => void
   readonly onDefect?: (error: unknown) => void
 }
 
-/** One request from door to door: name and origin, route, token, body, limits, answer. */
+/** Handles a request from beginning to end: host and origin, route, token, limits, body, answer. */
 export const requestHandler = (options: HandlerOptions): ((request: ServerRequest) => Promise<Answer>) => {
   const { gatekeeper, flow } = options
   const findRoute = routeFinder(options.routes)
@@ -41,13 +41,13 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
     const readBody = (): Promise<unknown> => readJson(request, options.bodyLimits)
     const works: Array<() => void> = []
     const startWork = (): void => {
-      // Clients that share a token are told apart by where they are.
+      // Clients that share a token are told apart by their addresses.
       works.push(flow.enter(`${identity?.client ?? "nobody"} ${request.ip ?? ""}`))
     }
     const leave = (): void => {
       for (const end of works) end()
     }
-    // What anybody may ask is small.
+    // Public routes are cheap, so they don't wait while others connect.
     const turn = route.access === "public" ? undefined : options.arrivals().turn(request)
     if (turn !== undefined) await turn
     if (request.signal.aborted) throw clientGone
@@ -76,7 +76,7 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
     const said = await answer(request, begin).catch((error: unknown) => {
       if (error instanceof Problem) return error.toAnswer()
       if (request.signal.aborted) return clientGone.toAnswer()
-      // Calls that did not end in time are interrupted when the server stops.
+      // A server that stops interrupts calls that did not end in time: that is no bug.
       if (flow.isStopped()) return stopped.toAnswer()
       options.onDefect?.(error)
       return ownFault.toAnswer()
@@ -92,10 +92,10 @@ const clientGone = new Problem(499, "client_gone", "The client has closed the co
 
 const stopped = new Problem(503, "stopping", "The server stopped before this was done.")
 
-// Parsed already where the request came over a connection.
+// srvx has parsed the address of a request that came over a connection.
 const addressOf = (request: ServerRequest): URL => request._url ?? new URL(request.url)
 
-/** Work that answers with a stream ends with the stream. */
+/** The same answer, with `leave` called when its stream has ended: the work counts until then. */
 const sendingStream = (said: Answer, stream: ReadableStream<Uint8Array>, leave: () => void): Answer => {
   const reader = stream.getReader()
   const body = new ReadableStream<Uint8Array>({

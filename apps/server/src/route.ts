@@ -10,13 +10,13 @@ export type Access = "public" | "agent" | "approver"
 
 export interface RouteRequest<Query, Body> {
   readonly request: ServerRequest
-  /** What stood where the path has `{name}`. */
+  /** The values of the path's `{name}`s. */
   readonly path: Readonly<Record<string, string>>
   readonly query: Query
   readonly body: Body
-  /** The JSON body of a route that declares none, within the limits of all bodies. */
+  /** Reads the JSON body, for routes that declare no schema for it. The same limits apply. */
   readonly readBody: () => Promise<unknown>
-  /** Counts one more call, from now on and until the request is answered, against those a client may have in flight. */
+  /** Counts one more call against the limits of calls in flight, until the request is answered. Fails at the limit. */
   readonly startWork: () => void
   /** Absent on public routes. */
   readonly identity: Identity | undefined
@@ -30,20 +30,20 @@ export interface Route {
   readonly summary: string
   readonly access: Access
   readonly query: z.ZodObject
-  /** Headers that change the answer, and how; for the document. */
+  /** Request headers that change the answer, with descriptions, for the OpenAPI document. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body: z.ZodObject | undefined
   readonly replies: Readonly<Record<number, RouteReply>>
-  /** Whether every request is work, see `startWork`. */
+  /** Whether every request counts as a call, see `startWork`. */
   readonly isWork: boolean
   readonly handle: (request: RouteRequest<unknown, unknown>) => Promise<Answer>
 }
 
 export interface RouteReply {
   readonly description: string
-  /** Of a JSON reply; a reply without one is text or a stream. */
+  /** For JSON only; text and streams have none. */
   readonly schema?: z.ZodType
-  /** JSON when absent; none at all where there is nothing but the status. */
+  /** JSON when absent; empty for a reply without a body. */
   readonly contentTypes?: ReadonlyArray<string>
 }
 
@@ -65,7 +65,7 @@ export const defineRoute = <Query extends z.ZodObject = typeof nothing, Body ext
   handle: async (request) => route.handle(request as RouteRequest<z.output<Query>, z.output<Body>>)
 })
 
-/** A value of a request, checked; what is wrong with it is told by name. */
+/** Checks a part of a request. Fails with 400, naming the fields that are wrong. */
 export const check = <Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> => {
   const checked = schema.safeParse(value)
   if (checked.success) return checked.data
@@ -73,7 +73,7 @@ export const check = <Schema extends z.ZodType>(schema: Schema, value: unknown, 
   throw new Problem(400, "invalid_request", issues.join("; "))
 }
 
-/** Says which route a request wants. Fails with 405 where only the method is wrong. */
+/** Finds the route of a request. Fails with 405 where only the method is wrong. */
 export type FindRoute = (method: string, pathname: string) => FoundRoute | undefined
 
 export interface FoundRoute {
@@ -81,7 +81,7 @@ export interface FoundRoute {
   readonly path: Readonly<Record<string, string>>
 }
 
-/** Reads the paths of a table once, so that a request costs a comparison and no parsing. */
+/** Parses the paths of all routes once, so that they are only compared for each request. */
 export const routeFinder = (routes: ReadonlyArray<Route>): FindRoute => {
   const patterns = routes.map((route) => ({ route, parts: route.path.split("/").map(partOf) }))
   return (method, pathname) => {
@@ -99,7 +99,7 @@ export const routeFinder = (routes: ReadonlyArray<Route>): FindRoute => {
 export const methodNotAllowed = (allow: string): Problem =>
   new Problem(405, "method_not_allowed", `Use ${allow} here.`, { allow })
 
-/** A part of a route's path: a word, a value with a name, or all the rest under a name. */
+/** A part of a route's path: a fixed `word`, a `{name}`, or with `isRest` a `{name…}`. */
 interface PathPart {
   readonly word?: string
   readonly name?: string

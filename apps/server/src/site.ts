@@ -2,7 +2,7 @@ import { extname } from "node:path"
 
 import type { Answer } from "./answer.ts"
 
-/** Answers with a file of the console. Its own places are behind a `#`, so every path is a file or nothing. */
+/** Answers with a file of the console. The console's routes are in the `#` part of the address, so paths are files. */
 export const siteOf = (files: ReadonlyMap<string, Uint8Array> | undefined): ((url: URL) => Answer | undefined) => {
   if (files?.has("index.html") !== true) return ({ pathname }) => (pathname === "/" ? notBuilt() : undefined)
   return ({ pathname }) => {
@@ -16,7 +16,7 @@ const pageHeaders = {
   "content-security-policy": [
     "default-src 'self'",
     "script-src 'self'",
-    // xterm.js and charts set styles on elements; no markup of ours carries any.
+    // xterm.js and the charts set styles on elements.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "connect-src 'self'",
@@ -48,7 +48,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".txt": "text/plain; charset=utf-8"
 }
 
-// A name with a hash of the content in it never means anything else.
+// A file whose name has a hash of its content never changes, and may be cached for ever.
 const isHashed = (name: string): boolean => name.startsWith("assets/") && /[-.][\w-]{8,}\.\w+$/.test(name)
 
 const fileAnswer = (name: string, body: Uint8Array): Answer => ({

@@ -3,12 +3,12 @@ import { describeQuestion, type McpFetchHandler, mcpFetchHandler, mcpServer } fr
 
 import { Problem } from "./problem.ts"
 
-/** The workspaces a server has, by name, each with its own dialect, policy and state. */
+/** The workspaces of a server by name, each with its own dialect, policy and state. */
 export interface Workspaces {
   readonly all: () => Iterable<readonly [string, OpenWorkspace]>
   /** Fails with 404 on a name that is not known. */
   readonly named: (name: string | undefined) => OpenWorkspace
-  /** MCP in a dialect over a workspace; made when it is first asked for. */
+  /** The MCP handler of a workspace in a dialect; made when it is first asked for. */
   readonly mcp: (name: string | undefined, dialect?: string) => Promise<McpFetchHandler>
   readonly dispose: () => Promise<void>
 }
@@ -27,7 +27,7 @@ export const openWorkspaces = async (
     for (const [name, config] of Object.entries(configs)) {
       const workspace = await openWorkspace(config)
       open.set(name, workspace)
-      // What is wrong with a plugin is told now, not to the first caller.
+      // Opened now, so that a broken plugin stops the server from starting instead of failing the first call.
       await workspace.host()
     }
   } catch (error) {

@@ -67,7 +67,7 @@ describe("who may do what", () => {
 
   it("is settled at each server of a host by itself: the login at one leaves the session at another alone", async () => {
     const servers = [await startServer(), await startServer()] as const
-    // As browsers keep them: by host and name, whatever the port.
+    // Cookies as browsers keep them: by host and name, but not by port.
     const jar = new Map<string, string>()
     for (const { server, send } of servers) {
       const login = await send(server.consoleLink().slice(server.url.length))
@@ -222,7 +222,7 @@ it("takes no more than it can do: one client gets 429, all together 503, and hea
   await expect.poll(open).toHaveLength(2)
   const refused = await wait()
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"])
-  // The approver is another client: one more of its calls fits, and then the server has enough.
+  // The approver is another client, with a limit of its own: one more call reaches the limit of the whole server.
   running.push(
     post(
       `${base}/calls`,

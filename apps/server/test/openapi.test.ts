@@ -87,7 +87,7 @@ const sessionAfter = (method: string, { headers }: Response): Record<string, str
   return id === null || method === "DELETE" ? {} : { "mcp-session-id": id, "mcp-protocol-version": "2025-11-25" }
 }
 
-/** What a response has that its documentation does not know; undefined when all is as it says. */
+/** What is different from the documentation in a response; undefined when nothing is. */
 const differenceFrom = async (document: Document, operation: Operation, response: Response): Promise<unknown> => {
   const documented = operation.responses[String(response.status)]
   if (documented === undefined) return `status ${response.status}: ${await response.text()}`
@@ -101,7 +101,7 @@ const differenceFrom = async (document: Document, operation: Operation, response
   return undefined
 }
 
-// Zod knows definitions within a schema only.
+// Zod resolves references within a schema only, so the document's components become its definitions.
 const zodOf = ({ components }: Document, schema: Schema) => {
   const whole = JSON.stringify({ ...schema, $defs: components.schemas }).replaceAll("#/components/schemas/", "#/$defs/")
   return z.fromJSONSchema(JSON.parse(whole) as Schema)

@@ -85,7 +85,7 @@ describe("an artifact", () => {
     for (const range of [`bytes=${size}-`, "bytes=-0", `bytes=${"9".repeat(400)}-`]) {
       expect((await part(range)).slice(0, 2)).toEqual([416, `bytes */${size}`])
     }
-    // What is no range of bytes, or several, is passed over.
+    // A header that is not one range of bytes is ignored.
     for (const range of ["bytes=5-2", "bytes=-", "lines=1-2", "bytes=0-1,3-4"]) {
       expect(await part(range)).toEqual([200, null, text])
     }

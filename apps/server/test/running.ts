@@ -67,7 +67,7 @@ export const startServer = async (
   }
 }
 
-/** Writes to a socket as no decent client would; resolves with all that came back when the server closes it. */
+/** Sends raw text over a socket, also what is no HTTP; resolves with everything that came back until it was closed. */
 export const sendRaw = (url: string, text: string, { end = true } = {}): Promise<string> => {
   const { hostname, port } = new URL(url)
   const { promise, resolve } = Promise.withResolvers<string>()

@@ -12,7 +12,7 @@ interface Span {
   readonly attributes: ReadonlyArray<{ readonly key: string; readonly value: { readonly stringValue?: string } }>
 }
 
-/** Takes what exporters send, on a port of this machine. */
+/** A telemetry collector on a local port, which keeps what it is sent. */
 const startCollector = async ({ answers = true } = {}) => {
   const received: Array<{ readonly path: string; readonly body: string }> = []
   const collector = createServer((request, response) => {

@@ -97,7 +97,7 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
         signal: request.signal,
         ...(traceParent !== null && { traceParent }),
         ...(body.request_id !== undefined && { requestId: body.request_id }),
-        // Whoever holds the approver's token has consented by calling.
+        // A person with the approver's token has approved the call by making it.
         ...(identity?.role === "approver" && {
           ask: async () => ({ approved: true, reason: "called by the approver" })
         })

@@ -32,7 +32,7 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
           const { fetch } = await mountOf(asked)
           if (method !== "POST") return answerOf(await fetch(asked.request))
           const body = await asked.readBody()
-          // Calls only: a client with its hands full must still be able to answer questions, and to cancel.
+          // Only calls count: a client that has reached its limit must still be able to answer questions and to cancel.
           for (const message of [body].flat()) if (isCall(message)) asked.startWork()
           return answerOf(await fetch(asked.request, body))
         }

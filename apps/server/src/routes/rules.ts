@@ -31,7 +31,7 @@ const Simulation = z.object({
 
 const base = "/v1/workspaces/{workspace}"
 
-/** The rules that answer instead of a person, and what they would have answered. Only an approver may see and change them. */
+/** The approval rules, and the simulation of them. Only an approver may see and change them. */
 export const ruleRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
   defineRoute({
     method: "GET",
@@ -117,7 +117,7 @@ export const ruleRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
   })
 ]
 
-// The arguments of the calls are on record, and may be long.
+// Left out because they may be long. A client that wants them finds them on record.
 const withoutArguments = ({
   requestId,
   tool,
@@ -132,7 +132,7 @@ const withoutArguments = ({
 
 const noRule = (id: string | undefined): Problem => new Problem(404, "unknown_rule", `There is no rule '${id ?? ""}'.`)
 
-/** What the person can mend is a refusal with words, not a bug. */
+/** A rule that is wrong is the client's mistake (400), not a bug. */
 const explained = async <A>(work: () => Promise<A>): Promise<A> => {
   try {
     return await work()
@@ -142,7 +142,7 @@ const explained = async <A>(work: () => Promise<A>): Promise<A> => {
   }
 }
 
-/** Where the rules lie is nothing that clients should know; whoever runs the server finds out. */
+/** The original message has the path of the rules file, which clients should not learn. */
 const readable = async <A>(work: () => Promise<A>): Promise<A> => {
   try {
     return await work()

@@ -12,12 +12,12 @@ export interface ServerRoutesOptions {
   readonly flow: FlowControl
   readonly metrics: Metrics
   readonly gatekeeper: Gatekeeper
-  /** Where people find this server. */
+  /** The address of this server, known once it listens. */
   readonly url: () => string
   readonly openapi: () => object
 }
 
-/** The server itself: how it is, who you are, and the way into the console. */
+/** The server itself: its health and metrics, its OpenAPI document, and logging in to the console. */
 export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route> => [
   defineRoute({
     method: "GET",
@@ -61,7 +61,7 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     query: z.strictObject({ code: z.string().min(1).max(200) }),
     replies: { 303: { description: "To the console", contentTypes: [] } },
     handle: ({ query, request }) => {
-      // Programs that only look whether a link works must not use it up.
+      // HEAD is used by programs that check links, and must not use up the code.
       if (request.method !== "GET") throw methodNotAllowed("GET")
       const cookie = redeemed(() => options.gatekeeper.redeemLink(query.code, request), request)
       return {
@@ -90,7 +90,8 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
   })
 ]
 
-// A person who follows a link twice is led to the console all the same: it knows the browser, or says what to do.
+// A person whose link does not work any more gets to the console all the same: the browser may have a session already,
+// and if not, the console says what to do.
 const redeemed = (redeem: () => string, request: Request): string | undefined => {
   try {
     return redeem()

@@ -69,7 +69,7 @@ export const terminalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
   ]
 }
 
-/** Bytes of output in one event. */
+/** How many bytes of output one event has at most. */
 const pieceBytes = 32_768
 
 const printedBy = (output: TerminalOutput, from: number): EventFeed => {
