@@ -2,7 +2,8 @@ import type { ApprovalMode, DialectName, FoundConfig, HaftConfig, SandboxName } 
 import type { OpenHost } from "haft/promise"
 
 import type { Given } from "./command.ts"
-import { hushSpinner, note } from "./terminal.ts"
+import { hushSpinner } from "./spinner.ts"
+import { note } from "./terminal.ts"
 
 /** The configuration that the command line asks for. */
 export const configOf = async (given: Given): Promise<FoundConfig> => {
@@ -31,7 +32,7 @@ export const overridesOf = (given: Given): HaftConfig => {
   }
 }
 
-// Each is opened by looking at it, so nobody looks before there is a question.
+// Getters, because Node opens a standard stream when it is first read; that happens only when there is a question.
 const standardStreams = {
   get input() {
     return process.stdin

@@ -13,7 +13,8 @@ import { serve } from "./commands/serve.ts"
 import { tools } from "./commands/tools.ts"
 import { undo } from "./commands/undo.ts"
 import { configOf } from "./host.ts"
-import { lostOutput, note, print, styled, table, wrapped } from "./terminal.ts"
+import { table, wrapped } from "./table.ts"
+import { lostOutput, note, print, styled } from "./terminal.ts"
 
 const working: ReadonlyArray<Command> = [
   tools,
@@ -62,11 +63,11 @@ const commandNamed = (name: string): Command => {
   throw new UsageError(`there is no command '${name}'${guess(name, names)}. There are: ${names.join(", ")}`)
 }
 
-/** Says what is wrong and how to mend it; answers with the exit code. Where a fault of the program is, only on request. */
+/** Prints what is wrong and how to mend it, and returns the exit code. Of a bug the stack is shown with HAFT_DEBUG. */
 export const explain = (cause: unknown): number => {
   if (cause instanceof Interrupted) return 130
   const error = cause instanceof Error ? cause : new Error(String(cause))
-  // A StateError's name is that of its document.
+  // The `name` of a StateError is that of its document, so its kind is told by the tag.
   const kind = "_tag" in error ? error._tag : error.name
   const haft = styled(process.stderr, "red", "haft:")
   if (["UsageError", "ConfigError", "PluginError", "ToolError", "StateError"].includes(String(kind))) {
@@ -83,11 +84,11 @@ export const explain = (cause: unknown): number => {
 
 const isDebugged = (): boolean => (process.env["HAFT_DEBUG"] ?? "") !== ""
 
-// Somebody looks around: how things stand here, then what can be done.
+// For somebody who types just `haft` in a terminal: what works here, then the commands.
 const welcome = async (version: string): Promise<number> => {
   const [{ config }, { examine }] = await Promise.all([configOf(read(doctor, [], version)), import("haft")])
   const findings = await examine(config, { briefly: true })
-  printFindings(findings.map(({ enforced: _held, ...finding }) => finding))
+  printFindings(findings.map(({ enforced: _leftOut, ...finding }) => finding))
   print("\n")
   return help(undefined)
 }
@@ -145,7 +146,7 @@ const optionTable = (options: Readonly<Record<string, Option>>): string =>
     )
   )
 
-/** Help loses no words on a narrow terminal. */
+/** On a narrow terminal, help texts are wrapped and not cut. */
 const fitting = { margin: 2, goesOn: true }
 
 const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, "  ")

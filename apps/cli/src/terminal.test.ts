@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 
-import { forScreen, table, wrapped } from "./terminal.ts"
+import { forScreen } from "./terminal.ts"
 
 const hostile =
   "\u001B[31mred\u001B[0m\u001B]52;c;c3RvbGVu\u0007 a\tb\r\n10%\rdone\u0008\u009B2J \u202Etxt.exe ⚠️ ünd 👨‍👩‍👧\n"
@@ -11,30 +11,4 @@ it("keeps a tool's text from doing anything to a person's screen", () => {
 
 it("leaves a tool's text as it is for everybody else", () => {
   expect(forScreen({ isTTY: false }, hostile)).toBe(hostile)
-})
-
-it("breaks a line between words, and not inside one that is too long", () => {
-  expect(wrapped("  --json  for machines, and a-word-without-end here", 10, 24)).toBe(
-    "  --json  for machines,\n          and\n          a-word-without-end\n          here"
-  )
-})
-
-it("keeps columns straight beside signs that take two columns or none", () => {
-  const rows = [
-    ["日本語", "one"],
-    ["e\u0301", "two"],
-    ["👨‍👩‍👧", "three"],
-    ["plain", "four"]
-  ]
-  expect(table(rows)).toBe("日本語  one\ne\u0301       two\n👨‍👩‍👧      three\nplain   four")
-})
-
-it("cuts a last column that is too long, between signs", () => {
-  expect(table([["a", "日本語の長い名前があるファイル"]], {}, 20)).toBe("a  日本語の長い名前…")
-})
-
-it("puts the last column below the others where they leave it no room", () => {
-  const rows = [["name-of-something", "dangerous", "what it does, in a sentence"]]
-  expect(table(rows, {}, 30)).toBe("name-of-something  dangerous\n    what it does, in a senten…")
-  expect(table(rows, { goesOn: true }, 30)).toBe("name-of-something  dangerous\n    what it does, in a\n    sentence")
 })

@@ -1,6 +1,6 @@
 import type { JsonSchema, ToolDescription } from "haft"
 
-import { table, wrapped } from "./terminal.ts"
+import { table, wrapped } from "./table.ts"
 
 /** What one tool does and takes, from its schema. */
 export const toolPage = ({ name, description, risk, inputSchema }: ToolDescription): string => {
@@ -30,7 +30,7 @@ const parametersOf = ({ properties = {}, required = [] }: JsonSchema): ReadonlyA
 
 type Row = ReadonlyArray<string>
 
-// What an object has inside stands below it, moved in.
+// The fields of an object are indented below it.
 const rowsOf = (schema: JsonSchema, indent: string): Array<Row> =>
   parametersOf(schema).flatMap((parameter) =>
     [rowOf(parameter, indent)].concat(insideOf(parameter.schema).flatMap((one) => rowsOf(one, `${indent}  `)))

@@ -6,7 +6,8 @@ import type { OpenHost } from "haft/promise"
 import { readArguments } from "../arguments.ts"
 import { type Command, type Given, guess, UsageError } from "../command.ts"
 import { withHost } from "../host.ts"
-import { forScreen, note, print, printJson, styled, withSpinner } from "../terminal.ts"
+import { withSpinner } from "../spinner.ts"
+import { forScreen, note, print, printJson, styled } from "../terminal.ts"
 
 export const call: Command = {
   name: "call",
@@ -59,16 +60,19 @@ const ruleAgainst = (host: OpenHost, name: string, args: unknown): Promise<strin
     () => undefined
   )
 
-// What the person can do about it: a rule says no whatever --approve says.
+// Says what can be done about a call that was refused, by this rule or by nobody's approval.
 const noteHow = (rule: string | undefined, { approval = "ask" }: HaftConfig): void => {
-  // A name that a shell would read in another way is not put into its mouth.
-  if (rule !== undefined && /[^\w.:-]/.test(rule)) note("haft: to change that, see: haft rules list")
-  else if (rule !== undefined)
-    note(`haft: to change that: haft rules list, haft rules replace ${rule} RULE, or haft rules disable ${rule}`)
-  else if (approval === "all") note("haft: rules hold whatever --approve says; see them with: haft rules list")
-  else if (!process.stdin.isTTY)
-    note("haft: approve it with --approve all, or allow calls like it by a rule: haft rules add")
+  if (rule !== undefined) return note(`haft: to change that${waysToChange(rule)}`)
+  if (approval === "all") return note("haft: rules hold whatever --approve says; see them with: haft rules list")
+  if (process.stdin.isTTY) return
+  note("haft: approve it with --approve all, or allow calls like it by a rule: haft rules add")
 }
+
+// A rule may have a name with characters that mean something to a shell: no command to be pasted is made from it.
+const waysToChange = (rule: string): string =>
+  /[^\w.:-]/.test(rule)
+    ? ", see: haft rules list"
+    : `: haft rules list, haft rules replace ${rule} RULE, or haft rules disable ${rule}`
 
 const find = (tools: ReadonlyArray<ToolDescription>, name: string): ToolDescription | undefined =>
   tools.find((tool) => tool.name === name || tool.name.replaceAll(".", "_") === name)
@@ -91,7 +95,7 @@ const printReply = (name: string, reply: Reply, root: string): void => {
   const text = forScreen(process.stdout, reply.text)
   const mark = ok ? styled(process.stdout, "green", "✓") : styled(process.stdout, "red", "✗")
   const [first = "", ...others] = text.trimEnd().split("\n")
-  // A text that is the tool's whole answer, such as a file's content, stands below a line of its own.
+  // Several lines without a headline, such as the content of a file, are printed below the tool's name.
   const isHeadline = !ok || others.length === 0 || first.endsWith(":")
   print(isHeadline ? [`${mark} ${first}`, ...others].join("\n") : `${mark} ${name}\n${text}`)
   if (ok) for (const path of writes) print(dim(`  Location: ${forScreen(process.stdout, resolve(root, path))}`))
@@ -136,7 +140,7 @@ const printPreview = ({ tool, facts, verdict, diff }: CallPreview): void => {
   print(forScreen(process.stdout, lines.join("\n")))
 }
 
-/** Ctrl-C: the call has been stopped and recorded; the program ends as one does that was interrupted. */
+/** Ctrl-C ended a call, which is recorded. The program exits with 130, as shells expect of interrupted programs. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted"
 }

@@ -1,7 +1,7 @@
 import { type Command, commonOptions, type Option, optionsOf, UsageError } from "../command.ts"
 import { print } from "../terminal.ts"
 
-/** Completion needs to know the other commands, so it is made from them. */
+/** The command that prints completion scripts, for the other commands and itself. */
 export const completionFor = (commands: ReadonlyArray<Command>): Command => {
   const completion: Command = {
     name: "completion",
@@ -23,7 +23,8 @@ export const completionFor = (commands: ReadonlyArray<Command>): Command => {
 const wordsOf = (command: Command): string =>
   [...(command.subcommands ?? []), ...Object.keys(optionsOf(command)).map((name) => `--${name}`)].join(" ")
 
-// What may follow an option: words, or the name of a directory or file. A short form that two commands use differently is left out.
+// The options whose values can be completed: from choices, or as a path. Only common options with their short form:
+// other commands may use the same letter for something else.
 const valuesOf = (commands: ReadonlyArray<Command>): ReadonlyArray<readonly [string, Option]> => {
   const found = new Map<string, Option>()
   for (const command of commands) {
@@ -42,7 +43,7 @@ const bashValue = ([names, { choices, value }]: readonly [string, Option]): stri
     ? `    ${names}) COMPREPLY=($(${paths(value === "DIR" ? "d" : "f", "$start")})); return ;;`
     : `    ${names}) words="${choices.join(" ")}" ;;`
 
-// zsh looks for what PREFIX begins, whatever word it is given.
+// zsh's own compgen ignores the word it is given, and completes what is in PREFIX.
 const paths = (kind: "d" | "f", start: string): string => `PREFIX="$word"; compgen -P "${start}" -${kind} -- "$word"`
 
 const bash = (commands: ReadonlyArray<Command>): string => `_haft() {
@@ -80,7 +81,7 @@ ${commands.map((command) => `      ${command.name}) words="${wordsOf(command)}" 
 }
 complete -F _haft haft`
 
-// Which tools there are depends on these.
+// Options that decide which tools there are: they are passed on to `haft tools`.
 const toolsAreOf = Object.entries<Option>(commonOptions)
   .filter(([name]) => ["workspace", "dialect", "config"].includes(name))
   .flatMap(([name, { short }]) => [`--${name}`, `-${short}`])
@@ -95,7 +96,7 @@ const takesValue = (commands: ReadonlyArray<Command>): string => {
 
 const shells: Readonly<Record<string, (commands: ReadonlyArray<Command>) => string>> = {
   bash,
-  // bash's own script works there, once both of zsh's completion systems are awake.
+  // The bash script works in zsh too, once zsh's completion and its emulation of bash's are loaded.
   zsh: (commands) =>
     `(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u }\n` +
     `autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`,

@@ -27,7 +27,7 @@ export const config: Command = {
   }
 }
 
-// A plugin or a dialect that stands there as a value is shown by its name.
+// In a configuration in TypeScript plugins and dialects are objects with functions: only their names are shown.
 const inShort = (_key: string, value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if ("~haft/Plugin" in value) {

@@ -4,7 +4,8 @@ import type { Finding } from "haft"
 
 import type { Command } from "../command.ts"
 import { configOf } from "../host.ts"
-import { print, printJson, styled, wrapped } from "../terminal.ts"
+import { wrapped } from "../table.ts"
+import { print, printJson, styled } from "../terminal.ts"
 import { standardPort } from "./serve.ts"
 
 export const doctor: Command = {

@@ -2,7 +2,8 @@ import type { EventFilter, JournalEvent } from "haft"
 
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
-import { note, print, printJson, table } from "../terminal.ts"
+import { table } from "../table.ts"
+import { note, print, printJson } from "../terminal.ts"
 
 export const log: Command = {
   name: "log",

@@ -11,7 +11,7 @@ export const mcp: Command = {
   run: async (given) => {
     const { config } = await configOf(given)
     const [{ openHostLater }, { speakMcp }] = await Promise.all([import("haft/promise"), import("../speak-mcp.ts")])
-    const tools = await toolsKnown(config)
+    const tools = await knownTools(config)
     const host = await (tools === undefined
       ? openHostFor(config)
       : openHostLater(config, tools, () => openHostFor(config)))
@@ -24,6 +24,7 @@ export const mcp: Command = {
   }
 }
 
-// What plugins bring is known when they are loaded, and which packages are left out when they are chosen.
-const toolsKnown = async ({ dialect = "haft", plugins = [], packages }: HaftConfig) =>
+// The tools, if they are known before a host is open: with plugins, a dialect or packages of the user's own they are
+// not.
+const knownTools = async ({ dialect = "haft", plugins = [], packages }: HaftConfig) =>
   typeof dialect !== "string" || plugins.length > 0 || packages !== undefined ? undefined : listedTools(dialect)

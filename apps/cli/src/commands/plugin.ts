@@ -4,7 +4,8 @@ import type { PluginStyle, PluginSummary, SandboxName } from "haft"
 
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
-import { forScreen, note, print, printJson, table } from "../terminal.ts"
+import { table } from "../table.ts"
+import { forScreen, note, print, printJson } from "../terminal.ts"
 
 export const plugin: Command = {
   name: "plugin",

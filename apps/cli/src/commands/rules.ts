@@ -3,7 +3,8 @@ import type { DialectName, Rule, Rules, Simulation } from "haft"
 import { readArguments } from "../arguments.ts"
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf, withHost } from "../host.ts"
-import { note, print, printJson, table } from "../terminal.ts"
+import { table } from "../table.ts"
+import { note, print, printJson } from "../terminal.ts"
 
 export const rules: Command = {
   name: "rules",
@@ -56,7 +57,7 @@ const actions: Readonly<Record<string, Action>> = {
   },
   replace: async (store, [id, ...rest], given) => {
     if (rest.length === 0) throw new UsageError("which rule, and what instead? Give its id and the new rule")
-    const rule = await readArguments(rest, undefined)
+    const rule = await readArguments(rest)
     return byId([id ?? ""], given, (known) => store.replace(known, rule), "Replaced")
   },
   remove: (store, rest, given) => byId(rest, given, (id) => store.remove(id), "Removed"),
@@ -77,14 +78,14 @@ const actions: Readonly<Record<string, Action>> = {
   }
 }
 
-/** A rule for a tool that is not there is no mistake, a plugin may bring it; but a misspelt one forbids nothing. */
+/** A rule for an unknown tool is allowed, as a plugin may bring it later; but a misspelt name should be noticed. */
 const noteUnknownTool = async ({ tool, dialect }: Rule, given: Given): Promise<void> => {
   const look = withHost(given, dialect === undefined ? {} : { dialect: dialect as DialectName }, async (host) => {
     if (host.tools.some(({ name }) => name === tool)) return 0
     note(`haft: there is no tool '${tool}' in ${host.dialect.name}; the rule holds where there is one. See haft tools`)
     return 0
   })
-  // A host that can't be opened is no reason not to have the rule.
+  // The rule is stored, whether a host can be opened to look at its tools or not.
   await look.catch(() => 0)
 }
 
@@ -141,7 +142,7 @@ const beforeOf = ({ by, decision }: Simulation["calls"][number]["recorded"]): st
   return decision === "allow" ? "asked and approved" : "asked and refused"
 }
 
-// To be pasted into a shell, and made of names that a model chose.
+// Quoted so that it can be pasted into a shell: the JSON contains names and arguments that a model chose.
 const forShell = (json: string): string => {
   const plain = json.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
   return `'${plain.replaceAll("'", String.raw`'\''`)}'`

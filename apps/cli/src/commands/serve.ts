@@ -1,4 +1,4 @@
-import type { HaftConfig, ScratchDirectory } from "haft"
+import type { HaftConfig, ScratchDirectory, ServerTokens } from "haft"
 
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
@@ -37,9 +37,10 @@ export const serve: Command = {
 }
 
 const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: ScratchDirectory): Promise<number> => {
-  // Listened for from the first moment on: a server that is told to stop while it starts stops when it has started.
+  // Signals are handled from the beginning: one that comes during the start stops the server when it has started.
   const { promise: stopAsked, resolve: askToStop } = Promise.withResolvers<string>()
   const { promise: hurryAsked, resolve: askToHurry } = Promise.withResolvers<unknown>()
+  // The first signal lets running calls end, the second interrupts them, the third ends everything.
   onStopSignals([askToStop, askToHurry, () => process.exit(1)])
   const [{ serverTokens }, { serveHaft }, { compileSchemas }] = await Promise.all([
     import("haft"),
@@ -58,30 +59,18 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
     version: given.version,
     ...(host !== undefined && { host }),
     port: numberOf(given, "port", standardPort, 65_535),
-    // Whoever only wants to look around has asked for no port.
+    // The demo should start even where the standard port is in use.
     orAnyPort: demo !== undefined && given.value("port") === undefined,
     ...(alsoKnownAs !== undefined && { alsoKnownAs: alsoKnownAs.split(",") }),
     limits: { graceMilliseconds: numberOf(given, "grace", 10, 3_600) * 1_000 },
     onDefect: (error) => note(`haft: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
   })
-  const mcp = `${server.url}/mcp`
-  if (given.has("json")) {
-    printJson({ url: server.url, console: server.consoleLink(), mcp, tokens: tokens.file, workspace: first.root })
-  } else {
-    const bold = (text: string): string => styled(process.stdout, "bold", text)
-    if (demo !== undefined) {
-      print(`A scratch workspace to try haft on: ${first.root ?? demo.path}`)
-      print("A scripted agent looks around in it and then waits for you, in the console.")
-    }
-    print(`${bold("Console")}  ${server.consoleLink()}`)
-    print(`         (the link works once, within ten minutes, and makes its browser an approver)`)
-    print(`${bold("MCP")}      ${mcp}`)
-    print(`         claude mcp add --transport http haft ${mcp} --header "Authorization: Bearer ${tokens.agent}"`)
-    print(`${bold("Tokens")}   ${tokens.file}`)
-  }
+  const addresses = { url: server.url, console: server.consoleLink(), mcp: `${server.url}/mcp` }
+  if (given.has("json")) printJson({ ...addresses, tokens: tokens.file, workspace: first.root })
+  else printAddresses(addresses, tokens, demo && (first.root ?? demo.path))
   if (demo !== undefined) {
     const { visitDemo } = await import("../demo-agent.ts")
-    // It goes when the server does, whatever it waits for.
+    // When the server stops, a call of the demo agent fails: that is nothing to report.
     visitDemo({ url: server.url, token: tokens.agent }).catch(() => undefined)
   }
   const signal = await stopAsked
@@ -91,9 +80,26 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
   return 0
 }
 
+const printAddresses = (
+  { console, mcp }: { readonly console: string; readonly mcp: string },
+  tokens: ServerTokens,
+  demo: string | undefined
+): void => {
+  const bold = (text: string): string => styled(process.stdout, "bold", text)
+  if (demo !== undefined) {
+    print(`A scratch workspace to try haft on: ${demo}`)
+    print("A scripted agent looks around in it and then waits for you, in the console.")
+  }
+  print(`${bold("Console")}  ${console}`)
+  print(`         (the link works once, within ten minutes, and makes its browser an approver)`)
+  print(`${bold("MCP")}      ${mcp}`)
+  print(`         claude mcp add --transport http haft ${mcp} --header "Authorization: Bearer ${tokens.agent}"`)
+  print(`${bold("Tokens")}   ${tokens.file}`)
+}
+
 /**
- * The first signal lets running calls end, the second ends them, the third ends everything. Those that come together
- * are one: a terminal sends them to every program in it, and a program around this one may pass its own on.
+ * Takes one of the steps for each signal. Signals within a second are one: Ctrl-C goes to every program of a terminal,
+ * and a program that started this one, such as npm, may pass its own on.
  */
 const onStopSignals = (steps: ReadonlyArray<(signal: string) => void>): void => {
   let taken = 0

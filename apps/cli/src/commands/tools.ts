@@ -1,6 +1,7 @@
 import type { Command } from "../command.ts"
 import { withHost } from "../host.ts"
-import { forScreen, note, print, printJson, styled, table } from "../terminal.ts"
+import { table } from "../table.ts"
+import { forScreen, note, print, printJson, styled } from "../terminal.ts"
 
 const formats = ["table", "json", "openai", "anthropic", "mcp"] as const
 
@@ -15,7 +16,7 @@ export const tools: Command = {
     withHost(given, {}, async ({ tools }) => {
       const format = given.value("format") ?? (given.has("json") ? "json" : "table")
       if (format === "table") {
-        // A plugin's words, which may be those of a server elsewhere.
+        // The words of a plugin, or of an MCP server behind it, may contain anything.
         const shown = (text: string): string => forScreen(process.stdout, text).replaceAll(/\s+/g, " ")
         const rows = tools.map(({ name, risk, description }) => [shown(name), risk, shown(description)])
         print(table([["TOOL", "RISK", "WHAT"].map((head) => styled(process.stdout, "bold", head)), ...rows]))

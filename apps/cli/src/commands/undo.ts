@@ -9,7 +9,7 @@ export const undo: Command = {
   atMost: 1,
   options: { run: { value: "RUN", describe: "take back a whole run" } },
   examples: ["haft undo", "haft undo 20261116T101500-1f2e3d4c-3", "haft undo --run 20261116T101500-1f2e3d4c"],
-  // The person who types this has decided already, and the tool is haft's own whatever dialect is spoken otherwise.
+  // Nobody is asked: the person who types this has decided already. The tool exists only in the haft dialect.
   run: (given) => {
     const [call] = given.positionals
     const run = given.value("run")
