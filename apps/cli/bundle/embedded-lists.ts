@@ -6,8 +6,8 @@ import type { Plugin } from "rolldown"
 const prefix = "tools-of-"
 
 /**
- * Writes the tools of haft's own packages into the bundle, a file for each dialect: a server can list them before it
- * has loaded any.
+ * Writes the lists of haft's own tools into the bundle, a file for each dialect, so that `haft mcp` can answer
+ * `tools/list` before it has loaded any tool package. Takes the place of `src/listed-tools.ts`.
  */
 export const embeddedLists = (): Plugin => {
   let lists: Readonly<Record<string, string>> = {}
@@ -28,7 +28,7 @@ export const embeddedLists = (): Plugin => {
   }
 }
 
-// In a process of its own, because the sources are reached by an export condition.
+// In another process, because Node resolves imports to the sources only when it is started with this condition.
 const listsByDialect = (): Readonly<Record<string, string>> => {
   const args = ["--conditions=@haft/source", resolve(import.meta.dirname, "print-tools.ts")]
   return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 }))

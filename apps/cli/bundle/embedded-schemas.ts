@@ -7,8 +7,9 @@ import type { Plugin } from "rolldown"
 const packages = resolve(import.meta.dirname, "../../../packages")
 
 /**
- * Puts the JSON Schemas of the tools into the bundle, as text that is read when somebody asks for it. Who lists tools
- * then makes no schema at all, and who calls one makes that tool's alone.
+ * Writes the JSON Schemas of the tools into the bundle, as text that is parsed on first use. Without it, listing the
+ * tools would make all their zod schemas and convert them; with it, only the schemas of the tool that is called are
+ * made.
  */
 export const embeddedSchemas = (): Plugin => {
   let schemas: Readonly<Record<string, string>> = {}
@@ -32,7 +33,7 @@ export const embeddedSchemas = (): Plugin => {
   }
 }
 
-// In a process of its own, because the sources are reached by an export condition.
+// In another process, because Node resolves imports to the sources only when it is started with this condition.
 const schemasOfTools = (): Readonly<Record<string, string>> => {
   const files = globSync("*-tools/src/*/*.*.ts", { cwd: packages })
     .filter((file) => /^\w+\.[\w.]+\.ts$/.test(basename(file)) && !file.endsWith(".test.ts"))

@@ -1,9 +1,9 @@
 import type { Plugin } from "rolldown"
 
-/** Source in ASCII: a single other letter makes the engine keep, and check, two bytes for each of its letters. */
+/** Escapes all other characters than ASCII: a single one makes V8 store the whole source with two bytes a character. */
 export const inAscii: Plugin = {
   name: "in-ascii",
-  // After the minifier, which writes every letter as itself.
+  // After the minifier, which would undo the escapes.
   generateBundle: (_, bundle) => {
     for (const chunk of Object.values(bundle)) if (chunk.type === "chunk") chunk.code = escaped(chunk.code)
   }

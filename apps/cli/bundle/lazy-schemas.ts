@@ -4,9 +4,9 @@ import type { Plugin } from "rolldown"
 import { type ESTree, parseSync, Visitor } from "rolldown/utils"
 
 /**
- * Makes schemas when they are first asked for. A call needs those of one tool, a host those of one dialect, and a
- * conversation over MCP a dozen of the SDK's four hundred; making all of them is most of what loading these packages
- * costs.
+ * Delays making zod schemas until they are first used. A call needs the schemas of one tool, a host those of one
+ * dialect, and an MCP session a dozen of the SDK's four hundred; making all of them is most of the cost of loading
+ * these packages.
  */
 export const lazySchemas: Plugin = {
   name: "lazy-schemas",
@@ -28,7 +28,7 @@ export const lazySchemas: Plugin = {
           (text, { at, text: inserted, replaces = 0 }) => text.slice(0, at) + inserted + text.slice(at + replaces),
           code
         )
-      // Nothing moves to another line, so traces stay right.
+      // All edits stay within their lines, so the line numbers in stack traces stay right.
       return { code: `import { whenUsed } from ${JSON.stringify(whenUsed)};${edited}`, map: null }
     }
   }
@@ -39,11 +39,11 @@ const whenUsed = resolve(import.meta.dirname, "when-used.ts")
 interface Edit {
   readonly at: number
   readonly text: string
-  /** How many letters it takes the place of. */
+  /** How many characters it replaces. */
   readonly replaces?: number
 }
 
-// A getter and no proxy: the schemas of a tool are asked for once, and then used often.
+// `input` and `output` of a `dialect.tool({ … })` become getters, which replace themselves with the schema when read.
 const schemasOfTool = ({ callee, arguments: [definition] }: ESTree.CallExpression): ReadonlyArray<Edit> => {
   const isTool = callee.type === "MemberExpression" && !callee.computed && callee.property.name === "tool"
   if (!isTool || definition?.type !== "ObjectExpression") return []
@@ -61,13 +61,13 @@ const schemasOfTool = ({ callee, arguments: [definition] }: ESTree.CallExpressio
   })
 }
 
-// The SDK's schemas are all called so, wherever they are made.
+// In the MCP SDK every schema is called `SomethingSchema`, also those inside of objects.
 const schemaNamed = (name: ESTree.Node, value: ESTree.Node | null): ReadonlyArray<Edit> =>
   name.type === "Identifier" && isNameOfSchema.test(name.name) && value?.type === "CallExpression" ? waiting(value) : []
 
 const isNameOfSchema = /^[A-Z]\w*Schema(\$\d+)?$/
 
-// Ours have any name, and stand at the top of their module: `const entry = z.string()`.
+// In our own packages schemas have any name, but are top-level constants: `const entry = z.string()`.
 const schemasOfModule = (statement: ESTree.Node): ReadonlyArray<Edit> => {
   if (statement.type === "ExportNamedDeclaration" && statement.declaration !== null)
     return schemasOfModule(statement.declaration)

@@ -1,6 +1,6 @@
 import type { Plugin } from "rolldown"
 
-// Loading one of these takes milliseconds, and most calls never come to the function they were imported for.
+// Each takes milliseconds to load, and most calls never use the function it was imported for.
 const heavy = new Set(
   [
     "child_process",
@@ -16,15 +16,15 @@ const heavy = new Set(
 )
 
 /**
- * Takes Node's own modules without `import`. An import of `node:util` reads everything it exports to make a namespace,
- * and with that loads streams, workers and more; asking for the module itself loads the module alone. The functions and
- * constants of a heavy one load it when they are used.
+ * Loads Node's built-in modules with `process.getBuiltinModule` instead of `import`. An import of `node:util` reads all
+ * of its exports, and the getters among them load streams, workers and more; `getBuiltinModule` loads only the module.
+ * The modules in `heavy` are loaded when one of their functions is first called.
  */
 export const leanBuiltins: Plugin = {
   name: "lean-builtins",
   resolveId: {
     filter: { id: /^node:/ },
-    // One for each importer, or what a single one of them uses would be loaded for all.
+    // A module for each importer: with a shared one, everything that any importer uses would be loaded for all.
     handler: (id, importer = "", { kind }) =>
       kind === "import-statement" && !/\/bin\.ts$|rolldown/.test(importer) ? `\0lean-${id}?${importer}` : null
   },
@@ -42,8 +42,8 @@ export const leanBuiltins: Plugin = {
 
 type Way = "now" | "called" | "proxy"
 
-// A function that is only ever called is a plain one: those of `node:crypto` are called several times in every call. What
-// may be constructed, extended or asked for properties stands behind a proxy, which is all of that, and slower.
+// A plain wrapper will do for a function that can only be called, and is fast: those of `node:crypto` are used several
+// times in every call. What may be constructed, extended or read from needs a proxy, which is slower.
 const wayToHeavy = (key: string, value: unknown): Way => {
   if (key === "constants") return "proxy"
   if (typeof value !== "function") return "now"

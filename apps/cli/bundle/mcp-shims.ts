@@ -1,8 +1,8 @@
 import * as z from "zod"
 
 /**
- * What the MCP SDK takes from the machine it runs on. Its own choice for checking a client's answers is a compiler of
- * JSON Schemas that weighs as much as the rest of it; zod is here already and reads the same schemas.
+ * Takes the place of the module from which the MCP SDK imports what depends on the platform. The SDK checks the answers
+ * of clients with a JSON Schema compiler that is as large as the rest of it; zod is loaded already, and reads them too.
  */
 export class DefaultJsonSchemaValidator {
   getValidator(schema: Parameters<typeof z.fromJSONSchema>[0]) {

@@ -1,8 +1,8 @@
 import type { Plugin } from "rolldown"
 
 /**
- * zod's reader of JSON Schemas gathers all that zod has into one object, which takes milliseconds and keeps everything
- * in the bundle. It uses some fifty names; those are given to it by name.
+ * `z.fromJSONSchema` spreads all exports of zod into one object, which takes milliseconds and keeps all of zod in the
+ * bundle. It uses some fifty of them, so here the object gets only those.
  */
 export const namedInZod: Plugin = {
   name: "named-in-zod",
@@ -11,7 +11,7 @@ export const namedInZod: Plugin = {
     handler: (code) => {
       const gathered = /const z = \{\s*\.\.\._schemas,\s*\.\.\._checks,\s*iso: _iso,?\s*\};/
       if (!gathered.test(code)) throw new Error("zod gathers its names in another way than the bundle expects")
-      // Checks come last there, so they win.
+      // These are exported by both modules, and zod spreads the checks last.
       const checks = ["maxLength", "minLength", "regex"]
       const names = new Set([...code.matchAll(/\bz\.(\w+)/g)].map(([, name = ""]) => name))
       const given = [...names].map((name) => {

@@ -1,4 +1,4 @@
-/** Prints the JSON Schemas of the tools in the files that are named, as the bundle wants them. */
+/** Prints the JSON Schemas of the tools in the files given as arguments, for embedded-schemas.ts. */
 const printed: Record<string, string> = {}
 for (const file of process.argv.slice(2)) {
   const exported: Readonly<Record<string, Readonly<Record<string, unknown>>>> = await import(file)

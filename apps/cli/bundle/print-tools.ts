@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { dialectNames } from "haft"
 import { openHost } from "haft/promise"
 
-/** Prints the tools of a host without plugins, by dialect, as the bundle wants them. */
+/** Prints the tools of a host without plugins, by dialect, for embedded-lists.ts. */
 const directory = mkdtempSync(join(tmpdir(), "haft-tools-"))
 const [root, state] = [join(directory, "root"), join(directory, "state")]
 mkdirSync(root)

@@ -1,7 +1,7 @@
 /**
- * A schema that is made when somebody looks at it. zod reaches everything of a schema through its properties, so one
- * that is not made yet can be part of others. The first look makes it what it stands for, so that all later ones find
- * an object like any other: behind a proxy each of them would take many times as long.
+ * An object that becomes the schema `make` returns when one of its properties is first used. zod uses schemas only
+ * through their properties, so one that is not made yet can already be part of others. The proxy is the prototype of an
+ * empty object, and goes away with the first use: behind a proxy of its own, every use would take many times as long.
  */
 export const whenUsed = <A extends object>(make: () => A): A => {
   const schema = {} as A

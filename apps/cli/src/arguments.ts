@@ -40,7 +40,7 @@ const parsed = (text: string, where: string): unknown => {
   }
 }
 
-/** A key that an object in a JSON text has twice: `JSON.parse` would keep the last of them and say nothing. */
+/** A key that an object in a JSON text has twice: `JSON.parse` would silently keep the last. */
 const repeatedKey = (json: string): string | undefined => {
   const open: Array<Set<string>> = []
   for (const [token, text, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[[\]{}]/g)) {
@@ -71,7 +71,7 @@ const readStdin = async (): Promise<string> => {
   })
 }
 
-// A text stays as it was typed; for any other type the value is JSON. What is a list may be given several times.
+// A string is taken as it was typed; a value of any other type is read as JSON. A list may be given several times.
 const fromPairs = (pairs: ReadonlyArray<string>, schema: JsonSchema | undefined): Record<string, unknown> => {
   const properties = (schema?.["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>
   const args = new Map<string, unknown>()

@@ -1,18 +1,18 @@
 #!/usr/bin/env node
 import manifest from "haft/package.json" with { type: "json" }
 
-// Nothing heavier is imported here: the version is answered at once, and the compile cache
-// is on before the program itself is loaded.
+// The program itself is imported in here and not at the top: `--version` does not need it, and the compile cache must
+// be on before it is loaded.
 const run = async (): Promise<void> => {
   process.getBuiltinModule("node:module").enableCompileCache()
-  // zod compiles a schema when it is first used, which takes longer than what few uses save. Servers turn it on again.
+  // zod would compile each schema on its first use, which pays only for many uses. Servers turn that on again.
   Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })
   const { explain, main } = await import("./main.ts")
-  // A promise that a plugin forgot must not end the calls of others.
+  // A rejected promise that a plugin did not handle is reported, but does not end the program and the calls of others.
   process.on("unhandledRejection", explain)
   process.on("uncaughtException", (cause) => process.exit(explain(cause)))
   process.exitCode = await main(process.argv.slice(2), manifest.version)
-  // Once all is said, nothing is waited for: not what a plugin left running, and not the engine's own tidying up.
+  // Once all output is written the program exits, and does not wait for what a plugin left running.
   const leave = (): void => {
     if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) process.exit()
   }
@@ -23,7 +23,8 @@ const run = async (): Promise<void> => {
 if (process.argv[2] === "--version") {
   process.stdout.write(`${manifest.version}\n`)
 } else if (process.getBuiltinModule?.("node:module").enableCompileCache === undefined) {
-  // Node 22 has it, and what is imported above needs Node 22 too: say so, before it fails in a riddle.
+  // Only a Node that is too old has no compile cache: say so, before the program fails with a message nobody
+  // understands.
   process.stderr.write(
     `haft: Node ${process.versions.node} is too old; haft needs ${manifest.engines.node}\n` +
       "  Install a newer one. In a checkout of haft, npm start brings its own.\n"

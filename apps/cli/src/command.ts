@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util"
 
-/** An option as the help shows it and the parser takes it. */
+/** An option of a command, for the parser and for the help. */
 export interface Option {
   readonly describe: string
   /** What the help calls the value; absent for a switch. */
@@ -9,19 +9,21 @@ export interface Option {
   readonly short?: string
 }
 
-/** One command of the program. Its module is light: what is heavy is imported when it runs. */
+/**
+ * One command of the program. All commands are loaded at the start, so they import heavy modules only when they run.
+ */
 export interface Command {
   readonly name: string
   readonly summary: string
   /** What follows the name: `TOOL [JSON]`. */
   readonly takes?: string
-  /** How many words that is at most; any number where it is absent. */
+  /** The most words that may follow; absent for any number. */
   readonly atMost?: number
   /** The values of the first argument, for completion. */
   readonly subcommands?: ReadonlyArray<string>
   readonly options?: Readonly<Record<string, Option>>
   readonly examples: ReadonlyArray<string>
-  /** A page of the help about what is given besides, where there is one. */
+  /** A more special help page for these arguments, if there is one: `haft call TOOL --help` is about the tool. */
   readonly explain?: (given: Given) => Promise<string | undefined>
   /** Answers with the exit code. */
   readonly run: (given: Given) => Promise<number>
@@ -35,7 +37,7 @@ export interface Given {
   readonly has: (option: string) => boolean
 }
 
-/** The person typed something that does not work; the message says what does. Ends in exit code 2. */
+/** A wrong command line; the message says what would be right. Ends in exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError"
 }
@@ -94,7 +96,7 @@ export const read = (command: Command, args: ReadonlyArray<string>, version: str
   return { version, positionals, value, has: (name) => values[name] !== undefined }
 }
 
-/** A command line with the command's name first: the options that every command has may stand before it. */
+/** Moves the command's name to the front: common options may be typed before it. */
 export const nameFirst = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   let at = 0
   for (let word = args[at]; word?.startsWith("-") === true; word = args[at]) {
@@ -129,7 +131,7 @@ const parsed = (command: Command, args: ReadonlyArray<string>, options: Readonly
   }
 }
 
-/** The nearest word, when one is near. */
+/** " (did you mean …?)" with the most similar of the words, or "" when none is similar. */
 export const guess = (typed: string, words: ReadonlyArray<string>, prefix = ""): string => {
   const near = words
     .map((word) => ({ word, distance: distance(typed, word) }))

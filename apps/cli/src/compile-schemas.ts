@@ -1,4 +1,4 @@
 import { config } from "zod"
 
-/** For programs that use a schema often: those that are made from now on are compiled when they are first used. */
+/** For servers, which use schemas often: from now on zod compiles a schema on its first use. */
 export const compileSchemas = (): void => void config({ jitless: false })

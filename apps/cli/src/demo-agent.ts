@@ -3,13 +3,13 @@ import { json } from "node:stream/consumers"
 
 interface Server {
   readonly url: string
-  /** The agent's. */
+  /** The agent's, not the approver's. */
   readonly token: string
 }
 
 /**
- * An agent without a model, for the demo: it looks around, tries a door that is closed, and then waits for a person,
- * with a change to a file and with a terminal. It calls as any agent does, over HTTP.
+ * A scripted agent for the demo: it looks around, tries to read a file outside of the workspace, and then asks a person
+ * for a change to a file and for a terminal. It calls tools as any agent does, over HTTP.
  */
 export const visitDemo = async (server: Server): Promise<void> => {
   const call = (tool: string, params: object): Promise<boolean> => callTool(server, tool, params)
@@ -29,7 +29,7 @@ const thirdRollFree = {
   replace: '    const free = item === "roll" ? Math.floor(count / 3) : 0\n    sum += prices[item] * (count - free)\n'
 }
 
-/** Whether it went well. Unlike `fetch`, it waits as long as the person takes. */
+/** True when the call succeeded. Not with `fetch`, which gives up after five minutes: a person may take longer. */
 const callTool = ({ url, token }: Server, tool: string, params: object): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }

@@ -3,7 +3,7 @@ import type { HaftConfig, ScratchDirectory } from "haft"
 import type { Given } from "./command.ts"
 import { overridesOf } from "./host.ts"
 
-/** A workspace that may be broken: a small project with something to mend, to read and to be careful with. */
+/** Makes a workspace to play with: a small project with a failing test, and a file with Windows line endings. */
 export const makeDemo = async (
   given: Given
 ): Promise<{ readonly scratch: ScratchDirectory; readonly config: HaftConfig }> => {

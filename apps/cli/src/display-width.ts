@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util"
 
-/** How many columns of a terminal a text takes: colours none, the signs of East Asia and emoji two each. */
+/** How many columns of a terminal a text takes: escape sequences none, emoji and East Asian characters two each. */
 export const widthOf = (text: string): number => {
   const plain = stripVTControlCharacters(text)
   if (isPlain.test(plain)) return plain.length
@@ -9,7 +9,7 @@ export const widthOf = (text: string): number => {
   return width
 }
 
-/** A text that takes no more than `room` columns, without its colours where it had to be cut. */
+/** The text cut to at most `room` columns. One that is cut loses its colours. */
 export const cutTo = (text: string, room: number): string => {
   if (widthOf(text) <= room) return text
   let kept = ""
@@ -24,7 +24,7 @@ export const cutTo = (text: string, room: number): string => {
 
 const isPlain = /^[ -~]*$/
 
-// Made for the first text that needs them: most need none, and a property of signs takes a start milliseconds to read.
+// Made when the first text needs them, because they take milliseconds, and most texts are plain ASCII.
 const measure = () => ({
   segmenter: new Intl.Segmenter(),
   takesNone: /^[\p{Mark}\p{Cf}\p{Cc}]+$/u,

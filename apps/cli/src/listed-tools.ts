@@ -1,8 +1,8 @@
 import type { DialectName, ToolDescription } from "haft"
 
 /**
- * The tools that haft's own packages have in a dialect, where that is known without loading them: in the bundle, which
- * has every list written down when it is made. From the sources nothing is known before a host is open.
+ * The tools of haft's own packages in a dialect, if they are known without loading the packages. They are only in the
+ * bundle, where bundle/embedded-lists.ts puts another function in the place of this one.
  */
 export const listedTools = async (_dialect: DialectName): Promise<ReadonlyArray<ToolDescription> | undefined> =>
   undefined

@@ -5,10 +5,10 @@ import type { LateHost, OpenHost } from "haft/promise"
 
 import { compileSchemas } from "./compile-schemas.ts"
 
-/** Speaks MCP on stdin and stdout until the client leaves or somebody ends the program. */
+/** Serves MCP on stdin and stdout until the client leaves or a signal ends the program. */
 export const speakMcp = async (host: LateHost | OpenHost, version: string): Promise<void> => {
   const howToAllow = "Allow it with a rule (haft rules add), or start haft mcp with --approve all."
-  // Who has the list is likely to call soon, and often.
+  // A client that has listed the tools is likely to call them soon, and often.
   const onListed = (): void => {
     compileSchemas()
     if ("open" in host) host.open()
@@ -16,7 +16,7 @@ export const speakMcp = async (host: LateHost | OpenHost, version: string): Prom
   const settings = { version, howToAllow, describe: describeQuestion, onListed }
   const { closed, close } = serveMcpOnStdio(mcpServer(host, settings))
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => void close())
-  // A client that ends its servers by force would have the next one compiled from scratch, each time.
+  // Node writes the compile cache on exit, and some clients kill their servers: without this, no start would be faster.
   setTimeout(() => flushCompileCache(), 2_000).unref()
   await ("unusable" in host ? Promise.race([closed, host.unusable]) : closed)
 }

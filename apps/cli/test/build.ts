@@ -4,7 +4,7 @@ import { build } from "rolldown"
 
 import bundle, { output } from "../rolldown.config.ts"
 
-// Below the package, as dist is: programs that come as packages are looked for from there.
+// Inside the package, as dist is, because dependencies such as node-pty are looked up from here.
 export const directory = join(import.meta.dirname, "../node_modules/.cache/haft")
 
 /** Bundles the program as it is shipped, once, before the first test. */

@@ -57,7 +57,7 @@ describe("haft", () => {
 
   it.each([
     ["xterm", { draws: true, isOrdered: true }],
-    // It takes no orders, so nothing moves there.
+    // A dumb terminal knows no escape sequences, so nothing is drawn.
     ["dumb", { draws: false, isOrdered: false }]
   ])("tells in a terminal like %s how far a call is, without what would move the cursor", async (TERM, expected) => {
     workspace.put("../slow.config.mjs", slowPlugin)

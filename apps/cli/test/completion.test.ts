@@ -63,7 +63,7 @@ it.skipIf(!has("zsh"))("wakes zsh's completion up where nobody has (not on this 
 })
 
 it.skipIf(!has("zsh"))("completes files behind an @ or an equals sign in zsh (not on this platform)", () => {
-  // As zsh's own bashcompinit calls it: a word stands in PREFIX too.
+  // As zsh's bashcompinit calls the script: it also puts the word into PREFIX.
   const complete = ["call edit_file @/etc/host", "tools --config=/etc/host"].map(
     (words) =>
       `COMP_WORDS=(haft ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); PREFIX="\${COMP_WORDS[COMP_CWORD]}"; ` +

@@ -33,7 +33,7 @@ const callOdd = (body: string, env: Readonly<Record<string, string>> = {}): Prom
   return haft(["call", "odd", "--config", join(workspace.root, "../odd.config.mjs"), ...where], { env })
 }
 
-/** Runs the program by way of a shell that has put it into an awkward place. */
+/** Runs a shell script, which starts the program in an awkward place. */
 const inShell = (script: string): Promise<Ended> =>
   new Promise((resolve) => {
     const { root, state } = workspace

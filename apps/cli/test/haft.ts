@@ -21,7 +21,7 @@ export const haft = (
     const child = execFile(process.execPath, [bin, ...args], { env }, (error, stdout, stderr) =>
       resolve({ code: codeOf(error), stdout, stderr })
     )
-    // A program that does not read may be gone before it is written to.
+    // A program that does not read its input may have exited before it is written.
     child.stdin?.on("error", () => {}).end(options.stdin ?? "")
   })
 

@@ -108,7 +108,7 @@ it("ends running calls at the second signal, and they are on record", async () =
   calling.catch(() => {})
   await expect.poll(() => workspace.exists("pid") && workspace.read("pid")).toMatch(/^\d+\n$/)
   child.kill("SIGTERM")
-  // Those that come together are one, so it takes a while until one counts as the second.
+  // Signals within a second count as one, so the next is sent later than that.
   const again = setInterval(() => child.kill("SIGTERM"), 1_100)
   expect(await ended).toBe(0)
   clearInterval(again)

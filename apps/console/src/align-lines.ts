@@ -4,7 +4,9 @@ import { changedPart } from "./changed-part.ts"
 const mostPairs = 2_500
 const leastAlike = 0.5
 
-/** Which removed line became which added line, as pairs of indices. Only lines that are at least half alike are paired. */
+/**
+ * Which removed line became which added line, as pairs of indices. Only lines that are at least half alike are paired.
+ */
 export const alignLines = (
   removed: ReadonlyArray<string>,
   added: ReadonlyArray<string>

@@ -19,7 +19,9 @@ interface HunkLines {
   readonly after?: number
 }
 
-/** The lines of a hunk side by side. `before` and `after` are the numbers of its first lines, where the diff has any. */
+/**
+ * The lines of a hunk side by side. `before` and `after` are the numbers of its first lines, where the diff has any.
+ */
 export const rowsOf = (hunk: HunkLines): ReadonlyArray<DiffRow> => {
   const rows: Array<DiffRow> = []
   let { before, after } = hunk

@@ -18,8 +18,8 @@ export const ignoreHarmfulSequences = (terminal: Terminal): void => {
 const repeated = { I: "cols", Z: "cols", b: "cols", L: "rows", M: "rows", S: "rows", T: "rows" } as const
 
 /**
- * Queries to the terminal: its kind, its state, its modes, the place of the cursor. The host answers them itself, as there
- * may be nobody watching. The emulator's answer would be a second one, and arrive as if a person had typed it.
+ * Queries to the terminal: its kind, its state, its modes, the place of the cursor. The host answers them itself, as
+ * there may be nobody watching. The emulator's answer would be a second one, and arrive as if a person had typed it.
  */
 const questions = [
   { final: "c" },

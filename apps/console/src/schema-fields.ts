@@ -99,7 +99,9 @@ export const entriesIn = ({ isRequired }: SchemaField, text: string): ReadonlyAr
   return "value" in read && Array.isArray(read.value) && read.value.every(isObject) ? read.value : undefined
 }
 
-/** The text of a list after a field of an entry was edited. A wrong value is kept as typed, and refused by the server. */
+/**
+ * The text of a list after a field of an entry was edited. A wrong value is kept as typed, and refused by the server.
+ */
 export const withEntryText = (
   entries: ReadonlyArray<Entry>,
   { at, field, text }: { readonly at: number; readonly field: SchemaField; readonly text: string }

@@ -2,8 +2,9 @@
 export type AskedRange = readonly [from: string, to: string]
 
 /**
- * The range that a request asks for, as `bytes=0-99`, `bytes=100-` or `bytes=-50`. Undefined for the whole file: without
- * a Range header, with several ranges or one that can't be read, or with If-Range, as this server names no versions.
+ * The range that a request asks for, as `bytes=0-99`, `bytes=100-` or `bytes=-50`. Undefined for the whole file:
+ * without a Range header, with several ranges or one that can't be read, or with If-Range, as this server names no
+ * versions.
  */
 export const askedRange = (request: Request): AskedRange | undefined => {
   const match = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i.exec((request.headers.get("range") ?? "").trim())
