@@ -1,15 +1,13 @@
-import { createHash } from "node:crypto"
-import { findPackageJSON, registerHooks, type ResolveFnOutput, type ResolveHookContext } from "node:module"
 import { homedir } from "node:os"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
 import { type StateError, StateFiles, type StateFilesService } from "@haft/core"
-import { fileState, liesWithin, readNamedFile } from "@haft/node"
+import { fileState, liesWithin } from "@haft/node"
 import * as Effect from "effect/Effect"
 
 import { checkConfig, ConfigError, type HaftConfig, type PluginEntry, type WorkspaceConfig } from "./config.ts"
-import { importFailure } from "./import-failure.ts"
+import { doorTo, hashOf, importConfig } from "./import-config.ts"
 import { addressOf } from "./load-plugins.ts"
 import { stateOf } from "./standard-host.ts"
 
@@ -17,14 +15,14 @@ export interface FoundConfig {
   readonly config: HaftConfig
   /** Absolute; absent when there is no file. */
   readonly file?: string
-  /** A file that was passed over because nobody has trusted it. */
+  /** A file in the workspace that was ignored, because nobody has trusted its content. */
   readonly untrusted?: string
 }
 
 export interface FindConfigOptions {
-  /** A file the person names: it is used wherever it lies. */
+  /** A file that the person named: it is used wherever it lies. */
   readonly file?: string
-  /** What the person chose besides; it wins over what a file says. */
+  /** Settings from the command line; they win over the file's. */
   readonly overrides?: HaftConfig
 }
 
@@ -95,12 +93,12 @@ const isTrusted = async ({ path, content }: Candidate, config: HaftConfig): Prom
   return new TextDecoder().decode(stored) === JSON.stringify({ [path]: hashOf(content) })
 }
 
-const hashOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex")
-
-/** A file, and for one that is trusted by its content that content, and the workspace that nothing else may come from. */
 interface ToLoad {
   readonly path: string
   readonly content?: Uint8Array
+  /**
+   * The workspace, for a file inside of it: then only its trusted content counts, and it may import nothing from there.
+   */
   readonly root?: string
 }
 
@@ -114,7 +112,7 @@ const loaded = async ({ path: file, content, root }: ToLoad, overrides: HaftConf
   }
   const trusted = root === undefined || content === undefined ? undefined : { content, refuse }
   const address = pathToFileURL(file).href
-  const { workspaces, ...written } = checkConfig(await contentOf(file, trusted), file)
+  const { workspaces, ...written } = checkConfig(await importConfig(file, trusted), file)
   const directory = dirname(file)
   const others = Object.entries(workspaces ?? {}).map(([name, other]) => [name, seenFrom(directory, other)] as const)
   const config: HaftConfig = {
@@ -133,7 +131,7 @@ const loaded = async ({ path: file, content, root }: ToLoad, overrides: HaftConf
   return { config, file }
 }
 
-// A path in a file is relative to the file, not to whoever reads it.
+// Paths in a configuration are relative to its file, not to the current directory.
 const seenFrom = (directory: string, written: WorkspaceConfig): WorkspaceConfig => ({
   ...written,
   ...(written.root !== undefined && { root: resolve(directory, written.root) }),
@@ -145,87 +143,6 @@ const from = (directory: string, entry: PluginEntry): PluginEntry => {
   if (typeof entry === "string") return entry.startsWith(".") ? resolve(directory, entry) : entry
   if (!("package" in entry) || !entry.package.startsWith(".")) return entry
   return { ...entry, package: resolve(directory, entry.package) }
-}
-
-interface Trusted {
-  readonly content: Uint8Array
-  /** Throws for a file that nobody's trust covers. */
-  readonly refuse: (target: string) => void
-}
-
-/**
- * Imports a configuration. One that is trusted by its content is loaded from that content, whatever lies on the disk by
- * now, and brings in nothing from the workspace.
- */
-const contentOf = async (file: string, trusted: Trusted | undefined): Promise<unknown> => {
-  const query = trusted === undefined ? "" : `?${hashOf(trusted.content)}`
-  const address = `${pathToFileURL(file).href}${query}`
-  let itself = address
-  const hooks = registerHooks({
-    resolve: (specifier, context, next) => {
-      if (specifier === address) {
-        // Node goes on from where a link leads; what is trusted is what was found here.
-        const found = trusted === undefined ? next(specifier, context) : { url: address, shortCircuit: true }
-        itself = found.url
-        return found
-      }
-      if (context.parentURL !== itself)
-        return isOurs(specifier) ? firstThat(next, specifier, [context]) : next(specifier, context)
-      // haft is this copy of it, unless the person named the file and another is installed beside that.
-      const here = { ...context, parentURL: import.meta.url }
-      if (isOurs(specifier)) return firstThat(next, specifier, trusted === undefined ? [context, here] : [here])
-      const resolved = next(specifier, context)
-      if (resolved.url.startsWith("file:")) {
-        trusted?.refuse(fileURLToPath(resolved.url))
-        trusted?.refuse(doorTo(specifier, address))
-      }
-      return resolved
-    },
-    load: (url, context, next) => {
-      const found = next(url, context)
-      return url === address && trusted !== undefined ? { ...found, source: trusted.content } : found
-    }
-  })
-  try {
-    if (file.endsWith(".json"))
-      return JSON.parse(trusted === undefined ? await readNamedFile(file) : textOf(trusted)) as unknown
-    const module = (await import(address)) as { readonly default?: unknown }
-    return module.default
-  } catch (cause) {
-    if (cause instanceof ConfigError) throw cause
-    throw new ConfigError(`${file} can't be loaded: ${importFailure(cause, address)}`, { cause })
-  } finally {
-    hooks.deregister()
-  }
-}
-
-/** What leads to a module: it may be a link, or a package that says what its names stand for. */
-const doorTo = (specifier: string, address: string): string => {
-  if (isAbsolute(specifier)) return specifier
-  if (/^(?:\.|file:)/.test(specifier)) return fileURLToPath(new URL(specifier, address))
-  return (specifier.startsWith("#") ? undefined : findPackageJSON(specifier, address)) ?? fileURLToPath(address)
-}
-
-const textOf = ({ content }: Trusted): string => new TextDecoder().decode(content)
-
-const isOurs = (specifier: string): boolean => /^(?:haft|@haft\/[\w-]+)(?:\/|$)/.test(specifier)
-
-// A checkout has the sources before it has what is built from them.
-const firstThat = (
-  next: (specifier: string, context: ResolveHookContext) => ResolveFnOutput,
-  specifier: string,
-  [context, ...others]: readonly [ResolveHookContext, ...ReadonlyArray<ResolveHookContext>]
-): ResolveFnOutput => {
-  for (const way of [context, ...others]) {
-    for (const conditions of [way.conditions, [...way.conditions, "@haft/source"]]) {
-      try {
-        return next(specifier, { ...way, conditions })
-      } catch (cause) {
-        if (!(cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND")) throw cause
-      }
-    }
-  }
-  return next(specifier, context)
 }
 
 const inState = <A>(config: HaftConfig, use: (state: StateFilesService) => Effect.Effect<A, StateError>): Promise<A> =>
