@@ -23,7 +23,7 @@ interface ApprovalCase {
   readonly typed?: string
   readonly reply: unknown
   readonly files?: Readonly<Record<string, string | null>>
-  /** Rules there are afterwards. */
+  /** How many rules are stored afterwards. */
   readonly stored?: number
 }
 

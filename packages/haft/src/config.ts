@@ -29,11 +29,11 @@ export type PluginEntry =
   | string
   | { readonly package: string; readonly config?: unknown }
 
-/** How a host answers where the contract wants a person: by asking, by yes, by no. */
+/** What happens where the contract wants a person: one is asked, it is always a yes, it is always a no. */
 export const approvalModes = ["ask", "all", "none"] as const
 export type ApprovalMode = (typeof approvalModes)[number]
 
-/** An object of settings. Unknown keys are refused: a misspelt setting must not look like a setting. */
+/** An object of settings. Unknown keys are refused, so that a misspelt setting is noticed. */
 const settings = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -89,7 +89,7 @@ export interface HaftConfig {
   readonly state?: string
   /** Whether links inside the workspace are followed; the dialect says so by default. */
   readonly symlinks?: "inside" | "deny"
-  /** More workspaces for `haft serve`, by name. Each stands for itself: it takes nothing over from this one. */
+  /** More workspaces for `haft serve`, by name. They inherit nothing from this one. */
   readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
 }
 
@@ -114,14 +114,14 @@ export const checkConfig = (value: unknown, where = "what this host was given"):
   throw new ConfigError(`${where} is not a configuration of haft: ${problems.join("; ")}`)
 }
 
-// What is wrong with a key stands one level deeper.
+// For a key of a record that is wrong, zod's own message does not say why; the issues inside it do.
 const wordsOf = (issue: z.core.$ZodIssue): string =>
   issue.code === "invalid_key" ? issue.issues.map(({ message }) => message).join(", ") : issue.message
 
 const isPlugin = (value: unknown): boolean => typeof value === "object" && value !== null && "~haft/Plugin" in value
 const isDialect = (value: unknown): boolean => typeof value === "object" && value !== null && "errorNames" in value
 
-// Made when a file is there to check: a call without one does not wait for it.
+// A function, because making the schema takes time, and most calls have no configuration to check.
 const workspaceShape = () =>
   settings({
     root: z.string().min(1).optional().describe("The directory to work in; the current one by default"),
@@ -206,7 +206,7 @@ const workspaceName = () =>
     .regex(/^[a-z\d][\w-]{0,63}$/i, "a name is made of letters, digits, - and _")
     .refine((name) => name !== "default", "default is what the other settings describe")
 
-/** What a configuration file may say; the reference is made from it. */
+/** The schema of a configuration file. The reference in the docs is made from it. */
 export const configShape = () => {
   const workspace = workspaceShape()
   return workspace.extend({

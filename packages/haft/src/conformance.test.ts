@@ -15,7 +15,7 @@ import { type ExampleCall, type PluginTest, testPlugin } from "./testing.ts"
 const call = (tool: string, args: Readonly<Record<string, unknown>>): ExampleCall => ({ tool, args, dialect: "haft" })
 
 const files = { "a.txt": "one\ntwo\n", "sub/b.txt": "two\n" }
-// As little as git takes for a repository.
+// The least that git takes for a repository.
 const repository = {
   "a.txt": "one\n",
   ".git/HEAD": "ref: refs/heads/main\n",
@@ -51,7 +51,7 @@ const subjects: ReadonlyArray<{ readonly plugin: Parameters<typeof testPlugin>[0
     files: repository,
     calls: [call("git_status", {}), call("git_add", { paths: ["a.txt"] })]
   },
-  // Only this call has a project: with one, a made-up package would be asked for on the network.
+  // Only this call has a project: in one, install_package would look for its made-up package on the network.
   { plugin: projectTools as never, calls: [{ ...call("run_tests", {}), files: project }] }
 ]
 

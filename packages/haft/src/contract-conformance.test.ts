@@ -13,14 +13,14 @@ import { openHost } from "./promise.ts"
 import { type ExampleCall, testPlugin } from "./testing.ts"
 
 const opensTerminals = ["exec_command", "open_terminal"]
-// Contracts that hand out whole files: up to 10 MB, and as large as a host can bear.
+// Contracts whose replies hold whole files need more room: cliagent allows 10 MB, the others have no limit.
 const handOut: Readonly<Record<string, number>> = {
   cliagent: 15_000_000,
   approvalgate: 80_000_000,
   filetools: 80_000_000
 }
 
-// With the calls that the contracts themselves give.
+// The calls are taken from the cases of each contract.
 const others = dialectNames.filter((name) => name !== "haft")
 it.each(others)("all tools of %s conform", { timeout: 240_000 }, async (dialect) => {
   const calls = await callsThatSucceed(dialect)

@@ -15,9 +15,9 @@ export interface Finding {
   readonly state: "ok" | "limited" | "missing"
   readonly found: string
   readonly mend?: string
-  /** Of a sandbox: what it holds commands to here. */
+  /** For a sandbox: the limits that it enforces on this machine. */
   readonly enforced?: ReadonlyArray<string>
-  /** And what it does not, with what to do about each. */
+  /** For a sandbox: the limits that it can't enforce here, with what to do about each. */
   readonly notEnforced?: ReadonlyArray<UnheldLimit>
 }
 
@@ -26,7 +26,7 @@ export interface ExamineOptions {
   readonly briefly?: boolean
 }
 
-/** Looks at this machine with a host's eyes. Nothing is changed but that the state directory is made. */
+/** Checks everything on this machine that a host depends on. Changes nothing, but makes the state directory. */
 export const examine = async (
   config: HaftConfig = {},
   { briefly = false }: ExamineOptions = {}
@@ -66,7 +66,7 @@ const workspace = async (config: HaftConfig): Promise<ReadonlyArray<Finding>> =>
   }
 }
 
-// What to do is part of the message.
+// No `mend`: the message of a PluginError says what to do.
 const unusable = ({ plugin, message }: PluginError): Finding => ({
   subject: `Plugin ${plugin}`,
   state: "missing",
@@ -118,7 +118,7 @@ const terminals = async (): Promise<Finding> => {
 
 const here = `${process.platform} ${process.arch}`
 
-/** A terminal that opens, runs a program and closes. */
+/** Opens a terminal, and waits until its program has ended. */
 const openedOnce = (open: () => { readonly onExit: (listener: () => void) => unknown }): Promise<void> =>
   new Promise((resolve) => {
     open().onExit(resolve)
@@ -167,7 +167,7 @@ const sandbox = async (config: HaftConfig, name: SandboxName): Promise<Finding> 
   }
 }
 
-// The engine is there; what it would run is not, and no call may fetch it.
+// For an engine that works but lacks the image of the sandbox: no call ever downloads one.
 const howToFetch = (reason: string): string | undefined => {
   const [, image] = /(?:no such image|image not known): (\S+?)\.?(?:\s|$)/i.exec(reason) ?? []
   return image === undefined ? undefined : `Fetch its image: docker pull ${image}, or podman pull ${image}.`

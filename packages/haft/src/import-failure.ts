@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url"
 
 import { reasonOf } from "@haft/core"
 
-/** Why the module at an address can't be imported, without Node's words about who wanted it. */
+/** Why the module at an address can't be imported; shorter than Node's message, which also names the importer. */
 export const importFailure = (cause: unknown, address: string): string => {
   const { code, url } = (cause ?? {}) as { readonly code?: unknown; readonly url?: unknown }
   const reason = reasonOf(cause)

@@ -6,17 +6,17 @@ import * as Effect from "effect/Effect"
 import type { HaftConfig } from "./config.ts"
 import { rootOf, stateOf } from "./standard-host.ts"
 
-/** A host whose tools are known, and which is opened when somebody needs more of it. */
+/** A host whose tools are known before it is open. */
 export interface LateHost extends Pick<OpenHost, "tools" | "call" | "dispose"> {
-  /** Opens it, once; a call does so, too. */
+  /** Opens the host, if it is not open yet. The first call does so, too. */
   readonly open: () => void
-  /** Rejects when it can't be opened; it never resolves. */
+  /** Rejects when the host can't be opened; never resolves. */
   readonly unusable: Promise<never>
 }
 
 /**
- * A host that is opened when it is first called, for a server that is asked for its tools before anything else. What a
- * person may have misspelt is looked at before: a directory that can't be used is told at once.
+ * A host that is opened by its first call, for a server that is asked for its tools long before. Directories that can't
+ * be used, perhaps because they are misspelt, are refused at once.
  */
 export const openHostLater = async (
   config: HaftConfig,

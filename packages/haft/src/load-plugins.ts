@@ -17,10 +17,10 @@ import { importFailure } from "./import-failure.ts"
 
 export type LoadedPlugin = ConfiguredPlugin<StandardServices>
 
-/** What became of the plugins a configuration names. */
+/** The plugins of a configuration. */
 export interface LoadedPlugins {
   readonly plugins: ReadonlyArray<LoadedPlugin>
-  /** Those that can't be used, where the host starts without them. */
+  /** Why others can't be used, with `onPluginError: "skip"`. */
   readonly skipped: ReadonlyArray<PluginError>
 }
 
@@ -28,11 +28,11 @@ export interface LoadOptions {
   /** The directory that names are looked up from. */
   readonly from: string
   readonly onPluginError?: OnPluginError
-  /** A last look at a plugin; throws a PluginError for one that can't be used. */
+  /** Throws a PluginError for a plugin that the host can't use. */
   readonly vet?: (plugin: LoadedPlugin) => void
 }
 
-/** Brings plugins in: what is named is imported, nothing else, and everything is bound to its configuration. */
+/** Imports the plugins that are given by name, and binds all of them to their configurations. */
 export const loadPlugins = async (
   entries: ReadonlyArray<PluginEntry>,
   { from, onPluginError = "refuse", vet }: LoadOptions
@@ -88,7 +88,7 @@ export const importPlugin = async (name: string, from: string): Promise<Plugin<S
   return module.default
 }
 
-/** Code that waits for ever at its top level would keep a host from starting, and from saying why. */
+/** A plugin whose top-level code never finishes must not keep a host from starting, or from saying why it does not. */
 const loadTimeoutMs = 30_000
 
 const importWithin = async (address: string): Promise<{ readonly default?: unknown }> => {
@@ -107,7 +107,7 @@ const importWithin = async (address: string): Promise<{ readonly default?: unkno
 const isPlugin = (value: unknown): value is Plugin<StandardServices, undefined> =>
   typeof value === "object" && value !== null && "~haft/Plugin" in value
 
-/** Where a plugin of that name is found, as seen from `from`. */
+/** The file URL of a plugin: a path relative to `from`, or a package that is installed there. */
 export const addressOf = (name: string, from: string): string => {
   if (isAbsolute(name) || name.startsWith(".")) {
     const path = resolve(from, name)
@@ -126,13 +126,13 @@ export const addressOf = (name: string, from: string): string => {
   }
 }
 
-/** The directory of the package that a plugin of that name comes in. */
+/** The directory of a plugin's package. */
 export const packageOf = (name: string, from: string): string => {
   const address = addressOf(name, from)
   return dirname(findPackageJSON(address) ?? fileURLToPath(address))
 }
 
-// What a directory with a package in it exports, found as the package itself would find it.
+// The main file of the package in a directory: it is resolved as an import of the package by its own name.
 const entryOf = (directory: string): string | undefined => {
   const require = createRequire(join(directory, "package.json"))
   let name: string

@@ -2,28 +2,30 @@ import type { Reply } from "@haft/core"
 import type { OpenHost } from "@haft/core/promise"
 import type { Terminal, Terminals, TerminalState } from "@haft/pty-tools"
 
-/** What a terminal printed, addressed by byte from its first one on. */
+/** The output of a terminal. A cursor counts its bytes from the first one on. */
 export interface TerminalOutput {
-  /** How it is now. */
+  /** The present state of the terminal. */
   readonly now: () => TerminalState
-  /** The bytes after a cursor, as far as they are kept, and where the next reading goes on. */
+  /** The bytes from a cursor on, as far as they are still kept, and the cursor for the next read. */
   readonly read: (cursor: number, limit: number) => { readonly bytes: Uint8Array; readonly cursor: number }
   /** Calls back after every output and once at the end; the returned function stops that. */
   readonly subscribe: (listener: () => void) => () => void
 }
 
-/** The terminals that the hosts of a workspace have open, in whichever dialect. Watching them takes nothing from agents. */
+/**
+ * The terminals that the hosts of a workspace have open, in all dialects. What is watched here, agents can still read.
+ */
 export interface OpenTerminals {
   /** Oldest first, ended ones that are still kept included. */
   readonly list: () => ReadonlyArray<TerminalState>
   readonly output: (id: string) => TerminalOutput | undefined
-  /** Types for a person who may approve. It is a call like any other, on record and under the rules. */
+  /** Types into a terminal as a call that an approver makes: it is recorded, and the rules apply. */
   readonly type: (id: string, text: string) => Promise<Reply>
   /** Calls back when one opens, ends or is forgotten; the returned function stops that. */
   readonly subscribe: (listener: () => void) => () => void
 }
 
-/** Shows the terminals of a plugin that is started, to people; without the plugin there are none. */
+/** The terminals of the started plugin; without the plugin there are none. */
 export const openTerminals = (
   terminals: typeof Terminals.Service | undefined,
   host: () => Promise<OpenHost>
@@ -42,7 +44,7 @@ export const openTerminals = (
       const params = { terminal_id: id, text, yield_time_ms: 250, quiet_ms: 50 }
       const ask = async () => ({ approved: true, reason: "typed by the approver" })
       const reply = await (await host()).call("write_terminal", params, { ask })
-      // What a person has seen is still news for the agent.
+      // The call has marked the output as delivered; but the person got it, and the agent has yet to read it.
       if (terminal !== undefined) terminal.delivered = Math.min(terminal.delivered, delivered)
       return reply
     },

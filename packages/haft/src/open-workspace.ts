@@ -25,7 +25,7 @@ import { standardPlugins } from "./packages.ts"
 import { type Rules, rulesIn } from "./rules.ts"
 import { hostOn, rootOf, standardServices, stateOf } from "./standard-host.ts"
 
-/** A workspace that several hosts share, with what people need around it: for servers. */
+/** A workspace for servers: several hosts share it, and people can watch and approve what they do. */
 export interface OpenWorkspace {
   readonly root: string
   /** The name of this run, as the record has it. */
@@ -45,7 +45,7 @@ export interface OpenWorkspace {
   readonly terminals: OpenTerminals
   /** A file that a call of some run left behind. */
   readonly artifact: (run: string, path: string) => OpenArtifact | undefined
-  /** Ends what still runs, answers what is open with no, and closes the record. */
+  /** Ends running calls, denies open questions, and closes the record. */
   readonly dispose: () => Promise<void>
 }
 
@@ -57,7 +57,7 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     Layer.mergeAll(
       standardServices(config, { asker: askThroughGate }),
       askThroughGate,
-      // A layer is built once: people change the rules in the store that the hosts decide by.
+      // Effect builds a layer once, so this is the same store that the hosts decide by.
       stateRules.pipe(Layer.provide(fileState({ directory: state }))),
       observing === undefined ? Layer.empty : observing.telemetry
     )
@@ -110,7 +110,7 @@ const startedAs = (
 const fileOf = (state: string, run: string): string | undefined =>
   listRuns(state).find(({ name }) => name === run)?.file
 
-/** Starts haft's own packages once for all dialects: a terminal that one of them opened is there in every other. */
+/** Starts haft's own packages once for all dialects, so that a terminal opened in one exists in all others. */
 const startPackages = async (config: HaftConfig, services: Context.Context<StandardServices>) => {
   const own = await standardPlugins(config.packages)
   const layer = Layer.effectContext(
@@ -131,6 +131,6 @@ const startPackages = async (config: HaftConfig, services: Context.Context<Stand
   }
 }
 
-// Most hosts are not: what sends traces is loaded only where somebody wants them.
+// Telemetry is loaded only where the environment asks for it, because most hosts do without.
 const isObserved = (): boolean =>
   ["", "_TRACES", "_METRICS"].some((kind) => (process.env[`OTEL_EXPORTER_OTLP${kind}_ENDPOINT`] ?? "") !== "")

@@ -2,7 +2,7 @@ import { type ConfiguredPlugin, type Plugin, use } from "@haft/core"
 
 import type { StandardServices } from "./config.ts"
 
-// In the order their tools are listed. Only those that a host has are loaded: it is most of what starting one costs.
+// In the order their tools are listed. Imported on demand, because loading them is most of the cost of starting a host.
 const packages = {
   fs: async () => (await import("@haft/fs-tools")).fsTools,
   search: async () => (await import("@haft/search-tools")).searchTools,
@@ -15,13 +15,15 @@ const packages = {
 export type PackageName = keyof typeof packages
 export const packageNames = Object.keys(packages) as ReadonlyArray<PackageName> as readonly [PackageName]
 
-/** Which of them a host has: those listed, or all but those that are false, each with its configuration. */
+/**
+ * Which of them a host has: a list of names; or all, without those that are false, and with configurations for some.
+ */
 export type PackageChoice = ReadonlyArray<PackageName> | { readonly [Name in PackageName]?: false | ConfigOf<Name> }
 
 type ConfigOf<Name extends PackageName> =
   Awaited<ReturnType<(typeof packages)[Name]>> extends Plugin<infer _R, infer Config> ? NonNullable<Config> : never
 
-/** The packages of a choice, bound to their configuration; of `tool` alone, if one of them has it. */
+/** The chosen packages, bound to their configurations. With `tool`, only the package that has it, if there is one. */
 export const standardPlugins = async (
   choice: PackageChoice = {},
   tool?: { readonly name: string; readonly dialect: string }
@@ -38,6 +40,6 @@ export const standardPlugins = async (
 
 const isList = (choice: PackageChoice): choice is ReadonlyArray<PackageName> => Array.isArray(choice)
 
-// What does not fit is refused by the plugin itself, by name.
+// The cast is safe: `use` checks the configuration against the plugin's own schema.
 const configured = async (name: PackageName, choice: PackageChoice): Promise<ConfiguredPlugin<StandardServices>> =>
   use((await packages[name]()) as Plugin<StandardServices, unknown>, isList(choice) ? undefined : choice[name])

@@ -15,7 +15,8 @@ export interface NewPlugin {
   readonly haft: string
 }
 
-// Where a file of the package comes from. Some go by another name here, or tools would take them for this package's.
+// The files of the new package, and the templates they come from. Some templates have other names, because tools would
+// read them as files of this package.
 const common = {
   "package.json": "package.json",
   "tsconfig.json": "tsconfig.json",
@@ -31,7 +32,7 @@ const common = {
 }
 const styled = { "src/index.ts": "index.ts", "src/count-words.ts": "count-words.ts" }
 
-/** The files of a plugin that does one small thing, by path: it builds, passes its own test and packs as it is. */
+/** The files of a small plugin, by path. It can be built, tested and packed as it is. */
 export const pluginFiles = async ({
   name,
   style = "promise",
@@ -48,7 +49,7 @@ export const pluginFiles = async ({
 const filled = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{\{(name|haft|core)\}\}/g, (_match, key: string) => values[key] ?? "")
 
-// Beside the code's directory in this package, and beside the code itself where it is bundled.
+// The templates are in the directory above the code in this package, and beside the code in the bundle.
 const readTemplate = async (template: string): Promise<string> => {
   const read = (base: string): Promise<string> =>
     readNamedFile(fileURLToPath(new URL(`${base}/${template}.template`, import.meta.url)))

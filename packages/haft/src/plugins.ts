@@ -10,7 +10,7 @@ import { standardPlugins } from "./packages.ts"
 import { type NewPlugin, pluginFiles } from "./plugin-files.ts"
 import { rootOf } from "./standard-host.ts"
 
-/** A plugin as people want to see it before they trust it. */
+/** What a person wants to know about a plugin before trusting it. */
 export interface PluginSummary {
   readonly name: string
   readonly version: string
@@ -20,7 +20,7 @@ export interface PluginSummary {
 
 export interface PluginList {
   readonly plugins: ReadonlyArray<PluginSummary>
-  /** Those that are named and can't be used, and why. */
+  /** Why others that are named can't be used. */
   readonly unusable: ReadonlyArray<string>
 }
 

@@ -17,7 +17,7 @@ import { stateOf } from "./standard-host.ts"
 export const runsOf = async (config: HaftConfig = {}): Promise<ReadonlyArray<RunFile>> =>
   listRuns(await Effect.runPromise(stateOf(config)))
 
-/** The record of a run: the one named, the one in a file, or the last. */
+/** The events of a run: the one named, the one in a file, or the last. */
 export const readRun = async (
   config: HaftConfig,
   which: { readonly run?: string; readonly file?: string } = {}
@@ -31,8 +31,8 @@ export const readRun = async (
 }
 
 /**
- * Calls back for every event of a run, those to come too, until the signal says enough. Without a run, for every event
- * of the last one and of all that come after it.
+ * Calls `onEvent` for every event of a run, past and future, until the signal is aborted. Without a run, for the events
+ * of the last run and of all runs after it.
  */
 export const followRun = async (
   config: HaftConfig,
@@ -47,7 +47,7 @@ export const followRun = async (
 export const verifyRun = async (config: HaftConfig, run?: string): Promise<Verification> =>
   verifyJournal((await runFile(config, run)).file)
 
-/** The record's file: of the run that is named, or of the last that has something on record. */
+/** The file of a run's record: of the run that is named, or of the last that has any events. */
 export const runFile = async (config: HaftConfig, run: string | undefined): Promise<RunFile> => {
   const runs = await runsOf(config)
   const found = run === undefined ? runs.findLast(({ bytes }) => bytes > 0) : runs.find(({ name }) => name === run)

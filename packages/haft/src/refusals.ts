@@ -1,14 +1,14 @@
 import { legalNames, lintTool, type SchemaReader } from "@haft/adapters"
 import { type JsonSchema, reasonOf } from "@haft/core"
 
-/** A tool as it is published. A schema that can't be written throws when it is asked for. */
+/** A tool as models see it. A schema that can't be converted to JSON Schema throws when it is read. */
 export interface PublishedTool {
   readonly name: string
   readonly inputSchema: JsonSchema
   readonly replySchema: JsonSchema
 }
 
-/** What the APIs of models, and MCP, have against a tool: one such tool makes a whole request fail there. */
+/** Why model APIs or MCP would refuse a tool. One such tool makes every request fail that offers it. */
 export const refusalsOf = (tool: PublishedTool): ReadonlyArray<string> => {
   const parameters = written(() => tool.inputSchema)
   const reply = written(() => tool.replySchema)
@@ -22,7 +22,7 @@ export const refusalsOf = (tool: PublishedTool): ReadonlyArray<string> => {
   ]
 }
 
-/** What one of them has against it. */
+/** Why one API would refuse it. */
 export const refusedBy = (
   reader: SchemaReader,
   tool: { readonly name: string; readonly parameters: JsonSchema }
@@ -31,7 +31,7 @@ export const refusedBy = (
     ({ path, problem }) => `${reader} would refuse it${path === "" ? "" : ` at ${path}`}: ${problem}`
   )
 
-// Strict function calling is a service to those who can have it; the adapters do without where a schema can't say it.
+// Not openai-strict: where a schema does not fit strict function calling, the adapters do without that.
 const readers: ReadonlyArray<SchemaReader> = ["openai", "anthropic", "gemini"]
 
 const written = (schema: () => JsonSchema): JsonSchema | string => {

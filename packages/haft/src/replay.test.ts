@@ -63,7 +63,7 @@ describe("a replay", () => {
     expect(outcomes(await replayRun(config))).toEqual(["skipped"])
     const replay = await replayRun({ ...config, approval: "all" })
     expect(replay.files).toEqual([{ path: "number.txt", kind: "different" }])
-    // The directory it ran in is the copy, and is called what the workspace is called.
+    // The command printed the path of the copy, which is compared as the path of the workspace.
     expect(replay.calls[0]?.differences.map(({ where }) => where)).not.toContain("result.stdout")
   })
 

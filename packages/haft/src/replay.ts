@@ -35,7 +35,7 @@ export interface Replay {
 /**
  * Makes the calls of a run again on a copy of the workspace, as it was before the run, and compares replies and files.
  * What was approved then is approved again, except calls that reach beyond the copy: those need `approval: "all"`.
- * The copy is made in `into`, and stays there; without it, it goes when it has been compared.
+ * The copy is made in `into` and kept; without it, in a temporary directory.
  */
 export const replayRun = async (
   config: HaftConfig,
@@ -69,7 +69,9 @@ interface ReplaySettings {
   readonly name: string
   /** Runs that came after this one. */
   readonly later: ReadonlyArray<string>
+  /** Why a call is not made again. */
   readonly obstacle: (hosts: ReadonlyArray<Host["Service"]>) => (call: RecordedCall) => string | undefined
+  /** Puts the path of the workspace in the place of the copy's, in a reply as JSON. */
   readonly translate: (json: string) => string
 }
 
@@ -95,7 +97,7 @@ const replayOn = Effect.fnUntraced(function* (
   return { run: name, calls: replayed, files, ...(whyNotBefore !== undefined && { whyNotBefore }) } satisfies Replay
 })
 
-/** Takes back what runs changed. Says why where that is not possible. */
+/** Undoes the changes of runs. Returns why not, where that is not possible. */
 const takeBack = Effect.fnUntraced(function* (workspace: WorkspaceService, runs: ReadonlyArray<string>) {
   for (const run of runs) {
     const problem = yield* workspace.undo({ run }).pipe(
@@ -103,13 +105,13 @@ const takeBack = Effect.fnUntraced(function* (workspace: WorkspaceService, runs:
       Effect.catch((error: ToolError) => Effect.succeed(error))
     )
     if (problem === undefined) continue
-    // A run that changed nothing has nothing to take back. What can't be found says which.
+    // A run that changed nothing has no history, which is fine. With details, history that there was is missing.
     if (problem.code !== "no_history" || problem.details !== undefined) return problem.message
   }
   return undefined
 })
 
-/** Calls that do something outside of the copy: to the network, to other systems, or by commands that nothing holds. */
+/** Why a call that may do something outside of the copy is left out: over the network, or without a sandbox. */
 const beyondTheCopy =
   ({ sandbox }: HaftConfig) =>
   (hosts: ReadonlyArray<Host["Service"]>) =>

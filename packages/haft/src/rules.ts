@@ -45,7 +45,7 @@ export const openRules = async (config: HaftConfig = {}): Promise<Rules> => {
   return rulesIn(config, await Effect.runPromise(RuleStore.pipe(Effect.provide(store))))
 }
 
-/** The same in a store that is open already. */
+/** The rules in a store that is open already. */
 export const rulesIn = (config: HaftConfig, store: RuleStoreService): Rules => {
   const run = <A, E>(use: (store: RuleStoreService) => Effect.Effect<A, E>): Promise<A> =>
     Effect.runPromise(use(store)).catch(asConfigError)
@@ -80,7 +80,7 @@ export const rulesIn = (config: HaftConfig, store: RuleStoreService): Rules => {
   }
 }
 
-/** The arguments of calls as their tools got them, by step. Those of tools that are not here stay as they were sent. */
+/** The decoded arguments of calls, by step. Calls of tools that this configuration does not have are missing. */
 const decodedCalls = async (config: HaftConfig, calls: ReadonlyArray<RecordedCall>) => {
   const decoded = new Map<number, Readonly<Record<string, unknown>>>()
   for (const [dialect, own] of Map.groupBy(calls, (call) => call.dialect)) {

@@ -16,7 +16,7 @@ import type { SandboxName } from "./config.ts"
 
 type SandboxLayer = Layer.Layer<Sandbox, never, Workspace | Processes>
 
-/** The sandbox of that name. One that this machine lacks refuses every command, and says so. */
+/** The sandbox of that name. One that does not work on this machine refuses every command, with the reason. */
 export const sandboxNamed = (name: SandboxName, options: ContainerOptions = {}): SandboxLayer =>
   onFirstUse(sandboxes[name](options))
 
@@ -29,7 +29,7 @@ const sandboxes: Readonly<Record<SandboxName, (options: ContainerOptions) => San
   none: noSandbox
 }
 
-// Setting a sandbox up takes longer than many a call does; a host that runs no command never pays for it.
+// Setting a sandbox up takes longer than most calls, so it is done for the first command.
 const onFirstUse = (layer: SandboxLayer): SandboxLayer =>
   Layer.effect(
     Sandbox,

@@ -9,11 +9,11 @@ import * as z from "zod"
 import { ConfigError, type HaftConfig } from "./config.ts"
 import { stateOf } from "./standard-host.ts"
 
-/** The two tokens of a server. Whoever has the approver's decides what the agent may do. */
+/** The two tokens of a server: the agent's for calls, the approver's to decide what the agent may do. */
 export interface ServerTokens {
   readonly agent: string
   readonly approver: string
-  /** The file that has them, for its owner alone. */
+  /** The file they are kept in, which only its owner can read. */
   readonly file: string
 }
 
@@ -23,7 +23,7 @@ const Stored = z.object({ agent: z.string().min(1), approver: z.string().min(1) 
 /** 256 bits from the system's source of randomness. */
 export const makeToken = (): string => randomBytes(32).toString("base64url")
 
-/** The tokens of a server on this workspace: kept from one start to the next, made at the first. */
+/** The tokens of a server on this workspace: made at its first start, and kept for the next. */
 export const serverTokens = async (
   config: HaftConfig,
   { agent }: { readonly agent?: string } = {}

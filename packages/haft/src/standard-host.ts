@@ -15,11 +15,11 @@ import { sandboxNamed } from "./sandbox.ts"
 import { vetPlugin } from "./vet-plugin.ts"
 
 export interface StandardHostOptions {
-  /** Whom to ask where the caller can't be: nobody, which is a no, by default. */
+  /** Who is asked where the caller can't be. By default nobody, so the answer is no. */
   readonly asker?: Layer.Layer<Asker>
-  /** The only tool that will be called, if that is known: what it does not need is not loaded. */
+  /** The only tool that will be called, if that is known: other packages are then not loaded. */
   readonly onlyTool?: string
-  /** The configuration is as {@link findConfig} gave it, and not looked at again. */
+  /** The configuration comes from {@link findConfig}, which has checked it. */
   readonly isChecked?: true
 }
 
@@ -39,7 +39,7 @@ export const standardHost = (
     })
   )
 
-/** What a standard host lends to its tools; several hosts can share it. */
+/** The services of a standard host. Several hosts can share them. */
 export const standardServices = (
   config: HaftConfig = {},
   { asker }: StandardHostOptions = {}
@@ -63,10 +63,7 @@ export const standardServices = (
 
 type OwnPlugins = ReadonlyArray<ConfiguredPlugin<StandardServices>>
 
-/**
- * The tools of a configuration in one dialect, on services that are lent to them. haft's own packages may have been
- * started before, for several hosts.
- */
+/** A host for one dialect on existing services. `own` are haft's packages, if they are started already. */
 export const hostOn = (
   config: HaftConfig,
   dialect: Dialect,
@@ -82,7 +79,7 @@ export const hostOn = (
           vet: (plugin) => vetPlugin(plugin, dialect)
         })
       )
-      // Beside a plugin nothing is left out: two tools of one name have to be noticed.
+      // With plugins all packages are loaded, to notice a plugin's tool that has the name of one of haft's own.
       const only = onlyTool === undefined || plugins.length > 0 ? undefined : { name: onlyTool, dialect: dialect.name }
       const own = given ?? (yield* loaded(() => standardPlugins(config.packages, only)))
       for (const { message } of skipped) yield* Effect.logWarning(`started without ${message}`)
@@ -105,7 +102,7 @@ const loaded = <A>(load: () => Promise<A>): Effect.Effect<A, PluginError> =>
 /** The workspace's directory, absolute. */
 export const rootOf = ({ root = "." }: HaftConfig): string => resolve(root)
 
-/** The directory of a host's state; it fails where that would lie inside the workspace. */
+/** The directory of a host's state. Fails when that is inside the workspace. */
 export const stateOf = (config: HaftConfig): Effect.Effect<string, ToolError> =>
   Effect.try({
     try: () => stateDirectory({ root: rootOf(config), ...(config.state !== undefined && { state: config.state }) }),

@@ -11,7 +11,7 @@ import * as OtlpTracer from "effect/observability/OtlpTracer"
 
 import { ConfigError } from "./config.ts"
 
-/** Traces and metrics over OTLP, as the standard `OTEL_…` variables say when it is built. */
+/** Traces and metrics over OTLP, configured by the standard `OTEL_…` variables. */
 export const telemetry: Layer.Layer<never> = Layer.suspend(() => {
   const resource = { serviceName: process.env["OTEL_SERVICE_NAME"] ?? "haft" }
   const { OTEL_EXPORTER_OTLP_PROTOCOL: protocol } = process.env
@@ -22,13 +22,13 @@ export const telemetry: Layer.Layer<never> = Layer.suspend(() => {
   )
 })
 
-// A variable that can't be read is a mistake of whoever set it, and they are told which.
+// A wrong variable is the user's mistake and no bug of haft's; the message names it.
 const unusable = (error: unknown): ConfigError => {
   const words = reasonOf(error).replaceAll(/\s+/g, " ")
   return new ConfigError(`the variables of OpenTelemetry can't be used: ${words}`, { cause: error })
 }
 
-// The standard says that OTLP is the exporter where none is named.
+// OpenTelemetry's default exporter is OTLP; Effect's default is none.
 const environment = (): ConfigProvider.ConfigProvider => {
   const given = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return ConfigProvider.fromEnvRecord({
@@ -54,7 +54,7 @@ export const countEvent = ({
   waited_sec
 }: JournalEvent): Effect.Effect<void> => {
   if (type !== "tool_call_finished") return Effect.void
-  // A name that is no tool's is the caller's own, and there is no end to those.
+  // Names of tools that don't exist are made up by callers: each would add a series, without end.
   const labels = { tool: error === "unknown_tool" ? "unknown" : String(tool), status: String(status) }
   return Effect.andThen(
     Metric.update(Metric.withAttributes(calls, labels), 1),

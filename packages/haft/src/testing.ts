@@ -18,11 +18,11 @@ import { importPlugin, packageOf } from "./load-plugins.ts"
 import { refusalsOf, refusedBy } from "./refusals.ts"
 import { standardServices } from "./standard-host.ts"
 
-/** How to put a plugin to the test. */
+/** How a plugin is tested. */
 export interface PluginTest {
   /** The plugin's configuration. */
   readonly config?: unknown
-  /** Files of every workspace it is tried in. */
+  /** The files of every workspace it is tested in. */
   readonly files?: Readonly<Record<string, Fixture>>
   /** At least one call for each tool. */
   readonly calls?: ReadonlyArray<ExampleCall>
@@ -30,13 +30,13 @@ export interface PluginTest {
   readonly sandbox?: SandboxName
   /** Only its tools in these dialects; in all by default. */
   readonly dialects?: ReadonlyArray<DialectName>
-  /** What a reply may have, where a contract allows more than the 4 million characters that are usual. */
+  /** How long a reply may be; 4 million characters by default. */
   readonly mostCharacters?: number
-  /** A call that takes longer has hung: a minute by default. */
+  /** A call that takes longer counts as hung; a minute by default. */
   readonly callTimeoutMs?: number
 }
 
-/** Puts every tool of a plugin to every test of the conformance kit, on a standard host in temporary directories. */
+/** Runs all tests of the conformance kit on all tools of a plugin, on a standard host in temporary directories. */
 export const testPlugin = <Config>(
   plugin: Plugin<StandardServices, Config>,
   { config, sandbox = "auto", dialects = dialectNames, ...test }: PluginTest = {}
@@ -69,7 +69,7 @@ export const checkPlugin = async (
   })
 }
 
-// A directory with a package in it, or a file: here a path may be written without `./`, because a person types it.
+// True for a directory with a package, or a file: a person may type a path without `./`, which looks like a name.
 const isThere = (path: string): Promise<boolean> =>
   readNamedFile(join(path, "package.json"))
     .catch(() => readNamedFile(path))
@@ -78,7 +78,7 @@ const isThere = (path: string): Promise<boolean> =>
       () => false
     )
 
-// A plugin that no host takes is a finding like any other.
+// A plugin that no host would load is part of the report, and not an error of the test.
 const reported = async (name: string, test: () => Promise<PluginReport>): Promise<PluginReport> => {
   try {
     return await test()
@@ -88,7 +88,7 @@ const reported = async (name: string, test: () => Promise<PluginReport>): Promis
   }
 }
 
-// Strict calling is for the schemas that can say it.
+// Besides the refusals of all APIs, those of strict calling, for tools whose schema can be made strict.
 const refusals = (tool: ToolDescription): ReadonlyArray<string> => {
   const found = refusalsOf(tool)
   if (found.some((refusal) => refusal.startsWith("its input"))) return found

@@ -10,14 +10,14 @@ import { type Contract, contractOf } from "./contract.ts"
 
 export type Bump = "none" | "patch" | "minor" | "major"
 
-/** Whether a package may be released as its waiting changesets say. */
+/** Whether the waiting changesets of a package announce a large enough version for what has changed. */
 export interface ContractCheck {
   readonly package: string
   readonly version: string
   readonly weight: Weight
   readonly changes: ReadonlyArray<ContractChange>
   readonly needed: Bump
-  /** The largest that a waiting changeset names. */
+  /** The largest bump in a waiting changeset. */
   readonly waiting: Bump
   readonly ok: boolean
 }
@@ -25,7 +25,7 @@ export interface ContractCheck {
 const lockName = "contract.lock.json"
 const bumps: ReadonlyArray<Bump> = ["none", "patch", "minor", "major"]
 
-/** Compares the tools of the package in `directory` with its lock: what was released last. */
+/** Compares the tools of the package in `directory` with its lock, which has the tools of the last release. */
 export const checkContract = async (directory: string): Promise<ContractCheck> => {
   const manifest = await manifestOf(directory)
   const lock = await readNamedFile(join(directory, lockName)).catch(() => undefined)
@@ -45,12 +45,12 @@ const lockedIn = (text: string, name: string): Contract => {
     const lock = JSON.parse(text) as Partial<Contract>
     if (typeof lock.tools === "object" && typeof lock.contract === "number") return lock as Contract
   } catch {
-    // Said below: it is no lock either way.
+    // No JSON: refused below, like JSON that is no lock.
   }
   throw new PluginError(name, `its ${lockName} is not one. Take it back from the last release.`)
 }
 
-/** Writes down what the package in `directory` promises, as it is released. */
+/** Writes the lock of the package in `directory`, for a release. */
 export const lockContract = async (directory: string): Promise<Contract> => {
   const contract = await currentContract(directory)
   const content = new TextEncoder().encode(`${JSON.stringify(contract, null, 2)}\n`)
@@ -59,7 +59,7 @@ export const lockContract = async (directory: string): Promise<Contract> => {
   return contract
 }
 
-/** The check for people. */
+/** The check as text. */
 export const showContractCheck = (check: ContractCheck): string => {
   const { changes, weight, needed, waiting, ok } = check
   const lines = changes.map(({ tool, weight: one, change }) => `  ${one}: ${tool && `${tool}: `}${change}`)
@@ -83,7 +83,7 @@ const manifestOf = async (directory: string): Promise<{ readonly name: string; r
   throw new PluginError(directory, "its package.json has no name or no version. Give it both.")
 }
 
-/** What a change needs at a version: below 1.0 npm's `^` takes a minor for a major and a patch for a minor. */
+/** The bump that a change needs. Below 1.0, npm's `^` treats a minor version as a major, and a patch as a minor. */
 export const neededBump = (weight: Weight, isChanged: boolean, version: string): Bump => {
   const isYoung = version.startsWith("0.")
   if (weight === "breaking") return isYoung ? "minor" : "major"
@@ -103,7 +103,7 @@ const waitingBump = async (name: string, directory: string): Promise<Bump> => {
   return bumps.findLast((bump) => named.includes(bump)) ?? "none"
 }
 
-// In the package itself, or in the repository around it.
+// Reads `.changeset/` of the package, or of the first directory above it that has one.
 const changesetsAbove = async (directory: string): Promise<ReadonlyArray<string>> => {
   const read = Workspace.use((workspace) =>
     Effect.gen(function* () {

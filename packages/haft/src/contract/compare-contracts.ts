@@ -33,7 +33,7 @@ type Weighed = readonly [Weight, string]
 
 const compareTools = (was: ToolContract, is: ToolContract): ReadonlyArray<Weighed> => [
   ...when(was.description !== is.description, "nothing", "its description changed"),
-  // A raised risk asks people who were not asked before; a lowered one no longer asks those who were.
+  // With a higher risk people are asked who were not before; with a lower one they are not asked any more.
   ...when(was.risk !== is.risk, "breaking", `its risk was ${was.risk}, is ${is.risk}`),
   ...when(was.idempotent && !is.idempotent, "breaking", "it is no longer idempotent"),
   ...when(!was.idempotent && is.idempotent, "additive", "it is idempotent now"),
@@ -54,7 +54,7 @@ const compareTouches = ({ touches: was }: ToolContract, { touches: is }: ToolCon
   ]
 }
 
-// Callers write parameters and read results: taking less breaks the ones, giving more kinds of things the others.
+// Callers write parameters, so taking less breaks them. They read results, so answering with more kinds of values does.
 const weights = {
   parameter: { narrower: "breaking", wider: "additive", new: "additive", new_required: "breaking" },
   "result field": { narrower: "additive", wider: "breaking", new: "additive", new_required: "additive" }

@@ -1,11 +1,11 @@
 import type { JsonSchema } from "@haft/core"
 
 /**
- * How two schemas differ at one place. `narrower` takes less, `wider` takes more; what that means for callers depends
- * on whether they write such values or read them.
+ * How two schemas differ at one place. The new schema allows fewer values (`narrower`) or more (`wider`); whether that
+ * breaks callers depends on whether they write such values or read them.
  */
 export interface SchemaDifference {
-  /** From the root, with `.`; empty for the root itself. */
+  /** Names of properties, joined with `.`; empty for the root. */
   readonly path: string
   readonly effect: "narrower" | "wider" | "changed" | "removed" | "new" | "new_required" | "wording"
   readonly text: string
@@ -68,7 +68,7 @@ const choicesOf = (schema: JsonSchema): ReadonlyArray<string> | undefined => {
   return (schema["enum"] as ReadonlyArray<unknown> | undefined)?.map((choice) => JSON.stringify(choice))
 }
 
-// What is gone from a set makes it narrower, what is new makes it wider.
+// A value that is gone makes the set narrower, a new one makes it wider.
 const compareSets = (
   was: ReadonlyArray<string>,
   is: ReadonlyArray<string>,
@@ -80,14 +80,14 @@ const compareSets = (
 
 const isUnion = (schema: JsonSchema): boolean => "anyOf" in schema || "oneOf" in schema
 
-// What stands beside the alternatives, such as a default, is compared by itself.
+// A schema that is no union counts as its only alternative, without its default, which `compareRest` compares.
 const alternativesOf = (schema: JsonSchema): ReadonlyArray<string> => {
   const { default: _beside, ...alone } = schema
   const alternatives = (schema["anyOf"] ?? schema["oneOf"] ?? [alone]) as ReadonlyArray<unknown>
   return alternatives.map((one) => JSON.stringify(withoutWords(one)))
 }
 
-// Words are keywords of a schema; a property may have the same name.
+// Leaves out `description` and `title`, but not properties of these names.
 const withoutWords = (value: unknown, isSchema = true): unknown => {
   if (Array.isArray(value)) return value.map((inner) => withoutWords(inner))
   if (typeof value !== "object" || value === null) return value
@@ -144,7 +144,7 @@ const compareProperties = (before: JsonSchema, after: JsonSchema, path: string):
       const earlier = Object.hasOwn(was, key) ? was[key] : undefined
       if (earlier === undefined) return [at(inner, isRequired.includes(key) ? "new_required" : "new", "is new")]
       const presence = comparePresence(wasRequired.includes(key), isRequired.includes(key), inner)
-      // Nobody left out what was required, so its default is news to nobody.
+      // A required parameter was always given, so a default that it gets now changes no call.
       const isFree = wasRequired.includes(key) && "default" in schema
       const had = isFree ? { ...earlier, default: schema["default"] } : earlier
       return presence.concat(compareSchemas(had, schema, inner))
@@ -190,7 +190,7 @@ const known = new Set([
   ...exact
 ])
 
-// A default changes what a call means that leaves the parameter out. Of a keyword unknown here the worst is assumed.
+// A new default changes what calls without the parameter mean. A change of any other keyword might break callers too.
 const compareRest = (before: JsonSchema, after: JsonSchema, path: string): ReadonlyArray<SchemaDifference> =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter((key) => !known.has(key) && JSON.stringify(before[key]) !== JSON.stringify(after[key]))

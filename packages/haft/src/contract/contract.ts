@@ -9,7 +9,7 @@ export interface ToolContract {
   readonly risk: Risk
   readonly idempotent: boolean
   readonly openWorld: boolean
-  /** The kinds of things a call touches, where a made-up call can tell. */
+  /** What kinds of things a call touches; absent where that can't be told from made-up arguments. */
   readonly touches?: ReadonlyArray<string>
   readonly input: JsonSchema
   readonly output: JsonSchema
@@ -18,7 +18,7 @@ export interface ToolContract {
 /** What a tool package promises: the content of its `contract.lock.json`. */
 export interface Contract {
   readonly plugin: string
-  /** Of the plugin contract. */
+  /** The number of the plugin contract. */
   readonly contract: number
   /** By `dialect/name`. */
   readonly tools: Readonly<Record<string, ToolContract>>
@@ -54,7 +54,7 @@ const promiseOf = (tool: Tool<unknown>): ToolContract => {
 const touchesOf = (tool: Tool<unknown>): ReadonlyArray<string> | undefined => {
   const sample = Effect.suspend(() => tool.prepare(sampleArguments(tool.inputSchema)))
   const touches = Effect.flatMap(sample, (prepared) => prepared.touches)
-  // Without services: a tool that needs one to say what it touches says nothing here.
+  // Run without services: for a tool that needs one to say what it touches, it is left out.
   const exit = Effect.runSyncExit(touches as Effect.Effect<object>)
   if (Exit.isFailure(exit)) return undefined
   return Object.entries(exit.value)
