@@ -14,7 +14,7 @@ export const aiSdkTools = (
       legal(tool.name),
       dynamicTool({
         description: tool.description,
-        // Without a check of its own: what does not fit goes down the road and is refused there, on record.
+        // Without `validate`: arguments that don't fit reach the host, and are refused there, on record.
         inputSchema: jsonSchema(tool.inputSchema as JSONSchema7),
         execute: (input, { abortSignal }) =>
           host.call(tool.name, input, { ...options, ...(abortSignal !== undefined && { signal: abortSignal }) }),

@@ -1,25 +1,27 @@
 import type { Answer, ApprovalQuestion, Progress, Reply } from "@haft/core"
 import type { OpenHost } from "@haft/core/promise"
 
-/** Where a call stands: it is over, or it waits for a person. */
+/** How far a call has come: it is over, or it waits for a person. */
 export type Step = { readonly reply: Reply } | { readonly question: ApprovalQuestion }
 
 /**
- * A call that stops to ask and goes on with the answer. It is one call all the while: what was shown to the person
- * is what runs, and it is on record once.
+ * A call that can stop to ask a question, and goes on with the answer. It is a single call all the time: what the
+ * person was shown is what runs, and it is recorded once.
  */
 export interface Conversation {
+  /** Waits for the reply or for the next question. */
   readonly next: () => Promise<Step>
+  /** Answers the question that `next` returned last. */
   readonly answer: (answer: Answer) => void
-  /** Ends the call and whatever it runs. */
+  /** Interrupts the call and whatever it runs. */
   readonly cancel: (reason: unknown) => void
 }
 
 export interface ConversationOptions {
   readonly onProgress: (progress: Progress) => void
-  /** Whether the caller can be asked; if not, the host asks whom it can. */
+  /** Whether questions come here, as a step; if not, the host asks somebody else. */
   readonly asks: boolean
-  /** The caller's own span. */
+  /** The caller's span, as W3C's `traceparent`. */
   readonly traceParent?: string
 }
 
@@ -48,7 +50,7 @@ export const converse = (
     .then(
       (reply) => told.resolve({ reply }),
       (cause: unknown) => {
-        // A call that is cancelled while nobody waits for it has nobody to tell.
+        // If nobody is waiting in `next`, a rejection that nobody handles must not reach the process.
         told.promise.catch(() => undefined)
         told.reject(cause)
       }

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 
 import { legalNames } from "./names.ts"
 
-/** A tool of a host as `effect/ai` sees it: parameters by JSON Schema, checked on the road and not before. */
+/** A tool of a host for `effect/ai`, described by its JSON Schema. The host checks the arguments, not `effect/ai`. */
 export type HostTool = ReturnType<typeof hostTool>
 
 /** A host's tools as a toolkit of `effect/ai`, and the layer that makes their calls. */
@@ -16,7 +16,9 @@ export interface HostToolkit {
   readonly layer: Layer.Layer<Tool.HandlersFor<Record<string, HostTool>>>
 }
 
-/** The result of a tool is the dialect's envelope, of failures too: the model reads what went wrong and goes on. */
+/**
+ * The result of a tool is the dialect's envelope, also when it failed: the model reads what went wrong, and goes on.
+ */
 export const effectToolkit = (
   host: HostService,
   options: Pick<CallOptions, "ask" | "onProgress"> = {}

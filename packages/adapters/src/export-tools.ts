@@ -6,7 +6,7 @@ import { legalNames } from "./names.ts"
 export const exportFormats = ["json", "openai", "anthropic", "mcp"] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** The tools in the shape an outside API takes them, with names it accepts. `json` is haft's own, nothing left out. */
+/** The tools in the format of an API, with names that it accepts. `json` is haft's own format, which has everything. */
 export const exportTools = (tools: ReadonlyArray<ToolDescription>, format: ExportFormat): ReadonlyArray<object> => {
   if (format === "json") return tools.map(plainTool)
   const { legal } = legalNames(tools.map(({ name }) => name))
@@ -48,7 +48,7 @@ const shapes = { openai: openaiFunction, anthropic: anthropicTool, mcp: mcpTool 
   (tool: ToolDescription, name: string) => object
 >
 
-// Schemas are made on first use, by getters; here they are all wanted.
+// Reads the getters that make the schemas, which a spread or JSON.stringify might miss.
 const plainTool = (tool: ToolDescription): object => ({
   ...tool,
   inputSchema: tool.inputSchema,

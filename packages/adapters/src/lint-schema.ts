@@ -3,18 +3,18 @@ import type { JsonSchema } from "@haft/core"
 import { isObject, malformedIn } from "./malformed-schema.ts"
 import { inexpressible, narrowing, strictFormats } from "./strict-schema.ts"
 
-/** The readers of schemas that tools are written for. */
+/** The APIs that read the schemas of tools, each with rules of its own. */
 export const schemaReaders = ["openai", "openai-strict", "anthropic", "gemini"] as const
 export type SchemaReader = (typeof schemaReaders)[number]
 
 /** Something a reader would refuse, and where. */
 export interface SchemaProblem {
-  /** From the root of the schema, with `/`; the root itself is empty. */
+  /** Keywords and keys from the root of the schema, joined with `/`; empty for the root. */
   readonly path: string
   readonly problem: string
 }
 
-/** Says what an API would refuse about a tool's name and parameters. Empty when it takes them. */
+/** What an API would refuse about the name and the parameters of a tool; empty if it accepts them. */
 export const lintTool = (
   tool: { readonly name: string; readonly parameters: JsonSchema },
   reader: SchemaReader
@@ -45,7 +45,7 @@ export const lintTool = (
   return problems
 }
 
-// What a reader has against one schema, whatever lies inside it.
+// What an API refuses about one schema, without those inside it.
 const refusedBy = (rules: ReaderRules, schema: JsonSchema): ReadonlyArray<string> => {
   const { type, format, items, required, additionalProperties } = schema
   const properties = keysOf(schema["properties"])
@@ -84,9 +84,9 @@ interface ReaderRules {
   readonly isStrict: boolean
   readonly textEnums: boolean
   readonly wantsItems: boolean
-  /** Whether the parameters have to have `properties`, be there any or not. */
+  /** Whether the parameters must have `properties`, even if there are none. */
   readonly namesProperties: boolean
-  /** Whether what is required has to be among the properties. */
+  /** Whether all names in `required` must be among the properties. */
   readonly knowsRequired: boolean
   readonly most: Partial<Record<"properties" | "depth" | "enumValues" | "characters", number>>
 }
@@ -137,7 +137,7 @@ const lengthOf = (values: ReadonlyArray<unknown>): number => values.map(String).
 
 type Visit = (schema: JsonSchema, path: string, depth: number) => void
 
-// What is no schema has been said where it stands.
+// A value that is no schema is skipped: `malformedIn` has reported it at the schema around it.
 const walk = (schema: unknown, path: string, depth: number, visit: Visit): void => {
   if (!isObject(schema)) return
   visit(schema, path, depth)

@@ -1,4 +1,4 @@
-/** What is wrong with one schema of JSON Schema 2020-12, not with those inside it: every API refuses such a thing. */
+/** What is wrong with a schema by JSON Schema 2020-12, without those inside it. Every API refuses such a schema. */
 export const malformedIn = (schema: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
   Object.entries(schema).flatMap(([keyword, value]) => {
     const expected = expectations.get(keyword)

@@ -76,7 +76,7 @@ it("passes progress on and interrupts what runs there", async () => {
   await expect.poll(() => remoteEvents.at(-1)).toMatchObject({ error: "cancelled" })
 })
 
-/** A server that says what it is told to, over the raw protocol; undefined is no answer. */
+/** A scripted server on the raw protocol: `answer` gives its results, or undefined for none. */
 const serverThat = (
   answer: (method: string, params: Record<string, unknown>) => object | undefined,
   onclose = () => {}
@@ -188,7 +188,7 @@ it("takes a tool whose parameters can't be read, and checks the ones that can", 
     properties: {
       known: { type: "number", description: "A number" },
       odd: { description: "Odd" },
-      // Not tried here: it would take longer than anybody waits.
+      // The pattern is only described and never run: matching it would take for ever.
       pattern: { type: "string", description: "Pattern: ^(a+)+$" }
     },
     required: ["known"]

@@ -36,19 +36,19 @@ export interface McpPluginOptions {
   /** Where the server is: `new StdioClientTransport(…)`, `new StreamableHTTPClientTransport(…)`. */
   readonly transport: Transport
   readonly version?: string
-  /** Take the server's word for what only reads. Without it every tool counts as dangerous. */
+  /** Believe the server's hints about which tools only read. Otherwise every tool counts as dangerous. */
   readonly trustHints?: boolean
   /**
-   * What a call of the server's `tool` touches, where the host's owner knows that: its paths are contained in the
-   * workspace like any, and rules can be about them. The server has to work in the same directory.
+   * What a call of the server's `tool` touches, if you know that. The paths must then be inside the workspace, and
+   * rules can refer to them. The server has to work in the same directory.
    */
   readonly touches?: (tool: string, args: Readonly<Record<string, unknown>>) => Touches
   readonly timeoutMs?: number
 }
 
 /**
- * Another server's tools as a plugin, so that they go down the same road as any: approved, recorded, interruptible.
- * What the server does on its side is its own affair; of its paths those are contained that `touches` names.
+ * The tools of an MCP server as a plugin: their calls are approved, recorded and interruptible like any others. What
+ * the server does is not under haft's control; only the paths that `touches` names are checked.
  */
 export const mcpPlugin = async (options: McpPluginOptions): Promise<ConfiguredPlugin> => {
   const client = new Client(
@@ -67,15 +67,15 @@ export const mcpPlugin = async (options: McpPluginOptions): Promise<ConfiguredPl
     })
     return use(plugin)
   } catch (cause) {
-    // A program that was started for it must not stay behind.
+    // Ends the server's process, if the transport has started one.
     await client.close().catch(() => {})
     throw new PluginError(`mcp:${options.name}`, `its server can't be used: ${reasonOf(cause)}`, { cause })
   }
 }
 
-/** How long a server may take to say hello, and to list its tools. */
+/** How long a server may take for the handshake, and to list its tools. */
 const startMs = 60_000
-/** An old server may leave a question of the newest protocol unanswered; then the older one is spoken. */
+/** How long to wait for an answer in the newest protocol: an old server may give none, and the older one is used. */
 const probeMs = 10_000
 
 const onceEach = (tools: ReadonlyArray<Tool>): ReadonlyArray<string> => {
@@ -85,7 +85,7 @@ const onceEach = (tools: ReadonlyArray<Tool>): ReadonlyArray<string> => {
   return names
 }
 
-// A server may call its version as it likes; a plugin's is semantic.
+// The version of a server can be any text, that of a plugin has to be a semantic version.
 const semverOf = (version = "0"): string =>
   /^\d+\.\d+\.\d+$/.test(version) ? version : `0.0.0+${version.replaceAll(/[^\dA-Za-z.-]/g, "-") || "0"}`
 
@@ -110,7 +110,7 @@ const bringIn = (client: Client, tool: Tool, options: McpPluginOptions & { reado
     render: ({ content, structured }) => textOf({ content }) || JSON.stringify(structured ?? content, null, 2)
   })
 
-// A hint is the server's word about itself, so it counts only where the host's owner says so.
+// Hints are what the server says about itself, so they count only for a server that the host's owner trusts.
 const riskOf = ({ annotations }: Tool, { trustHints }: McpPluginOptions): Risk => {
   if (trustHints !== true || annotations?.readOnlyHint !== true) return "dangerous"
   return "read_only"
@@ -138,7 +138,7 @@ const callRemote = (
     })
   )
 
-// Whether it answered decides what a model does next.
+// The code tells a model whether the server refused, was too slow, is gone, or can be tried again.
 const failureOf = (cause: unknown, server: string, client: Client): ToolError => {
   const reason = reasonOf(cause)
   const details = { server }

@@ -10,8 +10,8 @@ export const contentOf = (reply: Reply, { content = envelope }: ModelOptions): s
 const envelope = ({ wire }: Reply): string => JSON.stringify(wire)
 
 /**
- * Arguments as a model wrote them. What is not JSON goes down the road as it is, and is refused there, on record. Some
- * APIs that speak the same words send an object, or nothing at all.
+ * Reads arguments as a model wrote them. Text that is not JSON is passed on as it is: the host refuses it, on record.
+ * Some APIs that are compatible with OpenAI's send an object instead of text, or nothing at all.
  */
 export const parseArguments = (written: unknown): unknown => {
   if (typeof written !== "string") return written ?? {}

@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 afterEach(() => host.dispose())
 
-// A model that says what it is told to, and keeps what it was sent.
+// A model with scripted answers, which keeps what it was sent.
 const scripted = (answers: ReadonlyArray<object>) => {
   const sent: Array<Record<string, unknown>> = []
   const fetch = async (_url: unknown, init?: { body?: unknown }): Promise<Response> => {

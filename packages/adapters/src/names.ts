@@ -1,15 +1,15 @@
-/** The way to names that every model API takes, and back. */
+/** Translates tool names to names that every model API accepts, and back. */
 export interface LegalNames {
   /** Letters, digits, `_` and `-`, at most 64 of them and a letter or `_` first: `file.read` becomes `file_read`. */
   readonly legal: (name: string) => string
-  /** The tool's own name; a name nobody gave out comes back as it is. */
+  /** The tool's own name. A name that is not known is returned as it is. */
   readonly original: (legal: string) => string
 }
 
 export const legalNames = (names: ReadonlyArray<string>): LegalNames => {
   const toLegal = new Map<string, string>()
   const toOriginal = new Map<string, string>()
-  // Names that are legal already keep their place; the others make way for them.
+  // Names that are legal already come first, so that they stay as they are; others get a number if theirs is taken.
   const inOrder = [...names.filter(isLegal), ...names.filter((name) => !isLegal(name))]
   for (const name of inOrder) {
     const legal = firstFree(name, toOriginal)

@@ -12,11 +12,11 @@ import { legalNames } from "./names.ts"
 import { fromStrict, strictSchema } from "./strict-schema.ts"
 
 export interface OpenAIOptions extends ModelOptions {
-  /** Make the model keep to the schema, for the tools whose schema can be said that way. */
+  /** Use strict function calling, for the tools whose schema can be made strict. */
   readonly strict?: boolean
 }
 
-/** A host's tools for OpenAI's Responses and Chat Completions APIs, and those of others that speak the same. */
+/** A host's tools for OpenAI's Responses and Chat Completions APIs, and others that are compatible with them. */
 export interface OpenAITools {
   readonly responses: {
     readonly tools: Array<FunctionTool>

@@ -2,19 +2,19 @@ import { clipText } from "@haft/core"
 import type { CallToolResult } from "@modelcontextprotocol/client"
 import * as z from "zod"
 
-/** What another server's tool answers, whatever that is. */
+/** The answer of a tool of another server, which can be anything. */
 export const RemoteAnswer = z.object({
   content: z.array(z.looseObject({ type: z.string() })).describe("What the server answered, block by block"),
   structured: z.record(z.string(), z.unknown()).optional().describe("The same as data, where the server sends it")
 })
 
-/** Of a text, or of an answer as data. */
+/** The limit of a text, and of the answer as data. */
 const mostBytes = 256 * 1024
-/** Of all blocks of an answer together. */
+/** The limit of all blocks of an answer together. */
 const mostOfAll = 4 * mostBytes
 const mostBlocks = 1_000
 
-/** What a model is shown of an answer; what is left out is told by its size. */
+/** An answer within the limits. What is left out is replaced by its size. */
 export const answerOf = ({ content, structuredContent }: CallToolResult): z.input<typeof RemoteAnswer> => ({
   content: fitting(content),
   ...(structuredContent !== undefined && {
@@ -30,7 +30,8 @@ export const textOf = ({ content }: { readonly content: ReadonlyArray<Block> }):
 
 type Block = { readonly type: string }
 
-// An image or a file is of use whole or not at all, and what comes after it may still be a word about it.
+// Only texts are clipped: a part of an image or a file is useless, so one that is too large is left out. The blocks
+// after it are kept, as they may explain it.
 const fitting = (content: CallToolResult["content"]): Array<Block> => {
   let left = mostOfAll
   const blocks = content.slice(0, mostBlocks).map((block): Block => {

@@ -5,8 +5,9 @@ import { lintTool } from "./lint-schema.ts"
 import { isObject } from "./malformed-schema.ts"
 
 /**
- * The parameters of somebody else's tool, as far as they can be read here and by every model's API. The rest is let
- * through: the other side checks it, and one odd tool must not keep all of them away.
+ * The parameters of a tool of another server. Properties whose schema can't be read here, or would be refused by a
+ * model API, are accepted with any value: the other server checks them anyway, and one odd tool must not make all
+ * unusable.
  */
 export const remoteParameters = (schema: JsonSchema): z.ZodObject => {
   const calm = withoutPatterns(schema) as JsonSchema
@@ -35,7 +36,7 @@ const read = (schema: JsonSchema): z.ZodType | undefined => {
   }
 }
 
-// One tool that an API refuses makes every request with it fail there.
+// A schema that an API refuses would make every request fail that offers the tool.
 const isListable = (shape: z.ZodType): boolean => {
   const whole = shape instanceof z.ZodObject ? shape : z.object({ value: shape })
   const tool = { name: "any", parameters: inputJsonSchema(whole) }
@@ -47,7 +48,8 @@ const anything = (property: unknown): z.ZodType => {
   return typeof description === "string" ? z.unknown().describe(description) : z.unknown()
 }
 
-// An expression may take forever, and this one is a stranger's. The model still reads it.
+// Regular expressions are not run, because they come from another server and might take for ever. They become part of
+// the description, for the model to read.
 const withoutPatterns = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutPatterns)
   if (!isObject(value)) return value

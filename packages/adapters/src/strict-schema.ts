@@ -3,8 +3,8 @@ import type { JsonSchema } from "@haft/core"
 import { isObject } from "./malformed-schema.ts"
 
 /**
- * The schema in the shape that strict function calling takes: every property required, none beyond them, a property
- * that may be left out is null instead. Undefined where that can't be said, as for objects with free keys.
+ * The schema as strict function calling wants it: all properties are required, no others are allowed, and an optional
+ * property may be null instead. Undefined where that is not possible, as for objects with arbitrary keys.
  */
 export const strictSchema = (schema: JsonSchema): JsonSchema | undefined => {
   try {
@@ -15,7 +15,9 @@ export const strictSchema = (schema: JsonSchema): JsonSchema | undefined => {
   }
 }
 
-/** Turns arguments made for {@link strictSchema} back: a null that only meant "left out" is left out. */
+/**
+ * Arguments made for {@link strictSchema}, as the schema itself wants them: a null for an optional property is removed.
+ */
 export const fromStrict = (args: unknown, schema: JsonSchema, root: JsonSchema = schema): unknown => {
   const branches = branchesOf(schema, root)
   if (Array.isArray(args)) {
@@ -32,7 +34,7 @@ export const fromStrict = (args: unknown, schema: JsonSchema, root: JsonSchema =
   )
 }
 
-/** What a schema may mean: itself, or one of several, or what it refers to. */
+/** The schemas that a schema stands for, with `$ref`, `anyOf` and `oneOf` resolved. */
 const branchesOf = (schema: JsonSchema, root: JsonSchema, depth = 0): ReadonlyArray<JsonSchema> => {
   const { $ref: reference, anyOf, oneOf } = schema
   if (depth > 20) return []
@@ -44,7 +46,8 @@ const branchesOf = (schema: JsonSchema, root: JsonSchema, depth = 0): ReadonlyAr
 const referredTo = (reference: string, root: JsonSchema): JsonSchema =>
   reference === "#" ? root : subschema(subschema(root, "$defs"), reference.replace(/^#\/\$defs\//, ""))
 
-// Strict arguments name every property; of those that are the same, a constant says which is meant.
+// Strict arguments contain every property, so they tell which branch is meant; if several have the same, a constant
+// does.
 const fits = (args: JsonSchema, branch: JsonSchema): boolean => {
   const properties = subschema(branch, "properties")
   return (
@@ -58,7 +61,7 @@ const fits = (args: JsonSchema, branch: JsonSchema): boolean => {
 
 class NotStrict extends Error {}
 
-/** Keywords that a strict reader refuses, and that only narrow a value: the road checks them anyway. */
+/** Keywords that strict calling refuses and that can be dropped, because the host checks them anyway. */
 export const narrowing: ReadonlyArray<string> = [
   "contains",
   "default",
@@ -73,7 +76,7 @@ export const narrowing: ReadonlyArray<string> = [
   "uniqueItems"
 ]
 
-/** Keywords that a strict reader refuses, and without which a schema would say something else. */
+/** Keywords that strict calling refuses and that can't be dropped, because the schema would mean something else. */
 export const inexpressible: ReadonlyArray<string> = [
   "allOf",
   "dependentRequired",
@@ -108,7 +111,7 @@ const strict = (schema: unknown): JsonSchema => {
     if (keyword === "format" && !strictFormats.includes(String(value))) continue
     result[keyword === "oneOf" ? "anyOf" : keyword] = value
   }
-  // Strict means that the type of everything is said.
+  // Strict schemas must state the type of everything.
   if (!["type", "anyOf", "$ref"].some((keyword) => keyword in result)) throw new NotStrict()
   const types: ReadonlyArray<unknown> = [result["type"]].flat()
   if (Array.isArray(result["anyOf"])) result["anyOf"] = result["anyOf"].map(strict)
@@ -120,7 +123,7 @@ const strict = (schema: unknown): JsonSchema => {
 const strictObject = (schema: JsonSchema): JsonSchema => {
   const { additionalProperties } = schema
   const properties = subschema(schema, "properties")
-  // One that says nothing about its keys may have any.
+  // An object without `properties` may have any keys, which can't be made strict.
   if (additionalProperties !== false && (additionalProperties !== undefined || !isFilled(properties)))
     throw new NotStrict()
   const required = (schema["required"] ?? []) as ReadonlyArray<string>

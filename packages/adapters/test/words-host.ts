@@ -68,7 +68,7 @@ const steps = defineTool({
   })
 })
 
-// Leaves every question to the caller.
+// An approver that asks the caller whenever the contract wants a person.
 export const askTheCaller = Layer.succeed(Approver, {
   judge: ({ asks }) => Effect.succeed({ decision: asks ? "ask" : "allow", reason: "the contract asks" }),
   ask: (question) => CurrentCall.use(({ ask }) => ask?.(question) ?? Effect.succeed({ approved: false }))

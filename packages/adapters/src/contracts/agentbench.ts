@@ -28,7 +28,7 @@ export interface ToolResultError {
   readonly details: Readonly<Record<string, unknown>> | null
 }
 
-/** Answers requests: `const handle = requestHandler(host)`. */
+/** A function that makes the call of a request: `const handle = requestHandler(host)`. */
 export const requestHandler =
   (host: Pick<OpenHost, "call">) =>
   async (request: ToolRequest, options: Omit<PromiseCallOptions, "requestId"> = {}): Promise<ToolResult> => {

@@ -53,7 +53,7 @@ export class ToolRegistry {
   }
 }
 
-/** A registry with the host's tools in it. Questions go to `approve`; without it they are the host's own affair. */
+/** A registry with the host's tools. Questions go to `approve`; without it, to whom the host asks otherwise. */
 export const toolRegistry = (
   host: Pick<OpenHost, "tools" | "call" | "preview">,
   approve?: (request: ApprovalgateRequest) => Promise<ApprovalgateResponse>
@@ -76,7 +76,7 @@ export const toolRegistry = (
   return registry
 }
 
-// Nobody is asked about a call that will be refused: it says why when it is made.
+// False for a call that will be refused before anybody is asked: it says why when it is made.
 const asksFor = (preview: Promise<{ readonly asks: boolean }>): Promise<boolean> =>
   preview.then(
     ({ asks }) => asks,

@@ -6,7 +6,7 @@ export interface UniversalTool {
   readonly name: () => string
   readonly description: () => string
   readonly parametersSchema: () => JsonSchema
-  /** The road up to and including assess: undefined when the call may be made. */
+  /** Checks a call without making it, by the first steps of the road: undefined when it may be made. */
   readonly validate: (params: unknown) => Promise<UniversalToolError | undefined>
   readonly execute: (params: unknown, options?: PromiseCallOptions) => Promise<UniversalToolResult>
   readonly requiresApproval: () => boolean

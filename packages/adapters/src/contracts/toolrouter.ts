@@ -3,7 +3,7 @@ import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
 import { fromStrict, strictSchema } from "../strict-schema.ts"
 
-/** One tool of toolrouter's, as a module registers it. */
+/** One tool, as modules of toolrouter register theirs. */
 export interface ToolRegistration {
   readonly name: string
   readonly description: string
@@ -37,7 +37,7 @@ export class ToolRouter {
     return [...this.#tools.values()]
   }
 
-  /** As strict function calling takes them, and as they are where it can't. */
+  /** Each schema made strict, for strict function calling; where that is not possible, as it is. */
   schemas(): ReadonlyArray<{ name: string; description: string; parameters: JsonSchema; strict: boolean }> {
     return this.list().map(({ name, description, schema }) => {
       const strict = strictSchema(schema)

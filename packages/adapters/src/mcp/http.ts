@@ -13,18 +13,20 @@ import {
 import type { McpServerFactory } from "./server.ts"
 
 export interface McpFetchHandler {
-  /** Answers a request. A server that has read the body already, within its own limits, hands it over. */
+  /** Answers a request. `body` is the parsed body, if the server has read it already, within its own limits. */
   readonly fetch: (request: Request, body?: unknown) => Promise<Response>
   /** Ends every session. */
   readonly close: () => Promise<void>
 }
 
 const maximumSessions = 1_000
+/** How many cancellations are remembered for requests that have not arrived yet. */
 const mostOvertaking = 100
 
 /**
- * MCP over HTTP as a fetch handler: the 2026-07-28 protocol request by request, the older ones in sessions, because
- * only a session can carry a question back to the client. Who may call it is the server's business.
+ * MCP over HTTP as a fetch handler. In the protocol of 2026-07-28 every request stands alone; the older ones need
+ * sessions, because only in a session can the server send a question to the client. It checks no tokens: that is left
+ * to the server around it.
  */
 export const mcpFetchHandler = (factory: McpServerFactory): McpFetchHandler => {
   const modern = createMcpHandler(factory, { legacy: "reject" })
@@ -35,7 +37,8 @@ export const mcpFetchHandler = (factory: McpServerFactory): McpFetchHandler => {
     if (id !== null) {
       const session = sessions.get(id)
       if (session === undefined) return noSession()
-      // Where there are too many, the one that was not used for longest goes.
+      // Moved to the end, so that the first one is the one that was not used for longest: it is closed if there are too
+      // many.
       sessions.delete(id)
       sessions.set(id, session)
       cancelWithStream(request, body, session)
@@ -71,8 +74,8 @@ export const mcpFetchHandler = (factory: McpServerFactory): McpFetchHandler => {
 
 const given = (body: unknown) => (body === undefined ? {} : { parsedBody: body })
 
-// Each message comes by a connection of its own, so a cancellation may overtake the request that it is about: the request
-// would run, and nobody would ask for its answer.
+// Over HTTP a cancellation may arrive before the request that it cancels, and the SDK would ignore it. It is kept, and
+// applied when the request arrives.
 const cancelLatecomers = (transport: WebStandardStreamableHTTPServerTransport): void => {
   const { onmessage } = transport
   const overtaking = new Map<RequestId, JSONRPCNotification>()
@@ -85,7 +88,7 @@ const cancelLatecomers = (transport: WebStandardStreamableHTTPServerTransport): 
         if (cancellation !== undefined) onmessage?.(cancellation, extra)
       }
       if (!isJSONRPCNotification(message) || message.method !== "notifications/cancelled") return
-      // Of a request that came before it stays here: its number does not come again.
+      // Also kept if the request came before: that does no harm, as request ids are not used twice.
       overtaking.set(message.params?.["requestId"] as RequestId, message)
       const [oldest] = overtaking.keys()
       if (overtaking.size > mostOvertaking && oldest !== undefined) overtaking.delete(oldest)
@@ -93,8 +96,8 @@ const cancelLatecomers = (transport: WebStandardStreamableHTTPServerTransport): 
   })
 }
 
-// The older protocols leave it open what a closed stream means. Here it ends the calls that would have been answered
-// on it: nobody can fetch the answers any more, and what they run must not go on without anybody.
+// The older protocols don't say what it means when a client closes a stream. Here it cancels the calls that would have
+// been answered on it: nobody can get the answers any more, and what they run must not go on unnoticed.
 const cancelWithStream = (
   request: Request,
   body: unknown,

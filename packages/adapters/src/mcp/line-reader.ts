@@ -5,7 +5,7 @@ export interface LineReaderOptions {
   readonly onTooLong: () => void
 }
 
-/** Takes what a stream brings, in pieces of any size, and hands it on line by line. */
+/** Takes the chunks of a stream, and calls `onLine` for every line. */
 export const lineReader = ({ longestLine, onLine, onTooLong }: LineReaderOptions): ((chunk: Buffer) => void) => {
   let begun: Array<Buffer> = []
   let size = 0

@@ -258,7 +258,7 @@ it("says that a line is too long before it leaves", async () => {
 it("keeps no answer that was written, and does not listen to a client that leaves megabytes unread", async () => {
   const { factory } = await startServer()
   const input = new PassThrough()
-  // Nobody reads it yet.
+  // Nothing reads the output yet.
   const output = new PassThrough()
   serveMcpOnStdio(factory, { input, output })
   const request = (id: number, method: string, params: object) =>

@@ -11,29 +11,33 @@ import type { Conversation, ConversationOptions } from "../conversation.ts"
 import { progressTo } from "./progress.ts"
 import { mcpResult } from "./tool.ts"
 
-/** What a factory of servers lends to a transport that answers calls itself. */
+/** What a server factory gives to a transport that answers calls without the SDK. */
 export interface PlainCalls {
   readonly begin: (name: string, args: unknown, options: Omit<ConversationOptions, "asks">) => Conversation
-  /** A request that makes a server go on with a conversation instead of beginning one. */
+  /**
+   * The same request, marked so that the SDK's server goes on with this conversation instead of making another call.
+   */
   readonly handOver: (request: JSONRPCRequest, conversation: Conversation) => JSONRPCRequest
 }
 
 export interface PlainConnection {
-  /** Says nothing to a client that has gone. */
+  /** Sends a message to the client; does nothing if the client has gone. */
   readonly send: (message: JSONRPCMessage) => void
-  /** Where the SDK listens. */
+  /** Passes a message of the client on to the SDK. */
   readonly pass: (message: JSONRPCMessage) => void
 }
 
 /**
- * Answers the calls of a client of 2025 without the SDK, which checks each request and each answer nine times and takes
- * as long for that as a small read takes. A call that has to ask its client something goes on at the SDK.
+ * Answers `tools/call` in the protocols of 2025 without the SDK, which validates each request and each answer nine
+ * times and takes as long for that as a small file read. A call that has to ask the client something is handed over to
+ * the SDK.
  */
 export const plainCalls = ({ begin, handOver }: PlainCalls, { send, pass }: PlainConnection) => {
   const running = new Map<RequestId, Conversation>()
 
   const run = (request: JSONRPCRequest, conversation: Conversation): Promise<void> => {
     const { id } = request
+    // A call that was cancelled meanwhile is not answered.
     const unlessOver = (tell: () => void): void => {
       if (running.get(id) !== conversation) return
       running.delete(id)
@@ -54,7 +58,7 @@ export const plainCalls = ({ begin, handOver }: PlainCalls, { send, pass }: Plai
   }
 
   return {
-    /** False leaves a message to the SDK. */
+    /** Begins a call. False for any other message, which is left to the SDK. */
     take: (message: unknown): boolean => {
       if (!isPlainCall(message) || running.has(message.id)) return false
       const { name, arguments: args = {}, _meta: meta } = message.params
@@ -67,7 +71,7 @@ export const plainCalls = ({ begin, handOver }: PlainCalls, { send, pass }: Plai
       void run(message, conversation)
       return true
     },
-    /** False where no such call is running here. */
+    /** False if no such call is running here. */
     cancel: (id: RequestId, reason: unknown): boolean => {
       const conversation = running.get(id)
       running.delete(id)
@@ -92,7 +96,7 @@ interface PlainCall extends JSONRPCRequest {
 
 const fieldsOfRequest = new Set(["jsonrpc", "id", "method", "params"])
 
-// Whatever is not exactly this, the SDK judges.
+// Only calls of exactly this form. Everything else, also what is malformed, is left to the SDK.
 const isPlainCall = (message: unknown): message is PlainCall => {
   if (!isObject(message) || message["method"] !== "tools/call" || message["jsonrpc"] !== "2.0") return false
   const { id, params } = message
@@ -108,7 +112,7 @@ const isPlainField = (key: string, value: unknown): boolean => {
   return key === "_meta" && isObject(value) && Object.keys(value).every((name) => isPlainMeta(name, value[name]))
 }
 
-// The protocol's own words say what a client can do, and more; other names are the client's.
+// Names of the protocol itself may mean something that only the SDK knows; other names are the client's own.
 const isPlainMeta = (name: string, value: unknown): boolean =>
   name === "progressToken"
     ? typeof value === "string" || Number.isSafeInteger(value)

@@ -1,7 +1,7 @@
 import type { Progress } from "@haft/core"
 import type { JSONRPCNotification, ProgressToken } from "@modelcontextprotocol/server"
 
-/** Tells a client that wants to know how far its call is. */
+/** Sends the progress of a call to the client, if the client has asked for that with a token. */
 export const progressTo = (
   progressToken: ProgressToken | undefined,
   notify: (message: JSONRPCNotification) => void
@@ -9,7 +9,7 @@ export const progressTo = (
   if (progressToken === undefined) return () => undefined
   let count = 0
   return ({ message, done, total }) => {
-    // The protocol wants a number that grows, also from a call that has none to give.
+    // The protocol requires a number that grows each time, also from a call that counts nothing.
     count = Math.max(count + Number.EPSILON, done ?? count + 1)
     const params = { progressToken, progress: count, message, ...(total !== undefined && { total }) }
     notify({ jsonrpc: "2.0", method: "notifications/progress", params })

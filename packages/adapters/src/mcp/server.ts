@@ -25,26 +25,29 @@ export interface McpOptions {
   readonly version: string
   /** What the client's model is told about this server. */
   readonly instructions?: string
-  /** The question as a person reads it. */
+  /** Words a question for a person. */
   readonly describe?: (question: ApprovalQuestion) => string
-  /** What a person can do where the client is unable to ask. */
+  /** What a person can do if the client is unable to ask; part of the refusal. */
   readonly howToAllow?: string
-  /** Whether the host can ask somebody else where the client is unable to, or does so always; a refusal by default. */
+  /**
+   * Whom to ask: only the client (false, the default), the host's own asker if the client is unable to ask (true), or
+   * always the host's own asker.
+   */
   readonly asksElsewhere?: boolean | "always"
-  /** Told once a list of the tools is on its way. */
+  /** Called after the tools have been listed. */
   readonly onListed?: () => void
 }
 
-/** Makes a server for one connection, as the SDK's transports want it. */
+/** Makes a server for one connection, as the SDK's transports expect it. */
 export interface McpServerFactory {
   (): Server
-  /** For a transport that answers calls itself; absent where the host asks somebody else than the client. */
+  /** For a transport that answers calls without the SDK; absent if others than the client may be asked. */
   readonly plainCalls?: PlainCalls
 }
 
 /**
  * A host as an MCP server, for the protocols of 2025 and of 2026-07-28. All servers of one factory share the calls
- * that wait for approval, because over HTTP each request may meet another server.
+ * that wait for approval, because over HTTP the answer may arrive at another server than the one that asked.
  */
 export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOptions): McpServerFactory => {
   const { legal, original } = legalNames(host.tools.map(({ name }) => name))
@@ -109,11 +112,12 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
   })
 }
 
-/** Under this name a request brings the ticket of a conversation that has begun. */
+/** The metadata with the ticket of a conversation that plain-calls.ts has begun and handed over. */
 const begunKey = "haft/begun"
 const ignore = (): void => {}
 
-// The SDK's signal may fire after the answer has gone out too; then it means nothing.
+// The next step, or a cancelled call if the signal fires. After that the listener is removed, as the SDK may still
+// abort the signal of a request that is answered.
 const untilAborted = async (conversation: Conversation, signal: AbortSignal) => {
   const cancel = (): void => conversation.cancel(signal.reason)
   if (signal.aborted) cancel()
@@ -125,7 +129,7 @@ const untilAborted = async (conversation: Conversation, signal: AbortSignal) => 
   }
 }
 
-// The request's own word counts; over HTTP there may also be a header.
+// The request's metadata goes before the header of HTTP.
 const traceOf = ({ mcpReq, http }: ServerContext): { readonly traceParent?: string } => {
   const traceParent = mcpReq._meta?.[TRACEPARENT_META_KEY] ?? http?.req?.headers.get("traceparent")
   return typeof traceParent === "string" ? { traceParent } : {}
@@ -174,7 +178,7 @@ const unanswered = (reason: string): Answer => ({ approved: false, unanswered: t
 const describeBriefly = ({ call, reason, input, preview }: ApprovalQuestion): string =>
   [`Run ${call.tool}? (${reason})`, JSON.stringify(input), preview].filter((part) => part !== undefined).join("\n")
 
-// The 2026 protocol sends what a client can do with each request, the older ones once at the start.
+// In the 2026 protocol every request has the capabilities of the client; in older ones only the handshake has them.
 const canElicit = ({ mcpReq }: ServerContext, server: Server): boolean => {
   const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
   const sent = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined
@@ -193,7 +197,9 @@ const noLongerOpen: CallToolResult = {
 const patienceMs = 10 * 60 * 1000
 const seats = 100
 
-/** Calls that wait for an answer, by ticket. One that waits too long, or finds the room full, is cancelled. */
+/**
+ * Calls that wait for an answer, by ticket. One that waits too long is cancelled; if there are too many, the oldest.
+ */
 const waitingRoom = () => {
   const calls = new Map<string, { readonly conversation: Conversation; readonly timer: NodeJS.Timeout }>()
   const leave = (ticket: string): Conversation | undefined => {
@@ -206,8 +212,8 @@ const waitingRoom = () => {
   return {
     leave,
     enter: (conversation: Conversation): string => {
-      const [longest] = calls.keys()
-      if (calls.size >= seats && longest !== undefined) giveUp(longest)
+      const [oldest] = calls.keys()
+      if (calls.size >= seats && oldest !== undefined) giveUp(oldest)
       const ticket = randomUUID()
       calls.set(ticket, { conversation, timer: setTimeout(giveUp, patienceMs, ticket).unref() })
       return ticket

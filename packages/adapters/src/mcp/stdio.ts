@@ -27,15 +27,16 @@ interface Streams {
   readonly output: Writable
 }
 
+/** How long calls may still be answered when the client has closed its end. */
 const graceMs = 2_000
-/** A client that leaves so much unread is not listened to until it has read it. */
+/** Nothing is read from a client that has so many bytes of answers left to read. */
 const mostUnread = 16 * 1024 * 1024
-/** What is longer is no message, and would fill the memory. */
+/** A longer line ends the connection, because it would fill the memory. */
 const longestLine = 10 * 1024 * 1024
 
 /**
- * Speaks MCP on this process's standard streams, which must then carry nothing else. A client that closes its end
- * still gets the answers to what it asked before, for a moment.
+ * Serves MCP on the standard streams of this process, which must then be used for nothing else. A client that closes
+ * its end still gets the answers to its open requests, for a moment.
  */
 export const serveMcpOnStdio = (
   factory: McpServerFactory,
@@ -47,14 +48,16 @@ export const serveMcpOnStdio = (
 }
 
 /**
- * One message a line. A transport of our own, because the SDK's keeps each message it sends until the stream has once
- * been empty, which under steady load it never is, and reads on however much the client leaves unread.
+ * One message a line. Not the SDK's transport, because that one keeps every message it sends until the output stream is
+ * empty, which never happens under steady load, and because it reads on however many answers the client leaves unread.
  */
 const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?: PlainCalls): Transport => {
+  // Requests that are not answered yet.
   const open = new Set<RequestId>()
   let isClosed = false
   let isLeaving = false
   let grace: NodeJS.Timeout | undefined
+  // The id of the request `initialize`.
   let opening: RequestId | undefined
   let plain: ReturnType<typeof plainCalls> | undefined
 
@@ -114,8 +117,8 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
     transport.onclose?.()
     onClosed()
   }
-  // Answers that are ready at the same time leave together, but not with word of progress: a client that reads both at
-  // once may take the answer first.
+  // Answers that are ready at the same time are written together. Notifications of progress are written apart from
+  // them, because a client that reads both in one piece may handle the answer first.
   let answers = ""
   let answered: Array<RequestId | undefined> = []
   const writeAnswers = (): void => {
@@ -134,7 +137,8 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
     const { id } = message
     answers += serializeMessage(message)
     if (answered.push(id) === 1) queueMicrotask(writeAnswers)
-    // A client that has been welcomed with a handshake speaks a protocol of 2025. Once: its calls are running there.
+    // Only the protocols of 2025 begin with `initialize`; once that is answered, plain calls can be taken. A second
+    // `initialize` changes nothing, as the calls that run are known to `plain`.
     if (plain === undefined && calls !== undefined && id === opening && "result" in message) {
       plain = plainCalls(calls, {
         send: (answer) => isClosed || send(answer),
@@ -154,7 +158,7 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
   return transport
 }
 
-/** The answer to a line that is no message. */
+/** The answer to a line that can't be read as a message. */
 interface Refusal {
   readonly id: RequestId | null
   readonly error: { readonly code: number; readonly message: string }
@@ -173,7 +177,7 @@ const parsed = (line: string): unknown => {
   }
 }
 
-/** Nothing where it is an answer or a notification: those are never answered. */
+/** A message, or the refusal of what is none. Undefined for a malformed answer or notification: those get no answer. */
 const messageOf = (value: unknown): JSONRPCMessage | Refusal | undefined => {
   try {
     return parseJSONRPCMessage(value)
