@@ -8,7 +8,8 @@ export type ExportFormat = (typeof exportFormats)[number]
 
 /** The tools in the format of an API, with names that it accepts. `json` is haft's own format, which has everything. */
 export const exportTools = (tools: ReadonlyArray<ToolDescription>, format: ExportFormat): ReadonlyArray<object> => {
-  if (format === "json") return tools.map(plainTool)
+  // A copy has the schemas as values; a host's own descriptions make them by getters.
+  if (format === "json") return tools.map((tool) => ({ ...tool }))
   const { legal } = legalNames(tools.map(({ name }) => name))
   return tools.map((tool) => shapes[format](tool, legal(tool.name)))
 }
@@ -47,10 +48,3 @@ const shapes = { openai: openaiFunction, anthropic: anthropicTool, mcp: mcpTool 
   Exclude<ExportFormat, "json">,
   (tool: ToolDescription, name: string) => object
 >
-
-// Reads the getters that make the schemas, which a spread or JSON.stringify might miss.
-const plainTool = (tool: ToolDescription): object => ({
-  ...tool,
-  inputSchema: tool.inputSchema,
-  replySchema: tool.replySchema
-})
