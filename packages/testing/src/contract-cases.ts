@@ -17,23 +17,25 @@ export interface ContractCase {
   /** The file's name: a few words on what the case shows. */
   readonly name: string
   readonly workspace: Readonly<Record<string, Fixture>>
-  /** Calls made before the one that counts; see {@link filledIn} for what later parameters can take from replies. */
+  /**
+   * Calls made before the one that is tested. Later parameters can use values of their replies, see {@link filledIn}.
+   */
   readonly before: ReadonlyArray<{ readonly tool: string; readonly params: unknown }>
   readonly params: unknown
-  /** A person's answer where the contract asks; yes when absent. */
+  /** What a person answers when asked. */
   readonly approve: boolean
   /** Whether a person must, or must not, have been asked. */
   readonly asked?: boolean
-  /** The envelope, with matchers where a value can't be known: see {@link matches}. */
+  /** The envelope, with matchers where a value can't be known: see {@link differs}. */
   readonly reply: unknown
-  /** Files afterwards; null for one that must not be there. Others must be as they were. */
+  /** The content of files afterwards, null for one that must not exist. All other files must be unchanged. */
   readonly files: Readonly<Record<string, string | null>>
 }
 
 /** Builds the host a case is played on. */
 export type CaseHost = (workspace: TemporaryWorkspace, approver: Layer.Layer<Approver>) => Layer.Layer<Host, unknown>
 
-/** Reads the cases of one dialect below a `contracts` directory; of some tools, or of all. */
+/** Reads the cases of one dialect from a `contracts` directory, for some tools or for all. */
 export const loadCases = (
   contracts: string,
   dialect: string,
@@ -47,7 +49,7 @@ export const loadCases = (
     .filter(({ tool }) => tools === undefined || tools.includes(tool))
 }
 
-/** Plays a case and throws an error that says what differs. */
+/** Plays a case. Throws an error that says what is different from what the case expects. */
 export const playCase = async (contractCase: ContractCase, host: CaseHost): Promise<Reply> => {
   using workspace = temporaryWorkspace(contractCase.workspace)
   const approver = scriptedApprover(() => ({ approved: contractCase.approve }))
@@ -85,10 +87,10 @@ export const playCase = async (contractCase: ContractCase, host: CaseHost): Prom
   return reply
 }
 
-/** True for a name as it is spelled, also where the disk does not tell upper from lower case. */
+/** Whether a file of exactly this name exists: some file systems ignore upper and lower case, this does not. */
 const isNamed = (path: string): boolean => existsSync(path) && readdirSync(dirname(path)).includes(basename(path))
 
-/** Files by their content's hash, links by their target. */
+/** All files with a hash of their content, and all links with their target. */
 const treeOf = (root: string): ReadonlyMap<string, string> => new Map(entriesOf(root, ""))
 
 const entriesOf = (root: string, below: string): ReadonlyArray<readonly [string, string]> =>
@@ -108,8 +110,8 @@ const entriesOf = (root: string, below: string): ReadonlyArray<readonly [string,
   })
 
 /**
- * A case's own values, with `{ "$earlier": "0.result.id" }` replaced by what stands there in the reply to the first of
- * the calls before: for names that a host makes up.
+ * Replaces `{ "$earlier": "0.result.id" }` in the values of a case by `result.id` of the reply to its first call, for
+ * names that only the host knows.
  */
 const filledIn = (value: unknown, earlier: ReadonlyArray<unknown>): unknown => {
   if (typeof value !== "object" || value === null) return value

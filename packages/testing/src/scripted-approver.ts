@@ -8,7 +8,7 @@ export interface ScriptedApprover {
   readonly questions: ReadonlyArray<ApprovalQuestion>
 }
 
-/** Asks exactly where the contract wishes it, and answers with `answer`; yes to everything by default. */
+/** Asks whenever the contract wants a person, and answers with `answer`; yes to everything by default. */
 export const scriptedApprover = (
   answer: (question: ApprovalQuestion) => Answer | Promise<Answer> = () => ({ approved: true })
 ): ScriptedApprover => {

@@ -13,18 +13,18 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
-/** One thing to put into a workspace: text, bytes, or something a plain text can't say. */
+/** One thing to put into a workspace: text, bytes, or something else, as an object that JSON can hold too. */
 export type Fixture =
   | string
   | Uint8Array
   | { readonly text: string; readonly mode?: number }
   | { readonly base64: string }
-  /** A text repeated, `{n}` replaced by the count from 1: for files of many lines. */
+  /** A text repeated, with `{n}` replaced by 1, 2, 3 and so on: for files of many lines. */
   | { readonly repeat: string; readonly times: number }
   | { readonly symlink: string }
   | { readonly directory: true }
 
-/** A real directory for one test, with a state directory beside it, both gone afterwards. */
+/** A real directory for one test, with a state directory beside it. Both are removed afterwards. */
 export interface TemporaryWorkspace {
   /** Absolute, with links resolved. */
   readonly root: string
@@ -73,7 +73,7 @@ const putFixture = (path: string, fixture: Fixture): void => {
   if (fixture.mode !== undefined) chmodSync(path, fixture.mode)
 }
 
-// In pieces: a file of a hundred megabytes is nothing to hold as one text.
+// Written in pieces, because a file may have a hundred megabytes, which should not be in memory at once.
 const putRepeated = (path: string, { repeat, times }: { readonly repeat: string; readonly times: number }): void => {
   const most = 10_000
   writeFileSync(path, "")

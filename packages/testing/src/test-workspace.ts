@@ -4,17 +4,17 @@ import { type Change, CurrentCall, isToolError, type ToolError, Workspace, type 
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 
-/** A workspace to be put to the test. */
+/** A workspace to be tested. */
 export interface WorkspaceUnderTest {
-  /** A fresh workspace with these files; a content that begins with `-> ` is a link to what follows. */
+  /** A new workspace with these files. A content that begins with `-> ` stands for a link to the path that follows. */
   readonly workspace: (files: Readonly<Record<string, string>>) => Layer.Layer<Workspace, unknown>
-  /** What it knows beyond files: directories of their own, symbolic links, the way back. */
+  /** What it supports beyond files: empty directories, symbolic links, undo. */
   readonly knows: ReadonlyArray<"directories" | "links" | "history">
   /** The test runner's own function. */
   readonly it: (title: string, test: () => Promise<void>) => void
 }
 
-/** Tells a test runner everything a Workspace has promised to the tools that use it. */
+/** Defines all tests for a Workspace, with the test runner's own function. */
 export const testWorkspace = (subject: WorkspaceUnderTest): void => {
   const check: Check = (title, files, test) =>
     subject.it(title, () => Effect.runPromise(Workspace.use(test).pipe(Effect.provide(subject.workspace(files)))))

@@ -1,4 +1,4 @@
-/** A text that lies outside the workspace and must never turn up in a reply. */
+/** The content of a file outside the workspace, which must never appear in a reply. */
 export const secret = "canary-6d0f1c-outside-the-workspace"
 
 /** Paths that try to leave a workspace, for a directory `outside` beside it and links that lead there. */
@@ -30,5 +30,5 @@ export const escapes = (outside: string): ReadonlyArray<string> => [
   "a:b"
 ]
 
-/** What none of them may show: our secret, or the machine's users. */
+/** Whether a text shows something from outside: our secret, or the machine's /etc/passwd. */
 export const leaks = (text: string): boolean => text.includes(secret) || text.includes("root:x:0:")

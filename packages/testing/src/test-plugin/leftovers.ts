@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** Processes and open files that have to do with a directory. Empty where there is no /proc to look at. */
+/** Processes that work in a directory, and open files in it. Empty on systems without /proc. */
 export const attached = (directory: string): ReadonlyArray<string> => [
   ...new Set([
     ...openFiles()
@@ -11,7 +11,7 @@ export const attached = (directory: string): ReadonlyArray<string> => [
   ])
 ]
 
-/** What this process holds besides: other open files, its children, and what keeps it from ending. */
+/** What else this process holds: open files elsewhere, child processes, and what keeps it from exiting. */
 export const heldBesides = (directory: string): ReadonlyArray<string> =>
   numbered([
     ...openFiles()
@@ -21,7 +21,7 @@ export const heldBesides = (directory: string): ReadonlyArray<string> =>
     ...process.getActiveResourcesInfo().flatMap((kind) => lasting[kind] ?? [])
   ])
 
-/** What is there and was not before. What was told to end may take a moment to be gone. */
+/** What `look` finds that was not there before. It is given a second to go away, as ending takes a moment. */
 export const leftovers = async (
   look: () => ReadonlyArray<string>,
   before: ReadonlyArray<string> = []
@@ -33,7 +33,7 @@ export const leftovers = async (
   }
 }
 
-/** Of what keeps a process from ending, the kinds that a tool can forget. */
+/** The kinds of Node's active resources that a tool may have forgotten to close. */
 const lasting: Readonly<Record<string, string>> = {
   Timeout: "a timer that keeps the process from ending",
   TCPServerWrap: "a server that keeps the process from ending",
@@ -42,7 +42,7 @@ const lasting: Readonly<Record<string, string>> = {
   Worker: "a worker that keeps the process from ending"
 }
 
-// So that one more of a kind is told from those that were there.
+// Numbers equal entries, so that a second timer is not mistaken for the one that was there before.
 const numbered = (kinds: ReadonlyArray<string>): ReadonlyArray<string> => {
   const counts = new Map<string, number>()
   return kinds.map((kind) => {
@@ -66,7 +66,8 @@ const processesIn = (directory: string): ReadonlyArray<string> =>
 
 const children = (): ReadonlyArray<string> => processes().filter(isChild).map(describe)
 
-// After the name, which may have anything in it: the state, then the parent. What has ended is waited for by Node.
+// In /proc/PID/stat the state and the parent follow the name, which ends with the last `)`. Zombies don't count: they
+// have ended, and Node will collect them.
 const isChild = (pid: string): boolean => {
   const [state, parent] = contentOf(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? []
   return Number(parent) === process.pid && state !== "Z"

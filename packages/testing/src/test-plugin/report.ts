@@ -1,4 +1,4 @@
-/** What a plugin is held to. */
+/** The rules that a plugin has to follow. */
 export type PluginRule =
   | "loading"
   | "schema"
@@ -14,7 +14,7 @@ export type PluginRule =
 
 /** One thing that is wrong, and what to do about it. */
 export interface PluginProblem {
-  /** Empty where it is the plugin as a whole. */
+  /** Empty for a problem of the whole plugin. */
   readonly tool: string
   readonly dialect: string
   readonly rule: PluginRule
@@ -28,14 +28,14 @@ export interface PluginReport {
   readonly contract: number
   readonly ok: boolean
   readonly tools: ReadonlyArray<string>
-  /** How many calls were made to find out. */
+  /** How many calls were made. */
   readonly calls: number
   readonly problems: ReadonlyArray<PluginProblem>
-  /** Tools of which no call succeeded, so that most rules say nothing about them. */
+  /** Tools of which no call succeeded, so that most rules could not be tested. */
   readonly notTried: ReadonlyArray<{ readonly tool: string; readonly dialect: string; readonly why: string }>
 }
 
-/** The report on a plugin that no host takes. */
+/** The report on a plugin that no host would load. */
 export const unusablePlugin = (plugin: string, problem: string): PluginReport => ({
   plugin,
   version: "",
@@ -47,7 +47,7 @@ export const unusablePlugin = (plugin: string, problem: string): PluginReport =>
   notTried: []
 })
 
-/** The report for people. */
+/** The report as text. */
 export const showReport = ({ plugin, version, tools, calls, problems, notTried }: PluginReport): string => {
   const found = problems.map(({ tool, dialect, rule, problem }) =>
     tool === "" ? `✗ ${rule}: ${problem}` : `✗ ${tool} (${dialect}), ${rule}: ${problem}`

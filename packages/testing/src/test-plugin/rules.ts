@@ -72,7 +72,7 @@ const touches: Rule = ({ tool, example, trial, mostCharacters }) =>
       ...outside.map((path) => ["touches", `it changed ${path} outside the workspace`] as const),
       ...read.map((path) => ["touches", `it read ${path}, which its touches do not name`] as const),
       ...(runs ? [] : watch.runs)
-        // A tool that only reads may have a program of its package read for it: the files it reads are declared.
+        // A read_only tool may read its declared files with a program of its own package, such as ripgrep.
         .filter(
           ({ program }) => tool.risk !== "read_only" || facts.reads.length === 0 || !isOwn(program, workspace.root)
         )
@@ -83,7 +83,8 @@ const touches: Rule = ({ tool, example, trial, mostCharacters }) =>
     ]
   })
 
-// Installed with a package, so that no caller and no machine can choose it, and none that runs what it is told to.
+// Whether a program was installed with a package, so that neither callers nor the machine choose it, and is not one
+// that runs other programs.
 const isOwn = (program: string, root: string): boolean =>
   isAbsolute(program) &&
   program.includes("/node_modules/") &&
@@ -98,7 +99,7 @@ const writesOf = ({ writes }: Facts): ReadonlyArray<string> => writes.map(({ pat
 const isWithin = (path: string, declared: ReadonlyArray<string>): boolean =>
   declared.some((one) => one === "." || path === one || path.startsWith(`${one}/`))
 
-// A directory that had to be made for a file that is named.
+// Whether a path is a directory above a declared file, which had to be made for it.
 const isAbove = (path: string, facts: Facts): boolean => writesOf(facts).some((one) => one.startsWith(`${path}/`))
 
 const replyProblems = (tool: ToolUnderTest["tool"], reply: Reply, mostCharacters: number): Found => {
@@ -170,7 +171,8 @@ const cancellation: Rule = async ({ tool, example, trial }) => {
       ...[...left, ...leftByHost].map((what) => ["leftovers", `cancelled, it leaves ${what}`] as const)
     ]
   }
-  // Once on the way to the tool and, where that is as it should be, once while it works. A busy machine can be late once.
+  // Cancelled once before the tool has begun, and if that is fine, once while it works. Tried three times, because a
+  // busy machine may be late.
   for (const delayMs of [5, 200]) {
     let last: Found = []
     for (let tries = 0; tries < 3 && (tries === 0 || last.length > 0); tries++) {
@@ -205,7 +207,7 @@ const output: Rule = async ({ tool, example, trial, mostCharacters }) => {
   const read = facts.reads.find((path) => path !== "." && path.includes("."))
   if (read === undefined) return []
   const line = "line {n} of a file that is much too long to be read as a whole\n"
-  // Larger than what may come back, with room for what the tool may leave out of it.
+  // Larger than a reply may be, even if the tool leaves some of it out.
   const times = Math.ceil((1.2 * mostCharacters + 9_200_000) / 70)
   return trial(
     async ({ host, workspace }) => {
@@ -228,7 +230,7 @@ const all =
     return problems
   }
 
-/** What every tool is held to, and what can be tried only with a call that succeeds. */
+/** Rules for every tool, and rules that can only be tested with a call that succeeds. */
 export const rules = {
   always: all([schema, parameters]),
   whenItWorks: all([touches, paths, cancellation, idempotence, output])

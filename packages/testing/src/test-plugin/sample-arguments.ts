@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@haft/core"
 import * as z from "zod"
 
-/** Arguments that fit a schema, for a tool nobody gave an example of. */
+/** Made-up arguments that fit a schema, for a tool without an example call. */
 export const sampleArguments = (schema: JsonSchema): Readonly<Record<string, unknown>> => {
   return Object.fromEntries(requiredOf(schema).map((key) => [key, sampleOf(propertiesOf(schema)[key] ?? {})]))
 }
@@ -9,7 +9,7 @@ export const sampleArguments = (schema: JsonSchema): Readonly<Record<string, unk
 export const propertiesOf = (schema: JsonSchema): Readonly<Record<string, JsonSchema>> =>
   (schema["properties"] ?? {}) as Record<string, JsonSchema>
 
-/** Arguments that do not fit, each with what is wrong about it. `args` is what does fit. */
+/** Arguments that a tool must refuse, each with what is wrong with it. `args` are right. */
 export const wrongArguments = (
   schema: JsonSchema,
   own: JsonSchema,
@@ -31,8 +31,8 @@ export const wrongArguments = (
 }
 
 /**
- * Calls without a parameter that only the published schema requires, as contracts for strict calling do, each beside
- * the call that sends what is then meant: its default, or null.
+ * Some contracts publish optional parameters as required, for strict calling. For each of these: arguments without it,
+ * and arguments with the value that must mean the same, its default or null.
  */
 export const leftOut = (
   schema: JsonSchema,

@@ -18,50 +18,50 @@ import { rules } from "./rules.ts"
 import { sampleArguments } from "./sample-arguments.ts"
 import { type Watch, watched } from "./watch-workspace.ts"
 
-/** A call that shows a tool at work. */
+/** A call that succeeds, to test a tool with. */
 export interface ExampleCall {
   readonly tool: string
-  /** The dialect it is spoken in; every dialect that has such a tool when absent. */
+  /** The dialect of the call; absent for all that have such a tool. */
   readonly dialect?: string
   readonly args: Readonly<Record<string, unknown>>
-  /** Files the workspace needs besides those of the subject. */
+  /** Files that the workspace needs besides those of all calls. */
   readonly files?: Readonly<Record<string, Fixture>>
-  /** Calls that have to come before, such as the one that opens what this one closes. */
+  /** Calls that have to be made before, such as the one that opens what this one closes. */
   readonly after?: ReadonlyArray<{ readonly tool: string; readonly args: Readonly<Record<string, unknown>> }>
-  /** What it starts, such as a terminal, is meant to outlive the call, cancelled or not, but never the host. */
+  /** Set if what the call starts, such as a terminal, should outlive it, even when it is cancelled. */
   readonly lasts?: boolean
 }
 
-/** A plugin to be put to the test, and where. */
+/** A plugin to be tested, and how. */
 export interface PluginUnderTest<R> {
   readonly plugin: ConfiguredPlugin<R>
-  /** The contracts to speak to it in. */
+  /** The dialects in which its tools are called. */
   readonly dialects: ReadonlyArray<Dialect>
-  /** What a host lends on the machine of the test, approving everything. */
+  /** The services of a host, with an approver that allows everything. */
   readonly services: (workspace: TemporaryWorkspace) => Layer.Layer<R | RoadServices, unknown>
-  /** What readers of schemas, such as the APIs of models, have against a tool. */
+  /** Why model APIs would refuse a tool. */
   readonly refusals: (tool: ToolDescription) => ReadonlyArray<string>
   /** Files of every workspace. */
   readonly files?: Readonly<Record<string, Fixture>>
-  /** One for each tool at least: without one the kit makes up arguments, which seldom mean anything. */
+  /** At least one for each tool. Without one the kit makes up arguments, and the call will often fail. */
   readonly calls?: ReadonlyArray<ExampleCall>
-  /** What a reply may have, where a contract allows more than the 4 million characters that are usual. */
+  /** How long a reply may be; 4 million characters by default. */
   readonly mostCharacters?: number
-  /** A call that takes longer has hung: a minute by default. */
+  /** A call that takes longer counts as hung; a minute by default. */
   readonly callTimeoutMs?: number
 }
 
-/** No model reads more than this, and no host should have to hold it. */
+/** No model reads longer replies, and no host should have to keep them. */
 const usualCharacters = 4_000_000
 
-/** One tool of it, with one call. */
+/** One tool, with one call to test it. */
 export interface ToolUnderTest {
   readonly tool: ToolDescription
-  /** The input as the tool itself has it; its dialect may publish it in other words. */
+  /** The tool's own input schema; what its dialect publishes may be different. */
   readonly own: JsonSchema
   readonly mostCharacters: number
   readonly example: ExampleCall
-  /** Opens a host on a workspace of its own for as long as `use` takes. */
+  /** Runs `use` with a new host on a new workspace. */
   readonly trial: <A>(use: (trial: Trial) => Promise<A>, files?: Readonly<Record<string, Fixture>>) => Promise<A>
   readonly refusals: ReadonlyArray<string>
 }
@@ -70,11 +70,11 @@ export interface Trial {
   readonly host: OpenHost
   readonly workspace: TemporaryWorkspace
   readonly watch: Watch
-  /** Closes the host, and says what is left of it besides what is `known` already. */
+  /** Closes the host, and returns what it has left behind, without what is `known` already. */
   readonly close: (known?: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>
 }
 
-/** Puts every tool of a plugin to every test there is, on real directories, and says what failed and why. */
+/** Tests every tool of a plugin by all rules, on real directories, and reports what failed and why. */
 export const testPlugin = async <R>(subject: PluginUnderTest<R>): Promise<PluginReport> => {
   const { plugin, dialects, calls: examples = [], mostCharacters = usualCharacters } = subject
   const problems: Array<PluginProblem> = []
@@ -97,11 +97,10 @@ export const testPlugin = async <R>(subject: PluginUnderTest<R>): Promise<Plugin
           trial: (use, files) => trial({ ...example.files, ...files }, (one) => prepared(one, example, use))
         }
         for (const [rule, found] of await applyRules(under)) {
-          if (rule === "untried") {
-            if (given.length > 0)
-              problems.push({ tool: tool.name, dialect: dialect.name, rule: "errors", problem: found })
-            else notTried.push({ tool: tool.name, dialect: dialect.name, why: `${found}. Give an example call` })
-          } else problems.push({ tool: tool.name, dialect: dialect.name, rule, problem: found })
+          const where = { tool: tool.name, dialect: dialect.name }
+          if (rule !== "untried") problems.push({ ...where, rule, problem: found })
+          else if (given.length > 0) problems.push({ ...where, rule: "errors", problem: found })
+          else notTried.push({ ...where, why: `${found}. Give an example call` })
         }
       }
     }
@@ -138,7 +137,7 @@ const applyRules = async (under: ToolUnderTest): Promise<Findings> => {
   return [...always, ...whenItWorks]
 }
 
-// A tool can break the test itself, by never ending for example. That is a finding too.
+// A tool can make a test itself fail, for example by never ending. That is reported like any other problem.
 const finding = async (look: () => Promise<Findings>): Promise<Findings> => {
   try {
     return await look()

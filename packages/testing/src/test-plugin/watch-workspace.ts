@@ -7,13 +7,13 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** What tools did through the services, whether they had said so or not. */
+/** What tools have really read and run, to be compared with what they said they touch. */
 export interface Watch {
   readonly reads: Set<string>
   readonly runs: Array<{ readonly program: string; readonly commandLine: string }>
 }
 
-/** The same services, under watch. */
+/** The same services, which note in `watch` what is read and run through them. */
 export const watched = <R, E>(services: Layer.Layer<R, E>, watch: Watch): Layer.Layer<R, E> => {
   const under = Effect.map(Effect.context<R>(), (context) => {
     const workspace = Context.getUnsafe(context, Workspace)
@@ -41,7 +41,7 @@ export const watched = <R, E>(services: Layer.Layer<R, E>, watch: Watch): Layer.
   return Layer.effectContext(under).pipe(Layer.provide(services))
 }
 
-/** Every file below a directory, with a fingerprint of what it is. */
+/** Every path below a directory, with a fingerprint of its kind and content. */
 export const snapshot = (directory: string): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
   const walk = (relative: string): void => {

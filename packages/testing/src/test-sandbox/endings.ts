@@ -7,7 +7,7 @@ import * as Fiber from "effect/Fiber"
 import type { TemporaryWorkspace } from "../temporary-workspace.ts"
 import { type Check, wrapAndRun } from "./inside.ts"
 
-/** That nothing of a command outlives it. */
+/** Tests that nothing of a command outlives it. */
 export const testEndings = (check: Check, countsLeftovers: boolean): void => {
   const busy =
     "(setsid sh -c 'while :; do date +%s%N > beat; sleep 0.02; done' &) ; trap '' TERM; while :; do sleep 1; done"

@@ -5,7 +5,7 @@ import { join } from "node:path"
 
 import type { Check } from "./inside.ts"
 
-/** That of the host's files only the workspace is there, beside the system's programs. */
+/** Tests that commands see only the workspace and the system's programs. */
 export const testFiles = (check: Check): void => {
   check(
     "sees nothing of the host's files but the system's programs, through links neither",

@@ -8,7 +8,7 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 
 import { temporaryWorkspace, type TemporaryWorkspace } from "../temporary-workspace.ts"
 
-/** What a sandbox is told to allow one command. */
+/** The limits that a sandbox has to enforce for one command. */
 export interface SandboxTestLimits {
   readonly processes: number
   readonly memoryBytes: number
@@ -18,7 +18,7 @@ export interface SandboxTestLimits {
   readonly temporaryBytes: number
 }
 
-/** A sandbox to be put to the test. `sh` and `perl` must be there inside. */
+/** A sandbox to be tested. It must contain `sh` and `perl`. */
 export interface SandboxUnderTest {
   readonly sandbox: (
     workspace: TemporaryWorkspace,
@@ -39,7 +39,7 @@ export interface Inside {
   readonly workspace: TemporaryWorkspace
   readonly sh: (code: string, options?: InsideOptions) => Promise<Ran>
   readonly perl: (code: string, options?: InsideOptions) => Promise<Ran>
-  /** Runs several pieces of shell code in one go, and gives what each of them printed, errors too. */
+  /** Runs several pieces of shell code in one command, and returns what each of them printed, with errors. */
   readonly probe: <Name extends string>(
     pieces: Readonly<Record<Name, string>>,
     options?: InsideOptions

@@ -6,7 +6,7 @@ import type { Check, SandboxTestLimits } from "./inside.ts"
 
 const mebibyte = 2 ** 20
 
-/** The limits that these tests go beyond. */
+/** Low limits, which these tests try to exceed. */
 export const tight: SandboxTestLimits = {
   processes: 48,
   memoryBytes: 256 * mebibyte,
@@ -16,7 +16,7 @@ export const tight: SandboxTestLimits = {
   temporaryBytes: 8 * mebibyte
 }
 
-/** That what uses up too much ends in an error, and the host stays well. */
+/** Tests that a command that uses too much ends with an error, and that the host goes on. */
 export const testLimits = (check: Check): void => {
   check("stops a fork bomb", async ({ perl, sh }) => {
     const ran = await perl(forkUpTo(2000))
@@ -39,8 +39,8 @@ export const testLimits = (check: Check): void => {
   check("stops many processes that take too much memory together, where it says so", async ({ perl, run }) => {
     const { enforced } = await run(Sandbox.use((sandbox) => sandbox.describe))
     if (!enforced.some((fact) => /memory .*together/.test(fact))) return
-    // Each takes less than the limit, and holds it until the others have theirs or are gone, however long that takes:
-    // then nobody has the first pipe open any more, and the second one is closed.
+    // Each process allocates less than the limit, and keeps it until all others have theirs, or were killed. The pipes
+    // tell when that is: the first is at its end when no process has it open any more, and then the second is closed.
     const ran = await perl(`$| = 1; pipe(STARTED, HOLDS); pipe(WAITS, ENDS);
       for (1..20) {
         next if fork();

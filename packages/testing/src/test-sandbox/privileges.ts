@@ -4,7 +4,7 @@ import { hostname } from "node:os"
 
 import type { Check } from "./inside.ts"
 
-/** That a command has no power over the machine. */
+/** Tests that commands have no privileges on the machine. */
 export const testPrivileges = (check: Check): void => {
   check(
     "changes nothing of the kernel's, sees none of the host's processes, and has no privileges",

@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 import type { Check } from "./inside.ts"
 
-/** That what other programs run or trust without asking stays as it is. */
+/** Tests that commands can't change files that other programs run or trust without asking, such as git's hooks. */
 export const testRepository = (check: Check): void => {
   check("leaves git's hooks and configuration, and haft's, as they are", async ({ sh, workspace }) => {
     workspace.put(".git/config", "[core]\n")

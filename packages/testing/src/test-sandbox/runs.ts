@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 
 import { type Check, wrapAndRun } from "./inside.ts"
 
-/** That commands run as if there were no sandbox. */
+/** Tests that ordinary commands run as they would without a sandbox. */
 export const testRuns = (check: Check): void => {
   check("runs a command in the workspace and reports how it ended", async ({ sh, workspace }) => {
     const ran = await sh("pwd; cat; echo trouble >&2; exit 3")

@@ -7,7 +7,7 @@ import { testPrivileges } from "./privileges.ts"
 import { testRepository } from "./repository.ts"
 import { testRuns } from "./runs.ts"
 
-/** Tells a test runner everything a sandbox has to hold. Each test fails with what got out, or what was left behind. */
+/** Defines all tests for a sandbox, with the test runner's own functions. */
 export const testSandbox = (subject: SandboxUnderTest): void => {
   const wide = new SharedSandbox((workspace) => subject.sandbox(workspace))
   const narrow = new SharedSandbox((workspace) => subject.sandbox(workspace, tight))
