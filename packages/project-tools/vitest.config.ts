@@ -6,7 +6,7 @@ import manifest from "./package.json" with { type: "json" }
 export default mergeConfig(
   shared,
   defineProject({
-    // Processes of their own: in threads Node warns about descriptors that a socket takes over.
+    // In processes, because in worker threads Node warns about descriptors that become sockets.
     test: { name: manifest.name, pool: "forks" }
   })
 )

@@ -39,7 +39,7 @@ export const gitBlame: Tool<RunsPrograms> = defineTool({
     lines.map(({ line, commit, author, text }) => `${commit.slice(0, 10)} ${author} ${line}: ${text}`).join("\n")
 })
 
-// A header line, some facts, and the line itself behind a tab.
+// `git blame --line-porcelain`: for each line a header, some facts, and the line itself after a tab.
 const parseBlame = (porcelain: string) =>
   porcelain.split(/^(?=[0-9a-f]{40} \d+ \d+)/m).flatMap((block) => {
     const header = /^([0-9a-f]{40}) \d+ (\d+)/.exec(block)

@@ -27,7 +27,7 @@ export const gitStatus: Tool<RunsPrograms> = defineTool({
     ].join("\n")
 })
 
-// Records end in NUL. A moved file is followed by a record with its old path.
+// Records end with NUL. After the record of a moved file comes one with its old path.
 const parseStatus = (text: string) => {
   const [head = "", ...records] = text.split("\0")
   const files: Array<{ path: string; staged: string; unstaged: string; moved_from?: string }> = []

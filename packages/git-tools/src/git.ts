@@ -3,19 +3,20 @@ import * as Effect from "effect/Effect"
 
 export interface GitCommand {
   readonly args: ReadonlyArray<string>
-  /** Paths, as callers wrote them: each means itself, no wildcards. */
+  /** Paths as callers wrote them, taken literally: no wildcards. */
   readonly paths?: ReadonlyArray<string>
   readonly writes?: boolean
   readonly stdin?: string
 }
 
-// A repository's own configuration names programs that git would run: none of them runs for a reader.
+// The configuration of a repository can name programs for git to run, such as a pager or a file monitor. These options
+// keep git from running them, and from changing anything on the side.
 const harmless = [
   "--no-pager --literal-pathspecs --no-optional-locks",
   "-c core.fsmonitor=false -c core.quotePath=false -c color.ui=false -c gc.auto=0"
 ].flatMap((words) => words.split(" "))
 
-/** Runs git in the sandbox, without network. What git refuses is an error in git's own words. */
+/** Runs git in the sandbox, without network. If git fails, the error has git's own message. */
 export const git = Effect.fnUntraced(function* ({
   args,
   paths = [],
@@ -33,7 +34,7 @@ export const git = Effect.fnUntraced(function* ({
   return yield* refused(args[0] ?? "", end)
 })
 
-/** The command line as people see it. */
+/** A git command line, quoted as a person would type it. */
 export const commandLine = (...words: ReadonlyArray<string>): string =>
   ["git", ...words]
     .map((word) => (/^[\w@%+=:,./^~-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))

@@ -9,7 +9,7 @@ import { gitLog } from "./git-log.ts"
 import { gitShow } from "./git-show.ts"
 import { gitStatus } from "./git-status.ts"
 
-/** A git repository, read freely and changed with consent. Nothing is ever pushed. */
+/** Reads a git repository, and changes it after approval. Nothing is ever pushed. */
 export const gitTools = definePlugin({
   name: "@haft/git-tools",
   version: "0.0.0",

@@ -3,7 +3,7 @@ import * as z from "zod"
 
 import { readText } from "./runners.ts"
 
-// By the name a project's package.json or pyproject.toml has for it.
+// By the name under which package.json or pyproject.toml mentions it.
 const formatters = [
   { name: "prettier", words: ["node", "node_modules/prettier/bin/prettier.cjs", "--write", "--log-level=warn"] },
   { name: "oxfmt", words: ["node", "node_modules/oxfmt/bin/oxfmt"] },

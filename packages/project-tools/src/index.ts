@@ -4,7 +4,7 @@ import { formatCode } from "./format-code.ts"
 import { installPackage } from "./install-package.ts"
 import { runTests } from "./run-tests.ts"
 
-/** What a project does with itself: its tests, its formatter, its packages. Made of async functions. */
+/** Runs a project's tests and formatter, and installs packages. Written with async functions, without Effect. */
 export const projectTools = definePlugin({
   name: "@haft/project-tools",
   version: "0.0.0",

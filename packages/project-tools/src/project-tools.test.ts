@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const call = async (tool: string, args: object = {}) => (await host.call(tool, args)).wire
 
-// Stands for a program of the project's that prints `text`, or does what `script` says.
+// Puts a script in the place of a program of the project.
 const program = (path: string, script: string) => workspace.put(path, script)
 
 describe("run_tests", () => {

@@ -3,7 +3,7 @@ import type { AsyncWorkspace } from "@haft/core/promise"
 
 import { parseJestJson, parseJunit, type TestOutcome } from "./test-outcome.ts"
 
-/** A way to run a project's tests and to read what comes out. */
+/** How to run a project's tests, and how to read the output. */
 export interface Runner {
   readonly name: string
   readonly command: (filter: string | undefined) => Pick<Program, "program" | "args">
@@ -40,7 +40,7 @@ const runners: Readonly<Record<string, Runner>> = {
   }
 }
 
-/** The runner a project is set up for, by its own files. */
+/** The test runner that a project uses, judging by its files. */
 export const findRunner = async (workspace: AsyncWorkspace): Promise<Runner | undefined> => {
   const manifest = await readText(workspace, "package.json")
   if (manifest !== undefined) {
@@ -54,7 +54,7 @@ export const findRunner = async (workspace: AsyncWorkspace): Promise<Runner | un
   return python.some((text) => text !== undefined) ? runners["pytest"] : undefined
 }
 
-/** A small file's text, where there is one. */
+/** The text of a small file; undefined if there is none, or it can't be read. */
 export const readText = (workspace: AsyncWorkspace, path: string): Promise<string | undefined> =>
   workspace.read(path, { maxBytes: 1_000_000 }).then(
     (bytes) => new TextDecoder().decode(bytes),

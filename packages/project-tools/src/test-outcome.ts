@@ -31,13 +31,13 @@ interface JestReport {
   }>
 }
 
-/** What jest writes with --json, and vitest with its json reporter. */
+/** Reads the output of jest with --json, and of vitest with its json reporter. */
 export const parseJestJson = (stdout: string): TestOutcome | undefined => {
   const report = jsonIn(stdout)
   if (report === undefined) return undefined
   const failures = report.testResults.flatMap(({ name, message, status, assertionResults }) => {
     const failed = assertionResults.filter((one) => one.status === "failed")
-    // A file that does not even load has no tests that could fail.
+    // A file that could not be loaded has no tests, so the file itself is the failure.
     if (failed.length === 0 && status === "failed") return [{ test: name, file: name, message: clip(message ?? "") }]
     return failed.map((one) => ({
       test: one.fullName.trim(),
@@ -63,7 +63,7 @@ const jsonIn = (stdout: string): JestReport | undefined => {
   }
 }
 
-/** JUnit's XML, which node and pytest write. */
+/** Reads JUnit's XML, which node and pytest write. */
 export const parseJunit = (stdout: string): TestOutcome | undefined => {
   if (!stdout.includes("<testsuites")) return undefined
   const cases = [...elementsIn(stdout, "testcase")]
@@ -84,7 +84,7 @@ export const parseJunit = (stdout: string): TestOutcome | undefined => {
   return { passed: cases.length - failed - skipped, failed, skipped, failures: failures.slice(0, mostFailures) }
 }
 
-/** The elements of a name that are whole, one after the other. */
+/** All complete XML elements with this name, in order. */
 function* elementsIn(text: string, name: string): Generator<{ readonly attributes: string; readonly body: string }> {
   const start = new RegExp(`<${name}\\b((?:[^<>"]|"[^"]*")*)>`, "g")
   for (let match = start.exec(text); match !== null; match = start.exec(text)) {
