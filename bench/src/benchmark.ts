@@ -1,16 +1,16 @@
-/** One way to do the job. The limit is what the machine can do at best; peers are other programs. */
+/** One way to do the job. A limit is the best that the machine can do; peers are other programs. */
 export interface Contender {
   readonly name: string
   readonly kind: "limit" | "peer" | "haft"
   /** Shown beside the name, for programs that have one. */
   readonly version?: string
-  /** The goal, as a ratio to the floor. */
+  /** The goal as a ratio to the floor. */
   readonly atMost?: number
-  /** The goal where it is a figure of its own: nanoseconds, or bytes. */
+  /** The goal as nanoseconds or bytes. */
   readonly within?: number
   /** Does the job once and returns its answer. */
   readonly run: () => unknown
-  /** Throws unless the answer is right: a wrong answer has no time. */
+  /** Throws if the answer is wrong: a contender with a wrong answer is not measured. */
   readonly check: (answer: unknown) => void
 }
 
@@ -20,23 +20,24 @@ export interface Benchmark {
   readonly group: string
   /** What is done. */
   readonly name: string
-  /** How large, as a number for the plot's axis and in words. */
+  /** How large the job is: a number for the axis of the plot, and words. */
   readonly size?: { readonly value: number; readonly label: string }
-  /** The contender that counts as 1. */
+  /** The name of the contender that others are compared with: its ratio is 1. */
   readonly floor: string
   /**
-   * The time of a run. `slowest` is the time that 99 runs of a hundred stay below; with `bytes` a run's answer is the
-   * figure itself.
+   * The time of a run, by default; the time that 99 of 100 runs stay below (`slowest`); or the answer itself (`bytes`).
    */
   readonly measures?: "time" | "slowest" | "bytes"
-  /** Runs that are under way at the same time; the time is that of all divided by their number. 1 when absent. */
+  /**
+   * How many runs are made at the same time, 1 by default. The time of a run is that of all, divided by their number.
+   */
   readonly inFlight?: number
-  /** Whether the contenders are servers in processes of their own, which are warmed up for longer. */
+  /** Whether the contenders are servers in other processes, which are warmed up for longer. */
   readonly isServer?: boolean
   readonly contenders: ReadonlyArray<Contender>
-  /** Who should be here and is not, with the reason. */
+  /** Contenders that could not be measured, with the reason. */
   readonly absent?: ReadonlyArray<Absent>
-  /** What a missed goal is due to. Shown when it is missed. */
+  /** Why the goal is missed; shown if it is. */
   readonly ifMissed?: string
   readonly close?: () => void | Promise<void>
 }
@@ -47,18 +48,18 @@ export interface Absent {
 }
 
 export interface Setting {
-  /** Small sizes, few rounds, nothing fetched: for continuous integration. */
+  /** Small sizes, few rounds, nothing downloaded: for continuous integration. */
   readonly quick: boolean
-  /** A directory of the benchmark's own, kept between runs: corpora, peers. */
+  /** A directory for corpora and peers, kept between runs. */
   readonly home: string
 }
 
-/** A file of `src/groups` exports this as `benchmarks`. Each is closed before the next is made. */
+/** Each file of `src/groups` exports one as `benchmarks`. A benchmark is closed before the next is made. */
 export type Group = (setting: Setting) => AsyncIterable<Benchmark>
 
 export interface Measured extends Pick<Contender, "kind" | "version" | "atMost" | "within"> {
   readonly contender: string
-  /** Nanoseconds a run, or bytes. */
+  /** In nanoseconds per run, or bytes. */
   readonly median: number
   readonly lowerQuartile: number
   readonly upperQuartile: number
@@ -75,7 +76,7 @@ export interface Result extends Pick<Benchmark, "group" | "name" | "size" | "flo
 export const isMissed = ({ atMost = Infinity, within = Infinity, ratio, median }: Measured): boolean =>
   ratio > atMost || median > within
 
-/** Checks every contender's answer, then lets them take turns, and gives medians and ratios. */
+/** Checks the answers of all contenders, lets them take turns, and computes medians and ratios. */
 export const measure = async (benchmark: Benchmark, { quick }: Setting): Promise<Result> => {
   const { group, name, size, floor, measures = "time", absent = [], ifMissed } = benchmark
   const plan = quick ? quickPlan : wholePlan
@@ -85,14 +86,14 @@ export const measure = async (benchmark: Benchmark, { quick }: Setting): Promise
     try {
       contestants.push(await prepare(contender, benchmark, plan))
     } catch (error) {
-      // A peer that fails is a result; a limit or we ourselves that fail are a mistake.
+      // If a peer fails, that is a result. If haft or a limit does, the benchmark is wrong.
       if (contender.kind !== "peer") throw error
       const { name, version = "" } = contender
       wrong.push({ name: `${name} ${version}`.trim(), reason: `wrong answer: ${(error as Error).message}` })
     }
   }
   for (let round = 0; round < plan.rounds; round++) {
-    // A different one begins each round, so that none always has the warm or the cold turn.
+    // Another contender begins each round, so that none always comes first or after the same one.
     for (let turn = 0; turn < contestants.length; turn++) {
       const contestant = contestants[(round + turn) % contestants.length]
       if (contestant !== undefined && !isDone(contestant, plan.shareMs)) await takeTurn(contestant)
@@ -112,11 +113,11 @@ export const measure = async (benchmark: Benchmark, { quick }: Setting): Promise
 }
 
 /**
- * How long a turn and the warming up before the first take, how many turns there are, and after what time few more. A
- * server has more code to become quick at: the engine still compiles after some thousand calls.
+ * The length of a turn, of the warm-up before the first, the number of turns, and the time after which a slow contender
+ * takes fewer. Servers are warmed up for longer, because V8 still compiles their code after some thousand calls.
  */
 const wholePlan = { turnMs: 50, warmUpMs: 500, serverWarmUpMs: 3000, rounds: 15, shareMs: 2000, hasGoals: true }
-/** Goals are about whole sizes. */
+/** Without goals, which hold for the full sizes only. */
 const quickPlan: Plan = { turnMs: 10, warmUpMs: 100, serverWarmUpMs: 100, rounds: 5, shareMs: 150, hasGoals: false }
 type Plan = typeof wholePlan
 
@@ -144,7 +145,7 @@ const prepare = async (
   return { ...contestant, runs, takeTurn: () => timeOf(contender, runs, inFlight) }
 }
 
-// Who is slow takes fewer turns, but some.
+// A contender that has used up its time takes no more turns, but at least five, or fewer if a turn takes seconds.
 const isDone = ({ figures, spentMs }: Contestant, shareMs: number): boolean =>
   spentMs > shareMs && figures.length >= (spentMs / figures.length > 5000 ? 1 : spentMs / figures.length > 1000 ? 3 : 5)
 
@@ -171,7 +172,7 @@ const measuredOf = ({ contender, figures, runs }: Contestant, floor: number, { h
   }
 }
 
-// Enough runs that a turn takes some milliseconds: the clock and the scheduler then matter little.
+// How many runs make a turn of this length: long enough that the clock and the scheduler matter little.
 const runsFor = async (contender: Contender, inFlight: number, turnMs: number): Promise<number> => {
   for (let count = inFlight; ; count *= 4) {
     const elapsedMs = ((await timeOf(contender, count, inFlight)) * count) / 1e6
@@ -179,7 +180,7 @@ const runsFor = async (contender: Contender, inFlight: number, turnMs: number): 
   }
 }
 
-/** Nanoseconds a run. */
+/** The nanoseconds per run. */
 const timeOf = async ({ run }: Contender, count: number, inFlight: number): Promise<number> => {
   let left = count
   const lane = async (): Promise<void> => {

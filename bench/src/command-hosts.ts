@@ -11,7 +11,9 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 
 type Program = Pick<Command, "program" | "args">
 
-/** Runs programs as the exec tools do, without and with a sandbox, and gives what is kept of their output. */
+/**
+ * Runs programs as the exec tools do, without (`bare`) and with a sandbox (`boxed`), and returns their clipped output.
+ */
 export const openCommandHosts = () => {
   const root = mkdtempSync(join(tmpdir(), "haft-bench-"))
   const runIn = (sandbox: Layer.Layer<Sandbox, never, Processes | Workspace>) => {
@@ -44,7 +46,7 @@ export const openCommandHosts = () => {
   }
 }
 
-/** What a line of bash prints, started as plainly as Node can. */
+/** The output of a line of bash, started with Node's plain `spawn`. */
 export const bashFromNode = (code: string): Promise<string> =>
   new Promise((resolve) => {
     let text = ""

@@ -15,7 +15,7 @@ export interface Run {
   readonly results: ReadonlyArray<Result>
 }
 
-/** Puts the tables of a run into `docs/benchmarks.md` and its plots beside the other images. */
+/** Writes the tables of a run into `docs/benchmarks.md`, and its plots to the images of the docs. */
 export const writeDocs = async ({ machine, results }: Run): Promise<void> => {
   const images = join(docs, "images/benchmarks")
   rmSync(images, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-/** Checks of answers: each throws unless the answer is what it should be. */
+/** A check that throws unless the answer is this text. */
 export const expectText =
   (expected: string) =>
   (answer: unknown): void => {
@@ -13,7 +13,7 @@ export const expectSame =
       throw new Error(`${JSON.stringify(answer)?.slice(0, 200)}, not ${JSON.stringify(expected)}`)
   }
 
-/** All answers must be the same as the first, of whichever contender. */
+/** A check that throws unless a figure of the answer is the same as that of the first answer, of any contender. */
 export const expectAlike = (figure: (answer: unknown) => unknown): ((answer: unknown) => void) => {
   let first: { readonly figure: unknown } | undefined
   return (answer) => {

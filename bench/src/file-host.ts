@@ -13,7 +13,7 @@ import { nodeWorkspace } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** The file tools of a dialect on a directory; every call is allowed. */
+/** A host with the file tools of a dialect, which allows every call. */
 export const openFileHost = async (
   dialect: Dialect,
   options: { readonly root: string; readonly state: string; readonly durable?: boolean }

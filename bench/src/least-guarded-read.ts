@@ -4,13 +4,13 @@ import { join, relative } from "node:path"
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 const isLinux = process.platform === "linux"
-// Linux has it, and Node does not name it.
+// Linux has this flag, but Node has no constant for it.
 const O_PATH = isLinux ? 0o10000000 : 0
 
 /**
- * The least that a read takes with what haft promises about it: a line on record before, one after, each sealed with
- * the hash of the one before, and a file that is reached by descriptors, where there is Linux's `/proc`. No decoding, no
- * judging, no secrets, no dialect.
+ * A read with only what haft's promises need: a line on record before and one after it, each sealed with the hash of
+ * the one before; and on Linux the file is opened directory by directory. No decoding, no approval, no redaction, no
+ * dialect.
  */
 export const leastGuardedRead = (root: string, directory: string): ((path: string) => string) => {
   mkdirSync(directory, { recursive: true })

@@ -1,20 +1,20 @@
-// Measures one file of src/groups in a process of its own, and tells the one that started it what came of each
-// benchmark: what a group leaves in memory and in the compiler's profiles must not weigh on the next.
+// Measures one file of src/groups, and sends each result to the parent process. Each group has its own process, because
+// what one leaves in memory and in V8's profiles would affect the next.
 import { join } from "node:path"
 
 import { type Benchmark, type Group, measure, type Result, type Setting } from "./benchmark.ts"
 import { doubledIn, readRecorded, type Recorded } from "./recorded.ts"
 import { titleOf } from "./report.ts"
 
-/** What it is told: its only argument, as JSON. */
+/** Its only argument, as JSON. */
 export interface Order {
   readonly file: string
   readonly setting: Setting
-  /** Compare with what was recorded. */
+  /** Compare with bench/recorded.json. */
   readonly check: boolean
 }
 
-/** What it tells. */
+/** The messages to the parent process. */
 export type Told = { readonly result: Result } | { readonly problem: string }
 
 const { file, setting, check } = JSON.parse(process.argv[2] ?? "{}") as Order
@@ -23,7 +23,7 @@ const { benchmarks } = (await import(join(import.meta.dirname, "groups", file)))
 
 const tell = (told: Told): Promise<void> => new Promise((resolve) => process.send?.(told, () => resolve()))
 
-/** A ratio that has doubled is measured again: a moment's load on the machine must not fail a change. */
+/** A ratio that has doubled is measured again, so that a short load on the machine does not fail a change. */
 const measureFairly = async (benchmark: Benchmark): Promise<void> => {
   for (let tries = 1; ; tries++) {
     const result = await measure(benchmark, setting)

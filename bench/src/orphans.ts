@@ -1,5 +1,5 @@
-// Ends commands in every way there is, and counts what survives two seconds, or, where an engine was still starting a
-// container when the host was killed, two seconds more than the launcher takes to be rid of it.
+// Ends commands in every way, and counts the processes that are left two seconds later. If the host was killed while an
+// engine was starting a container, two seconds after the launcher has removed that.
 // node --conditions=@haft/source bench/src/orphans.ts [trials, 1000] [sandbox …: none, bubblewrap, unshare, docker, podman]
 import { spawn } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
@@ -35,7 +35,7 @@ const open = (kind: Kind) => {
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const processes = yield* Processes
-      // A child, a session of its own, a daemon of a daemon, one that carries nothing, and a shell that does not listen.
+      // A child, one in a new session, a daemon of a daemon, one without environment, and a shell that ignores signals.
       const nap = `sleep ${seconds}`
       const code = `${nap} & setsid ${nap} & (setsid sh -c '${nap} & ${nap}' &) ; (env -i setsid ${nap} &) ; trap '' TERM HUP INT; ${nap}; ${nap}`
       const command = { program: "sh", args: ["-c", code], directory: root, env: {} }
@@ -48,10 +48,10 @@ const open = (kind: Kind) => {
   return { runtime, start, close }
 }
 
-/** Processes that sleep for exactly these seconds: the number is the trial's own. */
+/** How many processes sleep for exactly these seconds, a number that only this trial uses. */
 const survivors = (seconds: string): number => processesWith(`sleep\0${seconds}`).length
 
-/** Launchers whose host is gone, and what they started on its behalf. */
+/** How many launchers are left whose host is gone. */
 const strays = (): number =>
   processesWith("/bin/sh\0-s\0HAFT_CALL=").filter((pid) => read(pid, "stat").split(") ")[1]?.split(" ")[1] === "1")
     .length
@@ -73,7 +73,7 @@ const newStrays = (): number => Math.max(0, strays() - straysBefore)
 const mostAtOnce = 20
 const base = 900_000 + (process.pid % 90_000)
 
-/** Trials in groups that run at a time. */
+/** The sizes of groups of trials that run at the same time. */
 const groupsOf = (trials: number): ReadonlyArray<number> =>
   Array.from({ length: Math.ceil(trials / mostAtOnce) }, (_, group) =>
     Math.min(mostAtOnce, trials - group * mostAtOnce)
@@ -110,7 +110,7 @@ const ways: Readonly<Record<string, Way>> = {
   "early cancel": cancelAfter(() => Math.random() * 10)
 }
 
-/** The client goes: the host is closed while commands run. */
+/** Closes the host while commands run, as when the client has gone. */
 const clientGone = async (kind: Kind, seconds: string, trials: number): Promise<void> => {
   for (const atOnce of groupsOf(trials)) {
     const { runtime, start, close } = open(kind)
@@ -120,7 +120,7 @@ const clientGone = async (kind: Kind, seconds: string, trials: number): Promise<
   }
 }
 
-/** The host is killed with SIGKILL while commands run. */
+/** Kills the host with SIGKILL while commands run. */
 const hostKilled = async (kind: Kind, seconds: string, trials: number): Promise<void> => {
   for (const atOnce of groupsOf(trials)) {
     const flags = [...process.execArgv, fileURLToPath(import.meta.url), "host", kind, seconds, String(atOnce)]
@@ -133,7 +133,7 @@ const hostKilled = async (kind: Kind, seconds: string, trials: number): Promise<
   }
 }
 
-/** An engine ends a container only once it has started it, however long that takes; the launcher stays for that. */
+/** Waits for launchers: an engine can end a container only once it has started, and the launcher waits for that. */
 const launchersGone = async (): Promise<void> => {
   const patience = performance.now() + 60_000
   while (newStrays() > 0 && performance.now() < patience) await sleep(100)
@@ -150,7 +150,7 @@ const main = async (trials: number, kinds: ReadonlyArray<Kind>): Promise<void> =
   const playOne = async (kind: Kind, way: string, play: (seconds: string) => Promise<void>): Promise<void> => {
     const seconds = `${base}.${++number}1`
     await play(seconds)
-    // The next way is tried meanwhile: its programs sleep for other seconds.
+    // The next way begins before that: its programs sleep for other seconds.
     checks.push(sleep(2000).then(() => say(kind, way, survivors(seconds))))
   }
   for (const kind of kinds) {

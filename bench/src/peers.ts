@@ -5,13 +5,13 @@ import { join } from "node:path"
 export interface Peer {
   readonly package: string
   readonly version: string
-  /** The program, within the package. */
+  /** The path of the program in the package. */
   readonly bin: string
-  /** Versions of its dependencies that registries have, where it asks for one that not all of them do. */
+  /** Other versions of its dependencies, for those that not every registry has. */
   readonly overrides?: Readonly<Record<string, string>>
 }
 
-/** The program of a peer, installed into a folder of its own without running anything it brings. Throws when it can't be had. */
+/** Installs a peer into its own directory, without install scripts, and returns its program. Throws if that fails. */
 export const installPeer = (home: string, peer: Peer): string => {
   const directory = join(home, "peers", `${peer.package.replace("@", "").replace("/", "-")}-${peer.version}`)
   const program = join(directory, "node_modules", peer.package, peer.bin)

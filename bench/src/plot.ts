@@ -3,7 +3,7 @@ import { figureText, titleOf } from "./report.ts"
 
 const colours = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888"]
 
-/** Every job measured at several sizes, as a line a contender; by file name. */
+/** A plot for every job that was measured at several sizes, with a line for each contender; by file name. */
 export const plotsOf = (results: ReadonlyArray<Result>): ReadonlyMap<string, string> => {
   const jobs = Map.groupBy(results, ({ group, name }) => `${group}-${name}`.replaceAll(/\W+/g, "-"))
   const plots = [...jobs].flatMap(([name, sizes]) =>
@@ -47,7 +47,7 @@ const curveOf = (results: ReadonlyArray<Result>): string => {
 
 interface Goal {
   readonly label: string
-  /** The goal is 1. */
+  /** How much of the goal is used up; 1 is the goal. */
   readonly share: number
   readonly isMissed: boolean
 }
@@ -62,7 +62,7 @@ const goalsOf = (results: ReadonlyArray<Result>): ReadonlyArray<Goal> =>
     })
   )
 
-/** How much of each goal is used up: a bar that ends before the line meets it. */
+/** A bar for each goal, which shows how much of it is used up. A bar that ends before the line meets its goal. */
 const goalsPlot = (results: ReadonlyArray<Result>): string => {
   const goals = goalsOf(results)
   const [width, left, row] = [900, 470, 18]

@@ -6,7 +6,7 @@ import { titleOf } from "./report.ts"
 
 const file = join(import.meta.dirname, "..", "recorded.json")
 
-/** By benchmark and contender of ours, the ratio to its floor when it was last recorded. */
+/** The ratios of haft to the floor when they were last recorded, by benchmark and contender. */
 export type Recorded = Readonly<Record<string, number>>
 
 export const readRecorded = (): Recorded =>
@@ -19,7 +19,7 @@ export const writeRecorded = (results: ReadonlyArray<Result>): void => {
   writeFileSync(file, `${JSON.stringify({ ...readRecorded(), ...Object.fromEntries(ratios) }, null, 2)}\n`)
 }
 
-/** Where a ratio has doubled. What was never recorded can't have. */
+/** The ratios that have doubled since they were recorded. */
 export const doubledIn = (result: Result, recorded: Recorded): ReadonlyArray<string> =>
   oursIn(result).flatMap(({ key, ratio }) => {
     const before = recorded[key] ?? Number.POSITIVE_INFINITY

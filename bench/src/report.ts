@@ -2,11 +2,11 @@ import { cpus, loadavg, totalmem } from "node:os"
 
 import { isMissed, type Measured, type Result } from "./benchmark.ts"
 
-/** What a result is called wherever it is looked up. */
+/** The title of a result, by which it is recorded and looked up. */
 export const titleOf = ({ group, name, size }: Pick<Result, "group" | "name" | "size">): string =>
   `${group}: ${name}${size === undefined ? "" : `, ${size.label}`}`
 
-/** The results as a table for a terminal and for Markdown. */
+/** The results as a table that reads well in a terminal and in Markdown. */
 export const tableOf = (results: ReadonlyArray<Result>): string => {
   const rows = results.flatMap((result) => [
     ...result.measured.map((measured) => [
@@ -26,7 +26,7 @@ export const tableOf = (results: ReadonlyArray<Result>): string => {
   return [shown[0], rule, ...shown.slice(1)].join("\n")
 }
 
-/** Goals that were missed, each with what it is due to. */
+/** The goals that were missed, each with the reason. */
 export const missesOf = (results: ReadonlyArray<Result>): ReadonlyArray<string> =>
   results.flatMap((result) =>
     result.measured
@@ -37,14 +37,14 @@ export const missesOf = (results: ReadonlyArray<Result>): ReadonlyArray<string> 
       )
   )
 
-/** What the figures were taken on: kind of machine and how busy it was, nothing that names it. */
+/** The machine on which the figures were measured, without anything that identifies it, and how busy it was. */
 export const machine = () => ({
   date: new Date().toISOString().slice(0, 10),
   node: process.version,
   platform: `${process.platform}-${process.arch}`,
   cores: cpus().length,
   memoryGiB: Math.round(totalmem() / 2 ** 30),
-  /** Processes that wanted to run, on average over the last minute. */
+  /** The load average of the last minute. */
   load: Number((loadavg()[0] ?? 0).toFixed(2))
 })
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 
-/** Bytes in memory of a process and all below it. Linux only. */
+/** The resident memory of a process and all its descendants, in bytes. Linux only. */
 export const residentMemory = (pid: number): number => {
   const pages = Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1])
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 
 const run = promisify(execFile)
 
-/** The rules haft searches by, so that both look at the same files. */
+/** The options that haft uses too, so that both search the same files. */
 const sameFiles = [
   "--no-config",
   "--hidden",
@@ -16,11 +16,11 @@ const sameFiles = [
   "--glob=!.git"
 ]
 
-/** What ripgrep prints about a directory; nothing found is no error. */
+/** The output of ripgrep on a directory. */
 export const ripgrep = (root: string, ...args: ReadonlyArray<string>): Promise<string> =>
   outputOf(Effect.runSync(installedRipgrep), [...sameFiles, ...args], root)
 
-/** What a program prints that ends with 1 when it finds nothing, as all of grep's family do. */
+/** The output of a program of grep's family, which exits with 1 when it finds nothing. */
 export const outputOf = async (program: string, args: ReadonlyArray<string>, cwd: string): Promise<string> => {
   try {
     const { stdout } = await run(program, [...args], { cwd, maxBuffer: 2 ** 30 })

@@ -7,7 +7,7 @@ const words = (
   "status flags mask bit byte word data info node list head next prev parent child root"
 ).split(" ")
 
-/** Line that stands in one file of a hundred. */
+/** A line that is in one of a hundred files. */
 const rareLine = "/* rarely_seen_needle */"
 
 export const generatedPatterns = { rare: "rarely_seen_needle", expression: "mutex_[a-z]+_queue", common: "struct" }
@@ -42,7 +42,7 @@ const sequence = (seed: number): ((below: number) => number) => {
   let state = seed
   return (below) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    // The low bits of such a sequence repeat soon.
+    // Without the low bits, which repeat after a short while in a linear congruential generator.
     return (state >>> 8) % below
   }
 }

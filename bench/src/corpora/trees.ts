@@ -5,12 +5,12 @@ import { dirname, join } from "node:path"
 import type { Setting } from "../benchmark.ts"
 import { generatedPatterns, generateTree } from "./generated-tree.ts"
 
-/** A tree of source files, made once and kept in the benchmark's home. */
+/** A tree of source files, made once and kept in the home directory of the benchmarks. */
 export interface Tree {
   readonly root: string
   /** For the axis of a plot. */
   readonly size: { readonly value: number; readonly label: string }
-  /** Texts to look for: in a handful of files, in about a thousand of the largest tree, and nearly everywhere. */
+  /** Texts that occur in a few files, in about a thousand files of the largest tree, and nearly everywhere. */
   readonly patterns: { readonly rare: string; readonly expression: string; readonly common: string }
 }
 
@@ -35,12 +35,12 @@ const kernel: Source = {
     const [deb = ""] = readdirSync(directory)
     execFileSync("dpkg-deb", ["--extract", deb, "."], { cwd: directory })
     execFileSync("tar", ["--extract", "--file", "usr/src/linux-source-6.1.tar.xz"], { cwd: directory })
-    // Debian's own rules ignore everything.
+    // Debian's .gitignore ignores everything, so it is removed.
     for (const used of [deb, "usr", "linux-source-6.1/.gitignore"]) rmSync(join(directory, used), { recursive: true })
   }
 }
 
-/** Where there is no such package: large packages from npm, some 70,000 files. */
+/** For systems without that package: large packages from npm, about 70,000 files. */
 const packages: Source = {
   name: "npm-packages",
   patterns: { rare: "requestIdleCallback", expression: "Arrow[a-z]+", common: "export" },
@@ -51,7 +51,9 @@ const packages: Source = {
   }
 }
 
-/** Trees of about 1,000, 10,000 and 80,000 files, the smaller ones samples of the largest. The quick form has one of 1,000. */
+/**
+ * Trees of about 1,000, 10,000 and 80,000 files; the smaller ones are samples of the largest. With `quick` only 1,000.
+ */
 export const treesOf = ({ home, quick }: Setting): ReadonlyArray<Tree> => {
   if (quick) return [treeAt(made(home, generated), generated)]
   const source = firstThatWorks(home, [kernel, packages])
@@ -81,7 +83,7 @@ const firstThatWorks = (home: string, sources: ReadonlyArray<Source>): Source =>
   return generated
 }
 
-/** Every n-th file of a tree, as a link to the same content. */
+/** A tree with every n-th file of another one, as hard links. */
 const sampleOf = (root: string, step: number): string => {
   const sample = `${root}-${step}th`
   if (existsSync(sample)) return sample
@@ -96,14 +98,14 @@ const sampleOf = (root: string, step: number): string => {
   return finished(unfinished, sample)
 }
 
-// A repository of its own, as a project is: nobody looks above it for what to ignore.
+// Makes the tree a git repository, so that no tool looks for ignore files above it.
 const finished = (unfinished: string, root: string): string => {
   execFileSync("git", ["init", "--quiet", "--template="], { cwd: unfinished })
   renameSync(unfinished, root)
   return root
 }
 
-/** Files of a tree in order, relative to it, without the repository's own. */
+/** The sorted relative paths of all files of a tree, without those of git. */
 export const filesOf = (root: string): ReadonlyArray<string> =>
   execFileSync("find", [".", "-name", ".git", "-prune", "-o", "-type", "f", "-print"], {
     cwd: root,

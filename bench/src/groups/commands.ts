@@ -2,7 +2,7 @@ import type { Contender, Group } from "../benchmark.ts"
 import { bashFromNode, openCommandHosts } from "../command-hosts.ts"
 import { expectSame } from "../expect.ts"
 
-/** What starting a command costs, with and without a sandbox, beside a small and a large host. */
+/** Starting a command, with and without a sandbox, from a process with little and with much memory. */
 export const benchmarks: Group = async function* ({ quick }) {
   const { bare, boxed, close } = openCommandHosts()
   const check = expectSame("hi\n")
@@ -13,7 +13,7 @@ export const benchmarks: Group = async function* ({ quick }) {
     { name: "haft, bubblewrap with everything", kind: "haft", within: 20e6, run: () => boxed(echo), check }
   ]
   const floor = "bash -c from Node"
-  // Node forks, and a fork copies the table of the host's memory.
+  // Node forks to start a program, and a fork copies the page table, which grows with the memory of the process.
   const ballast: Array<Buffer> = []
   for (const megabytes of quick ? [0, 300] : [0, 300, 1000]) {
     while (ballast.length * 10 < megabytes) ballast.push(Buffer.alloc(1e7, 1))

@@ -7,7 +7,7 @@ import { filetools } from "@haft/dialects"
 import type { Contender, Group } from "../benchmark.ts"
 import { openFileHost } from "../file-host.ts"
 
-/** One line changed in a large file, there and back. Reading, replacing and writing in place is the least one can do. */
+/** Changes one line in a large file, and back. The floor reads the file, replaces the text and writes it in place. */
 export const benchmarks: Group = async function* (setting) {
   const megabytes = setting.quick ? 5 : 50
   const directory = join(setting.home, "edit")

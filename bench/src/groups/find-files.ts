@@ -9,7 +9,7 @@ import { contenderOf, startServers } from "../mcp/servers.ts"
 import { ripgrep } from "../ripgrep.ts"
 import { openSearchHost } from "../search-host.ts"
 
-/** Files by name. The floor is `rg --files -g` and a sort; haft also counts all, and gives the first 1,000. */
+/** Finds files by name. The floor is `rg --files -g` and a sort; haft also counts all, and returns the first 1,000. */
 export const benchmarks: Group = async function* (setting) {
   for (const { root, size } of treesOf(setting)) {
     const host = await openSearchHost(haft, root)
@@ -17,9 +17,9 @@ export const benchmarks: Group = async function* (setting) {
       const check = expectAlike((answer) =>
         Array.isArray(answer) ? answer.length : (answer as { result: { total: number } }).result.total
       )
-      // Goals are about large trees: in a small one what a call costs at all is most of it.
+      // The goal is for large trees: in a small one, the fixed cost of a call is most of the time.
       const goal = size.value > 50_000 ? { atMost: 1 } : {}
-      // One that matches everything would bring back what is ignored.
+      // No --glob for everything: it would override the ignore files.
       const glob = pattern === "**/*" ? [] : [`--glob=${pattern}`]
       yield {
         group: "find-files",

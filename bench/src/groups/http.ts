@@ -9,8 +9,8 @@ import { type ServerApart, startApart } from "../http/start-apart.ts"
 const content = "hello\n".repeat(20)
 
 /**
- * A small read over HTTP, by every server in a process of its own. The floor is node:http with an answer from memory:
- * it parses the body and says the same, and does none of what a call is.
+ * A read of a small file over HTTP; all servers run in other processes. The floor is node:http with an answer from
+ * memory: it parses the body and sends the same answer, but makes no call.
  */
 export const benchmarks: Group = async function* () {
   for (const inFlight of [1, 64]) {
@@ -38,7 +38,7 @@ export const benchmarks: Group = async function* () {
         { name: "node:http", kind: "limit", run: bare.send, check },
         { name: "node:http that reads the file", kind: "limit", run: reading.send, check },
         { name: "node:http, on record and contained", kind: "limit", run: guarded.send, check },
-        // Half of the floor's throughput.
+        // The goal: half of the floor's throughput.
         { name: "haft", kind: "haft", ...(inFlight > 1 && { atMost: 2 }), run: haft.send, check }
       ],
       close: () => {

@@ -9,7 +9,7 @@ import { expectSame } from "../expect.ts"
 import { openFileHost } from "../file-host.ts"
 import { ripgrep } from "../ripgrep.ts"
 
-/** The first 1,000 files of a tree in order. Whoever reads all of it first pays for all of it. */
+/** Lists the first 1,000 files of a tree in order. Reading the whole tree for that costs as much as the whole tree. */
 export const benchmarks: Group = async function* (setting) {
   const state = join(setting.home, "list-state")
   mkdirSync(state, { recursive: true })
@@ -40,7 +40,7 @@ export const benchmarks: Group = async function* (setting) {
         {
           name: "haft",
           kind: "haft",
-          // The goal is about a tree of which 1,000 files are a small part.
+          // The goal is for trees of which 1,000 files are a small part.
           ...(size.value > 50_000 && { atMost: 0.05 }),
           run: async () => ((await host.call("list_files", {})) as { data: { files: Array<string> } }).data.files,
           check

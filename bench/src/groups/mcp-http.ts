@@ -6,7 +6,7 @@ import type { Group } from "../benchmark.ts"
 import { expectText } from "../expect.ts"
 import { type ServerApart, startApart } from "../http/start-apart.ts"
 
-/** MCP over HTTP: a server that says the same from memory, whatever it is asked, is the floor. */
+/** A call of MCP over HTTP. The floor is a server that sends the same answer from memory to every request. */
 export const benchmarks: Group = async function* () {
   const directory = mkdtempSync(join(tmpdir(), "haft-mcp-http-"))
   const [root, state] = [join(directory, "root"), join(directory, "state")]
@@ -32,7 +32,7 @@ export const benchmarks: Group = async function* () {
   rmSync(directory, { recursive: true, force: true })
 }
 
-/** A session of the 2025 protocol; what it returns reads the file once. */
+/** Opens a session of the 2025 protocol. The returned function reads the file once. */
 const openSession = async ({ url, token }: ServerApart): Promise<() => Promise<string>> => {
   const headers: Record<string, string> = {
     authorization: `Bearer ${token}`,

@@ -8,7 +8,7 @@ import { McpClient } from "../mcp/client.ts"
 import { contenderOf, type RunningServer, startServers } from "../mcp/servers.ts"
 import { residentMemory } from "../resident-memory.ts"
 
-/** MCP on stdio: a server that answers line by line without a look at anything is the floor. */
+/** Calls of MCP on stdio. The floor is a server that answers every line without checking anything. */
 export const benchmarks: Group = async function* (setting) {
   const root = mkdtempSync(join(tmpdir(), "haft-bench-mcp-"))
   const file = join(root, "a.txt")

@@ -7,14 +7,14 @@ import { expectPositive } from "../expect.ts"
 import { contenderOf, type RunningServer, startServers } from "../mcp/servers.ts"
 import { residentMemory } from "../resident-memory.ts"
 
-/** Memory of a server that has answered so many reads, 64 at a time: what grows with the calls is a leak. */
+/** The memory of a server that has answered many reads, 64 at a time. If it grows with the calls, that is a leak. */
 export const benchmarks: Group = async function* (setting) {
   const root = mkdtempSync(join(tmpdir(), "haft-bench-memory-"))
   const file = join(root, "a.txt")
   writeFileSync(file, "a line of text\n".repeat(4000))
   for (const calls of setting.quick ? [500] : [100, 1000, 10_000]) {
     const { running, absent, close } = await startServers(setting, root, "read")
-    // Who takes a tenth of a second for a read is not asked ten thousand times.
+    // A server that takes a tenth of a second for a read is left out where there are thousands.
     const patient = running.filter(({ server }) => calls <= 100 || !server.name.includes("desktop-commander"))
     yield {
       group: "memory",
@@ -46,7 +46,7 @@ const readOften = async ({ server, client }: RunningServer, file: string, calls:
   await Promise.all(Array.from({ length: 64 }, lane))
 }
 
-/** A figure after so many calls is one figure, however often it is asked for. */
+/** Does the work once, and returns the same figure however often it is asked for. */
 const onlyOnce = <A>(work: () => Promise<A>): (() => Promise<A>) => {
   let result: Promise<A> | undefined
   return () => (result ??= work())

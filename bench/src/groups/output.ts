@@ -2,7 +2,7 @@ import type { Group } from "../benchmark.ts"
 import { bashFromNode, openCommandHosts } from "../command-hosts.ts"
 import { expectText } from "../expect.ts"
 
-/** A command that prints without end in sight. A pipe in the shell is the floor: it reads and throws away. */
+/** A command with very much output. The floor is a pipe in the shell that reads and discards it. */
 export const benchmarks: Group = async function* ({ quick }) {
   const { bare, boxed, close } = openCommandHosts()
   for (const megabytes of quick ? [10] : [1, 10, 100, 1000]) {

@@ -8,9 +8,9 @@ import type { Contender, Group } from "../benchmark.ts"
 import { openFileHost } from "../file-host.ts"
 
 /**
- * Every patch makes of the files what they never were before: going back and forth, haft would find in its history what
- * it has to keep. `patch` and `git apply` keep nothing; haft also keeps what was there before, for undo, and with
- * durability waits for the disk.
+ * Applies patches, each of which makes a version of the files that there was never before: otherwise haft would find
+ * the replaced content in its history, and save nothing. `patch` and `git apply` keep nothing; haft keeps what was
+ * replaced, for undo, and with durability waits for the disk.
  */
 export const benchmarks: Group = async function* (setting) {
   const one = { files: 1, hunks: 1, lines: 400 }
@@ -21,14 +21,14 @@ export const benchmarks: Group = async function* (setting) {
     yield await benchmark(join(home, "many"), many, { floor: "git apply", durable: false, atMost: 1.3 })
     yield await benchmark(join(home, "durable"), many, { floor: "git apply", durable: true, atMost: 2.5 })
   } finally {
-    // Not before all is measured: some file systems are slow at making files where many were removed lately.
+    // Only after everything is measured, because some file systems create files slowly after many were removed.
     rmSync(home, { recursive: true })
   }
 }
 
 interface Size {
   readonly files: number
-  /** In each file. */
+  /** The number in each file. */
   readonly hunks: number
   readonly lines: number
 }
@@ -89,7 +89,7 @@ const benchmark = async (
   }
 }
 
-/** The lines of a file that a patch changes, from 0. */
+/** The lines that a patch changes in each file, counted from 0. */
 const changedLines = ({ hunks, lines }: Size): ReadonlyArray<number> =>
   Array.from({ length: hunks }, (_, hunk) => (hunk + 1) * Math.floor(lines / (hunks + 1)))
 
@@ -104,7 +104,9 @@ const textOf = (file: number, size: Size, version: number): string => {
   ).join("")
 }
 
-/** Writes the files in their first version, for each contender, and tells the diff from one version to another. */
+/**
+ * Writes the first version of the files for each contender. The returned function makes the diff between two versions.
+ */
 const writeCorpus = (directory: string, size: Size): ((from: number, to: number) => string) => {
   const first = join(directory, "patch")
   mkdirSync(first, { recursive: true })

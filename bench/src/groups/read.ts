@@ -8,7 +8,7 @@ import type { Group, Setting } from "../benchmark.ts"
 import { expectSame } from "../expect.ts"
 import { openFileHost } from "../file-host.ts"
 
-/** A hundred lines near the end of a file, with the number of all. The floor reads the file in pieces and looks at nothing. */
+/** Reads 100 lines near the end of a file, and counts all lines. The floor only reads the file, in chunks. */
 export const benchmarks: Group = async function* (setting) {
   const directory = join(setting.home, "read")
   const [root, state] = [join(directory, "root"), join(directory, "state")]

@@ -1,11 +1,12 @@
 import { defineDialect, definePlugin, defineTool, denyAll, type ErrorCode, errorCodes } from "@haft/core"
-import { Host, Journal, memoryWorkspace, use } from "@haft/core"
+import { Host, memoryWorkspace, use } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as z from "zod"
 
 import type { Group } from "../benchmark.ts"
+import { noJournal } from "../no-journal.ts"
 
 const plain = defineDialect({
   name: "plain",
@@ -30,18 +31,15 @@ const nothing = defineTool({
   render: ({ text }) => text
 })
 
-// Keeps no event, as a journal in memory would: a million calls must not fill the memory.
-const forgetful = Layer.sync(Journal, () => {
-  let step = 0
-  return { run: "bench", nextStep: () => ++step, append: () => Effect.void, subscribe: () => () => {} }
-})
-
-/** What the road costs a call whose tool does nothing. The floor is an async function that checks its input. */
+/**
+ * A call of a tool that does nothing: the cost of the road itself. The floor is an async function that checks its
+ * input.
+ */
 export const benchmarks: Group = async function* () {
   const host = Host.layer({
     dialect: plain,
     plugins: [use(definePlugin({ name: "nothing", version: "1.0.0", tools: [nothing] }))]
-  }).pipe(Layer.provide(Layer.mergeAll(memoryWorkspace(), forgetful, denyAll)))
+  }).pipe(Layer.provide(Layer.mergeAll(memoryWorkspace(), noJournal, denyAll)))
   const runtime = ManagedRuntime.make(host)
   const { call } = await runtime.runPromise(Host.useSync((service) => service))
   const args = { text: "hello", count: 3 }

@@ -10,8 +10,8 @@ import { outputOf, ripgrep } from "../ripgrep.ts"
 import { openSearchHost } from "../search-host.ts"
 
 /**
- * Text in a tree. The floor is `rg -c`: as fast as ripgrep counts, in no order, with nothing shown. haft counts too,
- * orders, and gives up to 1,000 lines with two lines around each; or the first 200 in order, uncounted.
+ * Searches text in a tree. The floor is `rg -c`, which only counts, in no order. haft counts, sorts, and returns up to
+ * 1,000 lines with two lines around each; or, without counting, the first 200 in order.
  */
 export const benchmarks: Group = async function* (setting) {
   for (const { root, size, patterns } of treesOf(setting)) {
@@ -24,7 +24,7 @@ export const benchmarks: Group = async function* (setting) {
       { name: "a common word", pattern: patterns.common }
     ]
     for (const { name, pattern } of jobs) {
-      // Goals are about large trees: in a small one what a call costs at all is most of it.
+      // The goal is for large trees: in a small one, the fixed cost of a call is most of the time.
       const isLarge = size.value > 50_000
       const isCommon = pattern === patterns.common
       const check = expectAlike((answer) =>
@@ -45,7 +45,7 @@ export const benchmarks: Group = async function* (setting) {
         ifMissed: "Its matches lie in many files, and each of them is opened again, contained, for the lines around.",
         contenders: [
           { name: "rg -c", ...floor },
-          // How far its ratio is from 1 is how far the others may be off.
+          // The same again: how far its ratio is from 1 shows how exact the other ratios are.
           { name: "rg -c, again", ...floor },
           {
             name: "grep -rciE",

@@ -7,7 +7,7 @@ import type { Contender, Group } from "../benchmark.ts"
 import { expectText } from "../expect.ts"
 import { haftCli } from "../haft-cli.ts"
 
-/** From nothing to an answer, as the built command gives it. Bare node is the floor. */
+/** The built command, from its start to its answer. The floor is node with an empty program. */
 export const benchmarks: Group = async function* () {
   const directory = mkdtempSync(join(tmpdir(), "haft-start-"))
   const [root, state] = [join(directory, "root"), join(directory, "state")]

@@ -17,7 +17,9 @@ const bare = "the native module alone"
 const size = { cols: 80, rows: 24 }
 const term = "xterm-256color"
 
-/** What a terminal costs above the native module: recorded, kept for readers, and watched for its end. */
+/**
+ * A terminal compared with the native module alone: haft also records it, keeps its output, and watches for its end.
+ */
 export const benchmarks: Group = async function* ({ quick }) {
   const directory = mkdtempSync(join(tmpdir(), "haft-bench-terminals-"))
   const services = Layer.mergeAll(nodeProcesses, fileArtifacts({ directory }).pipe(Layer.provide(memoryJournal())))
@@ -25,13 +27,13 @@ export const benchmarks: Group = async function* ({ quick }) {
   const open = (line: string): Promise<Terminal> => runtime.runPromise(opening(line))
 
   for (const sessions of quick ? [1, 8] : [1, 8, 64]) {
-    // The device itself answers each key, the return key with ^M: no program is in between.
+    // The terminal device itself echoes each key (^M for return), so that no program is measured.
     const echoing = "stty raw echo; echo ready; exec cat > /dev/null"
     const natives = Array.from({ length: sessions }, () => startNative(echoing))
     const nativesUp = natives.map(({ onData }) => new Promise<void>((resolve) => void onData(() => resolve())))
     const ours = await Promise.all(natives.map(() => open(echoing)))
     await Promise.all([...nativesUp, ...ours.map(hasPrinted)])
-    // The first output says that the device is set up; the rest of it is given a moment.
+    // The first output shows that the device is set up; the rest of the output gets a moment to arrive.
     await sleep(500)
     const echoed = { check: expectBytes(2 * sessions) }
     yield {

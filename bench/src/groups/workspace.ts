@@ -20,7 +20,7 @@ import type { Group } from "../benchmark.ts"
 const path = "one/two/three/four/five/file.txt"
 const content = Buffer.alloc(4096, "x")
 
-/** What containment and durability cost a small file, five directories down. */
+/** Reads and writes a small file, five directories down: the cost of containment and durability. */
 export const benchmarks: Group = async function* (setting) {
   const root = join(setting.home, "workspace-files")
   const file = join(root, path)

@@ -1,22 +1,22 @@
 import { connect, type Socket } from "node:net"
 
-/** Connections that carry one request at a time each. */
+/** Connections with one request at a time on each. */
 export interface Connections {
-  /** Sends the request over a connection that is free; resolves with the whole answer. */
+  /** Sends the request over a free connection; resolves with the whole answer. */
   readonly send: () => Promise<Buffer>
   readonly close: () => void
 }
 
 /**
- * The least a client can do, so that the server is what is measured: the request is one buffer, and of an answer only
- * the length is read.
+ * A client that does as little as possible, so that the server is measured and not the client: the request is one
+ * buffer, and only the content-length of an answer is parsed.
  */
 export const openConnections = async (url: string, request: Uint8Array, count: number): Promise<Connections> => {
   const { hostname, port } = new URL(url)
   const openOne = (): Promise<Socket> => open(Number(port), hostname)
   const free = await Promise.all(Array.from({ length: count }, openOne))
   const sockets = new Set(free)
-  // A server closes what was idle for long, as when others had their turn.
+  // Servers close connections that were idle for long, as they are while other contenders have their turn.
   const reopened = async (closed: Socket): Promise<Socket> => {
     sockets.delete(closed)
     const socket = await openOne()

@@ -1,4 +1,4 @@
-// node serve.ts bare|reading|guarded|mcp|haft ROOT STATE: one contender of the HTTP benchmarks, in a process of its own.
+// node serve.ts bare|reading|guarded|mcp|haft ROOT STATE: a server of the HTTP benchmarks.
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -10,7 +10,7 @@ import { leastGuardedRead } from "../least-guarded-read.ts"
 
 const [kind = "", root = "", state = ""] = process.argv.slice(2)
 
-/** What a request has to show; the bare servers do not look at it. */
+/** The tokens that haft checks; the other servers ignore them. */
 const tokens = { agent: "agent-of-the-benchmark", approver: "approver-of-the-benchmark" }
 
 interface Asked {

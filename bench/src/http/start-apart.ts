@@ -3,12 +3,12 @@ import { join } from "node:path"
 
 export interface ServerApart {
   readonly url: string
-  /** What a request has to show. */
+  /** The agent's token. */
   readonly token: string
   readonly stop: () => void
 }
 
-/** Starts one of the servers of `serve.ts` in a process of its own. */
+/** Starts one of the servers of `serve.ts` in another process. */
 export const startApart = async (kind: string, root: string, state: string): Promise<ServerApart> => {
   const program = join(import.meta.dirname, "serve.ts")
   const child = spawn(process.execPath, [...process.execArgv, program, kind, root, state], {

@@ -1,5 +1,5 @@
-// The ceiling: a line in, a line out, and a file read without a question. Given a root and a directory, the least that
-// keeps haft's promises: the read is on record in that directory, and contained in that root.
+// The fastest possible server: it reads a line, reads a file, and writes a line. With a root and a directory as
+// arguments it also keeps haft's promises: reads are contained in the root, and recorded in the directory.
 import { readFileSync } from "node:fs"
 import { createInterface } from "node:readline"
 

@@ -18,7 +18,7 @@ export interface ToolCall {
   readonly arguments: unknown
 }
 
-/** The least a client of MCP on stdio can be: a line out, a line back. The same for every server, so that none is at a disadvantage. */
+/** A client of MCP on stdio that does as little as possible, and the same for every server. */
 export class McpClient {
   readonly #server: ChildProcessWithoutNullStreams
   readonly #waiting = new Map<number, (answer: Answer) => void>()
@@ -41,7 +41,7 @@ export class McpClient {
     })
   }
 
-  /** Starts a server and shakes hands. */
+  /** Starts a server and does the handshake. */
   static async open(program: Program): Promise<McpClient> {
     const client = new McpClient(program)
     const clientInfo = { name: "bench", version: "1.0.0" }

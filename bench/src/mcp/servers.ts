@@ -6,14 +6,14 @@ import { haftCli } from "../haft-cli.ts"
 import { installPeer, type Peer } from "../peers.ts"
 import { McpClient, type Program, type ToolCall } from "./client.ts"
 
-/** A server of MCP and its words for the jobs it can do. Paths are absolute. */
+/** An MCP server, with its calls for the jobs it can do. Paths are absolute. */
 export interface McpServer extends Pick<Contender, "name" | "kind" | "version"> {
   readonly program: (setting: Setting, root: string) => Program
   readonly read?: (path: string) => ToolCall
   readonly run?: (line: string) => ToolCall
-  /** Files of one name, at any depth. */
+  /** Finds files by name, at any depth. */
   readonly find?: (client: McpClient, root: string, name: string) => Promise<string>
-  /** Lines that contain a text, capital or small. */
+  /** Searches lines that contain a text, in upper or lower case. */
   readonly search?: (client: McpClient, root: string, text: string) => Promise<string>
 }
 
@@ -24,7 +24,7 @@ const bare: McpServer = {
   read: (path) => ({ name: "read_file", arguments: { path } })
 }
 
-/** The least that could keep haft's promises. */
+/** A server with only what haft's promises need. */
 const guarded: McpServer = {
   name: "bare JSON lines, on record and contained",
   kind: "limit",
@@ -60,8 +60,8 @@ const peer = (peer: Peer, words: Omit<McpServer, "name" | "kind" | "version" | "
 })
 
 /**
- * Desktop Commander reports to its makers unless its configuration says no, and keeps that, and a lock it does not
- * always give back, in the user's home: each start gets one of its own.
+ * A new home directory for each start of Desktop Commander: its configuration there must turn off its telemetry, and it
+ * keeps a lock there that it does not always release.
  */
 const homeForPeer = (home: string): string => {
   mkdirSync(join(home, "peers"), { recursive: true })
@@ -114,7 +114,7 @@ const desktopCommander = peer(
   }
 )
 
-/** Desktop Commander answers at once, and is asked again until it says that it is done. */
+/** Desktop Commander searches in the background, so it is asked for results until it is done. */
 const searchToTheEnd = async (client: McpClient, search: Readonly<Record<string, unknown>>): Promise<string> => {
   const started = await client.call({ name: "start_search", arguments: search })
   const [sessionId] = /search_\S+/.exec(started) ?? []
@@ -141,7 +141,7 @@ export interface RunningServer {
   readonly client: McpClient
 }
 
-/** Starts every server that knows the job; the quick form does without those that must be fetched. */
+/** Starts every server that can do the job; with `quick` only those that need no download. */
 export const startServers = async (
   setting: Setting,
   root: string,
@@ -157,7 +157,7 @@ export const startServers = async (
     if (server[job] === undefined || (setting.quick && server.kind === "peer")) continue
     try {
       const client = await McpClient.open(server.program(setting, root))
-      // As every client does; some servers load the rest of themselves then.
+      // As every client does. Some servers load their tools only then.
       await client.request("tools/list", {})
       running.push({ server, client })
     } catch (error) {
