@@ -4,25 +4,25 @@ export interface Figure {
   readonly what: string
   /** How often, or for how long. */
   readonly tried: string
-  /** What was found, beside what is allowed. */
+  /** What was found, to be compared with the goal. */
   readonly found: string
   readonly goal: string
   readonly isMet: boolean
-  /** The first cases that missed it, for whoever mends them. */
+  /** The first cases that missed the goal. */
   readonly cases?: ReadonlyArray<string>
 }
 
 export interface Setting {
-  /** How long this attack is to go on. One that needs longer to mean anything takes longer. */
+  /** How long the attack should go on. One that needs longer to show anything takes longer. */
   readonly seconds: number
-  /** Chooses what is made up; the same number makes up the same. */
+  /** For random input: the same number gives the same input. */
   readonly seed: number
 }
 
-/** A file of `src/attacks` exports this as `attack`. It has a process to itself. */
+/** Each file of `src/attacks` exports one as `attack`. It is run in its own process. */
 export type Attack = (setting: Setting) => AsyncIterable<Figure>
 
-/** A figure of things that must not happen at all. */
+/** A figure for something that must never happen. */
 export const none = (what: string, tried: string, cases: ReadonlyArray<string>): Figure => ({
   what,
   tried,
@@ -41,7 +41,7 @@ export const atMost = (what: string, tried: string, found: number, most: number,
   isMet: found <= most
 })
 
-/** Does something again and again until the time is up, and says how often it did. */
+/** Repeats `turn` until the time is over, and returns how often. */
 export const forSeconds = async (seconds: number, turn: (count: number) => Promise<void>): Promise<number> => {
   const until = performance.now() + seconds * 1000
   let count = 0

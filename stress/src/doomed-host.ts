@@ -1,4 +1,5 @@
-// A host that patches several files to and fro, says so after each patch, and waits to be killed. ROOT STATE
+// node doomed-host.ts ROOT STATE: a host that patches several files back and forth, and prints a line after each patch,
+// until it is killed.
 import { openHost } from "@haft/core/promise"
 import { standardHost } from "haft"
 

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 
 import { interestingPaths } from "./odd-workspace.ts"
 
-/** Arguments for a tool: mostly such as its schema takes, some a little off, some nothing like it. */
+/** Arguments for a tool: most fit its schema, some nearly fit, some not at all. */
 export const madeUpArguments = (schema: JsonSchema): fc.Arbitrary<unknown> =>
   fc.oneof(
     { weight: 12, arbitrary: valueOf(schema, 0) },
@@ -113,7 +113,7 @@ const texts: fc.Arbitrary<string> = fc.oneof(
   { weight: 5, arbitrary: words },
   { weight: 2, arbitrary: fc.string({ unit: "grapheme", maxLength: 30 }) },
   { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 30 }) },
-  // Halves of characters, which no encoding can write.
+  // Lone surrogates, which can't be encoded.
   {
     weight: 1,
     arbitrary: fc
@@ -145,7 +145,7 @@ const anything: fc.Arbitrary<unknown> = fc.oneof(
   })
 )
 
-/** What only a program in the same process can send; made when it is sent, for some of it is large. */
+/** Makes a value that only a caller in the same process can send. A function, because some are large. */
 type Hostile = () => unknown
 
 const hostile: ReadonlyArray<Hostile> = [

@@ -23,7 +23,7 @@ if (attacks.length === 0) usage(`no attack is called ${positionals.join(" or ")}
 const leastSeconds = 2
 const rows: Array<Figure & { readonly attack: string }> = []
 const until = performance.now() + total * 1000
-// One after the other, with the same time for all that are left.
+// One after the other. The time that is left is divided equally among those that are left.
 for (const [index, name] of attacks.entries()) {
   await play(name, Math.max(leastSeconds, (until - performance.now()) / 1000 / (attacks.length - index)))
 }
@@ -36,7 +36,7 @@ for (const { attack, what, cases = [] } of missed) {
 console.log(`\n${rows.length} figures, ${missed.length} missed; --seed ${seed}`)
 process.exitCode = missed.length === 0 ? 0 : 1
 
-/** Plays one attack apart: one that ends the process, or never ends, is a miss and not the end of the others. */
+/** Runs an attack in its own process, so that one that crashes or hangs counts as missed and the others go on. */
 async function play(name: string, seconds: number): Promise<void> {
   const began = performance.now()
   const add = (figure: Figure): void => void rows.push({ attack: name, ...figure })

@@ -14,10 +14,10 @@ import { join } from "node:path"
 
 import { type Fixture, temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 
-/** What lies outside and must never be in a reply. */
+/** The content of a file outside the workspace, which must never be in a reply. */
 export const secret = "canary-41b7-outside-the-workspace"
 
-/** Paths that exist, paths that do not, and paths that lead out: what made-up calls are made of. */
+/** Paths for made-up calls: some exist, some don't, some lead out of the workspace. */
 export const interestingPaths: ReadonlyArray<string> = [
   ".",
   "",
@@ -88,7 +88,7 @@ export const oddWorkspace = (): TemporaryWorkspace => {
   return workspace
 }
 
-/** Puts back what calls have taken away. */
+/** Restores what calls have removed. */
 export const refill = (workspace: TemporaryWorkspace): void => {
   const names = readdirSync(workspace.root)
   if (names.length > 200) for (const name of names) rmSync(join(workspace.root, name), { recursive: true, force: true })
@@ -99,7 +99,7 @@ export const refill = (workspace: TemporaryWorkspace): void => {
       try {
         workspace.put(path, fixture)
       } catch {
-        // A call has made a file of a directory on the way there.
+        // A call has put a file where a directory was, so that is removed first.
         rmSync(join(workspace.root, path.split("/")[0] ?? ""), { recursive: true, force: true })
       }
     }
@@ -108,7 +108,7 @@ export const refill = (workspace: TemporaryWorkspace): void => {
   if (!existsSync(pipe)) execFileSync("mkfifo", [pipe])
 }
 
-/** One line that changes whenever anything below a directory does. */
+/** A hash that changes whenever anything below a directory does. */
 export const fingerprint = (directory: string): string => {
   const hash = createHash("sha256")
   const walk = (path: string): void => {

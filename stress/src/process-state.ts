@@ -8,7 +8,7 @@ export interface ProcessState {
   readonly rssMegabytes: number
 }
 
-/** What is held once everything that can be let go of was: collections and ends of processes take a moment. */
+/** What this process still holds after garbage collection, and after children have had a moment to end. */
 export const settledState = async (): Promise<ProcessState> => {
   for (let turn = 0; turn < 5; turn++) {
     globalThis.gc?.()
@@ -23,7 +23,7 @@ const stateNow = (): ProcessState => ({
   rssMegabytes: process.memoryUsage.rss() / 1024 ** 2
 })
 
-/** Processes whose parent this is. */
+/** The child processes of a process. */
 const childrenOf = (parent: number): ReadonlyArray<string> =>
   processes().filter((pid) => Number(contentOf(`/proc/${pid}/stat`).split(") ")[1]?.split(" ")[1]) === parent)
 
@@ -37,7 +37,7 @@ export const processesIn = (directory: string): ReadonlyArray<string> =>
     }
   })
 
-/** What open descriptors lead to, for telling what leaked. */
+/** The files and sockets of all open descriptors, to see what leaked. */
 export const descriptorTargets = (): ReadonlyArray<string> =>
   readdirSync("/proc/self/fd").map((fd) => {
     try {

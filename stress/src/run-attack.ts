@@ -1,4 +1,4 @@
-// One attack in a process of its own: node … run-attack.ts NAME SECONDS SEED. Figures go to the parent as they come.
+// node run-attack.ts NAME SECONDS SEED: runs one attack, and sends its figures to the parent process as they come.
 import type { Attack } from "./attack.ts"
 
 const [name = "", seconds = "5", seed = "1"] = process.argv.slice(2)
@@ -7,7 +7,7 @@ try {
   for await (const figure of attack({ seconds: Number(seconds), seed: Number(seed) })) process.send?.(figure)
   process.disconnect?.()
 } catch (error) {
-  // Said here: an attack may listen to errors that nobody catches, and would take this for one.
+  // Printed here, because an attack may count uncaught exceptions, and must not count this one.
   console.error(error)
   process.exit(1)
 }

@@ -12,7 +12,7 @@ const tokens = { agent: "agent-of-the-stress-test", approver: "approver-of-the-s
 export interface RunningServer {
   readonly url: string
   readonly workspace: TemporaryWorkspace
-  /** Errors of the server that nobody expected. */
+  /** Unexpected errors of the server. */
   readonly defects: Array<unknown>
   readonly headers: (as: keyof typeof tokens) => Record<string, string>
   readonly call: (
@@ -20,7 +20,7 @@ export interface RunningServer {
     params: unknown,
     signal?: AbortSignal
   ) => Promise<{ readonly status: number; readonly text: string }>
-  /** How long the server takes to say that it is well, in milliseconds. */
+  /** How many milliseconds `/healthz` takes. */
   readonly health: () => Promise<number>
   readonly stop: () => Promise<void>
 }
@@ -43,7 +43,7 @@ export const startServer = async (config: HaftConfig = {}): Promise<RunningServe
   }
 }
 
-/** A server that approves of everything, in a process of its own: what it holds is not what its clients hold. */
+/** A server that approves everything, in its own process, so that its memory can be told from that of the clients. */
 export const startServerApart = async (
   files: Readonly<Record<string, string>> = standardFiles,
   config: Pick<HaftConfig, "packages"> = {}
@@ -59,7 +59,7 @@ export const startServerApart = async (
     ...clientOf(url),
     rssMegabytes: () => (Number(readFileSync(`/proc/${child.pid}/statm`, "utf8").split(" ")[1]) * 4096) / 1024 ** 2,
     descriptors: () => readdirSync(`/proc/${child.pid}/fd`).length,
-    /** Its exit code. The workspace stays, to be looked at. */
+    /** Resolves with the exit code. The workspace is kept, to be inspected. */
     stop: async (): Promise<number | null> => {
       child.disconnect()
       const [code] = (await once(child, "exit")) as [number | null]

@@ -1,4 +1,4 @@
-// node serve-apart.ts ROOT STATE CONFIG: a server in a process of its own, until the parent is gone or lets go of it.
+// node serve-apart.ts ROOT STATE CONFIG: a server that runs until its parent process disconnects or ends.
 import type { HaftConfig } from "haft"
 
 import { serve } from "./running-server.ts"

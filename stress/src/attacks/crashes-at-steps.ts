@@ -12,11 +12,11 @@ import { filesOf, type Version } from "../../../packages/node/test/crash-plan.ts
 import { contentsOf, inWorkspace, makeWorkspaces } from "../../../packages/node/test/workspaces.ts"
 import { type Attack, none } from "../attack.ts"
 
-/** Files are exchanged in another way when nobody waits for the disk. */
+/** With and without waiting for the disk: a commit takes other steps then. */
 const ways = ["durable", "quick"] as const
 type Way = (typeof ways)[number]
 
-/** The engine of a host, killed at every step of a commit, then at random until the time is up. */
+/** Kills a process that commits, at every step of the commit, then at random until the time is over. */
 export const attack: Attack = async function* ({ seconds }) {
   const workspaces = makeWorkspaces("crashes")
   const program = join(workspaces.base, "engine.mjs")
@@ -59,7 +59,8 @@ export const attack: Attack = async function* ({ seconds }) {
       else if (code !== 0) counts.problems.push(`${way}: the engine ended with ${code}`)
       if (!(await lookAt(`step ${counts.steps}`))) return counts
     }
-    // As long as a commit takes here, whatever else the machine does: found by going up and down.
+    // Kept near the time that a commit takes on this machine: longer after a kill before the commit, shorter after one
+    // that came too late.
     let longest = 12
     while (performance.now() < until) {
       const before = version
@@ -77,7 +78,7 @@ export const attack: Attack = async function* ({ seconds }) {
   }
 }
 
-/** Which version a workspace shows once the next host has opened it; nothing for a mixture. */
+/** Which version the files have after the next host has recovered the workspace; undefined for a mixture. */
 const versionAfterRecovery = async (root: string): Promise<Version | undefined> => {
   await inWorkspace(root, () => Effect.void, { open: { durable: false } })
   if (readdirSync(join(`${root}.state`, "commits")).length > 0) return undefined

@@ -16,7 +16,9 @@ import { type Attack, forSeconds, none } from "../attack.ts"
 const files = ["a.txt", "sub/b.txt", "sub/deep/c.txt", "d.txt"]
 const atOnce = 3
 
-/** Hosts that are killed while they patch several files. The next one finds all old or all new, and a whole record. */
+/**
+ * Kills hosts while they patch several files. The next host must find all files old or all new, and an intact record.
+ */
 export const attack: Attack = async function* ({ seconds }) {
   const directory = mkdtempSync(join(tmpdir(), "haft-crashes-"))
   const program = join(directory, "doomed-host.mjs")

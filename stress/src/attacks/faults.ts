@@ -14,7 +14,7 @@ import { type HaftConfig, standardHost, verifyRun } from "haft"
 
 import { type Attack, type Figure, none } from "../attack.ts"
 
-/** Takes away what a host needs, looks how it fails, gives it back, and looks whether it goes on. */
+/** Takes something away that a host needs, checks how calls fail, gives it back, and checks that calls work again. */
 export const attack: Attack = async function* () {
   for (const [what, play] of Object.entries(faults)) yield await tried(what, play)
 }
@@ -168,7 +168,7 @@ const faults: Readonly<Record<string, Play>> = {
     ]
     const held = useUpDescriptors()
     try {
-      // One more at a time: each call fails at every place that opens something.
+      // One more free descriptor each time, so that calls fail in turn at every place that opens something.
       for (let free = 0; free < 12; free++) {
         for (const [tool, args] of calls) expect(await host.call(tool, args), "any outcome", problems)
         const one = held.pop()
@@ -208,21 +208,18 @@ const open = (
 ): Promise<OpenHost> =>
   openHost(standardHost({ root, state, approval: "all", sandbox: "auto", ...config }).pipe(Layer.provide(more)))
 
-/** What a call must end in: a code, `ok`, or any failure with a code that is not a bug. */
+/** How a call must end: `ok`, a code, `any error` or `any outcome`. These two allow everything but a bug. */
 const expect = ({ ok, error }: Reply, wanted: string, problems: Array<string>): void => {
   const outcome: string = ok ? "ok" : (error?.code ?? "no code")
-  const isFine =
-    wanted === "any outcome"
-      ? outcome !== "internal_error" && outcome !== "no code"
-      : wanted === "any error"
-        ? !ok && outcome !== "internal_error" && outcome !== "no code"
-        : outcome === wanted
-  if (!isFine) problems.push(`${outcome} (${error?.message ?? ""}), not ${wanted}\n${callerOf()}`)
+  const isBug = outcome === "internal_error" || outcome === "no code"
+  const isWanted = wanted === "any outcome" || (wanted === "any error" && !ok)
+  if (outcome === wanted || (isWanted && !isBug)) return
+  problems.push(`${outcome} (${error?.message ?? ""}), not ${wanted}\n${callerOf()}`)
 }
 
 const callerOf = (): string => (new Error().stack ?? "").split("\n")[3]?.trim() ?? ""
 
-/** A disk of half a megabyte in place of a directory. */
+/** Mounts a file system of half a megabyte over a directory. */
 const smallDisk = (directory: string) => {
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=512k", "tmpfs", directory])
   return {

@@ -12,11 +12,11 @@ import { type RunningServer, startServerApart } from "../running-server.ts"
 const mostMegabytes = 128
 const mostHealthMs = 1000
 
-/** More than anybody can use, by every door; the server holds little of it, and answers meanwhile. */
+/** Floods a server through all its interfaces. It must keep little of that in memory, and go on answering. */
 export const attack: Attack = async function* ({ seconds }) {
   const site = await hostileSite()
   const server = await startServerApart(undefined, { packages: { web: { privateHosts: [site.host], cache: false } } })
-  // The first of each loads what the others share.
+  // The first calls load modules, which must not be counted as memory that a flood takes.
   await done(server, "run_command", { command: "true" })
   await done(server, "open_terminal", { command: "true" })
   await done(server, "fetch_url", { url: `http://${site.host}/` })
@@ -93,7 +93,7 @@ const floods: Readonly<Record<string, Flood>> = {
       over.abort()
       await Promise.all(asking)
     })
-    // Nobody is asked on behalf of a client that has gone.
+    // The questions of clients that have gone must be closed.
     for (let tries = 0; (await openQuestions(server)) > 0; tries++) {
       if (tries === 100) throw new Error(`${await openQuestions(server)} questions are open that nobody waits for`)
       await sleep(50)
@@ -161,7 +161,7 @@ const done = async (server: Pick<RunningServer, "call">, tool: string, params: o
   if (!text.includes('"ok":true')) throw new Error(`${tool} does not do its work: ${text.slice(0, 300)}`)
 }
 
-/** Twenty clients that send a body for as long as they are let, and begin anew when they are not. */
+/** Twenty clients that send a body without end, and begin again when the server closes the connection. */
 const pour = async ({ url, headers }: Pick<RunningServer, "url" | "headers">, seconds: number, length: string) => {
   const { hostname, port } = new URL(url)
   const fields = Object.entries(headers("agent")).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -194,7 +194,7 @@ const drainedOrClosed = (socket: Socket): Promise<void> =>
     socket.on("drain", over).on("close", over)
   })
 
-/** Pages by eight calls at once, each of which must end in an answer. */
+/** Fetches a page with eight calls at a time. Each of them must get a reply. */
 const fetchAtOnce = async (server: Target, seconds: number, url: string): Promise<string> => {
   let count = 0
   const client = (): Promise<number> =>
@@ -207,7 +207,7 @@ const fetchAtOnce = async (server: Target, seconds: number, url: string): Promis
   return `${count} pages`
 }
 
-/** A site with a page of a megabyte that unpacks to a gigabyte, one that goes on for as long as it is read, and a plain one. */
+/** A web site with a compressed page of one megabyte that unpacks to a gigabyte, one without end, and a plain one. */
 const hostileSite = async () => {
   const bomb = gzipSync(Buffer.alloc(2 ** 30), { level: 9 })
   const endless = Buffer.from("<p>and so on</p>\n".repeat(4096))

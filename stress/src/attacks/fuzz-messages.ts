@@ -35,7 +35,7 @@ const requests: ReadonlyArray<{ readonly path: string; readonly as: "agent" | "a
 
 const atOnce = 8
 
-/** HTTP requests and MCP messages that were right before they were mutated. */
+/** Sends mutations of valid HTTP requests and MCP messages. */
 export const attack: Attack = async function* ({ seconds, seed }) {
   const server = await startServer({ approval: "none", sandbox: "none" })
   const problems: Array<string> = []
@@ -55,7 +55,7 @@ export const attack: Attack = async function* ({ seconds, seed }) {
     if (/\bat .*\.ts:\d+|node_modules/.test(answer)) problems.push(`a stack trace for ${inspect(one).slice(0, 600)}`)
     if (isTurnOfHealth && (await server.health()) > 5000) problems.push("the server does not answer")
   }
-  // Many at once: a server that waits for the rest of a message is left waiting for a while.
+  // Many at once, because for a message that is cut off it takes a while to see that no answer comes.
   await Promise.all(Array.from({ length: atOnce }, () => forSeconds(seconds, tryOne)))
   const well = await server.call("read_file", { path: "a.txt" })
   if (well.status !== 200) problems.push(`afterwards a call is answered with ${well.status}`)
@@ -94,7 +94,7 @@ const bodies = fc
     return { path: request.path, as: request.as, body: body ?? "" }
   })
 
-/** The same value with one of its places taken by another. */
+/** The same value, with another one at one place inside. */
 const replacedAt = (value: unknown, at: number, other: unknown): unknown => {
   if (typeof value !== "object" || value === null) return other
   const keys = Object.keys(value)
@@ -171,7 +171,7 @@ const send = (server: RunningServer, { method, path, as, body, headers }: Mutate
   return sendRaw(server, `${method} ${path} HTTP/1.1\r\n${head.join("")}\r\n${body}`)
 }
 
-/** Writes to a socket as it is; resolves with what came back. A server that waits for more is left after a moment. */
+/** Sends raw text over a socket; resolves with what came back, after a moment if the server waits for more. */
 const sendRaw = ({ url }: RunningServer, text: string): Promise<string> => {
   const { promise, resolve } = Promise.withResolvers<string>()
   const { hostname, port } = new URL(url)

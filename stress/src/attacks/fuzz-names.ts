@@ -24,10 +24,10 @@ const names = fc.oneof(
     .map((parts) => parts.join(""))
 )
 
-/** Workspaces, each with a host: a life is a row of calls, most of which wait for the disk. */
+/** How many workspaces with hosts are used at the same time, as most calls only wait for the disk. */
 const atOnce = 4
 
-/** Files whose names come from all of Unicode, through their whole life; and names on disk that are no text at all. */
+/** Creates, reads, moves and deletes files with names from all of Unicode, beside a name that is no valid UTF-8. */
 export const attack: Attack = async function* ({ seconds, seed }) {
   const problems: Array<string> = []
   const touched: Array<string> = []
@@ -36,7 +36,7 @@ export const attack: Attack = async function* ({ seconds, seed }) {
     const workspace = temporaryWorkspace()
     writeFileSync(join(workspace.outside, "kept.txt"), "kept")
     const before = fingerprint(workspace.outside)
-    // A name that is not UTF-8: nobody can say it, and nobody may stumble over it.
+    // A name that is not valid UTF-8: no call can name this file, and none may fail because of it.
     writeFileSync(Buffer.concat([Buffer.from(`${workspace.root}/`), Buffer.from([0x66, 0xff, 0xfe, 0x80])]), "needle\n")
     const host = await openHost(standardHost({ root: workspace.root, state: workspace.state, approval: "all" }))
     let made: Array<string> = []
@@ -58,7 +58,7 @@ export const attack: Attack = async function* ({ seconds, seed }) {
   yield none("files outside touched", tried, touched)
 }
 
-/** What is wrong with what becomes of a file of this name; "" for a name that is refused. */
+/** Makes all calls on a file of this name. Returns what went wrong, if anything, and "" for a name that is refused. */
 const lifeOf = async (host: OpenHost, { root }: TemporaryWorkspace, name: string): Promise<string | undefined> => {
   const content = "needle\n"
   const entries = readdirSync(root).length

@@ -25,7 +25,7 @@ const tools = [
   { dialect: "toolrouter", tool: "apply_patch_freeform", key: "patch" }
 ] as const
 
-/** Patches that were valid before somebody had his way with them: applied whole, or refused with nothing changed. */
+/** Applies mutations of valid patches. Each must be applied as a whole, or be refused without any change. */
 export const attack: Attack = async function* ({ seconds, seed }) {
   const problems: Array<string> = []
   let applied = 0

@@ -16,14 +16,14 @@ import { madeUpArguments } from "../made-up-arguments.ts"
 import { fingerprint, oddWorkspace, refill, secret } from "../odd-workspace.ts"
 import { descriptorTargets, processesIn, settledState } from "../process-state.ts"
 
-/** How long a call may go on before it is cancelled, and how long it may take to notice. Some are not given the time. */
+/** A call is cancelled after `patienceMs`, one in eight much sooner, and must then end within `noticeMs`. */
 const patienceMs = 3000
 const noticeMs = 20_000
 const oneInSoManyIsCutShort = 8
-/** Calls in flight, of each dialect: most of those that take long only wait. */
+/** How many calls of each dialect are made at the same time, as the slow ones mostly wait. */
 const atOnce = 4
 
-/** Every tool of every dialect, called with arguments that are made up. */
+/** Calls every tool of every dialect with made-up arguments. */
 export const attack: Attack = async function* ({ seconds, seed }) {
   const found = { crashes: [], unstructured: [], outside: [], leaks: [], hangs: [], wrong: [] } as Record<
     string,
@@ -35,7 +35,7 @@ export const attack: Attack = async function* ({ seconds, seed }) {
     .on("uncaughtException", escaped("uncaught exception"))
     .on("unhandledRejection", escaped("unhandled rejection"))
   let calls = 0
-  // The first host of each loads what every later one shares.
+  // The first host of each dialect loads modules, which must not be counted as a leak.
   const workspaces = dialectNames.map((dialect) => ({ dialect, workspace: oddWorkspace() }))
   for (const { dialect, workspace } of workspaces) await (await open(dialect, workspace)).dispose()
   const before = await settledState()
@@ -54,7 +54,7 @@ export const attack: Attack = async function* ({ seconds, seed }) {
     workspace.remove()
   }
 
-  /** Calls the tools of a dialect, each at least once, and says how many there are. */
+  /** Calls each tool of a dialect at least once, and returns how many tools there are. */
   async function speak(dialect: DialectName, workspace: TemporaryWorkspace): Promise<number> {
     const outside = fingerprint(workspace.outside)
     const host = await open(dialect, workspace)
@@ -97,7 +97,7 @@ export const attack: Attack = async function* ({ seconds, seed }) {
   yield none("descriptors and processes left", tried, found["leaks"] ?? [])
 }
 
-// No name has an address here: nothing leaves the machine.
+// A resolver that knows no host names, so that nothing leaves the machine.
 const noNames = Layer.succeed(Resolver, () => Promise.reject(new Error("ENOTFOUND")))
 
 const open = (
@@ -130,7 +130,9 @@ class Hang extends Error {
   override readonly name = "Hang"
 }
 
-/** The reply; nothing for a call that was cancelled because it took too long; an error for anything else. */
+/**
+ * The reply; undefined for a call that was cancelled because it took too long; an Error for one that rejects or hangs.
+ */
 const callWithin = async (
   host: OpenHost,
   tool: string,

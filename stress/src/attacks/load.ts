@@ -8,13 +8,13 @@ import { startServerApart } from "../running-server.ts"
 
 const inFlight = 64
 
-/** Memory that may come on top between the second quarter of the time and the last. */
+/** How much the memory may grow from the second quarter of the time to the last. */
 const mostGrowthMegabytes = 48
 
-/** A server under load from 64 clients at once, with calls of every kind, over HTTP and MCP, and some that hang up. */
+/** Puts a server under load: 64 clients make calls of every kind, over HTTP and MCP, and some of them hang up. */
 export const attack: Attack = async function* ({ seconds }) {
   const server = await startServerApart(files)
-  // Every kind once: what is loaded at first use is no leak.
+  // Every kind once before, as modules that are loaded at first use are no leak.
   for (const { run } of kinds) await run(server, 0)
   yield* underLoad(server, seconds)
   const code = await server.stop()
@@ -91,7 +91,7 @@ async function* underLoad(server: Server, seconds: number): AsyncIterable<Figure
   }
 }
 
-/** What a client does, and what is wrong with the answer. */
+/** A kind of request, and how its answer is checked. */
 interface Kind {
   readonly name: string
   readonly run: (server: Server, lane: number) => Promise<string | undefined>
@@ -213,7 +213,7 @@ const post = (
     body: JSON.stringify(body)
   })
 
-/** Hears the events as a console does, and counts them. */
+/** Listens to events as the console does, and counts them. */
 const listen = async ({ url, headers }: Server, signal: AbortSignal): Promise<number> => {
   let count = 0
   try {
@@ -221,7 +221,7 @@ const listen = async ({ url, headers }: Server, signal: AbortSignal): Promise<nu
     const text = body?.pipeThrough(new TextDecoderStream()) ?? []
     for await (const chunk of text) count += chunk.split("\nid: ").length - 1
   } catch {
-    // Told to stop.
+    // The signal has ended the stream.
   }
   return count
 }
@@ -234,7 +234,7 @@ interface Held {
 const isBack = (now: Held, before: Held): boolean =>
   now.descriptors <= before.descriptors && now.processes <= before.processes
 
-// Connections that are kept alive close by themselves after a while; so do spare processes.
+// Waits, because idle connections and spare processes end by themselves after a while.
 const settled = async (server: Server, isEnough: (now: Held) => boolean): Promise<Held> => {
   for (let turn = 0; ; turn++) {
     await sleep(500)

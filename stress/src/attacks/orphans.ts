@@ -12,17 +12,17 @@ import { type Attack, type Figure, forSeconds, none } from "../attack.ts"
 
 const sandboxes = ["none", "bubblewrap", "unshare"] as const
 
-/** Commands and terminals that are ended in every way there is, in every sandbox; nothing survives two seconds. */
+/** Ends commands and terminals in every way, in every sandbox. No process may survive that by two seconds. */
 export const attack: Attack = async function* ({ seconds }) {
   yield await commands(sandboxes, Math.max(5, Math.floor(seconds / 20) * 20))
-  // A container takes its time to start.
+  // Fewer trials, as containers are slow to start.
   if (hasDocker()) yield await commands(["docker"], Math.max(5, Math.floor(seconds / 40)))
   const left: Array<() => Promise<Figure>> = []
   for (const sandbox of sandboxes) left.push(await terminals(sandbox, seconds / sandboxes.length / 2))
   for (const figure of left) yield await figure()
 }
 
-/** An engine, and the image that .ci/test-image makes. */
+/** Whether there is a container engine with the image that .ci/test-image makes. */
 const hasDocker = (): boolean =>
   spawnSync("docker", ["run", "--rm", "--pull=never", "--network=none", "haft-test", "true"]).status === 0
 
@@ -36,14 +36,14 @@ const commands = async (kinds: ReadonlyArray<string>, trials: number): Promise<F
   await once(child, "close")
   const lines = text.split("\n").filter((line) => line.endsWith(" survivors"))
   const survivors = lines.filter((line) => !line.endsWith(" 0 survivors"))
-  // Five ways in each sandbox, and the launchers of all.
+  // A line for each of five ways in each sandbox, and one for the launchers of all.
   const wanted = 5 * kinds.length + 1
   const missing = lines.length === wanted ? [] : [`only ${lines.length} of ${wanted} counts were made`]
   const tried = `${trials} trials each of 5 ways`
   return none(`commands left, ${kinds.join(", ")}`, tried, [...survivors, ...missing])
 }
 
-/** Opens terminals and closes their hosts; what is left of them is counted two seconds later. */
+/** Opens terminals and closes their hosts. The returned function counts what is left of them two seconds later. */
 const terminals = async (sandbox: (typeof sandboxes)[number], seconds: number): Promise<() => Promise<Figure>> => {
   const length = `${800_000 + (process.pid % 90_000)}.${sandboxes.indexOf(sandbox)}`
   const command = `sleep ${length} & setsid sleep ${length} & trap '' HUP TERM INT; sleep ${length}`

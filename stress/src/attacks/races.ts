@@ -10,14 +10,16 @@ import { standardHost } from "haft"
 import { type Attack, type Figure, none } from "../attack.ts"
 import { fingerprint, secret } from "../odd-workspace.ts"
 
-/** Calls of one kind on paths below a directory that is exchanged for a link all the time. */
+/**
+ * Calls of one kind on paths below a directory, which another process keeps exchanging for a link that leads outside.
+ */
 interface Way {
   readonly name: string
-  /** The calls that may be done, and may be refused when the swapper gets in between. */
+  /** Calls that may succeed, or be refused because of the exchange. */
   readonly calls: ReadonlyArray<Call>
-  /** What makes them possible again. */
+  /** Calls before each round, so that `calls` can succeed again. */
   readonly prepare?: ReadonlyArray<Call>
-  /** Calls on what is only outside: none of them can be done. */
+  /** Calls on files that exist only outside: none of them may succeed. */
   readonly baits?: ReadonlyArray<Call>
 }
 
@@ -71,11 +73,14 @@ const ways: ReadonlyArray<Way> = [
   }
 ]
 
-/** A race that one side always wins shows little: it goes on until each has won so often, or for so long. */
+/**
+ * A race that one side always wins shows little: it goes on until so many calls have succeeded and so many were
+ * refused, or for so long.
+ */
 const fewest = 5
 const longestSeconds = 60
 
-/** A process that swaps a directory for a link against every way to a file there is. */
+/** Makes all calls that reach files, while another process keeps exchanging a directory for a link. */
 export const attack: Attack = async function* ({ seconds }) {
   for (const way of ways) {
     const workspace = temporaryWorkspace({ [file]: "inside\n", "plain.txt": "plain\n" })
@@ -106,7 +111,7 @@ async function* race(
     if (error?.code === "internal_error" || error?.code === "invalid_params") escapes.push(`${tool}: ${text}`)
     return ok
   }
-  // Everything is loaded before the clock starts.
+  // Each call once before, so that all modules are loaded when the race begins.
   for (const call of [...prepare, ...calls]) await isDone(call)
   const longestRestMs = "40"
   const swapper = spawn(process.execPath, [program, join(workspace.root, "d"), longestRestMs], {
