@@ -1,4 +1,4 @@
-// Follows every link of the built site to the page, and the place on it, that it names.
+// Checks every link of the built site: the page it names exists, and has the anchor.
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 

@@ -10,7 +10,7 @@ import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/co
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 
-// haft is ESM only: how CommonJS and the resolution before Node's exports see it is not a promise.
+// haft is ESM only: CommonJS, and resolution without `exports`, are not supported.
 const notPromised = ["node10", "node16-cjs"]
 
 const root = dirname(import.meta.dirname)
@@ -27,7 +27,7 @@ try {
   await rm(packed, { recursive: true, force: true })
 }
 
-// The package `haft` carries the bundled command of apps/cli, and beside it the console that `haft serve` shows.
+// The package `haft` contains the bundled command of apps/cli, and beside it the files of the console.
 async function bringCommandIntoFacade(): Promise<void> {
   const target = join(root, "packages/haft/cli")
   await rm(target, { recursive: true, force: true })

@@ -1,5 +1,5 @@
-// Holds every tool package to its contract.lock.json: what was released last. A change of a tool needs a changeset with
-// a bump that is large enough. `--release`, after the versions were raised, writes them into the code and locks anew.
+// Compares every tool package with its contract.lock.json, which has the tools of the last release. A changed tool
+// needs a changeset with a large enough bump. `--release` writes the new versions into the code, and new locks.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
@@ -21,7 +21,7 @@ if (process.argv.includes("--release")) {
   else console.log(`${checks.length} tool packages keep their promises`)
 }
 
-// A bundle has no package.json to look its version up in.
+// The version is written into the code, because in a bundle there is no package.json to read it from.
 function stampVersion(directory: string): void {
   const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { version: string }
   for (const file of ["src/index.ts", "src/version.ts"].map((name) => join(directory, name)).filter(existsSync)) {

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 const root = join(import.meta.dirname, "..")
 
-// What is shown and not run here, and why.
+// Commands in the docs that are not run here, and why.
 const elsewhere: ReadonlyArray<readonly [line: RegExp, reason: string]> = [
   [/^npm start +$|^npm start$/, "it serves until somebody ends it; the server's tests do it"],
   [/^haft serve/, "it serves until somebody ends it; the command's tests do it"],
@@ -39,7 +39,7 @@ const blocksOf = (language: string) =>
     return [...blocks].filter(([, its]) => its === language).map(([, , code = ""], at) => ({ page, at, code }))
   })
 
-/** Commands of a block: lines that end in a backslash go on, and what follows a # is for people. */
+/** The commands of a code block, with continued lines joined and comments removed. */
 const commandsOf = (code: string): ReadonlyArray<string> =>
   code
     .replaceAll("\\\n", " ")
@@ -58,13 +58,13 @@ beforeAll(() => {
 afterAll(() => rmSync(home, { recursive: true }))
 
 const bin = join(root, "apps/cli/src/bin.ts")
-// In the docs the command is `haft`, or `npm start --` in a checkout; here it is the sources.
+// The docs write `haft`, or `npm start --` in a checkout; both run the sources here.
 const functions = `haft() { "${process.execPath}" --conditions=@haft/source "${bin}" "$@"; }
 npm() { test "$1 $2" = "start --" || return 99; shift 2; haft "$@"; }`
 
 const run = (line: string) => {
   const env = { ...process.env, XDG_STATE_HOME: join(home, "state"), XDG_CONFIG_HOME: join(home, "config") }
-  // Nobody is here to be asked about a command.
+  // Running a command needs a person's approval, and here is nobody to ask.
   const asked = line.replace(/^haft call run_command .*/, "$& --dry-run")
   return spawnSync("sh", ["-c", `${functions}\n${asked}`], { cwd: join(home, "workspace"), env, encoding: "utf8" })
 }
@@ -72,13 +72,13 @@ const run = (line: string) => {
 describe("commands of the docs", () => {
   const lines = blocksOf("sh").flatMap(({ page, code }) => commandsOf(code).map((line) => ({ page, line })))
 
-  // What several pages show is run once.
+  // A command that several pages show is run once.
   const isFirst = ({ line }: { readonly line: string }, at: number): boolean =>
     lines.findIndex((other) => other.line === line) === at
 
   it.each(lines.filter(isFirst).filter(({ line }) => !isElsewhere(line)))("runs on $page: $line", ({ line }) => {
     const { status, stdout, stderr } = run(line)
-    // What doctor finds missing is the machine's affair.
+    // `haft doctor` ends with 1 if something is missing on the machine.
     const fine = /\bdoctor$/.test(line) ? [0, 1] : [0]
     expect(fine, `${stdout}${stderr}`).toContain(status)
   })

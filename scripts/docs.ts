@@ -1,4 +1,5 @@
-// Writes what the docs say about tools, errors, events, configuration and commands, from the code. `--check` only says what is out of date.
+// Generates the tables and references in the docs (tools, errors, events, configuration, commands) from the code. With
+// `--check` it writes nothing, and fails if something is out of date.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -133,7 +134,7 @@ function between(text: string, table: string): string {
   return text.replace(/(<!-- tools:start -->)[\s\S]*(<!-- tools:end -->)/, `$1\n\n${table}\n\n$2`)
 }
 
-// Formatted as the formatter would, or the two would undo each other's work.
+// Writes a file as the formatter would, so that `npm run format` and `npm run docs` don't undo each other's work.
 async function put(path: string, change: (text: string) => string | Promise<string>): Promise<void> {
   const file = join(root, path)
   const before = existsSync(file) ? readFileSync(file, "utf8") : ""

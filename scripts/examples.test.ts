@@ -17,7 +17,7 @@ const pages = [
 const snippets = pages.flatMap((page) =>
   [...readFileSync(join(root, page), "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code], at) => ({
     name: `${page.replaceAll(/\W+/g, "-")}-${at + 1}.ts`,
-    // Each is a module of its own, also where it imports nothing.
+    // Makes it a module, also if it imports nothing.
     code: `${code ?? ""}\nexport {}\n`
   }))
 )
@@ -35,7 +35,7 @@ it.each(installs)("$page says to install what its program imports, and the peers
   expect(named).toEqual([...new Set([...imported, "@haft/core", "effect", "zod"])].toSorted())
 })
 
-// Where haft and what it shares with an application can be imported.
+// A directory from which haft, effect and zod can be imported.
 let directory = ""
 beforeAll(() => {
   directory = mkdtempSync(join(root, "examples/basics/.snippets-"))

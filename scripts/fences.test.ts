@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 
 const root = dirname(import.meta.dirname)
 
-// Each line is one file with one import. A `reason` is a piece of the message the fence must give.
+// Each entry is a file with one import that the linter must refuse, with `reason` in its message.
 const stopped: ReadonlyArray<{ file: string; code: string; reason: string }> = [
   { file: "packages/core/src/a.ts", code: `import "node:path"`, reason: "effect and zod and nothing else" },
   { file: "packages/core/src/b.ts", code: `import "fs"`, reason: "effect and zod and nothing else" },
@@ -114,7 +114,7 @@ describe("no fence stops", () => {
 
 type Report = { diagnostics: ReadonlyArray<{ code: string; message: string; help?: string; filename: string }> }
 
-// Only what fences are made of: the small files break other rules too.
+// Only the rules that fences are made of, because these small files break others too.
 function byFile({ diagnostics }: Report): ReadonlyMap<string, string> {
   const fences = /no-restricted-(imports|globals)|no-cycle/
   const texts = new Map<string, string>()

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** What npm knows about a package: every version's manifest, and which of them has a name. */
+/** The document npm asks for about a package: the manifests of all versions, and the dist-tags. */
 interface Packument {
   readonly name: string
   readonly versions: Record<string, Manifest>
@@ -19,14 +19,14 @@ export interface Manifest {
 
 export interface LoopbackRegistry {
   readonly url: string
-  /** What was published here: names with the manifest and the size of the newest version. */
+  /** The packages that were published here, with the manifest and the size of the newest version. */
   readonly published: () => ReadonlyMap<string, { readonly manifest: Manifest; readonly bytes: number }>
   readonly close: () => void
 }
 
 /**
- * An npm registry on this machine, for as long as a rehearsal takes. It keeps what is published to it in memory, and
- * passes every other name on to the registry that the machine uses.
+ * An npm registry on a local port, for the rehearsal of a release. Published packages are kept in memory; requests for
+ * others are passed on to the registry that this machine uses.
  */
 export const openLoopbackRegistry = async (upstream: string): Promise<LoopbackRegistry> => {
   const packages = new Map<string, Packument>()

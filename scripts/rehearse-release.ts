@@ -18,7 +18,7 @@ import { dirname, join } from "node:path"
 
 import { type LoopbackRegistry, type Manifest, openLoopbackRegistry } from "./loopback-registry.ts"
 
-/** The most a package may weigh, packed, in kilobytes: a third more than it needs, so that a file too many is seen. */
+/** The most kilobytes a packed package may have: a third more than it needs, so that an accidental file is noticed. */
 const budgets: Readonly<Record<string, number>> = {
   "@haft/adapters": 82,
   "@haft/approval": 145,
@@ -70,7 +70,7 @@ async function step(name: string, play: () => Promise<void>): Promise<void> {
   console.log(`${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`)
 }
 
-/** What git knows of, as it is now, and a history of one commit. */
+/** A copy of all tracked files as they are now, in a repository with one commit. */
 async function copyOfRepository(): Promise<string> {
   const copy = join(base, "repository")
   const files = await run("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], root)
@@ -99,8 +99,7 @@ async function release(copy: string): Promise<void> {
   await run("pnpm", ["release"], copy)
 }
 
-// Where a package was built can be vouched for only by the service that builds it: every manifest asks for that, and
-// nobody could publish from here.
+// Every manifest asks for provenance, which only the CI service can give: without this, publishing would fail here.
 function withoutProvenance(file: string): void {
   const text = readFileSync(file, "utf8")
   if (!text.includes('"provenance": true')) problems.push(`${file.slice(base.length)} does not ask for provenance`)
@@ -124,7 +123,7 @@ function checkManifests(published: ReturnType<LoopbackRegistry["published"]>): v
   }
 }
 
-/** Ranges that mean something in this repository only. */
+/** Version ranges in a manifest that only mean something in this repository, such as `workspace:^`. */
 function leaksOf(manifest: Manifest): ReadonlyArray<string> {
   const kinds = ["dependencies", "peerDependencies", "optionalDependencies", "devDependencies"]
   const ranges = kinds.flatMap((kind) => Object.entries((manifest[kind] ?? {}) as Record<string, string>))
@@ -137,7 +136,7 @@ function hasSourceConditions(manifest: Manifest): boolean {
 
 type Manager = "npm" | "pnpm"
 
-/** The program of the guide, in a project that has one tool package. */
+/** A project with one tool package: runs the program of the guide. */
 async function hostWithOne(manager: Manager): Promise<void> {
   const guide = readFileSync(join(root, "docs/guides/pick-one-package.md"), "utf8")
   const program = /```ts\n([\s\S]*?)```/.exec(guide)?.[1] ?? "throw new Error('the guide has no program')"
@@ -145,7 +144,7 @@ async function hostWithOne(manager: Manager): Promise<void> {
   await useIn(await project(`${manager}-one`, manager, packages), program)
 }
 
-/** Every package in one project, and a call through the facade. */
+/** A project with all packages: makes a call through `haft`. */
 async function hostWithAll(manager: Manager): Promise<void> {
   const names = [...registry.published().keys()]
   const imports = names.map((name, index) => `import * as package${index} from "${name}"`)
@@ -174,7 +173,7 @@ async function commandByNpx(): Promise<void> {
   if (!reply.includes('"ok"')) problems.push(`npx haft call answers ${reply}`)
 }
 
-/** From nothing to a published plugin, and a host that uses it. */
+/** Makes a new plugin, publishes it, and uses it in a host. */
 async function pluginOf(style: "promise" | "effect"): Promise<void> {
   const name = `haft-plugin-rehearsal-${style}`
   const home = join(base, "npx")
@@ -190,7 +189,7 @@ async function pluginOf(style: "promise" | "effect"): Promise<void> {
     problems.push(`${name}: its README had not the table that is made of its tools`)
   await run("git", ["init", "--quiet", "--initial-branch=main"], directory)
   await run("npm", ["run", "version"], directory)
-  // Only the real registry can vouch for where a package was built.
+  // Provenance is only possible from a CI service.
   await run("npm", ["publish", "--provenance=false"], directory)
   const host = await project(`uses-${style}`, "npm", ["haft", "effect", "zod", name])
   writeFileSync(join(host, "haft.config.json"), JSON.stringify({ plugins: [name] }))
@@ -202,7 +201,7 @@ async function pluginOf(style: "promise" | "effect"): Promise<void> {
   if (!reply.includes("3")) problems.push(`${name} answers ${reply}`)
 }
 
-/** An empty project with some packages in it. */
+/** A new project with some packages installed. */
 async function project(name: string, manager: Manager, packages: ReadonlyArray<string>): Promise<string> {
   const directory = join(base, name)
   mkdirSync(directory)
@@ -219,7 +218,7 @@ async function project(name: string, manager: Manager, packages: ReadonlyArray<s
   return directory
 }
 
-/** Types resolve, and the program runs. */
+/** Checks the types of a program in a project, and runs it. */
 async function useIn(directory: string, program: string): Promise<void> {
   writeFileSync(join(directory, "main.ts"), program)
   const compilerOptions = {
@@ -234,7 +233,7 @@ async function useIn(directory: string, program: string): Promise<void> {
   await run(process.execPath, ["main.ts"], directory)
 }
 
-/** Versions of a package that are installed, wherever npm or pnpm put them. */
+/** The versions of a package that npm or pnpm have installed, anywhere below `modules`. */
 function copiesOf(name: string, modules: string): ReadonlyArray<string> {
   if (!existsSync(modules)) return []
   const files = globSync([`**/node_modules/${name}/package.json`, `${name}/package.json`], { cwd: modules })
@@ -268,7 +267,7 @@ async function run(
   return stdout
 }
 
-// What npm hands to the scripts it runs would be taken for settings by the programs started here.
+// Without npm's own variables, which the programs started here would read as their settings.
 function environment(): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(npm_|pnpm_)|^(CI|INIT_CWD|HAFT_NO_SKIP)$/i.test(name)

@@ -19,7 +19,7 @@ test.concurrent.for([
   }
 })
 
-// One that names a package that is not published, such as an app, stops every release.
+// A changeset for a package that is not published, such as an app, would make every release fail.
 test.concurrent("the changesets that wait can be released as they are", async () => {
   const waiting = globSync(".changeset/*.md", { cwd: root }).filter((file) => !file.endsWith("README.md"))
   const texts = waiting.map((file) => readFileSync(join(root, file), "utf8"))
@@ -33,7 +33,7 @@ function release(from: string, bumps: Record<string, string>): Promise<Versions>
 
 type Versions = ReadonlyArray<readonly [name: string, version: string]>
 
-// What `changeset version` makes of changesets, in a copy where every package has the same version.
+// The versions after `changeset version`, in a copy where every package begins with the same version.
 async function released(from: string, changesets: ReadonlyArray<string>): Promise<Versions> {
   const directory = mkdtempSync(join(tmpdir(), "haft-release-"))
   try {
@@ -50,7 +50,7 @@ async function released(from: string, changesets: ReadonlyArray<string>): Promis
     spawnSync("git", ["init", "--quiet"], { cwd: directory })
     const changeset = join(root, "node_modules/@changesets/cli/bin.js")
     await promisify(execFile)(process.execPath, [changeset, "version"], { cwd: directory }).catch(
-      // It says what is wrong on standard output.
+      // The program prints its errors on standard output.
       ({ stdout }: { readonly stdout: string }) => Promise.reject(new Error(stdout))
     )
 

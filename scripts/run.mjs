@@ -17,7 +17,7 @@ const windows = process.platform === "win32"
 const toolchain = join(root, ".toolchain")
 
 const [task = "setup", ...given] = process.argv.slice(2)
-// pnpm hands the `--` before arguments on, npm does not.
+// pnpm passes the `--` before arguments on, npm does not.
 const rest = given[0] === "--" ? given.slice(1) : given
 
 const say = (text) => process.stderr.write(`haft: ${text}\n`)
@@ -29,8 +29,8 @@ const atLeast = (have, want) => {
 }
 
 const env = { ...process.env, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1", NO_UPDATE_NOTIFIER: "1" }
-// npm hands its whole configuration to scripts, and pnpm would take it for its own settings.
-// Only where packages come from is meant for both.
+// npm passes its whole configuration to scripts, and pnpm would read it as its own. Only the settings that say where
+// packages come from are kept.
 const shared = /^npm_config_(.*registry|.*proxy|ca|cafile|strict_ssl|userconfig|globalconfig|\/\/.*)$/i
 for (const key of Object.keys(env)) {
   if (/^npm_(config|package|lifecycle)_/i.test(key) && !shared.test(key)) delete env[key]
@@ -75,18 +75,18 @@ const checks = [
   "check:packages",
   "build"
 ]
-// Nothing about what did not change, and all that is wrong in one go.
+// Prints nothing about tasks that are cached, and does not stop at the first that fails.
 const brief = ["--output-logs=new-only", "--continue=dependencies-successful"]
 
 const tasks = {
   setup: () => say("ready"),
-  // After a change of dependencies: writes the lockfile, and asks the registry about every entry of it.
+  // After a change of dependencies: writes the lockfile, and verifies every entry with the registry.
   lock: () => install("--no-frozen-lockfile", "--no-trust-lockfile"),
   start,
   test: () => {
     // With arguments: those tests only, `npm test -- packages/core`.
     turbo(...(rest.length > 0 ? ["build"] : checks), ...brief)
-    // Counting lines makes tests slower, so only CI holds packages to their coverage each time.
+    // Measuring coverage makes tests slower, so only CI does it each time.
     const isWhole = rest.length === 0 && process.env["CI"] !== undefined
     exec("vitest", "run", ...(isWhole ? ["--coverage"] : []), ...rest)
   },
@@ -95,13 +95,12 @@ const tasks = {
   typecheck: () => turbo("check:types", "check:effect", ...rest),
   lint: () => turbo("check:format", "check:lint", "check:unused", ...rest),
   format: () => exec("oxfmt", ".", ...rest),
-  // Every package as it would be published, as files: for projects elsewhere, while there is no release.
+  // Packs every package as it would be published, for use in other projects before there is a release.
   pack: () => {
     turbo("build", "check:packages", ...brief)
     run("pnpm", ["-r", "--filter", "./packages/*", "pack", "--pack-destination", join(root, rest[0] ?? "packs")])
   },
-  // What the docs say about tools, errors, events, configuration and commands, from the code; then all of them as a
-  // site, in site/dist.
+  // Generates the tables and references in the docs from the code, then the site from the docs, in site/dist.
   docs: () => {
     exec("node", "--conditions=@haft/source", "scripts/docs.ts", ...rest)
     turbo("check:site", ...brief)
@@ -110,16 +109,16 @@ const tasks = {
     turbo("build", ...brief)
     exec("vitest", "run", "--coverage", ...rest)
   },
-  // What is started as a program is measured as it is published.
+  // Some benchmarks start the command, which is measured as it is published.
   bench: () => {
     turbo("build", "--filter=@haft/cli", "--output-logs=errors-only")
     exec("node", "--conditions=@haft/source", "bench/src/main.ts", ...rest)
   },
-  // Attacks, load and faults, for as long as `--for` says.
+  // Attacks, load and faults; `--for` says how long.
   stress: () => exec("node", "--conditions=@haft/source", "stress/src/main.ts", ...rest),
   // A release from beginning to end, on a registry of its own.
   rehearse: () => exec("node", "scripts/rehearse-release.ts"),
-  // Licences, install scripts, bill of materials, and known holes where the registry can be asked about them.
+  // Checks licences and install scripts, writes a bill of materials, and asks the registry about known vulnerabilities.
   "supply-chain": () => {
     exec("node", "scripts/supply-chain.ts")
     run("pnpm", ["audit", "--prod", "--ignore-registry-errors"])
@@ -133,9 +132,9 @@ if (!Object.hasOwn(tasks, task)) {
 tasks[task]()
 
 function start() {
-  // stdout belongs to the program, which may speak a protocol there; the build is heard only when it fails.
+  // The program may speak a protocol on stdout, so the build prints nothing unless it fails.
   const build = ["exec", "turbo", "run", "build", "--filter=@haft/cli", "--output-logs=errors-only"]
-  // The server looks for the console's files where its build puts them.
+  // The server reads the console's files from where its build puts them.
   const command = rest.length > 0 ? rest : ["serve", "--demo"]
   if (command[0] === "serve" && existsSync(join(root, "apps/console/package.json")))
     build.push("--filter=@haft/console")
@@ -150,13 +149,13 @@ function start() {
   child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 143)))
 }
 
-// npm goes to the directory of its package first; whoever typed the command means the one they were in.
+// npm runs scripts in the directory of the package, but the person means the directory they were in.
 function whereStarted() {
   const { INIT_CWD: typed, npm_lifecycle_event: script } = process.env
   return script === "start" && typed !== undefined && existsSync(typed) ? typed : process.cwd()
 }
 
-// The Node that runs this file, or the platform's npm package, which needs no install script.
+// The Node that runs this file if it is new enough, else one from npm, which needs no install script.
 function findNode() {
   if (atLeast(process.versions.node, nodeMinimum)) return process.execPath
   const prefix = process.platform === "darwin" && process.arch === "arm64" ? "node-bin" : "node"
@@ -164,7 +163,7 @@ function findNode() {
   return fetched(name, nodeFetched, join("bin", windows ? "node.exe" : "node"))
 }
 
-// The directory of pnpm when PATH has the pinned major version, else of the platform's native binary.
+// The directory of the pnpm in PATH if it has the pinned major version, else of its native binary for this platform.
 // (The `pnpm` package itself needs an install script, which npm may refuse to run.)
 function findPnpm() {
   const present = versionOf("pnpm")
@@ -179,7 +178,7 @@ function fetched(name, version, file) {
   const path = join(home, "node_modules", name, file)
   if (existsSync(path)) return path
   say(`fetching ${name} ${version}`)
-  // Into a place of its own and then renamed: two first runs at once do not meet half a download.
+  // Downloaded elsewhere and then renamed, so that two first runs at the same time never use half a download.
   const incoming = `${home}.${process.pid}`
   mkdirSync(incoming, { recursive: true })
   process.on("exit", () => rmSync(incoming, { recursive: true, force: true }))

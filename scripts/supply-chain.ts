@@ -1,14 +1,14 @@
-// What users of haft install with it: how much, under which licences, and whether any of it would run a script. The
-// bill of materials goes to .supply-chain/, as CycloneDX.
+// Checks everything that users install together with haft: how much it is, its licences, and whether any of it has an
+// install script. Writes the bill of materials to .supply-chain/, as CycloneDX.
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
-/** Licences that ask for nothing but to be named. */
+/** Licences that require nothing but attribution. */
 const fine = new Set(
   "MIT MIT-0 ISC 0BSD BSD-2-Clause BSD-3-Clause Apache-2.0 BlueOak-1.0.0 Python-2.0 CC0-1.0 Unlicense".split(" ")
 )
-/** Of several to choose from one must be fine; where several hold together, all. */
+/** In `A OR B` one of them must be fine, in `A AND B` both. */
 const isFine = (licence: string): boolean =>
   licence
     .replaceAll(/[()]/gu, "")

@@ -4,17 +4,17 @@ import { join } from "node:path"
 
 import type { HaftConfig } from "haft"
 
-/** What the scripted model does, whichever API it speaks: read, edit, run the tests. */
+/** The calls of the scripted model, for all APIs: read, edit, run the tests. */
 export const script = [
   { name: "read_file", input: { path: "add.js" } },
   { name: "edit_file", input: { path: "add.js", edits: [{ find: "a - b", replace: "a + b" }] } },
   { name: "run_command", input: { command: "node --test" } }
 ]
 
-/** The person who is asked. */
+/** Stands for a person who approves everything. */
 export const approve = async () => ({ approved: true })
 
-/** A small project with a mistake in it. Fails unless `repair` has mended it and seen its tests pass. */
+/** Makes a small project with a bug in it. Fails unless `repair` fixes the bug and the tests pass. */
 export const onSmallProject = async (
   repair: (config: HaftConfig) => Promise<ReadonlyArray<unknown>>
 ): Promise<void> => {

@@ -7,7 +7,7 @@ import { searchConfig } from "../../packages/search-tools/src/search-config.ts"
 import { webConfig } from "../../packages/web-tools/src/web-config.ts"
 import { markdownTable, typeOf } from "./table.ts"
 
-/** Every setting of a configuration and of haft's own tool packages, from the schemas that check them. */
+/** The page with every setting of a configuration and of haft's own tool packages, from their schemas. */
 export const configurationPage = (): string =>
   [
     "What `haft.config.ts`, `.js` or `.json` may say, and what `openHost` and `standardHost` take. Nothing has to be said;",

@@ -7,7 +7,9 @@ import { openHost } from "haft/promise"
 
 import { markdownTable } from "./table.ts"
 
-/** The events of the record, as calls that are made here leave them; a field that nobody has explained stops it. */
+/**
+ * The page about the events of the record, with examples from real calls. Fails for a field that is not explained here.
+ */
 export const eventsPage = async (): Promise<string> => {
   const events = await recorded()
   const types = [...new Set(events.map(({ type }) => type))]
@@ -119,7 +121,7 @@ const typeOf = (value: unknown): string => {
   return Array.isArray(value) ? "list" : typeof value
 }
 
-// One call for each thing that can be on record.
+// Makes a call for each kind of event.
 const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
   const directory = await mkdtemp(join(tmpdir(), "haft-reference-"))
   try {

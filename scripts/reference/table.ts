@@ -1,4 +1,4 @@
-/** A table of Markdown. */
+/** A Markdown table. */
 export const markdownTable = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const line = (cells: ReadonlyArray<string>) => `| ${cells.map(plainCell).join(" | ")} |`
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")
@@ -6,14 +6,14 @@ export const markdownTable = (head: ReadonlyArray<string>, rows: ReadonlyArray<R
 
 const plainCell = (cell: string): string => plainText(cell).replaceAll("|", "\\|")
 
-/** Text in which a star is a star, as in *.py, and no emphasis; in code it is one anyway. */
+/** Escapes stars, as in *.py, which would be emphasis in Markdown; inside of code they need no escape. */
 export const plainText = (text: string): string =>
   text
     .split(/(`[^`]*`)/)
     .map((part) => (part.startsWith("`") ? part : part.replaceAll("*", "\\*")))
     .join("")
 
-/** What a JSON Schema takes, in a few words. */
+/** The type of a JSON Schema in a few words. */
 export const typeOf = (schema: Readonly<Record<string, unknown>>): string => {
   if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => `\`${JSON.stringify(value)}\``).join(" ")
   if ("const" in schema) return `\`${JSON.stringify(schema["const"])}\``

@@ -1,4 +1,4 @@
-// Tools of an MCP server as a plugin of a host here: approved, recorded and contained here, before they go out.
+// The tools of an MCP server as a plugin: calls are approved, recorded and contained here, before they are sent to it.
 import { mcpServer } from "@haft/adapters/mcp"
 import { mcpPlugin } from "@haft/adapters/mcp-client"
 import { InMemoryTransport } from "@modelcontextprotocol/client"
@@ -7,7 +7,7 @@ import { openHost } from "haft/promise"
 import { approve, onSmallProject, script } from "../small-project.ts"
 
 await onSmallProject(async (config) => {
-  // Any server will do; this one is haft too, in the same process, and leaves the asking to the host in front of it.
+  // Any server will do. This one is haft too, in the same process; it asks nobody, as the host in front of it does.
   await using server = await openHost({ ...config, approval: "all" })
   const [here, there] = InMemoryTransport.createLinkedPair()
   await mcpServer(server, { version: "1.0.0" })().connect(there)

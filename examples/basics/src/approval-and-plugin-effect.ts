@@ -11,7 +11,7 @@ const findTicket = defineTool({
   execute: ({ number }) => Effect.succeed({ title: `Ticket ${number}: the haft is loose` })
 })
 const tickets = definePlugin({ name: "tickets", version: "1.0.0", tools: [findTicket] })
-// A person would be asked here; this one likes commands and nothing else.
+// Stands for a person who approves commands and nothing else.
 const ask = ({ call }: ApprovalQuestion) => Effect.succeed({ approved: call.tool === "run_command" })
 
 await Effect.gen(function* () {

@@ -10,7 +10,7 @@ const findTicket = defineTool({
   execute: async ({ number }) => ({ title: `Ticket ${number}: the haft is loose` })
 })
 const tickets = definePlugin({ name: "tickets", version: "1.0.0", tools: [findTicket] })
-// A person would be asked here; this one likes commands and nothing else.
+// Stands for a person who approves commands and nothing else.
 const asking: PromiseCallOptions = { ask: async ({ call }) => ({ approved: call.tool === "run_command" }) }
 
 await using host = await openHost({ packages: ["exec"], plugins: [tickets], sandbox: "none" })

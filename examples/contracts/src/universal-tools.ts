@@ -1,4 +1,4 @@
-// cliagent: the universal interface. `validate` goes as far as knowing what would be touched, and does nothing.
+// cliagent: the universal interface. `validate` checks a call without making it.
 import assert from "node:assert/strict"
 
 import { universalTools } from "haft/contracts"
