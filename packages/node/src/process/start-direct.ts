@@ -3,9 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 
 import { isErrno } from "../errno.ts"
 import type { Start, Started, Stream } from "./started.ts"
-
-/** Between SIGTERM and SIGKILL. */
-const graceMs = 200
+import { graceMs } from "./tree.ts"
 
 /** Starts programs from this process: for systems without /proc, where nothing better is to be had. */
 export class DirectStarter {

@@ -5,6 +5,9 @@ import type { ProcessTree } from "@haft/core"
 
 import { type Moment, type ProcessTable, processTable, someLive } from "./table.ts"
 
+/** Between SIGTERM and SIGKILL. Short, so that a time-out is kept whatever the program does. */
+export const graceMs = 200
+
 export interface EndOptions {
   /** Time between SIGTERM and SIGKILL; 0 kills at once. */
   readonly graceMs: number
