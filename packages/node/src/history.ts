@@ -1,63 +1,15 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync
-} from "node:fs"
+import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 
 import { makeToolError, type ToolError } from "@haft/core"
 
 import type { Root } from "./contain.ts"
-import { fingerprintContent, newline } from "./content.ts"
-import { isErrno, naming, stateName } from "./errno.ts"
+import { fingerprintContent } from "./content.ts"
+import { naming, stateName } from "./errno.ts"
+import { type Entry, openHistoryLog } from "./history-log.ts"
 import { type ImagePath, openImages } from "./images.ts"
-import type { Owner } from "./owner.ts"
 import type { Spots } from "./spots.ts"
 import { type Content, type FileNode, sizeOfContent, stateOfNode } from "./view.ts"
-
-/** One thing a commit did, with what is needed to take it back. */
-export type Recorded =
-  | {
-      readonly did: "write"
-      readonly path: string
-      readonly before: { readonly state: string; readonly mode: number } | null
-      readonly after: string
-      /** Absent where the mode stayed: then going back leaves it as it is. */
-      readonly changedMode?: boolean
-    }
-  | {
-      readonly did: "delete"
-      readonly path: string
-      readonly state: string
-      readonly mode: number
-      readonly target?: string
-      /** Set where the file was somebody else's than the host's user. */
-      readonly owner?: Owner
-    }
-  | { readonly did: "move"; readonly from: string; readonly to: string; readonly state: string }
-  | { readonly did: "make_directory"; readonly path: string }
-
-/** One commit on record. It is put down before the commit happens: a crash can't lose it. */
-export interface Entry {
-  readonly id: string
-  readonly call: string
-  readonly run: string
-  readonly tool: string
-  /** Milliseconds since the epoch. */
-  readonly at: number
-  readonly did: ReadonlyArray<Recorded>
-  /** Set where what it replaced was too large to keep. */
-  readonly tooLarge?: boolean
-  /** The entries that this one took back. */
-  readonly undoes?: ReadonlyArray<string>
-}
-
-type Line = Entry | { readonly cancelled: string }
 
 /** What one commit replaces. */
 export interface Gathered {
@@ -95,27 +47,14 @@ export const openHistory = (options: {
   readonly capBytes: number
 }): History => {
   const { root, directory, capBytes } = options
-  const log = join(directory, "entries.jsonl")
+  /** What one commit may keep, and what is left after trimming: below the cap, so that not every commit has to trim. */
+  const roomBytes = capBytes * 0.8
   mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const log = openHistoryLog(join(directory, "entries.jsonl"))
   const images = openImages(root, join(directory, "images"))
   /** Files that are going to be kept as they are, by their state. */
   const linking = new Map<string, FileNode>()
   let total: number | undefined
-  endLastLine(log)
-
-  const readLines = (): Array<Line> => {
-    try {
-      return readFileSync(log, "utf8").split("\n").flatMap(parseLine)
-    } catch (error) {
-      if (isErrno(error, "ENOENT")) return []
-      throw error
-    }
-  }
-  const readEntries = (): Array<Entry> => {
-    const lines = readLines()
-    const cancelled = new Set(lines.flatMap((line) => ("cancelled" in line ? [line.cancelled] : [])))
-    return lines.filter((line): line is Entry => !("cancelled" in line) && !cancelled.has(line.id))
-  }
 
   const sizeKept = (state: string): number => {
     const node = linking.get(state)
@@ -140,16 +79,10 @@ export const openHistory = (options: {
     let first = entries.length - 1
     const newest = entries[first]
     want(newest, Infinity)
-    while (first > 0 && want(entries[first - 1], capBytes * 0.8)) first--
+    while (first > 0 && want(entries[first - 1], roomBytes)) first--
     const rest = entries.filter(({ id }, index) => index >= first || newest?.undoes?.includes(id) === true)
     for (const entry of rest) want(entry, Infinity)
-    try {
-      writeFileSync(`${log}.new`, rest.map((entry) => `${JSON.stringify(entry)}\n`).join(""), { mode: 0o600 })
-      renameSync(`${log}.new`, log)
-    } catch (error) {
-      rmSync(`${log}.new`, { force: true })
-      throw error
-    }
+    log.rewrite(rest)
     for (const state of images.states()) if (!wanted.has(state)) images.remove(state)
     total = size
   }
@@ -163,7 +96,7 @@ export const openHistory = (options: {
         keep: (node) => {
           const state = stateOfNode(root, node)
           const size = sizeOfNode(node)
-          if (tooLarge || gathered + size > capBytes * 0.8) {
+          if (tooLarge || gathered + size > roomBytes) {
             tooLarge = true
             return
           }
@@ -193,20 +126,12 @@ export const openHistory = (options: {
     },
     append: (entry) =>
       naming(stateName, () => {
-        if ((total ?? 0) > capBytes) trim([...readEntries(), entry])
-        else appendWhole(log, `${JSON.stringify(entry)}\n`)
+        if ((total ?? 0) > capBytes) trim([...log.entries(), entry])
+        else log.append(entry)
       }),
-    cancel: (id) =>
-      naming(stateName, () => {
-        const lines = readFileSync(log)
-        const last = lines.lastIndexOf(newline, -2) + 1
-        // Cutting it off needs no room, which a full disk has none of.
-        if (parseLine(lines.toString("utf8", last)).some((line) => "id" in line && line.id === id))
-          truncateSync(log, last)
-        else appendWhole(log, `${JSON.stringify({ cancelled: id })}\n`)
-      }),
+    cancel: (id) => naming(stateName, () => log.cancel(id)),
     detach: (entry) => naming(stateName, () => imagesOf(entry).forEach(images.detach)),
-    entries: readEntries,
+    entries: log.entries,
     content: (state) => {
       const content = images.content(state)
       if (content === undefined || fingerprintContent(content) !== state) throw gone(state)
@@ -216,38 +141,11 @@ export const openHistory = (options: {
   }
 }
 
-/** A line that a crash cut short must not swallow the next one. */
-const endLastLine = (log: string): void => {
-  const size = sizeOf(log) ?? 0
-  if (size > 0 && readFileSync(log).at(-1) !== newline) appendFileSync(log, "\n")
-}
-
-/** A line that did not fit must not stand in the way of the next one. */
-const appendWhole = (log: string, line: string): void => {
-  const size = sizeOf(log) ?? 0
-  try {
-    appendFileSync(log, line, { mode: 0o600 })
-  } catch (error) {
-    if ((sizeOf(log) ?? 0) > size) truncateSync(log, size)
-    throw error
-  }
-}
-
 const gone = (state: string): ToolError<"no_history"> =>
   makeToolError("no_history", "the earlier content is not kept any more; nothing was changed", {
     suggestion: "Bring it back from version control or a copy.",
     details: { state }
   })
-
-const parseLine = (line: string): Array<Line> => {
-  if (line === "") return []
-  try {
-    return [JSON.parse(line) as Line]
-  } catch {
-    // A line that a crash cut short belongs to a commit that never happened.
-    return []
-  }
-}
 
 const imagesOf = (entry: Entry | undefined): Array<string> =>
   (entry?.did ?? []).flatMap((one) => {
@@ -257,5 +155,3 @@ const imagesOf = (entry: Entry | undefined): Array<string> =>
 
 const sizeOfNode = ({ content, origin }: FileNode): number =>
   content === undefined ? (origin?.size ?? 0) : sizeOfContent(content)
-
-const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size

@@ -13,7 +13,7 @@ import {
   rootStays,
   stale
 } from "./errno.ts"
-import type { Recorded } from "./history.ts"
+import type { Recorded } from "./history-log.ts"
 import type { Owner } from "./owner.ts"
 import {
   checkWritable,
