@@ -8,14 +8,36 @@ import {
   type UndoTarget
 } from "@haft/core"
 
+import { commitChanges, type CommitRequest, type CommitSettings } from "./commit.ts"
 import type { Root } from "./contain.ts"
-import type { Entry, History, Recorded } from "./history.ts"
+import type { Entry, Recorded } from "./history-log.ts"
+import type { History } from "./history.ts"
 import { planChanges, type PlannedChange } from "./plan.ts"
+import type { Pause } from "./stage.ts"
 import { type Content, openView } from "./view.ts"
 
 type What = UndoTarget | undefined
 
-export interface UndoPlan {
+/** Takes calls back, as one commit, unless a file has changed since. */
+export function* undoCalls(
+  settings: CommitSettings,
+  request: Omit<CommitRequest, "changes" | "exact">,
+  what: What
+): Generator<Pause, UndoReport> {
+  const { changes, undoes, report } = planUndo(settings.history, what)
+  try {
+    const made = yield* commitChanges(settings, { ...request, changes, undoes, exact: true })
+    // Not all that the report names: a directory that somebody else put something into stays.
+    const changed = new Set(made.flatMap(({ path, movedTo = path }) => [path, movedTo]))
+    return { ...report, paths: report.paths.filter((path) => changed.has(path)) }
+  } catch (error) {
+    const failure = asUndoError(error)
+    const changed = failure.code === "stale_file" ? yield* changedSince(settings.root, changes) : []
+    throw changed.length > 0 ? changedError(changed) : failure
+  }
+}
+
+interface UndoPlan {
   readonly changes: ReadonlyArray<PlannedChange>
   /** The entries that go, by id. */
   readonly undoes: ReadonlyArray<string>
@@ -23,7 +45,7 @@ export interface UndoPlan {
 }
 
 /** The changes that take calls back, the newest first, each only if nothing has changed since. */
-export const planUndo = (history: History, what: What): UndoPlan => {
+const planUndo = (history: History, what: What): UndoPlan => {
   const entries = select(history.entries(), what).toReversed()
   const large = entries.find(({ tooLarge }) => tooLarge === true)
   if (large !== undefined) {
@@ -56,10 +78,7 @@ export function* previewUndo(root: Root, history: History, what: What): Generato
 }
 
 /** The paths that stand in the way of going back, because somebody changed them since. */
-export function* changedSince(
-  root: Root,
-  changes: ReadonlyArray<PlannedChange>
-): Generator<void, ReadonlyArray<string>> {
+function* changedSince(root: Root, changes: ReadonlyArray<PlannedChange>): Generator<void, ReadonlyArray<string>> {
   const view = openView(root, "deny")
   const options = { symlinks: "deny", exact: true, keep: () => {} } as const
   const changed = new Set<string>()
@@ -107,7 +126,7 @@ const contentUpTo = (content: Content, maximum: number): Uint8Array | undefined 
 }
 
 /** Whatever stands in the way of going back is a file that changed since, and is called that. */
-export const asUndoError = (error: unknown): ToolError => {
+const asUndoError = (error: unknown): ToolError => {
   if (!isToolError(error)) throw error
   if (error.code === "no_history" || error.code === "write_failed") return error
   return changedError([typeof error.details?.["path"] === "string" ? error.details["path"] : "a file"])
@@ -115,7 +134,7 @@ export const asUndoError = (error: unknown): ToolError => {
 
 const maximumNamed = 20
 
-export const changedError = (paths: ReadonlyArray<string>): ToolError<"stale_file"> => {
+const changedError = (paths: ReadonlyArray<string>): ToolError<"stale_file"> => {
   const named = paths.slice(0, maximumNamed).join(", ") + (paths.length > maximumNamed ? ", …" : "")
   const what =
     paths.length === 1

@@ -46,7 +46,7 @@ import { readEach } from "./read-each.ts"
 import { stateDirectory } from "./state-directory.ts"
 import { type Technique, techniques } from "./technique.ts"
 import { openTurn } from "./turn.ts"
-import { asUndoError, changedError, changedSince, planUndo, previewUndo } from "./undo.ts"
+import { previewUndo, undoCalls } from "./undo.ts"
 import { readEntries, startWalk } from "./walk.ts"
 
 export interface NodeWorkspaceOptions {
@@ -248,19 +248,7 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
       CurrentCall.use((call) =>
         exclusively(
           settings,
-          drive<UndoReport, UndoError>(function* () {
-            const { changes, undoes, report } = planUndo(history, what)
-            try {
-              const made = yield* commitChanges(settings, { ...requestOf(call), changes, undoes, exact: true })
-              // A directory that somebody else put something into stays.
-              const changed = new Set(made.flatMap(({ path, movedTo = path }) => [path, movedTo]))
-              return { ...report, paths: report.paths.filter((path) => changed.has(path)) }
-            } catch (error) {
-              const failure = asUndoError(error)
-              const changed = failure.code === "stale_file" ? yield* changedSince(root, changes) : []
-              throw changed.length > 0 ? changedError(changed) : failure
-            }
-          })
+          drive<UndoReport, UndoError>(() => undoCalls(settings, requestOf(call), what))
         )
       ),
     // Not while a commit is made: its entry is in the history already, and its files would look as if somebody else had
@@ -288,9 +276,9 @@ const requestOf = (call: CallContext): Omit<CommitRequest, "changes" | "exact"> 
 })
 
 const asPlanned = (change: Change): PlannedChange =>
-  change.kind === "write" && change.content instanceof Uint8Array
-    ? { ...change, content: [change.content] }
-    : (change as PlannedChange)
+  change.kind === "write"
+    ? { ...change, content: change.content instanceof Uint8Array ? [change.content] : change.content }
+    : change
 
 interface Opened {
   readonly info: FileInfo
