@@ -74,11 +74,11 @@ describe.runIf(isLinux)("commands in the strongest sandbox that works", () => {
     return (wire as { result: Result }).result
   }
 
-  it("`sleep 3 &` returns at once", async () => {
+  it("a job in the background is counted, and not waited for", async () => {
     expect(await run("sleep 3000 & echo on")).toMatchObject({ exit_code: 0, stdout: "on\n", left_running: 1 })
   })
 
-  it("`setsid sleep` dies with the time-out", async () => {
+  it("a job in a session of its own dies with the time-out", async () => {
     const result = await run("setsid sh -c 'while :; do date +%N > beat; sleep 0.02; done' & sleep 60", {
       timeout_ms: 400
     })
@@ -115,7 +115,7 @@ describe.runIf(isLinux)("commands in the strongest sandbox that works", () => {
     expect(result.stdout).toBe("cat cat dumb\n500\n")
   })
 
-  it("100 MB on one line", async () => {
+  it("100 MB on one line are cut to what a reply holds", async () => {
     const result = await run("head -c 100000000 /dev/zero | tr '\\0' x")
     expect(result).toMatchObject({ exit_code: 0, stdout_bytes: 100_000_000, omitted_bytes: 99_900_000 })
   })
@@ -136,25 +136,25 @@ describe.runIf(isLinux)("commands in the strongest sandbox that works", () => {
     expect(artifacts.get(result.stdout_path)).toEqual(new Uint8Array([97, 255, 192, 98]))
   })
 
-  it("an exit by signal", async () => {
+  it("an exit by signal is told as a shell tells it", async () => {
     expect(await run("kill -SEGV $$")).toMatchObject({ exit_code: 139, signal: "SIGSEGV" })
   })
 
-  it("a command that closes its output early", async () => {
+  it("a command that closes its output early is waited for", async () => {
     expect(await run("exec >&- 2>&-; sleep 0.05; exit 5")).toMatchObject({ exit_code: 5, stdout: "" })
   })
 
-  it("a fork bomb", async () => {
+  it("a fork bomb leaves the next command unharmed", async () => {
     await run("bomb() { bomb | bomb & }; bomb; sleep 0.3", { timeout_ms: 2000 })
     expect(await run("echo well")).toMatchObject({ exit_code: 0, stdout: "well\n" })
   })
 
-  it("a write outside the workspace", async () => {
+  it("a write outside the workspace fails", async () => {
     const target = join(workspace.outside, "x")
     expect((await run(`echo x > '${target}'`)).exit_code).not.toBe(0)
   })
 
-  it("a read of ~/.ssh and of what lies beside the workspace", async () => {
+  it("a read of ~/.ssh and of what lies beside the workspace finds nothing", async () => {
     writeFileSync(join(workspace.outside, "secret"), "do-not-tell")
     const { stdout } = await run(
       `cat '${homedir()}'/.ssh/* ~/.ssh/* '${workspace.outside}/secret' '${workspace.state}'/*`
@@ -162,22 +162,23 @@ describe.runIf(isLinux)("commands in the strongest sandbox that works", () => {
     expect(stdout).toBe("")
   })
 
-  it("a network attempt", async () => {
+  it("a network connection can't be made", async () => {
     const { stdout } = await run(
       "(exec 3<>/dev/tcp/127.0.0.1/22) 2>/dev/null && echo in; (exec 3<>/dev/tcp/192.0.2.1/80) 2>/dev/null && echo out"
     )
     expect(stdout).toBe("")
   })
 
-  it("a cancel in the middle of a build", async () => {
+  it("a cancelled build ends with all that it started", async () => {
     const open = await host
     const abort = new AbortController()
-    setTimeout(() => abort.abort(new Error("enough")), 300)
     const building = open.call(
       "run_command",
       { command: "make() { while :; do date +%N > built; sleep 0.02; done; }; make & make & make" },
       { signal: abort.signal }
     )
+    await expect.poll(() => workspace.exists("built")).toBe(true)
+    abort.abort(new Error("enough"))
     await expect(building).rejects.toThrow("enough")
     const before = workspace.read("built")
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -185,7 +186,7 @@ describe.runIf(isLinux)("commands in the strongest sandbox that works", () => {
     expect(events.at(-1)).toMatchObject({ type: "tool_call_finished", status: "error", error: "cancelled" })
   })
 
-  it("a read-only workspace, when asked for", async () => {
+  it("a workspace that was asked for read-only can't be changed", async () => {
     expect((await run("echo x > new", { read_only: true })).exit_code).not.toBe(0)
     expect(workspace.exists("new")).toBe(false)
   })
@@ -205,7 +206,7 @@ describe.runIf(isLinux)("commands in the strongest sandbox that works", () => {
     expect(JSON.stringify(events)).not.toContain("sk-fedcba")
   })
 
-  it("a missing interpreter says so", async () => {
+  it("a missing interpreter is a command that was not found", async () => {
     const open = await host
     const reply = await open.call("run_code", {
       language: "python",

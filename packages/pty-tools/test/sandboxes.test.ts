@@ -135,7 +135,7 @@ describe.runIf(hasEngine)("behind docker (needs an engine and the image haft-tes
   behind("docker", containerSandbox({ engine: "docker", image }))
 
   // An engine takes a moment to remove one, and another host may have its own.
-  it("leaves no container", async () => {
+  it("leaves no container behind", async () => {
     const words = ["ps", "--all", "--quiet", "--filter", "label=haft.host"]
     const left = () => spawnSync("docker", words, { encoding: "utf8" }).stdout
     await expect.poll(left, { timeout: 60_000, interval: 100 }).toBe("")

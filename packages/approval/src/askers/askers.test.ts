@@ -336,7 +336,7 @@ describe("asking a callback", () => {
     })
   )
 
-  it.effect("nobody says no", () =>
+  it.effect("is answered no where nobody is there", () =>
     Effect.gen(function* () {
       const asker = yield* Effect.provide(Asker, askNobody)
       expect((yield* asker.ask(question())).approved).toBe(false)

@@ -410,7 +410,7 @@ describe.concurrent("write_stdin", () => {
     )
   )
 
-  it.live("interrupts", () =>
+  it.live("interrupts the program with Ctrl-C", () =>
     withTerminals(
       ({ call }) =>
         Effect.gen(function* () {

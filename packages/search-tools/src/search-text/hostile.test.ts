@@ -137,7 +137,7 @@ describe("a reply with thousands of lines of context", () => {
     expect(reply.wire).toMatchObject({ data: { total_matches: 10_000, truncated: false } })
   })
 
-  it("is cut where it would be", async () => {
+  it("is cut where it would be too long", async () => {
     const params = { pattern: "hit", max_results: 10_000, context_lines: 100 }
     const reply = await callIn(filetools, files, "file.search", params)
     expect(reply.wire).toMatchObject({ truncated: true })

@@ -144,7 +144,7 @@ it.each([
   expect(bodies).toEqual(["answer 1", "answer 1", "answer 2"])
 })
 
-it("can be switched off", async () => {
+it("keeps nothing where the cache is switched off", async () => {
   const { documents, state } = kept()
   await using server = await counting({ "cache-control": "max-age=60" })
   expect((await fetchTwice(server, { cache: false }, state))[1]).toEqual(["answer 2", false])

@@ -341,7 +341,7 @@ describe("a search", () => {
     expect(other.connections()).toBe(0)
   })
 
-  it("reads well", async () => {
+  it("is text for people: title, address and snippet, or that nothing was found", async () => {
     await using server = await answering(200, JSON.stringify(services.searxng.answer))
     await using host = await webHost(haft, { search: services.searxng.config(`${server.url}/`) })
     expect((await host.call("search_web", { query: "x", max_results: 1 })).text).toBe("A\nhttps://a.test/\nabout a")
