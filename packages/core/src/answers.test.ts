@@ -47,6 +47,12 @@ const replyTo = (odd: Odd, args: unknown = {}) => {
 
 const circle: Record<string, unknown> = {}
 circle["self"] = circle
+const refuse = (): never => {
+  throw new Error("no")
+}
+/** Nobody can look at it, not even to put it into the log. */
+const untouchable = new Proxy({}, { get: refuse, getPrototypeOf: refuse, ownKeys: refuse, has: refuse })
+
 const notFound = makeToolError("file_not_found", "it is gone")
 
 it.effect.each([
@@ -60,6 +66,19 @@ it.effect.each([
   ["a text that is none", { render: () => 5 as never }],
   ["a circle in a failure", { execute: () => Effect.fail(makeToolError("file_not_found", "x", { details: circle })) }],
   ["a failure of an unknown code", { execute: () => Effect.fail(makeToolError("made_up" as never, "x")) }],
+  ["what can't be looked at", { execute: () => Effect.die(untouchable) }],
+  [
+    "with an error that can't be shown",
+    { execute: () => Effect.die(Object.defineProperty({}, "message", { get: refuse })) }
+  ],
+  [
+    "a text that can't be looked at",
+    {
+      render: () => {
+        throw untouchable
+      }
+    }
+  ],
   [
     "words for a failure that throw",
     {

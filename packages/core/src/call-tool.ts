@@ -240,16 +240,24 @@ const stopAfter = <A, E>(
 // The only place that looks at defects: a bug in a tool ends its call, not the host.
 const outcomeOf = (exit: Exit.Exit<Executed, unknown>, call: Call): Effect.Effect<Executed | ToolError> => {
   if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
-  const failure = exit.cause.reasons.find(Cause.isFailReason)?.error
-  if (isToolError(failure) && errorCodes.includes(failure.code)) return Effect.succeed(failure)
-  if (Cause.hasInterruptsOnly(exit.cause)) return Effect.succeed(makeToolError("cancelled", "the call was cancelled"))
-  const missing = exhaustedIn(Cause.squash(exit.cause))
-  if (missing !== undefined) return Effect.succeed(outOfResources(call, missing))
-  return defectIn(call, exit.cause)
+  const { cause } = exit
+  // What a tool throws may itself throw when it is looked at.
+  return Effect.suspend(() => failureOf(cause, call)).pipe(Effect.catchCause((odd) => defectIn(call, odd)))
 }
 
-const defectIn = (call: Call, cause: unknown): Effect.Effect<ToolError> =>
-  Effect.logError(`defect in tool ${call.tool}, call ${call.id}`, cause).pipe(
+const failureOf = (cause: Cause.Cause<unknown>, call: Call): Effect.Effect<ToolError> => {
+  const failure = cause.reasons.find(Cause.isFailReason)?.error
+  if (isToolError(failure) && errorCodes.includes(failure.code)) return Effect.succeed(failure)
+  if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(makeToolError("cancelled", "the call was cancelled"))
+  const missing = exhaustedIn(Cause.squash(cause))
+  if (missing !== undefined) return Effect.succeed(outOfResources(call, missing))
+  return defectIn(call, cause)
+}
+
+const defectIn = (call: Call, cause: unknown): Effect.Effect<ToolError> => {
+  const heading = `defect in tool ${call.tool}, call ${call.id}`
+  return Effect.logError(heading, cause).pipe(
+    Effect.catchCause(() => Effect.logError(heading, "what was thrown can't be shown")),
     Effect.as(
       makeToolError("internal_error", `${call.tool} failed because of a bug in the tool`, {
         suggestion: "Try another way; the host's log has the cause.",
@@ -257,6 +265,7 @@ const defectIn = (call: Call, cause: unknown): Effect.Effect<ToolError> =>
       })
     )
   )
+}
 
 interface Finished {
   readonly call: Call
