@@ -233,6 +233,17 @@ it("shows the beginning and the end of an answer that is too long", async () => 
   expect(JSON.stringify(wire).length).toBeLessThan(300_000)
 })
 
+it("shows as much of a refusal, and no more", async () => {
+  const transport = serverThat((method) => {
+    if (method === "tools/list") return { tools: [oddTool("x")] }
+    return method === "tools/call" ? { error: { code: -32603, message: `no${"-".repeat(1_000_000)}` } } : undefined
+  })
+  await using host = await openOdd(transport)
+  const { text } = await callOdd(host)
+  expect(text).toContain("odd refused: no-")
+  expect(text.length).toBeLessThan(20_000)
+})
+
 it("leaves out blocks that are too large or too many, and passes on what is said beside them", async () => {
   const image = { type: "image", mimeType: "image/png", data: "A".repeat(2_000_000) }
   const words = Array.from({ length: 1_998 }, () => ({ type: "text", text: "word" }))

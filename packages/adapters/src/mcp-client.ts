@@ -140,7 +140,7 @@ const callRemote = (
 
 // The code tells a model whether the server refused, was too slow, is gone, or can be tried again.
 const failureOf = (cause: unknown, server: string, client: Client): ToolError => {
-  const reason = reasonOf(cause)
+  const reason = clipText(reasonOf(cause), 16_384).text
   const details = { server }
   if (cause instanceof ProtocolError)
     return makeToolError("command_failed", `${server} refused: ${reason}`, { details })
