@@ -9,6 +9,8 @@ const wordsOf = ({ staged, against }: { staged: boolean; against?: string | unde
   "diff",
   "--no-ext-diff",
   "--no-textconv",
+  // Repositories within this one have a configuration of their own, and git would work under it.
+  "--ignore-submodules=dirty",
   ...(staged ? ["--cached"] : []),
   ...(against === undefined ? [] : [against])
 ]
@@ -27,6 +29,7 @@ export const gitDiff: Tool<RunsPrograms> = defineTool({
     reads: input.paths.length > 0 ? input.paths : ["."],
     runs: commandLine(...wordsOf(input), "--", ...input.paths)
   }),
-  execute: (input) => Effect.map(git({ args: wordsOf(input), paths: input.paths }), (diff) => ({ diff })),
+  execute: (input) =>
+    Effect.map(git({ args: wordsOf(input), paths: input.paths, comparesFiles: true }), (diff) => ({ diff })),
   render: ({ diff }) => diff || "No differences."
 })

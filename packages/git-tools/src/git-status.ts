@@ -4,7 +4,8 @@ import * as z from "zod"
 
 import { commandLine, git } from "./git.ts"
 
-const words = ["status", "--porcelain=v1", "--branch", "-z", "--untracked-files=all"]
+// Repositories within this one have a configuration of their own, and git would work under it.
+const words = ["status", "--porcelain=v1", "--branch", "-z", "--untracked-files=all", "--ignore-submodules=dirty"]
 
 export const gitStatus: Tool<RunsPrograms> = defineTool({
   name: "git_status",
@@ -19,7 +20,7 @@ export const gitStatus: Tool<RunsPrograms> = defineTool({
   }),
   risk: "read_only",
   touches: () => ({ reads: ["."], runs: commandLine(...words) }),
-  execute: () => Effect.map(git({ args: words }), parseStatus),
+  execute: () => Effect.map(git({ args: words, comparesFiles: true }), parseStatus),
   render: ({ branch, is_clean, files }) =>
     [
       `On ${branch}${is_clean ? ", nothing changed" : ""}`,

@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process"
+import { readdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
 
 import { afterEach, beforeEach, describe, expect, it } from "@effect/vitest"
 import { Host, use } from "@haft/core"
@@ -115,6 +117,59 @@ describe("reading a repository", () => {
     ["git_commit", { message: "  " }, "invalid_params"]
   ])("refuses %s %o with %s", async (tool, args, code) => {
     expect(await call(tool, args)).toMatchObject({ ok: false, error: { code } })
+  })
+
+  it("runs no filter of the repository's, nor of one within it", async () => {
+    const inner = (...args: ReadonlyArray<string>): string => git("-C", "inner", ...args)
+    git("init", "--quiet", "inner")
+    workspace.put("inner/b.txt", "one\n")
+    inner("add", "--all")
+    inner("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "--quiet", "--message", "inner")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "second")
+    for (const [config, file] of [
+      [git, "a.txt"],
+      [inner, "inner/b.txt"]
+    ] as const) {
+      config("config", "filter.Odd.One.clean", `touch '${workspace.outside}/clean'; cat`)
+      config("config", "filter.Odd.One.required", "true")
+      config("config", "filter.two.process", `touch '${workspace.outside}/process'`)
+      workspace.put(file, "changed\n")
+    }
+    workspace.put(".git/info/attributes", "a.txt filter=Odd.One\n")
+    workspace.put("inner/.gitattributes", "*.txt filter=two\n")
+    workspace.put(".gitattributes", "*.txt filter=two\n")
+    expect(await call("git_status")).toMatchObject({ ok: true })
+    expect(await call("git_diff")).toMatchObject({ ok: true, result: { diff: expect.stringContaining("+changed") } })
+    expect(await call("git_diff", { against: "HEAD" })).toMatchObject({ ok: true })
+    expect(await call("git_blame", { path: "a.txt" })).toMatchObject({ ok: true })
+    expect(readdirSync(workspace.outside)).toEqual([])
+  })
+
+  it("checks no signature, and fetches nothing that is missing", async () => {
+    const ran = join(workspace.outside, "ran")
+    workspace.put("program", { text: `#!/bin/sh\ntouch '${ran}'\n`, mode: 0o755 })
+    const program = join(workspace.root, "program")
+    git("config", "gpg.program", program)
+    git("config", "log.showSignature", "true")
+    const signed = git("cat-file", "commit", "HEAD").replace(
+      "\n\n",
+      "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n\n"
+    )
+    workspace.put("signed", signed)
+    const id = git("hash-object", "-t", "commit", "-w", "signed").trim()
+    expect(await call("git_log", { revision: id })).toMatchObject({ ok: true, result: { commits: [{ id }] } })
+    expect(await call("git_show", { revision: id })).toMatchObject({ ok: true })
+    const blob = git("rev-parse", "HEAD:a.txt").trim()
+    git("config", "remote.origin.url", workspace.root)
+    git("config", "remote.origin.promisor", "true")
+    git("config", "remote.origin.uploadpack", program)
+    git("config", "protocol.file.allow", "always")
+    git("config", "extensions.partialClone", "origin")
+    git("config", "core.repositoryFormatVersion", "1")
+    rmSync(join(workspace.root, ".git/objects", blob.slice(0, 2), blob.slice(2)), { force: true })
+    expect(await call("git_show", { path: "a.txt" })).toMatchObject({ ok: false, error: { code: "command_failed" } })
+    expect(readdirSync(workspace.outside)).toEqual([])
   })
 
   it("says so where there is no repository", async () => {

@@ -1,19 +1,24 @@
 import { type ProgramEnd, runProgram, type RunsPrograms, toolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import { filtersOff } from "./filters-off.ts"
+
 export interface GitCommand {
   readonly args: ReadonlyArray<string>
   /** Paths as callers wrote them, taken literally: no wildcards. */
   readonly paths?: ReadonlyArray<string>
   readonly writes?: boolean
   readonly stdin?: string
+  /** Whether it only looks, and looks at the files themselves: then no filter runs, see {@link filtersOff}. */
+  readonly comparesFiles?: boolean
 }
 
 // The configuration of a repository can name programs for git to run, such as a pager or a file monitor. These options
 // keep git from running them, and from changing anything on the side.
 const harmless = [
   "--no-pager --literal-pathspecs --no-optional-locks",
-  "-c core.fsmonitor=false -c core.quotePath=false -c color.ui=false -c gc.auto=0"
+  "-c core.fsmonitor=false -c core.quotePath=false -c color.ui=false -c gc.auto=0",
+  "-c log.showSignature=false"
 ].flatMap((words) => words.split(" "))
 
 /** Runs git in the sandbox, without network. If git fails, the error has git's own message. */
@@ -21,12 +26,15 @@ export const git = Effect.fnUntraced(function* ({
   args,
   paths = [],
   writes = false,
-  stdin
+  stdin,
+  comparesFiles = false
 }: GitCommand): Effect.fn.Return<string, ToolError, RunsPrograms> {
+  const switchedOff = comparesFiles ? yield* filtersOff : {}
   const end = yield* runProgram({
     program: "git",
     args: [...harmless, ...args, ...(paths.length > 0 ? ["--", ...paths] : [])],
-    env: { GIT_TERMINAL_PROMPT: "0", GIT_EDITOR: "true", LC_ALL: "C" },
+    // What a partial clone lacks would be fetched with a program that the repository names.
+    env: { GIT_TERMINAL_PROMPT: "0", GIT_EDITOR: "true", GIT_ALLOW_PROTOCOL: "none", LC_ALL: "C", ...switchedOff },
     writable: writes,
     ...(stdin !== undefined && { stdin })
   })
