@@ -68,7 +68,7 @@ export const readLines = Effect.fnUntraced(function* (path: string, options: Rea
 })
 
 /** A whole file as it is, for contracts that hand out bytes. */
-export const readBytes = Effect.fnUntraced(function* (path: string, maxBytes = mostBytes) {
+export const readBytes = Effect.fnUntraced(function* (path: string, maxBytes: number = mostBytes) {
   const workspace = yield* Workspace
   return yield* workspace.snapshot(path, { maxBytes })
 })
