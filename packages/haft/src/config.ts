@@ -209,7 +209,8 @@ const workspaceName = () =>
 /** The schema of a configuration file. The reference in the docs is made from it. */
 export const configShape = () => {
   const workspace = workspaceShape()
-  return workspace.extend({
+  return settings({
+    ...workspace.shape,
     workspaces: z
       .record(workspaceName(), workspace)
       .optional()
