@@ -6,7 +6,7 @@ import type { Finding } from "haft"
 import manifest from "haft/package.json" with { type: "json" }
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
-import { bin, haft } from "./haft.ts"
+import { bin, haft, placeOf } from "./haft.ts"
 
 let workspace: TemporaryWorkspace
 beforeEach(() => {
@@ -14,13 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => workspace.remove())
 
-const inWorkspace = (...args: ReadonlyArray<string>): ReadonlyArray<string> => [
-  ...args,
-  "--workspace",
-  workspace.root,
-  "--state",
-  workspace.state
-]
+const inWorkspace = (...args: ReadonlyArray<string>): ReadonlyArray<string> => [...args, ...placeOf(workspace)]
 
 describe("haft", () => {
   it("answers --version with the version alone", async () => {

@@ -3,7 +3,7 @@ import { symlinkSync } from "node:fs"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
-import { haft } from "./haft.ts"
+import { haft, placeOf } from "./haft.ts"
 
 let workspace: TemporaryWorkspace
 beforeEach(() => {
@@ -11,13 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => workspace.remove())
 
-const inWorkspace = (...args: ReadonlyArray<string>): ReadonlyArray<string> => [
-  ...args,
-  "--workspace",
-  workspace.root,
-  "--state",
-  workspace.state
-]
+const inWorkspace = (...args: ReadonlyArray<string>): ReadonlyArray<string> => [...args, ...placeOf(workspace)]
 
 describe("a configuration", () => {
   it("is not taken from the workspace until its content is trusted, but is when named", async () => {

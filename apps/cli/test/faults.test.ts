@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
-import { bin, type Ended, haft } from "./haft.ts"
+import { bin, type Ended, haft, placeOf } from "./haft.ts"
 
 let workspace: TemporaryWorkspace
 beforeEach(() => {
@@ -29,8 +29,7 @@ export default { plugins: [definePlugin({ name: "odd", version: "1.0.0", tools: 
 
 const callOdd = (body: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> => {
   workspace.put("../odd.config.mjs", withTool(body))
-  const where = ["--workspace", workspace.root, "--state", workspace.state]
-  return haft(["call", "odd", "--config", join(workspace.root, "../odd.config.mjs"), ...where], { env })
+  return haft(["call", "odd", "--config", join(workspace.root, "../odd.config.mjs"), ...placeOf(workspace)], { env })
 }
 
 /** Runs a shell script, which starts the program in an awkward place. */
@@ -46,7 +45,7 @@ const inShell = (script: string): Promise<Ended> =>
 const throwLater = "setTimeout(() => { throw new Error('boom') }, 1); await new Promise(() => {})"
 
 describe("a fault that nobody expected", () => {
-  it("is told in a line, and ends the program as one that failed", async () => {
+  it("is printed in a line, and ends the program with exit code 2", async () => {
     expect(await callOdd(throwLater)).toEqual({
       code: 2,
       stdout: "",
@@ -55,18 +54,18 @@ describe("a fault that nobody expected", () => {
     })
   })
 
-  it("is shown with its place to whoever asks", async () => {
+  it("is shown with its stack when HAFT_DEBUG is set", async () => {
     const { stderr } = await callOdd(throwLater, { HAFT_DEBUG: "1" })
     expect(stderr).toMatch(/boom\n[^]*odd\.config\.mjs/)
   })
 
-  it("does not end a call where only a promise was forgotten", async () => {
+  it("does not end a call when it is only an unhandled rejection", async () => {
     const body = "void Promise.reject(new Error('boom')); await new Promise((go) => setTimeout(go, 5)); return {}"
     const { code, stderr } = await callOdd(body)
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/boom\n[^\n]*HAFT_DEBUG[^\n]*\n$/) })
   })
 
-  it("is a directory that is gone", async () => {
+  it("is not what a missing current directory is called", async () => {
     const { code, stderr } = await inShell(
       'mkdir "$ROOT/d" && cd "$ROOT/d" && rmdir "$ROOT/d" && "$NODE" "$HAFT" tools'
     )
@@ -77,7 +76,7 @@ describe("a fault that nobody expected", () => {
   })
 
   it.skipIf(process.platform !== "linux").each(["tools", "tools --json", "call read_file path=a.txt"])(
-    "is a disk that takes nothing of what %s prints (not on this platform)",
+    "is not what a full disk is called, when %s prints to it (not on this platform)",
     async (command) => {
       const { code, stderr } = await inShell(`cd "$ROOT" && "$NODE" "$HAFT" ${command} > /dev/full`)
       expect({ code, stderr }).toEqual({
@@ -87,7 +86,7 @@ describe("a fault that nobody expected", () => {
     }
   )
 
-  it("is no reader that has seen enough", async () => {
+  it("is not what a reader causes that closes the pipe early, as head does", async () => {
     const { code, stdout, stderr } = await inShell('cd "$ROOT" && "$NODE" "$HAFT" tools --json | head -1')
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "[\n", stderr: "" })
   })

@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 
+import type { TemporaryWorkspace } from "@haft/testing"
+
 import { directory } from "./build.ts"
 
 export interface Ended {
@@ -10,6 +12,14 @@ export interface Ended {
 }
 
 export const bin = join(directory, "bin.js")
+
+/** The options that have a command work in a temporary workspace. */
+export const placeOf = ({ root, state }: TemporaryWorkspace): ReadonlyArray<string> => [
+  "--workspace",
+  root,
+  "--state",
+  state
+]
 
 /** Runs the program to its end. */
 export const haft = (

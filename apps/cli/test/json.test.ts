@@ -3,24 +3,19 @@ import { join } from "node:path"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import { afterAll, beforeAll, expect, it } from "vitest"
 
-import { haft } from "./haft.ts"
+import { haft, placeOf } from "./haft.ts"
 
 let workspace: TemporaryWorkspace
 beforeAll(async () => {
   workspace = temporaryWorkspace({ "a.txt": "one\n", "haft.config.json": "{}" })
   await haft(["plugin", "new", "haft-plugin-words", "--workspace", workspace.outside])
-  for (const id of ["docs", "spare"]) await haft(here("rules", "add", JSON.stringify({ id, tool: "write_file" })))
-  await haft(here("call", "write_file", "path=b.txt", "content=two", "--approve", "all"))
+  for (const id of ["docs", "spare"])
+    await haft(inWorkspace("rules", "add", JSON.stringify({ id, tool: "write_file" })))
+  await haft(inWorkspace("call", "write_file", "path=b.txt", "content=two", "--approve", "all"))
 })
 afterAll(() => workspace.remove())
 
-const here = (...args: ReadonlyArray<string>): ReadonlyArray<string> => [
-  ...args,
-  "--workspace",
-  workspace.root,
-  "--state",
-  workspace.state
-]
+const inWorkspace = (...args: ReadonlyArray<string>): ReadonlyArray<string> => [...args, ...placeOf(workspace)]
 
 it.each([
   ["tools"],
@@ -42,13 +37,13 @@ it.each([
   ["config trust"],
   ["config"]
 ])("prints JSON and nothing else with --json: haft %s", async (line) => {
-  const { code, stdout } = await haft(here(...line.split(" "), "--json"))
+  const { code, stdout } = await haft(inWorkspace(...line.split(" "), "--json"))
   expect(code).toBeLessThan(2)
   expect(JSON.parse(stdout)).toEqual(expect.anything())
 })
 
 it("prints an event a line with --json, as the record has them", async () => {
-  const { stdout } = await haft(here("log", "--json"))
+  const { stdout } = await haft(inWorkspace("log", "--json"))
   for (const line of stdout.trimEnd().split("\n")) expect(JSON.parse(line)).toHaveProperty("type")
 })
 

@@ -7,14 +7,14 @@ import { dialectNames, exportTools } from "haft"
 import { openHost } from "haft/promise"
 import { expect, it } from "vitest"
 
-import { bin, haft } from "./haft.ts"
+import { bin, haft, placeOf } from "./haft.ts"
 
 it.each([
   { era: "2025-11-25", mode: "legacy" as const },
   { era: "2026-07-28", mode: { pin: "2026-07-28" } }
 ])("serves the official client over stdio with protocol $era, and ends with it", async ({ era, mode }) => {
   using workspace = temporaryWorkspace({ "a.txt": "one\n" })
-  const args = [bin, "mcp", "--workspace", workspace.root, "--state", workspace.state, "--dialect", "filetools"]
+  const args = [bin, "mcp", ...placeOf(workspace), "--dialect", "filetools"]
   const transport = new StdioClientTransport({ command: process.execPath, args, stderr: "pipe" })
   const client = new Client({ name: "test", version: "0" }, { versionNegotiation: { mode } })
   await client.connect(transport)
@@ -38,10 +38,9 @@ it.each([
   { era: "2026-07-28", mode: { pin: "2026-07-28" } }
 ])("shows the rule before always stores it, with protocol $era", async ({ mode }) => {
   using workspace = temporaryWorkspace()
-  const state = ["--workspace", workspace.root, "--state", workspace.state]
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [bin, "mcp", ...state],
+    args: [bin, "mcp", ...placeOf(workspace)],
     stderr: "pipe"
   })
   const capabilities = { elicitation: { form: {} } }
@@ -64,7 +63,9 @@ it.each([
     { message: expect.stringContaining('"path": "a.txt"'), fields: ["approve", "always"] },
     { message: expect.stringContaining("sh -c true"), fields: ["approve"] }
   ])
-  const stored = JSON.parse((await haft(["rules", "list", "--json", ...state])).stdout) as Array<{ id: string }>
+  const stored = JSON.parse((await haft(["rules", "list", "--json", ...placeOf(workspace)])).stdout) as Array<{
+    id: string
+  }>
   expect(stored).toMatchObject([{ tool: "delete_path", decision: "allow", workspace: workspace.root }])
   expect(asked[0]?.message).toContain(stored[0]?.id)
 })
@@ -89,7 +90,7 @@ it("lists what a configuration leaves", async () => {
 it("answers a client that calls without asking for the list", async () => {
   using workspace = temporaryWorkspace({ "a.txt": "one\n" })
   const calling = [...listing.slice(0, 2), { id: 3, method: "tools/call", params: readA }]
-  const { stdout } = await haft(["mcp", "-w", workspace.root, "--state", workspace.state], { stdin: lines(calling) })
+  const { stdout } = await haft(["mcp", ...placeOf(workspace)], { stdin: lines(calling) })
   expect(answersIn(stdout)).toMatchObject([{ id: 1 }, { id: 3, result: { isError: false } }])
 })
 
@@ -106,7 +107,7 @@ it("says why its host can't be opened, and ends", async () => {
 it("answers a pipe that closes behind its last request, with nothing else on stdout", async () => {
   using workspace = temporaryWorkspace({ "a.txt": "one\n" })
   const stdin = lines([...listing, { id: 3, method: "tools/call", params: readA }])
-  const { code, stdout, stderr } = await haft(["mcp", "--workspace", workspace.root, "--state", workspace.state], {
+  const { code, stdout, stderr } = await haft(["mcp", ...placeOf(workspace)], {
     stdin
   })
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })

@@ -6,7 +6,7 @@ import { join, relative } from "node:path"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
-import { bin, haft } from "./haft.ts"
+import { bin, haft, placeOf } from "./haft.ts"
 
 let workspace: TemporaryWorkspace
 beforeEach(() => {
@@ -14,8 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => workspace.remove())
 
-const run = (...args: ReadonlyArray<string>) =>
-  haft([...args, "--workspace", workspace.root, "--state", workspace.state])
+const run = (...args: ReadonlyArray<string>) => haft([...args, ...placeOf(workspace)])
 const write = (...more: ReadonlyArray<string>) => run("call", "write_file", "path=docs/b.md", "content=two", ...more)
 
 describe("haft rules", () => {
@@ -138,7 +137,7 @@ describe("haft log, undo and replay", () => {
   })
 
   it("follow what happens, from run to run, until whoever reads has gone", async () => {
-    const args = ["log", "--follow", "--workspace", workspace.root, "--state", workspace.state]
+    const args = ["log", "--follow", ...placeOf(workspace)]
     const child = spawn(process.execPath, [bin, ...args], { stdio: ["ignore", "pipe", "pipe"] })
     let shown = ""
     let complaints = ""

@@ -5,7 +5,7 @@ import { temporaryWorkspace } from "@haft/testing"
 import { type OpenRequest, readRun } from "haft"
 import { expect, it, onTestFinished } from "vitest"
 
-import { bin, haft } from "./haft.ts"
+import { bin, haft, placeOf } from "./haft.ts"
 
 interface Announced {
   readonly url: string
@@ -44,7 +44,7 @@ const post = (url: string, token: string, body: unknown): Promise<Response> =>
 
 it("serves until SIGTERM, lets the running call end, and exits with 0", async () => {
   using workspace = temporaryWorkspace({ "a.txt": "one\n" })
-  const place = ["--workspace", workspace.root, "--state", workspace.state, "--sandbox", "none"]
+  const place = [...placeOf(workspace), "--sandbox", "none"]
   const server = await start([...place, "--token", "the-agents-token"])
   const { agent, approver } = tokensIn(server.tokens)
   expect(agent).toBe("the-agents-token")
@@ -65,7 +65,7 @@ it("serves until SIGTERM, lets the running call end, and exits with 0", async ()
 
 it("says in the record that a question was refused when the server that asked it was killed", async () => {
   using workspace = temporaryWorkspace({ "a.txt": "one\n" })
-  const place = ["--workspace", workspace.root, "--state", workspace.state, "--sandbox", "none"]
+  const place = [...placeOf(workspace), "--sandbox", "none"]
   const first = await start(place)
   const { agent, approver } = tokensIn(first.tokens)
   const asking = post(`${first.url}/v1/workspaces/default/calls`, agent, {
@@ -99,7 +99,7 @@ it("says in the record that a question was refused when the server that asked it
 
 it("ends running calls at the second signal, and they are on record", async () => {
   using workspace = temporaryWorkspace()
-  const place = ["--workspace", workspace.root, "--state", workspace.state, "--sandbox", "none"]
+  const place = [...placeOf(workspace), "--sandbox", "none"]
   const { child, url, tokens, ended } = await start([...place, "--approve", "all", "--grace", "600"])
   const calling = post(`${url}/v1/workspaces/default/calls`, tokensIn(tokens).agent, {
     tool: "run_command",

@@ -115,7 +115,7 @@ describe("over a socket", () => {
     expect(JSON.parse(body)).toMatchObject(status >= 400 ? refusal : { status: "ok" })
   })
 
-  it("what is no request any more ends the connection, and no answer that is on its way is mixed with another", async () => {
+  it("nonsense behind a request ends the connection, and puts no second answer into the first", async () => {
     const { server, base } = await startServer()
     const head = `Host: ${new URL(server.url).host}\r\nAuthorization: Bearer ${tokens.approver}\r\n\r\n`
     const { hostname, port } = new URL(server.url)

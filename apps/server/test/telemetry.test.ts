@@ -76,7 +76,7 @@ it("sends a span for every call, below the caller's own, and counts calls, when 
   expect(metrics.join("\n")).toContain('"isMonotonic":true')
 })
 
-it("works on when what should take the spans does not, and stops", async () => {
+it("goes on, and can be stopped, when the collector does not answer", async () => {
   const { url, received } = await startCollector({ answers: false })
   withEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" })
   const { call, server, defects } = await startServer()
