@@ -2,6 +2,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 
 import { expect, it } from "@effect/vitest"
+import type { Plugin } from "@haft/core"
 import { execTools } from "@haft/exec-tools"
 import { fsTools } from "@haft/fs-tools"
 import { gitTools } from "@haft/git-tools"
@@ -10,6 +11,7 @@ import { ptyTools } from "@haft/pty-tools"
 import { searchTools } from "@haft/search-tools"
 import { webTools } from "@haft/web-tools"
 
+import type { StandardServices } from "./config.ts"
 import { type ExampleCall, type PluginTest, testPlugin } from "./testing.ts"
 
 const call = (tool: string, args: Readonly<Record<string, unknown>>): ExampleCall => ({ tool, args, dialect: "haft" })
@@ -28,9 +30,9 @@ const project = {
   "a.test.js": "import test from 'node:test'\ntest('passes', () => {})\n"
 }
 
-const subjects: ReadonlyArray<{ readonly plugin: Parameters<typeof testPlugin>[0] } & PluginTest> = [
+const subjects: ReadonlyArray<{ readonly plugin: Plugin<StandardServices> } & PluginTest> = [
   {
-    plugin: fsTools as never,
+    plugin: fsTools,
     calls: [
       call("list_dir", { path: "." }),
       call("read_file", { path: "a.txt" }),
@@ -41,22 +43,22 @@ const subjects: ReadonlyArray<{ readonly plugin: Parameters<typeof testPlugin>[0
     ]
   },
   {
-    plugin: searchTools as never,
+    plugin: searchTools,
     calls: [call("find_files", { pattern: "*.txt" }), call("search_text", { query: "two" })]
   },
-  { plugin: execTools as never, calls: [call("run_command", { command: "true" })] },
-  { plugin: ptyTools as never, calls: [call("open_terminal", { command: "true" }), call("list_terminals", {})] },
+  { plugin: execTools, calls: [call("run_command", { command: "true" })] },
+  { plugin: ptyTools, calls: [call("open_terminal", { command: "true" }), call("list_terminals", {})] },
   {
-    plugin: gitTools as never,
+    plugin: gitTools,
     files: repository,
     calls: [call("git_status", {}), call("git_add", { paths: ["a.txt"] })]
   },
   // Only this call has a project: in one, install_package would look for its made-up package on the network.
-  { plugin: projectTools as never, calls: [{ ...call("run_tests", {}), files: project }] }
+  { plugin: projectTools, calls: [{ ...call("run_tests", {}), files: project }] }
 ]
 
 it.each(subjects)("$plugin.name conforms", { timeout: 240_000 }, async ({ plugin, ...test }) => {
-  const report = await testPlugin(plugin as never, { files, dialects: ["haft"], sandbox: "none", ...test })
+  const report = await testPlugin(plugin, { files, dialects: ["haft"], sandbox: "none", ...test })
   expect(report.problems).toEqual([])
 })
 
@@ -64,7 +66,7 @@ it("@haft/web-tools conforms", { timeout: 240_000 }, async () => {
   const site = createServer((_, response) => response.end("hello"))
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve))
   const address = `127.0.0.1:${(site.address() as AddressInfo).port}`
-  const report = await testPlugin(webTools as never, {
+  const report = await testPlugin(webTools, {
     config: { privateHosts: [address], allowedHosts: ["127.0.0.1"] },
     calls: [call("fetch_url", { url: `http://${address}/` })],
     dialects: ["haft"],

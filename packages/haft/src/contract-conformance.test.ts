@@ -1,6 +1,7 @@
 import { join } from "node:path"
 
 import { expect, it } from "@effect/vitest"
+import type { Plugin } from "@haft/core"
 import { execTools } from "@haft/exec-tools"
 import { fsTools } from "@haft/fs-tools"
 import { ptyTools } from "@haft/pty-tools"
@@ -14,24 +15,26 @@ import { type ExampleCall, testPlugin } from "./testing.ts"
 
 const opensTerminals = ["exec_command", "open_terminal"]
 // Contracts whose replies hold whole files need more room: cliagent allows 10 MB, the others have no limit.
-const handOut: Readonly<Record<string, number>> = {
+const mostCharacters: Readonly<Record<string, number>> = {
   cliagent: 15_000_000,
   approvalgate: 80_000_000,
   filetools: 80_000_000
 }
+
+const plugins: ReadonlyArray<Plugin<StandardServices>> = [fsTools, searchTools, execTools, ptyTools]
 
 // The calls are taken from the cases of each contract.
 const others = dialectNames.filter((name) => name !== "haft")
 it.each(others)("all tools of %s conform", { timeout: 240_000 }, async (dialect) => {
   const calls = await callsThatSucceed(dialect)
   const problems: Array<unknown> = []
-  for (const plugin of [fsTools, searchTools, execTools, ptyTools]) {
+  for (const plugin of plugins) {
     const own = calls.filter(({ tool }) => plugin.tools.some(({ name }) => name === tool))
-    const report = await testPlugin<StandardServices>(plugin as never, {
+    const report = await testPlugin(plugin, {
       calls: own,
       dialects: [dialect],
       sandbox: "none",
-      mostCharacters: handOut[dialect] ?? 4_000_000
+      mostCharacters: mostCharacters[dialect] ?? 4_000_000
     })
     problems.push(...report.problems)
   }

@@ -1,4 +1,4 @@
-import type { JournalEvent } from "@haft/core"
+import { type JournalEvent, reasonOf } from "@haft/core"
 import {
   followJournal,
   followRuns,
@@ -26,7 +26,7 @@ export const readRun = async (
   try {
     return readJournal(file)
   } catch (cause) {
-    throw new ConfigError(`the record ${file} can't be read: ${(cause as Error).message}`, { cause })
+    throw new ConfigError(`the record ${file} can't be read: ${reasonOf(cause)}`, { cause })
   }
 }
 

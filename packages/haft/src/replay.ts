@@ -5,6 +5,7 @@ import {
   type FileDifference,
   filesOf,
   Host,
+  reasonOf,
   type RecordedCall,
   recordedCalls,
   type ReplayedCall,
@@ -50,7 +51,7 @@ export const replayRun = async (
     if (`${copy.root}${sep}`.startsWith(`${root}${sep}`)) throw new ConfigError(`${copy.root} is inside the workspace`)
     const state = await Effect.runPromise(stateOf(config))
     await copyWorkspace({ root, state }, copy).catch((cause: unknown) => {
-      throw new ConfigError(`the workspace can't be copied: ${(cause as Error).message}`, { cause })
+      throw new ConfigError(`the workspace can't be copied: ${reasonOf(cause)}`, { cause })
     })
     const later = (await runsOf(config)).map((one) => one.name).filter((one) => one > name)
     const replayed = replayOn({ ...config, ...copy, approval: "all" }, calls, {

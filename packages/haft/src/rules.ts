@@ -106,7 +106,7 @@ const proposedIn = async (file: string): Promise<RuleSet> => {
   try {
     return parseRules(await readNamedFile(file))
   } catch (cause) {
-    throw new ConfigError(`the rules in ${file} can't be read: ${(cause as Error).message}`, { cause })
+    throw new ConfigError(`the rules in ${file} can't be read: ${reasonOf(cause)}`, { cause })
   }
 }
 

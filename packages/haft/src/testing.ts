@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path"
 
 import { legalNames, strictSchema } from "@haft/adapters"
-import { isPluginError, type Plugin, type ToolDescription, use } from "@haft/core"
+import { isPluginError, type Plugin, reasonOf, type ToolDescription, use } from "@haft/core"
 import { readNamedFile } from "@haft/node"
 import {
   type ExampleCall,
@@ -121,7 +121,7 @@ const conformanceOf = async (directory: string): Promise<PluginTest> => {
   try {
     return conformance.parse(JSON.parse(text)) as PluginTest
   } catch (cause) {
-    throw new ConfigError(`${file} does not say how to test a plugin: ${(cause as Error).message}`, { cause })
+    throw new ConfigError(`${file} does not say how to test a plugin: ${reasonOf(cause)}`, { cause })
   }
 }
 
