@@ -1,14 +1,9 @@
-import { randomUUID } from "node:crypto"
-
-import type { Answer, ApprovalQuestion } from "@haft/core"
+import type { ApprovalQuestion } from "@haft/core"
 import type { OpenHost } from "@haft/core/promise"
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
-  inputRequired,
-  type InputRequiredResult,
-  inputResponse,
   Server,
   type ServerContext,
   TRACEPARENT_META_KEY
@@ -16,9 +11,11 @@ import {
 
 import { type Conversation, type ConversationOptions, converse } from "../conversation.ts"
 import { legalNames } from "../names.ts"
+import { answerOf, questionFor } from "./approval-question.ts"
 import type { PlainCalls } from "./plain-calls.ts"
 import { progressTo } from "./progress.ts"
 import { mcpResult, mcpTool } from "./tool.ts"
+import { waitingRoom } from "./waiting-room.ts"
 
 export interface McpOptions {
   readonly name?: string
@@ -95,7 +92,7 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
         conversation.answer({ approved: false, unanswered: true, reason: cannotAsk(options) })
         return round(conversation, context, server)
       }
-      return questionFor(step.question, waiting.enter(conversation), options)
+      return questionFor(step.question, waiting.enter(conversation), options.describe)
     }
     return server
   }
@@ -135,49 +132,6 @@ const traceOf = ({ mcpReq, http }: ServerContext): { readonly traceParent?: stri
   return typeof traceParent === "string" ? { traceParent } : {}
 }
 
-const approvalKey = "approval"
-
-const questionFor = (question: ApprovalQuestion, ticket: string, options: McpOptions): InputRequiredResult =>
-  inputRequired({
-    inputRequests: {
-      [approvalKey]: inputRequired.elicit({
-        message: [(options.describe ?? describeBriefly)(question), ...offerOf(question)].join("\n\n"),
-        requestedSchema: {
-          type: "object",
-          properties: {
-            approve: { type: "boolean", title: "Approve", description: "Let this call run", default: true },
-            ...(question.remembers !== undefined && { always: alwaysField })
-          }
-        }
-      })
-    },
-    requestState: ticket
-  })
-
-const alwaysField = {
-  type: "boolean",
-  title: "Always",
-  description: "Store the rule that is shown, and let this call run without a question from now on",
-  default: false
-} as const
-
-const offerOf = ({ remembers }: ApprovalQuestion): ReadonlyArray<string> =>
-  remembers === undefined ? [] : [`Always would store this rule:\n${remembers}`]
-
-const answerOf = ({ mcpReq }: ServerContext): Answer => {
-  const response = inputResponse(mcpReq.inputResponses, approvalKey)
-  if (response.kind !== "elicit") return unanswered("the client did not answer the question")
-  if (response.action === "cancel") return unanswered("the question was dismissed without an answer")
-  const approved = response.action === "accept" && (response.content?.["approve"] ?? true) === true
-  const remember = approved && response.content?.["always"] === true
-  return { approved, remember, reason: approved ? "approved in the client" : "the person said no" }
-}
-
-const unanswered = (reason: string): Answer => ({ approved: false, unanswered: true, reason })
-
-const describeBriefly = ({ call, reason, input, preview }: ApprovalQuestion): string =>
-  [`Run ${call.tool}? (${reason})`, JSON.stringify(input), preview].filter((part) => part !== undefined).join("\n")
-
 // In the 2026 protocol every request has the capabilities of the client; in older ones only the handshake has them.
 const canElicit = ({ mcpReq }: ServerContext, server: Server): boolean => {
   const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
@@ -192,31 +146,4 @@ const cannotAsk = ({ howToAllow }: McpOptions): string =>
 const noLongerOpen: CallToolResult = {
   content: [{ type: "text", text: "This question is no longer open. Make the call again." }],
   isError: true
-}
-
-const patienceMs = 10 * 60 * 1000
-const seats = 100
-
-/**
- * Calls that wait for an answer, by ticket. One that waits too long is cancelled; if there are too many, the oldest.
- */
-const waitingRoom = () => {
-  const calls = new Map<string, { readonly conversation: Conversation; readonly timer: NodeJS.Timeout }>()
-  const leave = (ticket: string): Conversation | undefined => {
-    const found = calls.get(ticket)
-    calls.delete(ticket)
-    clearTimeout(found?.timer)
-    return found?.conversation
-  }
-  const giveUp = (ticket: string): void => leave(ticket)?.cancel(new Error("nobody answered the question"))
-  return {
-    leave,
-    enter: (conversation: Conversation): string => {
-      const [oldest] = calls.keys()
-      if (calls.size >= seats && oldest !== undefined) giveUp(oldest)
-      const ticket = randomUUID()
-      calls.set(ticket, { conversation, timer: setTimeout(giveUp, patienceMs, ticket).unref() })
-      return ticket
-    }
-  }
 }
