@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { isDeepStrictEqual } from "node:util"
 
 import { type Approver, Host, type Reply } from "@haft/core"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 
+import { differs, show } from "./differs.ts"
 import { scriptedApprover } from "./scripted-approver.ts"
 import { type Fixture, temporaryWorkspace, type TemporaryWorkspace } from "./temporary-workspace.ts"
 
@@ -125,54 +125,6 @@ const filledIn = (value: unknown, earlier: ReadonlyArray<unknown>): unknown => {
     .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], earlier)
   if (found === undefined) throw new Error(`there is no ${path} in the earlier replies ${show(earlier)}`)
   return found
-}
-
-/**
- * Where a value differs from what a case expects, or undefined. A case may say `"$number"`, `"$integer"`,
- * `"$string"` or `"$time"` for a value of that kind, `{ "$matches": "expression" }` for a text, and
- * `{ "$length": n }` for a text or list of that length.
- */
-export const differs = (expected: unknown, actual: unknown, at = "reply"): string | undefined => {
-  if (typeof expected === "string" && expected.startsWith("$")) {
-    const matcher = matchers[expected]
-    if (matcher !== undefined) return matcher(actual) ? undefined : `${at} is not a ${expected.slice(1)}`
-  }
-  if (Array.isArray(expected)) {
-    if (!Array.isArray(actual)) return `${at} is not a list`
-    if (expected.length !== actual.length) return `${at} has ${actual.length} items, not ${expected.length}`
-    return firstOf(expected.map((item, index) => differs(item, actual[index], `${at}[${index}]`)))
-  }
-  if (typeof expected === "object" && expected !== null) {
-    const record = expected as Record<string, unknown>
-    if (typeof record["$matches"] === "string") {
-      return new RegExp(record["$matches"], "u").test(String(actual)) ? undefined : `${at} does not match`
-    }
-    if (typeof record["$length"] === "number") {
-      const { length } = actual as { length?: number }
-      return length === record["$length"] ? undefined : `${at} has length ${length}, not ${record["$length"]}`
-    }
-    if (typeof actual !== "object" || actual === null || Array.isArray(actual)) return `${at} is not an object`
-    const keys = new Set([...Object.keys(record), ...Object.keys(actual)])
-    return firstOf(
-      [...keys].map((key) => differs(record[key], (actual as Record<string, unknown>)[key], `${at}.${key}`))
-    )
-  }
-  return isDeepStrictEqual(expected, actual) ? undefined : `${at} is ${show(actual)}, not ${show(expected)}`
-}
-
-const matchers: Readonly<Record<string, (value: unknown) => boolean>> = {
-  $number: (value) => typeof value === "number",
-  $integer: Number.isInteger,
-  $string: (value) => typeof value === "string",
-  $time: (value) => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(value)
-}
-
-const firstOf = (differences: ReadonlyArray<string | undefined>): string | undefined =>
-  differences.find((difference) => difference !== undefined)
-
-const show = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? "nothing"
-  return text.length > 2000 ? `${text.slice(0, 2000)}…` : text
 }
 
 const readCase = (directory: string, dialect: string, file: string): ContractCase => {

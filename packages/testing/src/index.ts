@@ -1,4 +1,5 @@
-export { type CaseHost, type ContractCase, differs, loadCases, playCase } from "./contract-cases.ts"
+export { type CaseHost, type ContractCase, loadCases, playCase } from "./contract-cases.ts"
+export { differs } from "./differs.ts"
 export { type SandboxTestLimits, type SandboxUnderTest } from "./test-sandbox/inside.ts"
 export { testSandbox } from "./test-sandbox/test-sandbox.ts"
 export { type ScriptedApprover, scriptedApprover } from "./scripted-approver.ts"
