@@ -2,7 +2,8 @@
 // what one leaves in memory and in V8's profiles would affect the next.
 import { join } from "node:path"
 
-import { type Benchmark, type Group, measure, type Result, type Setting } from "./benchmark.ts"
+import type { Benchmark, Group, Result, Setting } from "./benchmark.ts"
+import { measure } from "./measure.ts"
 import { doubledIn, readRecorded, type Recorded } from "./recorded.ts"
 import { titleOf } from "./report.ts"
 
