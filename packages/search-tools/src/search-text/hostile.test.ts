@@ -55,13 +55,11 @@ describe("an expression that takes others hours", () => {
 })
 
 describe("a glob of hundreds of directories", () => {
-  it.each(["d/".repeat(200) + "f", "d/".repeat(200) + "**", `${"d/".repeat(200)}**/f/`])(
-    "%.8s… is answered",
-    async (glob) => {
-      const reply = await callIn(haft, { f: "x" }, "search_text", { query: "x", include: [glob] })
-      expect(reply.wire).toMatchObject({ result: { total_matches: 0 } })
-    }
-  )
+  it.each(["f", "**", "**/f/"])("that ends in %s is answered", async (end) => {
+    const include = ["d/".repeat(200) + end]
+    const reply = await callIn(haft, { f: "x" }, "search_text", { query: "x", include })
+    expect(reply.wire).toMatchObject({ result: { total_matches: 0 } })
+  })
 })
 
 describe("a time limit", () => {
