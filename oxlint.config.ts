@@ -80,7 +80,7 @@ const fence = (files: Array<string>, fences: ReadonlyArray<Fence>): Override => 
       "error",
       {
         paths: fences.filter((one) => "name" in one),
-        // What a group lets through with `!` is let through by all that follow: groups come last.
+        // Groups come last, because what one allows with `!` is allowed by all patterns after it.
         patterns: [...fences.filter((one) => "regex" in one), ...fences.filter((one) => "group" in one)]
       }
     ]
@@ -108,21 +108,22 @@ export default {
     "vitest/no-focused-tests": "error",
     "vitest/valid-expect": ["error", { maxArgs: 2 }],
 
-    // A test that can't fail is none. Some wait for what they expect in a page, or leave the look to a function.
+    // A test without an assertion can't fail. These functions count as assertions: they wait for something in a page,
+    // or check it in a helper.
     "vitest/expect-expect": [
       "error",
       { assertFunctionNames: ["expect", "fc.assert", "**.waitFor", "versionAfterRecovery"] }
     ],
 
-    // The compiler says it, and better.
+    // The compiler checks this, with better messages.
     "import/namespace": "off",
     // Names are shadowed on purpose: a value keeps its name from one step of a pipeline to the next.
     "no-shadow": "off",
     // `_tag`, `_url` and the like are names of Effect and Node.
     "no-underscore-dangle": "off",
-    // What is done one after the other is meant so: Effect has its own words for doing it at once.
+    // A loop with await is sequential on purpose; Effect or Promise.all is used for concurrency.
     "no-await-in-loop": "off",
-    // Helpers stand where they are used; functions are handed on by their name.
+    // Small helpers are defined where they are used, and functions are passed by name.
     "unicorn/consistent-function-scoping": "off",
     "unicorn/no-array-callback-reference": "off",
     "unicorn/no-array-for-each": "off",
@@ -130,11 +131,11 @@ export default {
     "unicorn/prefer-set-has": "off",
     // ToolError carries its code in a type parameter.
     "typescript/no-unnecessary-type-parameters": "off",
-    // What was parsed, or comes from outside, is told its type where it has been checked.
+    // Parsed values get their type by an assertion where they have been checked.
     "typescript/no-unsafe-type-assertion": "off",
-    // `it.effect` and `expect` inside an Effect are unknown to it.
+    // The rule does not know `it.effect`, or `expect` inside an Effect.
     "vitest/no-standalone-expect": "off",
-    // scripts/count-reporter.ts guards skipped tests, and lists them with their reason.
+    // scripts/count-reporter.ts lists skipped tests with their reason, and fails them in CI.
     "vitest/no-disabled-tests": "off"
   },
   overrides: [
@@ -155,13 +156,13 @@ export default {
       rules: {
         "react/rules-of-hooks": "error",
         "react/exhaustive-deps": "error",
-        // An effect may run again for a change that it does not look at.
+        // An effect may depend on a value that it does not use, to run again when that changes.
         "react/exhaustive-effect-dependencies": "off",
-        // An svg is one picture by its role only.
+        // An svg has no tag that makes it an image, so it needs the role.
         "jsx-a11y/prefer-tag-over-role": "off",
-        // The compiler makes the import.
+        // The compiler adds the import.
         "react/react-in-jsx-scope": "off",
-        // A style sheet is imported for what it does.
+        // A style sheet is imported for its effect.
         "import/no-unassigned-import": ["error", { allow: ["**/*.css"] }]
       }
     },

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config"
 
-// Packages that change or guard a user's machine: nearly every line of theirs is run by a test.
+// Packages that change or guard a user's machine: tests must run nearly all of their lines.
 const guarded = [
   "dialects",
   "approval",

@@ -1,4 +1,4 @@
-// The pages of the site are the documents of the repository, as they lie: no copy that could say something else.
+// The pages of the site are the documents of the repository themselves, so that there are no copies to keep up to date.
 import { existsSync, globSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, posix } from "node:path"
 
@@ -9,7 +9,7 @@ const pages = globSync(
     cwd: root
   }
 )
-// What pages show or point to besides each other.
+// Files that pages show or link to.
 const files = globSync(["docs/**/*.{png,svg}", "examples/*/src/*.ts", "packages/*/src/**/*.grammar", "LICENSE"], {
   cwd: root
 })
@@ -25,7 +25,7 @@ export default (config) => {
       layout: "page.liquid",
       title,
       page_path: page,
-      // On a phone the whole list would stand before every page.
+      // Only this section of the list is open, because on a phone all of it would be above every page.
       page_section:
         page === "README.md" ? "Guides" : all.find(({ pages }) => pages.some(({ path }) => path === page))?.name,
       permalink
@@ -42,10 +42,10 @@ export default (config) => {
   return { markdownTemplateEngine: false, dir: { input: ".", includes: "_includes", output: "dist" } }
 }
 
-/** Where a document of the repository lies in the site: a README is what its folder shows. */
+/** The address of a document in the site. A README is the index of its folder. */
 const addressOf = (page) => page.replace(/README\.md$/, "index.html").replace(/\.md$/, ".html")
 
-// As everybody else who shows these documents names them, so that a link works there and here.
+// Headings get the same anchors as on GitHub, so that links work there and here.
 const heading = (tokens, index, options, _, self) => {
   const text = tokens[index + 1].children.map(({ content }) => content).join("")
   const id = text

@@ -1,6 +1,6 @@
 import { defineDialect, type ErrorCode, errorCodes } from "../src/index.ts"
 
-/** Says what a tool said, and of a failure all that there is to say. */
+/** A dialect for tests: a success is the output of the tool, a failure has the code, the message and the details. */
 export const plainDialect = defineDialect({
   name: "plain",
   symlinks: "inside",

@@ -1,4 +1,4 @@
-// Lets a command flood its output, and prints how much memory that took in this process, which does nothing else.
+// Runs a command with very much output, and prints how much memory that took in this process.
 import { Host, memoryJournal, use } from "@haft/core"
 import { openHost } from "@haft/core/promise"
 import { haft } from "@haft/dialects"

@@ -1,4 +1,4 @@
-// Edits one line of a large file in a process of its own, and prints how much memory that took, in bytes.
+// Edits one line of a large file, and prints how much memory that took in this process, in bytes.
 import { Host, memoryArtifacts, memoryJournal, use } from "@haft/core"
 import { openHost } from "@haft/core/promise"
 import { filetools } from "@haft/dialects"

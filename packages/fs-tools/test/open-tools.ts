@@ -23,7 +23,7 @@ export interface OpenTools extends AsyncDisposable {
   readonly call: (tool: string, params: unknown) => Promise<unknown>
 }
 
-/** The tools of one dialect on a directory of their own. */
+/** A host with the tools of one dialect, on a temporary workspace. */
 export const openTools = async (
   files: Readonly<Record<string, Fixture>> = {},
   options: { readonly dialect?: Dialect; readonly approver?: ScriptedApprover } = {}

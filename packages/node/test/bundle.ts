@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 
 import { build } from "rolldown"
 
-/** Makes one file of a program, in this directory if no other is named: a process that loads single files takes half a second to start. */
+/** Bundles a program into one file, because a process that loads many files takes half a second to start. */
 export const bundleProgram = async (name: string, file: string): Promise<void> => {
   await build({
     input: resolve(dirname(fileURLToPath(import.meta.url)), name),

@@ -1,7 +1,7 @@
-// The engine of a host that changes files over and over until somebody kills it, or once, killing itself at a
-// chosen moment. It is put together by hand and has little else, so that hundreds of them start quickly.
-// Arguments: root, state, the number of the step to die at (0: never), which version to begin with (none: only
-// tidy up after the host before), whether to wait for the disk (durable).
+// Changes files by commits: over and over until it is killed, or once, killing itself at a chosen step. It loads only
+// what a commit needs, so that hundreds of these processes start quickly.
+// Arguments: root, state, the number of the step to die at (0: never), the version to begin with (none: only recover
+// from an earlier crash), and whether to wait for the disk (durable).
 import { mkdirSync, writeSync } from "node:fs"
 import { join } from "node:path"
 

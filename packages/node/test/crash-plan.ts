@@ -13,7 +13,7 @@ const write = (path: string, text: string, mode?: number): PlannedChange => ({
 /** The mode of the script among the files. */
 export const modeOf = (version: Version): number => (version === "old" ? 0o640 : 0o750)
 
-/** A large enough mixture: files changed, made, removed and moved, directories too, a link, a mode, and a file with two names. */
+/** Two versions that differ in all ways: changed, new, removed and moved files and directories, links and a mode. */
 export const filesOf = (version: Version): Record<string, string | null> => {
   const text = `${version} `.repeat(2000)
   const common = {
@@ -52,7 +52,7 @@ export const filesOf = (version: Version): Record<string, string | null> => {
       }
 }
 
-/** From the one version to the other, in one commit. */
+/** The changes of one commit that lead to a version from the other one. */
 export const changesTo = (version: Version): ReadonlyArray<PlannedChange> => {
   const text = `${version} `.repeat(2000)
   const common = [

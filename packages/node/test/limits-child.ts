@@ -1,5 +1,5 @@
-// Does what it is told in a workspace, as whoever it runs as, and prints what came of it.
-// Arguments: root, state, and a list of changes, of paths to read and of disks to fill, as JSON.
+// Carries out a list of steps in a workspace, as the user it was started as, and prints the outcomes.
+// Arguments: root, state, and the steps as JSON.
 import { appendFileSync, chmodSync, renameSync, rmSync, statfsSync } from "node:fs"
 import { join } from "node:path"
 
@@ -14,12 +14,12 @@ type Told =
   | { readonly read: string }
   | { readonly list: string }
   | { readonly undo: true }
-  /** A directory whose disk is filled until so many blocks are free, or emptied again of what filled it. */
+  /** Fills the disk of a directory until only so many blocks are free; `empty` frees them again. */
   | { readonly fill: string; readonly leave: number }
   | { readonly empty: string }
-  /** A directory that can't be changed any more from a moment of the next commit on. */
+  /** Makes a directory read-only at a certain moment of the next commit. */
   | { readonly close: string; readonly at: string }
-  /** By hand. */
+  /** Renames something without a commit. */
   | { readonly rename: string; readonly to: string }
   | { readonly all: ReadonlyArray<SizedChange> }
   | SizedChange

@@ -1,5 +1,6 @@
-// Swaps a directory for a link that leads out, and back, as fast as it can, until it is killed. DIRECTORY [LONGEST]
-// With a longest rest, in milliseconds, it comes in bursts: between them a call has the time to be done.
+// race-child.ts DIRECTORY [LONGEST]: exchanges a directory for a link that leads outside, and back, as fast as it can,
+// until it is killed. With LONGEST it rests between bursts, for at most so many milliseconds, so that calls can
+// succeed.
 import { renameSync } from "node:fs"
 
 const [directory = "", longest = "0"] = process.argv.slice(2)
@@ -8,7 +9,7 @@ const rename = (from: string, to: string): void => {
   try {
     renameSync(`${directory}/${from}`, `${directory}/${to}`)
   } catch {
-    // The other side has made a directory of that name in the meantime.
+    // A call has made a directory of that name in the meantime.
     renameSync(`${directory}/${to}`, `${directory}/junk${junk++}`)
     rename(from, to)
   }
@@ -19,7 +20,7 @@ const swap = (): void => {
   rename("inner", "link")
   rename("aside", "inner")
 }
-// Short ones mostly, some of them too short to be any.
+// Most rests are short, many of them nearly nothing.
 const rest = (): void => {
   const milliseconds = Number(longest) * Math.random() ** 4
   if (milliseconds > 0) Atomics.wait(still, 0, 0, milliseconds)

@@ -1,4 +1,4 @@
-// Counts up in several files at once, as often as it is told.
+// Increments a number in several files by one commit, as often as its argument says, in competition with others.
 import { CurrentCall, isToolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 

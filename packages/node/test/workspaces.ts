@@ -25,7 +25,7 @@ export const makeWorkspaces = (name: string) => {
   return {
     base,
     remove: () => rmSync(base, { recursive: true, force: true }),
-    /** Makes a workspace of files, and links where the content begins with `-> `. */
+    /** Makes a workspace with these files. A content that begins with `-> ` stands for a link. */
     make: (files: Readonly<Record<string, string>>, prepare: (root: string) => void = () => {}): string => {
       const root = join(base, `w${++count}`)
       mkdirSync(root)
@@ -40,7 +40,7 @@ export const makeWorkspaces = (name: string) => {
   }
 }
 
-/** Everything in a directory: files with their content, links with their target, directories as null. */
+/** Everything below a directory: files with their content, links with their target, directories as null. */
 export const contentsOf = (root: string, below = ""): Record<string, string | null> => {
   const found: Record<string, string | null> = {}
   for (const entry of readdirSync(join(root, below), { withFileTypes: true })) {
@@ -65,7 +65,7 @@ export const inWorkspace = <A, E>(
       const call = yield* CurrentCall
       return yield* use(workspace).pipe(Effect.provideService(CurrentCall, { ...call, ...context }))
     }).pipe(
-      // Without a logger: that a host had to tidy up is nothing to print in a test.
+      // Without a logger, so that tests don't print that a host had to recover.
       Effect.provide(nodeWorkspace({ root, state: `${root}.state`, ...open }).pipe(Layer.provide(Logger.layer([]))))
     )
   )
@@ -75,7 +75,7 @@ export const inWorkspace = <A, E>(
 export const outcome = <A>(effect: Effect.Effect<A, unknown>): Effect.Effect<A | string> =>
   effect.pipe(Effect.catch((error) => Effect.succeed(isToolError(error) ? error.code : String(error))))
 
-/** How much of what lies in a directory this process has open; where nobody can tell, nothing. */
+/** How many files in a directory this process has open; 0 where that can't be told. */
 export const openIn = (directory: string): number => {
   if (process.platform !== "linux") return 0
   return readdirSync("/proc/self/fd").filter((descriptor) => {

@@ -1,4 +1,4 @@
-// Lets a program flood a terminal, and prints how much memory that took in this process, which does nothing else.
+// Runs a program with very much output in a terminal, and prints how much memory that took in this process.
 import * as Effect from "effect/Effect"
 
 import { withTerminals } from "./host.ts"

@@ -29,7 +29,7 @@ export interface TerminalHostOptions {
   readonly sandbox?: Layer.Layer<Sandbox, never, Workspace | Processes>
 }
 
-/** What haft's terminal tools answer with. */
+/** The output of haft's terminal tools. */
 export interface Shown {
   readonly terminal_id: string
   readonly state: "running" | "ended"
@@ -43,11 +43,11 @@ export interface Shown {
 
 export interface TerminalHost {
   readonly call: (tool: string, args: unknown) => Effect.Effect<Reply>
-  /** Opens a terminal that must come up. */
+  /** Opens a terminal; fails if that is refused. */
   readonly open: (args: Readonly<Record<string, unknown>>) => Effect.Effect<Shown & Record<string, unknown>>
   /** Opens a terminal and waits for the end of its program. */
   readonly run: TerminalHost["open"]
-  /** A write that must succeed. */
+  /** Writes to a terminal; fails if that is refused. */
   readonly write: (
     id: string,
     args?: Readonly<Record<string, unknown>>
@@ -62,7 +62,7 @@ export interface TerminalHost {
   readonly questions: ScriptedApprover["questions"]
 }
 
-/** Plays a conversation with a host that is closed afterwards. */
+/** Runs a conversation with a host, which is closed afterwards. */
 export const withTerminals = <A, E>(
   conversation: (host: TerminalHost) => Effect.Effect<A, E>,
   options: TerminalHostOptions = {}
@@ -130,7 +130,7 @@ const wordsFor = (
   }
 }
 
-/** What a toolrouter session says until its program has ended. */
+/** The whole output of a toolrouter session, until its program has ended. */
 export const execToEnd = Effect.fnUntraced(function* (
   call: TerminalHost["call"],
   args: { readonly session_id: string; readonly cmd: string; readonly workdir?: string | null }

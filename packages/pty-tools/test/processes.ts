@@ -16,7 +16,7 @@ const commandLine = (pid: string): string => {
   }
 }
 
-/** Waits until there are none of them, and says whether that came true. */
+/** Waits until there are none of them; false if that takes too long. */
 export const gone = async (word: string): Promise<boolean> => {
   for (let round = 0; round < 1000; round++) {
     if (carrying(word).length === 0) return true
@@ -31,5 +31,5 @@ export const appeared = async (word: string, number: number): Promise<void> => {
 }
 
 let count = 0
-/** A sleep that no other test sleeps. */
+/** A sleep command with a number that no other test uses. */
 export const uniqueSleep = (): string => `sleep 9${process.pid}.${++count}`

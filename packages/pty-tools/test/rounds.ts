@@ -1,4 +1,4 @@
-// Opens and closes terminals, and prints what that left behind in this process, which does nothing else.
+// Opens and closes terminals, and prints what that has left behind in this process.
 import { readdirSync, readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 
@@ -10,7 +10,7 @@ import { carrying, uniqueSleep } from "./processes.ts"
 const rounds = Number(process.argv[2])
 const stray = uniqueSleep()
 
-// What is freed by a collection may hold on to more until the next turn.
+// Collects several times, because objects that one collection frees may have kept others alive until then.
 const measure = Effect.promise(async () => {
   for (let turn = 0; turn < 5; turn++) {
     globalThis.gc?.()
@@ -18,7 +18,7 @@ const measure = Effect.promise(async () => {
   }
   const { heapUsed, external, rss } = process.memoryUsage()
   const descriptors = readdirSync("/proc/self/fd").length
-  // Those that ended and that nobody asked about are among the children.
+  // With zombies: children that have ended, and that nobody has waited for.
   const children = readFileSync(`/proc/self/task/${process.pid}/children`, "latin1").split(" ").length - 1
   return { descriptors, children, processes: carrying(stray).length, memory: heapUsed + external, rss }
 })
@@ -34,7 +34,7 @@ await Effect.runPromise(
         const round = Effect.fnUntraced(function* () {
           const { terminal_id } = yield* open({ command: `setsid ${stray} & echo up; exec cat`, quiet_ms: 50 })
           yield* call("close_terminal", { terminal_id })
-          // What the test's own journal and approver remember is not the terminals' doing.
+          // The journal and the approver of the test keep everything, which must not be counted as a leak of terminals.
           forget(events)
           forget(questions)
         })

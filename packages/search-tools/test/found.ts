@@ -1,6 +1,6 @@
 import type { Reply } from "@haft/core"
 
-/** What `search_text` answers. */
+/** The output of `search_text`. */
 export interface Found {
   readonly matches: ReadonlyArray<{ readonly path: string; readonly line: number; readonly content: string }>
   readonly total_matches: number

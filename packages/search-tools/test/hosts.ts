@@ -19,7 +19,7 @@ import { plainProcesses } from "./processes.ts"
 export interface HostOptions {
   readonly processes?: Layer.Layer<Processes>
   readonly ripgrep?: string
-  /** Changes what the workspace does. */
+  /** Replaces some functions of the workspace. */
   readonly disturb?: (real: WorkspaceService) => Partial<WorkspaceService>
 }
 

@@ -15,7 +15,7 @@ export interface NaiveSearch {
   readonly shown: ReadonlyArray<NaiveMatch>
 }
 
-/** Reads every file line by line and tries the expression on each: slow, and plainly right. */
+/** Reads every file and tries the expression on each line: slow, but obviously right. */
 export const searchNaively = (
   root: string,
   paths: ReadonlyArray<string>,
@@ -26,7 +26,7 @@ export const searchNaively = (
     return lines.map((text, index) => ({ path, lines, index, at: text.search(expression) })).filter(({ at }) => at >= 0)
   })
   const shown = places.slice(0, most)
-  // A line beside a match is cut around its own, if that is shown, too.
+  // A line around a match may be a match itself; then it is cut around its own.
   const focus = new Map(shown.map(({ path, index, at }) => [`${index} ${path}`, at]))
   return {
     total: places.length,

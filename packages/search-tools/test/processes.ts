@@ -4,7 +4,7 @@ import { makeToolError, type ProcessEnd, Processes, type ToolError } from "@haft
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** Starts one program, no descendants expected; interruption and time-out kill it. */
+/** Runs a program that has no child processes. Interruption and timeout kill it. */
 export const plainProcesses: Layer.Layer<Processes> = Layer.succeed(Processes, {
   end: () => Effect.void,
   feed: () => 0,

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 
 import type { Random } from "./random.ts"
 
-// What sorts differently as names and as paths, as bytes and as characters, and what an option could be made of.
+// Names that sort differently as names and as paths, or as bytes and as characters, and one that looks like an option.
 const names = ["a", "a-b", "a.ts", "b.ts", "a b", ".h", "-e", "B", "ü", "\uFFE6", "🙂", "[x]", "c:d", "x.log"]
 const lines = ["", "hit", "Hit it", "a hit b", "no", "…", `${"x".repeat(3000)}hit`, "hitü", "   "]
 const rules = ["*.log", "a/", "/b.ts", "!a.ts", "B", ".*", "a/*", "!a/a.ts"]
