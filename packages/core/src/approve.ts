@@ -6,7 +6,7 @@ import { type ApprovedState, CurrentCall } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
 import { paramsForRecord } from "./params-for-record.ts"
 import { plainData, prepareWith } from "./plain-data.ts"
-import { type ApprovalRequest, Approver } from "./services/approver.ts"
+import { type ApprovalQuestion, type ApprovalRequest, Approver } from "./services/approver.ts"
 import { Journal, type JournalEvent } from "./services/journal.ts"
 import { Workspace } from "./services/workspace.ts"
 import { toolError } from "./tool-error.ts"
@@ -83,22 +83,11 @@ export const approve = Effect.fnUntraced(function* <R>(
       return { prepared, facts, state } satisfies ApprovedCall<R>
     }
     const preview = prepared.preview === undefined ? undefined : yield* prepared.preview
-    yield* append({ type: "approval_requested", reason })
-    const answer = yield* approver.ask({ ...request, reason, state, ...(preview !== undefined && { preview }) }).pipe(
-      Effect.onInterrupt(() => unanswered(asks, watcher)),
-      timed(watcher.waited)
-    )
-    if (!answer.approved || answer.unanswered === true) {
-      const by = answer.unanswered === true ? "nobody" : "person"
-      const refusal = answer.reason ?? (by === "nobody" ? "nobody answered" : "the request was refused")
-      watcher.decided({ decision: "deny", by, reason: refusal, asks })
-      return yield* denied(by, refusal)
-    }
-    const consent = { decision: "allow", reason: answer.reason ?? "approved" } as const
-    watcher.decided({ ...consent, by: "person", asks })
-    const edited = answer.modifiedArgs === undefined ? undefined : plainData(answer.modifiedArgs)
+    const question = { ...request, reason, state, ...(preview !== undefined && { preview }) }
+    const consent = yield* askPerson(question, watcher)
+    const edited = consent.modifiedArgs === undefined ? undefined : plainData(consent.modifiedArgs)
     yield* record(
-      { ...consent, by: "person" },
+      { decision: "allow", reason: consent.reason ?? "approved", by: "person" },
       edited === undefined ? {} : { params: yield* paramsForRecord(tool, edited.data) }
     )
     if (edited !== undefined) {
@@ -116,6 +105,25 @@ export const approve = Effect.fnUntraced(function* <R>(
 })
 
 const harm: Readonly<Record<Risk, number>> = { read_only: 0, safe_write: 1, dangerous: 2 }
+
+/** A person's yes. Anything else fails: a no, and no answer. */
+const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watcher: ApprovalWatcher) {
+  const approver = yield* Approver
+  const { asks, reason } = question
+  yield* append({ type: "approval_requested", reason })
+  const answer = yield* approver.ask(question).pipe(
+    Effect.onInterrupt(() => unanswered(asks, watcher)),
+    timed(watcher.waited)
+  )
+  if (answer.approved && answer.unanswered !== true) {
+    watcher.decided({ decision: "allow", by: "person", reason: answer.reason ?? "approved", asks })
+    return answer
+  }
+  const by = answer.unanswered === true ? "nobody" : "person"
+  const refusal = answer.reason ?? (by === "nobody" ? "nobody answered" : "the request was refused")
+  watcher.decided({ decision: "deny", by, reason: refusal, asks })
+  return yield* denied(by, refusal)
+})
 
 const denied = Effect.fnUntraced(function* (by: Decision["by"], reason: string) {
   yield* record({ decision: "deny", by, reason })
