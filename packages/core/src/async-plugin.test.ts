@@ -4,8 +4,8 @@ import * as Layer from "effect/Layer"
 import * as z from "zod"
 
 import { plainDialect } from "../test/plain-dialect.ts"
-import { denyAll, Host, memoryJournal, memoryWorkspace, Processes, Sandbox, use } from "./index.ts"
-import { definePlugin, defineService, defineTool, openHost } from "./promise.ts"
+import { denyAll, Host, memoryJournal, memoryWorkspace, Processes, Sandbox, type Touches, use } from "./index.ts"
+import { type AsyncToolContext, definePlugin, defineService, defineTool, openHost } from "./promise.ts"
 
 const base = Layer.mergeAll(memoryWorkspace({ "a.txt": "one" }), memoryJournal(), denyAll)
 
@@ -108,6 +108,24 @@ describe("a plugin made of async functions", () => {
       Host.layer({ dialect: plainDialect, plugins: [plugin] }).pipe(Layer.provide(services))
     )
     expect((await host.call("run", {})).wire).toEqual({ text: "git status" })
+  })
+
+  it("is held to what its tools say they touch, at once or later, and runs none that can't say", async () => {
+    const touching = (
+      name: string,
+      touches: (input: object, context: AsyncToolContext) => Touches | Promise<Touches>
+    ) => defineTool({ ...tool, risk: "read_only", name, touches, execute: async () => ({ text: "it ran" }) })
+    const tools = [
+      touching("now", () => ({ writes: ["../b.txt"] })),
+      touching("later", async () => ({ writes: ["../b.txt"] })),
+      touching("unsure", async (_input, { workspace }) => ({ reads: [(await workspace.info("b.txt")).path] }))
+    ]
+    const plugin = use(definePlugin({ name: "touching", version: "1.0.0", tools }))
+    await using host = await openHost(
+      Host.layer({ dialect: plainDialect, plugins: [plugin] }).pipe(Layer.provide(base))
+    )
+    const codes = await Promise.all(host.tools.map(async ({ name }) => (await host.call(name, {})).error?.code))
+    expect(codes).toEqual(["path_outside_workspace", "path_outside_workspace", "file_not_found"])
   })
 
   it("has ended what it began through the host when its call ends: cancelled, or not waited for", async () => {

@@ -63,10 +63,11 @@ const withHost = <A, E>(
     host: Host["Service"]
     workspace: Workspace["Service"]
     events: Array<JournalEvent>
-  }) => Effect.Effect<A, E>
+  }) => Effect.Effect<A, E>,
+  decides: Layer.Layer<Approver> = approver
 ) => {
   const events: Array<JournalEvent> = []
-  const services = Layer.mergeAll(memoryWorkspace(files), memoryJournal(events), approver)
+  const services = Layer.mergeAll(memoryWorkspace(files), memoryJournal(events), decides)
   const plugin = definePlugin({ name: "p", version: "1.0.0", tools: [save] })
   return Effect.gen(function* () {
     return yield* use_({ host: yield* Host, workspace: yield* Workspace, events })
@@ -123,6 +124,27 @@ describe("calls read back from the record", () => {
     expect(recordedCalls([started, closed]).map(({ status }) => status)).toEqual(["aborted"])
     expect(recordedCalls([closed, { type: "tool_call_started" }])).toEqual([])
   })
+})
+
+describe("calls whose arguments a person changed", () => {
+  const theirs = { path: "b.txt", content: "theirs" }
+  const edits = Layer.succeed(Approver, {
+    judge: () => Effect.succeed({ decision: "ask", reason: "so it is" }),
+    ask: () => Effect.succeed({ approved: true, modifiedArgs: theirs })
+  })
+
+  it.effect("are on record with both, and made again with the person's", () =>
+    Effect.gen(function* () {
+      const given = { path: "a.txt", content: "new" }
+      const made = withHost({}, ({ host, events }) => Effect.as(host.call("save", given), events), edits)
+      const calls = recordedCalls(fromFile(yield* made))
+      expect(calls).toMatchObject([{ status: "success", params: given, editedParams: theirs, isRedacted: false }])
+      const again = withHost({}, ({ host, workspace }) =>
+        Effect.andThen(replayCalls(calls, { hosts: [host] }), filesOf(workspace))
+      )
+      expect([...(yield* again).keys()]).toEqual(["b.txt"])
+    })
+  )
 })
 
 describe("replaying calls", () => {
