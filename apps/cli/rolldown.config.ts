@@ -36,6 +36,8 @@ export default defineConfig({
   // Web pages are parsed in a worker thread, which needs a file of its own beside the bundle.
   input: { bin: "src/bin.ts", "page-worker": "../../packages/web-tools/src/readable-page/page-worker.ts" },
   platform: "node",
+  // The oldest Node that the packages name has no `using` yet.
+  transform: { target: "node22.19" },
   // It has native code, so it stays a dependency of the published package.
   external: ["@lydell/node-pty"],
   plugins: [
