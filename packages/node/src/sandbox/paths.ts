@@ -127,21 +127,39 @@ const entriesOf = (directory: string): ReadonlyArray<Dirent> => {
 }
 
 const gitMounts = (git: string): ReadonlyArray<Mount> => {
+  const isOdd =
+    (kind: "directory" | "file") =>
+    (name: string): boolean =>
+      !isAbsentOr(kind, join(git, name))
+  // A mount goes to where a link leads, and its place is made there. Then nobody changes anything of the repository.
+  if (directories.some(isOdd("directory")) || files.some(isOdd("file"))) return [readable(git)]
   const directory = (name: string): Mount => {
     const path = join(git, name)
     return isDirectory(path) ? readable(path) : { kind: "empty", path }
   }
   const file = (name: string): Mount => {
     const path = join(git, name)
-    return lstat(path)?.isFile() === true ? readable(path) : { kind: "readable", path, from: "/dev/null" }
+    return lstat(path) === undefined ? { kind: "readable", path, from: "/dev/null" } : readable(path)
   }
+  const isThere = (name: string): boolean => lstat(join(git, name)) !== undefined
+  const [hooks, ...otherDirectories] = directories
+  const [config, ...otherFiles] = files
   return [
     writable(git),
-    directory("hooks"),
-    file("config"),
-    ...["modules", "worktrees"].filter((name) => isDirectory(join(git, name))).map(directory),
-    ...["config.worktree", "commondir"].filter((name) => lstat(join(git, name)) !== undefined).map(file)
+    directory(hooks),
+    file(config),
+    ...otherDirectories.filter(isThere).map(directory),
+    ...otherFiles.filter(isThere).map(file)
   ]
+}
+
+/** What git runs or believes in its own directory: the first of each whether it is there or not. */
+const directories = ["hooks", "modules", "worktrees"] as const
+const files = ["config", "config.worktree", "commondir"] as const
+
+const isAbsentOr = (kind: "directory" | "file", path: string): boolean => {
+  const stat = lstat(path)
+  return stat === undefined || (kind === "directory" ? stat.isDirectory() : stat.isFile())
 }
 
 const settings = [

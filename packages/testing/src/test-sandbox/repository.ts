@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { mkdirSync, readdirSync } from "node:fs"
+import { mkdirSync, readdirSync, readlinkSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
 import type { Check } from "./inside.ts"
@@ -34,5 +34,20 @@ export const testRepository = (check: Check): void => {
     mkdirSync(join(workspace.root, ".git/objects"))
     await sh("echo object > .git/objects/aa; echo ref > .git/HEAD")
     assert.equal(workspace.read(".git/objects/aa"), "object\n")
+  })
+
+  check("makes nothing outside, and goes on, where a part of the repository is a link", async ({ sh, workspace }) => {
+    const place = join(workspace.outside, "made")
+    for (const name of ["config", "hooks", "commondir"]) {
+      // The places where one sandbox or another has the host's files while it is made.
+      for (const target of [place, `/oldroot${place}`, `/old${place}`]) {
+        rmSync(join(workspace.root, ".git"), { recursive: true, force: true })
+        workspace.put(".git/HEAD", "ref: refs/heads/main\n")
+        workspace.put(`.git/${name}`, { symlink: target })
+        assert.equal((await sh(`rm -f .git/${name}; echo evil > .git/${name}; echo went on`)).stdout, "went on\n")
+        assert.equal(readlinkSync(join(workspace.root, ".git", name)), target)
+        assert.deepEqual(readdirSync(workspace.outside), [])
+      }
+    }
   })
 }
