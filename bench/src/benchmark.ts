@@ -16,9 +16,9 @@ export interface Contender {
 
 /** One job at one size, done by several contenders in turn. */
 export interface Benchmark {
-  /** What belongs together, such as `read`. */
+  /** The group that it belongs to, such as `read`. */
   readonly group: string
-  /** What is done. */
+  /** The job, in words. */
   readonly name: string
   /** How large the job is: a number for the axis of the plot, and words. */
   readonly size?: { readonly value: number; readonly label: string }

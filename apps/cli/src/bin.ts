@@ -23,8 +23,7 @@ const run = async (): Promise<void> => {
 if (process.argv[2] === "--version") {
   process.stdout.write(`${manifest.version}\n`)
 } else if (process.getBuiltinModule?.("node:module").enableCompileCache === undefined) {
-  // Only a Node that is too old has no compile cache: say so, before the program fails with a message nobody
-  // understands.
+  // Only a Node that is too old has no compile cache: say so, before the program fails with an obscure message.
   process.stderr.write(
     `haft: Node ${process.versions.node} is too old; haft needs ${manifest.engines.node}\n` +
       "  Install a newer one. In a checkout of haft, npm start brings its own.\n"

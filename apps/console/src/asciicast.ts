@@ -1,4 +1,4 @@
-/** What a terminal does: it has a size, and prints. */
+/** Something a terminal shows: a new size, or output. `isLive` output may be dropped if there is too much. */
 export type TerminalEvent =
   | { readonly type: "size"; readonly cols: number; readonly rows: number }
   | { readonly type: "output"; readonly data: string | Uint8Array; readonly isLive?: boolean }

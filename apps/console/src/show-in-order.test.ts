@@ -3,7 +3,7 @@ import { expect, it } from "vitest"
 
 import { showInOrder } from "./show-in-order.ts"
 
-/** An emulator that is done with a piece when it is told so. */
+/** An emulator that finishes a piece of output when the test says so. */
 const slowTerminal = () => {
   const done: Array<string> = []
   const pending: Array<() => void> = []

@@ -1,4 +1,4 @@
-// What the console reads of the server's JSON. The server's OpenAPI document has the whole of it.
+// The parts of the server's JSON that the console uses. The server's OpenAPI document has all of it.
 
 export type Risk = "read_only" | "safe_write" | "dangerous"
 

@@ -33,7 +33,7 @@ export const git = Effect.fnUntraced(function* ({
   const end = yield* runProgram({
     program: "git",
     args: [...harmless, ...args, ...(paths.length > 0 ? ["--", ...paths] : [])],
-    // What a partial clone lacks would be fetched with a program that the repository names.
+    // Objects that a partial clone lacks would be fetched by a program that the repository names.
     env: { GIT_TERMINAL_PROMPT: "0", GIT_EDITOR: "true", GIT_ALLOW_PROTOCOL: "none", LC_ALL: "C", ...switchedOff },
     writable: writes,
     ...(stdin !== undefined && { stdin })

@@ -14,7 +14,7 @@ import { ApprovalDetail, type DetailMode } from "./approval-detail.tsx"
  */
 const readingMs = 400
 
-/** What waits for a person, and the one that is being looked at. */
+/** The requests that wait for a person, and the one that is open. */
 export const Approvals = (props: ScreenProps) => {
   const { api, requests: open, requestsLoaded, reloadApprovals, hasShortcuts } = props
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set())

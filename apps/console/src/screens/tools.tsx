@@ -8,7 +8,7 @@ import { ToolDetail } from "./tool-detail.tsx"
 
 const dialects = ["haft", "agentbench", "toolrouter", "approvalgate", "cliagent", "filetools"]
 
-/** What can be called here, in each dialect. */
+/** The tools of each dialect, and the one that is open. */
 export const Tools = ({ api, workspace, item }: ScreenProps) => {
   const [dialect, setDialect] = useState("")
   const [search, setSearch] = useState("")
