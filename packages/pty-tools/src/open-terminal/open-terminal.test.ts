@@ -86,7 +86,8 @@ describe.concurrent("open_terminal", () => {
       Effect.gen(function* () {
         const { state, output } = yield* open({
           command: "while :; do echo tick; sleep 0.02; done",
-          yield_time_ms: 300
+          // Long enough for a shell to start on a busy machine.
+          yield_time_ms: 2000
         })
         expect(state).toBe("running")
         expect(output).toMatch(/^tick\r\n/)
