@@ -82,7 +82,7 @@ export {
 } from "./async-plugin.ts"
 export type { Reply } from "./call.ts"
 export type { CallPreview, ToolDescription } from "./host.ts"
-export { use } from "./plugin.ts"
+export { type ConfiguredPlugin, type Plugin, use } from "./plugin.ts"
 export { isPluginError, type PluginError } from "./plugin-error.ts"
 export type { Answer, ApprovalQuestion } from "./services/approver.ts"
 // Here it is thrown, where an Effect fails with it.
