@@ -24,7 +24,9 @@ if (process.argv.includes("--release")) {
 // The version is written into the code, because in a bundle there is no package.json to read it from.
 function stampVersion(directory: string): void {
   const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { version: string }
-  for (const file of ["src/index.ts", "src/version.ts"].map((name) => join(directory, name)).filter(existsSync)) {
+  for (const file of ["src/index.ts", "src/plugin/version.ts"]
+    .map((name) => join(directory, name))
+    .filter(existsSync)) {
     const text = readFileSync(file, "utf8")
     const stamped = text.replace(/((?:^  version: |coreVersion = )")[^"]*(")/m, `$1${version}$2`)
     if (stamped !== text) writeFileSync(file, stamped)

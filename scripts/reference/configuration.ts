@@ -1,7 +1,7 @@
 import * as z from "zod"
 
 import { execConfig } from "../../packages/exec-tools/src/settings.ts"
-import { configShape } from "../../packages/haft/src/config.ts"
+import { configShape } from "../../packages/haft/src/config/config.ts"
 import { terminalsConfig } from "../../packages/pty-tools/src/terminals/terminals.ts"
 import { searchConfig } from "../../packages/search-tools/src/search-config.ts"
 import { webConfig } from "../../packages/web-tools/src/web-config.ts"

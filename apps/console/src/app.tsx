@@ -2,9 +2,9 @@ import { useEffect, useMemo } from "react"
 
 import { ApiError, listWorkspaces, workspaceApi } from "./api.ts"
 import { Console } from "./console.tsx"
+import { useLoad } from "./hooks/use-load.ts"
 import { Empty, Problem } from "./parts.tsx"
 import { addressOf, goTo, useRoute } from "./route.ts"
-import { useLoad } from "./use-load.ts"
 
 /** Finds out which workspaces there are and whether this browser may see them. */
 export const App = () => {

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from "react"
 
+import type { Connection } from "./hooks/use-events.ts"
+import type { useNotifications } from "./hooks/use-notifications.ts"
+import { useSetting } from "./hooks/use-setting.ts"
+import { useShortcuts } from "./hooks/use-shortcuts.ts"
 import { Key } from "./parts.tsx"
 import { addressOf, goTo, type ScreenName, screenNames } from "./route.ts"
-import type { Connection } from "./use-events.ts"
-import type { useNotifications } from "./use-notifications.ts"
-import { useSetting } from "./use-setting.ts"
-import { useShortcuts } from "./use-shortcuts.ts"
 import type { WorkspaceName } from "./wire.ts"
 
 interface HeaderProps {

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react"
 
-import type { CallState } from "./describe-call.ts"
-import { stateNames } from "./describe-call.ts"
-import type { Loaded } from "./use-load.ts"
+import type { CallState } from "./calls/describe-call.ts"
+import { stateNames } from "./calls/describe-call.ts"
+import type { Loaded } from "./hooks/use-load.ts"
 import type { Risk } from "./wire.ts"
 
 const riskNames: Readonly<Record<Risk, string>> = {

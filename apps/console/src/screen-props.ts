@@ -1,7 +1,7 @@
 import type { WorkspaceApi } from "./api.ts"
-import type { CallLog } from "./call-log.ts"
-import type { News } from "./use-events.ts"
-import type { Loaded } from "./use-load.ts"
+import type { CallLog } from "./calls/call-log.ts"
+import type { News } from "./hooks/use-events.ts"
+import type { Loaded } from "./hooks/use-load.ts"
 import type { OpenRequest } from "./wire.ts"
 
 /** What every screen is given. */

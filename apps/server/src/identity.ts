@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto"
 
 import { makeToken } from "haft"
 
-import { Problem } from "./problem.ts"
-import type { Access } from "./route.ts"
+import { Problem } from "./http/problem.ts"
+import type { Access } from "./http/route.ts"
 
 /** Who sends a request, as far as the server can tell. */
 export interface Identity {

@@ -1,2 +1,2 @@
-export type { ServerLimits } from "./limits.ts"
+export type { ServerLimits } from "./http/limits.ts"
 export { type RunningServer, serveHaft, type ServeOptions } from "./serve.ts"

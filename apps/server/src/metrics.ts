@@ -1,4 +1,4 @@
-import type { FlowControl } from "./flow-control.ts"
+import type { FlowControl } from "./http/flow-control.ts"
 import type { Workspaces } from "./workspaces.ts"
 
 /** The server's metrics, in Prometheus' text format. */

@@ -1,6 +1,6 @@
 import { extname } from "node:path"
 
-import type { Answer } from "./answer.ts"
+import type { Answer } from "./http/answer.ts"
 
 /** Answers with a file of the console. The console's routes are in the `#` part of the address, so paths are files. */
 export const siteOf = (files: ReadonlyMap<string, Uint8Array> | undefined): ((url: URL) => Answer | undefined) => {

@@ -1,7 +1,7 @@
 import { type DialectName, dialectNames, type HaftConfig, openWorkspace, type OpenWorkspace } from "haft"
 import { describeQuestion, type McpFetchHandler, mcpFetchHandler, mcpServer } from "haft/mcp"
 
-import { Problem } from "./problem.ts"
+import { Problem } from "./http/problem.ts"
 
 /** The workspaces of a server by name, each with its own dialect, policy and state. */
 export interface Workspaces {

@@ -4,10 +4,10 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import { Asker } from "./asker.ts"
-import { printRule } from "./describe-request.ts"
+import { Asker } from "./askers/asker.ts"
+import { printRule } from "./askers/describe-request.ts"
 import { type ApprovalMode, decide } from "./policy.ts"
-import { RuleStore } from "./rule-store.ts"
+import { RuleStore } from "./rules/rule-store.ts"
 
 export interface PolicyApproverOptions {
   /** `ask` a person, approve `all`, or refuse all that would have to be asked (`none`). Rules hold in any case. */
@@ -58,7 +58,7 @@ export const policyApprover = (
       const ask = Effect.fnUntraced(function* (question: ApprovalQuestion) {
         const now = yield* Clock.currentTimeMillis
         // Loaded with the first question, for the same reason as the rules: most hosts start faster than people answer.
-        const { bindingOf, rememberedRule } = yield* Effect.promise(() => import("./remember.ts"))
+        const { bindingOf, rememberedRule } = yield* Effect.promise(() => import("./rules/remember.ts"))
         const always = rememberedRule(question, { workspace, now })
         const binding = bindingOf(question, workspace)
         const remembers = "rule" in always ? { remembers: printRule(always.rule) } : {}

@@ -1,6 +1,6 @@
 import type { ApprovalRequest, Risk, Verdict } from "@haft/core"
 
-import type { RuleSet } from "./rule-set.ts"
+import type { RuleSet } from "./rules/rule-set.ts"
 
 /** How a host answers where the contract wants a person. */
 export type ApprovalMode = "ask" | "all" | "none"

@@ -1,7 +1,7 @@
 import type * as z from "zod"
 
-import type { Call, SymlinkPolicy } from "./call.ts"
-import type { JsonSchema } from "./json-schema.ts"
+import type { Call, SymlinkPolicy } from "./pipeline/call.ts"
+import type { JsonSchema } from "./schema/json-schema.ts"
 import type { ErrorCode, ToolError } from "./tool-error.ts"
 import { makeTool, type Tool, type ToolDefinition, type Wording } from "./tool.ts"
 import type { Risk } from "./touches.ts"

@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
+import type { Dialect } from "./dialect.ts"
 import {
   type CallOptions,
   callTool,
@@ -10,19 +11,18 @@ import {
   previewCall,
   type RoadServices,
   type RoadSettings
-} from "./call-tool.ts"
-import type { Reply, SymlinkPolicy } from "./call.ts"
-import type { Dialect } from "./dialect.ts"
-import type { JsonSchema } from "./json-schema.ts"
-import { type PluginError, reasonOf } from "./plugin-error.ts"
-import type { ConfiguredPlugin } from "./plugin.ts"
+} from "./pipeline/call-tool.ts"
+import type { Reply, SymlinkPolicy } from "./pipeline/call.ts"
+import { within } from "./pipeline/time-limit.ts"
+import { traced } from "./pipeline/trace.ts"
+import { type PluginError, reasonOf } from "./plugin/plugin-error.ts"
+import type { ConfiguredPlugin } from "./plugin/plugin.ts"
+import { type HostedTool, type OnPluginError, startPlugins } from "./plugin/start-plugins.ts"
+import type { JsonSchema } from "./schema/json-schema.ts"
 import type { Verdict } from "./services/approver.ts"
-import { type HostedTool, type OnPluginError, startPlugins } from "./start-plugins.ts"
 import type { ToolError } from "./tool-error.ts"
 import type { Tool } from "./tool.ts"
 import type { Facts, Risk } from "./touches.ts"
-import { traced } from "./trace.ts"
-import { within } from "./within.ts"
 
 /** A tool as a host shows it to the outside. */
 export interface ToolDescription {

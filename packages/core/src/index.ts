@@ -6,11 +6,11 @@ export {
   reportProgress,
   type SymlinkPolicy,
   type ApprovedState
-} from "./call.ts"
-export type { CallOptions, RoadServices } from "./call-tool.ts"
-export { pluginContract } from "./check-shape.ts"
-export { type Clipped, clipText, HeadAndTail } from "./clip.ts"
-export { countNewlines } from "./count-newlines.ts"
+} from "./pipeline/call.ts"
+export type { CallOptions, RoadServices } from "./pipeline/call-tool.ts"
+export { pluginContract } from "./plugin/check-shape.ts"
+export { type Clipped, clipText, HeadAndTail } from "./text/clip.ts"
+export { countNewlines } from "./text/count-newlines.ts"
 export {
   defineDialect,
   type Dialect,
@@ -27,18 +27,18 @@ export {
   type PluginHealth,
   type ToolDescription
 } from "./host.ts"
-export { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./json-schema.ts"
-export { memoryWorkspace } from "./memory-workspace.ts"
-export { plainIssues } from "./plain-issues.ts"
-export { type ConfiguredPlugin, definePlugin, type Plugin, type PluginDefinition, use } from "./plugin.ts"
-export { isPluginError, PluginError, reasonOf } from "./plugin-error.ts"
+export { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./schema/json-schema.ts"
+export { memoryWorkspace } from "./services/memory-workspace.ts"
+export { plainIssues } from "./schema/describe-issues.ts"
+export { type ConfiguredPlugin, definePlugin, type Plugin, type PluginDefinition, use } from "./plugin/plugin.ts"
+export { isPluginError, PluginError, reasonOf } from "./plugin/plugin-error.ts"
 export { compareFiles, type FileDifference, filesOf } from "./record/compare-files.ts"
 export { printEvent } from "./record/print-event.ts"
 export { type RecordedCall, recordedCalls } from "./record/recorded-calls.ts"
 export { type ReplayedCall, replayCalls, type ReplayOptions, type ReplyDifference } from "./record/replay-calls.ts"
 export { type EventFilter, eventFilter } from "./record/event-filter.ts"
-export { type Program, type ProgramEnd, runProgram, type RunsPrograms } from "./run-program.ts"
-export { redact, redactText } from "./redact.ts"
+export { type Program, type ProgramEnd, runProgram, type RunsPrograms } from "./services/run-program.ts"
+export { redact, redactText } from "./text/redact.ts"
 export {
   type Answer,
   type ApprovalQuestion,
@@ -94,7 +94,7 @@ export {
   Workspace,
   type WorkspaceService
 } from "./services/workspace.ts"
-export type { OnPluginError } from "./start-plugins.ts"
+export type { OnPluginError } from "./plugin/start-plugins.ts"
 export { defineTool, type Executed, type PreparedCall, type Tool, type ToolDefinition, type Wording } from "./tool.ts"
 export {
   type ErrorCode,
@@ -107,5 +107,5 @@ export {
   withMessage
 } from "./tool-error.ts"
 export { type Facts, isProtectedPath, type Risk, type Touches, withVariables, type WrittenPath } from "./touches.ts"
-export { visibleLines, visibleText } from "./visible-text.ts"
-export { coreVersion } from "./version.ts"
+export { visibleLines, visibleText } from "./text/visible-text.ts"
+export { coreVersion } from "./plugin/version.ts"

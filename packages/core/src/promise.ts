@@ -5,11 +5,11 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 
-import type { CallOptions } from "./call-tool.ts"
-import type { Reply } from "./call.ts"
 import type { Dialect } from "./dialect.ts"
 import { type CallPreview, Host, type PluginHealth, type ToolDescription } from "./host.ts"
-import type { PluginError } from "./plugin-error.ts"
+import type { CallOptions } from "./pipeline/call-tool.ts"
+import type { Reply } from "./pipeline/call.ts"
+import type { PluginError } from "./plugin/plugin-error.ts"
 import type { Answer, ApprovalQuestion } from "./services/approver.ts"
 
 /** A host without Effect. */
@@ -79,11 +79,11 @@ export {
   defineService,
   defineTool,
   type LentService
-} from "./async-plugin.ts"
-export type { Reply } from "./call.ts"
+} from "./plugin/async-plugin.ts"
+export type { Reply } from "./pipeline/call.ts"
 export type { CallPreview, ToolDescription } from "./host.ts"
-export { type ConfiguredPlugin, type Plugin, use } from "./plugin.ts"
-export { isPluginError, type PluginError } from "./plugin-error.ts"
+export { type ConfiguredPlugin, type Plugin, use } from "./plugin/plugin.ts"
+export { isPluginError, type PluginError } from "./plugin/plugin-error.ts"
 export type { Answer, ApprovalQuestion } from "./services/approver.ts"
 // Here it is thrown, where an Effect fails with it.
 export { type ErrorCode, isToolError, makeToolError as toolError, type ToolError } from "./tool-error.ts"

@@ -2,9 +2,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as z from "zod"
 
-import { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./json-schema.ts"
-import { frozen } from "./plain-data.ts"
-import { plainIssues } from "./plain-issues.ts"
+import { plainIssues } from "./schema/describe-issues.ts"
+import { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./schema/json-schema.ts"
+import { frozen } from "./schema/reply-limits.ts"
 import { type ErrorCode, makeToolError, type ToolError, withMessage } from "./tool-error.ts"
 import type { Facts, Risk, Touches } from "./touches.ts"
 

@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
-import { parseUnifiedDiff } from "./apply-patch/parse-unified-diff.ts"
-import { placeHunks } from "./apply-patch/place-hunk.ts"
+import { parseUnifiedDiff } from "./apply-patch/parse/parse-unified-diff.ts"
+import { placeHunks } from "./apply-patch/place/place-hunk.ts"
 import { TextFile } from "./text-file.ts"
 import { unifiedDiff } from "./unified-diff.ts"
 

@@ -6,8 +6,8 @@ import { openHost } from "@haft/core/promise"
 import { differs, temporaryWorkspace } from "@haft/testing"
 import { describe, expect, it } from "vitest"
 
+import { standardHost } from "./host/standard-host.ts"
 import { openRules, openWorkspace } from "./index.ts"
-import { standardHost } from "./standard-host.ts"
 
 /** What a contract promises about consent, as data: `contracts/<dialect>/approvals/<case>.json`. */
 interface ApprovalCase {

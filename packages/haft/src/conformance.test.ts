@@ -11,7 +11,7 @@ import { ptyTools } from "@haft/pty-tools"
 import { searchTools } from "@haft/search-tools"
 import { webTools } from "@haft/web-tools"
 
-import type { StandardServices } from "./config.ts"
+import type { StandardServices } from "./config/config.ts"
 import { type ExampleCall, type PluginTest, testPlugin } from "./testing.ts"
 
 const call = (tool: string, args: Readonly<Record<string, unknown>>): ExampleCall => ({ tool, args, dialect: "haft" })

@@ -8,8 +8,8 @@ import { ptyTools } from "@haft/pty-tools"
 import { searchTools } from "@haft/search-tools"
 import { loadCases, temporaryWorkspace } from "@haft/testing"
 
-import type { StandardServices } from "./config.ts"
-import { dialectNames } from "./dialects.ts"
+import type { StandardServices } from "./config/config.ts"
+import { dialectNames } from "./host/dialects.ts"
 import { openHost } from "./promise.ts"
 import { type ExampleCall, testPlugin } from "./testing.ts"
 

@@ -39,7 +39,7 @@ export {
   sandboxNames,
   type StandardServices,
   type WorkspaceConfig
-} from "./config.ts"
+} from "./config/config.ts"
 export {
   type Bump,
   checkContract,
@@ -48,17 +48,17 @@ export {
   showContractCheck
 } from "./contract/check-contract.ts"
 export { type ContractChange, type Weight } from "./contract/compare-contracts.ts"
-export { type DialectName, dialectNames } from "./dialects.ts"
-export { examine, type ExamineOptions, type Finding } from "./examine.ts"
-export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./find-config.ts"
-export { type PackageChoice, type PackageName, packageNames } from "./packages.ts"
+export { type DialectName, dialectNames } from "./host/dialects.ts"
+export { examine, type ExamineOptions, type Finding } from "./doctor.ts"
+export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./config/find-config.ts"
+export { type PackageChoice, type PackageName, packageNames } from "./host/packages.ts"
 export { makeScratchDirectory, readNamedFile, readSite, readWhole, type ScratchDirectory } from "@haft/node"
-export { listPlugins, newPlugin, type PluginList, type PluginSummary, writePluginTable } from "./plugins.ts"
-export { type NewPlugin, type PluginStyle, pluginStyles } from "./plugin-files.ts"
-export { followRun, readRun, runsOf, verifyRun } from "./record.ts"
-export { type Replay, replayRun } from "./replay.ts"
-export { openWorkspace, type OpenWorkspace } from "./open-workspace.ts"
-export type { OpenTerminals, TerminalOutput } from "./open-terminals.ts"
-export { openRules, type Rules } from "./rules.ts"
-export { makeToken, type ServerTokens, serverTokens } from "./server-tokens.ts"
-export { standardHost, type StandardHostOptions } from "./standard-host.ts"
+export { listPlugins, newPlugin, type PluginList, type PluginSummary, writePluginTable } from "./plugins/plugins.ts"
+export { type NewPlugin, type PluginStyle, pluginStyles } from "./plugins/plugin-files.ts"
+export { followRun, readRun, runsOf, verifyRun } from "./workspace/record.ts"
+export { type Replay, replayRun } from "./workspace/replay.ts"
+export { openWorkspace, type OpenWorkspace } from "./workspace/open-workspace.ts"
+export type { OpenTerminals, TerminalOutput } from "./workspace/open-terminals.ts"
+export { openRules, type Rules } from "./workspace/rules.ts"
+export { makeToken, type ServerTokens, serverTokens } from "./workspace/server-tokens.ts"
+export { standardHost, type StandardHostOptions } from "./host/standard-host.ts"

@@ -1,4 +1,4 @@
-export { describeQuestion } from "./approver.ts"
+export { describeQuestion } from "./host/approver.ts"
 export {
   type McpFetchHandler,
   mcpFetchHandler,

@@ -1,13 +1,13 @@
 import { openHost as openLayer, type OpenHost } from "@haft/core/promise"
 
-import type { HaftConfig } from "./config.ts"
-import { standardHost, type StandardHostOptions } from "./standard-host.ts"
+import type { HaftConfig } from "./config/config.ts"
+import { standardHost, type StandardHostOptions } from "./host/standard-host.ts"
 
 /** Opens a standard host. Call `dispose` when done, or write `await using host = await openHost(…)`. */
 export const openHost = (config: HaftConfig = {}, options: StandardHostOptions = {}): Promise<OpenHost> =>
   openLayer(standardHost(config, options))
 
-export { type LateHost, openHostLater } from "./late-host.ts"
+export { type LateHost, openHostLater } from "./host/late-host.ts"
 export {
   type Answer,
   type ApprovalQuestion,
@@ -36,6 +36,6 @@ export {
   use
 } from "@haft/core/promise"
 export { type Asker, askInTerminal } from "@haft/approval"
-export { ConfigError, defineConfig, type HaftConfig } from "./config.ts"
-export { findConfig, type FindConfigOptions, type FoundConfig } from "./find-config.ts"
-export type { StandardHostOptions } from "./standard-host.ts"
+export { ConfigError, defineConfig, type HaftConfig } from "./config/config.ts"
+export { findConfig, type FindConfigOptions, type FoundConfig } from "./config/find-config.ts"
+export type { StandardHostOptions } from "./host/standard-host.ts"

@@ -12,11 +12,11 @@ import {
 } from "@haft/testing"
 import * as z from "zod"
 
-import { ConfigError, type SandboxName, type StandardServices } from "./config.ts"
-import { type DialectName, dialectNames, dialectOf } from "./dialects.ts"
-import { importPlugin, packageOf } from "./load-plugins.ts"
-import { refusalsOf, refusedBy } from "./refusals.ts"
-import { standardServices } from "./standard-host.ts"
+import { ConfigError, type SandboxName, type StandardServices } from "./config/config.ts"
+import { type DialectName, dialectNames, dialectOf } from "./host/dialects.ts"
+import { refusalsOf, refusedBy } from "./host/refusals.ts"
+import { standardServices } from "./host/standard-host.ts"
+import { importPlugin, packageOf } from "./plugins/load-plugins.ts"
 
 /** How a plugin is tested. */
 export interface PluginTest {

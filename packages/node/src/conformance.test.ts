@@ -2,7 +2,7 @@ import { testWorkspace } from "@haft/testing"
 import { afterAll, describe, it } from "vitest"
 
 import { makeWorkspaces } from "../test/workspaces.ts"
-import { nodeWorkspace } from "./workspace.ts"
+import { nodeWorkspace } from "./workspace/workspace.ts"
 
 const workspaces = makeWorkspaces("conformance")
 afterAll(workspaces.remove)

@@ -5,10 +5,10 @@
 import { mkdirSync, writeSync } from "node:fs"
 import { join } from "node:path"
 
-import { openCommitJournal } from "../src/commit-journal.ts"
-import { commitChanges, type CommitSettings, recover } from "../src/commit.ts"
-import { openRoot } from "../src/contain.ts"
-import { openHistory } from "../src/history.ts"
+import { commitChanges, type CommitSettings, recover } from "../src/workspace/commit/commit.ts"
+import { openCommitJournal } from "../src/workspace/commit/write-ahead-log.ts"
+import { openRoot } from "../src/workspace/paths/containment.ts"
+import { openHistory } from "../src/workspace/undo/history.ts"
 import { changesTo, type Version } from "./crash-plan.ts"
 
 const [directory = "", state = "", dieAt = "0", begin = "new", waiting = ""] = process.argv.slice(2)

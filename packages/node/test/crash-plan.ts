@@ -1,4 +1,4 @@
-import type { PlannedChange } from "../src/plan.ts"
+import type { PlannedChange } from "../src/workspace/commit/plan.ts"
 
 export type Version = "old" | "new"
 

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 
-import { nodeWorkspace } from "../src/workspace.ts"
+import { nodeWorkspace } from "../src/workspace/workspace.ts"
 
 type Told =
   | { readonly read: string }

@@ -2,7 +2,7 @@
 import { CurrentCall, isToolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { nodeWorkspace } from "../src/workspace.ts"
+import { nodeWorkspace } from "../src/workspace/workspace.ts"
 
 const [root = "", state = "", name = "", times = "0"] = process.argv.slice(2)
 const paths = ["a.txt", "b.txt", "d/c.txt"]

@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 
-import { nodeWorkspace, type NodeWorkspaceOptions } from "../src/workspace.ts"
+import { nodeWorkspace, type NodeWorkspaceOptions } from "../src/workspace/workspace.ts"
 
 /** A directory for one test file, with workspaces in it. */
 export const makeWorkspaces = (name: string) => {

@@ -10,7 +10,7 @@ import { filetoolsFileSearch } from "./search-text/filetools.file.search.ts"
 import { haftSearchText } from "./search-text/haft.search_text.ts"
 import { toolrouterGrepFiles } from "./search-text/toolrouter.grep_files.ts"
 
-export { installedRipgrep, ripgrepVersion } from "./search-text/ripgrep.ts"
+export { installedRipgrep, ripgrepVersion } from "./search-text/ripgrep/ripgrep.ts"
 
 /** Finding files and text, in every dialect that has words for it. */
 export const searchTools = definePlugin({

@@ -3,7 +3,7 @@ import * as Layer from "effect/Layer"
 import type * as z from "zod"
 
 import type { searchConfig } from "./search-config.ts"
-import { installedRipgrep, Ripgrep } from "./search-text/ripgrep.ts"
+import { installedRipgrep, Ripgrep } from "./search-text/ripgrep/ripgrep.ts"
 
 /** What the operations of this package need and the host does not lend. */
 export const searchServices = (config?: z.output<typeof searchConfig>): Layer.Layer<Ripgrep> =>

@@ -1,8 +1,8 @@
 import { type RefObject, type SubmitEvent, useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
-import { DiffView } from "../diff-view.tsx"
-import { parseDiff } from "../diff.ts"
+import { DiffView } from "../diff/diff-view.tsx"
+import { parseDiff } from "../diff/diff.ts"
 import { Block, Facts, Json, Key, RiskBadge, Section } from "../parts.tsx"
 import type { ApprovalAnswer, OpenRequest } from "../wire.ts"
 import { EditArguments } from "./edit-arguments.tsx"

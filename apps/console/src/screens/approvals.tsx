@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "react"
 
-import { requestSubject, timeText } from "../describe-call.ts"
+import { requestSubject, timeText } from "../calls/describe-call.ts"
+import { messageOf } from "../hooks/use-load.ts"
+import { useShortcuts } from "../hooks/use-shortcuts.ts"
 import { Empty, Loading, Problem, RiskBadge } from "../parts.tsx"
 import type { ScreenProps } from "../screen-props.ts"
-import { messageOf } from "../use-load.ts"
-import { useShortcuts } from "../use-shortcuts.ts"
 import type { ApprovalAnswer } from "../wire.ts"
 import { ApprovalDetail, type DetailMode } from "./approval-detail.tsx"
 

@@ -1,5 +1,5 @@
-import { touchFacts } from "../describe-call.ts"
-import { DiffView } from "../diff-view.tsx"
+import { touchFacts } from "../calls/describe-call.ts"
+import { DiffView } from "../diff/diff-view.tsx"
 import { Facts, Problem, RiskBadge, Section } from "../parts.tsx"
 import type { Preview } from "../wire.ts"
 

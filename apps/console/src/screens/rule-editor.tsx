@@ -1,9 +1,9 @@
 import { type SubmitEvent, useCallback, useId, useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
+import { messageOf, useLoad } from "../hooks/use-load.ts"
 import { isObject } from "../is-object.ts"
 import { Problem } from "../parts.tsx"
-import { messageOf, useLoad } from "../use-load.ts"
 import type { Rule } from "../wire.ts"
 
 interface RuleEditorProps {

@@ -1,9 +1,9 @@
 import { useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
-import { callsText } from "../describe-call.ts"
+import { callsText } from "../calls/describe-call.ts"
+import { messageOf } from "../hooks/use-load.ts"
 import { Problem, ScrollBox, Section } from "../parts.tsx"
-import { messageOf } from "../use-load.ts"
 import type { Rule, Simulation } from "../wire.ts"
 import { RuleSummary } from "./rule-summary.tsx"
 import { RunChoice } from "./run-choice.tsx"

@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
-import { timeText } from "../describe-call.ts"
+import { timeText } from "../calls/describe-call.ts"
+import { messageOf, useLoad } from "../hooks/use-load.ts"
 import { Empty, Problem } from "../parts.tsx"
 import { addressOf } from "../route.ts"
 import type { ScreenProps } from "../screen-props.ts"
-import { followTerminal, replayRecording } from "../terminal-feed.ts"
-import { sessionsOf, type TerminalSession } from "../terminal-sessions.ts"
-import { TerminalView } from "../terminal-view.tsx"
-import { messageOf, useLoad } from "../use-load.ts"
+import { followTerminal, replayRecording } from "../terminal/terminal-feed.ts"
+import { sessionsOf, type TerminalSession } from "../terminal/terminal-sessions.ts"
+import { TerminalView } from "../terminal/terminal-view.tsx"
 
 const nothing: ReadonlyArray<never> = []
 

@@ -1,9 +1,9 @@
 import { useCallback, useState } from "react"
 
+import { useLoad } from "../hooks/use-load.ts"
 import { Empty, Loading, RiskBadge } from "../parts.tsx"
 import { addressOf } from "../route.ts"
 import type { ScreenProps } from "../screen-props.ts"
-import { useLoad } from "../use-load.ts"
 import { ToolDetail } from "./tool-detail.tsx"
 
 const dialects = ["haft", "agentbench", "toolrouter", "approvalgate", "cliagent", "filetools"]

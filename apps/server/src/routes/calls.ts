@@ -1,8 +1,8 @@
 import { exportFormats, exportTools, isToolError } from "haft"
 import * as z from "zod"
 
-import { json } from "../answer.ts"
-import { defineRoute, type Route } from "../route.ts"
+import { json } from "../http/answer.ts"
+import { defineRoute, type Route } from "../http/route.ts"
 import { dialectNamed, type Workspaces } from "../workspaces.ts"
 
 /** What a call would do, or why it can't be made. */

@@ -1,7 +1,7 @@
 import type { McpFetchHandler } from "haft/mcp"
 
-import { answerOf } from "../answer.ts"
-import { defineRoute, type Route, type RouteRequest } from "../route.ts"
+import { answerOf } from "../http/answer.ts"
+import { defineRoute, type Route, type RouteRequest } from "../http/route.ts"
 import type { Workspaces } from "../workspaces.ts"
 
 const replies = {

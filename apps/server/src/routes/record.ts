@@ -1,11 +1,11 @@
 import type { OpenWorkspace } from "haft"
 import * as z from "zod"
 
-import { json } from "../answer.ts"
-import { askedRange, rangeOf } from "../byte-range.ts"
-import { type EventFeed, eventStream, eventText } from "../event-stream.ts"
-import { Problem } from "../problem.ts"
-import { defineRoute, type Route } from "../route.ts"
+import { json } from "../http/answer.ts"
+import { askedRange, rangeOf } from "../http/byte-range.ts"
+import { type EventFeed, eventStream, eventText } from "../http/event-stream.ts"
+import { Problem } from "../http/problem.ts"
+import { defineRoute, type Route } from "../http/route.ts"
 import type { Workspaces } from "../workspaces.ts"
 
 const base = "/v1/workspaces/{workspace}"

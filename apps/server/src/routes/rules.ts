@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto"
 import { ConfigError, Rule } from "haft"
 import * as z from "zod"
 
-import { json } from "../answer.ts"
-import { Problem } from "../problem.ts"
-import { defineRoute, type Route } from "../route.ts"
+import { json } from "../http/answer.ts"
+import { Problem } from "../http/problem.ts"
+import { defineRoute, type Route } from "../http/route.ts"
 import type { Workspaces } from "../workspaces.ts"
 
 const SimulatedCall = z.object({

@@ -1,11 +1,11 @@
 import * as z from "zod"
 
-import { json } from "../answer.ts"
-import type { FlowControl } from "../flow-control.ts"
+import { json } from "../http/answer.ts"
+import type { FlowControl } from "../http/flow-control.ts"
+import { Problem } from "../http/problem.ts"
+import { defineRoute, methodNotAllowed, type Route } from "../http/route.ts"
 import type { Gatekeeper } from "../identity.ts"
 import type { Metrics } from "../metrics.ts"
-import { Problem } from "../problem.ts"
-import { defineRoute, methodNotAllowed, type Route } from "../route.ts"
 
 export interface ServerRoutesOptions {
   readonly version: string

@@ -2,8 +2,8 @@ import { type Answer, CurrentCall, reasonOf } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import { Asker, type Question } from "../asker.ts"
-import { describeRequest, type RequestDescription } from "../describe-request.ts"
+import { Asker, type Question } from "./asker.ts"
+import { describeRequest, type RequestDescription } from "./describe-request.ts"
 
 /** Asks a function of the host's own. The signal ends when nobody waits for the answer any more. */
 export const askCallback = (

@@ -6,9 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as z from "zod"
 
-import { Asker, type Question } from "../asker.ts"
-import { describeRequest, type RequestDescription } from "../describe-request.ts"
-import type { Rule } from "../rule.ts"
+import type { Rule } from "../rules/rule.ts"
+import { Asker, type Question } from "./asker.ts"
+import { describeRequest, type RequestDescription } from "./describe-request.ts"
 
 /** A question that waits for its answer, in the approvalgate contract's words and with what a person should see. */
 export interface OpenRequest {

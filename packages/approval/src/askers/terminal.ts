@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
-import { Asker, type Question } from "../asker.ts"
-import { describeRequest, printRequest, printRule, promptOf } from "../describe-request.ts"
+import { Asker, type Question } from "./asker.ts"
+import { describeRequest, printRequest, printRule, promptOf } from "./describe-request.ts"
 
 export interface TerminalOptions {
   readonly input: Readable & { readonly isTTY?: boolean }

@@ -1,5 +1,5 @@
 import type { JournalEvent } from "../services/journal.ts"
-import { visibleText } from "../visible-text.ts"
+import { visibleText } from "../text/visible-text.ts"
 import { timeOf } from "./event-filter.ts"
 
 const longestDetail = 160

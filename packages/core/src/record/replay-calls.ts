@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 
 import type { HostService } from "../host.ts"
-import { redact } from "../redact.ts"
+import { redact } from "../text/redact.ts"
 import type { RecordedCall } from "./recorded-calls.ts"
 
 /** One place in which two replies differ. */

@@ -2,7 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import type { ApprovedState, Call } from "../call.ts"
+import type { ApprovedState, Call } from "../pipeline/call.ts"
 import type { Facts } from "../touches.ts"
 
 /** Everything a policy may look at before it decides. */

@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { applyPatch, previewPatch } from "./apply-patch.ts"
-import { parseUnifiedDiff } from "./parse-unified-diff.ts"
+import { parseUnifiedDiff } from "./parse/parse-unified-diff.ts"
 import { touchedBy } from "./patch.ts"
-import { readOnce } from "./read-once.ts"
+import { readOnce } from "./place/read-once.ts"
 
 const read = readOnce((input: { readonly unified_diff: string }) => parseUnifiedDiff(input.unified_diff))
 

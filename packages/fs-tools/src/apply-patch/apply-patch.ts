@@ -4,11 +4,11 @@ import * as Effect from "effect/Effect"
 import { ChangePlan, type PlanError } from "../change-plan.ts"
 import type { PlannedChange } from "../planned-file.ts"
 import { TextFile } from "../text-file.ts"
-import { begin, isEnvelope, lineOfBegin, parseEnvelope } from "./parse-envelope.ts"
-import { parseUnifiedDiff } from "./parse-unified-diff.ts"
+import { type ParseError, refuseLine } from "./parse/line-error.ts"
+import { begin, isEnvelope, lineOfBegin, parseEnvelope } from "./parse/parse-envelope.ts"
+import { parseUnifiedDiff } from "./parse/parse-unified-diff.ts"
 import type { HunkLine, Section } from "./patch.ts"
-import { type PlacedHunk, placeHunks } from "./place-hunk.ts"
-import { type ParseError, refuseLine } from "./refuse-line.ts"
+import { type PlacedHunk, placeHunks } from "./place/place-hunk.ts"
 
 export type PatchError = PlanError | ToolError<"patch_hunk_failed">
 

@@ -5,7 +5,7 @@ import * as z from "zod"
 import { omissionWarnings } from "../omissions.ts"
 import { applyPatch, describeHunk, type FoundHunk, parsePatch, previewPatch } from "./apply-patch.ts"
 import { type Section, touchedBy } from "./patch.ts"
-import { readOnce } from "./read-once.ts"
+import { readOnce } from "./place/read-once.ts"
 
 const read = readOnce(({ patch }: { readonly patch: string }) => parsePatch(patch))
 

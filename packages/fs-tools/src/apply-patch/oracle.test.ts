@@ -8,8 +8,8 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, expect, it } from "vitest"
 
 import { TextFile } from "../text-file.ts"
-import { parseUnifiedDiff } from "./parse-unified-diff.ts"
-import { placeHunks } from "./place-hunk.ts"
+import { parseUnifiedDiff } from "./parse/parse-unified-diff.ts"
+import { placeHunks } from "./place/place-hunk.ts"
 
 const runs = process.env["HAFT_LONG"] === "1" ? 20_000 : 400
 

@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect"
 
 import { insideOnly } from "../inside-only.ts"
 import { previewPatch } from "./apply-patch.ts"
-import { parseEnvelope } from "./parse-envelope.ts"
+import { parseEnvelope } from "./parse/parse-envelope.ts"
 import { touchedBy } from "./patch.ts"
-import { readOnce } from "./read-once.ts"
+import { readOnce } from "./place/read-once.ts"
 import { patchInput, patchOutput, patchResults, renderResults } from "./toolrouter-patch.ts"
 
 const read = readOnce(({ patch }: { readonly patch: string }) => parseEnvelope(patch))

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { insideOnly } from "../inside-only.ts"
 import { parsePatch, previewPatch } from "./apply-patch.ts"
 import { touchedBy } from "./patch.ts"
-import { readOnce } from "./read-once.ts"
+import { readOnce } from "./place/read-once.ts"
 import { patchInput, patchOutput, patchResults, renderResults } from "./toolrouter-patch.ts"
 
 const read = readOnce(({ patch }: { readonly patch: string }) => parsePatch(patch))

@@ -4,7 +4,7 @@ import { PluginError, Workspace } from "@haft/core"
 import { nodeWorkspace, readNamedFile } from "@haft/node"
 import * as Effect from "effect/Effect"
 
-import { importPlugin } from "../load-plugins.ts"
+import { importPlugin } from "../plugins/load-plugins.ts"
 import { compareContracts, type ContractChange, type Weight, weightOf } from "./compare-contracts.ts"
 import { type Contract, contractOf } from "./contract.ts"
 

@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join } from "node:path"
 
 import { type Command, makeToolError } from "@haft/core"
 
-import { isExecutable } from "../is-executable.ts"
+import { isExecutable } from "../workspace/paths/is-executable.ts"
 
 /** Refuses a program that can't be started, and says why: whoever starts it later could only say that it failed. */
 export const checkProgram = ({ program, directory, env }: Command): void => {

@@ -13,9 +13,9 @@ import * as Effect from "effect/Effect"
 
 import { isErrno } from "../errno.ts"
 import { checkProgram } from "./check-program.ts"
+import { childrenOf, countCarriers, thisMoment } from "./process-table.ts"
+import { endTree, graceMs } from "./process-tree.ts"
 import { type End, endOf, type Start, type Started } from "./started.ts"
-import { childrenOf, countCarriers, thisMoment } from "./table.ts"
-import { endTree, graceMs } from "./tree.ts"
 
 /** How long the end of a program that was killed is waited for. Only one stuck in the kernel needs it. */
 const giveUpMs = 3000

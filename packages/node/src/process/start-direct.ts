@@ -2,8 +2,8 @@ import type { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 
 import { isErrno } from "../errno.ts"
+import { graceMs } from "./process-tree.ts"
 import type { Start, Started, Stream } from "./started.ts"
-import { graceMs } from "./tree.ts"
 
 /** Starts programs from this process: for systems without /proc, where nothing better is to be had. */
 export class DirectStarter {

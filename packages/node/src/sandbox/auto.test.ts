@@ -6,12 +6,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { expect, it } from "vitest"
 
-import { nodeProcesses } from "../processes.ts"
-import { bubblewrapSandbox } from "./bubblewrap.ts"
+import { nodeProcesses } from "../process/processes.ts"
 import { containerSandbox } from "./docker.ts"
 import { firstThatWorks } from "./first-that-works.ts"
+import { bubblewrapSandbox } from "./linux/bubblewrap.ts"
+import { unshareSandbox } from "./linux/unshare.ts"
 import { seatbeltSandbox } from "./seatbelt.ts"
-import { unshareSandbox } from "./unshare.ts"
 
 const broken = Layer.succeed(Sandbox, {
   wrap: () => toolError("sandbox_unavailable", "broken"),

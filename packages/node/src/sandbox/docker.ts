@@ -17,13 +17,13 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 
-import { otherOwner } from "../owner.ts"
+import { otherOwner } from "../workspace/commit/owner.ts"
 import { environmentFor } from "./environment.ts"
-import { HeldPlaces } from "./held-places.ts"
 import { bytes, defaultLimits, eachProcess, type SandboxLimits, type SandboxOptions } from "./limits.ts"
+import { HeldPlaces } from "./linux/protected-mounts.ts"
+import { containerProfile } from "./linux/seccomp.ts"
 import { madeWhenUsed, type Mount, ownMounts } from "./paths.ts"
 import { findProgram, probedSandbox } from "./probe.ts"
-import { containerProfile } from "./seccomp.ts"
 
 export interface ContainerOptions extends SandboxOptions {
   /** It must be there already: a sandbox fetches nothing. */

@@ -2,8 +2,8 @@ import { getuid } from "node:process"
 
 import type { SandboxDescription, TreeLimits } from "@haft/core"
 
-import type { Owner } from "../owner.ts"
-import { sumsHeld } from "../process/cgroup.ts"
+import { sumsHeld } from "../process/launcher/cgroup.ts"
+import type { Owner } from "../workspace/commit/owner.ts"
 
 /** What one command may use up. A build survives the defaults, a fork bomb does not. */
 export interface SandboxLimits {

@@ -17,9 +17,9 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 import { isErrno } from "../errno.ts"
-import { makeOwnDirectory } from "../process/own-name.ts"
-import type { HeldPlaces } from "./held-places.ts"
+import { makeOwnDirectory } from "../process/owner-tagged-name.ts"
 import type { SandboxOptions } from "./limits.ts"
+import type { HeldPlaces } from "./linux/protected-mounts.ts"
 
 /** How one path of the host appears in a sandbox. */
 export type Mount =

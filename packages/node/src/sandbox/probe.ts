@@ -14,7 +14,7 @@ import {
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
-import { isExecutable } from "../is-executable.ts"
+import { isExecutable } from "../workspace/paths/is-executable.ts"
 
 /** Where a program is, or undefined. */
 export const findProgram = (name: string): string | undefined =>

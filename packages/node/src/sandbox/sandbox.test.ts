@@ -21,12 +21,12 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { afterAll, describe, expect, it, vi } from "vitest"
 
-import { nodeProcesses } from "../processes.ts"
-import { bubblewrapSandbox } from "./bubblewrap.ts"
+import { nodeProcesses } from "../process/processes.ts"
 import { containerSandbox } from "./docker.ts"
 import type { SandboxOptions } from "./limits.ts"
+import { bubblewrapSandbox } from "./linux/bubblewrap.ts"
+import { unshareSandbox } from "./linux/unshare.ts"
 import { findProgram } from "./probe.ts"
-import { unshareSandbox } from "./unshare.ts"
 
 type Make = (options: SandboxOptions) => Layer.Layer<Sandbox, never, Workspace | Processes>
 

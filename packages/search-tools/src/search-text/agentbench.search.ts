@@ -2,8 +2,8 @@ import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { headingOf, linesOf } from "./as-text.ts"
 import { searchText } from "./search-text.ts"
+import { headingOf, linesOf } from "./show/as-text.ts"
 
 export const agentbenchSearch = agentbench.tool({
   name: "search",

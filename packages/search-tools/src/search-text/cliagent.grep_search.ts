@@ -2,8 +2,8 @@ import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { remarksOn } from "./remarks.ts"
 import { type SearchResult, searchText } from "./search-text.ts"
+import { remarksOn } from "./show/remarks.ts"
 
 const timeLimitMs = 30_000
 const advice = { includeIgnored: "read_file reads them.", globs: "file_pattern" }

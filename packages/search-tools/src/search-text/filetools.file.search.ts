@@ -4,7 +4,7 @@ import * as z from "zod"
 
 import { requireDirectory } from "./require-directory.ts"
 import { searchText } from "./search-text.ts"
-import type { FoundMatch } from "./show-matches.ts"
+import type { FoundMatch } from "./show/show-matches.ts"
 
 export const filetoolsFileSearch = filetools.tool({
   name: "file.search",

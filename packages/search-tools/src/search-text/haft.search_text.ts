@@ -2,9 +2,9 @@ import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { headingOf, linesOf } from "./as-text.ts"
-import { remarksOn } from "./remarks.ts"
 import { searchText } from "./search-text.ts"
+import { headingOf, linesOf } from "./show/as-text.ts"
+import { remarksOn } from "./show/remarks.ts"
 
 const timeLimitMs = 30_000
 

@@ -1,8 +1,8 @@
 import { type ListError, type ReadError, type ToolError, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { type FileFilter, filterFiles, literally } from "./file-filter.ts"
-import { type Scope, scopeOf } from "./scope.ts"
+import { type FileFilter, filterFiles, literally } from "./ripgrep/file-filter.ts"
+import { type Scope, scopeOf } from "./ripgrep/scope.ts"
 
 export interface PlaceRequest {
   /** A directory of the workspace, or one file. */

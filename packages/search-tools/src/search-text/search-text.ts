@@ -1,13 +1,13 @@
 import type { ListError, Processes, ReadError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import type { CountedFile } from "./count-matches.ts"
-import { problemWith } from "./expression.ts"
-import { asWritten } from "./file-filter.ts"
-import { allFiles, type FilesRequest, firstFiles } from "./matching-files.ts"
-import { noLimitMs, type Ripgrep, type RipgrepError } from "./ripgrep.ts"
+import type { CountedFile } from "./ripgrep/count-matches.ts"
+import { problemWith } from "./ripgrep/expression.ts"
+import { asWritten } from "./ripgrep/file-filter.ts"
+import { allFiles, type FilesRequest, firstFiles } from "./ripgrep/matching-files.ts"
+import { noLimitMs, type Ripgrep, type RipgrepError } from "./ripgrep/ripgrep.ts"
 import { lookAt, placeOf, type PlaceRequest } from "./search-place.ts"
-import { type FoundMatch, showMatches } from "./show-matches.ts"
+import { type FoundMatch, showMatches } from "./show/show-matches.ts"
 
 export interface SearchRequest extends PlaceRequest, FilesRequest {
   readonly contextLines: number

@@ -1,0 +1,105 @@
+import type { Decision, JournalEvent, Touches } from "../wire.ts"
+
+/** One call, put together from its events on record. */
+export interface RecordedCall {
+  /** `<run>.<step>`: unique in a log, and usable in an address. */
+  readonly key: string
+  readonly run: string
+  readonly step: number
+  readonly requestId: string
+  readonly tool: string
+  readonly dialect: string
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly params: unknown
+  readonly status: "running" | "success" | "error"
+  readonly error?: string
+  readonly durationMs?: number
+  /** How much of the duration was spent waiting for a person's answer. */
+  readonly waitedMs?: number
+  readonly touches?: Touches
+  readonly approval?: Decision
+  readonly reply?: unknown
+}
+
+export interface CallLog {
+  readonly byKey: ReadonlyMap<string, RecordedCall>
+  /** Oldest first. */
+  readonly calls: ReadonlyArray<RecordedCall>
+}
+
+export const emptyLog: CallLog = { byKey: new Map(), calls: [] }
+
+/** The log drops the oldest calls beyond this number; the record on the server keeps them. */
+const mostCalls = 20_000
+
+/** Adds events to the log, in any order. The same event may come twice: from the record, and from the live stream. */
+export const applyEvents = (log: CallLog, run: string, events: ReadonlyArray<JournalEvent>): CallLog => {
+  if (events.length === 0) return log
+  const byKey = new Map(log.byKey)
+  for (const event of events) {
+    const step = event["step"]
+    if (typeof step !== "number") continue
+    const key = `${run}.${step}`
+    const next = withEvent(byKey.get(key) ?? unknownCall(key, run, step, event), event)
+    if (next !== undefined) byKey.set(key, next)
+  }
+  const calls = [...byKey.values()].toSorted((one, other) => one.startedAt - other.startedAt || one.step - other.step)
+  if (calls.length <= mostCalls) return { byKey, calls }
+  const kept = calls.slice(-mostCalls)
+  return { byKey: new Map(kept.map((call) => [call.key, call])), calls: kept }
+}
+
+/** The log of a run that is over. */
+export const logOf = (run: string, events: ReadonlyArray<JournalEvent>): CallLog => applyEvents(emptyLog, run, events)
+
+const unknownCall = (key: string, run: string, step: number, event: JournalEvent): RecordedCall => ({
+  key,
+  run,
+  step,
+  requestId: textOf(event["request_id"]),
+  tool: textOf(event["tool"]),
+  dialect: textOf(event["dialect"]),
+  startedAt: Date.parse(event.at),
+  params: undefined,
+  status: "running"
+})
+
+const withEvent = (call: RecordedCall, event: JournalEvent): RecordedCall | undefined => {
+  switch (event.type) {
+    case "tool_call_started":
+      return {
+        ...call,
+        dialect: textOf(event["dialect"]),
+        startedAt: Date.parse(event.at),
+        params: event["params"]
+      }
+    case "approval_decided":
+      return { ...call, approval: call.approval ?? (event as unknown as Decision) }
+    case "tool_call_finished": {
+      const { error, duration_sec: seconds, waited_sec: waited, touches, approval } = event as unknown as FinishedEvent
+      return {
+        ...call,
+        status: event["status"] === "success" ? "success" : "error",
+        ...(error !== undefined && { error }),
+        ...(seconds !== undefined && { durationMs: seconds * 1000 }),
+        ...(waited !== undefined && { waitedMs: waited * 1000 }),
+        ...(touches !== undefined && { touches }),
+        ...(approval !== undefined && { approval }),
+        reply: event["reply"]
+      }
+    }
+    default:
+      return undefined
+  }
+}
+
+interface FinishedEvent {
+  readonly error?: string
+  readonly duration_sec?: number
+  readonly waited_sec?: number
+  readonly touches?: Touches
+  readonly approval?: Decision
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "")

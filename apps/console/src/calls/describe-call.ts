@@ -1,0 +1,78 @@
+import { isObject } from "../is-object.ts"
+import type { OpenRequest, Touches } from "../wire.ts"
+import type { RecordedCall } from "./call-log.ts"
+
+export type CallState = "waiting" | "running" | "done" | "failed" | "refused" | "unanswered"
+
+export const stateNames: Readonly<Record<CallState, string>> = {
+  waiting: "Waiting",
+  running: "Running",
+  done: "Done",
+  failed: "Failed",
+  refused: "Refused",
+  unanswered: "Unanswered"
+}
+
+/** The state of a call as the console shows it. `waiting` has the ids of the calls with an open request. */
+export const stateOf = (call: RecordedCall, waiting: ReadonlySet<string>): CallState => {
+  if (call.status === "success") return "done"
+  if (call.status === "error") {
+    if (call.approval?.decision !== "deny") return "failed"
+    return call.approval.by === "nobody" ? "unanswered" : "refused"
+  }
+  return waiting.has(call.requestId) ? "waiting" : "running"
+}
+
+/** What tells a call from others of the same tool, in a list: its command, its path, its address. */
+export const subjectOf = (call: RecordedCall): string => {
+  const { touches } = call
+  const known = touches?.runs ?? touches?.writes?.map(({ path }) => path).join(", ") ?? touches?.fetches
+  if (known !== undefined) return known
+  const fields = isObject(call.params) ? call.params : {}
+  const told = ["command", "path", "url", "pattern", "query", "from", "terminal_id", "call"].map((name) => fields[name])
+  const text = told.find((value) => typeof value === "string")
+  return text ?? touches?.reads?.join(", ") ?? ""
+}
+
+/** The same for a request. */
+export const requestSubject = ({ description }: OpenRequest): string => {
+  const { command, url, types, filesAffected, parameters } = description
+  return command ?? url ?? types ?? (filesAffected.join(", ") || parameters.map(({ value }) => value).join(" "))
+}
+
+/** What a call touches, in words. What it does not touch is left out. */
+export const touchFacts = (
+  touches: Touches | undefined
+): ReadonlyArray<{ readonly name: string; readonly value: string }> => {
+  const facts: ReadonlyArray<readonly [string, string | undefined]> = [
+    ["reads", touches?.reads?.join(", ")],
+    ["writes", touches?.writes?.map(({ path, exists }) => (exists ? path : `${path} (new)`)).join(", ")],
+    ["runs", touches?.runs],
+    ["network", touches?.network === true ? "it may use it" : undefined],
+    ["fetches", touches?.fetches],
+    ["types into", touches?.types]
+  ]
+  return facts.flatMap(([name, value = ""]) => (value === "" ? [] : [{ name, value }]))
+}
+
+/** Whether all the words of a search occur in a call, in upper or lower case. */
+export const fitsSearch = (call: RecordedCall, search: string): boolean => {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  if (words.length === 0) return true
+  const text = [call.tool, call.requestId, call.error, subjectOf(call), ...(call.touches?.reads ?? [])]
+    .join("\n")
+    .toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+export const durationText = (milliseconds: number | undefined): string => {
+  if (milliseconds === undefined) return ""
+  if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`
+  return `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1000)} s`
+}
+
+export const callsText = (count: number): string => (count === 1 ? "1 call" : `${count.toLocaleString()} calls`)
+
+export const timeText = (at: number): string => new Date(at).toLocaleTimeString([], { hour12: false })

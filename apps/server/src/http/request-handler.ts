@@ -1,0 +1,118 @@
+import type { ServerRequest } from "srvx"
+
+import type { Gatekeeper } from "../identity.ts"
+import type { Arrivals } from "./accept-backpressure.ts"
+import type { Answer } from "./answer.ts"
+import type { FlowControl } from "./flow-control.ts"
+import { type BodyLimits, readJson } from "./json-body.ts"
+import { ownFault, Problem } from "./problem.ts"
+import { check, methodNotAllowed, type Route, routeFinder } from "./route.ts"
+import { checkOrigin } from "./same-origin.ts"
+
+export interface HandlerOptions {
+  readonly routes: ReadonlyArray<Route>
+  readonly gatekeeper: Gatekeeper
+  readonly allowedHosts: () => ReadonlySet<string>
+  readonly flow: FlowControl
+  readonly arrivals: () => Arrivals
+  readonly bodyLimits: BodyLimits
+  /** Answers where there is no route: the console's files. */
+  readonly site?: (url: URL) => Answer | undefined
+  /** Told about every answered request, and about errors nobody expected. */
+  readonly onAnswered?: (route: Route | undefined, status: number, milliseconds: number) => void
+  readonly onDefect?: (error: unknown) => void
+}
+
+/** Handles a request from beginning to end: host and origin, route, token, limits, body, answer. */
+export const requestHandler = (options: HandlerOptions): ((request: ServerRequest) => Promise<Answer>) => {
+  const { gatekeeper, flow } = options
+  const findRoute = routeFinder(options.routes)
+
+  const answer = async (request: ServerRequest, begin: { route?: Route }): Promise<Answer> => {
+    checkOrigin(request, options.allowedHosts())
+    const url = addressOf(request)
+    const found = findRoute(request.method, url.pathname)
+    if (found === undefined) return pageOrNothing(request.method, url)
+    const { route, path } = found
+    begin.route = route
+    const identity = gatekeeper.identify(request)
+    gatekeeper.admit(identity, route.access)
+    const query = check(route.query, url.search === "" ? noQuery : Object.fromEntries(url.searchParams), "query")
+    const readBody = (): Promise<unknown> => readJson(request, options.bodyLimits)
+    const works: Array<() => void> = []
+    const startWork = (): void => {
+      // Clients that share a token are told apart by their addresses.
+      works.push(flow.enter(`${identity?.client ?? "nobody"} ${request.ip ?? ""}`))
+    }
+    const leave = (): void => {
+      for (const end of works) end()
+    }
+    // Public routes are cheap, so they don't wait while others connect.
+    const turn = route.access === "public" ? undefined : options.arrivals().turn(request)
+    if (turn !== undefined) await turn
+    if (request.signal.aborted) throw clientGone
+    if (route.isWork) startWork()
+    try {
+      const body = route.body === undefined ? {} : check(route.body, await readBody(), "body")
+      const said = await route.handle({ request, path, query, body, readBody, startWork, identity })
+      if (works.length === 0) return said
+      return said.body instanceof ReadableStream ? sendingStream(said, said.body, leave) : { ...said, onSent: leave }
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  const pageOrNothing = (method: string, url: URL): Answer => {
+    const page = options.site?.(url)
+    if (page === undefined) throw new Problem(404, "not_found", "There is nothing at this address.")
+    if (method !== "GET" && method !== "HEAD") throw methodNotAllowed("GET")
+    return page
+  }
+
+  return async (request) => {
+    const started = performance.now()
+    const begin: { route?: Route } = {}
+    const said = await answer(request, begin).catch((error: unknown) => {
+      if (error instanceof Problem) return error.toAnswer()
+      if (request.signal.aborted) return clientGone.toAnswer()
+      // A server that stops interrupts calls that did not end in time: that is no bug.
+      if (flow.isStopped()) return stopped.toAnswer()
+      options.onDefect?.(error)
+      return ownFault.toAnswer()
+    })
+    options.onAnswered?.(begin.route, said.status ?? 200, performance.now() - started)
+    return said
+  }
+}
+
+const noQuery = {}
+
+const clientGone = new Problem(499, "client_gone", "The client has closed the connection.")
+
+const stopped = new Problem(503, "stopping", "The server stopped before this was done.")
+
+// srvx has parsed the address of a request that came over a connection.
+const addressOf = (request: ServerRequest): URL => request._url ?? new URL(request.url)
+
+/** The same answer, with `leave` called when its stream has ended: the work counts until then. */
+const sendingStream = (said: Answer, stream: ReadableStream<Uint8Array>, leave: () => void): Answer => {
+  const reader = stream.getReader()
+  const body = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      try {
+        const { value } = await reader.read()
+        if (value !== undefined) return controller.enqueue(value)
+        controller.close()
+      } catch (error) {
+        controller.error(error)
+      }
+      leave()
+    },
+    cancel: async (reason) => {
+      leave()
+      await reader.cancel(reason)
+    }
+  })
+  return { ...said, body }
+}

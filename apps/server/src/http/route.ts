@@ -1,0 +1,134 @@
+import type { ServerRequest } from "srvx"
+import * as z from "zod"
+
+import type { Identity } from "../identity.ts"
+import type { Answer } from "./answer.ts"
+import { Problem } from "./problem.ts"
+
+/** Who may use a route. An approver may do what an agent may; an agent never what an approver may. */
+export type Access = "public" | "agent" | "approver"
+
+export interface RouteRequest<Query, Body> {
+  readonly request: ServerRequest
+  /** The values of the path's `{name}`s. */
+  readonly path: Readonly<Record<string, string>>
+  readonly query: Query
+  readonly body: Body
+  /** Reads the JSON body, for routes that declare no schema for it. The same limits apply. */
+  readonly readBody: () => Promise<unknown>
+  /** Counts one more call against the limits of calls in flight, until the request is answered. Fails at the limit. */
+  readonly startWork: () => void
+  /** Absent on public routes. */
+  readonly identity: Identity | undefined
+}
+
+/** One route as data: the router follows it, and the OpenAPI document is made from it. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE"
+  /** `/v1/workspaces/{workspace}/tools`; a last `{name…}` takes the rest of the path, slashes included. */
+  readonly path: string
+  readonly summary: string
+  readonly access: Access
+  readonly query: z.ZodObject
+  /** Request headers that change the answer, with descriptions, for the OpenAPI document. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: z.ZodObject | undefined
+  readonly replies: Readonly<Record<number, RouteReply>>
+  /** Whether every request counts as a call, see `startWork`. */
+  readonly isWork: boolean
+  readonly handle: (request: RouteRequest<unknown, unknown>) => Promise<Answer>
+}
+
+export interface RouteReply {
+  readonly description: string
+  /** For JSON only; text and streams have none. */
+  readonly schema?: z.ZodType
+  /** JSON when absent; empty for a reply without a body. */
+  readonly contentTypes?: ReadonlyArray<string>
+}
+
+const nothing = z.strictObject({})
+
+/** Makes a route, with the handler's types taken from its schemas. */
+export const defineRoute = <Query extends z.ZodObject = typeof nothing, Body extends z.ZodObject = typeof nothing>(
+  route: Omit<Route, "query" | "body" | "handle" | "isWork"> & {
+    readonly query?: Query
+    readonly body?: Body
+    readonly isWork?: boolean
+    readonly handle: (request: RouteRequest<z.output<Query>, z.output<Body>>) => Answer | Promise<Answer>
+  }
+): Route => ({
+  ...route,
+  query: route.query ?? nothing,
+  body: route.body,
+  isWork: route.isWork ?? false,
+  handle: async (request) => route.handle(request as RouteRequest<z.output<Query>, z.output<Body>>)
+})
+
+/** Checks a part of a request. Fails with 400, naming the fields that are wrong. */
+export const check = <Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> => {
+  const checked = schema.safeParse(value)
+  if (checked.success) return checked.data
+  const issues = checked.error.issues.map(({ path, message }) => `${[what, ...path].join(".")}: ${message}`)
+  throw new Problem(400, "invalid_request", issues.join("; "))
+}
+
+/** Finds the route of a request. Fails with 405 where only the method is wrong. */
+export type FindRoute = (method: string, pathname: string) => FoundRoute | undefined
+
+export interface FoundRoute {
+  readonly route: Route
+  readonly path: Readonly<Record<string, string>>
+}
+
+/** Parses the paths of all routes once, so that they are only compared for each request. */
+export const routeFinder = (routes: ReadonlyArray<Route>): FindRoute => {
+  const patterns = routes.map((route) => ({ route, parts: route.path.split("/").map(partOf) }))
+  return (method, pathname) => {
+    const given = pathname.split("/")
+    const wanted = method === "HEAD" ? "GET" : method
+    const found = patterns.find(({ route, parts }) => route.method === wanted && isMatch(parts, given))
+    if (found !== undefined) return { route: found.route, path: valuesOf(found.parts, given) }
+    const matching = patterns.filter(({ parts }) => isMatch(parts, given))
+    if (matching.length === 0) return undefined
+    const allow = [...new Set(matching.map(({ route }) => route.method))].join(", ")
+    throw methodNotAllowed(allow)
+  }
+}
+
+export const methodNotAllowed = (allow: string): Problem =>
+  new Problem(405, "method_not_allowed", `Use ${allow} here.`, { allow })
+
+/** A part of a route's path: a fixed `word`, a `{name}`, or with `isRest` a `{name…}`. */
+interface PathPart {
+  readonly word?: string
+  readonly name?: string
+  readonly isRest?: boolean
+}
+
+const partOf = (text: string): PathPart => {
+  const value = /^\{(\w+)(…?)\}$/.exec(text)
+  return value === null ? { word: text } : { name: value[1] ?? "", isRest: value[2] === "…" }
+}
+
+const isMatch = (parts: ReadonlyArray<PathPart>, given: ReadonlyArray<string>): boolean => {
+  const takesRest = parts.at(-1)?.isRest === true
+  if (takesRest ? given.length < parts.length : given.length !== parts.length) return false
+  return parts.every(({ word }, index) => (word === undefined ? given[index] !== "" : word === given[index]))
+}
+
+const valuesOf = (parts: ReadonlyArray<PathPart>, given: ReadonlyArray<string>): Readonly<Record<string, string>> => {
+  const values: Record<string, string> = {}
+  for (const [index, { name, isRest }] of parts.entries()) {
+    if (name !== undefined) values[name] = decodePart(isRest === true ? given.slice(index).join("/") : given[index])
+  }
+  return values
+}
+
+const decodePart = (part = ""): string => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new Problem(400, "invalid_request", "The address has a broken % escape.")
+  }
+}

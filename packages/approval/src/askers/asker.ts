@@ -1,0 +1,23 @@
+import type { Answer, ApprovalQuestion } from "@haft/core"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+
+import type { Rule } from "../rules/rule.ts"
+
+/** A question on its way to a person. */
+export interface Question extends ApprovalQuestion {
+  /** Absolute path of the workspace. */
+  readonly workspace: string
+  /** Hash of tool, arguments, workspace and the state of what is touched: what the answer holds for. */
+  readonly binding: string
+  /** The rule that "always" would store, to be shown before it is; or why there is none. */
+  readonly always: { readonly rule: Rule } | { readonly whyNot: string }
+}
+
+/**
+ * A way to ask a person. Several questions may be open at once. An asker that is interrupted takes its question back;
+ * one that can't reach anybody answers no.
+ */
+export class Asker extends Context.Service<Asker, { readonly ask: (question: Question) => Effect.Effect<Answer> }>()(
+  "@haft/approval/Asker"
+) {}

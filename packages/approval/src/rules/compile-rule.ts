@@ -1,0 +1,220 @@
+import { reasonOf } from "@haft/core"
+
+import { argumentPattern } from "../matching/argument-pattern.ts"
+import { literalsOfPath, pathGlob } from "../matching/glob.ts"
+import {
+  allFit,
+  anyFits,
+  type Fit,
+  linearExpression,
+  linearSearch,
+  spelledOut,
+  type Test
+} from "../matching/linear-expression.ts"
+import { touchMatcher } from "../matching/match-touches.ts"
+import { readPattern } from "../matching/read-pattern.ts"
+import { isSameData } from "../matching/stable-json.ts"
+import { fieldOf, type Subject, subjectOf, textsOf } from "../matching/subject.ts"
+import { type Needs, needsIn, needsNothing, needsOfAll, type Place } from "./prefilter.ts"
+import { RulesUnreadable } from "./rule-set.ts"
+import type { FieldCondition, Rule, RuleExample } from "./rule.ts"
+import { literal } from "./trigrams.ts"
+
+/** A rule that is ready to be tried on calls. */
+export interface CompiledRule {
+  readonly rule: Rule
+  /** Whether its conditions match, whatever its state: expired, disabled and used up rules match too. */
+  readonly fits: (subject: Subject) => Fit
+  /** Whether it can hold for this call at all: not over, not disabled, this workspace and dialect. */
+  readonly isInForce: (subject: Subject) => boolean
+  /** What a call must have for its conditions not to say no. */
+  readonly needs: Needs<Subject>
+  /** Paths and texts that the rule spells out. */
+  readonly names: ReadonlyArray<string>
+}
+
+/** Compiles one rule and checks its examples. Throws {@link RulesUnreadable} with the reason. */
+export const compileRule = (rule: Rule): CompiledRule => {
+  try {
+    const compiled = compile(rule)
+    checkExamples(compiled)
+    return compiled
+  } catch (cause) {
+    throw new RulesUnreadable(`rule ${rule.id}: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+interface Condition {
+  readonly fits: (subject: Subject) => Fit
+  readonly needs: Needs<Subject>
+}
+
+const compile = (rule: Rule): CompiledRule => {
+  const isAllowing = rule.decision === "allow"
+  const conditions: Array<Condition> = []
+  const names: Array<string> = []
+  if (rule.exactly !== undefined) {
+    const { exactly } = rule
+    conditions.push({
+      fits: ({ input, pieces }) => {
+        pieces() // throws what no JSON can say
+        return isSameData(input, exactly) ? "yes" : "no"
+      },
+      needs: needsOfAll(Object.entries(exactly).map(([field, value]) => needsEqual(field, value)))
+    })
+    names.push(...textsIn(exactly))
+  }
+  if (rule.exactlySha256 !== undefined) {
+    const { exactlySha256 } = rule
+    conditions.push({
+      fits: ({ sha256 }) => (sha256() === exactlySha256 ? "yes" : "no"),
+      needs: needsNothing
+    })
+  }
+  for (const [field, condition] of Object.entries(rule.fields ?? {})) {
+    conditions.push(isAllowing ? fieldMatcher(field, condition) : fieldFinder(field, condition))
+    if ("equals" in condition) names.push(...textsIn(condition.equals))
+    if ("glob" in condition) names.push(condition.glob)
+  }
+  if (rule.touches !== undefined) {
+    const { covers, hits } = touchMatcher(rule.touches)
+    conditions.push(isAllowing ? covers : hits)
+    names.push(...[rule.touches.writes ?? []].flat())
+  }
+  if (rule.pattern !== undefined) {
+    // Hardening narrows what matches. That is safe for a rule that allows; one that forbids takes the plain reading.
+    if (isAllowing) {
+      const pattern = argumentPattern(rule.pattern)
+      conditions.push({ fits: pattern.matches, needs: pattern.needs })
+      names.push(...pattern.names)
+    } else {
+      const search = linearSearch(rule.pattern)
+      conditions.push({
+        fits: ({ json, effort }) => search(json(), effort),
+        needs: needsIn(wholeJson, spelledOut(readPattern(rule.pattern)))
+      })
+    }
+  }
+  const expires = rule.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(rule.expires)
+  const tests = conditions.map(({ fits }) => fits)
+  return {
+    rule,
+    names,
+    needs: needsOfAll(conditions.map(({ needs }) => needs)),
+    fits: (subject) => allFit(tests, subject),
+    isInForce: ({ workspace, dialect, now }) =>
+      rule.enabled &&
+      now < expires &&
+      rule.uses < (rule.maximumUses ?? Number.POSITIVE_INFINITY) &&
+      (rule.workspace === undefined || rule.workspace === workspace) &&
+      (rule.dialect === undefined || rule.dialect === dialect)
+  }
+}
+
+const wholeJson: Place<Subject> = { name: "json", textOf: ({ json }) => json() }
+
+const fieldMatcher = (field: string, condition: FieldCondition): Condition => {
+  if ("equals" in condition) {
+    const { equals } = condition
+    return {
+      fits: ({ input }) => (isSameData(fieldOf(input, field), equals) ? "yes" : "no"),
+      needs: needsEqual(field, equals)
+    }
+  }
+  const test = "glob" in condition ? globTest(condition.glob) : linearExpression(condition.expression)
+  return {
+    fits: ({ input, effort }) => {
+      const value = fieldOf(input, field)
+      return typeof value === "string" ? test(value, effort) : "no"
+    },
+    needs: needsIn(textsAt(field), literalsOf(condition))
+  }
+}
+
+// A field is the caller's own text: one that climbs up may end anywhere, so no glob holds for it.
+const globTest = (glob: string): Test => {
+  const test = pathGlob(glob)
+  return (text) => (!/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text) && test(text) ? "yes" : "no")
+}
+
+/** For rules that ask or deny: one text of a list is enough, and a path is found however it is spelled. */
+const fieldFinder = (field: string, condition: FieldCondition): Condition => {
+  if ("equals" in condition) return fieldMatcher(field, condition)
+  if ("expression" in condition) {
+    const test = linearExpression(condition.expression)
+    return {
+      fits: ({ input, effort }) => anyFits(textsOf(input, field), (text) => test(text, effort)),
+      needs: needsIn(textsAt(field), literalsOf(condition))
+    }
+  }
+  const test = pathGlob(condition.glob)
+  return {
+    fits: ({ input, spellings }) =>
+      anyFits(textsOf(input, field), (text) => (spellings(text).some(test) ? "yes" : "no")),
+    needs: needsIn(pathsAt(field), literalsOf(condition))
+  }
+}
+
+const literalsOf = (condition: Exclude<FieldCondition, { readonly equals: unknown }>) =>
+  "glob" in condition ? literalsOfPath(condition.glob) : spelledOut(readPattern(condition.expression))
+
+/** Longer texts are not screened for: they single out no more calls than these do, and take longer to look for. */
+const longestTelling = 256
+
+const needsEqual = (field: string, value: unknown): Needs<Subject> =>
+  typeof value === "string" && value.length <= longestTelling
+    ? needsIn(textsAt(field), [[literal(value)]])
+    : needsNothing
+
+// What no JSON can say throws: a call that can't be judged is not judged by what can be read of it.
+const textsAt = (field: string): Place<Subject> => ({
+  name: `field ${field}`,
+  textOf: ({ input, pieces }) => {
+    pieces()
+    return textsOf(input, field).join("\n")
+  }
+})
+
+const pathsAt = (field: string): Place<Subject> => ({
+  name: `path ${field}`,
+  textOf: ({ input, spellings }) => textsOf(input, field).flatMap(spellings).join("\n")
+})
+
+const textsIn = (value: unknown): ReadonlyArray<string> => {
+  if (typeof value === "string") return value.length < 1000 ? [value] : []
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+const checkExamples = (compiled: CompiledRule): void => {
+  const { match = [], noMatch = [] } = compiled.rule.examples ?? {}
+  for (const example of match) {
+    if (fitsExample(compiled, example) !== "yes") {
+      throw new RulesUnreadable(`it does not match its example ${JSON.stringify(example)}`)
+    }
+  }
+  for (const example of noMatch) {
+    if (fitsExample(compiled, example) !== "no") {
+      throw new RulesUnreadable(`it matches ${JSON.stringify(example)}, which it must not`)
+    }
+  }
+}
+
+const fitsExample = ({ rule, fits }: CompiledRule, example: RuleExample): Fit =>
+  fits(
+    subjectOf(
+      {
+        call: { id: "example", step: 0, tool: rule.tool, dialect: rule.dialect ?? "any", startedAt: 0 },
+        input: example.arguments,
+        asks: true,
+        facts: {
+          reads: example.reads ?? [],
+          writes: (example.writes ?? []).map((path) => ({ path, exists: false, isProtected: false })),
+          ...(example.fetches !== undefined && { fetches: example.fetches }),
+          ...(example.runs !== undefined && { runs: example.runs }),
+          ...(example.network !== undefined && { network: example.network }),
+          risk: "dangerous"
+        }
+      },
+      { workspace: rule.workspace ?? "/", now: 0 }
+    )
+  )

@@ -1,0 +1,137 @@
+import { readCommand, runsOthers } from "../matching/parse-command.ts"
+import { subjectOf } from "../matching/subject.ts"
+import { type CompiledRule, compileRule } from "./compile-rule.ts"
+import { Rule, type TouchConditions } from "./rule.ts"
+import type { SimulatedCall } from "./simulate.ts"
+
+const maximumProposals = 10
+/** A rule that spares a single question is what "always" is for. */
+const leastQuestions = 2
+
+/**
+ * The fewest narrow rules that would have answered the questions which a person answered with yes. A rule is proposed
+ * only when it holds for none of the calls that were denied.
+ */
+export const proposeRules = (
+  calls: ReadonlyArray<SimulatedCall>,
+  workspace: string
+): ReadonlyArray<{ readonly rule: Rule; readonly questionsSpared: number }> => {
+  const asked = calls.filter(({ simulated }) => simulated.decision === "ask")
+  const approved = asked.filter(({ recorded, isRedacted }) => recorded.decision === "allow" && !isRedacted)
+  const refused = calls.filter(({ recorded }) => recorded.decision === "deny" && recorded.by !== "nobody")
+  const candidates = candidatesFor(approved)
+  for (const id of candidatesFor(refused).keys()) candidates.delete(id)
+
+  const proposals: Array<{ rule: Rule; questionsSpared: number }> = []
+  while (proposals.length < maximumProposals) {
+    const best = bestOf(candidates)
+    if (best === undefined) break
+    const [id, { tool, dialect, touches, covered }] = best
+    candidates.delete(id)
+    const rule = Rule.parse({ id: `proposal-${proposals.length + 1}`, tool, dialect, touches, workspace })
+    const compiled = compileRule(rule)
+    if (refused.some((call) => holdsFor(compiled, call))) continue
+    proposals.push({ rule, questionsSpared: covered.size })
+    for (const call of covered) {
+      for (const other of idsOf(call)) candidates.get(other)?.covered.delete(call)
+    }
+  }
+  return proposals
+}
+
+/** Conditions that a rule could have, and the calls that led to them. */
+interface Candidate {
+  readonly tool: string
+  readonly dialect: string
+  readonly touches: TouchConditions
+  readonly covered: Set<SimulatedCall>
+}
+
+// Who is covered follows from how calls are generalised: trying every candidate on every call would take too long.
+const candidatesFor = (calls: ReadonlyArray<SimulatedCall>): Map<string, Candidate> => {
+  const candidates = new Map<string, Candidate>()
+  for (const call of calls) {
+    const { tool, request } = call
+    const { dialect } = request.call
+    for (const touches of generalised(request.facts)) {
+      const id = idOf(call, touches)
+      const known = candidates.get(id)
+      if (known === undefined) candidates.set(id, { tool, dialect, touches, covered: new Set([call]) })
+      else known.covered.add(call)
+    }
+  }
+  return candidates
+}
+
+const idOf = ({ tool, request }: SimulatedCall, touches: TouchConditions): string =>
+  JSON.stringify([request.call.dialect, tool, touches])
+
+const idsOf = (call: SimulatedCall): ReadonlyArray<string> =>
+  generalised(call.request.facts).map((touches) => idOf(call, touches))
+
+const bestOf = (candidates: ReadonlyMap<string, Candidate>): readonly [string, Candidate] | undefined => {
+  let best: readonly [string, Candidate] | undefined
+  for (const entry of candidates) {
+    const [, { covered, touches }] = entry
+    if (covered.size < leastQuestions) continue
+    const lead = best === undefined ? 1 : covered.size - best[1].covered.size
+    if (lead > 0 || (lead === 0 && best !== undefined && breadth(touches) < breadth(best[1].touches))) best = entry
+  }
+  return best
+}
+
+// From narrow to broad: what was touched itself, then its directory and those above it, but never the whole workspace.
+const generalised = (facts: SimulatedCall["request"]["facts"]): ReadonlyArray<TouchConditions> => {
+  const { reads, writes, runs, network, fetches, types } = facts
+  if (types !== undefined) return []
+  if (runs !== undefined) {
+    if (writes.length > 0 || fetches !== undefined || reads.some(hasWildcards)) return []
+    const { words } = readCommand(runs)
+    if (
+      words === undefined ||
+      runsOthers(words) !== undefined ||
+      words.some((word) => /[*\s]/.test(word) || word === "")
+    ) {
+      return []
+    }
+    const [program = "", subcommand] = words
+    const isSubcommand = subcommand !== undefined && /^[a-z][a-z0-9:-]*$/.test(subcommand)
+    const where = {
+      ...(network !== undefined && { network }),
+      ...(reads.every((path) => path === ".") ? {} : { reads: [...reads] })
+    }
+    return [
+      { runs: words.join(" "), ...where },
+      ...(isSubcommand ? [{ runs: `${program} ${subcommand} **`, ...where }] : [])
+    ]
+  }
+  if (fetches !== undefined) {
+    const url = URL.parse(fetches)
+    if (url === null || url.host === "" || writes.length > 0) return []
+    const page = `${url.origin}${url.pathname}`
+    return [...(url.search === "" && !hasWildcards(page) ? [{ fetches: page }] : []), { fetches: url.host }]
+  }
+  if (writes.length === 0 || writes.some(({ path, isProtected }) => isProtected || hasWildcards(path))) return []
+  const paths = [...new Set(writes.map(({ path }) => path))]
+  const shared = sharedDirectories(paths)
+  return [{ writes: paths }, ...shared.map((directory) => ({ writes: `${directory}/**` }))]
+}
+
+const hasWildcards = (path: string): boolean => /[*?[\]{}\\]/.test(path)
+
+const sharedDirectories = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const [first = "", ...others] = paths
+  const parts = first.split("/").slice(0, -1)
+  const above = parts.map((_, place) => parts.slice(0, parts.length - place).join("/"))
+  return above.filter((directory) => others.every((path) => path.startsWith(`${directory}/`)))
+}
+
+const holdsFor = ({ rule, fits }: CompiledRule, { tool, request }: SimulatedCall): boolean =>
+  rule.tool === tool &&
+  rule.dialect === request.call.dialect &&
+  fits(subjectOf(request, { workspace: rule.workspace ?? "", now: 0 })) === "yes"
+
+const breadth = ({ writes, runs, fetches }: TouchConditions): number => {
+  const [condition = ""] = [writes ?? runs ?? fetches ?? []].flat()
+  return condition.endsWith("**") ? 100 - condition.split(/[/ ]/).length : 0
+}

@@ -1,0 +1,139 @@
+import { isProtectedPath, plainIssues } from "@haft/core"
+
+import { type Subject, subjectOf } from "../matching/subject.ts"
+import { type CompiledRule, compileRule } from "./compile-rule.ts"
+import { Screen } from "./prefilter.ts"
+import { type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
+import { type Rule, RuleFile, rulesVersion } from "./rule.ts"
+
+/** Reads a rules file. Throws {@link RulesUnreadable} with the reason. */
+export const parseRules = (content: string): RuleSet => compileRules(readRules(content))
+
+/** What a rules file says, not compiled yet: rules that were known before are the same objects again. */
+export const readRules = (content: string, before: ReadonlyArray<Rule> = []): ReadonlyArray<Rule> => {
+  const checked = RuleFile.safeParse(parseJson(content))
+  if (!checked.success) {
+    const [issue] = plainIssues(checked.error)
+    throw new RulesUnreadable(`${issue?.path.join(".") || "the file"}: ${issue?.message ?? "not rules"}`)
+  }
+  const known = new Map(before.map((rule) => [rule.id, rule]))
+  return checked.data.rules.map((rule) => {
+    const earlier = known.get(rule.id)
+    return earlier !== undefined && JSON.stringify(earlier) === JSON.stringify(rule) ? earlier : rule
+  })
+}
+
+// One by one: in the making of one large text V8 leaves twice its size behind, and is slow to collect that.
+export const printRules = (rules: ReadonlyArray<Rule>): string => {
+  if (rules.length === 0) return `${JSON.stringify({ version: rulesVersion, rules }, null, 2)}\n`
+  const printed = rules.map((rule) => JSON.stringify(rule, null, 2).replaceAll(/^/gm, "    "))
+  return `{\n  "version": ${rulesVersion},\n  "rules": [\n${printed.join(",\n")}\n  ]\n}\n`
+}
+
+/** Compiles rules and checks their examples. Throws {@link RulesUnreadable} with the reason. */
+export const compileRules = (rules: ReadonlyArray<Rule>): RuleSet => {
+  const compiling = compileOneByOne(rules, new WeakMap())
+  for (;;) {
+    const step = compiling.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Rules that have been compiled, for a keeper of rules that never changes one in place. */
+export type KnownRules = WeakMap<Rule, CompiledRule>
+
+/** The same, stopping after each rule: ten thousand of them take a second in which others want their turn. */
+export function* compileOneByOne(rules: ReadonlyArray<Rule>, known: KnownRules): Generator<void, RuleSet> {
+  checkIds(rules)
+  const byTool = new Map<string, Array<CompiledRule>>()
+  for (const rule of rules) {
+    const compiled = known.get(rule) ?? compileRule(rule)
+    known.set(rule, compiled)
+    const others = byTool.get(rule.tool)
+    if (others === undefined) byTool.set(rule.tool, [compiled])
+    else others.push(compiled)
+    yield
+  }
+  const screens = new Map<string, Screen<Subject>>()
+  const screenOf = (tool: string, compiled: ReadonlyArray<CompiledRule>): Screen<Subject> => {
+    const screen = screens.get(tool) ?? new Screen(compiled.map(({ needs }) => needs))
+    screens.set(tool, screen)
+    return screen
+  }
+  return {
+    rules,
+    matches: (request, at) => {
+      const { tool } = request.call
+      const indexed = byTool.get(tool)
+      if (indexed === undefined) return []
+      const subject = subjectOf(request, at)
+      try {
+        const candidates = screenOf(tool, indexed).candidates(subject)
+        return matching(
+          candidates.flatMap((number) => indexed[number] ?? []),
+          subject
+        )
+      } finally {
+        subject.effort.done()
+      }
+    }
+  }
+}
+
+const checkIds = (rules: ReadonlyArray<Rule>): void => {
+  const ids = new Set<string>()
+  for (const { id } of rules) if (ids.size === ids.add(id).size) throw new RulesUnreadable(`there are two rules ${id}`)
+}
+
+const matching = (rules: ReadonlyArray<CompiledRule>, subject: Subject): ReadonlyArray<RuleMatch> => {
+  const matches: Array<RuleMatch> = []
+  let isAllowed = false
+  for (const compiled of rules) {
+    const { rule } = compiled
+    const isAllowing = rule.decision === "allow"
+    if (isAllowing && isAllowed) continue
+    const fit = compiled.fits(subject)
+    if (fit === "no" || (isAllowing && fit !== "yes")) continue
+    if (!compiled.isInForce(subject) || (isAllowing && !mayAllow(compiled, subject))) continue
+    isAllowed ||= isAllowing
+    matches.push({ rule, fit })
+  }
+  return matches
+}
+
+const mayAllow = ({ names }: CompiledRule, { facts, command }: Subject): boolean => {
+  for (const { path, isProtected } of facts.writes) if (isProtected && !namesProtected(names, path)) return false
+  return facts.runs === undefined || command().words !== undefined
+}
+
+// A protected name must stand in the rule itself; a `**` that happens to cover it is not enough.
+const namesProtected = (names: ReadonlyArray<string>, path: string): boolean => {
+  const wanted = path.split("/").find(isProtectedPath)
+  return wanted !== undefined && names.some((name) => name.split("/").some((part) => folded(part) === folded(wanted)))
+}
+
+const folded = (name: string): string => name.normalize("NFC").toLowerCase()
+
+const parseJson = (content: string): unknown => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(content)
+  } catch (cause) {
+    throw new RulesUnreadable("it is not JSON", { cause })
+  }
+  // JSON.parse keeps the last of two fields with one name, and a person may have read the first.
+  if (keysWritten(content) !== keysIn(parsed)) throw new RulesUnreadable("it has the same field twice in one object")
+  return parsed
+}
+
+const keysWritten = (json: string): number => {
+  let count = 0
+  for (const [, colon] of json.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/gs)) if (colon !== undefined) count += 1
+  return count
+}
+
+const keysIn = (value: unknown): number => {
+  if (typeof value !== "object" || value === null) return 0
+  const inside = Object.values(value).reduce<number>((count, inner) => count + keysIn(inner), 0)
+  return Array.isArray(value) ? inside : inside + Object.keys(value).length
+}

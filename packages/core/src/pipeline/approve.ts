@@ -1,0 +1,180 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+
+import type { Dialect } from "../dialect.ts"
+import { plainData, prepareWith } from "../schema/reply-limits.ts"
+import { type ApprovalQuestion, type ApprovalRequest, Approver } from "../services/approver.ts"
+import { Journal, type JournalEvent } from "../services/journal.ts"
+import { Workspace } from "../services/workspace.ts"
+import { toolError } from "../tool-error.ts"
+import type { PreparedCall, Tool } from "../tool.ts"
+import type { Facts, Risk } from "../touches.ts"
+import { assess } from "./assess.ts"
+import { type ApprovedState, CurrentCall } from "./call.ts"
+import { paramsForRecord } from "./recorded-params.ts"
+
+/** How often a question is asked again because a file changed under it. */
+const maximumRounds = 3
+
+/** How a call was decided, for the record. */
+export interface Decision {
+  readonly decision: "allow" | "deny"
+  /** `nobody` where a person was asked and none answered. */
+  readonly by: "policy" | "person" | "nobody"
+  readonly reason: string
+  readonly rule?: string
+}
+
+/** Told what is known of a call as soon as it is, because a call may end at any moment. */
+export interface ApprovalWatcher {
+  readonly assessed: (facts: Facts) => void
+  readonly decided: (decision: Decision & { readonly asks: boolean }) => void
+  /** How long a question was open, in milliseconds. A call may ask more than once. */
+  readonly waited: (milliseconds: number) => void
+}
+
+export interface ApprovedCall<R> {
+  readonly prepared: PreparedCall<R>
+  readonly facts: Facts
+  /** The state of the touched files that the decision holds for; absent where it does not depend on it. */
+  readonly state?: ApprovedState
+}
+
+/** Gets consent for a call, or fails with `approval_denied`. What is approved is what runs. */
+export const approve = Effect.fnUntraced(function* <R>(
+  dialect: Dialect,
+  tool: Tool<R>,
+  first: PreparedCall<R>,
+  watcher: ApprovalWatcher
+) {
+  const approver = yield* Approver
+  const call = yield* CurrentCall
+  const { id, step, startedAt } = call
+  let prepared = first
+  let consented: Risk | undefined
+  for (let round = 0; round < maximumRounds; round++) {
+    const facts = yield* assess(tool, prepared)
+    watcher.assessed(facts)
+    const wish = yield* prepared.asks(facts)
+    const asks = wish ?? dialect.asks(facts.risk)
+    const request: ApprovalRequest = {
+      call: { id, step, tool: tool.name, dialect: dialect.name, startedAt },
+      input: prepared.input,
+      facts,
+      asks
+    }
+    const verdict = yield* approver.judge(request)
+    const { decision, reason } = verdict
+    const byPolicy = { by: "policy", reason, ...(verdict.rule !== undefined && { rule: verdict.rule }), asks } as const
+    if (decision === "deny") {
+      watcher.decided({ decision, ...byPolicy })
+      return yield* denied("policy", reason)
+    }
+    if (decision === "allow") {
+      if (consented === undefined) watcher.decided({ decision, ...byPolicy })
+      // Nobody was asked because the tool looked and saw, say, that nothing would be overwritten. That has to hold until
+      // the write: what is absent now must still be absent then.
+      return { prepared, facts, ...(wish === false && { state: absentIn(facts) }) } satisfies ApprovedCall<R>
+    }
+
+    const state = yield* stateOf(facts)
+    // The person's own arguments need no second question, unless they do more harm than those that were shown.
+    if (consented !== undefined && harm[facts.risk] <= harm[consented]) {
+      return { prepared, facts, state } satisfies ApprovedCall<R>
+    }
+    const preview = prepared.preview === undefined ? undefined : yield* prepared.preview
+    const question = { ...request, reason, state, ...(preview !== undefined && { preview }) }
+    const consent = yield* askPerson(question, watcher)
+    const edited = consent.modifiedArgs === undefined ? undefined : plainData(consent.modifiedArgs)
+    yield* record(
+      { decision: "allow", reason: consent.reason ?? "approved", by: "person" },
+      edited === undefined ? {} : { params: yield* paramsForRecord(tool, edited.data) }
+    )
+    if (edited !== undefined) {
+      // Edited arguments are decoded, assessed and judged like those of the caller.
+      prepared = yield* prepareWith(tool, edited)
+      consented = facts.risk
+      continue
+    }
+    if (isSameState(state, yield* stateOf(facts))) return { prepared, facts, state } satisfies ApprovedCall<R>
+  }
+  return yield* toolError("stale_file", "the files kept changing while approval was asked for; nothing was run", {
+    suggestion: "Read the files again, then repeat the call.",
+    retryable: true
+  })
+})
+
+const harm: Readonly<Record<Risk, number>> = { read_only: 0, safe_write: 1, dangerous: 2 }
+
+/** A person's yes. Anything else fails: a no, and no answer. */
+const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watcher: ApprovalWatcher) {
+  const approver = yield* Approver
+  const { asks, reason } = question
+  yield* append({ type: "approval_requested", reason })
+  const answer = yield* approver.ask(question).pipe(
+    Effect.onInterrupt(() => unanswered(asks, watcher)),
+    timed(watcher.waited)
+  )
+  if (answer.approved && answer.unanswered !== true) {
+    watcher.decided({ decision: "allow", by: "person", reason: answer.reason ?? "approved", asks })
+    return answer
+  }
+  const by = answer.unanswered === true ? "nobody" : "person"
+  const refusal = answer.reason ?? (by === "nobody" ? "nobody answered" : "the request was refused")
+  watcher.decided({ decision: "deny", by, reason: refusal, asks })
+  return yield* denied(by, refusal)
+})
+
+const denied = Effect.fnUntraced(function* (by: Decision["by"], reason: string) {
+  yield* record({ decision: "deny", by, reason })
+  return yield* toolError("approval_denied", `the call was not approved: ${reason}`, {
+    suggestion:
+      by === "nobody"
+        ? "Nobody has said no: repeat the call when somebody is there, or do something that needs no approval."
+        : "Do something that needs no approval, or ask the person to allow it.",
+    details: { by }
+  })
+})
+
+// A call that is cancelled while its question is open was not approved: that goes on record as a no of nobody's.
+const unanswered = (asks: boolean, watcher: ApprovalWatcher) =>
+  Effect.suspend(() => {
+    const decision = { decision: "deny", by: "nobody", reason: "the call ended before anybody answered" } as const
+    watcher.decided({ ...decision, asks })
+    return Effect.ignore(record(decision))
+  })
+
+/** Tells how long an effect took, however it ended. */
+const timed =
+  (tell: (milliseconds: number) => void) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Clock.clockWith((clock) => {
+      const begin = clock.monotonicTimeNanosUnsafe()
+      return Effect.onExit(effect, () =>
+        Effect.sync(() => tell(Number(clock.monotonicTimeNanosUnsafe() - begin) / 1e6))
+      )
+    })
+
+const record = (decision: Decision, edited: { readonly params?: unknown } = {}) =>
+  append({ type: "approval_decided", ...decision, ...edited })
+
+const append = Effect.fnUntraced(function* ({ type, ...more }: JournalEvent) {
+  const journal = yield* Journal
+  const call = yield* CurrentCall
+  yield* journal.append({ type, request_id: call.id, step: call.step, tool: call.tool, ...more })
+})
+
+const stateOf = Effect.fnUntraced(function* (facts: Facts) {
+  const workspace = yield* Workspace
+  const state = new Map<string, string>()
+  for (const path of [...facts.reads, ...facts.writes.map((written) => written.path)]) {
+    state.set(path, yield* workspace.fingerprint(path).pipe(Effect.catch((error) => Effect.succeed(error.code))))
+  }
+  return state
+})
+
+const absentIn = ({ writes }: Facts): ApprovedState =>
+  new Map(writes.filter(({ exists }) => !exists).map(({ path }) => [path, "absent"]))
+
+const isSameState = (one: ApprovedState, other: ApprovedState): boolean =>
+  [...one].every(([path, state]) => other.get(path) === state)

@@ -1,0 +1,317 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+
+import type { Dialect } from "../dialect.ts"
+import { type PlainData, plainData, prepareWith, whyNoData } from "../schema/reply-limits.ts"
+import { Approver, type AskCaller } from "../services/approver.ts"
+import { Journal } from "../services/journal.ts"
+import type { Workspace } from "../services/workspace.ts"
+import { redact, redactText } from "../text/redact.ts"
+import { errorCodes, isToolError, makeToolError, toolError, type ToolError, withMessage } from "../tool-error.ts"
+import type { Executed, PreparedCall, Tool } from "../tool.ts"
+import type { Facts } from "../touches.ts"
+import { approve, type Decision } from "./approve.ts"
+import { assess } from "./assess.ts"
+import { type Call, type CallContext, CurrentCall, type Progress, type Reply, type SymlinkPolicy } from "./call.ts"
+import { exhaustedIn, outOfResources } from "./out-of-resources.ts"
+import { paramsForRecord } from "./recorded-params.ts"
+
+/** What the road itself needs; tools may need more. */
+export type RoadServices = Workspace | Approver | Journal
+
+export interface CallOptions {
+  /** The caller's own id for the request; made up when absent. */
+  readonly requestId?: string
+  readonly onProgress?: (progress: Progress) => void
+  /** The caller's own span, as a `traceparent` header of W3C's Trace Context has it. */
+  readonly traceParent?: string
+  /** How the caller itself can be asked for approval. Whether its answer counts is the approver's decision. */
+  readonly ask?: AskCaller
+}
+
+export interface RoadSettings<R> {
+  readonly dialect: Dialect
+  readonly symlinks: SymlinkPolicy
+  readonly find: (name: string) => Tool<R> | undefined
+  readonly names: () => ReadonlyArray<string>
+}
+
+/**
+ * The road of a call, the same for every transport and every dialect:
+ * record( decode → assess → approve → execute ) → encode.
+ */
+export const callTool = <R>(
+  settings: RoadSettings<R>,
+  name: string,
+  args: unknown,
+  options: CallOptions = {}
+): Effect.Effect<Reply, never, R | RoadServices> =>
+  Effect.uninterruptibleMask((restore) => road(settings, name, args, options, restore))
+
+// Outside of callTool, so that the generator function is made once: making it for every call took longer than running it.
+const road = Effect.fnUntraced(function* <R>(
+  settings: RoadSettings<R>,
+  name: string,
+  args: unknown,
+  options: CallOptions,
+  restore: <A, E, S>(effect: Effect.Effect<A, E, S>) => Effect.Effect<A, E, S>
+) {
+  const journal = yield* Journal
+  const clock = yield* Clock.Clock
+  const begin = clock.monotonicTimeNanosUnsafe()
+  const call = newCall(settings, name, options, { journal, startedAt: clock.currentTimeMillisUnsafe() })
+  const { id, step, dialect, startedAt } = call
+  const given = plainData(args)
+  const known: KnownSoFar = {}
+  const started = { type: "tool_call_started", request_id: id, step, tool: name, dialect, at: startedAt }
+  const tool = settings.find(name)
+  // A call that only reads, on this machine, may run before its start is written: it is enough that both its events are
+  // on record before the caller gets the reply.
+  const isReading = tool?.risk === "read_only" && !tool.openWorld
+  const recorded = Effect.flatMap(paramsForRecord(tool, given.data), (params) =>
+    journal.append({ ...started, params }, isReading ? { canWait: "unheeded" } : {})
+  )
+  const travelled = restore(Effect.provideService(travel(settings, call, given, known), CurrentCall, call))
+  const exit = yield* Effect.exit(Effect.andThen(recorded, travelled))
+  const outcome = yield* outcomeOf(exit, call)
+  const durationMs = Number(clock.monotonicTimeNanosUnsafe() - begin) / 1e6
+  const endedAt = startedAt + Math.round(durationMs)
+  const ended = { call, endedAt, durationMs }
+  const reply = yield* encoded(settings.dialect, ended, known, outcome)
+  const finished = {
+    type: "tool_call_finished",
+    request_id: id,
+    step,
+    tool: name,
+    at: endedAt,
+    status: reply.ok ? "success" : "error",
+    ...(reply.error !== undefined && { error: reply.error.code }),
+    duration_sec: durationMs / 1000,
+    ...(known.waitedMs !== undefined && { waited_sec: known.waitedMs / 1000 }),
+    ...(known.facts !== undefined && { touches: touchesForRecord(known.facts) }),
+    ...(known.approval !== undefined && { approval: known.approval }),
+    reply: redact(reply.wire)
+  }
+  const written = journal.append(finished, isReading ? { canWait: "awaited" } : { durable: reply.writes.length > 0 })
+  const unrecorded = yield* Effect.match(written, { onFailure: (error) => error, onSuccess: () => undefined })
+  if (unrecorded !== undefined) yield* Effect.logError(`the end of call ${id} is not on record`, unrecorded.message)
+  if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
+  // A read can still be withheld. A change is made by now, and saying otherwise would be wrong.
+  if (unrecorded !== undefined && isReading) return yield* encoded(settings.dialect, ended, known, unrecorded)
+  return reply
+})
+
+/** Decodes arguments as the road does: keys in schema order, defaults filled in. */
+export const decodeCall = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, name: string, args: unknown) {
+  const tool = yield* findTool(settings, name)
+  return (yield* prepareWith(tool, plainData(args))).input
+})
+
+/** Runs the road up to and including assess and judge, and says what the call would do. */
+export const previewCall = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, name: string, args: unknown) {
+  const tool = yield* findTool(settings, name)
+  const prepared = yield* prepareWith(tool, plainData(args))
+  const facts = yield* assess(tool, prepared)
+  const asks = (yield* prepared.asks(facts)) ?? settings.dialect.asks(facts.risk)
+  const diff = prepared.preview === undefined ? undefined : yield* prepared.preview
+  const approver = yield* Approver
+  const startedAt = yield* Clock.currentTimeMillis
+  const call = { id: "preview", step: 0, tool: tool.name, dialect: settings.dialect.name, startedAt }
+  const verdict = yield* approver.judge({ call, input: prepared.input, facts, asks, isPreview: true })
+  return { tool: tool.name, input: prepared.input, facts, asks, verdict, ...(diff !== undefined && { diff }) }
+})
+
+// Until it is judged, and where it says that it writes nothing, a call changes nothing.
+const nothing: ReadonlyArray<string> = []
+
+const newCall = <R>(
+  { dialect, symlinks }: RoadSettings<R>,
+  tool: string,
+  { requestId, onProgress, ask }: CallOptions,
+  { journal: { run, nextStep }, startedAt }: { readonly journal: typeof Journal.Service; readonly startedAt: number }
+): CallContext => {
+  const step = nextStep()
+  return {
+    id: requestId ?? `${run}-${step}`,
+    step,
+    tool,
+    dialect: dialect.name,
+    startedAt,
+    run,
+    symlinks,
+    assessedWrites: nothing,
+    ...(onProgress !== undefined && { onProgress }),
+    ...(ask !== undefined && { ask })
+  }
+}
+
+/** What is known of a call by now. Filled in on the way, because a call that ends early is recorded and encoded too. */
+interface KnownSoFar {
+  tool?: Tool<unknown>
+  prepared?: PreparedCall<unknown>
+  facts?: Facts
+  approval?: Decision & { readonly asks: boolean }
+  waitedMs?: number
+}
+
+// What is typed into a terminal may be a password: the record has the terminal only.
+const touchesForRecord = ({ reads, writes, runs, network, fetches, types, risk }: Facts): unknown => ({
+  risk,
+  ...(reads.length > 0 && { reads }),
+  ...(writes.length > 0 && { writes: writes.map(({ path, exists }) => ({ path, exists })) }),
+  ...(runs !== undefined && { runs: redactText(runs) }),
+  ...(network !== undefined && { network }),
+  ...(fetches !== undefined && { fetches: redactText(fetches) }),
+  ...(types !== undefined && { types: types.terminal })
+})
+
+const travel = Effect.fnUntraced(function* <R>(
+  settings: RoadSettings<R>,
+  call: CallContext,
+  given: PlainData,
+  known: KnownSoFar
+) {
+  const tool = yield* findTool(settings, call.tool)
+  known.tool = tool
+  const decoded = yield* prepareWith(tool, given)
+  known.prepared = decoded
+  const approved = yield* approve(settings.dialect, tool, decoded, {
+    assessed: (facts) => {
+      known.facts = facts
+    },
+    decided: (decision) => {
+      known.approval = decision
+    },
+    waited: (milliseconds) => {
+      known.waitedMs = (known.waitedMs ?? 0) + milliseconds
+    }
+  })
+  known.prepared = approved.prepared
+  const executed = withTimeout(approved.prepared)
+  const { facts, state } = approved
+  if (state === undefined && facts.writes.length === 0) return yield* executed
+  return yield* Effect.provideService(executed, CurrentCall, {
+    ...call,
+    assessedWrites: facts.writes.map(({ path }) => path),
+    ...(state !== undefined && { approvedState: state })
+  })
+})
+
+const findTool = <R>(settings: RoadSettings<R>, name: string): Effect.Effect<Tool<R>, ToolError<"unknown_tool">> => {
+  const tool = settings.find(name)
+  return tool === undefined
+    ? toolError("unknown_tool", `there is no tool '${name}' here`, {
+        suggestion: `Use one of: ${settings.names().join(", ")}.`
+      })
+    : Effect.succeed(tool)
+}
+
+const withTimeout = <R>(prepared: PreparedCall<R>): Effect.Effect<Executed, ToolError, R> => {
+  const { timeout } = prepared
+  if (timeout === undefined) return prepared.execute
+  return Effect.flatMap(Effect.forkChild(prepared.execute, { startImmediately: true }), (fiber) => {
+    // A tool that never waits has ended by now, and needs no timer.
+    const exit = fiber.pollUnsafe()
+    return exit ?? stopAfter(fiber, timeout)
+  })
+}
+
+const stopAfter = <A, E>(
+  fiber: Fiber.Fiber<A, E>,
+  timeout: Duration.Input
+): Effect.Effect<A, E | ToolError<"timeout">> =>
+  Fiber.join(fiber).pipe(
+    Effect.timeoutOrElse({
+      duration: timeout,
+      orElse: () =>
+        toolError(
+          "timeout",
+          `the call took longer than ${Duration.format(Duration.fromInputUnsafe(timeout))} and was stopped`,
+          { suggestion: "Ask for less at once, or try again when the machine has less to do.", retryable: true }
+        )
+    }),
+    Effect.ensuring(Fiber.interrupt(fiber))
+  )
+
+// The only place that looks at defects: a bug in a tool ends its call, not the host.
+const outcomeOf = (exit: Exit.Exit<Executed, unknown>, call: Call): Effect.Effect<Executed | ToolError> => {
+  if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
+  const { cause } = exit
+  // What a tool throws may itself throw when it is looked at.
+  return Effect.suspend(() => failureOf(cause, call)).pipe(Effect.catchCause((odd) => defectIn(call, odd)))
+}
+
+const failureOf = (cause: Cause.Cause<unknown>, call: Call): Effect.Effect<ToolError> => {
+  const failure = cause.reasons.find(Cause.isFailReason)?.error
+  if (isToolError(failure) && errorCodes.includes(failure.code)) return Effect.succeed(failure)
+  if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(makeToolError("cancelled", "the call was cancelled"))
+  const missing = exhaustedIn(Cause.squash(cause))
+  if (missing !== undefined) return Effect.succeed(outOfResources(call, missing))
+  return defectIn(call, cause)
+}
+
+const defectIn = (call: Call, cause: unknown): Effect.Effect<ToolError> => {
+  const heading = `defect in tool ${call.tool}, call ${call.id}`
+  return Effect.logError(heading, cause).pipe(
+    Effect.catchCause(() => Effect.logError(heading, "what was thrown can't be shown")),
+    Effect.as(
+      makeToolError("internal_error", `${call.tool} failed because of a bug in the tool`, {
+        suggestion: "Try another way; the host's log has the cause.",
+        details: { call: call.id }
+      })
+    )
+  )
+}
+
+interface Finished {
+  readonly call: Call
+  readonly endedAt: number
+  readonly durationMs: number
+}
+
+// A reply is made of the tool's output and of its own wording for failures. A bug in either ends this call as
+// `internal_error`, worded without the tool's help, and nothing else.
+const encoded = (
+  dialect: Dialect,
+  finished: Finished,
+  known: KnownSoFar,
+  outcome: Executed | ToolError
+): Effect.Effect<Reply> => {
+  const { prepared: _itsWording, ...withoutWording } = known
+  const failed = (cause: unknown): Effect.Effect<Reply> =>
+    Effect.map(defectIn(finished.call, cause), (defect) => encode(dialect, finished, withoutWording, defect))
+  try {
+    const reply = encode(dialect, finished, known, outcome)
+    const problem = whyNoData(reply.wire) ?? whyNoData(reply.text)
+    return problem === undefined ? Effect.succeed(reply) : failed(`what it answers is no plain data: ${problem}`)
+  } catch (cause) {
+    return failed(cause)
+  }
+}
+
+const encode = (dialect: Dialect, finished: Finished, known: KnownSoFar, outcome: Executed | ToolError): Reply => {
+  const writes = known.facts?.writes.map(({ path }) => path) ?? []
+  const { durationMs } = finished
+  if (!isToolError(outcome)) {
+    const isForeign = known.tool?.dialect !== dialect.name
+    const wire = dialect.success({ ...finished, ...outcome, writes, isForeign })
+    return { ok: true, wire, text: outcome.text, writes, durationMs }
+  }
+  const error = reword(dialect, known.prepared, outcome)
+  const wire = dialect.failure({ ...finished, error, writes, errorName: dialect.errorNames[error.code] })
+  return { ok: false, wire, text: failureText(error), writes, durationMs, error }
+}
+
+const reword = (dialect: Dialect, prepared: PreparedCall<unknown> | undefined, error: ToolError): ToolError => {
+  const byTool = prepared?.reword(error) ?? error
+  if (byTool !== error) return byTool
+  const byDialect = dialect.wording?.[error.code] as ((error: ToolError, input: unknown) => string) | undefined
+  return byDialect === undefined ? error : withMessage(error, byDialect(error, prepared?.input ?? {}))
+}
+
+const failureText = ({ message, suggestion }: ToolError): string =>
+  suggestion === undefined ? `Error: ${message}` : `Error: ${message}\n${suggestion}`

@@ -1,0 +1,74 @@
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+
+import type { AskCaller } from "../services/approver.ts"
+import type { ToolError } from "../tool-error.ts"
+
+/** Who called what, known from the first moment of a call. */
+export interface Call {
+  /** The caller's own id for the request, or one that the host made. */
+  readonly id: string
+  /** Counts the calls of a run from 1; artifacts are named after it. */
+  readonly step: number
+  readonly tool: string
+  readonly dialect: string
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+}
+
+/** How a call ended: where it is not `ok`, there is an `error`. */
+export type Reply = ReplyFacts & Ending
+
+type Ending =
+  | { readonly ok: true; readonly error?: never }
+  | {
+      readonly ok: false
+      /** The failure, before the dialect renamed it. */
+      readonly error: ToolError
+    }
+
+interface ReplyFacts {
+  /** The dialect's envelope: what goes over the wire. */
+  readonly wire: unknown
+  /** The same for people. */
+  readonly text: string
+  /** What the call wrote, or would have written, relative to the workspace. */
+  readonly writes: ReadonlyArray<string>
+  readonly durationMs: number
+}
+
+/** A sign of life from a long call. */
+export interface Progress {
+  readonly message: string
+  readonly done?: number
+  readonly total?: number
+}
+
+/** `inside` follows links that end inside the workspace; `deny` follows none. */
+export type SymlinkPolicy = "inside" | "deny"
+
+/** The state of each touched file when a person said yes, by path. */
+export type ApprovedState = ReadonlyMap<string, string>
+
+/** What else is known of a call while it is under way. */
+export interface CallContext extends Call {
+  /** The run the call belongs to, see {@link Journal}. */
+  readonly run?: string
+  readonly symlinks: SymlinkPolicy
+  /** Absent when nobody had to be asked. */
+  readonly approvedState?: ApprovedState
+  /** The paths that the call was judged by: what lies elsewhere it does not change. Absent outside of calls. */
+  readonly assessedWrites?: ReadonlyArray<string>
+  readonly onProgress?: (progress: Progress) => void
+  /** Absent when the caller can't be asked. */
+  readonly ask?: AskCaller
+}
+
+/** The call that is under way. Services read it; tools rarely need it. */
+export const CurrentCall = Context.Reference<CallContext>("@haft/core/CurrentCall", {
+  defaultValue: () => ({ id: "none", step: 0, tool: "none", dialect: "none", startedAt: 0, symlinks: "inside" })
+})
+
+/** Tells whoever waits for the call how far it is. Does nothing when nobody listens. */
+export const reportProgress = (progress: Progress): Effect.Effect<void> =>
+  CurrentCall.useSync((call) => call.onProgress?.(progress))

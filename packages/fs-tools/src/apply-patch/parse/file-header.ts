@@ -1,0 +1,196 @@
+import * as Effect from "effect/Effect"
+
+import type { Hunk, Section } from "../patch.ts"
+import { binaryPatch, type ParseError, refuseLine } from "./line-error.ts"
+import { patchPath, refusePath } from "./patch-path.ts"
+
+/** The head of one file's part of a diff. */
+export interface FileHeader {
+  /** Index of its first line, and of the line after it. */
+  readonly start: number
+  readonly next: number
+  readonly name: string
+  /** What the part does, once its hunks are known; undefined when that is nothing. */
+  readonly section: (hunks: ReadonlyArray<Hunk>) => Section | undefined
+}
+
+/** True where a part for another file begins. */
+export const startsFile = (lines: ReadonlyArray<string>, at: number): boolean => {
+  const line = lines[at] ?? ""
+  if (line.startsWith("diff --git ")) return true
+  // A removed line may begin with `-- `, so the three lines must come together.
+  return line.startsWith("--- ") && (lines[at + 1] ?? "").startsWith("+++ ") && isHunkOrEnd(lines[at + 2])
+}
+
+export const readFileHeader = Effect.fnUntraced(function* (
+  lines: ReadonlyArray<string>,
+  start: number
+): Effect.fn.Return<FileHeader, ParseError> {
+  const git = (lines[start] ?? "").startsWith("diff --git ") ? gitNames(lines[start] ?? "") : undefined
+  const extended: Extended = {}
+  let next = git === undefined ? start : start + 1
+  if (git !== undefined) while (readExtended(lines[next] ?? "", extended)) next++
+  if (/^GIT binary patch|^Binary files .* differ/.test(lines[next] ?? "")) {
+    return yield* refuseLine(next, binaryPatch)
+  }
+  let named: Named | undefined
+  if ((lines[next] ?? "").startsWith("--- ") && (lines[next + 1] ?? "").startsWith("+++ ")) {
+    named = { old: fileName(lines[next] ?? ""), new: fileName(lines[next + 1] ?? "") }
+    next += 2
+  }
+  const names = yield* strippedNames(named, git, extended, start)
+  const name = names.new ?? names.old ?? ""
+  const { oldMode, newMode, createdMode, deletedMode, keptMode } = extended
+  for (const mode of [oldMode, newMode, createdMode, deletedMode, keptMode]) {
+    if (mode === "120000") return yield* refusePath(name, "is a symbolic link")
+    if (mode === "160000") return yield* refusePath(name, "is a submodule")
+  }
+  for (const path of [names.old, names.new]) if (path !== undefined) yield* patchPath(path)
+  return { start, next, name, section: (hunks) => sectionOf(names, extended, hunks) }
+})
+
+interface Named {
+  readonly old: string
+  readonly new: string
+}
+
+interface Names {
+  /** Undefined for a file that is created or deleted. */
+  readonly old: string | undefined
+  readonly new: string | undefined
+}
+
+interface Extended {
+  oldMode?: string
+  newMode?: string
+  /** The mode of a file that keeps it. */
+  keptMode?: string
+  createdMode?: string
+  deletedMode?: string
+  renameFrom?: string
+  renameTo?: string
+  copyFrom?: string
+  copyTo?: string
+}
+
+const isHunkOrEnd = (line: string | undefined): boolean =>
+  line === undefined || line.startsWith("@@") || line.trim() === ""
+
+const fields = [
+  ["oldMode", "old mode "],
+  ["newMode", "new mode "],
+  ["createdMode", "new file mode "],
+  ["deletedMode", "deleted file mode "],
+  ["renameFrom", "rename from "],
+  ["renameTo", "rename to "],
+  ["copyFrom", "copy from "],
+  ["copyTo", "copy to "]
+] as const
+
+const readExtended = (line: string, into: Extended): boolean => {
+  for (const [field, prefix] of fields) {
+    if (!line.startsWith(prefix)) continue
+    into[field] = unquote(line.slice(prefix.length).replace(/\r$/, ""))
+    return true
+  }
+  const index = /^index \S+(?: (\d+))?/.exec(line)
+  if (index?.[1] !== undefined) into.keptMode = index[1]
+  return index !== null || /^(similarity index|dissimilarity index) /.test(line)
+}
+
+const sectionOf = (names: Names, extended: Extended, hunks: ReadonlyArray<Hunk>): Section | undefined => {
+  const mode = extended.newMode ?? extended.createdMode
+  const executable = mode === undefined ? undefined : (Number.parseInt(mode, 8) & 0o111) !== 0
+  if (names.old === undefined) {
+    const isEmptyFile = extended.createdMode !== undefined && hunks.length === 0
+    const lines = hunks.flatMap((hunk) => hunk.lines)
+    if ((lines.length === 0 && !isEmptyFile) || lines.some(({ sign }) => sign !== "+")) return undefined
+    return { kind: "add", path: names.new ?? "", lines, executable }
+  }
+  if (names.new === undefined) {
+    return hunks.length === 0 && extended.deletedMode === undefined
+      ? undefined
+      : { kind: "delete", path: names.old, hunks }
+  }
+  const isMoved = extended.renameTo !== undefined || extended.copyTo !== undefined
+  if (hunks.length === 0 && !isMoved && executable === undefined) return undefined
+  return {
+    kind: "update",
+    path: isMoved ? names.old : names.new,
+    target: isMoved ? names.new : undefined,
+    isCopy: extended.copyTo !== undefined,
+    executable,
+    hunks
+  }
+}
+
+const strippedNames = (
+  named: Named | undefined,
+  git: Named | undefined,
+  extended: Extended,
+  start: number
+): Effect.Effect<Names, ParseError> => {
+  const from = extended.renameFrom ?? extended.copyFrom
+  const to = extended.renameTo ?? extended.copyTo
+  // Renames and copies name their files without a prefix.
+  if (from !== undefined && to !== undefined) return Effect.succeed({ old: from, new: to })
+  const both = named ?? git
+  if (both === undefined) return refuseLine(start, "the header names no file")
+  if (both.old === "/dev/null" && both.new === "/dev/null")
+    return refuseLine(start, "both sides of the header are /dev/null")
+  // A file that is created or deleted has one name here; prefixes are told by comparing two, as `diff --git` has them.
+  const hasOneName = both.old === "/dev/null" || both.new === "/dev/null"
+  const stripped = stripPrefixes(hasOneName && git !== undefined && git.new !== "" ? git : both)
+  if (stripped.old === "" || stripped.new === "") return refuseLine(start, "the header names no file")
+  return Effect.succeed({
+    old:
+      both.old === "/dev/null" || (named === undefined && extended.createdMode !== undefined)
+        ? undefined
+        : stripped.old,
+    new:
+      both.new === "/dev/null" || (named === undefined && extended.deletedMode !== undefined) ? undefined : stripped.new
+  })
+}
+
+/** Takes off `a/` and `b/`, or a first part that only one side has; other names stay as they are. */
+const stripPrefixes = ({ old, new: now }: Named): Named => {
+  const rest = (name: string): string => name.slice(name.indexOf("/") + 1)
+  const differInFirstPart = old !== now && old.includes("/") && now.includes("/") && rest(old) === rest(now)
+  const strip = (name: string): string =>
+    /^[ab]\//.test(name) || (differInFirstPart && !name.startsWith("/")) ? rest(name) : name
+  return { old: strip(old), new: strip(now) }
+}
+
+/** The name in a `--- ` or `+++ ` line, without what may follow a tab. */
+const fileName = (line: string): string => {
+  const rest = line.slice(4)
+  if (rest.startsWith('"')) return unquote(rest)
+  const end = rest.indexOf("\t")
+  return end === -1 ? rest.trimEnd() : rest.slice(0, end)
+}
+
+/** Both names of a `diff --git` line. Without quotes they can only be told apart when they are the same. */
+const gitNames = (line: string): Named | undefined => {
+  const rest = line.slice("diff --git ".length).replace(/\r$/, "")
+  const quoted = /^("(?:[^"\\]|\\.)*"|\S+) ("(?:[^"\\]|\\.)*"|\S+)$/.exec(rest)
+  if (quoted !== null) return { old: unquote(quoted[1] ?? ""), new: unquote(quoted[2] ?? "") }
+  const middle = (rest.length - 1) / 2
+  const [old, now] = [rest.slice(0, middle), rest.slice(middle + 1)]
+  return old.slice(2) === now.slice(2) ? { old, new: now } : { old: "", new: "" }
+}
+
+const escapes: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 }
+
+/** Undoes git's C-style quotes, whose octal numbers are bytes of UTF-8. */
+const unquote = (name: string): string => {
+  const end = name.lastIndexOf('"')
+  if (!name.startsWith('"') || end < 1) return name
+  const bytes: Array<number> = []
+  const pattern = /\\([0-7]{3})|\\(.)|([^\\]+)/gs
+  for (const [, octal, letter, plain] of name.slice(1, end).matchAll(pattern)) {
+    if (octal !== undefined) bytes.push(Number.parseInt(octal, 8) & 0xff)
+    else if (letter !== undefined) bytes.push(escapes[letter] ?? letter.charCodeAt(0))
+    else for (const byte of new TextEncoder().encode(plain)) bytes.push(byte)
+  }
+  return new TextDecoder().decode(Uint8Array.from(bytes))
+}

@@ -1,0 +1,219 @@
+import {
+  type Artifacts,
+  type ConfiguredPlugin,
+  type Dialect,
+  type OnPluginError,
+  plainIssues,
+  type Plugin,
+  type Processes,
+  type RoadServices,
+  type Sandbox,
+  type StateFiles
+} from "@haft/core"
+import type { ContainerOptions } from "@haft/node"
+import * as z from "zod"
+
+import { type DialectName, dialectNames } from "../host/dialects.ts"
+import { type PackageChoice, packageNames } from "../host/packages.ts"
+
+/** What a standard host lends to plugins. */
+export type StandardServices = RoadServices | Artifacts | Processes | Sandbox | StateFiles
+
+/**
+ * A plugin: as `use(plugin, config)` gives it, as its package exports it, or by the package's name, which is how a
+ * JSON file writes it.
+ */
+export type PluginEntry =
+  | ConfiguredPlugin<StandardServices>
+  | Plugin<StandardServices, undefined>
+  | string
+  | { readonly package: string; readonly config?: unknown }
+
+/** What happens where the contract wants a person: one is asked, it is always a yes, it is always a no. */
+export const approvalModes = ["ask", "all", "none"] as const
+export type ApprovalMode = (typeof approvalModes)[number]
+
+/** An object of settings. Unknown keys are refused, so that a misspelt setting is noticed. */
+const settings = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `there is no setting ${issue.keys.join(", ")}; there are ${Object.keys(shape).join(", ")}`
+        : undefined
+  })
+
+const ApprovalOptions = settings({
+  timeoutMs: z
+    .number()
+    .int()
+    .min(1)
+    .max(86_400_000)
+    .optional()
+    .describe("How long a question waits for its answer, then it is a no; five minutes by default"),
+  alsoAsk: z
+    .array(z.enum(["read_only", "safe_write", "dangerous"]))
+    .optional()
+    .describe("Risks that are asked about even where the contract does not"),
+  atGateOnly: z
+    .boolean()
+    .optional()
+    .describe(
+      "For `haft serve`: only who has the approver's token answers, and no MCP client is asked, even if it could ask its user; false by default"
+    )
+})
+export type ApprovalOptions = Readonly<z.output<typeof ApprovalOptions>>
+
+export const sandboxNames = ["auto", "bubblewrap", "unshare", "docker", "seatbelt", "none"] as const
+export type SandboxName = (typeof sandboxNames)[number]
+
+/** Everything that can be said about a host. Nothing has to be. */
+export interface HaftConfig {
+  /** The directory to work in; the current one by default. In a file it is relative to the file. */
+  readonly root?: string
+  /** The contract that is spoken; `haft` by default. */
+  readonly dialect?: DialectName | Dialect
+  /** Which of haft's own tool packages to use, and how; all by default. */
+  readonly packages?: PackageChoice
+  readonly plugins?: ReadonlyArray<PluginEntry>
+  /** `refuse` by default: no host with a plugin that can't be used. `skip` starts without it, and says so in the log. */
+  readonly onPluginError?: OnPluginError
+  /** `ask` by default. Rules come first. */
+  readonly approval?: ApprovalMode
+  /** How long a question waits, what else is asked about, and who is asked. */
+  readonly approvalOptions?: ApprovalOptions
+  /** `auto` by default: the strongest that works here, and no commands where none does. */
+  readonly sandbox?: SandboxName
+  /** What commands may see and use up in the sandbox. */
+  readonly sandboxOptions?: ContainerOptions
+  /** Where records, rules and history are kept, never inside the root. A directory of the user's by default. */
+  readonly state?: string
+  /** Whether links inside the workspace are followed; the dialect says so by default. */
+  readonly symlinks?: "inside" | "deny"
+  /** More workspaces for `haft serve`, by name. They inherit nothing from this one. */
+  readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
+}
+
+/** A workspace beside the one called default. */
+export type WorkspaceConfig = Omit<HaftConfig, "workspaces">
+
+/** The identity, with the type of a configuration: the default export of `haft.config.ts`. */
+export const defineConfig = (config: HaftConfig): HaftConfig => config
+
+/** What is wrong with a configuration, and where. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError"
+}
+
+/** Checks what a file holds, or a program hands over. */
+export const checkConfig = (value: unknown, where = "what this host was given"): HaftConfig => {
+  const checked = configShape().safeParse(value)
+  if (checked.success) return checked.data as HaftConfig
+  const problems = plainIssues(checked.error).map((issue) =>
+    issue.path.length === 0 ? wordsOf(issue) : `${issue.path.join(".")}: ${wordsOf(issue)}`
+  )
+  throw new ConfigError(`${where} is not a configuration of haft: ${problems.join("; ")}`)
+}
+
+// For a key of a record that is wrong, zod's own message does not say why; the issues inside it do.
+const wordsOf = (issue: z.core.$ZodIssue): string =>
+  issue.code === "invalid_key" ? issue.issues.map(({ message }) => message).join(", ") : issue.message
+
+const isPlugin = (value: unknown): boolean => typeof value === "object" && value !== null && "~haft/Plugin" in value
+const isDialect = (value: unknown): boolean => typeof value === "object" && value !== null && "errorNames" in value
+
+// A function, because making the schema takes time, and most calls have no configuration to check.
+const workspaceShape = () =>
+  settings({
+    root: z.string().min(1).optional().describe("The directory to work in; the current one by default"),
+    dialect: z
+      .union([z.enum(dialectNames), z.custom(isDialect, "a dialect made by defineDialect")])
+      .optional()
+      .describe("The contract that is spoken, by name or as a value; `haft` by default"),
+    packages: z
+      .union([
+        z.array(z.enum(packageNames)),
+        z.partialRecord(z.enum(packageNames), z.union([z.literal(false), z.looseObject({})]))
+      ])
+      .optional()
+      .describe("Which of haft's own tool packages to use: a list, or their configurations by name; all by default"),
+    plugins: z
+      .array(
+        z.union(
+          [
+            z.string().min(1),
+            z.custom(isPlugin),
+            z.strictObject({ package: z.string().min(1), config: z.unknown().optional() })
+          ],
+          "expected the name of a package or a path, { package, config }, or a plugin made by definePlugin"
+        )
+      )
+      .optional()
+      .describe("Plugins: as values, by the name of a package or file, or by name with a configuration"),
+    onPluginError: z
+      .enum(["refuse", "skip"])
+      .optional()
+      .describe("A plugin that can't be used: `refuse` the host, the default, or `skip` the plugin and say so"),
+    approval: z
+      .enum(approvalModes)
+      .optional()
+      .describe("Where the contract wants a person: `ask`, the default, `all` is yes, `none` is no. Rules come first"),
+    approvalOptions: ApprovalOptions.optional().describe(
+      "How long a question waits, what else is asked about, and who is asked"
+    ),
+    sandbox: z
+      .enum(sandboxNames)
+      .optional()
+      .describe("What holds commands back; `auto`, the default, takes the strongest that works here"),
+    sandboxOptions: settings({
+      readOnlyPaths: z.array(z.string()).optional().describe("More that commands may read"),
+      writablePaths: z.array(z.string()).optional().describe("More that commands may change"),
+      environment: z.array(z.string()).optional().describe("Names of variables that are passed on"),
+      image: z.string().optional().describe("The image, where the sandbox is a container"),
+      engine: z
+        .enum(["docker", "podman"])
+        .optional()
+        .describe("What runs the container; the first of these that is installed by default"),
+      processors: z.number().min(0.01).optional().describe("Processors that a container may keep busy"),
+      limits: settings({
+        processes: z.number().int().min(1).optional().describe("Processes at the same time"),
+        memoryBytes: z.number().int().min(1).optional().describe("Memory of all of them together"),
+        fileSizeBytes: z.number().int().min(1).optional().describe("Size of one file"),
+        openFiles: z.number().int().min(1).optional().describe("Open files of one process"),
+        cpuSeconds: z.number().int().min(1).optional().describe("Processor time of one process"),
+        temporaryBytes: z.number().int().min(1).optional().describe("Size of the temporary directory")
+      })
+        .optional()
+        .describe("What commands may use up")
+    })
+      .optional()
+      .describe("What commands may see and use up in the sandbox"),
+    state: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "Where records, rules and history are kept, never inside the root; a directory of the user's by default"
+      ),
+    symlinks: z
+      .enum(["inside", "deny"])
+      .optional()
+      .describe("Whether links inside the workspace are followed; the dialect says so by default")
+  })
+
+const workspaceName = () =>
+  z
+    .string()
+    .regex(/^[a-z\d][\w-]{0,63}$/i, "a name is made of letters, digits, - and _")
+    .refine((name) => name !== "default", "default is what the other settings describe")
+
+/** The schema of a configuration file. The reference in the docs is made from it. */
+export const configShape = () => {
+  const workspace = workspaceShape()
+  return settings({
+    ...workspace.shape,
+    workspaces: z
+      .record(workspaceName(), workspace)
+      .optional()
+      .describe("More workspaces for `haft serve`, by name, each with the settings above")
+  })
+}

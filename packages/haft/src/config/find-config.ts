@@ -1,0 +1,152 @@
+import { homedir } from "node:os"
+import { dirname, isAbsolute, join, resolve } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+
+import { type StateError, StateFiles, type StateFilesService } from "@haft/core"
+import { fileState, liesWithin } from "@haft/node"
+import * as Effect from "effect/Effect"
+
+import { stateOf } from "../host/standard-host.ts"
+import { addressOf } from "../plugins/load-plugins.ts"
+import { checkConfig, ConfigError, type HaftConfig, type PluginEntry, type WorkspaceConfig } from "./config.ts"
+import { doorTo, hashOf, importConfig } from "./import-config.ts"
+
+export interface FoundConfig {
+  readonly config: HaftConfig
+  /** Absolute; absent when there is no file. */
+  readonly file?: string
+  /** A file in the workspace that was ignored, because nobody has trusted its content. */
+  readonly untrusted?: string
+}
+
+export interface FindConfigOptions {
+  /** A file that the person named: it is used wherever it lies. */
+  readonly file?: string
+  /** Settings from the command line; they win over the file's. */
+  readonly overrides?: HaftConfig
+}
+
+const fileNames = ["haft.config.ts", "haft.config.js", "haft.config.json"]
+const trustDocument = "trusted-config.json"
+
+/**
+ * Finds the configuration: the file the person names, else the workspace's, else the user's. One that lies inside the
+ * workspace could have been written by the agent it is meant to hold, so it counts only if its content was trusted.
+ */
+export const findConfig = async ({ file, overrides = {} }: FindConfigOptions = {}): Promise<FoundConfig> => {
+  const root = resolve(overrides.root ?? ".")
+  if (file !== undefined) return loaded({ path: resolve(file) }, overrides)
+  let untrusted: string | undefined
+  for (const directory of [root, userDirectory()]) {
+    const candidate = await firstIn(directory)
+    if (candidate === undefined) continue
+    const mayBeTheAgents = liesWithin(root, candidate.path)
+    if (mayBeTheAgents && !(await isTrusted(candidate, { ...overrides, root }))) {
+      untrusted ??= candidate.path
+      continue
+    }
+    const found = await loaded(mayBeTheAgents ? { ...candidate, root } : candidate, overrides)
+    return { ...found, ...(untrusted !== undefined && { untrusted }) }
+  }
+  return { config: overrides, ...(untrusted !== undefined && { untrusted }) }
+}
+
+/** Remembers that this content of the configuration in the workspace may be used. */
+export const trustConfig = async (overrides: HaftConfig = {}): Promise<string> => {
+  const root = resolve(overrides.root ?? ".")
+  for (const directory of [root, userDirectory()]) {
+    const candidate = await firstIn(directory)
+    if (candidate === undefined || !liesWithin(root, candidate.path)) continue
+    const trusted = JSON.stringify({ [candidate.path]: hashOf(candidate.content) })
+    await inState(overrides, (state) => state.write(trustDocument, new TextEncoder().encode(trusted)))
+    return candidate.path
+  }
+  throw new ConfigError(`there is no ${fileNames.join(", ")} to trust in the workspace`)
+}
+
+interface Candidate {
+  readonly path: string
+  readonly content: Uint8Array
+}
+
+const userDirectory = (): string => {
+  const { XDG_CONFIG_HOME: home = "" } = process.env
+  return join(isAbsolute(home) ? home : join(homedir(), ".config"), "haft")
+}
+
+const firstIn = (directory: string): Promise<Candidate | undefined> =>
+  documents(
+    directory,
+    Effect.fnUntraced(function* (files) {
+      for (const name of fileNames) {
+        const unusable = ({ problem }: StateError) => new ConfigError(`${join(directory, name)} ${problem}`)
+        const content = yield* files.read(name).pipe(Effect.mapError(unusable))
+        if (content !== undefined) return { path: join(directory, name), content }
+      }
+      return undefined
+    })
+  )
+
+const isTrusted = async ({ path, content }: Candidate, config: HaftConfig): Promise<boolean> => {
+  const stored = await inState(config, (state) => state.read(trustDocument))
+  if (stored === undefined) return false
+  return new TextDecoder().decode(stored) === JSON.stringify({ [path]: hashOf(content) })
+}
+
+interface ToLoad {
+  readonly path: string
+  readonly content?: Uint8Array
+  /**
+   * The workspace, for a file inside of it: then only its trusted content counts, and it may import nothing from there.
+   */
+  readonly root?: string
+}
+
+const loaded = async ({ path: file, content, root }: ToLoad, overrides: HaftConfig): Promise<FoundConfig> => {
+  const refuse = (target: string): void => {
+    if (root === undefined || !liesWithin(root, target)) return
+    throw new ConfigError(
+      `${file} is trusted by its content, and brings in ${target}, which the agent could change. ` +
+        `Name the configuration with --config, or keep what it needs outside the workspace.`
+    )
+  }
+  const trusted = root === undefined || content === undefined ? undefined : { content, refuse }
+  const address = pathToFileURL(file).href
+  const { workspaces, ...written } = checkConfig(await importConfig(file, trusted), file)
+  const directory = dirname(file)
+  const others = Object.entries(workspaces ?? {}).map(([name, other]) => [name, seenFrom(directory, other)] as const)
+  const config: HaftConfig = {
+    ...seenFrom(directory, written),
+    ...(workspaces !== undefined && { workspaces: Object.fromEntries(others) }),
+    ...overrides
+  }
+  for (const { plugins = [] } of [config, ...Object.values(config.workspaces ?? {})]) {
+    for (const entry of plugins) {
+      const name = typeof entry === "string" ? entry : "package" in entry ? entry.package : undefined
+      if (name === undefined || root === undefined) continue
+      refuse(fileURLToPath(addressOf(name, directory)))
+      refuse(doorTo(name, address))
+    }
+  }
+  return { config, file }
+}
+
+// Paths in a configuration are relative to its file, not to the current directory.
+const seenFrom = (directory: string, written: WorkspaceConfig): WorkspaceConfig => ({
+  ...written,
+  ...(written.root !== undefined && { root: resolve(directory, written.root) }),
+  ...(written.state !== undefined && { state: resolve(directory, written.state) }),
+  ...(written.plugins !== undefined && { plugins: written.plugins.map((entry) => from(directory, entry)) })
+})
+
+const from = (directory: string, entry: PluginEntry): PluginEntry => {
+  if (typeof entry === "string") return entry.startsWith(".") ? resolve(directory, entry) : entry
+  if (!("package" in entry) || !entry.package.startsWith(".")) return entry
+  return { ...entry, package: resolve(directory, entry.package) }
+}
+
+const inState = <A>(config: HaftConfig, use: (state: StateFilesService) => Effect.Effect<A, StateError>): Promise<A> =>
+  Effect.runPromise(stateOf(config)).then((directory) => documents(directory, use))
+
+const documents = <A, E>(directory: string, use: (files: StateFilesService) => Effect.Effect<A, E>): Promise<A> =>
+  Effect.runPromise(StateFiles.use(use).pipe(Effect.provide(fileState({ directory }))))

@@ -1,0 +1,176 @@
+import { isPluginError, isToolError, type PluginError, reasonOf, Sandbox, type UnheldLimit } from "@haft/core"
+import { nodeProcesses, nodeWorkspace } from "@haft/node"
+import { installedRipgrep, ripgrepVersion } from "@haft/search-tools"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import { type HaftConfig, type SandboxName, sandboxNames } from "./config/config.ts"
+import { sandboxNamed } from "./host/sandbox.ts"
+import { rootOf, stateOf } from "./host/standard-host.ts"
+import { openHost } from "./promise.ts"
+
+/** One thing a host depends on, how it is here, and what to do about it. */
+export interface Finding {
+  readonly subject: string
+  readonly state: "ok" | "limited" | "missing"
+  readonly found: string
+  readonly mend?: string
+  /** For a sandbox: the limits that it enforces on this machine. */
+  readonly enforced?: ReadonlyArray<string>
+  /** For a sandbox: the limits that it can't enforce here, with what to do about each. */
+  readonly notEnforced?: ReadonlyArray<UnheldLimit>
+}
+
+export interface ExamineOptions {
+  /** Only the workspace, its state and the sandbox in use: what a person wants to know before a first call. */
+  readonly briefly?: boolean
+}
+
+/** Checks everything on this machine that a host depends on. Changes nothing, but makes the state directory. */
+export const examine = async (
+  config: HaftConfig = {},
+  { briefly = false }: ExamineOptions = {}
+): Promise<ReadonlyArray<Finding>> => {
+  const checks = briefly ? [workspace, state, sandboxInUse] : [node, workspace, state, ripgrep, terminals, sandboxes]
+  return (await Promise.all(checks.map((check) => check(config)))).flat()
+}
+
+const node = async (): Promise<Finding> => {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+  const isEnough = major > 22 || (major === 22 && minor >= 19)
+  return {
+    subject: "Node",
+    state: isEnough ? "ok" : "missing",
+    found: `${process.version} on ${process.platform} ${process.arch}`,
+    ...(!isEnough && { mend: "Install Node 22.19 or newer." })
+  }
+}
+
+const workspace = async (config: HaftConfig): Promise<ReadonlyArray<Finding>> => {
+  const root = config.root ?? process.cwd()
+  try {
+    await using host = await openHost(config)
+    const found = `${root}, ${host.tools.length} tools in ${host.dialect.name}`
+    const unwell = (await host.health()).filter(({ isWell }) => !isWell)
+    return [
+      { subject: "Workspace", state: "ok", found },
+      ...host.skipped.map(unusable),
+      ...unwell.map(({ plugin, problem = "" }): Finding => {
+        const mend = "Its tools may fail until that is mended."
+        return { subject: `Plugin ${plugin}`, state: "limited", found: `it is not well: ${problem}`, mend }
+      })
+    ]
+  } catch (cause) {
+    if (isPluginError(cause)) return [unusable(cause)]
+    return [workspaceProblem(cause)]
+  }
+}
+
+// No `mend`: the message of a PluginError says what to do.
+const unusable = ({ plugin, message }: PluginError): Finding => ({
+  subject: `Plugin ${plugin}`,
+  state: "missing",
+  found: message
+})
+
+const workspaceProblem = (cause: unknown): Finding => {
+  const mend = mendOf(cause) ?? "Choose another with --workspace."
+  return { subject: "Workspace", state: "missing", found: reasonOf(cause), mend }
+}
+
+const state = async (config: HaftConfig): Promise<Finding> => {
+  try {
+    return { subject: "State directory", state: "ok", found: await Effect.runPromise(stateOf(config)) }
+  } catch (cause) {
+    const mend = mendOf(cause) ?? "Choose a directory you can write to, outside the workspace, with --state."
+    return { subject: "State directory", state: "missing", found: reasonOf(cause), mend }
+  }
+}
+
+const ripgrep = async ({ packages = {} }: HaftConfig): Promise<Finding> => {
+  const subject = "ripgrep"
+  const chosen = "search" in packages && packages.search !== false ? packages.search?.ripgrep : undefined
+  const look = (chosen === undefined ? installedRipgrep : Effect.succeed(chosen)).pipe(
+    Effect.flatMap((program) => Effect.map(ripgrepVersion(program), (version) => `${version}, ${program}`)),
+    Effect.provide(nodeProcesses)
+  )
+  const looked = await Effect.runPromise(Effect.result(look))
+  if (looked._tag === "Success") return { subject, state: "ok", found: looked.success }
+  const { message, suggestion } = looked.failure
+  return { subject, state: "missing", found: message, ...(suggestion !== undefined && { mend: suggestion }) }
+}
+
+const terminals = async (): Promise<Finding> => {
+  const subject = "Terminals"
+  const { spawn } = await import("@lydell/node-pty").catch(() => ({ spawn: undefined }))
+  if (spawn === undefined) {
+    const mend = "Install again with optional dependencies; the other tools work without."
+    return { subject, state: "limited", found: `@lydell/node-pty does not load on ${here}`, mend }
+  }
+  try {
+    if (process.platform !== "win32") await openedOnce(() => spawn("/bin/sh", ["-c", "exit"], {}))
+    return { subject, state: "ok", found: `on ${here}` }
+  } catch (cause) {
+    const mend = "The system has no terminal to give: mount devpts on /dev/pts. The other tools work without."
+    return { subject, state: "limited", found: reasonOf(cause), mend }
+  }
+}
+
+const here = `${process.platform} ${process.arch}`
+
+/** Opens a terminal, and waits until its program has ended. */
+const openedOnce = (open: () => { readonly onExit: (listener: () => void) => unknown }): Promise<void> =>
+  new Promise((resolve) => {
+    open().onExit(resolve)
+  })
+
+const howToGet: Readonly<Partial<Record<SandboxName, string>>> = {
+  bubblewrap: "Install it: apt install bubblewrap, dnf install bubblewrap.",
+  unshare: "Install util-linux, and allow users their own namespaces: sysctl user.max_user_namespaces=15000.",
+  docker: "Install a container engine and start it.",
+  auto: "Install bubblewrap, or choose --sandbox none, which holds nothing back."
+}
+
+const sandboxInUse = (config: HaftConfig): Promise<Finding> => sandbox(config, config.sandbox ?? "auto")
+
+const sandboxes = async (config: HaftConfig): Promise<ReadonlyArray<Finding>> =>
+  Promise.all(sandboxNames.filter((name) => name !== "none" && belongsHere(name)).map((name) => sandbox(config, name)))
+
+const belongsHere = (name: SandboxName): boolean =>
+  name === "seatbelt"
+    ? process.platform === "darwin"
+    : ["bubblewrap", "unshare"].includes(name)
+      ? process.platform === "linux"
+      : true
+
+const sandbox = async (config: HaftConfig, name: SandboxName): Promise<Finding> => {
+  const subject = `Sandbox ${name}`
+  const workspace = nodeWorkspace({ root: rootOf(config), ...(config.state !== undefined && { state: config.state }) })
+  const layer = sandboxNamed(name, config.sandboxOptions).pipe(Layer.provide(Layer.merge(workspace, nodeProcesses)))
+  const described = await Effect.runPromise(
+    Effect.result(Effect.scoped(Sandbox.use(({ describe }) => describe).pipe(Effect.provide(layer))))
+  )
+  if (described._tag === "Failure") {
+    const isNeeded = name === (config.sandbox ?? "auto")
+    const found = reasonOf(described.failure)
+    const isItsOwn = described.failure.code === "sandbox_unavailable"
+    const mend = isItsOwn ? (howToFetch(found) ?? howToGet[name]) : described.failure.suggestion
+    return { subject, state: isNeeded ? "missing" : "limited", found, ...(mend !== undefined && { mend }) }
+  }
+  const { kind, enforced, notEnforced } = described.success
+  return {
+    subject,
+    state: notEnforced.length === 0 ? "ok" : "limited",
+    found: name === kind ? "works" : `${kind}, which works`,
+    enforced,
+    notEnforced
+  }
+}
+
+// For an engine that works but lacks the image of the sandbox: no call ever downloads one.
+const howToFetch = (reason: string): string | undefined => {
+  const [, image] = /(?:no such image|image not known): (\S+?)\.?(?:\s|$)/i.exec(reason) ?? []
+  return image === undefined ? undefined : `Fetch its image: docker pull ${image}, or podman pull ${image}.`
+}
+
+const mendOf = (cause: unknown): string | undefined => (isToolError(cause) ? cause.suggestion : undefined)

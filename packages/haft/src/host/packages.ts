@@ -1,0 +1,45 @@
+import { type ConfiguredPlugin, type Plugin, use } from "@haft/core"
+
+import type { StandardServices } from "../config/config.ts"
+
+// In the order their tools are listed. Imported on demand, because loading them is most of the cost of starting a host.
+const packages = {
+  fs: async () => (await import("@haft/fs-tools")).fsTools,
+  search: async () => (await import("@haft/search-tools")).searchTools,
+  exec: async () => (await import("@haft/exec-tools")).execTools,
+  pty: async () => (await import("@haft/pty-tools")).ptyTools,
+  web: async () => (await import("@haft/web-tools")).webTools
+}
+
+/** haft's own tool packages. */
+export type PackageName = keyof typeof packages
+export const packageNames = Object.keys(packages) as ReadonlyArray<PackageName> as readonly [PackageName]
+
+/**
+ * Which of them a host has: a list of names; or all, without those that are false, and with configurations for some.
+ */
+export type PackageChoice = ReadonlyArray<PackageName> | { readonly [Name in PackageName]?: false | ConfigOf<Name> }
+
+type ConfigOf<Name extends PackageName> =
+  Awaited<ReturnType<(typeof packages)[Name]>> extends Plugin<infer _R, infer Config> ? NonNullable<Config> : never
+
+/** The chosen packages, bound to their configurations. With `tool`, only the package that has it, if there is one. */
+export const standardPlugins = async (
+  choice: PackageChoice = {},
+  tool?: { readonly name: string; readonly dialect: string }
+): Promise<ReadonlyArray<ConfiguredPlugin<StandardServices>>> => {
+  const names = packageNames.filter((name) => (isList(choice) ? choice.includes(name) : choice[name] !== false))
+  if (tool !== undefined) {
+    for (const name of names) {
+      const plugin = await configured(name, choice)
+      if (plugin.tools.some((one) => one.name === tool.name && one.dialect === tool.dialect)) return [plugin]
+    }
+  }
+  return Promise.all(names.map((name) => configured(name, choice)))
+}
+
+const isList = (choice: PackageChoice): choice is ReadonlyArray<PackageName> => Array.isArray(choice)
+
+// The cast is safe: `use` checks the configuration against the plugin's own schema.
+const configured = async (name: PackageName, choice: PackageChoice): Promise<ConfiguredPlugin<StandardServices>> =>
+  use((await packages[name]()) as Plugin<StandardServices, unknown>, isList(choice) ? undefined : choice[name])

@@ -1,0 +1,110 @@
+import { resolve } from "node:path"
+
+import type { Asker } from "@haft/approval"
+import { type ConfiguredPlugin, type Dialect, Host, type PluginError, type ToolError } from "@haft/core"
+import { fileArtifacts, fileJournal, fileState, nodeProcesses, nodeWorkspace, stateDirectory } from "@haft/node"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import { checkConfig, type ConfigError, type HaftConfig, type StandardServices } from "../config/config.ts"
+import { loadPlugins } from "../plugins/load-plugins.ts"
+import { vetPlugin } from "../plugins/vet-plugin.ts"
+import { standardApprover } from "./approver.ts"
+import { dialectOf } from "./dialects.ts"
+import { standardPlugins } from "./packages.ts"
+import { sandboxNamed } from "./sandbox.ts"
+
+export interface StandardHostOptions {
+  /** Who is asked where the caller can't be. By default nobody, so the answer is no. */
+  readonly asker?: Layer.Layer<Asker>
+  /** The only tool that will be called, if that is known: other packages are then not loaded. */
+  readonly onlyTool?: string
+  /** The configuration comes from {@link findConfig}, which has checked it. */
+  readonly isChecked?: true
+}
+
+/** A host on this machine, as a configuration describes it. */
+export const standardHost = (
+  config: HaftConfig = {},
+  options: StandardHostOptions = {}
+): Layer.Layer<Host, ConfigError | PluginError | ToolError> =>
+  Layer.unwrap(
+    Effect.try({
+      try: () => {
+        if (options.isChecked !== true) checkConfig(config)
+        const services = standardServices(config, options)
+        return hostOn(config, dialectOf(config.dialect), options).pipe(Layer.provide(services))
+      },
+      catch: (cause) => cause as ConfigError
+    })
+  )
+
+/** The services of a standard host. Several hosts can share them. */
+export const standardServices = (
+  config: HaftConfig = {},
+  { asker }: StandardHostOptions = {}
+): Layer.Layer<StandardServices, ToolError> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const root = rootOf(config)
+      const directory = yield* stateOf(config)
+      const files = Layer.mergeAll(
+        nodeWorkspace({ root, state: directory }),
+        fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
+        fileState({ directory })
+      )
+      const approver = standardApprover(config, asker)
+      return sandboxNamed(config.sandbox ?? "auto", config.sandboxOptions).pipe(
+        Layer.provideMerge(Layer.merge(approver, nodeProcesses)),
+        Layer.provideMerge(files)
+      )
+    })
+  )
+
+type OwnPlugins = ReadonlyArray<ConfiguredPlugin<StandardServices>>
+
+/** A host for one dialect on existing services. `own` are haft's packages, if they are started already. */
+export const hostOn = (
+  config: HaftConfig,
+  dialect: Dialect,
+  { onlyTool, own: given }: Pick<StandardHostOptions, "onlyTool"> & { readonly own?: OwnPlugins } = {}
+): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { onPluginError = "refuse", symlinks } = config
+      const { plugins, skipped } = yield* loaded(() =>
+        loadPlugins(config.plugins ?? [], {
+          from: rootOf(config),
+          onPluginError,
+          vet: (plugin) => vetPlugin(plugin, dialect)
+        })
+      )
+      // With plugins all packages are loaded, to notice a plugin's tool that has the name of one of haft's own.
+      const only = onlyTool === undefined || plugins.length > 0 ? undefined : { name: onlyTool, dialect: dialect.name }
+      const own = given ?? (yield* loaded(() => standardPlugins(config.packages, only)))
+      for (const { message } of skipped) yield* Effect.logWarning(`started without ${message}`)
+      const host = Host.layer({
+        dialect,
+        plugins: [...own, ...plugins],
+        onPluginError,
+        ...(symlinks !== undefined && { symlinks })
+      })
+      return Layer.effect(
+        Host,
+        Host.useSync((service) => ({ ...service, skipped: [...skipped, ...service.skipped] }))
+      ).pipe(Layer.provide(host))
+    })
+  )
+
+const loaded = <A>(load: () => Promise<A>): Effect.Effect<A, PluginError> =>
+  Effect.tryPromise({ try: load, catch: (cause) => cause as PluginError })
+
+/** The workspace's directory, absolute. */
+export const rootOf = ({ root = "." }: HaftConfig): string => resolve(root)
+
+/** The directory of a host's state. Fails when that is inside the workspace. */
+export const stateOf = (config: HaftConfig): Effect.Effect<string, ToolError> =>
+  Effect.try({
+    try: () => stateDirectory({ root: rootOf(config), ...(config.state !== undefined && { state: config.state }) }),
+    catch: (cause) => cause as ToolError
+  })

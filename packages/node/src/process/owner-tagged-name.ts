@@ -1,0 +1,53 @@
+import { randomBytes } from "node:crypto"
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { startOf } from "./proc-stat.ts"
+
+/** A name that says which process made what it stands for, so that it can be told when that process is gone. */
+export const ownName = (kind: string): string => `haft-${kind}-${identity()}-${randomBytes(4).toString("hex")}`
+
+/** Names of things in `directory` that processes made that are gone now. */
+export const leftBehind = (directory: string, kind: string): ReadonlyArray<string> => {
+  const [namespace] = identity().split("-")
+  return readdirSync(directory).filter((name) => {
+    const [, kindOfIt, itsNamespace, pid, start] = name.split("-")
+    if (!name.startsWith("haft-") || kindOfIt !== kind || start === undefined) return false
+    // Who has other process numbers, in a container for one, may well be alive.
+    return itsNamespace === namespace && startOf(Number(pid)) !== start
+  })
+}
+
+/** A temporary directory that the next host removes if this one can't. */
+export const makeOwnDirectory = (kind: string): string => {
+  if (!swept.has(kind)) {
+    swept.add(kind)
+    // Not those of other users: they can't be removed, and that is fine.
+    for (const name of leftBehind(tmpdir(), kind)) remove(join(tmpdir(), name))
+  }
+  return mkdtempSync(join(tmpdir(), ownName(kind)))
+}
+
+const swept = new Set<string>()
+
+const remove = (path: string): void => {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch {
+    // Somebody else's.
+  }
+}
+
+let known: string | undefined
+
+/** Namespace of process numbers, number, and moment of its start: together they never come again on a machine. */
+const identity = (): string => (known ??= `${namespaceNumber()}-${process.pid}-${startOf(process.pid) ?? "0"}`)
+
+const namespaceNumber = (): string => {
+  try {
+    return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0"
+  } catch {
+    return "0"
+  }
+}

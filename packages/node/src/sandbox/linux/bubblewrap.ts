@@ -1,0 +1,80 @@
+import type { Processes, Sandbox, Workspace } from "@haft/core"
+import type * as Layer from "effect/Layer"
+
+import type { SandboxOptions } from "../limits.ts"
+import type { Mount } from "../paths.ts"
+import { findProgram } from "../probe.ts"
+import { namespaceSandbox, type Plan } from "./namespaces.ts"
+
+/** Linux, with bubblewrap: namespaces, a filter for system calls, and only the system's programs and the workspace. */
+export const bubblewrapSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandbox, never, Workspace | Processes> =>
+  namespaceSandbox(
+    {
+      kind: "bubblewrap",
+      find: () => findProgram("bwrap"),
+      tell: (plan) =>
+        optionsFor(plan)
+          .map((word) => `${word}\0`)
+          .join(""),
+      words: (starter, _plan, hasFilter) => [
+        "--args",
+        "3",
+        ...(hasFilter ? ["--seccomp", "4"] : []),
+        "--",
+        "/bin/sh",
+        "-c",
+        starter,
+        "haft"
+      ],
+      env: () => ({})
+    },
+    options
+  )
+
+// Everything is shut, then the command's own world is laid out.
+const optionsFor = ({ network, terminal, mounts, temporaryBytes, directory, env }: Plan): ReadonlyArray<string> => [
+  ...shut,
+  ...(network ? [] : ["--unshare-net"]),
+  // A terminal's own session must stay, or Ctrl-C reaches nobody.
+  ...(terminal ? [] : ["--new-session"]),
+  ...mounts.system.flatMap(mountOptions),
+  "--proc",
+  "/proc",
+  ...mounts.kernel.flatMap(mountOptions),
+  "--dev",
+  "/dev",
+  ...temporary("/dev/shm", temporaryBytes),
+  "--remount-ro",
+  "/dev",
+  ...temporary("/tmp", temporaryBytes),
+  ...mounts.own.flatMap(mountOptions),
+  "--remount-ro",
+  "/",
+  "--chdir",
+  directory,
+  "--clearenv",
+  ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value])
+]
+
+const shut = [
+  "--unshare-user",
+  "--disable-userns",
+  "--unshare-ipc",
+  "--unshare-pid",
+  "--unshare-uts",
+  "--unshare-cgroup-try",
+  "--hostname",
+  "haft",
+  "--die-with-parent",
+  "--as-pid-1",
+  "--cap-drop",
+  "ALL"
+]
+
+const temporary = (path: string, size: string) => ["--size", size, "--perms", "1777", "--tmpfs", path]
+
+const mountOptions = (mount: Mount): ReadonlyArray<string> => {
+  if (mount.kind === "link") return ["--symlink", mount.target, mount.path]
+  if (mount.kind === "empty") return ["--tmpfs", mount.path, "--remount-ro", mount.path]
+  return [mount.kind === "writable" ? "--bind" : "--ro-bind", mount.from ?? mount.path, mount.path]
+}

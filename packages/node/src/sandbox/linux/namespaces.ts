@@ -1,0 +1,218 @@
+import { rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+import { type Command, type Processes, Sandbox, type SandboxRequest, Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import { groupName, makeGroup } from "../../process/launcher/cgroup.ts"
+import { quoted } from "../../process/launcher/launcher.ts"
+import { memoryFile } from "../../process/launcher/memory-file.ts"
+import { makeOwnDirectory } from "../../process/owner-tagged-name.ts"
+import { type Owner, otherOwner } from "../../workspace/commit/owner.ts"
+import { environmentFor } from "../environment.ts"
+import { firstThatWorks } from "../first-that-works.ts"
+import {
+  defaultLimits,
+  describeLimits,
+  limitCode,
+  type SandboxLimits,
+  type SandboxOptions,
+  treeLimits
+} from "../limits.ts"
+import { kernelFiles, type Mount, ownMounts, readable, settingsCopy, systemMounts } from "../paths.ts"
+import { findProgram, probedSandbox } from "../probe.ts"
+import { ownPlacesCode } from "./check-mounts.ts"
+import { HeldPlaces } from "./protected-mounts.ts"
+import { seccompFilter } from "./seccomp.ts"
+import { deafToKeys, starterCode, terminalStarterCode } from "./starter.ts"
+
+/** The world of one command: what a program that makes namespaces has to lay out. */
+export interface Plan {
+  readonly network: boolean
+  readonly terminal: boolean
+  /** In this order, with the kernel's own /proc between the first two, and /dev, /dev/shm and /tmp before the last. */
+  readonly mounts: {
+    readonly system: ReadonlyArray<Mount>
+    readonly kernel: ReadonlyArray<Mount>
+    readonly own: ReadonlyArray<Mount>
+  }
+  /** Of /tmp and of /dev/shm, each. */
+  readonly temporaryBytes: string
+  readonly directory: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A program that makes namespaces, and how it is told what to do. */
+export interface NamespaceMaker {
+  readonly kind: string
+  /** Where it is, undefined when something that it needs is missing. */
+  readonly find: (hasFilter: boolean) => string | undefined
+  /** What it finds at descriptor 3. A command line is for everybody to read, and the environment may hold secrets. */
+  readonly tell: (plan: Plan) => string
+  /** Its arguments up to the command: it runs `starter`, as shell code, inside. A filter it finds at descriptor 4. */
+  readonly words: (starter: string, plan: Plan, hasFilter: boolean) => ReadonlyArray<string>
+  /** It runs outside, so nothing of the command's own environment. */
+  readonly env: () => Readonly<Record<string, string>>
+}
+
+/** A sandbox of Linux namespaces, a filter for system calls and limits; only the system's programs and the workspace. */
+export const namespaceSandbox = (
+  maker: NamespaceMaker,
+  options: SandboxOptions
+): Layer.Layer<Sandbox, never, Workspace | Processes> =>
+  Layer.unwrap(
+    Effect.map(Workspace, ({ root }) => {
+      const owner = otherOwner(root)
+      const asHost = madeBy(maker, options)
+      // Not every machine lets everybody make namespaces, and not every owner may go where the workspace is.
+      return owner === undefined ? asHost : firstThatWorks(maker.kind, [madeBy(maker, options, owner), asHost])
+    })
+  )
+
+const madeBy = (
+  maker: NamespaceMaker,
+  options: SandboxOptions,
+  owner?: Owner
+): Layer.Layer<Sandbox, never, Workspace | Processes> =>
+  Layer.effect(
+    Sandbox,
+    Effect.gen(function* () {
+      const { root } = yield* Workspace
+      const limits = { ...defaultLimits, ...options.limits }
+      const filter = seccompFilter()
+      const hasFilter = filter !== undefined
+      const before = owner === undefined ? [] : wordsToBe(owner)
+      const program = yield* Effect.sync(() => (before === undefined ? undefined : maker.find(hasFilter)))
+      const settings = yield* settingsCopy
+      const held = new HeldPlaces()
+      return yield* probedSandbox({
+        kind: maker.kind,
+        program,
+        wrap: (command, request = {}) => {
+          const plan = planOf(command, request, { root, settings: settings(), limits, options, owner, held })
+          const starting: Starting = {
+            words: (starter) => [
+              ...(before ?? []),
+              program ?? maker.kind,
+              ...maker.words(starter, plan, hasFilter),
+              command.program,
+              ...command.args
+            ],
+            owner,
+            told: maker.tell(plan),
+            filter: filter ?? new Uint8Array(),
+            env: maker.env(),
+            check: ownPlacesCode(root, plan.mounts.own),
+            limits
+          }
+          const made = plan.terminal ? behindTerminal(starting) : behindGate(starting, command.stdin)
+          return request.writable === false ? made : held.during(made, plan.mounts.own)
+        },
+        describe: () => ({ kind: maker.kind, isolated: true, ...describeLimits(limits, { hasFilter, owner }) })
+      })
+    })
+  )
+
+/** What goes before a program to start it as somebody else; undefined where there is nothing that could. */
+const wordsToBe = ({ uid, gid }: Owner): ReadonlyArray<string> | undefined => {
+  const program = findProgram("setpriv")
+  return program === undefined ? undefined : [program, `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"]
+}
+
+interface Setting {
+  readonly root: string
+  /** The copy of the system's settings. */
+  readonly settings: string
+  readonly limits: SandboxLimits
+  readonly options: SandboxOptions
+  readonly owner: Owner | undefined
+  readonly held: HeldPlaces
+}
+
+const planOf = (command: Command, request: SandboxRequest, setting: Setting): Plan => {
+  const { root, settings, limits, options, owner, held } = setting
+  const { network = false, writable = true, terminal = false } = request
+  return {
+    network,
+    terminal,
+    mounts: {
+      system: systemMounts(settings, network),
+      kernel: owner === undefined ? kernelFiles.map(readable) : [],
+      own: ownMounts(root, options, { isWritable: writable, held })
+    },
+    temporaryBytes: String(limits.temporaryBytes),
+    directory: command.directory,
+    env: environmentFor({ ...(owner === undefined && forRoot), ...command.env }, request, {
+      names: options.environment ?? [],
+      home: "/tmp",
+      temporary: "/tmp"
+    })
+  }
+}
+
+// tar takes the user 0 for one who may give files to others, and fails where that is not so.
+const forRoot = process.getuid?.() === 0 && { TAR_OPTIONS: "--no-same-owner" }
+
+interface Starting {
+  /** The program first. */
+  readonly words: (starter: string) => ReadonlyArray<string>
+  /** Who all of it runs as, where that is not the host's own user. */
+  readonly owner: Owner | undefined
+  readonly told: string
+  readonly filter: Uint8Array
+  readonly env: Readonly<Record<string, string>>
+  /** Shell code that looks whether all is as planned. */
+  readonly check: string
+  readonly limits: SandboxLimits
+}
+
+const behindGate = ({ words, told, filter, env, check, limits }: Starting, stdin: Command["stdin"]): Command => {
+  const [program = "", ...args] = words(starterCode(check, limitCode(limits), { go: 5, say: 6 }))
+  return {
+    program,
+    args,
+    directory: "/",
+    env,
+    ...(stdin !== undefined && { stdin }),
+    descriptors: [memoryFile(told), memoryFile(filter)],
+    gated: true,
+    limits: treeLimits(limits)
+  }
+}
+
+// Who opens a terminal can't lend descriptors, so a shell opens the files, and removes them before anything else runs.
+// It joins the group that holds the limits, too: there is no gate at which the host could see to that.
+const behindTerminal = ({ words, owner, told, filter, env, check, limits }: Starting): Command => {
+  const directory = makeOwnDirectory("terminal")
+  writeFileSync(join(directory, "told"), told, { mode: 0o600 })
+  writeFileSync(join(directory, "filter"), filter, { mode: 0o600 })
+  const group = makeGroup(groupName("terminal"))
+  group?.hold(treeLimits(limits))
+  const joining = (group?.doors ?? []).map((door) => `echo 0 >${quoted(door)} || exit 125`)
+  const open = [
+    ...joining,
+    "echo 500 >/proc/self/oom_score_adj",
+    `exec 3<"$1/told" 4<"$1/filter"`,
+    `rm -rf "$1"`,
+    "shift",
+    // As at every login: a terminal can be opened anew by who works at it.
+    ...(owner === undefined ? [] : [`[ ! -t 0 ] || chown ${owner.uid}:${owner.gid} /proc/self/fd/0`]),
+    deafToKeys,
+    `perl -e 1 2>/dev/null && exec perl -e ${quoted(closeOthers)} "$@"`,
+    `exec "$@"`
+  ].join("; ")
+  return {
+    program: "/bin/sh",
+    args: ["-c", open, "haft", directory, ...words(terminalStarterCode(check, limitCode(limits)))],
+    directory: "/",
+    env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", ...env },
+    afterEnd: Effect.promise(async () => {
+      rmSync(directory, { recursive: true, force: true })
+      await group?.remove()
+    })
+  }
+}
+
+// Whoever opens a terminal hands on the descriptors that the host was started with, and a shell can't close them all.
+const closeOthers = `for (glob "/proc/self/fd/*") { syscall(${process.arch === "arm64" ? 57 : 3}, $1 + 0) if m{/(\\d+)$} && $1 > 4 } exec @ARGV`

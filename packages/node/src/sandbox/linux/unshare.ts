@@ -1,0 +1,76 @@
+import type { Processes, Sandbox, Workspace } from "@haft/core"
+import type * as Layer from "effect/Layer"
+
+import type { SandboxOptions } from "../limits.ts"
+import type { Mount } from "../paths.ts"
+import { findProgram } from "../probe.ts"
+import { namespaceSandbox, type Plan } from "./namespaces.ts"
+import { enterCode } from "./unshare-enter.ts"
+
+/**
+ * Linux without bubblewrap, from what a system has anyway: `unshare` and `setpriv` of util-linux make the
+ * namespaces, and perl, which unlike a shell can make system calls, shuts them.
+ */
+export const unshareSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandbox, never, Workspace | Processes> =>
+  namespaceSandbox(
+    {
+      kind: "unshare",
+      find: (hasFilter) =>
+        hasFilter && ["unshare", "perl"].every((name) => findProgram(name) !== undefined)
+          ? findProgram("setpriv")
+          : undefined,
+      tell: (plan) =>
+        stepsFor(plan)
+          .flat()
+          .map((word) => `${word}\0`)
+          .join(""),
+      // The first words are the host's and run outside; perl is the first program inside and becomes the starter.
+      words: (starter, { network }) => [
+        ...outside,
+        ...(network ? [] : ["--net"]),
+        "--",
+        "perl",
+        "-e",
+        enterCode(),
+        "--",
+        starter
+      ],
+      env: () => ({ PATH: process.env["PATH"] ?? "/usr/bin:/bin" })
+    },
+    options
+  )
+
+const outside = [
+  "--pdeathsig",
+  "KILL",
+  "unshare",
+  "--user",
+  "--map-current-user",
+  "--keep-caps",
+  "--mount",
+  "--pid",
+  "--ipc",
+  "--uts",
+  "--cgroup",
+  "--kill-child=KILL"
+]
+
+/** See {@link enterCode}. */
+type Step = readonly [kind: string, first: string, second: string]
+
+const stepsFor = ({ mounts, temporaryBytes, directory, env }: Plan): ReadonlyArray<Step> => [
+  ...mounts.system.map(stepOf),
+  ["proc", "", "/proc"],
+  ...mounts.kernel.map(stepOf),
+  ["devices", temporaryBytes, "/dev"],
+  ["temporary", temporaryBytes, "/tmp"],
+  ...mounts.own.map(stepOf),
+  ["enter", "", directory],
+  ...Object.entries(env).map(([name, value]): Step => ["variable", name, value])
+]
+
+const stepOf = (mount: Mount): Step => {
+  if (mount.kind === "link") return ["link", mount.target, mount.path]
+  if (mount.kind === "empty") return ["empty", "", mount.path]
+  return [mount.kind, mount.from ?? mount.path, mount.path]
+}

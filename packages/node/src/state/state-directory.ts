@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto"
+import { chmodSync, existsSync, mkdirSync, realpathSync, statSync } from "node:fs"
+import { homedir } from "node:os"
+import { basename, dirname, isAbsolute, join, resolve } from "node:path"
+
+import { isToolError, makeToolError, reasonOf } from "@haft/core"
+
+import { isErrno, notADirectory } from "../errno.ts"
+import { liesWithin } from "../workspace/paths/is-inside.ts"
+
+/**
+ * Where haft keeps what belongs to a workspace but must not be reachable from it: history, records,
+ * artifacts, rules. `$XDG_STATE_HOME/haft/<workspace id>` unless a directory is given. Nobody else may
+ * read it, and it never lies inside the workspace.
+ */
+export const stateDirectory = (options: { readonly root: string; readonly state?: string }): string => {
+  const root = workspaceDirectory(options.root)
+  const directory = resolve(options.state ?? defaultStateDirectory(root))
+  const elsewhere = "Choose a directory you can write to, outside the workspace, with --state."
+  return usable(`the state directory ${directory}`, elsewhere, () => {
+    if (liesWithin(root, directory)) {
+      throw makeToolError("invalid_params", `the state directory ${directory} is inside the workspace ${root}`, {
+        suggestion: "Choose a state directory outside the workspace: tools must not reach their own records."
+      })
+    }
+    makeDirectory(directory)
+    if ((statSync(directory).mode & 0o077) !== 0 && process.platform !== "win32") chmodSync(directory, 0o700)
+    return realpathSync(directory)
+  })
+}
+
+/** Where a workspace really lies; it fails where there is no directory. */
+export const workspaceDirectory = (root: string): string =>
+  usable(`the workspace ${root}`, "Choose a directory that is there, with --workspace.", () => {
+    const found = realpathSync(resolve(root))
+    if (!statSync(found).isDirectory()) throw notADirectory(root)
+    return found
+  })
+
+const usable = <A>(what: string, suggestion: string, use: () => A): A => {
+  try {
+    return use()
+  } catch (cause) {
+    if (isToolError(cause)) throw cause
+    const reason = isErrno(cause, "ENOENT") && what.startsWith("the workspace") ? "it does not exist" : reasonOf(cause)
+    throw makeToolError("invalid_params", `${what} can't be used: ${reason}`, { suggestion })
+  }
+}
+
+const defaultStateDirectory = (root: string): string => {
+  const { XDG_STATE_HOME: stateHome = "" } = process.env
+  const home = isAbsolute(stateHome) ? stateHome : join(homedir(), ".local", "state")
+  return join(home, "haft", workspaceId(root))
+}
+
+/** A name people recognise and a hash that keeps two workspaces of that name apart. */
+const workspaceId = (root: string): string => {
+  const name = basename(root).replaceAll(/[^\w.-]+/g, "-") || "root"
+  return `${name.slice(0, 40)}-${createHash("sha256").update(root).digest("hex").slice(0, 12)}`
+}
+
+// Node's own way of making the directories above never ends where one that is there takes none, as in /proc.
+const makeDirectory = (path: string): void => {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (isErrno(error, "EEXIST") && statSync(path).isDirectory()) return
+    if (!isErrno(error, "ENOENT") || existsSync(dirname(path))) throw error
+    makeDirectory(dirname(path))
+    makeDirectory(path)
+  }
+}

@@ -1,0 +1,294 @@
+import { accessSync, closeSync, constants, fstatSync, readdirSync } from "node:fs"
+
+import type { SymlinkPolicy } from "@haft/core"
+
+import { fromErrno, isErrno, notADirectory, notFound } from "../../errno.ts"
+import { fingerprintBytes, fingerprintContent, fingerprintDescriptor, openFile, readDescriptor } from "../content.ts"
+import { type Place, readLink, type Root, withPlace, withResolved } from "../paths/containment.ts"
+import { pathOf, withSpots } from "../paths/directory-entries.ts"
+import { identityOf, type Identity } from "../paths/identity.ts"
+import { isTemporaryName } from "./temporary-name.ts"
+
+/** Content that may be gone over more than once: first for its hash, then to write it. */
+export type Content = Iterable<Uint8Array>
+
+export const sizeOfContent = (content: Content): number => {
+  let size = 0
+  for (const piece of content) size += piece.length
+  return size
+}
+
+/** Where something was on disk, and what it was, when the plan first looked at it. */
+export interface Origin {
+  readonly path: string
+  readonly identity: Identity
+  readonly size: number
+  readonly modified: number
+  readonly mode: number
+  readonly links: number
+  readonly owner: { readonly uid: number; readonly gid: number }
+  /** The directory it was found in, as the plan knows it. */
+  readonly home: DirectoryNode | undefined
+  readonly name: string
+}
+
+export interface FileNode {
+  readonly kind: "file"
+  readonly origin?: Origin
+  /** Absent while it is what is on disk. */
+  readonly content?: Content
+  readonly mode?: number
+  readonly owner?: Origin["owner"]
+  fingerprint?: string
+}
+
+export interface DirectoryNode {
+  readonly kind: "directory"
+  readonly origin?: Origin
+  readonly mode?: number
+  /** What it will hold, as far as anybody looked; undefined means nothing of that name. */
+  readonly children: Map<string, Node | undefined>
+  /** What it holds on disk, as far as anybody looked. */
+  readonly found?: Map<string, Node>
+}
+
+export interface LinkNode {
+  readonly kind: "symlink" | "other"
+  readonly origin?: Origin
+  readonly target?: string
+}
+
+export type Node = FileNode | DirectoryNode | LinkNode
+
+/**
+ * The workspace as it will be: changes are made here first, one after the other, each on the result of the
+ * one before. The disk is read as far as the changes reach, and never written.
+ */
+export interface View {
+  readonly root: Root
+  readonly top: DirectoryNode
+  /** Everything that was found on disk. */
+  readonly loaded: ReadonlyArray<Node>
+  /**
+   * A caller's path as names from the root on. A link at its end is followed, unless the plan has replaced it.
+   * `read` takes the fingerprint of a file that is found in the same go.
+   */
+  readonly locate: (
+    given: string,
+    options?: { readonly follow?: boolean; readonly read?: boolean }
+  ) => ReadonlyArray<string>
+  readonly find: (names: ReadonlyArray<string>) => Node | undefined
+  readonly child: (directory: DirectoryNode, name: string) => Node | undefined
+  /** The names in a directory, sorted. */
+  readonly names: (directory: DirectoryNode) => ReadonlyArray<string>
+}
+
+export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
+  const loaded: Array<Node> = []
+  const remember = (place: NodePlace): Node | undefined => {
+    const node = nodeAt(place)
+    if (node === undefined) return undefined
+    loaded.push(node)
+    place.home?.children.set(place.name, node)
+    place.home?.found?.set(place.name, node)
+    return node
+  }
+  const top = withResolved(root, ".", (place) => remember({ ...place, home: undefined }))
+  if (top?.kind !== "directory") throw notFound(".")
+
+  const child = (directory: DirectoryNode, name: string): Node | undefined => {
+    if (!directory.children.has(name)) {
+      const { origin } = directory
+      if (origin !== undefined) {
+        withResolved(root, join(origin.path, name), (place) => remember({ ...place, name, home: directory }))
+      }
+      if (!directory.children.has(name)) directory.children.set(name, undefined)
+    }
+    return directory.children.get(name)
+  }
+
+  /** Looks at every directory on the way to a path that nobody has looked at yet, in one go. */
+  const lookAlong = (names: ReadonlyArray<string>): void => {
+    let directory: DirectoryNode = top
+    let held = root.held
+    try {
+      for (const [index, name] of names.slice(0, -1).entries()) {
+        const isNew = !directory.children.has(name)
+        const path = names.slice(0, index + 1).join("/")
+        if (!isNew && directory.children.get(name)?.origin?.path !== path) return
+        const next = root.technique.enter(held.base, name)
+        if (held !== root.held) held.close()
+        held = next
+        const node = isNew
+          ? remember({ path, name, found: held, directory: held, home: directory })
+          : directory.children.get(name)
+        if (node?.kind !== "directory") return
+        directory = node
+      }
+    } catch (error) {
+      // What is missing or no directory is found out step by step, where it matters.
+      if (!isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES")) throw error
+    } finally {
+      if (held !== root.held) held.close()
+    }
+  }
+
+  /** The directory that a path lies in, if somebody has looked at it and it is where it was. */
+  const knownParent = (names: ReadonlyArray<string>): DirectoryNode | undefined => {
+    let directory: Node | undefined = top
+    for (const name of names.slice(0, -1)) {
+      if (directory?.kind === "directory") directory = directory.children.get(name)
+    }
+    const path = names.length > 1 ? names.slice(0, -1).join("/") : "."
+    return directory?.kind === "directory" && directory.origin?.path === path ? directory : undefined
+  }
+
+  /** Remembers what was found at a place while it is held. */
+  const adopt = (place: Place, names: ReadonlyArray<string>, read: boolean): void => {
+    if (place.found === undefined || names.length === 0) return
+    if (names.length > 1 && knownParent(names) === undefined) lookAlong(names)
+    const home = knownParent(names)
+    if (home === undefined || home.children.has(place.name)) return
+    const node = remember({ ...place, home })
+    if (read && node?.kind === "file") readSmall(root, node, place)
+  }
+
+  const find = (names: ReadonlyArray<string>): Node | undefined => {
+    if (names.length > 2 && knownParent(names) === undefined) lookAlong(names)
+    return names.reduce<Node | undefined>(
+      (node, name) => (node?.kind === "directory" ? child(node, name) : undefined),
+      top
+    )
+  }
+
+  return {
+    root,
+    top,
+    loaded,
+    find,
+    child,
+    locate: (given, { follow = true, read = false } = {}) => {
+      const direct = withPlace(root, given, { symlinks, follow: false }, (place) => {
+        const names = namesOf(place.path)
+        adopt(place, names, read)
+        return names
+      })
+      if (!follow) return direct
+      const node = find(direct)
+      const isLinkOnDisk = node?.kind === "symlink" && node.origin?.path === direct.join("/")
+      return isLinkOnDisk ? namesOf(withPlace(root, given, { symlinks }, ({ path }) => path)) : direct
+    },
+    names: (directory) => {
+      const names = new Set<string>()
+      if (directory.origin !== undefined) {
+        for (const name of withResolved(root, directory.origin.path, listNames)) {
+          if (child(directory, name) !== undefined) names.add(name)
+        }
+      }
+      for (const [name, node] of directory.children) if (node !== undefined) names.add(name)
+      return [...names].toSorted()
+    }
+  }
+}
+
+/** The state of a node as {@link WorkspaceService.fingerprint} words it. */
+export const stateOfNode = (root: Root, node: Node | undefined): string => {
+  if (node === undefined) return "absent"
+  if (node.kind !== "file") return node.kind
+  return (node.fingerprint ??=
+    node.content === undefined ? fingerprintOnDisk(root, node) : fingerprintContent(node.content))
+}
+
+/** Opens a file on disk for as long as `use` runs. */
+export const withFile = <A>(root: Root, node: FileNode, use: (descriptor: number) => A): A => {
+  if (node.origin === undefined) throw new Error("a file that is not on disk can't be opened")
+  return withResolved(root, node.origin.path, (place) => {
+    const descriptor = openFile(root, place)
+    try {
+      return use(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  })
+}
+
+/** Permission bits; links have none of their own. */
+export const modeOf = (node: Node | undefined): number | undefined => {
+  if (node?.kind !== "file" && node?.kind !== "directory") return undefined
+  return node.mode ?? node.origin?.mode
+}
+
+export const join = (directory: string, name: string): string => (directory === "." ? name : `${directory}/${name}`)
+
+const namesOf = (path: string): ReadonlyArray<string> => (path === "." ? [] : path.split("/"))
+
+const smallBytes = 64 * 1024
+
+const fingerprintOnDisk = (root: Root, node: FileNode): string =>
+  withFile(root, node, (descriptor) => fingerprintOpen(node.origin?.path ?? "", descriptor, fstatSync(descriptor).size))
+
+/** Small files are read into the same memory, one after the other: only their fingerprints are wanted. */
+const scratch = Buffer.allocUnsafeSlow(smallBytes)
+
+const fingerprintOpen = (given: string, descriptor: number, size: number): string =>
+  size > smallBytes
+    ? fingerprintDescriptor(descriptor)
+    : fingerprintBytes(
+        readDescriptor(descriptor, { given, size, maxBytes: Infinity, allocate: (bytes) => scratch.subarray(0, bytes) })
+      )
+
+/** Takes the fingerprint of a small file at a place that is held anyway. */
+const readSmall = (root: Root, node: FileNode, place: Place): void => {
+  const size = node.origin?.size ?? 0
+  if (size > smallBytes) return
+  const descriptor = openFile(root, place)
+  try {
+    node.fingerprint = fingerprintOpen(place.path, descriptor, size)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const listNames = ({ found, given }: Place): ReadonlyArray<string> => {
+  if (found === undefined) throw notFound(given)
+  if (!found.stats.isDirectory()) throw notADirectory(given)
+  return readdirSync(found.base).filter((name) => !isTemporaryName(name))
+}
+
+interface NodePlace extends Pick<Place, "path" | "name" | "found" | "directory"> {
+  readonly home: DirectoryNode | undefined
+}
+
+const nodeAt = ({ found, path, name, directory, home }: NodePlace): Node | undefined => {
+  if (found === undefined) return undefined
+  const { stats } = found
+  const { size, mtimeMs, mode, nlink, uid, gid } = stats
+  const origin: Origin = {
+    path,
+    identity: identityOf(stats),
+    size,
+    modified: mtimeMs,
+    mode: mode & 0o7777,
+    links: nlink,
+    owner: { uid, gid },
+    home,
+    name
+  }
+  if (stats.isFile()) return { kind: "file", origin }
+  if (stats.isDirectory()) return { kind: "directory", origin, children: new Map(), found: new Map() }
+  if (!stats.isSymbolicLink()) return { kind: "other", origin }
+  return { kind: "symlink", origin, target: readLink(`${directory.base}/${name}`, path) }
+}
+
+/** Refuses a file on disk that this process may not write. */
+export const checkWritable = (view: View, { path, owner, mode }: Origin, given: string): void => {
+  // For the owner the mode says it all; others may have rights that it does not show.
+  if (owner.uid === process.geteuid?.() && (mode & 0o200) !== 0) return
+  withSpots(view.root, (spots) => {
+    try {
+      accessSync(pathOf(spots.at(path)), constants.W_OK)
+    } catch (error) {
+      throw fromErrno(error, given)
+    }
+  })
+}

@@ -1,0 +1,141 @@
+import { type Identity, isSame } from "../paths/identity.ts"
+import { type DirectoryNode, type FileNode, join, type LinkNode, type Node, type View } from "./planned-tree.ts"
+import { temporaryName } from "./temporary-name.ts"
+
+/**
+ * One thing to do to the disk. All of them can be done again without harm when nobody knows whether they
+ * were done before, and all can be taken back. Paths are relative to the root and hold no links.
+ */
+export type Step =
+  /** Something leaves its place: to go somewhere else, or to be thrown away at the end. */
+  | { readonly do: "set_aside"; readonly path: string; readonly aside: string; readonly identity: Identity }
+  | { readonly do: "make_directory"; readonly path: string; readonly mode?: number }
+  /** Something that waits under a temporary name gets its own. */
+  | {
+      readonly do: "put_in_place"
+      readonly from: string
+      readonly path: string
+      /** The file there that goes. */
+      readonly over?: Identity
+      /** Where that one is kept until all is done. */
+      readonly kept?: string
+      /** Its state, where it is kept in the history anyway, by a second name. */
+      readonly image?: string
+      readonly identity?: Identity
+    }
+  /** The same for a file with several names: it is written in place, so that all of them see the new content. */
+  | { readonly do: "overwrite"; readonly from: string; readonly path: string; readonly kept: string }
+
+/** A file or link that has to be written under a temporary name before anything else happens. */
+export interface Staged {
+  readonly path: string
+  /** Where it will go. */
+  readonly target: string
+  readonly node: FileNode | LinkNode
+}
+
+export interface Steps {
+  readonly staged: ReadonlyArray<Staged>
+  readonly steps: ReadonlyArray<Step>
+  /** Temporary names that hold what is thrown away once all steps are done. */
+  readonly rubbish: ReadonlyArray<string>
+  /** What was on disk and takes part; it must still be the same when the steps begin. */
+  readonly involved: ReadonlyArray<Node>
+}
+
+/** What has to be done to the disk to make it look like the view. */
+export const stepsFor = (view: View, commit: string): Steps => {
+  const staged: Array<Staged> = []
+  const rubbish: Array<string> = []
+  const leaving: Array<Extract<Step, { do: "set_aside" }>> = []
+  const arriving: Array<Step> = []
+  const arrivals = arrivalsIn(view.top, ".")
+  const final = new Map(arrivals.map((arrival) => [arrival.node, arrival]))
+  let number = 0
+  const temporaryFor = (path: string) => join(steadyDirectory(view, path), temporaryName(commit, number++))
+
+  const asideOf = new Map<Node, string>()
+  const replaced = new Set<Node>()
+  for (const { node, over } of arrivals) if (over !== undefined && canReplace(node, over)) replaced.add(over)
+  const involved = view.loaded.filter(hasLeft)
+  for (const node of involved) {
+    const { origin } = node
+    if (origin === undefined || (replaced.has(node) && !final.has(node))) continue
+    const aside = temporaryFor(origin.path)
+    asideOf.set(node, aside)
+    if (!final.has(node)) rubbish.push(aside)
+    leaving.push({ do: "set_aside", path: origin.path, aside, identity: origin.identity })
+  }
+  // What lies deeper goes first, or it would leave together with what it lies in.
+  leaving.sort((one, other) => depthOf(other.path) - depthOf(one.path))
+
+  for (const { node, path, over } of arrivals) {
+    if (node.kind === "directory" && node.origin === undefined) {
+      arriving.push({ do: "make_directory", path, ...(node.mode !== undefined && { mode: node.mode }) })
+      continue
+    }
+    const aside = asideOf.get(node)
+    if (aside === undefined && node.kind === "directory") continue
+    const from = aside ?? temporaryFor(path)
+    if (node.kind !== "directory" && aside === undefined) staged.push({ path: from, target: path, node })
+    const identity = aside === undefined ? undefined : node.origin?.identity
+    const isOver = over !== undefined && replaced.has(over) && !final.has(over)
+    if (!isOver || over.origin === undefined) {
+      arriving.push({ do: "put_in_place", from, path, ...(identity && { identity }) })
+      continue
+    }
+    const kept = temporaryFor(path)
+    rubbish.push(kept)
+    arriving.push(
+      over.origin.links > 1 && aside === undefined
+        ? { do: "overwrite", from, path, kept }
+        : { do: "put_in_place", from, path, kept, over: over.origin.identity, ...(identity && { identity }) }
+    )
+  }
+  return { staged, steps: [...leaving, ...arriving], rubbish, involved }
+}
+
+interface Arrival {
+  readonly node: Node
+  readonly path: string
+  /** What was at that place on disk. */
+  readonly over: Node | undefined
+}
+
+/** Everything that is not where it was, or was not there at all; outer directories before what is in them. */
+const arrivalsIn = (directory: DirectoryNode, path: string): Array<Arrival> => {
+  const found: Array<Arrival> = []
+  for (const [name, node] of directory.children) {
+    if (node === undefined) continue
+    const isAtHome = node.origin !== undefined && node.origin.home === directory && node.origin.name === name
+    if (!isAtHome) found.push({ node, path: join(path, name), over: directory.found?.get(name) })
+    if (node.kind === "directory") found.push(...arrivalsIn(node, join(path, name)))
+  }
+  return found
+}
+
+const hasLeft = (node: Node): boolean => {
+  const { origin } = node
+  return origin?.home !== undefined && origin.home.children.get(origin.name) !== node
+}
+
+// A rename between two names of one file does nothing at all.
+const canReplace = (node: Node, over: Node): boolean =>
+  node.kind === "file" &&
+  over.kind === "file" &&
+  (node.origin === undefined || (over.origin !== undefined && !isSame(node.origin.identity, over.origin.identity)))
+
+/** The innermost directory on the way to `path` that exists and stays where it is. */
+const steadyDirectory = (view: View, path: string): string => {
+  let directory = view.top
+  let way = "."
+  for (const name of path.split("/").slice(0, -1)) {
+    const next = directory.children.get(name)
+    if (next?.kind !== "directory" || next.origin?.path !== join(way, name)) return way
+    directory = next
+    way = join(way, name)
+  }
+  return way
+}
+
+const depthOf = (path: string): number => path.split("/").length

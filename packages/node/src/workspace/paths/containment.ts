@@ -1,0 +1,299 @@
+import { lstatSync, readlinkSync, realpathSync } from "node:fs"
+import { isAbsolute, relative as relativePath, resolve, sep } from "node:path"
+
+import { makeToolError, type SymlinkPolicy, type ToolError } from "@haft/core"
+
+import { fromErrno, isErrno, nameTooLong, replacedMeanwhile } from "../../errno.ts"
+import { isTemporaryName } from "../commit/temporary-name.ts"
+import { LatelyHeld } from "./directory-handle-cache.ts"
+import { chooseTechnique, type Held, type Technique } from "./handles.ts"
+
+/** An open workspace root: everything inside is reached from here. */
+export interface Root {
+  /** Absolute, without links. */
+  readonly path: string
+  /** The same as the host named it, perhaps through a link. */
+  readonly alias: string
+  readonly technique: Technique
+  readonly held: Held
+  readonly lately: LatelyHeld
+}
+
+/** Where a path ends, with the directory around it held. */
+export interface Place {
+  /** As the caller gave it, for messages. */
+  readonly given: string
+  /** Relative to the root, links resolved; `.` for the root itself. */
+  readonly path: string
+  /** The deepest directory on the way that exists; for the root, the root itself. */
+  readonly directory: Held
+  /** The last name; empty for the root. */
+  readonly name: string
+  /** What is there, held; undefined when nothing is. */
+  readonly found: Held | undefined
+  /** Names of directories on the way that do not exist, outermost first. */
+  readonly missing: ReadonlyArray<string>
+  /** True when the first missing name is there, but is no directory. */
+  readonly blocked: boolean
+}
+
+export interface ResolveOptions {
+  readonly symlinks: SymlinkPolicy
+  /** False leaves a link at the end of the path alone. True by default. */
+  readonly follow?: boolean
+}
+
+export const openRoot = (directory: string, technique?: Technique): Root => {
+  const alias = resolve(directory)
+  const path = realpathSync(alias)
+  const chosen = technique ?? chooseTechnique(path)
+  return { path, alias, technique: chosen, held: chosen.holdRoot(path), lately: new LatelyHeld(path) }
+}
+
+export const closeRoot = ({ held, lately }: Root): void => {
+  lately.forget()
+  held.close()
+}
+
+/** Resolves a path step by step inside the root and hands over what is at its end, held for as long as `use` runs. */
+export const withPlace = <A>(root: Root, given: string, options: ResolveOptions, use: (place: Place) => A): A =>
+  withHeldPlace(root, openPlace(root, given, options), use)
+
+/** The same, held until it is released. */
+export const openPlace = (root: Root, given: string, options: ResolveOptions): Place =>
+  findPlace(root, given, namesOf(root, given), options)
+
+export const releasePlace = (root: Root, { found, directory }: Place): void => {
+  found?.close()
+  if (directory !== root.held) directory.close()
+}
+
+/** The same for a path that has been resolved before: it holds no links, and a link there now is refused. */
+export const withResolved = <A>(root: Root, path: string, use: (place: Place) => A): A =>
+  withHeldPlace(root, openResolved(root, path), use)
+
+/** The same, held until it is released. */
+export const openResolved = (root: Root, path: string): Place =>
+  findPlace(root, path, path === "." ? [] : path.split("/"), { symlinks: "deny", follow: false })
+
+/** Holds the directory below the root that names lead to. */
+export const enterAll = (root: Root, path: string, names: ReadonlyArray<string>): Held => {
+  const known = root.lately.find(names)
+  if (known !== undefined) return known
+  let directory = root.held
+  for (const name of names) {
+    const outer = directory
+    try {
+      directory = root.technique.enter(outer.base, name)
+    } catch (error) {
+      throw fromErrno(error, path)
+    } finally {
+      if (outer !== root.held) outer.close()
+    }
+  }
+  return root.lately.keep(names, directory)
+}
+
+/** Hands over a place that is held, and releases it. */
+export const withHeldPlace = <A>(root: Root, place: Place, use: (place: Place) => A): A => {
+  try {
+    return use(place)
+  } finally {
+    releasePlace(root, place)
+  }
+}
+
+// As many as Linux follows before it gives up.
+const maximumLinks = 40
+
+const findPlace = (
+  root: Root,
+  given: string,
+  names: ReadonlyArray<string>,
+  { symlinks, follow = true }: ResolveOptions
+): Place => {
+  const { technique, lately } = root
+  let pending = names
+  let resolved: Array<string> = []
+  let directory = root.held
+  let links = 0
+  if (names.length > 1 && !names.includes("..")) {
+    const outer = names.slice(0, -1)
+    const held = lately.find(outer)
+    if (held !== undefined) [directory, resolved, pending] = [held, outer, names.slice(-1)]
+  }
+  const release = () => {
+    if (directory !== root.held) directory.close()
+  }
+  const startOver = (names: Array<string>) => {
+    release()
+    directory = root.held
+    pending = names
+    resolved = []
+  }
+
+  try {
+    while (pending.length > 0) {
+      const [name = "", ...rest] = pending
+      if (name === "..") {
+        if (resolved.pop() === undefined) throw outside(given)
+        startOver([...resolved, ...rest])
+        continue
+      }
+      const isLast = rest.length === 0
+      if (isLast && directory !== root.held) directory = lately.keep(resolved, directory)
+      const found = lookUp(technique, directory, name, { isLast, follow })
+      if (found === "missing" || found === "blocked") {
+        if (rest.includes("..")) throw outside(given)
+        return {
+          given,
+          path: [...resolved, ...pending].join("/"),
+          directory,
+          name: rest.at(-1) ?? name,
+          found: undefined,
+          missing: pending.slice(0, -1),
+          blocked: found === "blocked"
+        }
+      }
+      if (found === "link") {
+        if (symlinks === "deny") throw linkBlocked(given)
+        if (++links > maximumLinks) throw tooManyLinks(given)
+        startOver([...linkTarget(root, given, `${directory.base}/${name}`, resolved), ...rest])
+        continue
+      }
+      resolved.push(name)
+      if (isLast) {
+        return { given, path: resolved.join("/"), directory, name, found, missing: [], blocked: false }
+      }
+      release()
+      directory = found
+      pending = rest
+    }
+    return { given, path: ".", directory, name: "", found: holdAgain(root), missing: [], blocked: false }
+  } catch (error) {
+    release()
+    throw fromErrno(error, given)
+  }
+}
+
+/** The root as a thing that was found; closing it leaves the root itself open. */
+const holdAgain = (root: Root): Held => ({
+  base: root.held.base,
+  stats: lstatSync(`${root.held.base}/.`),
+  close: () => {}
+})
+
+const lookUp = (
+  technique: Technique,
+  directory: Held,
+  name: string,
+  { isLast, follow }: { readonly isLast: boolean; readonly follow: boolean }
+): Held | "missing" | "blocked" | "link" => {
+  try {
+    if (!isLast) return technique.enter(directory.base, name)
+    const held = technique.hold(directory.base, name)
+    if (!follow || !held.stats.isSymbolicLink()) return held
+    held.close()
+    return "link"
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return "missing"
+    if (!isErrno(error, "ENOTDIR")) throw error
+    const stats = lstatSync(`${directory.base}/${name}`, { throwIfNoEntry: false })
+    if (stats === undefined) return "missing"
+    return stats.isSymbolicLink() ? "link" : "blocked"
+  }
+}
+
+/** A link's target as names from the root on; `..` is left in, since what it means depends on the way there. */
+const linkTarget = (root: Root, given: string, link: string, parent: ReadonlyArray<string>): Array<string> => {
+  const target = readLink(link, given)
+  if (target.includes("\0")) throw outside(given)
+  if (!isAbsolute(target)) return [...parent, ...splitNames(target)]
+  const names = belowRoot(root, target)
+  if (names === undefined) throw outside(given)
+  return names
+}
+
+/** Where a link leads. It may have become something else since it was seen. */
+export const readLink = (link: string, given: string): string => {
+  try {
+    return readlinkSync(link)
+  } catch (error) {
+    throw isErrno(error, "EINVAL") ? replacedMeanwhile(given) : fromErrno(error, given)
+  }
+}
+
+const namesOf = (root: Root, given: string): Array<string> => {
+  if (given.includes("\0")) {
+    throw makeToolError("invalid_params", "a path can't contain a NUL character", {
+      suggestion: "Leave the NUL character out: no file has one in its name.",
+      details: { path: given }
+    })
+  }
+  if (!given.isWellFormed()) {
+    throw makeToolError("invalid_params", "a path can't contain half a character", {
+      suggestion: "Write the whole character, or leave it out: no file has half of one in its name."
+    })
+  }
+  if (looksLikeWindows(given)) throw outside(given)
+  const relative = given.startsWith(`${root.alias}/`) ? given.slice(root.alias.length + 1) : given
+  const names = splitNames(relative)
+  const isPlain = !isAbsolute(relative) && !names.includes("..")
+  const contained = isPlain ? names : belowRoot(root, resolve(root.alias, given))
+  if (contained === undefined) throw outside(given)
+  if (given.length > 1000 && Buffer.byteLength(given) > 4096) throw nameTooLong(given)
+  for (const name of contained) {
+    if (name.length > 63 && Buffer.byteLength(name) > 255) throw nameTooLong(given)
+    if (process.platform === "win32" && isSpecialOnWindows(name)) throw outside(given)
+    if (isTemporaryName(name)) throw reserved(given)
+  }
+  return contained
+}
+
+const splitNames = (path: string): Array<string> => {
+  const names = (process.platform === "win32" ? path.replaceAll("\\", "/") : path).split("/")
+  return names.includes("") || names.includes(".") ? names.filter((name) => name !== "" && name !== ".") : names
+}
+
+const belowRoot = (root: Root, absolute: string): Array<string> | undefined => {
+  for (const start of [root.alias, root.path]) {
+    const path = relativePath(start, absolute)
+    if (path === "") return []
+    if (path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path)) return splitNames(path)
+  }
+  return undefined
+}
+
+// On Linux and macOS a backslash is a character like any other, but a path in Windows' style that climbs
+// or names a drive was meant to leave: it must not pass as a strange file name.
+const looksLikeWindows = (path: string): boolean =>
+  process.platform !== "win32" && /^(?:[A-Za-z]:[\\/]|\\)|\.\.\\|\\\.\.$/.test(path)
+
+/** Streams, devices, and names that Windows would shorten to another one. */
+const isSpecialOnWindows = (name: string): boolean =>
+  /[:<>"|?*]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(name)
+
+const outside = (given: string): ToolError<"path_outside_workspace"> =>
+  makeToolError("path_outside_workspace", `${given} is outside the workspace`, {
+    suggestion: "Use a path inside the workspace, relative to its root.",
+    details: { path: given }
+  })
+
+// Listings leave such names out, and a commit that was cut short removes them.
+const reserved = (given: string): ToolError<"invalid_params"> =>
+  makeToolError("invalid_params", `${given} has a name that commits use for a moment`, {
+    suggestion: "Choose another name.",
+    details: { path: given }
+  })
+
+const linkBlocked = (given: string): ToolError<"symlink_blocked"> =>
+  makeToolError("symlink_blocked", `${given} is or goes through a symbolic link, and links are not followed here`, {
+    suggestion: "Use the path of the file itself.",
+    details: { path: given }
+  })
+
+const tooManyLinks = (given: string): ToolError<"symlink_blocked"> =>
+  makeToolError("symlink_blocked", `${given} goes through more than ${maximumLinks} symbolic links`, {
+    suggestion: "Use the path of the file itself; the links may lead in a circle.",
+    details: { path: given }
+  })

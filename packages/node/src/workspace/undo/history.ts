@@ -1,0 +1,157 @@
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+
+import { makeToolError, type ToolError } from "@haft/core"
+
+import { naming, stateName } from "../../errno.ts"
+import { type Content, type FileNode, sizeOfContent, stateOfNode } from "../commit/planned-tree.ts"
+import { fingerprintContent } from "../content.ts"
+import type { Root } from "../paths/containment.ts"
+import type { Spots } from "../paths/directory-entries.ts"
+import { type Entry, openHistoryLog } from "./history-log.ts"
+import { type ImagePath, openImages } from "./stored-versions.ts"
+
+/** What one commit replaces. */
+export interface Gathered {
+  /** Keeps what a file holds now. */
+  readonly keep: (node: FileNode) => void
+  readonly tooLarge: () => boolean
+  /**
+   * Gives files that can be kept as they are their second name, and tells their states by their numbers. From here on a
+   * commit that fails has to let them go.
+   */
+  readonly link: (spots: Spots, onStep?: (name: string) => void) => ReadonlyMap<number, string>
+  /** Takes these names back from files that stay. */
+  readonly unlink: () => void
+}
+
+/** What commits replaced, kept in the state directory so that it can come back. */
+export interface History {
+  readonly gather: () => Gathered
+  readonly append: (entry: Entry) => void
+  /** The commit of this entry did not happen after all. */
+  readonly cancel: (id: string) => void
+  /** For a commit during which its host died: a file that was kept may still be in the workspace, so it is copied. */
+  readonly detach: (entry: Entry) => void
+  /** Oldest first, without the cancelled. */
+  readonly entries: () => ReadonlyArray<Entry>
+  /** Content that was kept, by its fingerprint. */
+  readonly content: (state: string) => Content
+  /** The name of a file that was kept as it is. */
+  readonly imagePath: ImagePath
+}
+
+export const openHistory = (options: {
+  readonly root: Root
+  readonly directory: string
+  readonly capBytes: number
+}): History => {
+  const { root, directory, capBytes } = options
+  /** What one commit may keep, and what is left after trimming: below the cap, so that not every commit has to trim. */
+  const roomBytes = capBytes * 0.8
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const log = openHistoryLog(join(directory, "entries.jsonl"))
+  const images = openImages(root, join(directory, "images"))
+  /** Files that are going to be kept as they are, by their state. */
+  const linking = new Map<string, FileNode>()
+  let total: number | undefined
+
+  const sizeKept = (state: string): number => {
+    const node = linking.get(state)
+    return node === undefined ? images.size(state) : sizeOfNode(node)
+  }
+
+  /**
+   * Forgets the oldest entries until what is kept fits again, with some room to spare. Those that the newest one is
+   * about to take back stay this once: what they replaced has to come from here.
+   */
+  const trim = (entries: ReadonlyArray<Entry>): void => {
+    const wanted = new Set<string>()
+    let size = 0
+    const want = (entry: Entry | undefined, room: number): boolean => {
+      const states = new Set(imagesOf(entry).filter((state) => !wanted.has(state)))
+      const more = [...states].reduce((sum, state) => sum + sizeKept(state), 0)
+      if (size + more > room) return false
+      for (const state of states) wanted.add(state)
+      size += more
+      return true
+    }
+    let first = entries.length - 1
+    const newest = entries[first]
+    want(newest, Infinity)
+    while (first > 0 && want(entries[first - 1], roomBytes)) first--
+    const rest = entries.filter(({ id }, index) => index >= first || newest?.undoes?.includes(id) === true)
+    for (const entry of rest) want(entry, Infinity)
+    log.rewrite(rest)
+    for (const state of images.states()) if (!wanted.has(state)) images.remove(state)
+    total = size
+  }
+
+  return {
+    gather: () => {
+      let gathered = 0
+      let tooLarge = false
+      linking.clear()
+      return {
+        keep: (node) => {
+          const state = stateOfNode(root, node)
+          const size = sizeOfNode(node)
+          if (tooLarge || gathered + size > roomBytes) {
+            tooLarge = true
+            return
+          }
+          gathered += size
+          naming(stateName, () => {
+            total ??= images.states().reduce((sum, kept) => sum + images.size(kept), 0)
+            if (linking.has(state) || images.has(state, size)) return
+            total += size
+            if (images.canLink(node)) linking.set(state, node)
+            else images.copy(node, state)
+          })
+        },
+        tooLarge: () => tooLarge,
+        link: (spots, onStep) => {
+          const linked = new Map<number, string>()
+          for (const [state, node] of linking) {
+            const isLinked = naming(stateName, () => images.link(spots, node, state))
+            if (isLinked && node.origin !== undefined) linked.set(node.origin.identity.number, state)
+            onStep?.("kept")
+          }
+          return linked
+        },
+        unlink: () => {
+          for (const state of linking.keys()) images.unlink(state)
+        }
+      }
+    },
+    append: (entry) =>
+      naming(stateName, () => {
+        if ((total ?? 0) > capBytes) trim([...log.entries(), entry])
+        else log.append(entry)
+      }),
+    cancel: (id) => naming(stateName, () => log.cancel(id)),
+    detach: (entry) => naming(stateName, () => imagesOf(entry).forEach(images.detach)),
+    entries: log.entries,
+    content: (state) => {
+      const content = images.content(state)
+      if (content === undefined || fingerprintContent(content) !== state) throw gone(state)
+      return content
+    },
+    imagePath: images.path
+  }
+}
+
+const gone = (state: string): ToolError<"no_history"> =>
+  makeToolError("no_history", "the earlier content is not kept any more; nothing was changed", {
+    suggestion: "Bring it back from version control or a copy.",
+    details: { state }
+  })
+
+const imagesOf = (entry: Entry | undefined): Array<string> =>
+  (entry?.did ?? []).flatMap((one) => {
+    if (one.did === "write") return one.before === null ? [] : [one.before.state]
+    return one.did === "delete" && one.state.startsWith("sha256:") ? [one.state] : []
+  })
+
+const sizeOfNode = ({ content, origin }: FileNode): number =>
+  content === undefined ? (origin?.size ?? 0) : sizeOfContent(content)

@@ -1,0 +1,146 @@
+import { isToolError, type Processes, type ToolError, Workspace } from "@haft/core"
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+
+import type { CountedFile } from "../ripgrep/count-matches.ts"
+import type { Expression } from "../ripgrep/expression.ts"
+import { batchesOf, type LocatedFile, locateMatches } from "../ripgrep/locate-matches.ts"
+import { noLimitMs, type Ripgrep, type RipgrepError } from "../ripgrep/ripgrep.ts"
+import { lineOverhead, LinesAround, type MatchedLine } from "./lines-around.ts"
+
+export interface FoundMatch extends MatchedLine {
+  /** Relative to the workspace. */
+  readonly path: string
+}
+
+export interface ShowRequest extends Expression {
+  readonly maxResults: number
+  readonly contextLines: number
+  readonly timeLimitMs?: number
+}
+
+export interface ShownMatches {
+  readonly matches: ReadonlyArray<FoundMatch>
+  /** Files that could not be read any more. */
+  readonly unreadable: number
+  readonly timedOut: boolean
+}
+
+/** For the pass over the files that are shown, beyond the search's own limit. */
+const locatingTimeMs = 10_000
+
+/**
+ * The matching lines of files that are known to have some, and those around them. They are read from the workspace
+ * itself, which follows no link out and opens nothing but files. ripgrep only says where to look: whatever happened
+ * to a path since, nothing from outside is shown. Some files are read while ripgrep is at work on the next.
+ */
+export const showMatches = Effect.fnUntraced(function* (
+  request: ShowRequest,
+  files: ReadonlyArray<CountedFile>
+): Effect.fn.Return<ShownMatches, RipgrepError, Ripgrep | Processes | Workspace> {
+  const shown = new Shown(request)
+  const until = Date.now() + (request.timeLimitMs === undefined ? noLimitMs : locatingTimeMs)
+  let timedOut = false
+  for (const batch of batchesOf(files)) {
+    if (timedOut || !shown.hasRoom) break
+    const located = yield* Queue.unbounded<LocatedFile, Cause.Done>()
+    const locating = locateMatches(request, batch, {
+      perFile: request.maxResults,
+      timeoutMs: Math.max(1, until - Date.now()),
+      onLocated: (file) => void Queue.offerUnsafe(located, file)
+    }).pipe(Effect.tap(() => Queue.end(located)))
+    const [end] = yield* Effect.all([locating, readAsLocated(located, shown)], { concurrency: 2 })
+    timedOut = end.timedOut
+  }
+  return { matches: shown.matches, unreadable: shown.unreadable, timedOut }
+})
+
+const readAsLocated = Effect.fnUntraced(function* (
+  located: Queue.Dequeue<LocatedFile, Cause.Done>,
+  shown: Shown
+): Effect.fn.Return<void, never, Workspace> {
+  for (;;) {
+    const files = yield* Queue.takeAll(located).pipe(Effect.orElseSucceed(() => []))
+    if (files.length === 0) return
+    yield* readFiles(files, shown)
+  }
+})
+
+/** Larger files are read in chunks. */
+const maximumWhole = 256 * 1024
+
+const readFiles = Effect.fnUntraced(function* (
+  found: ReadonlyArray<LocatedFile>,
+  shown: Shown
+): Effect.fn.Return<void, never, Workspace> {
+  const workspace = yield* Workspace
+  const files = found.filter(({ positions }) => positions.length > 0)
+  let next = 0
+  const take = (content: Uint8Array | ToolError): boolean => {
+    const file = files[next]
+    if (file === undefined || !shown.hasRoom || (isToolError(content) && content.code === "file_too_large"))
+      return false
+    next++
+    if (isToolError(content)) {
+      shown.unreadable++
+      return true
+    }
+    const lines = shown.begin(file)
+    lines.push(content)
+    shown.add(file, lines)
+    return true
+  }
+  for (;;) {
+    const paths = files.slice(next).map(({ path }) => path)
+    yield* workspace.readEach(paths, (_path, content) => take(content), { maxBytes: maximumWhole })
+    const large = files[next++]
+    if (large === undefined || !shown.hasRoom) return
+    const lines = shown.begin(large)
+    yield* workspace
+      .scan(large.path, (chunk) => lines.push(chunk))
+      .pipe(
+        Effect.match({
+          onSuccess: () => shown.add(large, lines),
+          onFailure: () => void shown.unreadable++
+        })
+      )
+  }
+})
+
+/** A reply holds no more than so many characters of lines. */
+const maximumCharacters = 8_000_000
+
+/** What is shown so far. */
+class Shown {
+  readonly matches: Array<FoundMatch> = []
+  unreadable = 0
+  readonly #request: ShowRequest
+  #characters = 0
+
+  constructor(request: ShowRequest) {
+    this.#request = request
+  }
+
+  get hasRoom(): boolean {
+    return this.matches.length < this.#request.maxResults && this.#characters <= maximumCharacters
+  }
+
+  /** The lines of a file, as many as there is room for. */
+  begin({ positions }: LocatedFile): LinesAround {
+    const { contextLines, maxResults } = this.#request
+    const wanted = positions.slice(0, maxResults - this.matches.length)
+    return new LinesAround(wanted, { contextLines, maximumCharacters: maximumCharacters - this.#characters })
+  }
+
+  add({ path }: LocatedFile, lines: LinesAround): void {
+    for (const line of lines.finish()) {
+      this.#characters += charactersOf(line)
+      if (!this.hasRoom) return
+      this.matches.push({ path, ...line })
+    }
+  }
+}
+
+const charactersOf = ({ content, before, after }: MatchedLine): number =>
+  [content, ...before, ...after].reduce((sum, text) => sum + text.length + lineOverhead, 0)
