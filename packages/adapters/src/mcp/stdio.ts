@@ -64,6 +64,9 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
   const hear = (line: string): void => {
     if (line.trim() === "") return
     const value = parsed(line)
+    const id = idOf(value)
+    // Its answer could not be told from the other's.
+    if (id !== undefined && open.has(id)) return refuse(inUse(id))
     if (value !== undefined && plain?.take(value) === true) return void open.add((value as JSONRPCRequest).id)
     const message = value === undefined ? unreadable("this line is not JSON") : messageOf(value)
     if (message === undefined) return
@@ -168,6 +171,17 @@ const unreadable = (why: string): Refusal => ({
   id: null,
   error: { code: PARSE_ERROR, message: `Parse error: ${why}` }
 })
+
+const inUse = (id: RequestId): Refusal => ({
+  id: null,
+  error: { code: INVALID_REQUEST, message: `Invalid Request: a request with the id ${id} is not answered yet` }
+})
+
+/** The id of a request; undefined for any other message. */
+const idOf = (value: unknown): RequestId | undefined => {
+  const { id, method } = (value ?? {}) as { readonly id?: RequestId; readonly method?: unknown }
+  return method === undefined ? undefined : id
+}
 
 const parsed = (line: string): unknown => {
   try {
