@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 
 import {
   createMcpHandler,
+  INVALID_REQUEST,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isLegacyRequest,
@@ -20,6 +21,8 @@ export interface McpFetchHandler {
 }
 
 const maximumSessions = 1_000
+/** Messages of one batch, which protocols before 2025-06-18 have: they are handled in one turn of the event loop. */
+const mostBatched = 100
 /** How many cancellations are remembered for requests that have not arrived yet. */
 const mostOvertaking = 100
 
@@ -64,8 +67,10 @@ export const mcpFetchHandler = (factory: McpServerFactory): McpFetchHandler => {
   }
 
   return {
-    fetch: async (request, body) =>
-      (await isLegacyRequest(request, body)) ? legacy(request, body) : modern.fetch(request, given(body)),
+    fetch: async (request, body) => {
+      if (Array.isArray(body) && body.length > mostBatched) return batchTooLarge()
+      return (await isLegacyRequest(request, body)) ? legacy(request, body) : modern.fetch(request, given(body))
+    },
     close: async () => {
       await Promise.all([modern.close(), ...[...sessions.values()].map((transport) => transport.close())])
     }
@@ -113,6 +118,16 @@ const cancelWithStream = (
   }
   request.signal.addEventListener("abort", cancel, { once: true })
 }
+
+const batchTooLarge = (): Response =>
+  Response.json(
+    {
+      jsonrpc: "2.0",
+      id: null,
+      error: { code: INVALID_REQUEST, message: `Invalid Request: a batch has at most ${mostBatched} messages` }
+    },
+    { status: 400 }
+  )
 
 const noSession = (): Response =>
   Response.json(
