@@ -28,9 +28,9 @@ export const limitConnections = (server: Server, limit: number): void => {
     busy.set(socket, (busy.get(socket) ?? 0) + 1)
     response.once("close", () => {
       const left = (busy.get(socket) ?? 1) - 1
-      if (left > 0) return void busy.set(socket, left)
-      busy.delete(socket)
-      if (!socket.destroyed) idle.add(socket)
+      if (left > 0) busy.set(socket, left)
+      else busy.delete(socket)
+      if (left === 0 && !socket.destroyed) idle.add(socket)
     })
   })
 }
