@@ -22,6 +22,8 @@ export interface McpFetchHandler {
 }
 
 const maximumSessions = 100
+/** Messages of one batch, which protocols before 2025-06-18 have: they are handled in one turn of the event loop. */
+const mostBatched = 100
 /** How many cancellations are remembered for requests that have not arrived yet. */
 const mostOvertaking = 100
 
@@ -74,6 +76,7 @@ export const mcpFetchHandler = (factory: McpServerFactory): McpFetchHandler => {
 
   return {
     fetch: async (request, body) => {
+      if (Array.isArray(body) && body.length > mostBatched) return batchTooLarge()
       if (!(await isLegacyRequest(request, body))) return modern.fetch(request, given(body))
       return legacy(request, body ?? (await bodyOf(request)))
     },
@@ -155,13 +158,13 @@ const cancelWithStream = (
   request.signal.addEventListener("abort", cancel, { once: true })
 }
 
-const idInUse = (id: RequestId): Response =>
+const idInUse = (id: RequestId): Response => invalidRequest(`a request with the id ${id} is not answered yet`)
+
+const batchTooLarge = (): Response => invalidRequest(`a batch has at most ${mostBatched} messages`)
+
+const invalidRequest = (why: string): Response =>
   Response.json(
-    {
-      jsonrpc: "2.0",
-      id: null,
-      error: { code: INVALID_REQUEST, message: `Invalid Request: a request with the id ${id} is not answered yet` }
-    },
+    { jsonrpc: "2.0", id: null, error: { code: INVALID_REQUEST, message: `Invalid Request: ${why}` } },
     { status: 400 }
   )
 

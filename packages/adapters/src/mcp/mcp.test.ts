@@ -252,14 +252,37 @@ it("says of a line that is no message why it is none, and goes on", async () => 
   ])
 })
 
-it("says that a line is too long before it leaves", async () => {
+it("skips a message beyond the limits, answers it with its own error, and goes on", async () => {
   const { factory } = await startServer()
   const input = new PassThrough()
   const output = new PassThrough()
+  const written: Array<object> = []
+  output.on("data", (chunk: Buffer) => {
+    for (const line of chunk.toString().trim().split("\n")) written.push(JSON.parse(line) as object)
+  })
   const { closed } = serveMcpOnStdio(factory, { input, output })
-  input.write(Buffer.alloc(11 * 1024 * 1024, "a"))
+  const call = (id: number | string, args: string) =>
+    `{"jsonrpc":"2.0","params":{"name":"word.shout","arguments":${args}},"method":"tools/call","id":${JSON.stringify(id)}}\n`
+  input.write(call(1, `{"word":"${"a".repeat(11_000_000)}"}`))
+  input.write(call("zwei", `{"word":[${"0,".repeat(500_000)}0]}`))
+  input.write(call(3, `{"word":${"[".repeat(1_000)}${"]".repeat(1_000)}}`))
+  input.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"x":"${"a".repeat(11_000_000)}"}}\n`)
+  input.write(`${"a".repeat(11_000_000)}\n`)
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pipe", version: "0" } }
+  input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 9, method: "initialize", params })}\n`)
+  input.end()
   await closed
-  expect(JSON.parse(String(output.read()))).toMatchObject({ id: null, error: { code: -32700 } })
+  const refusal = (id: unknown, why: string) => ({
+    id,
+    error: { code: -32600, message: expect.stringContaining(why) as string }
+  })
+  expect(written).toMatchObject([
+    refusal(1, "larger than 10485760 bytes"),
+    refusal("zwei", "made of more than 100000 values"),
+    refusal(3, "nested more than 128 levels deep"),
+    refusal(null, "larger than 10485760 bytes"),
+    { id: 9, result: { serverInfo: { name: "haft" } } }
+  ])
 })
 
 it("keeps no answer that was written, and does not listen to a client that leaves megabytes unread", async () => {
