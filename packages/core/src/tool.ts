@@ -11,6 +11,8 @@ import type { Facts, Risk, Touches } from "./touches.ts"
 /** What an author writes to word one operation for one contract. */
 export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject, R> {
   readonly name: string
+  /** The operation that the tool words, by which rules know it in every dialect; the tool's own name when absent. */
+  readonly operation?: string
   /** What the model reads. */
   readonly description: string
   /** A strict object: keys that are not listed are refused. */
@@ -51,6 +53,8 @@ export type Wording<Input = Readonly<Record<string, unknown>>> = {
 /** One contract's wording of one operation, ready for a host. */
 export interface Tool<out R = never> {
   readonly name: string
+  /** The operation it words, the same in every dialect. */
+  readonly operation: string
   /** The dialect it belongs to; `any` can be spoken by every dialect. */
   readonly dialect: string
   readonly description: string
@@ -60,6 +64,8 @@ export interface Tool<out R = never> {
   /** JSON Schemas, made once, on first use. */
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
+  /** The values of fields that a caller leaves out. Required fields are missing. */
+  readonly defaults: Readonly<Record<string, unknown>>
   /** What of the arguments goes on record; all of it when absent. */
   readonly forRecord?: (args: unknown) => Effect.Effect<unknown, never, R>
   /** Decodes arguments into a call that can be assessed and executed. */
@@ -90,9 +96,11 @@ export const makeTool = <Input extends z.ZodObject, Output extends z.ZodObject, 
   definition: ToolDefinition<Input, Output, R>
 ): Tool<R> => {
   const schemas: { input?: JsonSchema; output?: JsonSchema } = {}
+  let defaults: Readonly<Record<string, unknown>> | undefined
   const timeout = timeoutOf(definition)
   return {
     name: definition.name,
+    operation: definition.operation ?? definition.name,
     dialect,
     description: definition.description,
     risk: definition.risk,
@@ -105,6 +113,9 @@ export const makeTool = <Input extends z.ZodObject, Output extends z.ZodObject, 
     get outputSchema() {
       return (schemas.output ??= outputJsonSchema(definition.output))
     },
+    get defaults() {
+      return (defaults ??= defaultsOf(definition.input))
+    },
     prepare: (args) => {
       const decoded = definition.input.safeParse(args)
       return decoded.success
@@ -113,6 +124,14 @@ export const makeTool = <Input extends z.ZodObject, Output extends z.ZodObject, 
     }
   }
 }
+
+const defaultsOf = (input: z.ZodObject): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(input.shape).flatMap(([name, field]) => {
+      const decoded = (field as z.ZodType).safeParse(undefined)
+      return decoded.success ? [[name, decoded.data]] : []
+    })
+  )
 
 /** A tool that every dialect can speak, for plugins that follow no contract. */
 export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject, R>(

@@ -58,9 +58,10 @@ export const approve = Effect.fnUntraced(function* <R>(
     const wish = yield* prepared.asks(facts)
     const asks = wish ?? dialect.asks(facts.risk)
     const request: ApprovalRequest = {
-      call: { id, step, tool: tool.name, dialect: dialect.name, startedAt },
+      call: { id, step, tool: tool.name, operation: tool.operation, dialect: dialect.name, startedAt },
       input: prepared.input,
       facts,
+      defaults: () => tool.defaults,
       asks
     }
     const verdict = yield* approver.judge(request)
@@ -77,7 +78,8 @@ export const approve = Effect.fnUntraced(function* <R>(
       return { prepared, facts, ...(wish === false && { state: absentIn(facts) }) } satisfies ApprovedCall<R>
     }
 
-    const state = yield* stateOf(facts)
+    const look = stateOf([...facts.reads, ...facts.writes.map(({ path }) => path), ...(verdict.dependsOn ?? [])])
+    const state = yield* look
     // The person's own arguments need no second question, unless they do more harm than those that were shown.
     if (consented !== undefined && harm[facts.risk] <= harm[consented]) {
       return { prepared, facts, state } satisfies ApprovedCall<R>
@@ -96,7 +98,7 @@ export const approve = Effect.fnUntraced(function* <R>(
       consented = facts.risk
       continue
     }
-    if (isSameState(state, yield* stateOf(facts))) return { prepared, facts, state } satisfies ApprovedCall<R>
+    if (isSameState(state, yield* look)) return { prepared, facts, state } satisfies ApprovedCall<R>
   }
   return yield* toolError("stale_file", "the files kept changing while approval was asked for; nothing was run", {
     suggestion: "Read the files again, then repeat the call.",
@@ -164,10 +166,10 @@ const append = Effect.fnUntraced(function* ({ type, ...more }: JournalEvent) {
   yield* journal.append({ type, request_id: call.id, step: call.step, tool: call.tool, ...more })
 })
 
-const stateOf = Effect.fnUntraced(function* (facts: Facts) {
+const stateOf = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
   const workspace = yield* Workspace
   const state = new Map<string, string>()
-  for (const path of [...facts.reads, ...facts.writes.map((written) => written.path)]) {
+  for (const path of paths) {
     state.set(path, yield* workspace.fingerprint(path).pipe(Effect.catch((error) => Effect.succeed(error.code))))
   }
   return state

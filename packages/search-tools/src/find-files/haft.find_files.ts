@@ -11,6 +11,7 @@ const advice = {
 
 export const haftFindFiles = haft.tool({
   name: "find_files",
+  operation: "find-files",
   description:
     "Find files by a glob pattern: *.ts in the directory itself, **/*.ts at any depth. Sorted, with the exact number. " +
     "Files named by .gitignore are left out unless include_ignored; .git always is.",
