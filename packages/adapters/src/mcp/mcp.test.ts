@@ -151,6 +151,13 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
       by: "person"
     },
     { said: "no", answer: { action: "decline" as const }, ok: false, by: "person" },
+    { said: "acceptance without the field", answer: { action: "accept" as const }, ok: false, by: "nobody" },
+    {
+      said: "acceptance of an empty form",
+      answer: { action: "accept" as const, content: {} },
+      ok: false,
+      by: "nobody"
+    },
     { said: "a dismissal", answer: { action: "cancel" as const }, ok: false, by: "nobody" }
   ])("asks through the client and takes $said for an answer, in one call on record", async ({ answer, ok, by }) => {
     const { client, events } = await connect(quadrant, { capabilities: { elicitation: { form: {} } } })
@@ -245,14 +252,37 @@ it("says of a line that is no message why it is none, and goes on", async () => 
   ])
 })
 
-it("says that a line is too long before it leaves", async () => {
+it("skips a message beyond the limits, answers it with its own error, and goes on", async () => {
   const { factory } = await startServer()
   const input = new PassThrough()
   const output = new PassThrough()
+  const written: Array<object> = []
+  output.on("data", (chunk: Buffer) => {
+    for (const line of chunk.toString().trim().split("\n")) written.push(JSON.parse(line) as object)
+  })
   const { closed } = serveMcpOnStdio(factory, { input, output })
-  input.write(Buffer.alloc(11 * 1024 * 1024, "a"))
+  const call = (id: number | string, args: string) =>
+    `{"jsonrpc":"2.0","params":{"name":"word.shout","arguments":${args}},"method":"tools/call","id":${JSON.stringify(id)}}\n`
+  input.write(call(1, `{"word":"${"a".repeat(11_000_000)}"}`))
+  input.write(call("zwei", `{"word":[${"0,".repeat(500_000)}0]}`))
+  input.write(call(3, `{"word":${"[".repeat(1_000)}${"]".repeat(1_000)}}`))
+  input.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"x":"${"a".repeat(11_000_000)}"}}\n`)
+  input.write(`${"a".repeat(11_000_000)}\n`)
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pipe", version: "0" } }
+  input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 9, method: "initialize", params })}\n`)
+  input.end()
   await closed
-  expect(JSON.parse(String(output.read()))).toMatchObject({ id: null, error: { code: -32700 } })
+  const refusal = (id: unknown, why: string) => ({
+    id,
+    error: { code: -32600, message: expect.stringContaining(why) as string }
+  })
+  expect(written).toMatchObject([
+    refusal(1, "larger than 10485760 bytes"),
+    refusal("zwei", "made of more than 100000 values"),
+    refusal(3, "nested more than 128 levels deep"),
+    refusal(null, "larger than 10485760 bytes"),
+    { id: 9, result: { serverInfo: { name: "haft" } } }
+  ])
 })
 
 it("keeps no answer that was written, and does not listen to a client that leaves megabytes unread", async () => {
@@ -318,6 +348,16 @@ describe("a client of 2025 on stdio", () => {
   ])("hears from the SDK what is wrong with a call that has %s", async (_what, params) => {
     const { heard } = await converse([{ id: 1, method: "tools/call", params }])
     await expect.poll(() => heard[1]).toMatchObject({ id: 1, error: { code: -32602 } })
+  })
+
+  it("can't use the number of a call that is not answered yet", async () => {
+    const call = { id: 1, method: "tools/call", params: shout() }
+    const { heard } = await converse([call, call])
+    await expect.poll(() => heard.length).toBe(3)
+    expect(heard.slice(1)).toEqual([
+      expect.objectContaining({ id: null, error: expect.objectContaining({ code: -32600 }) }),
+      expect.objectContaining({ id: 1, result: expect.objectContaining({ isError: false }) })
+    ])
   })
 
   it("is answered as the SDK would, whatever it says", async () => {

@@ -12,7 +12,7 @@ import {
 } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 
-import { lineReader } from "./line-reader.ts"
+import { lineReader, type RefusedLine } from "./line-reader.ts"
 import { plainCalls, type PlainCalls } from "./plain-calls.ts"
 import type { McpServerFactory } from "./server.ts"
 
@@ -31,8 +31,8 @@ interface Streams {
 const graceMs = 2_000
 /** Nothing is read from a client that has so many bytes of answers left to read. */
 const mostUnread = 16 * 1024 * 1024
-/** A longer line ends the connection, because it would fill the memory. */
-const longestLine = 10 * 1024 * 1024
+/** Limits of one message. A line beyond them is skipped and refused. */
+const messageLimits = { bytes: 10 * 1024 * 1024, values: 100_000, depth: 128 }
 
 /**
  * Serves MCP on the standard streams of this process, which must then be used for nothing else. A client that closes
@@ -64,6 +64,9 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
   const hear = (line: string): void => {
     if (line.trim() === "") return
     const value = parsed(line)
+    const id = idOf(value)
+    // Its answer could not be told from the other's.
+    if (id !== undefined && open.has(id)) return refuse(inUse(id))
     if (value !== undefined && plain?.take(value) === true) return void open.add((value as JSONRPCRequest).id)
     const message = value === undefined ? unreadable("this line is not JSON") : messageOf(value)
     if (message === undefined) return
@@ -86,11 +89,18 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
     transport.onerror?.(new Error(error.message))
     if (!isClosed) write(`${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`)
   }
-  const onTooLong = (): void => {
-    refuse(unreadable(`a line is longer than ${longestLine} bytes`))
-    close()
+  const onRefused = ({ excess, outline }: RefusedLine): void => {
+    const { id, method } = outline ?? {}
+    // Answers and notifications are never answered.
+    if (outline !== undefined && (method === undefined) !== (id === undefined)) {
+      return transport.onerror?.(new Error(`a message was skipped: it is ${excess.message}`))
+    }
+    refuse({
+      id: isRequestId(id) ? id : null,
+      error: { code: INVALID_REQUEST, message: `Invalid Request: the message is ${excess.message}` }
+    })
   }
-  const read = lineReader({ longestLine, onLine: hear, onTooLong })
+  const read = lineReader({ limits: messageLimits, onLine: hear, onRefused })
   const write = (text: string, onWritten?: () => void): void => {
     output.write(text, onWritten)
     if (output.writableLength > mostUnread) input.pause()
@@ -169,6 +179,17 @@ const unreadable = (why: string): Refusal => ({
   error: { code: PARSE_ERROR, message: `Parse error: ${why}` }
 })
 
+const inUse = (id: RequestId): Refusal => ({
+  id: null,
+  error: { code: INVALID_REQUEST, message: `Invalid Request: a request with the id ${id} is not answered yet` }
+})
+
+/** The id of a request; undefined for any other message. */
+const idOf = (value: unknown): RequestId | undefined => {
+  const { id, method } = (value ?? {}) as { readonly id?: RequestId; readonly method?: unknown }
+  return method === undefined ? undefined : id
+}
+
 const parsed = (line: string): unknown => {
   try {
     return JSON.parse(line)
@@ -186,8 +207,10 @@ const messageOf = (value: unknown): JSONRPCMessage | Refusal | undefined => {
     if ((method === undefined) !== (id === undefined)) return undefined
     const message = "Invalid Request: this is not a message of JSON-RPC 2.0"
     return {
-      id: typeof id === "string" || typeof id === "number" ? id : null,
+      id: isRequestId(id) ? id : null,
       error: { code: INVALID_REQUEST, message }
     }
   }
 }
+
+const isRequestId = (id: unknown): id is RequestId => typeof id === "string" || typeof id === "number"
