@@ -161,6 +161,13 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
       by: "person"
     },
     { said: "no", answer: { action: "decline" as const }, ok: false, by: "person" },
+    { said: "acceptance without the field", answer: { action: "accept" as const }, ok: false, by: "nobody" },
+    {
+      said: "acceptance of an empty form",
+      answer: { action: "accept" as const, content: {} },
+      ok: false,
+      by: "nobody"
+    },
     { said: "a dismissal", answer: { action: "cancel" as const }, ok: false, by: "nobody" }
   ])("asks through the client and takes $said for an answer, in one call on record", async ({ answer, ok, by }) => {
     const { client, events } = await connect(quadrant, { capabilities: { elicitation: { form: {} } } })
@@ -367,6 +374,16 @@ describe("a client of 2025 on stdio", () => {
   ])("is told what is wrong with a call that has %s", async (_what, params) => {
     const { heard } = await converse([{ id: 1, method: "tools/call", params }])
     await expect.poll(() => heard[1]).toMatchObject({ id: 1, error: { code: -32602 } })
+  })
+
+  it("can't use the number of a call that is not answered yet", async () => {
+    const call = { id: 1, method: "tools/call", params: shout() }
+    const { heard } = await converse([call, call])
+    await expect.poll(() => heard.length).toBe(3)
+    expect(heard.slice(1)).toEqual([
+      expect.objectContaining({ id: null, error: expect.objectContaining({ code: -32600 }) }),
+      expect.objectContaining({ id: 1, result: expect.objectContaining({ isError: false }) })
+    ])
   })
 
   it("is answered exactly once, whatever a call carries", async () => {
