@@ -208,13 +208,12 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
     const { client, events } = await connect(quadrant)
     const message = expect.stringContaining("Start it with --approve all.")
     const call = client.callTool({ name: "save", arguments: { path: "a.txt", content: "x" } })
-    await (quadrant.era === "2026-07-28"
-      ? expect(call).rejects.toMatchObject({
-          code: -32021,
-          message,
-          data: { requiredCapabilities: { elicitation: { form: {} } } }
-        })
-      : expect(call).resolves.toMatchObject({ structuredContent: { ok: false, error: "approval_denied", message } }))
+    const outcome = await call.then(({ structuredContent }) => structuredContent).catch((error: unknown) => error)
+    expect(outcome).toMatchObject(
+      quadrant.era === "2026-07-28"
+        ? { code: -32021, message, data: { requiredCapabilities: { elicitation: { form: {} } } } }
+        : { ok: false, error: "approval_denied", message }
+    )
     expect(events.at(-1)).toMatchObject({ type: "tool_call_finished", error: "approval_denied" })
   })
 
