@@ -60,9 +60,9 @@ describe.runIf(isLinux).each(sandboxes)("the workspace root behind %s", (kind, m
     const exit = await Effect.runPromise(running.pipe(Effect.provide(layer)))
     expect(printed).not.toContain("do-not-tell")
     expect(() => readFileSync(join(root, "made"))).toThrow("ENOENT")
-    if (kind === "none")
-      expect([printed.slice(0, 4), workspace.exists("../workspace-was/made")]).toEqual(["mine", true])
-    else expect(`${printed}${exit}`).toContain("replaced meanwhile")
+    // Without a sandbox the command goes on in the directory that was opened; a sandbox, which binds by path, is refused.
+    const wentOn = printed.startsWith("mine") && workspace.exists("../workspace-was/made")
+    expect([wentOn, `${printed}${exit}`.includes("replaced meanwhile")]).toEqual([kind === "none", kind !== "none"])
   })
 })
 

@@ -34,10 +34,10 @@ export const containerProfile = (): object => {
       ...[0o4000, 0o2000].flatMap((bit) => [
         rule(["chmod", "fchmod", "creat", "mknod"], 1, hasBit(1, bit)),
         rule(["fchmodat", "fchmodat2", "mknodat"], 1, hasBit(2, bit)),
-        ...[makesFile, makesNameless].flatMap((flag) => [
-          rule(["open"], 1, hasBit(1, flag), hasBit(2, bit)),
-          rule(["openat"], 1, hasBit(2, flag), hasBit(3, bit))
-        ])
+        rule(["open"], 1, hasBit(1, makesFile), hasBit(2, bit)),
+        rule(["open"], 1, hasBit(1, makesNameless), hasBit(2, bit)),
+        rule(["openat"], 1, hasBit(2, makesFile), hasBit(3, bit)),
+        rule(["openat"], 1, hasBit(2, makesNameless), hasBit(3, bit))
       ])
     ]
   }
