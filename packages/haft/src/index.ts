@@ -61,4 +61,5 @@ export { openWorkspace, type OpenWorkspace } from "./workspace/open-workspace.ts
 export type { OpenTerminals, TerminalOutput } from "./workspace/open-terminals.ts"
 export { openRules, type Rules } from "./workspace/rules.ts"
 export { makeToken, type ServerTokens, serverTokens } from "./workspace/server-tokens.ts"
+export { makeHost, type StandardHostService, type TypedConfig } from "./host/typed-host.ts"
 export { standardHost, type StandardHostOptions } from "./host/standard-host.ts"
