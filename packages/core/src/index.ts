@@ -29,6 +29,7 @@ export {
   type PluginHealth,
   type ToolDescription
 } from "./host.ts"
+export { type JsonExcess, type JsonLimits, JsonScanner } from "./schema/json-scanner.ts"
 export { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./schema/json-schema.ts"
 export { memoryWorkspace } from "./services/memory-workspace.ts"
 export { plainIssues } from "./schema/describe-issues.ts"
