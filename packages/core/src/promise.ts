@@ -61,7 +61,7 @@ export const openHost = async <Given extends ClosedHost>(given: Given): Promise<
       const fiber = runtime.runFork(effect, signal === undefined ? {} : { signal })
       fiber.addObserver((exit) => {
         if (Exit.isSuccess(exit)) return resolve(exit.value)
-        if (!Cause.hasInterruptsOnly(exit.cause)) return reject(Cause.squash(exit.cause) as Error)
+        if (!Cause.hasInterruptsOnly(exit.cause)) return reject(Cause.squash(exit.cause))
         if (signal?.aborted === true) return reject(signal.reason as Error)
         if (disposing === undefined) return reject(makeToolError("cancelled", "the call was interrupted"))
         reject(new HostClosedError("the host was closed before the call ended"))

@@ -210,7 +210,7 @@ describe("a host for Effect", () => {
     Effect.gen(function* () {
       const host = yield* makeHost({ ...place, packages: ["fs"], plugins: [use(shop, { key: "k" })] })
       const read = yield* host.call("read_file", { path: "a.txt" })
-      if (!read.ok) return yield* read.error
+      if (!read.ok) throw read.error
       expectTypeOf(read.output.content).toEqualTypeOf<string>()
       expect(read.output.content).toBe("one\n")
       const paid = yield* host.tool("price")({ of: "" })
