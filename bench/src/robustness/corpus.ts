@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer"
 import { execFileSync } from "node:child_process"
 
 import { type FilePatch, parseDiff } from "./diff.ts"
-import { Random } from "./random.ts"
+import { Random, sortedBy } from "./random.ts"
 
 /** The content of each file, by path. */
 export type Tree = ReadonlyMap<string, string>
@@ -19,11 +19,22 @@ export interface Sample {
 
 const limits = { commits: 5000, files: 6, diffLines: 400, fileBytes: 300_000 }
 
+export interface Corpus {
+  readonly repository: string
+  /** The commit whose history is used. */
+  readonly revision: string
+  readonly seed: string
+}
+
+/** The commit that a name stands for. */
+export const resolveRevision = (repository: string, name: string): string =>
+  execFileSync("git", ["-C", repository, "rev-parse", "--verify", `${name}^{commit}`], { encoding: "utf8" }).trim()
+
 /**
- * Commits of a repository in an order that the seed decides: small ones that change text, without renames, modes, links
+ * Commits of a repository in an order that the seed and their hashes decide: small ones that change text, without renames, modes, links
  * and submodules, so that each means the same in every format.
  */
-export function* samplesOf(repository: string, seed: string): Generator<Sample> {
+export function* samplesOf({ repository, revision, seed }: Corpus): Generator<Sample> {
   const git = (args: ReadonlyArray<string>, input?: string): Buffer =>
     execFileSync("git", ["-C", repository, "-c", "core.quotePath=true", "-c", "core.autocrlf=false", ...args], {
       maxBuffer: 2 ** 30,
@@ -37,10 +48,12 @@ export function* samplesOf(repository: string, seed: string): Generator<Sample> 
     "--raw",
     "--no-abbrev",
     "--format=%x00%H",
-    `-${limits.commits}`
+    `-${limits.commits}`,
+    revision
   ])
   const commits = log.toString().split("\0").slice(1)
-  for (const entry of new Random(seed).shuffle(commits)) {
+  // By the hash of each, so that new commits do not change the order of those before.
+  for (const entry of sortedBy(commits, (one) => new Random(`${seed} ${one.slice(0, 40)}`).next())) {
     const [commit = "", ...lines] = entry.split("\n").filter((line) => line !== "")
     const changes = lines.map(parseChange)
     if (changes.length > limits.files || !changes.every((change) => change !== undefined)) continue

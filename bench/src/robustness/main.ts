@@ -1,5 +1,6 @@
 // npm run robustness -- [class …]: damaged patches and edits, and how often they are made right, refused or made wrong.
 //   --repository PATH   the repository whose commits are damaged, by default this one
+//   --revision NAME     the commit whose history is used, by default HEAD
 //   --cases N           cases for each class, by default 40
 //   --seed TEXT         another seed takes other commits and damages them differently
 //   --series NAME       unified, envelope or edit; may be given several times
@@ -10,16 +11,18 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
 
-import { type Sample, samplesOf } from "./corpus.ts"
+import { resolveRevision, type Sample, samplesOf } from "./corpus.ts"
 import { goalsOf, tableOf, wrongCases } from "./report.ts"
 import { allSeries, type SeriesOptions, type SeriesResult } from "./series.ts"
 import { showCase } from "./show.ts"
 
 const bench = join(import.meta.dirname, "../..")
+const here = join(bench, "..")
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    repository: { type: "string", default: join(bench, "..") },
+    repository: { type: "string", default: here },
+    revision: { type: "string", default: "HEAD" },
     cases: { type: "string", default: "40" },
     seed: { type: "string", default: "1" },
     series: { type: "string", multiple: true, default: allSeries.map(({ name }) => name) },
@@ -47,8 +50,10 @@ const kept = (samples: Iterator<Sample>): Iterable<Sample> => {
   }
 }
 
+const repository = resolve(values.repository)
+const revision = resolveRevision(repository, values.revision)
 const options: SeriesOptions = {
-  samples: kept(samplesOf(resolve(values.repository), values.seed)),
+  samples: kept(samplesOf({ repository, revision, seed: values.seed })),
   seed: values.seed,
   cases: Number(values.cases),
   home: values.quick ? undefined : join(bench, ".home")
@@ -62,7 +67,7 @@ const show = async (name: string): Promise<number> => {
 }
 
 const runAll = async (): Promise<number> => {
-  process.stdout.write(`seed ${values.seed}, up to ${options.cases} cases a class\n\n`)
+  process.stdout.write(`seed ${values.seed}, revision ${revision}, up to ${options.cases} cases a class\n\n`)
   const results: Array<SeriesResult> = []
   for (const series of allSeries.filter(({ name }) => values.series.includes(name))) {
     const isWanted = (name: string): boolean => positionals.length === 0 || positionals.includes(name)
@@ -72,13 +77,19 @@ const runAll = async (): Promise<number> => {
   }
   const wrong = results.flatMap(wrongCases)
   const goals = goalsOf(results)
-  const repeat = process.argv.slice(2).filter((argument) => argument !== "--check")
+  const repeat = [
+    ...(values.repository === here ? [] : ["--repository", values.repository]),
+    ...(values.quick ? ["--quick"] : []),
+    "--revision",
+    revision,
+    "--seed",
+    values.seed,
+    "--show"
+  ].join(" ")
   const lines = [
     ...(wrong.length === 0
       ? []
-      : [
-          `haft is wrong in ${wrong.length} cases. See one with: npm run robustness -- ${[...repeat, "--show", wrong[0]?.split(" ")[0]].join(" ")}`
-        ]),
+      : [`haft is wrong in these cases. See one with: npm run robustness -- ${repeat} ${wrong[0]?.split(" ")[0]}`]),
     ...wrong,
     ...goals.map(({ text, isMet }) => `${isMet ? "met   " : "missed"} ${text}`)
   ]

@@ -1,3 +1,10 @@
+/** The items in the order of their keys. */
+export const sortedBy = <A>(items: ReadonlyArray<A>, keyOf: (item: A) => number): ReadonlyArray<A> =>
+  items
+    .map((item) => ({ item, key: keyOf(item) }))
+    .toSorted((one, other) => one.key - other.key)
+    .map(({ item }) => item)
+
 /** A seeded pseudo-random number generator: the same seed gives the same choices on every machine. */
 export class Random {
   #state: number
@@ -26,9 +33,6 @@ export class Random {
   }
 
   shuffle<A>(items: ReadonlyArray<A>): ReadonlyArray<A> {
-    return items
-      .map((item) => ({ item, key: this.next() }))
-      .toSorted((a, b) => a.key - b.key)
-      .map(({ item }) => item)
+    return sortedBy(items, () => this.next())
   }
 }

@@ -32,13 +32,17 @@ const share = (verdicts: ReadonlyArray<Verdict>, isCounted: (verdict: Verdict) =
 
 const percent = (ratio: number): string => (ratio * 100).toFixed(1).replace(/\.0$/, "")
 
-/** haft's wrong results by the names that `--show` takes. */
+const shownPerClass = 3
+
+/** haft's wrong results by the names that `--show` takes, the first of each class. */
 export const wrongCases = ({ name, classes }: SeriesResult): ReadonlyArray<string> =>
-  classes.flatMap((one) =>
-    ours([one]).flatMap((verdict, number) =>
+  classes.flatMap((one) => {
+    const wrong = ours([one]).flatMap((verdict, number) =>
       verdict === "wrong" ? [`${name}/${one.name}/${number} ${one.commits[number]?.slice(0, 12)}`] : []
     )
-  )
+    const more = wrong.length - shownPerClass
+    return more > 0 ? wrong.slice(0, shownPerClass).concat(`${name}/${one.name}: ${more} more`) : wrong
+  })
 
 interface Goal {
   readonly text: string
