@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { ProcessTree } from "@haft/core"
 
 import { type Moment, type ProcessTable, processTable, someLive } from "./process-table.ts"
+import { requiredProgram } from "./system-programs.ts"
 
 /** Between SIGTERM and SIGKILL. Short, so that a time-out is kept whatever the program does. */
 export const graceMs = 200
@@ -85,6 +86,6 @@ const signalAll = (pids: ReadonlyArray<number>, signal: NodeJS.Signals): void =>
 const endOnWindows = async (pid: number): Promise<void> => {
   const { execFile } = await import("node:child_process")
   return new Promise((resolve) => {
-    execFile("taskkill", ["/pid", String(pid), "/T", "/F"], () => resolve())
+    execFile(requiredProgram("taskkill.exe"), ["/pid", String(pid), "/T", "/F"], () => resolve())
   })
 }
