@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -46,5 +47,6 @@ export const haftFindFiles = haft.tool({
         remarks: [...remarksOn(found, advice)]
       }))
     ),
-  render: ({ files, total, remarks }) => [`${total} ${total === 1 ? "file" : "files"}`, ...files, ...remarks].join("\n")
+  render: ({ files, total, remarks }) =>
+    [`${total} ${total === 1 ? "file" : "files"}`, ...files.map(singleLine), ...remarks].join("\n")
 })
