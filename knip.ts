@@ -37,6 +37,7 @@ export default {
         "src/main.ts",
         "src/measure-group.ts",
         "src/orphans.ts",
+        "src/robustness/main.ts",
         "src/groups/*.ts",
         "src/http/serve.ts",
         "src/mcp/bare-server.ts"

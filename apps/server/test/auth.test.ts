@@ -81,6 +81,37 @@ describe("who may do what", () => {
   })
 })
 
+describe("dialects", () => {
+  const calls = [
+    ["agentbench", { tool: "run", params: { command: "id > pwn" } }],
+    ["agentbench", { tool: "apply_patch", params: { unified_diff: "--- /dev/null\n+++ b/pwn\n@@ -0,0 +1 @@\n+x\n" } }],
+    ["approvalgate", { tool: "run_code", params: { language: "bash", code: "id > pwn" } }],
+    ["cliagent", { tool: "read_file", params: { path: "a.txt" } }]
+  ] as const
+
+  it.each(calls)("an agent can't call in %s unless it is granted: %j", async (dialect, body) => {
+    const { post, base, workspace, call } = await startServer()
+    for (const route of ["calls", "previews"]) {
+      const response = await post(`${base}/${route}`, { ...body, dialect })
+      expect([response.status, await response.json()]).toMatchObject([403, { error: { code: "dialect_not_allowed" } }])
+    }
+    expect(() => workspace.read("pwn")).toThrow("ENOENT")
+    expect(await call("read_file", { path: "a.txt" })).toMatchObject({ ok: true })
+  })
+
+  it("are listed with the workspace, and those that are granted can be chosen", async () => {
+    const { post, send, base } = await startServer({ dialect: "cliagent", alsoDialects: ["filetools"] })
+    expect(await (await send("/v1/workspaces", "agent")).json()).toMatchObject({
+      workspaces: [{ name: "default", dialect: "cliagent", dialects: ["cliagent", "filetools"] }]
+    })
+    const read = { dialect: "filetools", tool: "file.read", params: { path: "a.txt" } }
+    expect((await post(`${base}/calls`, read)).status).toBe(200)
+    expect((await send(`${base}/tools?dialect=haft`, "agent")).status).toBe(403)
+    // A person undoes calls in haft's own dialect, whatever the agent speaks.
+    expect((await post(`${base}/calls`, { dialect: "haft", tool: "list_dir" }, "approver")).status).toBe(200)
+  })
+})
+
 describe("over a socket", () => {
   const refusal = { error: { code: expect.any(String), message: expect.any(String) } }
   it.each([

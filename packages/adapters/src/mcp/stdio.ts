@@ -13,7 +13,6 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 
 import { lineReader, type RefusedLine } from "./line-reader.ts"
-import { plainCalls, type PlainCalls } from "./plain-calls.ts"
 import type { McpServerFactory } from "./server.ts"
 
 export interface McpStdio {
@@ -43,7 +42,7 @@ export const serveMcpOnStdio = (
   streams: Streams = { input: process.stdin, output: process.stdout }
 ): McpStdio => {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
-  const handle = serveStdio(factory, { transport: lineTransport(streams, resolve, factory.plainCalls) })
+  const handle = serveStdio(factory, { transport: lineTransport(streams, resolve) })
   return { closed, close: () => handle.close() }
 }
 
@@ -51,33 +50,31 @@ export const serveMcpOnStdio = (
  * One message a line. Not the SDK's transport, because that one keeps every message it sends until the output stream is
  * empty, which never happens under steady load, and because it reads on however many answers the client leaves unread.
  */
-const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?: PlainCalls): Transport => {
+const lineTransport = ({ input, output }: Streams, onClosed: () => void): Transport => {
   // Requests that are not answered yet.
   const open = new Set<RequestId>()
+  // Answers that are not written yet.
+  let unwritten = 0
   let isClosed = false
   let isLeaving = false
   let grace: NodeJS.Timeout | undefined
-  // The id of the request `initialize`.
-  let opening: RequestId | undefined
-  let plain: ReturnType<typeof plainCalls> | undefined
 
   const hear = (line: string): void => {
     if (line.trim() === "") return
     const value = parsed(line)
-    if (value !== undefined && plain?.take(value) === true) return void open.add((value as JSONRPCRequest).id)
     const message = value === undefined ? unreadable("this line is not JSON") : messageOf(value)
     if (message === undefined) return
     if (!("jsonrpc" in message)) return refuse(message)
     if ("method" in message) {
       if ("id" in message) {
-        const { id, method } = message as JSONRPCRequest
+        const { id } = message as JSONRPCRequest
+        // Both would be answered under one id, and the client could not tell which answer belongs to which request.
+        if (open.has(id)) return refuse(idInUse(id))
         open.add(id)
-        if (method === "initialize") opening = id
       } else if (message.method === "notifications/cancelled") {
-        const { requestId, reason } = (message.params ?? {}) as { requestId: RequestId; reason?: unknown }
         // A cancelled request is never answered.
-        settle(requestId)
-        if (plain?.cancel(requestId, reason) === true) return
+        open.delete(message.params?.["requestId"] as RequestId)
+        closeIfDone()
       }
     }
     transport.onmessage?.(message)
@@ -102,14 +99,13 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
     output.write(text, onWritten)
     if (output.writableLength > mostUnread) input.pause()
   }
-  const settle = (id: RequestId): void => {
-    open.delete(id)
-    if (isLeaving && open.size === 0) close()
+  const closeIfDone = (): void => {
+    if (isLeaving && open.size === 0 && unwritten === 0) close()
   }
   const leave = (): void => {
     isLeaving = true
-    if (open.size === 0) return close()
     grace ??= setTimeout(close, graceMs)
+    closeIfDone()
   }
   const fail = (error: Error): void => {
     transport.onerror?.(error)
@@ -119,7 +115,6 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
     if (isClosed) return
     isClosed = true
     clearTimeout(grace)
-    plain?.close(new Error("the client has gone"))
     input.off("data", read).off("end", leave).off("close", leave).off("error", fail).pause()
     transport.onclose?.()
     onClosed()
@@ -127,13 +122,14 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
   // Answers that are ready at the same time are written together. Notifications of progress are written apart from
   // them, because a client that reads both in one piece may handle the answer first.
   let answers = ""
-  let answered: Array<RequestId | undefined> = []
   const writeAnswers = (): void => {
-    if (answered.length === 0) return
-    const ids = answered
-    write(answers, () => ids.forEach((id) => id !== undefined && settle(id)))
+    if (answers === "") return
+    unwritten += 1
+    write(answers, () => {
+      unwritten -= 1
+      closeIfDone()
+    })
     answers = ""
-    answered = []
   }
   const send = (message: JSONRPCMessage): void => {
     if (isClosed) throw new Error("the client has gone")
@@ -141,17 +137,9 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
       writeAnswers()
       return write(serializeMessage(message))
     }
-    const { id } = message
+    if (answers === "") queueMicrotask(writeAnswers)
     answers += serializeMessage(message)
-    if (answered.push(id) === 1) queueMicrotask(writeAnswers)
-    // Only the protocols of 2025 begin with `initialize`; once that is answered, plain calls can be taken. A second
-    // `initialize` changes nothing, as the calls that run are known to `plain`.
-    if (plain === undefined && calls !== undefined && id === opening && "result" in message) {
-      plain = plainCalls(calls, {
-        send: (answer) => isClosed || send(answer),
-        pass: (request) => transport.onmessage?.(request)
-      })
-    }
+    if (message.id !== undefined) open.delete(message.id)
   }
 
   const transport: Transport = {
@@ -170,6 +158,15 @@ interface Refusal {
   readonly id: RequestId | null
   readonly error: { readonly code: number; readonly message: string }
 }
+
+// Not under the id itself: the client would take the refusal for the answer to its first request.
+const idInUse = (id: RequestId): Refusal => ({
+  id: null,
+  error: {
+    code: INVALID_REQUEST,
+    message: `Invalid Request: the id ${JSON.stringify(id)} belongs to a request that is not answered yet`
+  }
+})
 
 const unreadable = (why: string): Refusal => ({
   id: null,

@@ -172,7 +172,7 @@ it("starts without the plugins it can't use only when it is told to, and names t
 })
 
 it("runs a plugin that was published for the first plugin contract", async () => {
-  const plugin = join(import.meta.dirname, "../test/fixtures/contract-1.mjs")
+  const plugin = join(import.meta.dirname, "../../test/fixtures/contract-1.mjs")
   await using host = await openHost(config({ packages: [], plugins: [plugin] }))
   expect(await host.call("echo", { text: "still here" })).toMatchObject({ ok: true, text: "still here" })
 })
