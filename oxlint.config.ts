@@ -113,7 +113,7 @@ export default {
     // or check it in a helper.
     "vitest/expect-expect": [
       "error",
-      { assertFunctionNames: ["expect", "fc.assert", "**.waitFor", "versionAfterRecovery"] }
+      { assertFunctionNames: ["expect", "expectTypeOf", "fc.assert", "**.waitFor", "versionAfterRecovery"] }
     ],
 
     // The compiler checks this, with better messages.
