@@ -5,7 +5,18 @@ export default {
   // for at run time, from wherever the code was bundled to.
   ignoreDependencies: ["@effect/vitest", "@vscode/ripgrep"],
   // Programs of the system that tests and benchmarks start, and one of a package that is not the root.
-  ignoreBinaries: ["apt-get", "dpkg-deb", "eleventy", "mkfifo", "mount", "prlimit", "umount", "unshare"],
+  ignoreBinaries: [
+    "apt-get",
+    "dpkg-deb",
+    "eleventy",
+    "mkfifo",
+    "mount",
+    "perl",
+    "prlimit",
+    "shellcheck",
+    "umount",
+    "unshare"
+  ],
   // A tool package's plugin has a name, for programs, and is the default export, for configurations.
   rules: { duplicates: "off" },
   ignoreExportsUsedInFile: { interface: true, type: true },

@@ -62,13 +62,13 @@ export { Artifacts, type ArtifactWriter, memoryArtifacts } from "./services/arti
 export { Journal, type JournalEvent, memoryJournal } from "./services/journal.ts"
 export {
   type Command,
+  type ControlFileChange,
   type ProcessEnd,
   Processes,
   type ProcessMark,
   type ProcessTree,
   type RunErrorCode,
-  type RunOptions,
-  type TreeLimits
+  type RunOptions
 } from "./services/processes.ts"
 export {
   refuseCommands,

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 
 import { statOf } from "./proc-stat.ts"
+import { requiredProgram } from "./system-programs.ts"
 
 /** One line of the machine's process table. */
 export interface ProcessEntry {
@@ -169,7 +170,7 @@ const readProc = (...path: ReadonlyArray<string | number>): string => {
 
 const fromPs = (): Promise<ReadonlyArray<ProcessEntry>> =>
   new Promise((resolve) => {
-    execFile("ps", ["-A", "-o", "pid=,ppid=,pgid=,stat="], (_, stdout) => {
+    execFile(requiredProgram("ps"), ["-A", "-o", "pid=,ppid=,pgid=,stat="], (_, stdout) => {
       resolve(
         stdout
           .split("\n")

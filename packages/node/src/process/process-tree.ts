@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { ProcessTree } from "@haft/core"
 
 import { type Moment, type ProcessTable, processTable, someLive } from "./process-table.ts"
+import { requiredProgram } from "./system-programs.ts"
 
 /** Between SIGTERM and SIGKILL. Short, so that a time-out is kept whatever the program does. */
 export const graceMs = 200
@@ -85,5 +86,5 @@ const signalAll = (pids: ReadonlyArray<number>, signal: NodeJS.Signals): void =>
 
 const endOnWindows = (pid: number): Promise<void> =>
   new Promise((resolve) => {
-    execFile("taskkill", ["/pid", String(pid), "/T", "/F"], () => resolve())
+    execFile(requiredProgram("taskkill.exe"), ["/pid", String(pid), "/T", "/F"], () => resolve())
   })

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, rmSync } from "node:fs"
 import { Socket } from "node:net"
 import { join } from "node:path"
 
-import { makeOwnDirectory } from "../owner-tagged-name.ts"
+import { makeRuntimeDirectory } from "../runtime-directory.ts"
 
 /** What the host does with a pipe. */
 export type PipeUse = "read" | "write"
@@ -28,7 +28,7 @@ export class PipePool {
 
   /** Made when somebody asks for it: most hosts start no program. */
   get directory(): string {
-    return (this.#directory ??= makeOwnDirectory("pipes"))
+    return (this.#directory ??= makeRuntimeDirectory("pipes"))
   }
 
   async take(use: PipeUse, count: number): Promise<ReadonlyArray<string>> {
