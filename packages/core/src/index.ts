@@ -127,5 +127,5 @@ export {
   withMessage
 } from "./tool-error.ts"
 export { type Facts, isProtectedPath, type Risk, type Touches, withVariables, type WrittenPath } from "./touches.ts"
-export { visibleLines, visibleText } from "./text/visible-text.ts"
+export { singleLine, visibleJson, visibleLines, visibleText } from "./text/visible-text.ts"
 export { coreVersion } from "./plugin/version.ts"
