@@ -135,5 +135,5 @@ export {
   withVariables,
   type WrittenPath
 } from "./touches.ts"
-export { visibleLines, visibleText } from "./text/visible-text.ts"
+export { singleLine, visibleJson, visibleLines, visibleText } from "./text/visible-text.ts"
 export { coreVersion } from "./plugin/version.ts"
