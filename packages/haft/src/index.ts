@@ -64,4 +64,5 @@ export { DialectNotAllowed, openWorkspace, type OpenWorkspace } from "./workspac
 export type { OpenTerminals, TerminalOutput } from "./workspace/open-terminals.ts"
 export { openRules, type Rules } from "./workspace/rules.ts"
 export { makeToken, type ServerTokens, serverTokens } from "./workspace/server-tokens.ts"
+export { makeHost, type StandardHostService, type TypedConfig } from "./host/typed-host.ts"
 export { standardHost, type StandardHostOptions } from "./host/standard-host.ts"
