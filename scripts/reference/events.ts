@@ -58,6 +58,8 @@ const fields: Readonly<Record<string, string>> = {
   tool: "the tool's name in the dialect that was spoken",
   operation: "the operation that the tool words, the same in every dialect",
   dialect: "the contract that was spoken",
+  caller: "who called: the name and the role of a token; only of servers",
+  person: "who decided: the name and the role of a token; only of servers",
   params: "the arguments, secrets replaced; on a decision, those that a person changed them to",
   reason: "why it is asked, or why it was decided so",
   decision: "`allow` or `deny`",
@@ -86,6 +88,7 @@ const fields: Readonly<Record<string, string>> = {
   "approval.reason": "why",
   "approval.asks": "whether the contract wants a person for this",
   "approval.rule": "the rule that decided",
+  "approval.person": "who decided: the name and the role of a token; only of servers",
   reply: "the dialect's envelope, secrets replaced"
 }
 
@@ -138,7 +141,9 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     await (await openRules(config)).add({ id: "keep", tool: "delete_path", decision: "deny" })
     const first = await eventsOf(config, async (host) => {
       const ask = async () => ({ approved: true })
-      await host.call("write_file", { path: "a.txt", content: "two\n" }, { ask })
+      const askByName = async () => ({ approved: true, by: { name: "alice", role: "approver" } })
+      const caller = { name: "ci", role: "agent" }
+      await host.call("write_file", { path: "a.txt", content: "two\n" }, { ask: askByName, caller })
       await host.call("run_command", { command: "true" }, { ask })
       await host.call("read_file", { path: "nothing.txt" })
       await host.call("read_file", {})

@@ -2,6 +2,7 @@ export {
   type Call,
   type ContentBlock,
   CurrentCall,
+  type Party,
   type Progress,
   type Reply,
   reportProgress,
