@@ -43,7 +43,7 @@ export interface Gatekeeper {
 }
 
 /** The header with the key of a console's session. Streams, which can't have headers, have it in their address. */
-export const sessionKeyHeader = "haft-session-key"
+const sessionKeyHeader = "haft-session-key"
 export const sessionKeyParameter = "key"
 
 interface Session {
