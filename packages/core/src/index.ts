@@ -62,13 +62,13 @@ export { Artifacts, type ArtifactWriter, memoryArtifacts } from "./services/arti
 export { Journal, type JournalEvent, memoryJournal } from "./services/journal.ts"
 export {
   type Command,
+  type ControlFileChange,
   type ProcessEnd,
   Processes,
   type ProcessMark,
   type ProcessTree,
   type RunErrorCode,
-  type RunOptions,
-  type TreeLimits
+  type RunOptions
 } from "./services/processes.ts"
 export {
   refuseCommands,
@@ -127,5 +127,5 @@ export {
   withMessage
 } from "./tool-error.ts"
 export { type Facts, isProtectedPath, type Risk, type Touches, withVariables, type WrittenPath } from "./touches.ts"
-export { visibleLines, visibleText } from "./text/visible-text.ts"
+export { singleLine, visibleJson, visibleLines, visibleText } from "./text/visible-text.ts"
 export { coreVersion } from "./plugin/version.ts"

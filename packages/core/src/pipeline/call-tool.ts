@@ -11,6 +11,7 @@ import { Approver, type AskCaller } from "../services/approver.ts"
 import { Journal } from "../services/journal.ts"
 import type { Workspace } from "../services/workspace.ts"
 import { redact, redactText } from "../text/redact.ts"
+import { singleLine } from "../text/visible-text.ts"
 import {
   type ErrorCode,
   errorCodes,
@@ -340,5 +341,8 @@ const reword = (dialect: Dialect, prepared: PreparedCall<unknown> | undefined, e
   return byDialect === undefined ? error : withMessage(error, byDialect(error, prepared?.input ?? {}))
 }
 
-const failureText = ({ message, suggestion }: ToolError): string =>
-  suggestion === undefined ? `Error: ${message}` : `Error: ${message}\n${suggestion}`
+// Lines after the first are indented: a name with a line break in it, which a message may quote, can't forge a line.
+const failureText = ({ message, suggestion }: ToolError): string => {
+  const lines = message.split("\n").map(singleLine).join("\n  ")
+  return suggestion === undefined ? `Error: ${lines}` : `Error: ${lines}\n${suggestion}`
+}

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -15,5 +16,6 @@ export const haftCreateDirectory = haft.tool({
   touches: ({ path }) => ({ writes: [path] }),
   preview: ({ path }) => previewDirectory(path),
   execute: ({ path }) => Effect.map(createDirectory(path), (made) => ({ path: made.path, created: [...made.created] })),
-  render: ({ path, created }) => (created.length === 0 ? `${path} exists already` : `Created ${created.join(", ")}`)
+  render: ({ path, created }) =>
+    created.length === 0 ? `${singleLine(path)} exists already` : `Created ${created.map(singleLine).join(", ")}`
 })

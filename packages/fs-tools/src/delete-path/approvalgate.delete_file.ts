@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -20,5 +21,5 @@ export const approvalgateDeleteFile = approvalgate.tool({
   preview: ({ path, recursive }) => previewDelete(path, { recursive }),
   execute: ({ path, recursive }) =>
     Effect.map(deletePath(path, { recursive }), (deleted) => ({ deleted: [...deleted] })),
-  render: ({ deleted }) => `Deleted ${deleted.join(", ")}`
+  render: ({ deleted }) => `Deleted ${deleted.map(singleLine).join(", ")}`
 })

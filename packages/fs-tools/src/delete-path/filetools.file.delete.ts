@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -16,5 +17,5 @@ export const filetoolsFileDelete = filetools.tool({
   touches: ({ path }) => insideOnly({ removes: [path] }),
   preview: ({ path }) => previewDelete(path, { recursive: false }),
   execute: ({ path }) => Effect.as(deletePath(path, { recursive: false }), { success: true }),
-  render: (_output, { path }) => `Deleted ${path}`
+  render: (_output, { path }) => `Deleted ${singleLine(path)}`
 })

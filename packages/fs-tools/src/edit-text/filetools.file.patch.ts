@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -26,5 +27,5 @@ export const filetoolsFilePatch = filetools.tool({
   preview: ({ path, patches }) => previewEdits(path, patches),
   execute: ({ path, patches }) =>
     Effect.map(editText(path, patches), ({ edits }) => ({ success: true, patches_applied: edits.length })),
-  render: ({ patches_applied }, { path }) => `Applied ${patches_applied} patches to ${path}`
+  render: ({ patches_applied }, { path }) => `Applied ${patches_applied} patches to ${singleLine(path)}`
 })

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { approvalgate } from "@haft/dialects"
 import * as z from "zod"
 
@@ -20,5 +21,5 @@ export const approvalgateMoveFile = approvalgate.tool({
   touches: ({ from, to }) => insideOnly({ removes: [from, to] }),
   preview: (call) => previewMove({ ...call, createDirectories: false }),
   execute: (call) => movePath({ ...call, createDirectories: false }),
-  render: ({ from, to }) => `Moved ${from} to ${to}`
+  render: ({ from, to }) => singleLine(`Moved ${from} to ${to}`)
 })

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as z from "zod"
 
@@ -25,5 +26,5 @@ export const haftMovePath = haft.tool({
   touches: ({ from, to }) => ({ removes: [from, to] }),
   preview: (call) => previewMove(optionsOf(call)),
   execute: (call) => movePath(optionsOf(call)),
-  render: ({ from, to }) => `Moved ${from} to ${to}`
+  render: ({ from, to }) => singleLine(`Moved ${from} to ${to}`)
 })

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -28,5 +29,5 @@ export const approvalgateWriteFile = approvalgate.tool({
     const written = yield* writeFile(path, bytes, { createDirectories: createDirs })
     return { path: written.path, size: written.size }
   }),
-  render: ({ path, size }) => `Wrote ${path} (${size} bytes)`
+  render: ({ path, size }) => `Wrote ${singleLine(path)} (${size} bytes)`
 })

@@ -1,4 +1,4 @@
-import { toolError } from "@haft/core"
+import { toolError, singleLine } from "@haft/core"
 import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -24,7 +24,10 @@ export const cliagentCreateFile = cliagent.tool({
   execute: Effect.fnUntraced(function* ({ path, content }) {
     const bytes = yield* bytesOf(path, content)
     const written = yield* writeFile(path, bytes, newFile)
-    return { output: `Created file: ${written.path} (${written.size} bytes)`, files_affected: [written.path] }
+    return {
+      output: `Created file: ${singleLine(written.path)} (${written.size} bytes)`,
+      files_affected: [written.path]
+    }
   }),
   render: ({ output }) => output,
   wording: {

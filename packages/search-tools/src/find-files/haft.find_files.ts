@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -52,7 +53,7 @@ export const haftFindFiles = haft.tool({
     ),
   render: ({ files, links, total, remarks }) => {
     const isLink = new Set(links)
-    const shown = files.map((path) => (isLink.has(path) ? `${path}@` : path))
+    const shown = files.map((path) => singleLine(isLink.has(path) ? `${path}@` : path))
     return [`${total} ${total === 1 ? "file" : "files"}`, ...shown, ...remarks].join("\n")
   }
 })
