@@ -6,6 +6,8 @@ export interface WorkspaceName {
   readonly name: string
   readonly run: string
   readonly dialect: string
+  /** The dialects that callers may choose, the default first. */
+  readonly dialects: ReadonlyArray<string>
 }
 
 export interface JsonSchema {

@@ -1,4 +1,4 @@
-import { type ChangedPath, netChanges } from "@haft/core"
+import { type ChangedPath, netChanges, singleLine } from "@haft/core"
 
 import { textOf } from "./planned-text.ts"
 import { unifiedDiff } from "./unified-diff.ts"
@@ -26,7 +26,7 @@ const diffOfPath = (change: ChangedPath): string => {
   const after = contentAfter && textOf(contentAfter)
   if (kind === "deleted") {
     return before === undefined
-      ? `Binary file ${path} is replaced or deleted\n`
+      ? `Binary file ${singleLine(path)} is replaced or deleted\n`
       : unifiedDiff({ oldPath: path, newPath: undefined, before, after: undefined })
   }
   const modes = modeLines(change)
@@ -36,19 +36,19 @@ const diffOfPath = (change: ChangedPath): string => {
     return modes + (movedTo === undefined ? "" : lineOf(change))
   }
   if (change.before === "symlink" && after !== undefined) {
-    return `deleted ${path}\n${modes}${unifiedDiff({ oldPath: undefined, newPath, before: undefined, after })}`
+    return `deleted ${singleLine(path)}\n${modes}${unifiedDiff({ oldPath: undefined, newPath, before: undefined, after })}`
   }
   if (after === undefined || (kind !== "created" && before === undefined)) {
     const renamed = movedTo === undefined ? "" : lineOf(change)
-    return `${renamed}${modes}Binary file ${newPath}: ${change.bytesWritten} bytes\n`
+    return `${renamed}${modes}Binary file ${singleLine(newPath)}: ${change.bytesWritten} bytes\n`
   }
   return modes + unifiedDiff({ oldPath, newPath, before, after })
 }
 
 const lineOf = ({ path, kind, what, movedTo }: ChangedPath): string =>
   kind === "moved"
-    ? `rename from ${path}\nrename to ${movedTo ?? path}\n`
-    : `${kind} ${path}${what === "directory" ? "/" : ""}\n`
+    ? `rename from ${singleLine(path)}\nrename to ${singleLine(movedTo ?? path)}\n`
+    : `${kind} ${singleLine(path)}${what === "directory" ? "/" : ""}\n`
 
 const modeLines = ({ kind, modeBefore, modeAfter }: ChangedPath): string => {
   if (modeAfter === undefined || modeAfter === modeBefore) return ""

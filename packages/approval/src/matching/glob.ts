@@ -1,6 +1,4 @@
-import { type Literal, literal } from "../rules/trigrams.ts"
-import { InvalidExpression, linearExpression, spelledOut } from "./linear-expression.ts"
-import { readPattern } from "./read-pattern.ts"
+import { InvalidExpression, linearExpression } from "./linear-expression.ts"
 
 /**
  * Compiles a glob for paths with `/`: `*` and `?` stay within one name, `**` spans directories, `[…]` is a choice of
@@ -14,10 +12,6 @@ export const pathGlob = (glob: string): ((path: string) => boolean) => {
   const matches = linearExpression(expressionOf(glob))
   return (path) => matches(path) === "yes"
 }
-
-/** What a path must contain for a glob to match it: all of one of these lists. */
-export const literalsOfPath = (glob: string): ReadonlyArray<ReadonlyArray<Literal>> =>
-  spelledOut(readPattern(expressionOf(glob)))
 
 /** The directory that a glob spells out, everything it matches is below; empty where it begins with a wildcard. */
 export const directoryAbove = (glob: string): string => {
@@ -36,10 +30,6 @@ export const textGlob = (glob: string): ((text: string) => boolean) => {
   )
   return (text) => matches(text) === "yes"
 }
-
-/** The same as {@link literalsOfPath} for a glob without directories. */
-export const literalsOfText = (glob: string): ReadonlyArray<Literal> =>
-  glob.split("*").flatMap((part) => (part === "" ? [] : [literal(part)]))
 
 const expressionOf = (glob: string): string => {
   let depth = 0

@@ -1,9 +1,7 @@
 import type { Facts } from "@haft/core"
 
-import { type Needs, needsIn, needsNothing, needsOfAll, type Place } from "../rules/prefilter.ts"
 import type { TouchConditions } from "../rules/rule.ts"
-import { type Literal, literal } from "../rules/trigrams.ts"
-import { directoryAbove, literalsOfPath, literalsOfText, pathGlob, textGlob } from "./glob.ts"
+import { directoryAbove, pathGlob, textGlob } from "./glob.ts"
 import { allFit, anyFits, type Fit, InvalidExpression } from "./linear-expression.ts"
 import { programOf, type ReadCommand, runsOthers } from "./parse-command.ts"
 
@@ -13,10 +11,7 @@ export interface Touched {
 }
 
 /** Whether a call touches what a rule names. */
-export interface TouchTest {
-  readonly fits: (touched: Touched) => Fit
-  readonly needs: Needs<Touched>
-}
+export type TouchTest = (touched: Touched) => Fit
 
 /** Compiled conditions on what a call touches. */
 export interface TouchMatcher {
@@ -31,7 +26,7 @@ export const touchMatcher = (conditions: TouchConditions): TouchMatcher => {
   const writes = compiled(conditions.writes, pathCondition)
   const fetches = compiled(conditions.fetches, urlCondition)
   const runs = compiled(conditions.runs, commandCondition)
-  const hitting: ReadonlyArray<TouchTest["fits"]> = [
+  const hitting: ReadonlyArray<TouchTest> = [
     ({ facts }) => reads?.hits(facts.reads) ?? "yes",
     ({ facts }) => writes?.hits(pathsOf(facts)) ?? "yes",
     ({ facts }) => fetches?.hits(facts.fetches === undefined ? [] : [urlOf(facts.fetches)]) ?? "yes",
@@ -52,31 +47,16 @@ export const touchMatcher = (conditions: TouchConditions): TouchMatcher => {
       coversAll(runs, line === undefined ? [] : [command().words])
     return isCovered ? "yes" : "no"
   }
-  const needsTo = (match: "cover" | "hit"): Needs<Touched> =>
-    needsOfAll([
-      needsOf(readPaths, reads?.literals[match]),
-      needsOf(writtenPaths, writes?.literals[match]),
-      needsOf(fetchedHost, fetches?.literals[match]),
-      needsOf(commands, runs?.literals[match])
-    ])
-  return {
-    covers: { fits: covers, needs: needsTo("cover") },
-    hits: { fits: (touched) => allFit(hitting, touched), needs: needsTo("hit") }
-  }
+  return { covers, hits: (touched) => allFit(hitting, touched) }
 }
-
-/** What must stand in its {@link Place} for a condition to cover or to hit something there: all of one list. */
-type Literals = Readonly<Record<"cover" | "hit", ReadonlyArray<ReadonlyArray<Literal>>>>
 
 /** One thing that a rule names. What can't be read is undefined: nothing covers it, and anything may hit it. */
 interface Condition<A> {
   readonly covers: (value: A) => boolean
   readonly hits: (value: A) => Fit
-  readonly literals: Literals
 }
 
 interface Conditions<A> {
-  readonly literals: Literals
   readonly covers: (value: A) => boolean
   readonly hits: (values: ReadonlyArray<A | undefined>) => Fit
 }
@@ -88,10 +68,6 @@ const compiled = <A>(
   if (given === undefined) return undefined
   const conditions = [given].flat().map(compile)
   return {
-    literals: {
-      cover: conditions.flatMap(({ literals }) => literals.cover),
-      hit: conditions.flatMap(({ literals }) => literals.hit)
-    },
     covers: (value) => conditions.some(({ covers }) => covers(value)),
     hits: (values) =>
       anyFits(values, (value) => (value === undefined ? "unknown" : anyFits(conditions, ({ hits }) => hits(value))))
@@ -103,38 +79,6 @@ const coversAll = <A>(conditions: Conditions<A> | undefined, values: ReadonlyArr
     ? values.length === 0
     : values.length > 0 && values.every((value) => value !== undefined && conditions.covers(value))
 
-const needsOf = (place: Place<Touched>, alternatives: Literals["hit"] | undefined): Needs<Touched> =>
-  alternatives === undefined ? needsNothing : needsIn(place, alternatives)
-
-// Around every path, so that one can be looked for as a whole.
-const border = "\n\n"
-
-const listed = (paths: ReadonlyArray<string>): string =>
-  paths.length === 0 ? "" : `${border}${paths.join(border)}${border}`
-
-const readPaths: Place<Touched> = { name: "reads", textOf: ({ facts }) => listed(facts.reads) }
-
-const writtenPaths: Place<Touched> = { name: "writes", textOf: ({ facts }) => listed(pathsOf(facts)) }
-
-const fetchedHost: Place<Touched> = {
-  name: "fetches",
-  textOf: ({ facts }) => {
-    if (facts.fetches === undefined) return ""
-    const url = urlOf(facts.fetches)
-    return url === undefined ? undefined : hostOf(url)
-  }
-}
-
-const commands: Place<Touched> = {
-  name: "runs",
-  textOf: ({ facts, command }) => {
-    if (facts.runs === undefined) return ""
-    const { inside } = command()
-    if (isUnclear(command())) return undefined
-    return inside.map((words) => [words.join(" "), programOf(words), ...words.slice(1)].join(" ")).join(border)
-  }
-}
-
 const pathsOf = ({ writes }: Facts): ReadonlyArray<string> => writes.map(({ path }) => path)
 
 // Who searches, moves or deletes a directory does so to what is in it.
@@ -142,11 +86,8 @@ const pathCondition = (glob: string): Condition<string> => {
   const covers = pathGlob(glob)
   const directory = directoryAbove(glob)
   const isAll = glob === `${directory}/**`
-  const cover = literalsOfPath(glob)
-  const above = directory.split("/").map((_, place, parts) => parts.slice(0, place + 1).join("/"))
   return {
     covers,
-    literals: { cover, hit: [...cover, ...[".", ...above].map((path) => [literal(listed([path]))])] },
     hits: (path) => {
       if (covers(path) || (isAll && path === directory)) return "yes"
       return path === "." || path === directory || directory.startsWith(`${path}/`) ? "unknown" : "no"
@@ -177,9 +118,7 @@ const urlCondition = (condition: string): Condition<URL> => {
     (below === undefined ? hostOf(url) === name : hostOf(url).endsWith(`.${name}`)) &&
     (port === undefined || portOf(url) === Number(port))
   const fitsPath = path === undefined ? undefined : pathGlob(path)
-  const literals = [[literal(name)]]
   return {
-    literals: { cover: literals, hit: literals },
     covers: (url) =>
       isHost(url) &&
       (port !== undefined || url.port === "") &&
@@ -201,17 +140,14 @@ const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol ===
 const commandCondition = (condition: string): Condition<ReadonlyArray<string>> => {
   const expected = condition.trim().split(/\s+/)
   const isOpen = expected.at(-1) === "**"
-  const words = isOpen ? expected.slice(0, -1) : expected
-  const tests = words.map(textGlob)
+  const tests = (isOpen ? expected.slice(0, -1) : expected).map(textGlob)
   const [program = ""] = expected
   if (/^$|\*/.test(program)) throw new InvalidExpression(`${condition} must begin with a program's name, without *`)
   const covers = (words: ReadonlyArray<string>): boolean =>
     (isOpen ? words.length >= tests.length : words.length === tests.length) &&
     tests.every((test, place) => test(words[place] ?? ""))
-  const literals = [literalsOfText(words.join(" "))]
   return {
     covers,
-    literals: { cover: literals, hit: literals },
     // To forbid `rm` is to forbid `/bin/rm`.
     hits: (words) => (covers(words) || covers([programOf(words), ...words.slice(1)]) ? "yes" : "no")
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { ApprovalRequest, Facts } from "@haft/core"
 
-import { parseRules, printRules, Rule, RulesUnreadable } from "../index.ts"
+import { compileRules, parseRules, printRules, Rule, RulesUnreadable } from "../index.ts"
 import { subjectOf } from "../matching/subject.ts"
 import { compileRule } from "./compile-rule.ts"
 
@@ -216,6 +216,38 @@ describe("when a rule is in force", () => {
     [{ dialect: "e" }, false]
   ])("%j: %s", (rule, expected) => {
     expect(isInForce(rule)).toBe(expected)
+  })
+})
+
+describe("a set of rules", () => {
+  const at = { workspace: "/w", now: 0 }
+
+  it("reports every match in the order of the rules", () => {
+    const rules = [
+      { id: "elsewhere", touches: { writes: "elsewhere/**" } },
+      { id: "any" },
+      { id: "field", fields: { path: { equals: "a" } } },
+      { id: "list", touches: { writes: ["source/**", "elsewhere/**"] } },
+      { id: "below", decision: "deny", touches: { writes: "source/secret/**" } }
+    ].map((rule) => Rule.parse({ tool: "t", decision: "ask", ...rule }))
+    const matches = compileRules(rules).matches(request({ path: "a" }, { writes: ["source"] }), at)
+    expect(matches.map(({ rule, fit }) => [rule.id, fit])).toEqual([
+      ["any", "yes"],
+      ["field", "yes"],
+      ["list", "yes"],
+      ["below", "unknown"]
+    ])
+  })
+
+  it.each<Partial<Rule>>([
+    { exactly: { path: "b" } },
+    { fields: { path: { equals: "b" } } },
+    { fields: { path: { expression: "b" } } },
+    { fields: { path: { expression: "b" } }, decision: "deny" },
+    { pattern: "b" }
+  ])("refuses a call with a value that JSON can't represent: %j", (conditions) => {
+    const rules = compileRules([Rule.parse({ id: "r", tool: "t", ...conditions })])
+    expect(() => rules.matches(request({ path: "a", at: new Date(0) }), at)).toThrow("which is not JSON")
   })
 })
 

@@ -2,7 +2,6 @@ import { isProtectedPath, plainIssues } from "@haft/core"
 
 import { type Subject, subjectOf } from "../matching/subject.ts"
 import { type CompiledRule, compileRule } from "./compile-rule.ts"
-import { Screen } from "./prefilter.ts"
 import { type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
 import { type Rule, RuleFile, rulesVersion } from "./rule.ts"
 
@@ -54,28 +53,11 @@ export function* compileOneByOne(rules: ReadonlyArray<Rule>, known: KnownRules):
     else others.push(compiled)
     yield
   }
-  const screens = new Map<string, Screen<Subject>>()
-  const screenOf = (tool: string, compiled: ReadonlyArray<CompiledRule>): Screen<Subject> => {
-    const screen = screens.get(tool) ?? new Screen(compiled.map(({ needs }) => needs))
-    screens.set(tool, screen)
-    return screen
-  }
   return {
     rules,
     matches: (request, at) => {
-      const { tool } = request.call
-      const indexed = byTool.get(tool)
-      if (indexed === undefined) return []
-      const subject = subjectOf(request, at)
-      try {
-        const candidates = screenOf(tool, indexed).candidates(subject)
-        return matching(
-          candidates.flatMap((number) => indexed[number] ?? []),
-          subject
-        )
-      } finally {
-        subject.effort.done()
-      }
+      const ofTool = byTool.get(request.call.tool)
+      return ofTool === undefined ? [] : matching(ofTool, subjectOf(request, at))
     }
   }
 }

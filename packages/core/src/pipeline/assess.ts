@@ -1,12 +1,16 @@
 import * as Effect from "effect/Effect"
 
 import { type ContainError, Workspace, type WorkspaceService } from "../services/workspace.ts"
+import type { ErrorCode } from "../tool-error.ts"
 import type { PreparedCall, Tool } from "../tool.ts"
 import { type Facts, isProtectedPath, type WrittenPath } from "../touches.ts"
 import { CurrentCall } from "./call.ts"
 
 /** What a call is about to touch: every path contained, every target looked at, the risk settled. */
-export const assess = Effect.fnUntraced(function* <R>(tool: Tool<R>, prepared: PreparedCall<R>) {
+export const assess = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
+  tool: Pick<Tool<R>, "risk">,
+  prepared: PreparedCall<R, Code>
+) {
   const touches = yield* prepared.touches
   const workspace = yield* Workspace
   const reads: Array<string> = []

@@ -1,4 +1,4 @@
-import { Artifacts, CurrentCall, Journal } from "@haft/core"
+import { Artifacts, CurrentCall, Journal, singleLine } from "@haft/core"
 import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -35,5 +35,5 @@ export const agentbenchApplyPatch = agentbench.tool({
     return { changed_files, patch_size_bytes }
   }),
   render: ({ changed_files }) =>
-    changed_files.length === 0 ? "The patch changes nothing" : `Patched ${changed_files.join(", ")}`
+    changed_files.length === 0 ? "The patch changes nothing" : `Patched ${changed_files.map(singleLine).join(", ")}`
 })

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -68,8 +69,8 @@ export const haftApplyPatch = haft.tool({
   render: ({ files, warnings }) =>
     [
       ...(files.length === 0 ? ["The patch changes nothing"] : []),
-      ...files.map(
-        ({ path, change, moved_to }) => `${change} ${path}${moved_to === undefined ? "" : ` to ${moved_to}`}`
+      ...files.map(({ path, change, moved_to }) =>
+        singleLine(`${change} ${path}${moved_to === undefined ? "" : ` to ${moved_to}`}`)
       ),
       ...warnings
     ].join("\n")

@@ -1,4 +1,4 @@
-import type { ChangedPath } from "@haft/core"
+import { type ChangedPath, singleLine } from "@haft/core"
 import * as z from "zod"
 
 import { isOfFile } from "./patch.ts"
@@ -37,8 +37,8 @@ export const renderResults = ({ results }: z.output<typeof patchOutput>): string
     ? "The patch changes nothing"
     : results
         .map(({ path, created, deleted, moved_to }) => {
-          if (deleted === true) return `deleted ${path}`
-          if (moved_to !== undefined) return `moved ${path} to ${moved_to}`
-          return `${created ? "created" : "changed"} ${path}`
+          if (deleted === true) return singleLine(`deleted ${path}`)
+          if (moved_to !== undefined) return singleLine(`moved ${path} to ${moved_to}`)
+          return singleLine(`${created ? "created" : "changed"} ${path}`)
         })
         .join("\n")

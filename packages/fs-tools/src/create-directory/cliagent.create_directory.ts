@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -23,7 +24,10 @@ export const cliagentCreateDirectory = cliagent.tool({
   preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: (call) =>
     Effect.map(operation.commit(call), ({ result: { path, created } }) => ({
-      output: created.length === 0 ? `Directory already exists: ${path}` : `Created directory: ${path}`,
+      output:
+        created.length === 0
+          ? `Directory already exists: ${singleLine(path)}`
+          : `Created directory: ${singleLine(path)}`,
       files_affected: created.length === 0 ? [] : [path],
       metadata: { created_parents: created.filter((made) => made !== path) }
     })),

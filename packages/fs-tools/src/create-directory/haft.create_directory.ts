@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -19,5 +20,6 @@ export const haftCreateDirectory = haft.tool({
   preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: (call) =>
     Effect.map(operation.commit(call), ({ result: { path, created } }) => ({ path, created: [...created] })),
-  render: ({ path, created }) => (created.length === 0 ? `${path} exists already` : `Created ${created.join(", ")}`)
+  render: ({ path, created }) =>
+    created.length === 0 ? `${singleLine(path)} exists already` : `Created ${created.map(singleLine).join(", ")}`
 })

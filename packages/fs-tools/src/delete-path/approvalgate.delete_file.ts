@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -22,5 +23,5 @@ export const approvalgateDeleteFile = approvalgate.tool({
   touches: ({ path }) => insideOnly({ removes: [path] }),
   preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: (call) => Effect.map(operation.commit(call), ({ changes }) => ({ deleted: deletedPaths(changes) })),
-  render: ({ deleted }) => `Deleted ${deleted.join(", ")}`
+  render: ({ deleted }) => `Deleted ${deleted.map(singleLine).join(", ")}`
 })

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -19,5 +20,5 @@ export const filetoolsFileDelete = filetools.tool({
   touches: ({ path }) => insideOnly({ removes: [path] }),
   preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: (call) => Effect.as(operation.commit(call), { success: true }),
-  render: (_output, { path }) => `Deleted ${path}`
+  render: (_output, { path }) => `Deleted ${singleLine(path)}`
 })

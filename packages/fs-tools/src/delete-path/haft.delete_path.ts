@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -20,5 +21,5 @@ export const haftDeletePath = haft.tool({
   touches: ({ path }) => ({ removes: [path] }),
   preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: (call) => Effect.map(operation.commit(call), ({ changes }) => ({ deleted: deletedPaths(changes) })),
-  render: ({ deleted }) => `Deleted ${deleted.join(", ")}`
+  render: ({ deleted }) => `Deleted ${deleted.map(singleLine).join(", ")}`
 })

@@ -1,4 +1,4 @@
-import { type ChangePlan, toolError } from "@haft/core"
+import { type ChangePlan, toolError, singleLine } from "@haft/core"
 import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -36,7 +36,7 @@ export const cliagentReplaceStringInFile = cliagent.tool({
     const { found, line } = result
     const [change] = changes
     const lines = call.new_string.replace(/\n$/, "").split("\n")
-    const replaced = `Replaced 1 occurrence in ${call.path}`
+    const replaced = `Replaced 1 occurrence in ${singleLine(call.path)}`
     const warning = `Warning: Found ${found} occurrences, replaced only the first at line ${line}`
     return {
       output: found > 1 ? `${replaced}\n${warning}` : replaced,

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -31,5 +32,5 @@ export const filetoolsFilePatch = filetools.tool({
   preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: (call) =>
     Effect.map(operation.commit(call), ({ result }) => ({ success: true, patches_applied: result.edits.length })),
-  render: ({ patches_applied }, { path }) => `Applied ${patches_applied} patches to ${path}`
+  render: ({ patches_applied }, { path }) => `Applied ${patches_applied} patches to ${singleLine(path)}`
 })

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -76,7 +77,11 @@ export const haftEditFile = haft.tool({
     }
   }),
   render: ({ path, changed, snippet, warnings }) =>
-    [changed ? `Edited ${path}` : `${path} is already as the edits would make it`, ...warnings, snippet].join("\n")
+    [
+      changed ? `Edited ${singleLine(path)}` : `${singleLine(path)} is already as the edits would make it`,
+      ...warnings,
+      snippet
+    ].join("\n")
 })
 
 const looseMatches = (edits: ReadonlyArray<MadeEdit>): ReadonlyArray<string> =>

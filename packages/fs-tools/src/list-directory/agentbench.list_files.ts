@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -25,5 +26,6 @@ export const agentbenchListFiles = agentbench.tool({
     const { paths, total } = yield* listMatching(root, glob, { limit: maximumFiles })
     return { files: [...paths], truncated: total > paths.length }
   }),
-  render: ({ files, truncated }) => [...files, ...(truncated ? ["[more files left out]"] : [])].join("\n")
+  render: ({ files, truncated }) =>
+    [...files.map(singleLine), ...(truncated ? ["[more files left out]"] : [])].join("\n")
 })

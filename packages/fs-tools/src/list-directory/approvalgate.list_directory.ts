@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -40,5 +41,6 @@ export const approvalgateListDirectory = approvalgate.tool({
       )
     }
   }),
-  render: ({ entries }) => entries.map(({ name, type }) => (type === "directory" ? `${name}/` : name)).join("\n")
+  render: ({ entries }) =>
+    entries.map(({ name, type }) => singleLine(type === "directory" ? `${name}/` : name)).join("\n")
 })

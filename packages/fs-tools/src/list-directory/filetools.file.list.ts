@@ -1,4 +1,4 @@
-import { Workspace } from "@haft/core"
+import { Workspace, singleLine } from "@haft/core"
 import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -31,7 +31,7 @@ export const filetoolsFileList = filetools.tool({
       }))
     }
   }),
-  render: ({ files }) => files.map((file) => file.path).join("\n")
+  render: ({ files }) => files.map((file) => singleLine(file.path)).join("\n")
 })
 
 const ownFiles = (path: string) =>

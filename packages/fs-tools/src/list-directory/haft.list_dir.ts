@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -54,7 +55,9 @@ export const haftListDir = haft.tool({
   }),
   render: ({ entries, more, page }) =>
     [
-      ...entries.map(({ path, kind }) => path + (kind === "directory" ? "/" : kind === "symlink" ? "@" : "")),
+      ...entries.map(
+        ({ path, kind }) => singleLine(path) + (kind === "directory" ? "/" : kind === "symlink" ? "@" : "")
+      ),
       ...(more ? [`[more on page ${page + 1}]`] : [])
     ].join("\n")
 })

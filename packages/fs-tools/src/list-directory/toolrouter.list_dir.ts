@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { toolrouter } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -23,5 +24,5 @@ export const toolrouterListDir = toolrouter.tool({
     Effect.map(listBreadthFirst(path, options), ({ entries }) => ({
       entries: entries.map((entry) => entry.path + (marks[entry.kind] ?? ""))
     })),
-  render: ({ entries }) => entries.join("\n")
+  render: ({ entries }) => entries.map(singleLine).join("\n")
 })

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -26,5 +27,5 @@ export const haftMovePath = haft.tool({
   touches: ({ from, to }) => ({ removes: [from, to] }),
   preview: (call) => Effect.map(operation.preview(call), ({ result }) => describeMove(result)),
   execute: (call) => Effect.map(operation.commit(call), ({ result: { from, to } }) => ({ from, to })),
-  render: ({ from, to }) => `Moved ${from} to ${to}`
+  render: ({ from, to }) => singleLine(`Moved ${from} to ${to}`)
 })

@@ -1,4 +1,4 @@
-import { type ChangePlan, type PlanError, toolError } from "@haft/core"
+import { type ChangePlan, type PlanError, toolError, singleLine } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 export interface MoveOptions {
@@ -38,4 +38,6 @@ export const planMove = Effect.fnUntraced(function* (
 
 /** What moves, in git's words. */
 export const describeMove = ({ from, to, isReplacing }: MovedPath): string =>
-  `rename from ${from}\nrename to ${to}\n${isReplacing ? `overwritten ${to}\n` : ""}`
+  [`rename from ${from}`, `rename to ${to}`, ...(isReplacing ? [`overwritten ${to}`] : [])]
+    .map((line) => `${singleLine(line)}\n`)
+    .join("")

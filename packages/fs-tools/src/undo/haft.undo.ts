@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -30,7 +31,7 @@ export const haftUndo = haft.tool({
     })),
   render: ({ calls, paths, lost }) =>
     [
-      `Took back ${calls.join(", ")}: ${paths.join(", ")}`,
-      ...(lost === undefined ? [] : [`Not brought back, since they were no files: ${lost.join(", ")}`])
+      `Took back ${calls.join(", ")}: ${paths.map(singleLine).join(", ")}`,
+      ...(lost === undefined ? [] : [`Not brought back, since they were no files: ${lost.map(singleLine).join(", ")}`])
     ].join("\n")
 })

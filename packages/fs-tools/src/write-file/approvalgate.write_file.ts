@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -30,5 +31,5 @@ export const approvalgateWriteFile = approvalgate.tool({
   touches: ({ path }) => ({ writes: [path] }),
   preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: (call) => Effect.map(operation.commit(call), ({ result: { path, size } }) => ({ path, size })),
-  render: ({ path, size }) => `Wrote ${path} (${size} bytes)`
+  render: ({ path, size }) => `Wrote ${singleLine(path)} (${size} bytes)`
 })

@@ -1,4 +1,4 @@
-import { toolError } from "@haft/core"
+import { toolError, singleLine } from "@haft/core"
 import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -24,7 +24,7 @@ export const cliagentCreateFile = cliagent.tool({
   preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: (call) =>
     Effect.map(operation.commit(call), ({ result: { path, size } }) => ({
-      output: `Created file: ${path} (${size} bytes)`,
+      output: `Created file: ${singleLine(path)} (${size} bytes)`,
       files_affected: [path]
     })),
   render: ({ output }) => output,

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -25,5 +26,5 @@ export const filetoolsFileWrite = filetools.tool({
   preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: (call) =>
     Effect.map(operation.commit(call), ({ result: { size } }) => ({ success: true, bytes_written: size })),
-  render: ({ bytes_written }, { path }) => `Wrote ${path} (${bytes_written} bytes)`
+  render: ({ bytes_written }, { path }) => `Wrote ${singleLine(path)} (${bytes_written} bytes)`
 })

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -64,5 +65,6 @@ export const haftWriteFile = haft.tool({
       warnings: [...omissionWarnings(call.content, before?.text ?? "")]
     }
   }),
-  render: ({ path, change, size, warnings }) => [`${path} ${change} (${size} bytes)`, ...warnings].join("\n")
+  render: ({ path, change, size, warnings }) =>
+    [`${singleLine(path)} ${change} (${size} bytes)`, ...warnings].join("\n")
 })

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -49,5 +50,7 @@ export const haftListTerminals = haft.tool({
   render: ({ terminals }) =>
     terminals.length === 0
       ? "no terminals"
-      : terminals.map(({ terminal_id, state, command }) => `${terminal_id}  ${state}  ${command}`).join("\n")
+      : terminals
+          .map(({ terminal_id, state, command }) => singleLine(`${terminal_id}  ${state}  ${command}`))
+          .join("\n")
 })

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -58,6 +59,6 @@ const describe = (pattern: string, found: SearchResult): string => {
     ...(found.truncated ? [`Warning: Found ${total} matches, showing first ${found.matches.length}`] : [])
   ]
   const heading = `Found ${total} ${total === 1 ? "match" : "matches"} for '${pattern}'${total === 0 ? "" : ":"}`
-  const lines = found.matches.map(({ path, line, content }) => `  ${path}:${line}: ${content}`)
+  const lines = found.matches.map(({ path, line, content }) => `  ${singleLine(path)}:${line}: ${content}`)
   return [...warnings, heading, ...lines, ...remarksOn(found, advice).map((remark) => `Note: ${remark}`)].join("\n")
 }

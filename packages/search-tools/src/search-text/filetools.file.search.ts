@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -50,7 +51,7 @@ export const filetoolsFileSearch = filetools.tool({
       ? "No matches"
       : [
           ...matches.map(
-            ({ path, line, content }) => `${path}:${line}:${content.includes("\n") ? "\n" : " "}${content}`
+            ({ path, line, content }) => `${singleLine(path)}:${line}:${content.includes("\n") ? "\n" : " "}${content}`
           ),
           ...(truncated ? ["More matches are left out."] : [])
         ].join("\n")

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { toolrouter } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -51,7 +52,7 @@ export const toolrouterGrepFiles = toolrouter.tool({
       ? "No matches"
       : results
           .map(({ file, matches }) =>
-            [file, ...matches.map(({ line_num, line }) => `  ${line_num}: ${line}`)].join("\n")
+            [singleLine(file), ...matches.map(({ line_num, line }) => `  ${line_num}: ${line}`)].join("\n")
           )
           .join("\n")
 })
