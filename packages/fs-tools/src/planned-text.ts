@@ -33,7 +33,7 @@ export const textIn = (plan: ChangePlan, path: string): Effect.Effect<TextFile, 
   })
 
 /** Plans a file with a text. */
-export const putText = (
+const putText = (
   plan: ChangePlan,
   path: string,
   text: TextFile,

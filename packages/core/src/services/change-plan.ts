@@ -111,20 +111,12 @@ export const planChanges = (plan: ChangePlan, changes: ReadonlyArray<Change>): E
   Effect.forEach(changes, (change) => planChange(plan, change), { discard: true })
 
 const planChange = (plan: ChangePlan, change: Change): Effect.Effect<void, PlanError> => {
-  switch (change.kind) {
-    case "write":
-      return plan.write(change.path, change.content, change)
-    case "delete":
-      return plan.remove(change.path, change)
-    case "move":
-      return plan.move(change.from, change.to, change)
-    case "create_directory":
-      return plan.makeDirectory(change.path)
-    case "set_mode":
-      return plan.setMode(change.path, change.mode)
-    case "symlink":
-      return plan.symlink(change.path, change.target)
-  }
+  if (change.kind === "write") return plan.write(change.path, change.content, change)
+  if (change.kind === "delete") return plan.remove(change.path, change)
+  if (change.kind === "move") return plan.move(change.from, change.to, change)
+  if (change.kind === "create_directory") return plan.makeDirectory(change.path)
+  if (change.kind === "set_mode") return plan.setMode(change.path, change.mode)
+  return plan.symlink(change.path, change.target)
 }
 
 /** Plans changes that are given as data, and commits them. */

@@ -145,8 +145,7 @@ export const fileContent = (path: string): Iterable<Uint8Array> => ({
   }
 })
 
-/** Lets others have their turn. */
-export const nextTurn: Effect.Effect<void> = Effect.callback((resume) => {
+const nextTurn: Effect.Effect<void> = Effect.callback((resume) => {
   const handle = setImmediate(() => resume(Effect.void))
   return Effect.sync(() => clearImmediate(handle))
 })

@@ -82,20 +82,12 @@ type Inverse =
   | { readonly kind: "remove_if_empty"; readonly path: string }
 
 const planInverse = (plan: NodePlan, change: Inverse): Effect.Effect<void, CommitError> => {
-  switch (change.kind) {
-    case "write":
-      return attempt(planCodes, () => plan.putFile(change.path, change))
-    case "delete":
-      return plan.remove(change.path, change)
-    case "move":
-      return plan.move(change.from, change.to, change)
-    case "link":
-      return plan.symlink(change.path, change.target)
-    case "directory":
-      return plan.makeDirectory(change.path, change.mode)
-    case "remove_if_empty":
-      return plan.removeIfEmpty(change.path)
-  }
+  if (change.kind === "write") return attempt(planCodes, () => plan.putFile(change.path, change))
+  if (change.kind === "delete") return plan.remove(change.path, change)
+  if (change.kind === "move") return plan.move(change.from, change.to, change)
+  if (change.kind === "link") return plan.symlink(change.path, change.target)
+  if (change.kind === "directory") return plan.makeDirectory(change.path, change.mode)
+  return plan.removeIfEmpty(change.path)
 }
 
 interface UndoPlan {
