@@ -165,7 +165,7 @@ export const netChanges = (changes: ReadonlyArray<ChangedPath>): ReadonlyArray<C
   return [...order].flatMap((path) => {
     const now = standing.get(path)
     const removal = gone.get(path)
-    return [...(removal === undefined ? [] : [removal]), ...(now === undefined || isNothing(now) ? [] : [now])]
+    return [removal, now].filter((change): change is ChangedPath => change !== undefined && !isNothing(change))
   })
 }
 

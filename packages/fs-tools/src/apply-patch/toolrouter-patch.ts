@@ -23,13 +23,15 @@ export const patchResults = ({
 }: {
   readonly changes: ReadonlyArray<ChangedPath>
 }): z.output<typeof patchOutput> => ({
-  results: changes.filter(isOfFile).map(({ path, kind, movedTo, bytesWritten }) => ({
-    path,
-    bytes_written: bytesWritten,
-    created: kind === "created",
-    ...(kind === "deleted" && { deleted: true }),
-    ...(movedTo !== undefined && { moved_to: movedTo })
-  }))
+  results: changes
+    .filter(isOfFile)
+    .map(({ path, kind, movedTo, bytesWritten }) =>
+      Object.assign(
+        { path, bytes_written: bytesWritten, created: kind === "created" },
+        kind === "deleted" && { deleted: true },
+        movedTo !== undefined && { moved_to: movedTo }
+      )
+    )
 })
 
 export const renderResults = ({ results }: z.output<typeof patchOutput>): string =>
