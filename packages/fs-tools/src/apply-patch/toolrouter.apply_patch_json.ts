@@ -12,6 +12,7 @@ const operation = patchOperation(read)
 
 export const toolrouterApplyPatchJson = toolrouter.tool({
   name: "apply_patch_json",
+  operation: "apply-patch",
   description: "Change files by a unified diff or a *** Begin Patch envelope: all of them, or none.",
   input: patchInput,
   output: patchOutput,

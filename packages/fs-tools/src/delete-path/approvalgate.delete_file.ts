@@ -11,6 +11,7 @@ const operation = planOnce(planDelete)
 
 export const approvalgateDeleteFile = approvalgate.tool({
   name: "delete_file",
+  operation: "delete-path",
   description: "Delete a file, or a directory with everything in it when recursive is true.",
   input: z.strictObject({
     path: z.string().describe("What to delete, relative to the workspace"),

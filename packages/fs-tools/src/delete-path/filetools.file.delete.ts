@@ -11,6 +11,7 @@ const operation = planOnce((plan, { path }: { readonly path: string }) => planDe
 
 export const filetoolsFileDelete = filetools.tool({
   name: "file.delete",
+  operation: "delete-path",
   description: "Delete a file. Directories are refused.",
   input: z.strictObject({ path: z.string().describe("File, relative to the workspace") }),
   output: z.object({ success: z.boolean() }),

@@ -10,6 +10,7 @@ const operation = planOnce(planDelete)
 
 export const haftDeletePath = haft.tool({
   name: "delete_path",
+  operation: "delete-path",
   description: "Delete a file or a link, or a directory with everything in it when recursive is true.",
   input: z.strictObject({
     path: z.string().describe("What to delete, relative to the workspace"),

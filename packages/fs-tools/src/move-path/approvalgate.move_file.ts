@@ -13,6 +13,7 @@ const operation = planOnce((plan, call: Omit<MoveOptions, "createDirectories">) 
 
 export const approvalgateMoveFile = approvalgate.tool({
   name: "move_file",
+  operation: "move-path",
   description: "Move or rename a file.",
   input: z.strictObject({
     from: z.string().describe("What to move, relative to the workspace"),

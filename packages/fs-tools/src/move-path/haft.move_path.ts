@@ -19,6 +19,7 @@ const operation = planOnce((plan, { create_directories, ...rest }: z.output<type
 
 export const haftMovePath = haft.tool({
   name: "move_path",
+  operation: "move-path",
   description: "Move or rename a file, a link or a directory.",
   input,
   output: z.object({ from: z.string(), to: z.string() }),

@@ -21,6 +21,7 @@ const operation = planOnce((plan, { path, content, encoding, createDirs }: z.out
 
 export const approvalgateWriteFile = approvalgate.tool({
   name: "write_file",
+  operation: "write-file",
   description: "Create a file or overwrite it.",
   input,
   output: z.object({ path: z.string(), size: z.number() }),

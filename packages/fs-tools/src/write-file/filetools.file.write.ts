@@ -12,6 +12,7 @@ const operation = planOnce((plan, { path, content }: { readonly path: string; re
 
 export const filetoolsFileWrite = filetools.tool({
   name: "file.write",
+  operation: "write-file",
   description: "Create a file or overwrite it. Missing directories are made.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the workspace"),

@@ -33,6 +33,7 @@ const operation = planOnce((plan, call: z.output<typeof input>) =>
 
 export const haftWriteFile = haft.tool({
   name: "write_file",
+  operation: "write-file",
   description: "Create a file or replace all of its content, as text or as bytes in base64.",
   input,
   output: z.object({
