@@ -91,7 +91,11 @@ const tokenGiven = async (given: Given): Promise<string | undefined> => {
   if (file === undefined) return typed ?? process.env["HAFT_TOKEN"]
   if (typed !== undefined) throw new UsageError("--token and --token-file are the same: give one of them")
   const { readNamedFile } = await import("haft")
-  return (await readNamedFile(file)).trim()
+  const content = await readNamedFile(file).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new UsageError(`--token-file ${file} can't be read: ${why}`, { cause })
+  })
+  return content.trim()
 }
 
 const printAddresses = (
