@@ -126,6 +126,13 @@ export {
   type ToolErrorOptions,
   withMessage
 } from "./tool-error.ts"
-export { type Facts, isProtectedPath, type Risk, type Touches, withVariables, type WrittenPath } from "./touches.ts"
+export { type Facts, type Risk, type Touches, withVariables, type WrittenPath } from "./touches.ts"
+export {
+  type ControlFile,
+  controlFileAt,
+  controlFiles,
+  dependencyDirectories,
+  isProtectedPath
+} from "./control-files.ts"
 export { visibleLines, visibleText } from "./text/visible-text.ts"
 export { coreVersion } from "./plugin/version.ts"

@@ -33,7 +33,7 @@ export interface WrittenPath {
   /** Relative to the workspace, with `/`. */
   readonly path: string
   readonly exists: boolean
-  /** True for names that other programs execute or trust, see {@link isProtectedPath}. */
+  /** True for control files: names that other programs execute or trust, see `isProtectedPath`. */
   readonly isProtected: boolean
 }
 
@@ -43,34 +43,3 @@ export interface WrittenPath {
  */
 export const withVariables = (command: string, variables: Readonly<Record<string, string>>): string =>
   [...Object.keys(variables).map((name) => `${/^[A-Za-z_]\w*$/.test(name) ? name : "_"}=…`), command].join(" ")
-
-const protectedPaths = [
-  ".git",
-  ".gitmodules",
-  ".bashrc",
-  ".bash_profile",
-  ".bash_login",
-  ".bash_logout",
-  ".profile",
-  ".zshrc",
-  ".zshenv",
-  ".zprofile",
-  ".zlogin",
-  ".envrc",
-  ".vscode",
-  ".idea",
-  ".mcp.json",
-  ".npmrc"
-]
-
-const folded = (name: string): string => name.normalize("NFC").toLowerCase()
-
-/**
- * Names that other programs run or trust without asking: git's own directory, shell start-up files,
- * editor tasks, haft's configuration. Compared case-folded and normalised, because some file systems do.
- */
-export const isProtectedPath = (path: string): boolean =>
-  path
-    .split("/")
-    .map(folded)
-    .some((name) => protectedPaths.includes(name) || name.startsWith("haft.config."))

@@ -1,4 +1,4 @@
-import { isProtectedPath, plainIssues } from "@haft/core"
+import { controlFileAt, plainIssues } from "@haft/core"
 
 import { type Subject, subjectOf } from "../matching/subject.ts"
 import { type CompiledRule, compileRule } from "./compile-rule.ts"
@@ -90,7 +90,8 @@ const mayAllow = ({ names }: CompiledRule, { facts, command }: Subject): boolean
 
 // A protected name must stand in the rule itself; a `**` that happens to cover it is not enough.
 const namesProtected = (names: ReadonlyArray<string>, path: string): boolean => {
-  const wanted = path.split("/").find(isProtectedPath)
+  const parts = path.split("/")
+  const wanted = parts.find((_, index) => controlFileAt(parts.slice(0, index + 1)) !== undefined)
   return wanted !== undefined && names.some((name) => name.split("/").some((part) => folded(part) === folded(wanted)))
 }
 

@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 
+import { isProtectedPath } from "../control-files.ts"
 import { type ContainError, Workspace, type WorkspaceService } from "../services/workspace.ts"
 import type { ErrorCode } from "../tool-error.ts"
 import type { PreparedCall, Tool } from "../tool.ts"
-import { type Facts, isProtectedPath, type WrittenPath } from "../touches.ts"
+import type { Facts, WrittenPath } from "../touches.ts"
 import { CurrentCall } from "./call.ts"
 
 /** What a call is about to touch: every path contained, every target looked at, the risk settled. */

@@ -22,6 +22,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
+import { tellApproved } from "../control-files/approved-changes.ts"
 import { fromErrno, naming, notADirectory, notFound, stateName } from "../errno.ts"
 import { stateDirectory } from "../state/state-directory.ts"
 import { commitChanges, type CommitRequest, type CommitSettings, previewChanges, recover } from "./commit/commit.ts"
@@ -234,6 +235,15 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
             commitChanges(settings, { ...requestOf(call), changes: changes.map(asPlanned), exact: false })
           )
         )
+      ).pipe(
+        Effect.tap((changed) =>
+          Effect.sync(() =>
+            tellApproved(
+              root.path,
+              changed.map(({ path, movedTo, after }) => ({ path: movedTo ?? path, after }))
+            )
+          )
+        )
       ),
     previewCommit: (changes) =>
       CurrentCall.use(({ symlinks }) =>
@@ -249,6 +259,15 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
         exclusively(
           settings,
           drive<UndoReport, UndoError>(() => undoCalls(settings, requestOf(call), what))
+        )
+      ).pipe(
+        Effect.tap(({ paths }) =>
+          Effect.sync(() =>
+            tellApproved(
+              root.path,
+              paths.map((path) => ({ path, after: undefined }))
+            )
+          )
         )
       ),
     // Not while a commit is made: its entry is in the history already, and its files would look as if somebody else had
