@@ -126,7 +126,7 @@ export {
   type ToolErrorOptions,
   withMessage
 } from "./tool-error.ts"
-export { type Facts, type Risk, type Touches, withVariables, type WrittenPath } from "./touches.ts"
+export { type Facts, type Risk, type Touches, withInput, withVariables, type WrittenPath } from "./touches.ts"
 export {
   type ControlFile,
   controlFileAt,
@@ -134,5 +134,5 @@ export {
   dependencyDirectories,
   isProtectedPath
 } from "./control-files.ts"
-export { visibleLines, visibleText } from "./text/visible-text.ts"
+export { singleLine, visibleJson, visibleLines, visibleText } from "./text/visible-text.ts"
 export { coreVersion } from "./plugin/version.ts"

@@ -1,4 +1,4 @@
-import type { Answer, ApprovalQuestion } from "@haft/core"
+import { type Answer, type ApprovalQuestion, visibleLines, visibleText } from "@haft/core"
 import {
   inputRequired,
   type InputRequiredResult,
@@ -57,4 +57,10 @@ export const answerOf = ({ mcpReq }: ServerContext): Answer => {
 const unanswered = (reason: string): Answer => ({ approved: false, unanswered: true, reason })
 
 const describeBriefly = ({ call, reason, input, preview }: ApprovalQuestion): string =>
-  [`Run ${call.tool}? (${reason})`, JSON.stringify(input), preview].filter((part) => part !== undefined).join("\n")
+  [
+    `Run ${visibleText(call.tool)}? (${visibleText(reason)})`,
+    visibleText(JSON.stringify(input)),
+    preview === undefined ? undefined : visibleLines(preview)
+  ]
+    .filter((part) => part !== undefined)
+    .join("\n")

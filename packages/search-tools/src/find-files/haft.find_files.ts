@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -11,6 +12,7 @@ const advice = {
 
 export const haftFindFiles = haft.tool({
   name: "find_files",
+  operation: "find-files",
   description:
     "Find files by a glob pattern: *.ts in the directory itself, **/*.ts at any depth. Sorted, with the exact number. " +
     "Symbolic links are found by their own names and not followed. " +
@@ -52,7 +54,7 @@ export const haftFindFiles = haft.tool({
     ),
   render: ({ files, links, total, remarks }) => {
     const isLink = new Set(links)
-    const shown = files.map((path) => (isLink.has(path) ? `${path}@` : path))
+    const shown = files.map((path) => singleLine(isLink.has(path) ? `${path}@` : path))
     return [`${total} ${total === 1 ? "file" : "files"}`, ...shown, ...remarks].join("\n")
   }
 })
