@@ -42,6 +42,8 @@ const moments: Readonly<Record<string, string>> = {
   approval_decided:
     "A person has answered or nobody has, or a rule or the policy said no. What these two allow has no event of its own: `approval` of the call's end tells it.",
   sandbox_chosen: "A command is about to run, and this holds it back.",
+  control_files_changed:
+    "A command made or changed files that other programs run or trust; those with a `quarantine` were moved there. For a terminal it is written when that is closed, with `terminal` and `command` instead of the call's fields.",
   PATCH_APPLIED: "agentbench's own event: its `apply_patch` has changed files.",
   tool_call_finished:
     "The call has ended; written after everything else. For a call whose host died the next one writes it, with `aborted`."
@@ -56,6 +58,7 @@ const fields: Readonly<Record<string, string>> = {
   request_id: "the call, by the name its caller gave it or one that was made for it",
   step: "the number of the call in its run",
   tool: "the tool's name in the dialect that was spoken",
+  files: "the control files: `path`, `reason`, and `quarantine`, where each of them is now",
   operation: "the operation that the tool words, the same in every dialect",
   dialect: "the contract that was spoken",
   caller: "who called: the name and the role of a token; only of servers",
@@ -160,7 +163,11 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     const second = await eventsOf({ ...config, dialect: "agentbench" }, async (host) => {
       await host.call("apply_patch", { unified_diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-two\n+three\n" })
     })
-    return [...first, ...second]
+    // Only a sandbox looks for them, and not every machine that makes this page has one.
+    const moved = { path: ".envrc", reason: "direnv runs or trusts it", quarantine: "state/quarantine/…/files/.envrc" }
+    const held = first.find(({ type }) => type === "sandbox_chosen")
+    const { kind: _kind, isolated: _isolated, ...common } = held ?? { type: "" }
+    return [...first, { ...common, type: "control_files_changed", files: [moved] }, ...second]
   } finally {
     await rm(directory, { recursive: true })
   }
