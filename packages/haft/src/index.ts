@@ -1,4 +1,12 @@
-export { type Asker, askInTerminal, GateResponse, type OpenRequest, Rule, type Simulation } from "@haft/approval"
+export {
+  type Asker,
+  askInTerminal,
+  GateResponse,
+  listedRequest,
+  type OpenRequest,
+  Rule,
+  type Simulation
+} from "@haft/approval"
 export { type ExportFormat, exportFormats, exportTools } from "@haft/adapters"
 export type {
   Answer,
