@@ -26,10 +26,6 @@ export default {
       // Names the plugin inside @effect/tsgo; there is no package to install.
       ignoreDependencies: ["@effect/language-service"]
     },
-    // One stands in for a module of the MCP SDK, the other is a program that bundling starts.
-    "apps/cli": {
-      entry: ["bundle/mcp-shims.ts", "bundle/print-schemas.ts", "bundle/print-tools.ts", "bundle/when-used.ts"]
-    },
     // Loaded by its path, as a plugin is.
     "packages/haft": { entry: ["test/fixtures/*.mjs"] },
     // The package has no types of its own; only the compiler looks for these.

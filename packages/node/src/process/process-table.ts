@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 
@@ -168,8 +167,9 @@ const readProc = (...path: ReadonlyArray<string | number>): string => {
   }
 }
 
-const fromPs = (): Promise<ReadonlyArray<ProcessEntry>> =>
-  new Promise((resolve) => {
+const fromPs = async (): Promise<ReadonlyArray<ProcessEntry>> => {
+  const { execFile } = await import("node:child_process")
+  return new Promise((resolve) => {
     execFile(requiredProgram("ps"), ["-A", "-o", "pid=,ppid=,pgid=,stat="], (_, stdout) => {
       resolve(
         stdout
@@ -180,3 +180,4 @@ const fromPs = (): Promise<ReadonlyArray<ProcessEntry>> =>
       )
     })
   })
+}

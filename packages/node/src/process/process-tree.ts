@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process"
 import { setTimeout as sleep } from "node:timers/promises"
 
 import type { ProcessTree } from "@haft/core"
@@ -84,7 +83,9 @@ const signalAll = (pids: ReadonlyArray<number>, signal: NodeJS.Signals): void =>
   }
 }
 
-const endOnWindows = (pid: number): Promise<void> =>
-  new Promise((resolve) => {
+const endOnWindows = async (pid: number): Promise<void> => {
+  const { execFile } = await import("node:child_process")
+  return new Promise((resolve) => {
     execFile(requiredProgram("taskkill.exe"), ["/pid", String(pid), "/T", "/F"], () => resolve())
   })
+}

@@ -35,9 +35,12 @@ export const directProcesses: Layer.Layer<Processes> = Layer.effect(
   )
 )
 
+// The launcher hands descriptors to its shell and reads named pipes in ways that Bun and Deno don't support.
+const isNode = process.versions["bun"] === undefined && process.versions["deno"] === undefined
+
 /** Programs on this machine. When the host ends, whatever way, all that it started ends too. */
 export const nodeProcesses: Layer.Layer<Processes> =
-  process.platform === "linux"
+  process.platform === "linux" && isNode
     ? Layer.effect(
         Processes,
         Effect.map(

@@ -1,5 +1,5 @@
 import { constants, openSync } from "node:fs"
-import { Socket } from "node:net"
+import type { Socket } from "node:net"
 
 import { lane as laneScript } from "../../embedded-scripts.ts"
 import { type End, endOf } from "../started.ts"
@@ -39,7 +39,8 @@ export class Lane {
     this.pipes = pipes
     // Both ways, because opening only for writing waits for a reader.
     const descriptor = openSync(pipes.code, constants.O_RDWR | constants.O_NONBLOCK)
-    this.#code = new Socket({ fd: descriptor, readable: false, writable: true })
+    const net = process.getBuiltinModule("node:net")
+    this.#code = new net.Socket({ fd: descriptor, readable: false, writable: true })
     this.#code.on("error", () => undefined)
     const { promise, resolve } = Promise.withResolvers<boolean>()
     this.ready = promise

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs"
 
@@ -72,6 +72,7 @@ export interface LauncherOptions {
 }
 
 export const startLauncher = async ({ mark, runtime, groups }: LauncherOptions): Promise<Launcher> => {
+  const { spawn } = await import("node:child_process")
   const nothing = openSync("/dev/null", "r+")
   const perl = systemProgram("perl")
   const prctl = process.arch === "arm64" ? "167" : "157"

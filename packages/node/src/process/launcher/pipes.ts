@@ -1,5 +1,4 @@
 import { closeSync, constants, openSync, rmSync } from "node:fs"
-import { Socket } from "node:net"
 import { join } from "node:path"
 
 import { makeRuntimeDirectory } from "../runtime-directory.ts"
@@ -87,6 +86,7 @@ export const readPipe = (path: string, onChunk: (chunk: Uint8Array) => void): Pi
   let isWhole = false
   const { promise: ended, resolve: end } = Promise.withResolvers<boolean>()
   const { promise: closed, resolve: close } = Promise.withResolvers<boolean>()
+  const { Socket } = process.getBuiltinModule("node:net")
   const socket = new Socket({
     fd: descriptor,
     readable: true,
