@@ -9,7 +9,8 @@ export const haft: Dialect<"haft"> = defineDialect({
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",
   errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, ErrorCode>,
-  success: ({ output }) => ({ ok: true, result: output }),
+  clipsTexts: true,
+  success: ({ output, shortened }) => ({ ok: true, result: output, ...(shortened !== undefined && { shortened }) }),
   failure: ({ error, errorName }) => ({
     ok: false,
     error: {
@@ -26,6 +27,23 @@ export const haft: Dialect<"haft"> = defineDialect({
     properties: {
       ok: { type: "boolean" },
       result: output,
+      shortened: {
+        type: "object",
+        description: "Set if the result was too large: what is left out, and the artifact that has all of it",
+        properties: {
+          parts: {
+            type: "array",
+            items: {
+              type: "object",
+              properties: { field: { type: "string" }, total: { type: "number" }, shown: { type: "number" } },
+              required: ["field", "total", "shown"]
+            }
+          },
+          bytes: { type: "number" },
+          artifact: { type: "string" }
+        },
+        required: ["parts", "bytes"]
+      },
       error: {
         type: "object",
         properties: {

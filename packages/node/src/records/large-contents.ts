@@ -20,15 +20,14 @@ interface ContentsReference {
 
 /** Keeps the large contents of an event as artifacts below `directory`, and returns the event with references to them. */
 export const keepLargeContents = (event: JournalEvent, directory: string): JournalEvent => {
-  let changed = event
-  for (const field of ["params", "reply"]) {
-    const value = event[field]
-    if (value === undefined || sizeOf(value) <= longestText) continue
-    const small = withoutLongTexts(value, directory)
-    const kept = sizeOf(small) > largestValue ? keep(JSON.stringify(small), "json", directory) : small
-    changed = { ...changed, [field]: kept }
-  }
-  return changed
+  const large = ["params", "reply"].filter((field) => sizeOf(event[field]) > longestText)
+  if (large.length === 0) return event
+  return { ...event, ...Object.fromEntries(large.map((field) => [field, smallForm(event[field], directory)])) }
+}
+
+const smallForm = (value: unknown, directory: string): unknown => {
+  const small = withoutLongTexts(value, directory)
+  return sizeOf(small) > largestValue ? keep(JSON.stringify(small), "json", directory) : small
 }
 
 /** The event with its contents put back; a reference stays where the artifact is gone or was changed. */
@@ -69,8 +68,8 @@ const keep = (text: string, keptAs: ContentsReference["kept_as"], directory: str
   const file = join(directory, artifact)
   if (statSync(file, { throwIfNoEntry: false })?.size !== bytes.length) {
     mkdirSync(join(directory, "contents"), { recursive: true, mode: 0o700 })
-    const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants
-    const descriptor = openSync(`${file}.new`, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
+    const { O_WRONLY, O_CREAT, O_TRUNC } = constants
+    const descriptor = openSync(`${file}.new`, O_WRONLY | O_CREAT | O_TRUNC | (constants.O_NOFOLLOW ?? 0), 0o600)
     try {
       writeFully(descriptor, bytes)
     } finally {
@@ -82,8 +81,7 @@ const keep = (text: string, keptAs: ContentsReference["kept_as"], directory: str
 }
 
 const isReference = (value: object): value is ContentsReference =>
-  Object.keys(value).join() === "artifact,bytes,kept_as" &&
-  /^contents\/[0-9a-f]{64}$/.test(String((value as ContentsReference).artifact))
+  "kept_as" in value && "artifact" in value && /^contents\/[0-9a-f]{64}$/.test(String(value.artifact))
 
 const contentsOf = ({ artifact }: ContentsReference, directory: string): string | undefined => {
   try {
