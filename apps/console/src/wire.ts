@@ -36,7 +36,8 @@ export interface ToolDescription {
 
 export interface Rule {
   readonly id: string
-  readonly tool: string
+  readonly tool?: string
+  readonly operation?: string | ReadonlyArray<string>
   readonly decision: "allow" | "ask" | "deny"
   readonly dialect?: string
   readonly enabled: boolean

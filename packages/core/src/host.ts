@@ -64,6 +64,8 @@ export interface HostService {
   readonly preview: (tool: string, args: unknown) => Effect.Effect<CallPreview, ToolError>
   /** Arguments as the tool would get them: keys in schema order, defaults filled in. */
   readonly decode: (tool: string, args: unknown) => Effect.Effect<Readonly<Record<string, unknown>>, ToolError>
+  /** The values of fields that a caller of a tool may leave out; undefined for an unknown tool. */
+  readonly defaults: (tool: string) => Readonly<Record<string, unknown>> | undefined
   /** Plugins this host was told to start without, and why. */
   readonly skipped: ReadonlyArray<PluginError>
   /** Asks every plugin how it is. One that does not answer in five seconds is not well. */
@@ -125,6 +127,7 @@ const hostWith = Effect.fnUntraced(function* <R>(options: HostOptions<R>) {
     tool: (name) => (args, callOptions) => call(name, args, callOptions),
     preview: (name, args) => previewCall(settings, name, args).pipe(Effect.provideContext(context)),
     decode: (name, args) => decodeCall(settings, name, args),
+    defaults: (name) => settings.find(name)?.defaults,
     skipped,
     health: Effect.forEach(started, healthOf, { concurrency: "unbounded" }).pipe(Effect.provideContext(context))
   } satisfies HostService

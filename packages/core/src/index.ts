@@ -127,6 +127,14 @@ export {
   type ToolErrorOptions,
   withMessage
 } from "./tool-error.ts"
-export { type Facts, isProtectedPath, type Risk, type Touches, withVariables, type WrittenPath } from "./touches.ts"
+export {
+  type Facts,
+  isProtectedPath,
+  type Risk,
+  type Touches,
+  withInput,
+  withVariables,
+  type WrittenPath
+} from "./touches.ts"
 export { singleLine, visibleJson, visibleLines, visibleText } from "./text/visible-text.ts"
 export { coreVersion } from "./plugin/version.ts"

@@ -25,6 +25,8 @@ export interface OpenHost {
   readonly preview: (tool: string, args: unknown) => Promise<CallPreview>
   /** Arguments as the road decodes them: keys in schema order, defaults filled in. */
   readonly decode: (tool: string, args: unknown) => Promise<Readonly<Record<string, unknown>>>
+  /** The values of fields that a caller of a tool may leave out; undefined for an unknown tool. */
+  readonly defaults: (tool: string) => Readonly<Record<string, unknown>> | undefined
   /** Plugins this host was told to start without, and why. */
   readonly skipped: ReadonlyArray<PluginError>
   readonly health: () => Promise<ReadonlyArray<PluginHealth>>
@@ -77,6 +79,7 @@ export const openHost = async <Given extends ClosedHost>(given: Given): Promise<
     tool: (name) => (args, options) => call(name, args, options),
     preview: (tool, args) => run(host.preview(tool, args)),
     decode: (tool, args) => run(host.decode(tool, args)),
+    defaults: host.defaults,
     skipped: host.skipped,
     health: () => run(host.health),
     dispose,

@@ -40,6 +40,8 @@ export interface ToolDefinition<
   Code extends ErrorCode = ErrorCode
 > {
   readonly name: Name
+  /** The operation that the tool words, by which rules know it in every dialect; the tool's own name when absent. */
+  readonly operation?: string
   /** What the model reads. */
   readonly description: string
   /** A strict object: keys that are not listed are refused. */
@@ -82,6 +84,8 @@ export type Wording<Input = Readonly<Record<string, unknown>>> = {
 /** One contract's wording of one operation, ready for a host. */
 export interface Tool<out R = never, out Types extends ToolTypes = ToolTypes> {
   readonly name: Types["name"]
+  /** The operation it words, the same in every dialect. */
+  readonly operation: string
   /** The dialect it belongs to; `any` can be spoken by every dialect. */
   readonly dialect: Types["dialect"]
   /** Phantom: the types that typed calls read. */
@@ -93,6 +97,8 @@ export interface Tool<out R = never, out Types extends ToolTypes = ToolTypes> {
   /** JSON Schemas, made once, on first use. */
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
+  /** The values of fields that a caller leaves out. Required fields are missing. */
+  readonly defaults: Readonly<Record<string, unknown>>
   /** What of the arguments goes on record; all of it when absent. */
   readonly forRecord?: (args: unknown) => Effect.Effect<unknown, never, R>
   /** Decodes arguments into a call that can be assessed and executed. */
@@ -146,9 +152,11 @@ export const makeTool = <
   >
 > => {
   const schemas: { input?: JsonSchema; output?: JsonSchema } = {}
+  let defaults: Readonly<Record<string, unknown>> | undefined
   const timeout = timeoutOf(definition)
   return {
     name: definition.name,
+    operation: definition.operation ?? definition.name,
     dialect,
     description: definition.description,
     risk: definition.risk,
@@ -161,6 +169,9 @@ export const makeTool = <
     get outputSchema() {
       return (schemas.output ??= outputJsonSchema(definition.output))
     },
+    get defaults() {
+      return (defaults ??= defaultsOf(definition.input))
+    },
     prepare: (args) => {
       const decoded = definition.input.safeParse(args)
       return decoded.success
@@ -169,6 +180,14 @@ export const makeTool = <
     }
   }
 }
+
+const defaultsOf = (input: z.ZodObject): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(input.shape).flatMap(([name, field]) => {
+      const decoded = (field as z.ZodType).safeParse(undefined)
+      return decoded.success ? [[name, decoded.data]] : []
+    })
+  )
 
 /** A tool that every dialect can speak, for plugins that follow no contract. */
 export const defineTool = <

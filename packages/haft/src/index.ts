@@ -5,6 +5,7 @@ export {
   listedRequest,
   type OpenRequest,
   Rule,
+  ruleAdvice,
   type Simulation
 } from "@haft/approval"
 export { type ExportFormat, exportFormats, exportTools } from "@haft/adapters"

@@ -14,7 +14,15 @@ const Preview = z.union([
       input: z.record(z.string(), z.unknown()).describe("The arguments with their defaults."),
       facts: z.object({
         reads: z.array(z.string()),
-        writes: z.array(z.object({ path: z.string(), exists: z.boolean(), isProtected: z.boolean() })),
+        writes: z.array(
+          z.object({
+            path: z.string(),
+            exists: z.boolean(),
+            isProtected: z.boolean(),
+            protectedPath: z.string().optional()
+          })
+        ),
+        directories: z.array(z.string()).optional().describe("Those of the paths that are directories."),
         runs: z.string().optional(),
         network: z.literal(true).optional(),
         fetches: z.string().optional(),

@@ -13,10 +13,19 @@ export const pathGlob = (glob: string): ((path: string) => boolean) => {
   return (path) => matches(path) === "yes"
 }
 
-/** The directory that a glob spells out, everything it matches is below; empty where it begins with a wildcard. */
-export const directoryAbove = (glob: string): string => {
-  const [plain = ""] = /^[^*?[\]{}]*/.exec(glob) ?? []
-  return plain.slice(0, Math.max(plain.lastIndexOf("/"), 0))
+/** Tells whether something below a directory can match a glob. Where that is hard to tell, it can. */
+export const mayMatchBelow = (glob: string): ((directory: string) => boolean) => {
+  if (/\{[^}]*\//.test(glob)) return () => true
+  const segments = glob.split("/").map((segment) => (segment.includes("**") ? "any" : pathGlob(segment)))
+  return (directory) => {
+    const names = directory === "." ? [] : directory.split("/")
+    for (const [place, name] of names.entries()) {
+      const segment = segments[place]
+      if (segment === "any") return true
+      if (segment?.(name) !== true) return false
+    }
+    return segments.length > names.length
+  }
 }
 
 /** A glob without directories: `*` stands for any text. */

@@ -1,9 +1,12 @@
+import { posix } from "node:path"
+
 import type { Facts } from "@haft/core"
 
 import type { TouchConditions } from "../rules/rule.ts"
-import { directoryAbove, pathGlob, textGlob } from "./glob.ts"
+import { mayMatchBelow, pathGlob, textGlob } from "./glob.ts"
 import { allFit, anyFits, type Fit, InvalidExpression } from "./linear-expression.ts"
-import { programOf, type ReadCommand, runsOthers } from "./parse-command.ts"
+import { programOf, type ReadCommand, readCommand, runsOthers } from "./parse-command.ts"
+import { isUnsafeOption } from "./unsafe-options.ts"
 
 export interface Touched {
   readonly facts: Facts
@@ -27,11 +30,11 @@ export const touchMatcher = (conditions: TouchConditions): TouchMatcher => {
   const fetches = compiled(conditions.fetches, urlCondition)
   const runs = compiled(conditions.runs, commandCondition)
   const hitting: ReadonlyArray<TouchTest> = [
-    ({ facts }) => reads?.hits(facts.reads) ?? "yes",
-    ({ facts }) => writes?.hits(pathsOf(facts)) ?? "yes",
-    ({ facts }) => fetches?.hits(facts.fetches === undefined ? [] : [urlOf(facts.fetches)]) ?? "yes",
-    ({ facts, command }) =>
-      runs === undefined ? "yes" : facts.runs === undefined ? "no" : hitsCommand(runs, command()),
+    (touched) => (reads === undefined ? "yes" : orInCommand(reads.hits(readPaths(touched.facts)), reads, touched)),
+    (touched) =>
+      writes === undefined ? "yes" : orInCommand(writes.hits(writtenPaths(touched.facts)), writes, touched),
+    (touched) => (fetches === undefined ? "yes" : hitsFetch(fetches, touched)),
+    (touched) => (runs === undefined ? "yes" : hitsCommand(runs, touched)),
     ({ facts }) => (conditions.network === true && facts.network !== true ? "no" : "yes")
   ]
   const covers = ({ facts, command }: Touched): Fit => {
@@ -41,13 +44,59 @@ export const touchMatcher = (conditions: TouchConditions): TouchMatcher => {
     const isCovered =
       (reads === undefined
         ? runs === undefined || facts.reads.every((path) => path === ".")
-        : facts.reads.length > 0 && coversAll(reads, facts.reads)) &&
-      coversAll(writes, pathsOf(facts)) &&
+        : facts.reads.length > 0 && coversAll(reads, facts.reads.map(asFile))) &&
+      coversAll(writes, writtenPaths(facts)) &&
       coversAll(fetches, fetched === undefined ? [] : [urlOf(fetched)]) &&
       coversAll(runs, line === undefined ? [] : [command().words])
     return isCovered ? "yes" : "no"
   }
   return { covers, hits: (touched) => allFit(hitting, touched) }
+}
+
+interface TouchedPath {
+  readonly path: string
+  readonly isDirectory: boolean
+}
+
+const asFile = (path: string): TouchedPath => ({ path, isDirectory: false })
+
+const writtenPaths = ({ writes, directories = [] }: Facts): ReadonlyArray<TouchedPath> =>
+  writes.map(({ path }) => ({ path, isDirectory: directories.includes(path) }))
+
+// What is changed, moved or deleted is read on the way: it is in the diff, and in the place that it is moved to.
+const readPaths = (facts: Facts): ReadonlyArray<TouchedPath> => [
+  ...facts.reads.map((path) => ({ path, isDirectory: facts.directories?.includes(path) === true })),
+  ...facts.writes
+    .filter(({ exists }) => exists)
+    .map(({ path }) => ({
+      path,
+      isDirectory: facts.directories?.includes(path) === true
+    }))
+]
+
+/**
+ * Which files a command reads and writes is not known before it runs. One whose words name a path that a rule is about
+ * hits it; any other may.
+ */
+const orInCommand = (fit: Fit, paths: Conditions<TouchedPath>, { facts, command }: Touched): Fit => {
+  if (fit === "yes" || (facts.runs === undefined && facts.types === undefined)) return fit
+  const [directory = "."] = facts.runs === undefined ? [] : facts.reads
+  const words = (facts.types === undefined ? command() : readCommand(facts.types.text)).inside.flat()
+  const named = words.flatMap((word) => [word, word.slice(word.indexOf("=") + 1)]).filter((word) => word !== "")
+  const candidates = named.map((word) =>
+    asFile(posix.normalize(posix.join(word.startsWith("/") ? "" : directory, word)))
+  )
+  return paths.hits(candidates) === "yes" ? "yes" : "unknown"
+}
+
+const hitsFetch = (fetches: Conditions<URL>, { facts, command }: Touched): Fit => {
+  if (facts.fetches !== undefined) return fetches.hits([urlOf(facts.fetches)])
+  if (facts.types !== undefined) return "unknown"
+  if (facts.runs === undefined || facts.network !== true) return "no"
+  const urls = command()
+    .inside.flat()
+    .flatMap((word) => URL.parse(word) ?? URL.parse(`https://${word}`) ?? [])
+  return fetches.hits(urls) === "yes" ? "yes" : "unknown"
 }
 
 /** One thing that a rule names. What can't be read is undefined: nothing covers it, and anything may hit it. */
@@ -79,19 +128,18 @@ const coversAll = <A>(conditions: Conditions<A> | undefined, values: ReadonlyArr
     ? values.length === 0
     : values.length > 0 && values.every((value) => value !== undefined && conditions.covers(value))
 
-const pathsOf = ({ writes }: Facts): ReadonlyArray<string> => writes.map(({ path }) => path)
+/** A name that no glob spells out: what matches it below a directory matches everything there. */
+const anyName = "\uE000"
 
-// Who searches, moves or deletes a directory does so to what is in it.
-const pathCondition = (glob: string): Condition<string> => {
-  const covers = pathGlob(glob)
-  const directory = directoryAbove(glob)
-  const isAll = glob === `${directory}/**`
+const pathCondition = (glob: string): Condition<TouchedPath> => {
+  const matches = pathGlob(glob)
+  const mayMatch = mayMatchBelow(glob)
   return {
-    covers,
-    hits: (path) => {
-      if (covers(path) || (isAll && path === directory)) return "yes"
-      return path === "." || path === directory || directory.startsWith(`${path}/`) ? "unknown" : "no"
-    }
+    // A directory is covered with everything that is in it, or not at all.
+    covers: ({ path, isDirectory }) => matches(path) && (!isDirectory || matches(`${path}/${anyName}/${anyName}`)),
+    // What is done to a directory is done to all that is in it. `docs/**` and `docs/a.md` say that `docs` is one.
+    hits: ({ path, isDirectory }) =>
+      matches(path) || glob.startsWith(`${path}/`) || ((isDirectory || path === ".") && mayMatch(path)) ? "yes" : "no"
   }
 }
 
@@ -140,22 +188,41 @@ const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol ===
 const commandCondition = (condition: string): Condition<ReadonlyArray<string>> => {
   const expected = condition.trim().split(/\s+/)
   const isOpen = expected.at(-1) === "**"
-  const tests = (isOpen ? expected.slice(0, -1) : expected).map(textGlob)
+  const named = isOpen ? expected.slice(0, -1) : expected
+  const tests = named.map(textGlob)
   const [program = ""] = expected
   if (/^$|\*/.test(program)) throw new InvalidExpression(`${condition} must begin with a program's name, without *`)
-  const covers = (words: ReadonlyArray<string>): boolean =>
+  const matches = (words: ReadonlyArray<string>): boolean =>
     (isOpen ? words.length >= tests.length : words.length === tests.length) &&
     tests.every((test, place) => test(words[place] ?? ""))
+  // Wildcards stand for harmless words only: an option that runs or writes must be spelled out, and so must a
+  // subcommand that runs what its arguments say.
+  const isHarmless = (words: ReadonlyArray<string>): boolean =>
+    words.every((word, place) => isSpelledOut(named[place], word) || !isUnsafeOption(words, word)) &&
+    (!condition.includes("*") || runsOthers(words) === undefined || runsOthers(named) !== undefined)
   return {
-    covers,
+    covers: (words) => matches(words) && isHarmless(words),
     // To forbid `rm` is to forbid `/bin/rm`.
-    hits: (words) => (covers(words) || covers([programOf(words), ...words.slice(1)]) ? "yes" : "no")
+    hits: (words) => (matches(words) || matches([programOf(words), ...words.slice(1)]) ? "yes" : "no")
   }
 }
 
-const hitsCommand = (runs: Conditions<ReadonlyArray<string>>, command: ReadCommand): Fit =>
-  runs.hits(command.inside) === "yes" ? "yes" : isUnclear(command) ? "unknown" : "no"
+/** Whether a rule names a word: wholly, or as an option whose value it leaves open, `--output=*`. */
+const isSpelledOut = (pattern: string | undefined, word: string): boolean => {
+  if (pattern === undefined) return false
+  const name = word.split("=")[0] ?? ""
+  return !pattern.includes("*") || (name !== word && pattern.startsWith(`${name}=`))
+}
+
+const hitsCommand = (runs: Conditions<ReadonlyArray<string>>, { facts, command }: Touched): Fit => {
+  if (facts.types !== undefined) {
+    const typed = readCommand(facts.types.text)
+    return runs.hits(typed.inside) === "yes" ? "yes" : "unknown"
+  }
+  if (facts.runs === undefined) return "no"
+  return runs.hits(command().inside) === "yes" ? "yes" : isUnclear(command()) ? "unknown" : "no"
+}
 
 /** Whether it may run something that it does not show. */
-const isUnclear = ({ words, inside }: ReadCommand): boolean =>
-  words === undefined || inside.some((command) => runsOthers(command) !== undefined)
+const isUnclear = ({ words, parts, inside }: ReadCommand): boolean =>
+  (words === undefined && parts === undefined) || inside.some((command) => runsOthers(command) !== undefined)

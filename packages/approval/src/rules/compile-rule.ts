@@ -35,6 +35,10 @@ type Condition = (subject: Subject) => Fit
 
 const compile = (rule: Rule): CompiledRule => {
   const isAllowing = rule.decision === "allow"
+  const { tool, operation, touches, fields, pattern: expression, exactly: args, exactlySha256: hash } = rule
+  if (isAllowing && [tool, operation, touches, fields, expression, args, hash].every((part) => part === undefined)) {
+    throw new RulesUnreadable("it would allow everything; name a tool, an operation or what it touches")
+  }
   const conditions: Array<Condition> = []
   const names: Array<string> = []
   if (rule.exactly !== undefined) {
@@ -54,6 +58,7 @@ const compile = (rule: Rule): CompiledRule => {
     if ("equals" in condition) names.push(...textsIn(condition.equals))
     if ("glob" in condition) names.push(condition.glob)
   }
+  if (isAllowing && rule.fields !== undefined) conditions.push(othersAreDefault(Object.keys(rule.fields)))
   if (rule.touches !== undefined) {
     const { covers, hits } = touchMatcher(rule.touches)
     conditions.push(isAllowing ? covers : hits)
@@ -100,6 +105,31 @@ const fieldMatcher = (field: string, condition: FieldCondition): Condition => {
   }
 }
 
+/** That fields which a rule does not name have their defaults. Required ones have none: every call brings its own. */
+const othersAreDefault =
+  (named: ReadonlyArray<string>): Condition =>
+  ({ input, defaults }) => {
+    const known = defaults()
+    return Object.entries(input).every(([field, value]) => isDefault(named, field, value, known)) ? "yes" : "no"
+  }
+
+const isDefault = (
+  named: ReadonlyArray<string>,
+  field: string,
+  value: unknown,
+  defaults: Readonly<Record<string, unknown>> | undefined
+): boolean => {
+  if (named.includes(field) || value === undefined) return true
+  const inside = named.flatMap((name) => (name.startsWith(`${field}.`) ? [name.slice(field.length + 1)] : []))
+  if (inside.length > 0 && typeof value === "object" && value !== null) {
+    const inner = defaults?.[field]
+    const known = typeof inner === "object" && inner !== null ? (inner as Readonly<Record<string, unknown>>) : undefined
+    return Object.entries(value).every(([name, part]) => isDefault(inside, name, part, known))
+  }
+  if (defaults === undefined) return false
+  return !Object.hasOwn(defaults, field) || isSameData(value, defaults[field])
+}
+
 // A field is the caller's own text: one that climbs up may end anywhere, so no glob holds for it.
 const globTest = (glob: string): Test => {
   const test = pathGlob(glob)
@@ -143,7 +173,7 @@ const fitsExample = ({ rule, fits }: CompiledRule, example: RuleExample): Fit =>
   fits(
     subjectOf(
       {
-        call: { id: "example", step: 0, tool: rule.tool, dialect: rule.dialect ?? "any", startedAt: 0 },
+        call: { id: "example", step: 0, tool: rule.tool ?? "any", dialect: rule.dialect ?? "any", startedAt: 0 },
         input: example.arguments,
         asks: true,
         facts: {

@@ -61,9 +61,10 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     const wish = yield* prepared.asks(facts)
     const asks = wish ?? dialect.asks(facts.risk)
     const request: ApprovalRequest = {
-      call: { id, step, tool: tool.name, dialect: dialect.name, startedAt },
+      call: { id, step, tool: tool.name, operation: tool.operation, dialect: dialect.name, startedAt },
       input: prepared.input,
       facts,
+      defaults: () => tool.defaults,
       asks
     }
     const verdict = yield* failClosed(approver.judge(request), (reason) => ({
@@ -83,7 +84,8 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
       return { prepared, facts, ...(wish === false && { state: absentIn(facts) }) } satisfies ApprovedCall<R, Code>
     }
 
-    const state = yield* stateOf(facts)
+    const look = stateOf([...facts.reads, ...facts.writes.map(({ path }) => path), ...(verdict.dependsOn ?? [])])
+    const state = yield* look
     // The person's own arguments need no second question, unless they do more harm than those that were shown.
     if (consented !== undefined && harm[facts.risk] <= harm[consented]) {
       return { prepared, facts, state } satisfies ApprovedCall<R, Code>
@@ -102,7 +104,7 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
       consented = facts.risk
       continue
     }
-    if (isSameState(state, yield* stateOf(facts))) return { prepared, facts, state } satisfies ApprovedCall<R, Code>
+    if (isSameState(state, yield* look)) return { prepared, facts, state } satisfies ApprovedCall<R, Code>
   }
   return yield* toolError("stale_file", "the files kept changing while approval was asked for; nothing was run", {
     suggestion: "Read the files again, then repeat the call.",
@@ -189,10 +191,10 @@ const append = Effect.fnUntraced(function* ({ type, ...more }: JournalEvent) {
   yield* journal.append({ type, request_id: call.id, step: call.step, tool: call.tool, ...more })
 })
 
-const stateOf = Effect.fnUntraced(function* (facts: Facts) {
+const stateOf = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
   const workspace = yield* Workspace
   const state = new Map<string, string>()
-  for (const path of [...facts.reads, ...facts.writes.map((written) => written.path)]) {
+  for (const path of paths) {
     state.set(path, yield* workspace.fingerprint(path).pipe(Effect.catch((error) => Effect.succeed(error.code))))
   }
   return state

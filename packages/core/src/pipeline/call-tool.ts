@@ -86,8 +86,9 @@ const road = Effect.fnUntraced(function* <R>(
   const { id, step, dialect, startedAt } = call
   const given = plainData(args)
   const known: KnownSoFar = {}
-  const started = { type: "tool_call_started", request_id: id, step, tool: name, dialect, at: startedAt }
   const tool = settings.find(name)
+  const operation = tool === undefined ? {} : { operation: tool.operation }
+  const started = { type: "tool_call_started", request_id: id, step, tool: name, ...operation, dialect, at: startedAt }
   // A call that only reads, on this machine, may run before its start is written: it is enough that both its events are
   // on record before the caller gets the reply.
   const isReading = tool?.risk === "read_only" && !tool.openWorld
@@ -139,8 +140,10 @@ export const previewCall = Effect.fnUntraced(function* <R>(settings: RoadSetting
   const diff = prepared.preview === undefined ? undefined : yield* prepared.preview
   const approver = yield* Approver
   const startedAt = yield* Clock.currentTimeMillis
-  const call = { id: "preview", step: 0, tool: tool.name, dialect: settings.dialect.name, startedAt }
-  const verdict = yield* approver.judge({ call, input: prepared.input, facts, asks, isPreview: true })
+  const { name: toolName, operation } = tool
+  const call = { id: "preview", step: 0, tool: toolName, operation, dialect: settings.dialect.name, startedAt }
+  const defaults = () => tool.defaults
+  const verdict = yield* approver.judge({ call, input: prepared.input, facts, defaults, asks, isPreview: true })
   return { tool: tool.name, input: prepared.input, facts, asks, verdict, ...(diff !== undefined && { diff }) }
 })
 
@@ -178,9 +181,10 @@ interface KnownSoFar {
 }
 
 // What is typed into a terminal may be a password: the record has the terminal only.
-const touchesForRecord = ({ reads, writes, runs, network, fetches, types, risk }: Facts): unknown => ({
+const touchesForRecord = ({ reads, writes, directories, runs, network, fetches, types, risk }: Facts): unknown => ({
   risk,
   ...(reads.length > 0 && { reads }),
+  ...(directories !== undefined && { directories }),
   ...(writes.length > 0 && { writes: writes.map(({ path, exists }) => ({ path, exists })) }),
   ...(runs !== undefined && { runs: redactText(runs) }),
   ...(network !== undefined && { network }),

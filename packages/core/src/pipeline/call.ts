@@ -11,6 +11,8 @@ export interface Call {
   /** Counts the calls of a run from 1; artifacts are named after it. */
   readonly step: number
   readonly tool: string
+  /** The operation that the tool words; absent until the tool is found. */
+  readonly operation?: string
   readonly dialect: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number

@@ -12,6 +12,7 @@ const read = readOnce((input: { readonly unified_diff: string }) => parseUnified
 
 export const agentbenchApplyPatch = agentbench.tool({
   name: "apply_patch",
+  operation: "apply-patch",
   description: "Apply a unified diff to the workspace: all of its files, or none when one does not fit.",
   input: z.strictObject({
     unified_diff: z.string().describe("The diff, as `git diff` prints it; paths are relative to the workspace")

@@ -12,6 +12,7 @@ const read = readOnce(({ patch }: { readonly patch: string }) => parsePatch(patc
 
 export const haftApplyPatch = haft.tool({
   name: "apply_patch",
+  operation: "apply-patch",
   description:
     "Apply a patch to any number of files, all or nothing: a unified diff, or sections between *** Begin Patch and " +
     "*** End Patch. A hunk that fits no place or several is an error that says where to look.",

@@ -7,6 +7,7 @@ import { createDirectory, previewDirectory } from "./create-directory.ts"
 
 export const cliagentCreateDirectory = cliagent.tool({
   name: "create_directory",
+  operation: "create-directory",
   description: "Create a directory, with its parents where they are missing.",
   input: z.strictObject({ path: z.string().describe("Directory to create, relative to the working directory") }),
   output: z.object({

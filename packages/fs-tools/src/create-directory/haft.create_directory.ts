@@ -7,6 +7,7 @@ import { createDirectory, previewDirectory } from "./create-directory.ts"
 
 export const haftCreateDirectory = haft.tool({
   name: "create_directory",
+  operation: "create-directory",
   description: "Make a directory and those on the way to it. One that exists is left as it is.",
   input: z.strictObject({ path: z.string().describe("Directory, relative to the workspace") }),
   output: z.object({ path: z.string(), created: z.array(z.string()) }),

@@ -8,6 +8,7 @@ import { deletePath, previewDelete } from "./delete-path.ts"
 
 export const approvalgateDeleteFile = approvalgate.tool({
   name: "delete_file",
+  operation: "delete-path",
   description: "Delete a file, or a directory with everything in it when recursive is true.",
   input: z.strictObject({
     path: z.string().describe("What to delete, relative to the workspace"),

@@ -8,6 +8,7 @@ import { deletePath, previewDelete } from "./delete-path.ts"
 
 export const filetoolsFileDelete = filetools.tool({
   name: "file.delete",
+  operation: "delete-path",
   description: "Delete a file. Directories are refused.",
   input: z.strictObject({ path: z.string().describe("File, relative to the workspace") }),
   output: z.object({ success: z.boolean() }),

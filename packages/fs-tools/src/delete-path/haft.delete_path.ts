@@ -7,6 +7,7 @@ import { deletePath, previewDelete } from "./delete-path.ts"
 
 export const haftDeletePath = haft.tool({
   name: "delete_path",
+  operation: "delete-path",
   description: "Delete a file or a link, or a directory with everything in it when recursive is true.",
   input: z.strictObject({
     path: z.string().describe("What to delete, relative to the workspace"),

@@ -15,6 +15,7 @@ const input = z.strictObject({
 
 export const cliagentReplaceStringInFile = cliagent.tool({
   name: "replace_string_in_file",
+  operation: "edit-text",
   description: "Replace the first occurrence of a text in a file with another.",
   input,
   output: z.object({

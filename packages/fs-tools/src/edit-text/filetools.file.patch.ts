@@ -7,6 +7,7 @@ import { editText, previewEdits } from "./edit-text.ts"
 
 export const filetoolsFilePatch = filetools.tool({
   name: "file.patch",
+  operation: "edit-text",
   description: "Replace pieces of text in a file, one after the other. Each must be found at exactly one place.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the workspace"),

@@ -36,6 +36,7 @@ const optionsOf = ({ exact, expected_fingerprint }: z.output<typeof input>) => (
 
 export const haftEditFile = haft.tool({
   name: "edit_file",
+  operation: "edit-text",
   description:
     "Replace text in a file. What is found must be unique; a loose match is reported, and only the text found is replaced.",
   input,

@@ -9,6 +9,7 @@ const maximumFiles = 1000
 
 export const agentbenchListFiles = agentbench.tool({
   name: "list_files",
+  operation: "list-directory",
   description: "List the files below a directory of the workspace, in order, at most 1000.",
   input: z.strictObject({
     root: z.string().default(".").describe("Directory to list, relative to the workspace"),

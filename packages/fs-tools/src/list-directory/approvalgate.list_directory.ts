@@ -7,6 +7,7 @@ import { listInOrder, withInfo } from "./list-directory.ts"
 
 export const approvalgateListDirectory = approvalgate.tool({
   name: "list_directory",
+  operation: "list-directory",
   description: "List the files and directories in a directory, or everything below it.",
   input: z.strictObject({
     path: z.string().describe("Directory, relative to the workspace"),

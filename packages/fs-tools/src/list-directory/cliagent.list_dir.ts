@@ -9,6 +9,7 @@ const pageSize = 1000
 
 export const cliagentListDir = cliagent.tool({
   name: "list_dir",
+  operation: "list-directory",
   description: "List the contents of a directory: files first, then directories.",
   input: z.strictObject({
     path: z.string().default(".").describe("Directory, relative to the working directory"),

@@ -7,6 +7,7 @@ import { listInOrder, listMatching, withInfo } from "./list-directory.ts"
 
 export const filetoolsFileList = filetools.tool({
   name: "file.list",
+  operation: "list-directory",
   description: "List the files of a directory, or those at any depth that match a pattern.",
   input: z.strictObject({
     path: z.string().default(".").describe("Directory, relative to the workspace"),

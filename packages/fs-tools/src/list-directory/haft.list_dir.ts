@@ -7,6 +7,7 @@ import { listInOrder, listMatching, withInfo } from "./list-directory.ts"
 
 export const haftListDir = haft.tool({
   name: "list_dir",
+  operation: "list-directory",
   description: "List a directory in order, some levels deep, or the files below it that match a pattern.",
   input: z.strictObject({
     path: z.string().default(".").describe("Directory, relative to the workspace"),

@@ -9,6 +9,7 @@ const marks: Readonly<Record<string, string>> = { directory: "/", symlink: "@" }
 
 export const toolrouterListDir = toolrouter.tool({
   name: "list_dir",
+  operation: "list-directory",
   description: "List directory entries level by level, down to a depth.",
   input: z.strictObject({
     path: z.string().default(".").describe("Directory to begin in, relative to the workspace"),

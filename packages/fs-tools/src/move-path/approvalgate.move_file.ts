@@ -7,6 +7,7 @@ import { movePath, previewMove } from "./move-path.ts"
 
 export const approvalgateMoveFile = approvalgate.tool({
   name: "move_file",
+  operation: "move-path",
   description: "Move or rename a file.",
   input: z.strictObject({
     from: z.string().describe("What to move, relative to the workspace"),

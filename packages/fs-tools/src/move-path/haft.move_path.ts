@@ -18,6 +18,7 @@ const optionsOf = ({ create_directories, ...rest }: z.output<typeof input>) => (
 
 export const haftMovePath = haft.tool({
   name: "move_path",
+  operation: "move-path",
   description: "Move or rename a file, a link or a directory.",
   input,
   output: z.object({ from: z.string(), to: z.string() }),

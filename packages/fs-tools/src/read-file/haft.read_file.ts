@@ -11,6 +11,7 @@ const fingerprintUpTo = 16 * 1024 * 1024
 
 export const haftReadFile = haft.tool({
   name: "read_file",
+  operation: "read-file",
   description:
     "Read a file: its lines from start_line to end_line, at most max_lines of them, or its bytes as base64. " +
     "start_line -20 reads the last 20 lines. " +

@@ -7,6 +7,7 @@ import { previewUndo, undo, undonePaths } from "./undo.ts"
 
 export const haftUndo = haft.tool({
   name: "undo",
+  operation: "undo",
   description:
     "Take back what a call changed: the last one, a named call, or every call of a run. Refused where a file has " +
     "changed since. An undo is taken back by naming its own call.",

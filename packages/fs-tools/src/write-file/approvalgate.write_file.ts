@@ -7,6 +7,7 @@ import { contentBytes, previewWrite, writeFile } from "./write-file.ts"
 
 export const approvalgateWriteFile = approvalgate.tool({
   name: "write_file",
+  operation: "write-file",
   description: "Create a file or overwrite it.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the workspace"),

@@ -11,6 +11,7 @@ const newFile = { createDirectories: true, mustBeNew: true }
 
 export const cliagentCreateFile = cliagent.tool({
   name: "create_file",
+  operation: "write-file",
   description: "Create a new file with the given content. Missing directories are made.",
   input: z.strictObject({
     path: z.string().describe("File to create, relative to the working directory"),

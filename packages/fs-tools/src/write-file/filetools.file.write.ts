@@ -7,6 +7,7 @@ import { contentBytes, previewWrite, writeFile } from "./write-file.ts"
 
 export const filetoolsFileWrite = filetools.tool({
   name: "file.write",
+  operation: "write-file",
   description: "Create a file or overwrite it. Missing directories are made.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the workspace"),

@@ -26,6 +26,7 @@ const optionsOf = ({ create_directories, overwrite, expected_fingerprint }: z.ou
 
 export const haftWriteFile = haft.tool({
   name: "write_file",
+  operation: "write-file",
   description: "Create a file or replace all of its content, as text or as bytes in base64.",
   input,
   output: z.object({

@@ -7,6 +7,7 @@ import { listTerminals } from "./list-terminals.ts"
 
 export const haftListTerminals = haft.tool({
   name: "list_terminals",
+  operation: "list-terminals",
   description: "List the terminals that are open, and those that ended and can still be read.",
   input: z.strictObject({}),
   output: z.object({

@@ -7,6 +7,7 @@ import { findFiles, remarksOn } from "./find-files.ts"
 
 export const cliagentFileSearch = cliagent.tool({
   name: "file_search",
+  operation: "find-files",
   description: "Find files by a glob pattern: *.py in the base directory, **/*.py at any depth.",
   input: z.strictObject({
     pattern: z.string().min(1).describe("Glob pattern, such as **/*.py or src/**/*.go"),

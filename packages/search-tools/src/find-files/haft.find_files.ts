@@ -12,6 +12,7 @@ const advice = {
 
 export const haftFindFiles = haft.tool({
   name: "find_files",
+  operation: "find-files",
   description:
     "Find files by a glob pattern: *.ts in the directory itself, **/*.ts at any depth. Sorted, with the exact number. " +
     "Symbolic links are found by their own names and not followed. " +

@@ -11,6 +11,7 @@ const advice = { includeIgnored: "read_file reads them.", globs: "file_pattern" 
 
 export const cliagentGrepSearch = cliagent.tool({
   name: "grep_search",
+  operation: "search-text",
   description: "Search the contents of text files for a text or a regular expression.",
   input: z.strictObject({
     pattern: z.string().min(1).max(10_000).describe("Text to look for, or a regular expression with is_regex"),

@@ -9,6 +9,7 @@ import type { FoundMatch } from "./show/show-matches.ts"
 
 export const filetoolsFileSearch = filetools.tool({
   name: "file.search",
+  operation: "search-text",
   description: "Search file contents by regular expression, below the workspace or one of its directories.",
   input: z.strictObject({
     pattern: z.string().min(1).max(10_000).describe("Regular expression to look for"),

@@ -11,6 +11,7 @@ const maximumMatches = 10_000
 
 export const toolrouterGrepFiles = toolrouter.tool({
   name: "grep_files",
+  operation: "search-text",
   description: "Search the files below a directory by regular expression; results are grouped by file.",
   input: z.strictObject({
     pattern: z.string().min(1).max(10_000).describe("Regular expression to look for"),
