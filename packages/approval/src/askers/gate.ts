@@ -150,7 +150,7 @@ const charactersIn = (value: unknown): number => {
 /** A request for a list: without arguments, diff and detail where those are large. */
 export const listedRequest = (request: OpenRequest): ListedRequest => {
   const { args, diff, description, always, ...rest } = request
-  const { detail, filesAffected, ...shown } = description
+  const { detail: _leftOut, filesAffected, ...shown } = description
   const size = charactersIn([args, diff, description, always])
   if (size <= mostListed) return { ...request, isWhole: true }
   const value = (text: string): string => (text.length > 300 ? `${text.slice(0, 300)}…` : text)
