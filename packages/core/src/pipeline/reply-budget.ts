@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
+import { whyNoData } from "../schema/reply-limits.ts"
 import { Artifacts } from "../services/artifacts.ts"
 import { clipText } from "../text/clip.ts"
 import type { Executed } from "../tool.ts"
@@ -41,6 +42,8 @@ export interface ReplyBudget {
 export const holdToBudget = (executed: Executed, call: Call, budget: ReplyBudget): Effect.Effect<Executed> => {
   const { output, text } = executed
   if (text.length <= budget.bytes && !exceeds(output, budget.bytes)) return Effect.succeed(executed)
+  // What is beyond the limits of data is a bug of the tool, and ends the call as one.
+  if (whyNoData(output) !== undefined || whyNoData(text) !== undefined) return Effect.succeed(executed)
   const clipping = shorten(output, budget)
   const clippedText = clipText(text, keptBytes(budget))
   const isTextKept = !budget.clipsTexts && clipping.parts.length === 0
@@ -155,20 +158,23 @@ const entriesWithin = (values: ReadonlyArray<unknown>, bytes: number): ReadonlyA
 
 const exceeds = (value: unknown, bytes: number): boolean => sizeOf(value, bytes) > bytes
 
+const deepest = 1_000
+
 // About the length of the JSON. Ends as soon as it is beyond the limit.
-const sizeOf = (value: unknown, limit: number): number => {
+const sizeOf = (value: unknown, limit: number, level = 0): number => {
   if (typeof value === "string") return value.length + 3
   if (typeof value !== "object" || value === null) return 6
+  if (level > deepest) return Number.POSITIVE_INFINITY
   let sum = 2
   if (Array.isArray(value)) {
     for (const inner of value) {
-      sum += sizeOf(inner, limit - sum)
+      sum += sizeOf(inner, limit - sum, level + 1)
       if (sum > limit) return sum
     }
     return sum
   }
   for (const key in value) {
-    sum += key.length + 4 + sizeOf((value as Readonly<Record<string, unknown>>)[key], limit - sum)
+    sum += key.length + 4 + sizeOf((value as Readonly<Record<string, unknown>>)[key], limit - sum, level + 1)
     if (sum > limit) return sum
   }
   return sum
