@@ -200,7 +200,18 @@ describe("a gate with limits", () => {
       gate.answer(gate.open()[0]?.id ?? "", { approved: true })
       yield* Effect.forkChild(ask(large), { startImmediately: true })
       expect(gate.open()).toHaveLength(2)
-    }).pipe(Effect.provide(askThroughLimitedGate({ questions: 2, characters: 1_000 })))
+    }).pipe(Effect.provide(askThroughLimitedGate({ questions: 2, perCaller: 2, characters: 1_000 })))
+  )
+
+  it.effect("refuses a caller who has too many questions open, and asks those of others", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* Asker
+      const by = (name: string) => question({ call: { ...question().call, caller: { role: "agent", name } } })
+      yield* Effect.forkChild(ask(by("one")), { startImmediately: true })
+      expect((yield* ask(by("one"))).reason).toContain("1 questions of this caller wait")
+      yield* Effect.forkChild(ask(by("two")), { startImmediately: true })
+      expect((yield* ApprovalGate).open()).toHaveLength(2)
+    }).pipe(Effect.provide(askThroughLimitedGate({ questions: 10, perCaller: 1, characters: 1_000 })))
   )
 
   it.effect("lists a large request without its bodies", () =>

@@ -63,15 +63,18 @@ export class ApprovalGate extends Context.Service<ApprovalGate, ApprovalGateServ
 /** Limits of the questions that wait at a gate. Beyond them a call is refused instead of being asked about. */
 export interface GateLimits {
   readonly questions: number
+  /** Questions of one caller, where callers are known by name. */
+  readonly perCaller: number
   /** Arguments and previews of all of them together, in characters. */
   readonly characters: number
 }
 
-const standardLimits: GateLimits = { questions: 100, characters: 32 * 1024 * 1024 }
+const standardLimits: GateLimits = { questions: 100, perCaller: 50, characters: 32 * 1024 * 1024 }
 
 interface Waiting {
   readonly request: OpenRequest
   readonly size: number
+  readonly caller: string | undefined
   readonly answer: Deferred.Deferred<Answer>
 }
 
@@ -102,13 +105,20 @@ export const askThroughLimitedGate = (limits: GateLimits): Layer.Layer<Asker | A
       const ask = (question: Question): Effect.Effect<Answer> =>
         Effect.gen(function* () {
           const size = charactersIn(question.input) + 2 * (question.preview?.length ?? 0)
+          const caller = question.call.caller?.name
+          const own = [...waiting.values()].filter((other) => caller !== undefined && other.caller === caller).length
+          if (own >= limits.perCaller) {
+            return unanswered(
+              `${own} questions of this caller wait for a person already; try again when some are answered`
+            )
+          }
           if (waiting.size >= limits.questions || characters + size > limits.characters) {
             return unanswered(`${waiting.size} questions wait for a person already; try again when some are answered`)
           }
           const request = openRequest(question, yield* Clock.currentTimeMillis)
           const answer = yield* Deferred.make<Answer>()
           const open = Effect.sync(() => {
-            waiting.set(request.id, { request, size, answer })
+            waiting.set(request.id, { request, size, answer, caller })
             characters += size
             tell({ type: "opened", request })
           })
