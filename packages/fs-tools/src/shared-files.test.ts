@@ -39,7 +39,7 @@ describe("two hosts on one workspace", () => {
     const edit = (tools: typeof one, replace: string) =>
       tools.call("edit_file", { path: "a.txt", edits: [{ find: "text", replace }] })
     const replies = await Promise.all([edit(one, "1"), edit(other, "2")])
-    expect(replies.map((reply) => (reply as { ok: boolean }).ok).toSorted()).toEqual([false, true])
+    expect(replies.filter((reply) => (reply as { ok: boolean }).ok)).toHaveLength(1)
     expect(["1\n", "2\n"]).toContain(one.workspace.read("a.txt"))
   })
 
