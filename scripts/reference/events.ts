@@ -24,6 +24,9 @@ export const eventsPage = async (): Promise<string> => {
   return [
     "What is on record of a run: `events.jsonl`, one event a line, as `haft log --json`, `GET …/events` and `subscribe` give",
     "it too. Later versions may add types and fields.\n",
+    "A text of more than 64 KiB in `params` or `reply` is kept as an artifact of the run, named by its SHA-256, and",
+    '`{"artifact": "contents/<sha256>", "bytes": …, "kept_as": "text"}` stands in its place; what is larger than 1 MiB',
+    "without such texts is kept whole, as JSON.\n",
     "Every event has:\n",
     fieldTable(always, events),
     ...types.map((type) => {
@@ -61,6 +64,8 @@ const fields: Readonly<Record<string, string>> = {
   files: "the control files: `path`, `reason`, and `quarantine`, where each of them is now",
   operation: "the operation that the tool words, the same in every dialect",
   dialect: "the contract that was spoken",
+  caller: "who called: the name and the role of a token; only of servers",
+  person: "who decided: the name and the role of a token; only of servers",
   params: "the arguments, secrets replaced; on a decision, those that a person changed them to",
   reason: "why it is asked, or why it was decided so",
   decision: "`allow` or `deny`",
@@ -89,6 +94,7 @@ const fields: Readonly<Record<string, string>> = {
   "approval.reason": "why",
   "approval.asks": "whether the contract wants a person for this",
   "approval.rule": "the rule that decided",
+  "approval.person": "who decided: the name and the role of a token; only of servers",
   reply: "the dialect's envelope, secrets replaced"
 }
 
@@ -141,7 +147,9 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     await (await openRules(config)).add({ id: "keep", tool: "delete_path", decision: "deny" })
     const first = await eventsOf(config, async (host) => {
       const ask = async () => ({ approved: true })
-      await host.call("write_file", { path: "a.txt", content: "two\n" }, { ask })
+      const askByName = async () => ({ approved: true, by: { name: "alice", role: "approver" } })
+      const caller = { name: "ci", role: "agent" }
+      await host.call("write_file", { path: "a.txt", content: "two\n" }, { ask: askByName, caller })
       await host.call("run_command", { command: "true" }, { ask })
       await host.call("read_file", { path: "nothing.txt" })
       await host.call("read_file", {})
