@@ -24,7 +24,7 @@ export const log: Command = {
   },
   examples: ["haft log", "haft log runs", "haft log --run 20261116T101500-1f2e3d4c --json", "haft log --follow"],
   run: async (given) => {
-    const [haft, { config }] = await Promise.all([import("haft"), configOf(given)])
+    const [haft, { config }] = await Promise.all([import("haft"), configOf(given, { upwards: true })])
     const run = given.value("run")
     const isWanted = haft.eventFilter(filterOf(given))
     const show = (event: JournalEvent): void =>

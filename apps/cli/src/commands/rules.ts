@@ -26,7 +26,7 @@ export const rules: Command = {
   run: async (given) => {
     const [verb = "list", ...rest] = given.positionals
     const { openRules } = await import("haft")
-    const { config } = await configOf(given)
+    const { config } = await configOf(given, { upwards: true })
     const store = await openRules(config)
     const action = actions[verb]
     if (action === undefined) throw new UsageError(`haft rules can ${Object.keys(actions).join(", ")}, not '${verb}'`)
