@@ -1,4 +1,4 @@
-import type { JsonSchema } from "haft"
+import type { JsonSchema } from "haft/internal"
 
 import { UsageError } from "./command.ts"
 
@@ -82,7 +82,7 @@ const repeatedKey = (json: string): string | undefined => {
 }
 
 const readNamed = async (path: string, hint = ""): Promise<string> => {
-  const { readNamedFile } = await import("haft")
+  const { readNamedFile } = await import("haft/internal")
   if (path === "") throw new UsageError(`which file? @ stands before its name. ${forms}`)
   return readNamedFile(path).catch((cause: Error) => {
     throw new UsageError(`${path} can't be read: ${cause.message}${hint}`, { cause })
@@ -90,7 +90,7 @@ const readNamed = async (path: string, hint = ""): Promise<string> => {
 }
 
 const readStdin = async (): Promise<string> => {
-  const { readWhole } = await import("haft")
+  const { readWhole } = await import("haft/internal")
   return readWhole(process.stdin).catch((cause: Error) => {
     throw new UsageError(`standard input can't be read: ${cause.message}`, { cause })
   })

@@ -1,4 +1,4 @@
-import type { ApprovalMode, DialectName, FoundConfig, HaftConfig, SandboxName } from "haft"
+import type { ApprovalMode, DialectName, FoundConfig, HaftConfig, SandboxName } from "haft/internal"
 import type { OpenHost } from "haft/promise"
 
 import type { Given } from "./command.ts"

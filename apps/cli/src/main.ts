@@ -97,7 +97,7 @@ const isDebugged = (): boolean => (process.env["HAFT_DEBUG"] ?? "") !== ""
 
 // For somebody who types just `haft` in a terminal: what works here, then the commands.
 const welcome = async (version: string): Promise<number> => {
-  const [{ config }, { examine }] = await Promise.all([configOf(read(doctor, [], version)), import("haft")])
+  const [{ config }, { examine }] = await Promise.all([configOf(read(doctor, [], version)), import("haft/internal")])
   const findings = await examine(config, { briefly: true })
   printFindings(findings.map(({ enforced: _leftOut, ...finding }) => finding))
   print("\n")

@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
-import type { Finding } from "haft"
+import type { Finding } from "haft/internal"
 import manifest from "haft/package.json" with { type: "json" }
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 

@@ -1,7 +1,7 @@
 import { relative, resolve, sep } from "node:path"
 
 import { singleLine } from "@haft/core/visible-text"
-import type { CallPreview, HaftConfig, JsonSchema, Reply, ToolDescription, ToolError } from "haft"
+import type { CallPreview, HaftConfig, JsonSchema, Reply, ToolDescription, ToolError } from "haft/internal"
 import type { OpenHost } from "haft/promise"
 
 import { readArguments } from "../arguments.ts"
@@ -58,7 +58,7 @@ type Fields = Readonly<Record<string, unknown>>
 const fromHere = async (root: string, args: unknown, schema: JsonSchema | undefined): Promise<unknown> => {
   const below = relative(root, process.cwd())
   if (below === "" || below.startsWith("..")) return args
-  const { pathsFrom } = await import("haft")
+  const { pathsFrom } = await import("haft/internal")
   return pathsFrom(below.split(sep).join("/"), args, schema)
 }
 
@@ -85,7 +85,7 @@ const noteHints = async (error: ToolError, { host, name, args, root, config }: R
   }
   const { path } = (args ?? {}) as { path?: unknown }
   if (error.code !== "file_not_found" || typeof path !== "string") return
-  const { pathsBeside } = await import("haft")
+  const { pathsBeside } = await import("haft/internal")
   const near = guess(path, await pathsBeside(root, path))
   if (near !== "") note(`haft: ${path} is not there${near}`)
 }

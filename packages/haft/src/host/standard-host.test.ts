@@ -8,7 +8,7 @@ import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { dialectNames, examine, type HaftConfig, newPlugin, openWorkspace, standardHost, use } from "../index.ts"
+import { dialectNames, examine, type HaftConfig, newPlugin, openWorkspace, standardHost, use } from "../internal.ts"
 import { definePlugin, defineTool, openHost, type Tool } from "../promise.ts"
 
 let workspace: TemporaryWorkspace
