@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync, statSync } from "node:fs"
 
 import { temporaryWorkspace } from "@haft/testing"
-import { type OpenRequest, readRun } from "haft"
+import { type OpenRequest, readRun } from "haft/internal"
 import { expect, it, onTestFinished } from "vitest"
 
 import { bin, haft, placeOf } from "./haft.ts"

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 
-import { makeToken } from "haft"
+import { makeToken } from "haft/internal"
 
 import { Problem } from "./http/problem.ts"
 import type { Access } from "./http/route.ts"

@@ -1,4 +1,4 @@
-import type { HaftConfig, ScratchDirectory, ServerTokens } from "haft"
+import type { HaftConfig, ScratchDirectory, ServerTokens } from "haft/internal"
 
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
@@ -43,7 +43,7 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
   // The first signal lets running calls end, the second interrupts them, the third ends everything.
   onStopSignals([askToStop, askToHurry, () => process.exit(1)])
   const [{ serverTokens }, { serveHaft }, { compileSchemas }] = await Promise.all([
-    import("haft"),
+    import("haft/internal"),
     import("@haft/server"),
     import("../compile-schemas.ts")
   ])

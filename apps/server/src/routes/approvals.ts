@@ -1,4 +1,4 @@
-import { GateResponse, Rule } from "haft"
+import { GateResponse, Rule } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"

@@ -3,7 +3,7 @@ import { statSync, writeFileSync } from "node:fs"
 import { afterEach, beforeEach, expect, it } from "@effect/vitest"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 
-import { serverTokens } from "../index.ts"
+import { serverTokens } from "../internal.ts"
 
 let workspace: TemporaryWorkspace
 beforeEach(() => {
