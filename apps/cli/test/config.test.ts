@@ -41,14 +41,14 @@ describe("a configuration", () => {
   it("may import haft where none is installed beside it", async () => {
     workspace.put(
       "../outside/mine.ts",
-      `import { defineConfig } from "haft/internal"\nexport default defineConfig({ approval: "none" })`
+      `import { defineConfig } from "haft"\nexport default defineConfig({ approval: "none" })`
     )
     const { code, stdout, stderr } = await haft(inWorkspace("config", "--json", "-c", `${workspace.outside}/mine.ts`))
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     expect(JSON.parse(stdout)).toMatchObject({ config: { approval: "none" } })
     workspace.put(
       "haft.config.ts",
-      `import { defineConfig } from "haft/internal"\nexport default defineConfig({ approval: "all" })`
+      `import { defineConfig } from "haft"\nexport default defineConfig({ approval: "all" })`
     )
     await haft(inWorkspace("config", "trust"))
     const trusted = await haft(inWorkspace("config", "--json"))
@@ -80,7 +80,7 @@ describe("a configuration", () => {
       return haft(inWorkspace("config"), { env })
     }
     const itself = await trusted(
-      'import { defineConfig } from "haft/internal"\nexport default defineConfig({ approval: "none" })'
+      'import { defineConfig } from "haft"\nexport default defineConfig({ approval: "none" })'
     )
     expect(itself).toMatchObject({ code: 0, stdout: expect.stringContaining('"approval": "none"') })
     const another = await trusted('import approval from "./value.mjs"\nexport default { approval }')
