@@ -3,6 +3,7 @@ import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { linkWarnings } from "../hard-links.ts"
 import { omissionWarnings } from "../omissions.ts"
 import { describeHunk, type FoundHunk, parsePatch, patchOperation } from "./apply-patch.ts"
 import { isOfFile, type Section, touchedBy } from "./patch.ts"
@@ -64,7 +65,11 @@ export const haftApplyPatch = haft.tool({
         fuzz,
         also_fits: [...others]
       })),
-      warnings: [...hunks.filter(isWorthTelling).map(describeHunk), ...omissionWarnings(addedText(sections), "")]
+      warnings: [
+        ...hunks.filter(isWorthTelling).map(describeHunk),
+        ...linkWarnings(changes),
+        ...omissionWarnings(addedText(sections), "")
+      ]
     }
   }),
   render: ({ files, warnings }) =>

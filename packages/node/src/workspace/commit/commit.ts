@@ -16,6 +16,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
+import { tellApproved } from "../../control-files/approved-changes.ts"
 import { attempt, hasCode, lookCodes, planCodes, stale } from "../../errno.ts"
 import { type Root, withPlace } from "../paths/containment.ts"
 import { pathOf, Spots } from "../paths/directory-entries.ts"
@@ -145,6 +146,14 @@ export const commitPlan = (
           attempt(planCodes, () => plan.copyMoves()),
           commitOnce(settings, plan, request)
         )
+    ),
+    Effect.tap((changed) =>
+      Effect.sync(() =>
+        tellApproved(
+          settings.root.path,
+          changed.map(({ path, movedTo, after }) => ({ path: movedTo ?? path, after }))
+        )
+      )
     )
   )
 
@@ -242,6 +251,7 @@ const carryOut = (
     const staged = planned.staged.map(({ path }) => path)
     const spots = new Spots(root)
     let isDecided = false
+    root.commits.add(id)
     return Effect.gen(function* () {
       const linked = yield* attempt(planCodes, () => {
         journal.prepare(id, single === undefined ? staged : [...staged, ...rubbishOf(planned, single)])
@@ -273,6 +283,7 @@ const carryOut = (
       Effect.ensuring(
         Effect.sync(() => {
           spots.forget()
+          root.commits.remove(id)
           if (!isDecided) giveUp(settings, gathered, id, { steps: [], staged, rubbish: [] })
         })
       )
@@ -326,7 +337,6 @@ const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
   const [step, second] = steps
   if (step === undefined || steps.length > 2) return undefined
   if (second === undefined) {
-    if (step.do === "overwrite") return undefined
     if (step.do !== "put_in_place") return steps
     const { from, path, over } = step
     return [{ do: "put_in_place", from, path, ...(over && { over }) }]
