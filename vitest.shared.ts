@@ -2,8 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 
-import type { Plugin } from "vite"
-import { defineConfig } from "vitest/config"
+import { defineConfig, type Plugin } from "vitest/config"
 
 // Workspace packages are read from their TypeScript sources: tests need no build.
 const conditions = ["@haft/source", "module", "node", "development|production"]
