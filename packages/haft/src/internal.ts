@@ -4,6 +4,7 @@ export {
   type Asker,
   askInTerminal,
   GateResponse,
+  listedRequest,
   type OpenRequest,
   Rule,
   ruleAdvice,
