@@ -1,4 +1,4 @@
-import type { HaftConfig, ScratchDirectory, ServerTokens } from "haft"
+import type { HaftConfig, ScratchDirectory, ServerTokens } from "haft/internal"
 
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
@@ -47,7 +47,7 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
   // The first signal lets running calls end, the second interrupts them, the third ends everything.
   onStopSignals([askToStop, askToHurry, () => process.exit(1)])
   const [{ serverTokens }, { serveHaft }, { compileSchemas }] = await Promise.all([
-    import("haft"),
+    import("haft/internal"),
     import("@haft/server"),
     import("../compile-schemas.ts")
   ])
@@ -90,7 +90,7 @@ const tokenGiven = async (given: Given): Promise<string | undefined> => {
   const typed = given.value("token")
   if (file === undefined) return typed ?? process.env["HAFT_TOKEN"]
   if (typed !== undefined) throw new UsageError("--token and --token-file are the same: give one of them")
-  const { readNamedFile } = await import("haft")
+  const { readNamedFile } = await import("haft/internal")
   const content = await readNamedFile(file).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new UsageError(`--token-file ${file} can't be read: ${why}`, { cause })
@@ -116,18 +116,21 @@ const printAddresses = (
   print(`         (for whoever starts the server; more with: haft token create)`)
 }
 
+/** A signal that comes so soon after one that counted is the same one. */
+const repeatMs = 200
+
 /**
- * Takes one of the steps for each signal. Signals within a second are one: Ctrl-C goes to every program of a terminal,
- * and a program that started this one, such as npm, may pass its own on.
+ * Takes one of the steps for each signal. Signals within a moment are one: Ctrl-C goes to every program of a terminal,
+ * and a program that started this one, such as npm, may pass its own on. A second Ctrl-C of a person comes later.
  */
 const onStopSignals = (steps: ReadonlyArray<(signal: string) => void>): void => {
   let taken = 0
   let last = Number.NEGATIVE_INFINITY
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
-      const isNew = performance.now() - last > 1_000
+      if (performance.now() - last < repeatMs) return
       last = performance.now()
-      if (isNew) steps[taken++]?.(signal)
+      steps[taken++]?.(signal)
     })
   }
 }
