@@ -79,7 +79,7 @@ export class MemoryPlan implements ChangePlan {
   ): Effect.Effect<void, PlanError> =>
     Effect.gen({ self: this }, function* () {
       const path = yield* containIn(given)
-      if ((yield* this.#stateOf(path, base)) === "absent") yield* missing(path)
+      if ((yield* this.#stateOf(path, base)) === "absent") return yield* missing(path)
       for (const [name, content] of this.#after) {
         if (name !== path && !name.startsWith(`${path}/`)) continue
         this.#after.delete(name)
@@ -98,9 +98,9 @@ export class MemoryPlan implements ChangePlan {
       const path = yield* containIn(from)
       const movedTo = yield* containIn(to)
       const before = yield* this.#stateOf(path, base)
-      if (before === "absent") yield* missing(path)
+      if (before === "absent") return yield* missing(path)
       if (!overwrite && (yield* this.#stateOf(movedTo)) !== "absent") {
-        yield* toolError("already_exists", `${movedTo} already exists`, { details: { path: movedTo } })
+        return yield* toolError("already_exists", `${movedTo} already exists`, { details: { path: movedTo } })
       }
       this.#after.set(movedTo, this.#after.get(path) ?? new Uint8Array())
       this.#after.delete(path)
