@@ -8,9 +8,9 @@ import { type ParseError, refuseLine } from "./parse/line-error.ts"
 import { begin, isEnvelope, lineOfBegin, parseEnvelope } from "./parse/parse-envelope.ts"
 import { parseUnifiedDiff } from "./parse/parse-unified-diff.ts"
 import type { HunkLine, Section } from "./patch.ts"
-import { type PlacedHunk, placeHunks } from "./place/place-hunk.ts"
+import { type PlacedHunk, type PlaceError, placeHunks } from "./place/place-hunk.ts"
 
-export type PatchError = PlanError | ToolError<"patch_hunk_failed">
+export type PatchError = PlanError | PlaceError
 
 export interface AppliedPatch {
   readonly changes: ReadonlyArray<PlannedChange>
@@ -26,7 +26,7 @@ export const parsePatch = (patch: string): Effect.Effect<ReadonlyArray<Section>,
   if (isEnvelope(patch)) return parseEnvelope(patch)
   const line = lineOfBegin(patch)
   return line === -1
-    ? parseUnifiedDiff(patch, refuseOtherText)
+    ? parseUnifiedDiff(patch, { refuse: refuseOtherText })
     : refuseLine(line, `there is text before '${begin}', which must come first`)
 }
 
@@ -67,15 +67,23 @@ const withFateOfTheRest = <E extends ToolError>(error: E): E =>
     : (withMessage(error, `${error.message}; nothing was changed`) as E)
 
 /** Where and how a hunk was found, in one line. */
-export const describeHunk = ({ path, line, pass, offset, fuzz, others, warning }: FoundHunk): string =>
+export const describeHunk = ({ path, line, pass, offset, fuzz, warning }: FoundHunk): string =>
   [
     `${path}: matched at line ${line}`,
-    pass === "exact" ? "exactly" : `by ${pass.replaceAll("_", " ")}`,
-    ...(offset === 0 ? [] : [`${inLines(Math.abs(offset))} ${offset > 0 ? "further down" : "further up"} than stated`]),
-    ...(fuzz === 0 ? [] : [`with ${inLines(fuzz)} of context left out`]),
-    ...(others.length === 0 ? [] : [`also fitting at ${others.join(", ")}`]),
+    ...(pass !== "exact" ? [`ignoring ${ignored[pass]}`] : fuzz === 0 && warning === undefined ? ["exactly"] : []),
+    ...(offset === 0 ? [] : [`${inLines(Math.abs(offset))} ${offset > 0 ? "below" : "above"} the stated one`]),
+    ...(fuzz === 0 ? [] : [`with up to ${inLines(fuzz)} of context at a side that differ${fuzz === 1 ? "s" : ""}`]),
     ...(warning === undefined ? [] : [warning])
   ].join(", ")
+
+/** What each way of matching does not look at. */
+const ignored = {
+  line_endings: "line endings",
+  trailing_space: "spaces at line ends",
+  surrounding_space: "indentation",
+  spacing: "spacing",
+  look_alikes: "look-alike characters and spacing"
+} as const satisfies Record<Exclude<PlacedHunk["pass"], "exact">, string>
 
 const inLines = (count: number): string => (count === 1 ? "1 line" : `${count} lines`)
 

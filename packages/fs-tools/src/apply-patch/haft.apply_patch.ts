@@ -34,8 +34,7 @@ export const haftApplyPatch = haft.tool({
         line: z.number(),
         matched: z.string(),
         offset: z.number(),
-        fuzz: z.number(),
-        also_fits: z.array(z.number())
+        fuzz: z.number()
       })
     ),
     warnings: z.array(z.string())
@@ -53,14 +52,7 @@ export const haftApplyPatch = haft.tool({
         const file = { path, change: kind, bytes_written: bytesWritten, fingerprint: hash }
         return movedTo === undefined ? file : Object.assign(file, { moved_to: movedTo })
       }),
-      hunks: hunks.map(({ path, line, pass, offset, fuzz, others }) => ({
-        path,
-        line,
-        matched: pass,
-        offset,
-        fuzz,
-        also_fits: [...others]
-      })),
+      hunks: hunks.map(({ path, line, pass, offset, fuzz }) => ({ path, line, matched: pass, offset, fuzz })),
       warnings: [...hunks.filter(isWorthTelling).map(describeHunk), ...omissionWarnings(addedText(sections), "")]
     }
   }),
@@ -75,8 +67,8 @@ export const haftApplyPatch = haft.tool({
 })
 
 /** A hunk that went where it fits, and not plainly where it belongs. */
-const isWorthTelling = ({ pass, fuzz, others, warning }: FoundHunk): boolean =>
-  warning !== undefined || fuzz > 0 || others.length > 0 || !(pass === "exact" || pass === "line_endings")
+const isWorthTelling = ({ pass, fuzz, warning }: FoundHunk): boolean =>
+  warning !== undefined || fuzz > 0 || !(pass === "exact" || pass === "line_endings")
 
 const addedText = (sections: ReadonlyArray<Section>): string =>
   sections

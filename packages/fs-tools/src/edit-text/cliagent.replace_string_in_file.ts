@@ -74,6 +74,7 @@ const planReplacement = Effect.fnUntraced(function* ({ path, old_string, new_str
       details: { path }
     })
   }
-  yield* plan.edit(path, [replacementFor(text, first, { find: old_string, replace: new_string })])
+  const replacement = replacementFor(text, first, { find: old_string, replace: new_string })
+  yield* plan.edit(path, replacement === undefined ? [] : [replacement])
   return { plan, found: count, line: text.lineAt(first.start) + 1 }
 })

@@ -153,7 +153,7 @@ describe("envelope patches: form", () => {
     ["a section without a path", ["*** Add File:"], /path is missing/],
     ["an update without hunks", ["*** Update File: a"], /no hunks/],
     ["an empty hunk", [...update("a", "@@ x")], /the hunk is empty/],
-    ["a line of a hunk without a sign", [...update("a", "@@", "oops")], /line 4 of the patch: 'oops'/],
+    ["a hunk's line that looks like a marker", [...update("a", "@@", "*** oops")], /line 4 of the patch: '\*{3} oops'/],
     ["a new file's line without a plus", ["*** Add File: a", "+x", "oops"], /line 4 of the patch.* begins with '\+'/],
     [
       "a new file's blank line without a plus",
