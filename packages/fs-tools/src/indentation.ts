@@ -64,7 +64,8 @@ const isFitting = (
   if (votes.file + votes.request > 0) {
     return votes.file > 0 && votes.request > 0 ? undefined : votes.file > 0
   }
-  const least = (all: ReadonlyArray<string>): string => all.reduce((one, other) => (other.length < one.length ? other : one))
+  const least = (all: ReadonlyArray<string>): string =>
+    all.reduce((one, other) => (other.length < one.length ? other : one))
   const own = least(news.map(indentOf))
   const expected = least(indents.map((one) => one.expected))
   const found = least(indents.map((one) => one.found))
@@ -76,7 +77,16 @@ const isFitting = (
   // Tabs in the file and only spaces in the request, or the other way round.
   const spells = (mark: string, all: ReadonlyArray<string>): boolean => all.some((indent) => indent.includes(mark))
   const news0 = news.map(indentOf)
-  if (spells("\t", indents.map((one) => one.found)) && !spells("\t", indents.map((one) => one.expected))) {
+  if (
+    spells(
+      "\t",
+      indents.map((one) => one.found)
+    ) &&
+    !spells(
+      "\t",
+      indents.map((one) => one.expected)
+    )
+  ) {
     if (!spells("\t", news0)) return false
     if (!spells(" ", news0)) return true
   }
@@ -102,7 +112,10 @@ const prefixShift = (indents: ReadonlyArray<Indents>): ((indent: string) => stri
 
 /** One depth alone fits a shift, too: with a tab for spaces, deeper lines need tabs as well. */
 const usesTabsForSpaces = (indents: ReadonlyArray<Indents>): boolean =>
-  indents.some(({ expected, found }) => expected.includes(" ") !== found.includes(" ") && expected.includes("\t") !== found.includes("\t"))
+  indents.some(
+    ({ expected, found }) =>
+      expected.includes(" ") !== found.includes(" ") && expected.includes("\t") !== found.includes("\t")
+  )
 
 /** One side has tabs, the other so many spaces for each of them. */
 const tabShift = (indents: ReadonlyArray<Indents>): ((indent: string) => string | undefined) | undefined => {
@@ -115,8 +128,7 @@ const tabShift = (indents: ReadonlyArray<Indents>): ((indent: string) => string 
   const spaces = " ".repeat(width)
   const toTabs = indents.some(({ found }) => found.includes("\t"))
   if (toTabs && indents.some(({ found }) => found.startsWith(spaces))) return knownShift(indents)
-  return (indent) =>
-    toTabs ? indent.replaceAll(spaces, "\t") : indent.replaceAll("\t", spaces)
+  return (indent) => (toTabs ? indent.replaceAll(spaces, "\t") : indent.replaceAll("\t", spaces))
 }
 
 /** Only an indentation that was seen is known. */

@@ -41,10 +41,7 @@ interface NearestDescription {
 const readAgain = "Read the file again, and copy the lines from what it says now."
 
 /** One sentence for a message, and the facts for its details. `whole` says why all lines being there is not enough. */
-export const describeNearest = (
-  place: NearestPlace | undefined,
-  whole: string
-): NearestDescription => {
+export const describeNearest = (place: NearestPlace | undefined, whole: string): NearestDescription => {
   if (place === undefined) {
     return { sentence: "nothing in the file is close to it", remedy: readAgain, isWhole: false, details: {} }
   }

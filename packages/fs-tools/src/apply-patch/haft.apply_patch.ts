@@ -7,7 +7,10 @@ import { applyPatch, describeHunk, type FoundHunk, parsePatch, previewPatch } fr
 import { type Section, touchedBy } from "./patch.ts"
 import { readOnce } from "./place/read-once.ts"
 
-const read = readOnce(({ patch }: { readonly patch: string }) => parsePatch(patch))
+// What `git diff` prints when nothing differs is a patch that changes nothing.
+const read = readOnce(({ patch }: { readonly patch: string }) =>
+  patch.trim() === "" ? Effect.succeed([]) : parsePatch(patch)
+)
 
 export const haftApplyPatch = haft.tool({
   name: "apply_patch",

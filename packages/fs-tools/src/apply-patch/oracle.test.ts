@@ -143,23 +143,27 @@ const refusals =
   /fits \d+ places|is applied already|another hunk changes them|too far from the stated line|identify no place|no context to be placed by/
 
 /** Where we differ on purpose: see docs/patches.md. */
-const isOnPurpose = ({ target, diff }: Case, mine: Ours, git: string | undefined, patch: string | undefined): boolean => {
+const isOnPurpose = (
+  { target, diff }: Case,
+  mine: Ours,
+  git: string | undefined,
+  patch: string | undefined
+): boolean => {
   // Line ends and a missing last newline are no reason to refuse, and are kept as the file has them.
   if (mine.passes.includes("line_endings")) return true
+  // A line marked as the file's last is only ever its last. git takes it for one in the middle, and joins two lines.
+  if (/^ .*\n\\ No newline/m.test(diff)) return true
   if (mine.result === undefined) {
     if (refusals.test(mine.refusal)) return true
     // git never leaves context out; patch leaves out more of it than we do, and does so anywhere.
-    if (git === undefined) return true
-    // A line marked as the file's last is only ever its last. git takes it for one in the middle, and joins two lines.
-    return /^ .*\n\\ No newline/m.test(diff)
+    return git === undefined
   }
   // What both refuse: spacing that differs, context that differs, or context that says that the file ends there.
   if (git === undefined && patch === undefined) {
     return mine.isPartial || mine.passes.some((pass) => pass !== "exact") || hasUnevenContext(diff)
   }
-  // patch leaves context out at a place further away although all of it stands somewhere.
-  if (git === undefined && !mine.isPartial) return hasUnevenContext(diff) || target.includes("\r\n")
-  return false
+  // patch leaves out context that stands elsewhere, and all of it where a file begins or ends.
+  return git === undefined && (mine.isPartial || hasUnevenContext(diff) || target.includes("\r\n"))
 }
 
 /** True when a hunk has less context after its changes than before them, or the other way round. */

@@ -489,7 +489,15 @@ describe("unified diffs: places", () => {
     ["missing", "@@", 0],
     ["three dots", "@@ ... @@", 0]
   ])("derives counts that are %s from the body, and tells of wrong ones", async (_what, header, told) => {
-    const { a, reply } = await patch({ "a.txt": text("1", "2", "3") }, ...head("a.txt"), header, " 1", "-2", "+two", " 3")
+    const { a, reply } = await patch(
+      { "a.txt": text("1", "2", "3") },
+      ...head("a.txt"),
+      header,
+      " 1",
+      "-2",
+      "+two",
+      " 3"
+    )
     expect(a).toBe(text("1", "two", "3"))
     const isAboutCounts = (warning: string) => warning.includes("its header counts other lines than follow")
     expect(reply.result?.warnings.filter(isAboutCounts)).toHaveLength(told)

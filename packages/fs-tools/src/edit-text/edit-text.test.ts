@@ -151,7 +151,13 @@ describe("edit-text", () => {
   })
 
   it.each([
-    ["spaces for tabs", "\tif x:\n\t\ty\n", "    if x:\n        y", "    if x:\n        z\n            w", "\tif x:\n\t\tz\n\t\t\tw\n"],
+    [
+      "spaces for tabs",
+      "\tif x:\n\t\ty\n",
+      "    if x:\n        y",
+      "    if x:\n        z\n            w",
+      "\tif x:\n\t\tz\n\t\t\tw\n"
+    ],
     ["tabs for spaces", "  if x:\n    y\n", "\tif x:\n\t\ty", "\tif x:\n\t\tz", "  if x:\n    z\n"]
   ])("writes the indentation of the file when a request has %s", async (_what, file, find, replace, after) => {
     const { text, result } = await edit(file, [{ find, replace }])

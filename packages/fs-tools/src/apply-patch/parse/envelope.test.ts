@@ -148,7 +148,6 @@ describe("envelope patches: sections", () => {
 
 describe("envelope patches: form", () => {
   it.each([
-    ["no sections", [], /no sections/],
     ["an unknown section", ["*** Rename File: x"], /'\*\*\* Rename File: x' is no section/],
     ["a section without a path", ["*** Add File:"], /path is missing/],
     ["an update without hunks", ["*** Update File: a"], /no hunks/],
@@ -170,7 +169,6 @@ describe("envelope patches: form", () => {
 
   it.each([
     ["prose", "Please change the file so that it works.", /the text is no patch/],
-    ["nothing", "", /the text is no patch/],
     ["a patch cut off before its end", "*** Begin Patch\n*** Add File: a\n+x\n", /last line of the patch/],
     ["text before the patch", "Here:\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n", /line 2.*text before/],
     [

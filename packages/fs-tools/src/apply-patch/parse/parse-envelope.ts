@@ -47,7 +47,6 @@ export const parseEnvelope = Effect.fnUntraced(function* (
   reader.at++
   while (reader.marker() === "" && !reader.isAtEnd) reader.at++
   if (!reader.isAtEnd) return yield* refuseLine(reader.patchLine, `there is more text after '${end}'`)
-  if (sections.length === 0) return yield* refuseLine(offset, "the patch has no sections")
   return sections
 })
 

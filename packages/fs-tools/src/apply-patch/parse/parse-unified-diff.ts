@@ -211,7 +211,8 @@ const placeOf = (range: Range, body: Body): Hunk["place"] => {
   return { kind: "line", line: Math.max(0, line), warning: isCorrected ? correctedCounts : undefined }
 }
 
-const correctedCounts = "its header counts other lines than follow, which were taken as they are: was the patch cut short?"
+const correctedCounts =
+  "its header counts other lines than follow, which were taken as they are: was the patch cut short?"
 
 interface Body {
   readonly lines: ReadonlyArray<HunkLine>
@@ -220,12 +221,7 @@ interface Body {
 }
 
 /** The body as the header counts it, or undefined when the counts can't be right. */
-const bodyByCount = (
-  lines: ReadonlyArray<string>,
-  from: number,
-  range: Range,
-  signs: Signs
-): Body | undefined => {
+const bodyByCount = (lines: ReadonlyArray<string>, from: number, range: Range, signs: Signs): Body | undefined => {
   if ("heading" in range || range.oldCount === undefined || range.newCount === undefined) return undefined
   const body: Array<HunkLine> = []
   let { oldCount, newCount } = range

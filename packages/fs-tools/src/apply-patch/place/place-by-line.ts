@@ -77,9 +77,7 @@ const atExpectedLine = (
   }
   const pass = exactPasses.find((one) => views.matchesAt(one, old, guess))
   if (pass === undefined) return undefined
-  return conflicts(guess)
-    ? { kind: "missing", because: "overlap" }
-    : { kind: "placed", line: guess, pass, fuzz: 0 }
+  return conflicts(guess) ? { kind: "missing", because: "overlap" } : { kind: "placed", line: guess, pass, fuzz: 0 }
 }
 
 /** The only place in the file at which all old lines stand. */
@@ -101,9 +99,12 @@ const onlyPlace = (
     if (line === undefined) return { kind: "ambiguous", lines: free }
     const distance = Math.abs(line - guess)
     if (views.matchesAt("exact", now, line) && now.length >= old.length) return { kind: "applied", line }
-    const applied = distance === 0 ? undefined : appliedPlace(views, sides, { guess, within: distance, apartFrom: line })
+    const applied =
+      distance === 0 ? undefined : appliedPlace(views, sides, { guess, within: distance, apartFrom: line })
     if (applied !== undefined) return applied
-    return isIdentified(sides, distance)
+    // A hunk at the first line, without context before it, says that the file begins there.
+    const startsFile = guess === 0 && sides.prefix === 0 && sides.suffix > 0
+    return isIdentified(sides, distance) && !(startsFile && distance > 0)
       ? { kind: "placed", line, pass, fuzz: 0 }
       : { kind: "missing", because: "weak" }
   }
@@ -184,6 +185,8 @@ const partialPlace = (
     for (const at of [change, afterRemoved, change - added.length])
       if (views.matchesAt("exact", added, at)) return { kind: "applied", line: at }
   }
-  const isLiteral = old.every((line, index) => view[start + index] !== texts[index] || views.matchesAt("literal", [line], start + index))
+  const isLiteral = old.every(
+    (line, index) => view[start + index] !== texts[index] || views.matchesAt("literal", [line], start + index)
+  )
   return { kind: "placed", line: start, pass: isLiteral ? "literal" : "exact", fuzz }
 }

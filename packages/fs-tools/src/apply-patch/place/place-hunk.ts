@@ -152,7 +152,9 @@ class Placer {
     if (pass === "literal" || pass === "exact" || pass === "trailing_space") return lines
     const pairs = old.map(({ sign, text }, index) => ({ sign, expected: text, found: this.#file.line(at + index) }))
     // Added lines stand for removed ones; context tells only where those have no indentation.
-    const removed = pairs.filter(({ sign, expected, found }) => sign === "-" && indentOf(expected) + indentOf(found) !== "")
+    const removed = pairs.filter(
+      ({ sign, expected, found }) => sign === "-" && indentOf(expected) + indentOf(found) !== ""
+    )
     const added = lines.filter(({ sign }) => sign === "+").map(({ text }) => text)
     const fitted = fitIndentation(removed.length > 0 ? removed : pairs, added)
     if (fitted === undefined) return undefined
@@ -197,8 +199,7 @@ class Placer {
     })
     const place = this.#hunks[index]?.place
     const nearest = this.#offsets.reduce<{ readonly index: number; readonly offset: number } | undefined>(
-      (one, other) =>
-        one === undefined || Math.abs(other.index - index) <= Math.abs(one.index - index) ? other : one,
+      (one, other) => (one === undefined || Math.abs(other.index - index) <= Math.abs(one.index - index) ? other : one),
       undefined
     )
     return nearest === undefined || place?.kind !== "line" ? undefined : Math.max(0, place.line + nearest.offset)

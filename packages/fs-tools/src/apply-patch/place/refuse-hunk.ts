@@ -13,7 +13,12 @@ const maximumNamed = 20
 /** Says why a hunk has no place, where it comes closest, and what to do about it. */
 export const refuseHunk = (
   file: TextFile,
-  { path, hunk, number, of }: { readonly path: string; readonly hunk: Hunk; readonly number: number; readonly of: number },
+  {
+    path,
+    hunk,
+    number,
+    of
+  }: { readonly path: string; readonly hunk: Hunk; readonly number: number; readonly of: number },
   placement: Placement
 ): Effect.Effect<never, PlaceError> => {
   const which = `hunk ${number} of ${of} (line ${hunk.patchLine} of the patch)`
@@ -46,10 +51,14 @@ export const refuseHunk = (
   )
   const problem = anchor === undefined ? "does not match the file" : `has an anchor that is not in the file: ${anchor}`
   const reason = because === undefined || nearest.isWhole ? "" : `; ${reasons[because]}`
-  return toolError("patch_hunk_failed", `${path}: ${which} ${problem}; ${nearest.sentence}${reason}; nothing was changed`, {
-    suggestion: because === undefined ? nearest.remedy : remedies[because],
-    details: { ...details, ...nearest.details }
-  })
+  return toolError(
+    "patch_hunk_failed",
+    `${path}: ${which} ${problem}; ${nearest.sentence}${reason}; nothing was changed`,
+    {
+      suggestion: because === undefined ? nearest.remedy : remedies[because],
+      details: { ...details, ...nearest.details }
+    }
+  )
 }
 
 const reasons: Readonly<Record<Refusal, string>> = {
