@@ -257,12 +257,14 @@ const casesFor = (count: number): ReadonlyArray<Case> =>
 describe("a damaged patch", () => {
   it.each(Object.entries(damages))("is applied as it was meant or refused: %s", (name, [least, damage]) => {
     const tally = { right: 0, refused: 0 }
+    const wrong: Array<string> = []
     for (const one of casesFor(runs)) {
       const { patch, target = one.before, expected = one.after } = damage(one)
       const result = apply(patch, target)
-      if (result !== undefined && !isIndistinguishable(name, one)) expect(result, patch).toBe(expected)
+      if (result !== undefined && result !== expected && !isIndistinguishable(name, one)) wrong.push(patch)
       tally[result === undefined ? "refused" : "right"]++
     }
+    expect(wrong.slice(0, 3)).toEqual([])
     expect((100 * tally.right) / (tally.right + tally.refused), JSON.stringify(tally)).toBeGreaterThanOrEqual(least)
   })
 
@@ -281,13 +283,13 @@ describe("a damaged patch", () => {
   })
 
   it("is refused when its text ends before its last change", () => {
-    for (const { hunks, before } of casesFor(runs)) {
-      const lines = print(hunks).trimEnd().split("\n")
-      const last = lines.findLastIndex((line) => !line.startsWith(" "))
-      if (!(lines[last - 1] ?? "").startsWith("@@")) {
-        expect(apply(lines.slice(0, last).join("\n"), before), lines.join("\n")).toBeUndefined()
-      }
-    }
+    const applied = casesFor(runs).flatMap(({ hunks, before }) => {
+      const lines = print(hunks).split("\n")
+      const last = lines.findLastIndex((line) => /^[-+]/.test(line))
+      const cut = lines.slice(0, last).join("\n")
+      return (lines[last - 1] ?? "").startsWith("@@") || apply(cut, before) === undefined ? [] : [cut]
+    })
+    expect(applied.slice(0, 3)).toEqual([])
   })
 })
 

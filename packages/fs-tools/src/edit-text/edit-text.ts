@@ -125,7 +125,7 @@ const planEdits = Effect.fnUntraced(function* (
  * The place with the indentation before it, when only the text to find lost that: the replacement's lines all have it,
  * and its first line would have it twice.
  */
-export const wholeLine = (text: TextFile, place: FoundText, { find, replace }: TextEdit): FoundText => {
+const wholeLine = (text: TextFile, place: FoundText, { find, replace }: TextEdit): FoundText => {
   const [first = "", ...rest] = withLineFeeds(replace).split("\n")
   const lineStart = text.lineStart(text.lineAt(place.start))
   const indent = text.text.slice(lineStart, place.start)
