@@ -5,7 +5,18 @@ export default {
   // for at run time, from wherever the code was bundled to.
   ignoreDependencies: ["@effect/vitest", "@vscode/ripgrep"],
   // Programs of the system that tests and benchmarks start, and one of a package that is not the root.
-  ignoreBinaries: ["apt-get", "dpkg-deb", "eleventy", "mkfifo", "mount", "prlimit", "umount", "unshare"],
+  ignoreBinaries: [
+    "apt-get",
+    "dpkg-deb",
+    "eleventy",
+    "mkfifo",
+    "mount",
+    "perl",
+    "prlimit",
+    "shellcheck",
+    "umount",
+    "unshare"
+  ],
   // A tool package's plugin has a name, for programs, and is the default export, for configurations.
   rules: { duplicates: "off" },
   ignoreExportsUsedInFile: { interface: true, type: true },
@@ -14,10 +25,6 @@ export default {
       entry: ["scripts/*.{ts,mjs}"],
       // Names the plugin inside @effect/tsgo; there is no package to install.
       ignoreDependencies: ["@effect/language-service"]
-    },
-    // One stands in for a module of the MCP SDK, the other is a program that bundling starts.
-    "apps/cli": {
-      entry: ["bundle/mcp-shims.ts", "bundle/print-schemas.ts", "bundle/print-tools.ts", "bundle/when-used.ts"]
     },
     // Loaded by its path, as a plugin is.
     "packages/haft": { entry: ["test/fixtures/*.mjs"] },
@@ -37,6 +44,7 @@ export default {
         "src/main.ts",
         "src/measure-group.ts",
         "src/orphans.ts",
+        "src/robustness/main.ts",
         "src/groups/*.ts",
         "src/http/serve.ts",
         "src/mcp/bare-server.ts"

@@ -28,7 +28,7 @@ interface Operation {
 const generated = "<!-- Made from the code by `npm run docs`. -->"
 const formatting = { printWidth: 120, semi: false, trailingComma: "none" } as const
 
-const { operations, errorNames } = await readTools()
+const { operations, errorNames, lists } = await readTools()
 const packages = [...new Set(operations.map((operation) => operation.package))]
 
 const outdated: Array<string> = []
@@ -41,6 +41,7 @@ await put("docs/operations.md", () => operationsPage())
 await put("docs/errors.md", () => errorsPage())
 await put("docs/events.md", async () => `# Events\n\n${generated}\n\n${await eventsPage()}`)
 await put("docs/configuration.md", () => `# Configuration\n\n${generated}\n\n${configurationPage()}`)
+for (const [dialect, tools] of lists) await put(`apps/cli/src/tool-lists/${dialect}.json`, () => JSON.stringify(tools))
 await put("docs/cli.md", () => `# The command line\n\n${generated}\n\n${commandReference()}`)
 
 if (outdated.length > 0 && isCheck) {
@@ -53,9 +54,11 @@ async function readTools() {
   const state = await mkdtemp(join(tmpdir(), "haft-docs-"))
   const described = new Map<string, ToolDescription>()
   const errorNames = new Map<string, Readonly<Record<string, string>>>()
+  const lists = new Map<string, ReadonlyArray<ToolDescription>>()
   for (const dialect of dialectNames) {
     await using host = await openHost({ root, state, dialect })
     errorNames.set(dialect, host.dialect.errorNames)
+    lists.set(dialect, host.tools)
     for (const tool of host.tools) described.set(`${dialect}.${tool.name}`, tool)
   }
   await rm(state, { recursive: true })
@@ -77,7 +80,7 @@ async function readTools() {
       .filter(({ tools }) => [...tools.values()].some((list) => list.length > 0))
       .toSorted((one, other) => firstOf(one) - firstOf(other))
   })
-  return { operations, errorNames }
+  return { operations, errorNames, lists }
 }
 
 function toolTable(list: ReadonlyArray<Operation>): string {

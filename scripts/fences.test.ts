@@ -51,6 +51,7 @@ const stopped: ReadonlyArray<{ file: string; code: string; reason: string }> = [
   { file: "apps/server/src/a.ts", code: `import "node:fs"`, reason: "Only packages/node opens files" },
   { file: "apps/server/src/b.ts", code: `import "@haft/cli"`, reason: "asks `haft` for a host" },
   { file: "apps/console/src/a.tsx", code: `import type { Rule } from "haft"`, reason: "HTTP interface, nothing else" },
+  { file: "apps/console/src/c.tsx", code: `import "@haft/core"`, reason: "HTTP interface, nothing else" },
   { file: "apps/console/src/b.ts", code: `import "node:fs"`, reason: "Only packages/node opens files" }
 ]
 
@@ -73,7 +74,7 @@ const open: ReadonlyArray<{ file: string; code: string }> = [
   { file: "apps/cli/src/ok-b.ts", code: `await import("@haft/server")` },
   { file: "apps/server/src/ok.ts", code: `import "haft"; import "haft/mcp"; import "srvx"` },
   { file: "apps/cli/src/ok.test.ts", code: `import "node:child_process"` },
-  { file: "apps/console/src/ok.tsx", code: `import "react"; import "./style.css"` },
+  { file: "apps/console/src/ok.tsx", code: `import "react"; import "./style.css"; import "@haft/core/visible-text"` },
   { file: "scripts/ok.ts", code: `import "node:fs"` },
   { file: "bench/ok.ts", code: `import "node:fs"; import "effect"` }
 ]

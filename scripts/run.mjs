@@ -114,6 +114,8 @@ const tasks = {
     turbo("build", "--filter=@haft/cli", "--output-logs=errors-only")
     exec("node", "--conditions=@haft/source", "bench/src/main.ts", ...rest)
   },
+  // Damaged patches and edits: how often they are made right, refused or made wrong.
+  robustness: () => exec("node", "--conditions=@haft/source", "bench/src/robustness/main.ts", ...rest),
   // Attacks, load and faults; `--for` says how long.
   stress: () => exec("node", "--conditions=@haft/source", "stress/src/main.ts", ...rest),
   // A release from beginning to end, on a registry of its own.

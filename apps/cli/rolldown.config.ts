@@ -3,13 +3,6 @@ import { resolve } from "node:path"
 
 import { defineConfig, type OutputOptions } from "rolldown"
 
-import { embeddedLists } from "./bundle/embedded-lists.ts"
-import { embeddedSchemas } from "./bundle/embedded-schemas.ts"
-import { inAscii } from "./bundle/in-ascii.ts"
-import { lazySchemas } from "./bundle/lazy-schemas.ts"
-import { leanBuiltins } from "./bundle/lean-builtins.ts"
-import { namedInZod } from "./bundle/named-in-zod.ts"
-
 const here = import.meta.dirname
 
 export const output: OutputOptions = {
@@ -41,12 +34,6 @@ export default defineConfig({
   // It has native code, so it stays a dependency of the published package.
   external: ["@lydell/node-pty"],
   plugins: [
-    leanBuiltins,
-    embeddedLists(),
-    embeddedSchemas(),
-    lazySchemas,
-    namedInZod,
-    inAscii,
     {
       name: "files-beside",
       writeBundle: ({ dir = "dist" }) => {
@@ -58,9 +45,6 @@ export default defineConfig({
   ],
   // The eval that rolldown would warn about is in a parser of style sheets that haft never calls.
   checks: { eval: false, emptyImportMeta: false },
-  resolve: {
-    conditionNames: ["@haft/source", "node", "import"],
-    alias: { "@modelcontextprotocol/server/_shims": resolve(here, "bundle/mcp-shims.ts") }
-  },
+  resolve: { conditionNames: ["@haft/source", "node", "import"] },
   output
 })

@@ -1,8 +1,18 @@
 import type { DialectName, ToolDescription } from "haft"
 
+// A file for each dialect, written by `npm run docs` and checked in CI.
+const lists = {
+  haft: () => import("./tool-lists/haft.json", { with: { type: "json" } }),
+  agentbench: () => import("./tool-lists/agentbench.json", { with: { type: "json" } }),
+  toolrouter: () => import("./tool-lists/toolrouter.json", { with: { type: "json" } }),
+  approvalgate: () => import("./tool-lists/approvalgate.json", { with: { type: "json" } }),
+  cliagent: () => import("./tool-lists/cliagent.json", { with: { type: "json" } }),
+  filetools: () => import("./tool-lists/filetools.json", { with: { type: "json" } })
+} satisfies Readonly<Record<DialectName, unknown>>
+
 /**
- * The tools of haft's own packages in a dialect, if they are known without loading the packages. They are only in the
- * bundle, where bundle/embedded-lists.ts puts another function in the place of this one.
+ * The tools of haft's own packages in a dialect, without loading the packages: `haft mcp` answers `tools/list` with
+ * them before its host is open.
  */
-export const listedTools = async (_dialect: DialectName): Promise<ReadonlyArray<ToolDescription> | undefined> =>
-  undefined
+export const listedTools = async (dialect: DialectName): Promise<ReadonlyArray<ToolDescription>> =>
+  (await lists[dialect]()).default as unknown as ReadonlyArray<ToolDescription>

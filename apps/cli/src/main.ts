@@ -14,7 +14,7 @@ import { tools } from "./commands/tools.ts"
 import { undo } from "./commands/undo.ts"
 import { configOf } from "./host.ts"
 import { table, wrapped } from "./table.ts"
-import { lostOutput, note, print, styled } from "./terminal.ts"
+import { forScreen, lostOutput, note, print, styled } from "./terminal.ts"
 
 const working: ReadonlyArray<Command> = [
   tools,
@@ -71,12 +71,13 @@ export const explain = (cause: unknown): number => {
   const kind = "_tag" in error ? error._tag : error.name
   const haft = styled(process.stderr, "red", "haft:")
   if (["UsageError", "ConfigError", "PluginError", "ToolError", "StateError"].includes(String(kind))) {
-    note(`${haft} ${error.message}`)
-    if ("suggestion" in error && typeof error.suggestion === "string") note(`  ${error.suggestion}`)
+    note(`${haft} ${forScreen(process.stderr, error.message)}`)
+    if ("suggestion" in error && typeof error.suggestion === "string")
+      note(`  ${forScreen(process.stderr, error.suggestion)}`)
   } else if ("syscall" in error && error.syscall === "uv_cwd") {
     note(`${haft} the current directory is gone\n  Go to one that is there.`)
   } else {
-    note(`${haft} this should not have happened: ${error.message}`)
+    note(`${haft} this should not have happened: ${forScreen(process.stderr, error.message)}`)
     note(isDebugged() ? String(error.stack) : "  It is a fault of haft or of a plugin; HAFT_DEBUG=1 shows where.")
   }
   return 2

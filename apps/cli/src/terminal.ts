@@ -1,4 +1,6 @@
-import { stripVTControlCharacters, styleText } from "node:util"
+import { styleText } from "node:util"
+
+import { visibleJson, visibleLines } from "@haft/core/visible-text"
 
 type Stream = NodeJS.WriteStream
 type Style = Parameters<typeof styleText>[0]
@@ -34,20 +36,19 @@ export const lostOutput = (): Error | undefined => {
 }
 
 /**
- * Text of a tool, made safe for a terminal: nothing in it moves the cursor, sends escape sequences or changes the
- * direction of writing. Output to a file or another program is left as it is.
+ * Text of a tool, made safe for a terminal by the one escaping function for people. Colors are left out; every other
+ * escape sequence is spelled out, as a name without it could be taken for another. Output to a file or another program
+ * is left as it is.
  */
 export const forScreen = ({ isTTY }: Pick<Stream, "isTTY">, text: string): string =>
-  isTTY
-    ? stripVTControlCharacters(text)
-        .replaceAll("\r\n", "\n")
-        .replaceAll(unruly, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
-    : text
+  isTTY ? visibleLines(text.replaceAll("\r\n", "\n").replaceAll(color, "")) : text
 
-// Control characters other than tab and newline, and those that change the direction of writing.
-const unruly = /(?![\t\n])\p{Cc}|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
+const color = new RegExp(String.raw`${String.fromCodePoint(27)}\[[\d;:]{0,40}m`, "g")
 
-export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))
+export const printJson = (value: unknown): void => {
+  const json = JSON.stringify(value, null, 2)
+  print(process.stdout.isTTY ? visibleJson(json) : json)
+}
 
 /** Prints a line for people, to stderr: stdout has the output alone. */
 export const note = (text: string): void => {

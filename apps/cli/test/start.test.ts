@@ -7,8 +7,8 @@ import { dialectNames } from "haft"
 import { openHost } from "haft/promise"
 import { afterAll, expect, it } from "vitest"
 
+import { listedTools } from "../src/listed-tools.ts"
 import { directory } from "./build.ts"
-import { haft } from "./haft.ts"
 
 const home = mkdtempSync(join(tmpdir(), "haft-start-"))
 afterAll(() => {
@@ -38,10 +38,9 @@ it("loads next to nothing to tell its version", () => {
   expect(loaded.filter((name) => ["NativeModule crypto", "NativeModule module"].includes(name))).toEqual([])
 })
 
-it.each(dialectNames)("carries the schemas that the tools of %s make themselves", async (dialect) => {
+it.each(dialectNames)("lists for %s the tools that a host has", async (dialect) => {
   await using host = await openHost({ root: home, state: `${home}-state`, dialect })
-  const { stdout } = await haft(["tools", "-w", home, "--state", `${home}-state`, "--dialect", dialect, "--json"])
-  expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(host.tools)))
+  expect(await listedTools(dialect)).toEqual(JSON.parse(JSON.stringify(host.tools)))
 })
 
 it("says all of a long answer to a reader that takes its time", () => {

@@ -36,7 +36,7 @@ interface ConsoleProps {
 }
 
 /** One workspace: its live state, and the screen that is chosen. */
-export const Console = ({ api, workspace: { name, run }, workspaces, route }: ConsoleProps) => {
+export const Console = ({ api, workspace: { name, run, dialects }, workspaces, route }: ConsoleProps) => {
   const { log, connection, news } = useEvents(api, run)
   const { requests, loaded, reload } = useApprovals(api, news.approvals)
   const [shortcuts, setShortcuts] = useSetting("shortcuts", ["on", "off"], "on")
@@ -88,6 +88,7 @@ export const Console = ({ api, workspace: { name, run }, workspaces, route }: Co
           <Screen
             api={api}
             workspace={name}
+            dialects={dialects}
             run={run}
             item={route.item}
             log={log}

@@ -1,3 +1,4 @@
+import { visibleJson, visibleLines, visibleText } from "@haft/core/visible-text"
 import type { ReactNode } from "react"
 
 import type { CallState } from "./calls/describe-call.ts"
@@ -25,7 +26,7 @@ export const Key = ({ children }: { readonly children: string }) => <kbd aria-hi
 /** Preformatted text. Where it is long it scrolls, by keyboard too. */
 export const Block = ({ kind = "", children }: { readonly kind?: "command" | ""; readonly children: ReactNode }) => (
   <pre className={`block ${kind}`} ref={focusWhereLong}>
-    {children}
+    {typeof children === "string" ? visibleLines(children) : children}
   </pre>
 )
 
@@ -40,7 +41,9 @@ const focusWhereLong = (box: HTMLElement | null): (() => void) | undefined => {
   return () => observer.disconnect()
 }
 
-export const Json = ({ value }: { readonly value: unknown }) => <Block>{JSON.stringify(value, undefined, 2)}</Block>
+export const Json = ({ value }: { readonly value: unknown }) => (
+  <Block>{visibleJson(JSON.stringify(value, undefined, 2) ?? "")}</Block>
+)
 
 export const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <section className="section">
@@ -60,7 +63,7 @@ export const Facts = ({
       <div key={name}>
         <dt>{name}</dt>
         <dd ref={focusWhereLong}>
-          <code>{value}</code>
+          <code>{visibleText(value)}</code>
         </dd>
       </div>
     ))}

@@ -8,6 +8,8 @@ import type { OpenRequest } from "./wire.ts"
 export interface ScreenProps {
   readonly api: WorkspaceApi
   readonly workspace: string
+  /** The dialects that callers may choose, the default first. */
+  readonly dialects: ReadonlyArray<string>
   readonly run: string
   readonly item: string | undefined
   readonly log: CallLog

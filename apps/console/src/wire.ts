@@ -6,6 +6,8 @@ export interface WorkspaceName {
   readonly name: string
   readonly run: string
   readonly dialect: string
+  /** The dialects that callers may choose, the default first. */
+  readonly dialects: ReadonlyArray<string>
 }
 
 export interface JsonSchema {
@@ -34,7 +36,8 @@ export interface ToolDescription {
 
 export interface Rule {
   readonly id: string
-  readonly tool: string
+  readonly tool?: string
+  readonly operation?: string | ReadonlyArray<string>
   readonly decision: "allow" | "ask" | "deny"
   readonly dialect?: string
   readonly enabled: boolean

@@ -12,6 +12,12 @@ export interface Identity {
   readonly client: string
 }
 
+/** The sender of a request to a route that is not public. */
+export const identified = ({ identity }: { readonly identity: Identity | undefined }): Identity => {
+  if (identity === undefined) throw unauthorized("This needs a token: Authorization: Bearer TOKEN.")
+  return identity
+}
+
 export interface Tokens {
   readonly agent: string
   readonly approver: string

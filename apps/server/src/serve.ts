@@ -8,6 +8,7 @@ import { ConfigError, type HaftConfig, type OpenRequest, readSite } from "haft"
 
 import { arrivalsAt } from "./http/accept-backpressure.ts"
 import { answerBrokenRequest } from "./http/broken-request.ts"
+import { limitConnections } from "./http/connection-limit.ts"
 import { flowControl } from "./http/flow-control.ts"
 import { type ServerLimits, standardLimits } from "./http/limits.ts"
 import { listener } from "./http/listener.ts"
@@ -101,7 +102,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     },
     listener(handle, { onDefect, stalledMilliseconds: limits.stalledMilliseconds })
   )
-  server.maxConnections = limits.connections
+  limitConnections(server, limits.connections)
   server.on("clientError", answerBrokenRequest)
   const arrivals = arrivalsAt(server)
   try {

@@ -1,17 +1,25 @@
-import { type DialectName, dialectNames, type HaftConfig, openWorkspace, type OpenWorkspace } from "haft"
+import { DialectNotAllowed, dialectNames, type HaftConfig, openWorkspace, type OpenWorkspace } from "haft"
 import { describeQuestion, type McpFetchHandler, mcpFetchHandler, mcpServer } from "haft/mcp"
 
 import { Problem } from "./http/problem.ts"
+import type { Identity } from "./identity.ts"
 
 /** The workspaces of a server by name, each with its own dialect, policy and state. */
 export interface Workspaces {
   readonly all: () => Iterable<readonly [string, OpenWorkspace]>
   /** Fails with 404 on a name that is not known. */
   readonly named: (name: string | undefined) => OpenWorkspace
-  /** The MCP handler of a workspace in a dialect; made when it is first asked for. */
-  readonly mcp: (name: string | undefined, dialect?: string) => Promise<McpFetchHandler>
+  /** The host of a workspace in a dialect. Fails with 400 on an unknown dialect, with 403 on one not granted to agents. */
+  readonly host: (name: string | undefined, dialect?: string, caller?: Identity) => Promise<Host>
+  /**
+   * The MCP handler of a workspace in a dialect for one caller, made on first use. Sessions, questions and cancellations
+   * belong to a handler, so no caller can reach those of another.
+   */
+  readonly mcp: (name: string | undefined, caller: Identity, dialect?: string) => Promise<McpFetchHandler>
   readonly dispose: () => Promise<void>
 }
+
+type Host = Awaited<ReturnType<OpenWorkspace["host"]>>
 
 export const openWorkspaces = async (
   configs: Readonly<Record<string, HaftConfig>>,
@@ -46,18 +54,33 @@ export const openWorkspaces = async (
     }
     return workspace
   }
-  const mount = async (name: string | undefined, dialect?: DialectName): Promise<McpFetchHandler> => {
-    const host = await named(name).host(dialect)
-    const asksElsewhere = configs[name ?? ""]?.approvalOptions?.atGateOnly === true ? "always" : true
+  const hostOf: Workspaces["host"] = (name, dialect, caller) => {
+    const workspace = named(name)
+    if (dialect !== undefined && !workspace.dialects.includes(dialect)) requireKnown(dialect)
+    const isPerson = caller !== undefined && caller.role !== "agent"
+    return workspace.host(dialect, { isPerson }).catch((error: unknown) => {
+      if (!(error instanceof DialectNotAllowed)) throw error
+      throw new Problem(
+        403,
+        "dialect_not_allowed",
+        `${error.message}. Whoever runs the server can grant it with alsoDialects.`
+      )
+    })
+  }
+  const mount = async (name: string | undefined, dialect?: string): Promise<McpFetchHandler> => {
+    const host = await hostOf(name, dialect)
+    // A client that answers for its user would let an agent approve its own calls, so that is opt-in.
+    const asksElsewhere = configs[name ?? ""]?.approvalOptions?.askClient === true ? true : "always"
     return mcpFetchHandler(mcpServer(host, { version, asksElsewhere, describe: describeQuestion }))
   }
 
   return {
     all: () => open,
     named,
-    mcp: (name, dialect) => {
-      const key = `${name ?? ""}/${dialect ?? ""}`
-      const mounted = mounts.get(key) ?? mount(name, dialect === undefined ? undefined : dialectNamed(dialect))
+    host: hostOf,
+    mcp: (name, caller, dialect) => {
+      const key = JSON.stringify([name, dialect, caller.client])
+      const mounted = mounts.get(key) ?? mount(name, dialect)
       mounts.set(key, mounted)
       mounted.catch(() => mounts.delete(key))
       return mounted
@@ -66,11 +89,7 @@ export const openWorkspaces = async (
   }
 }
 
-/** Fails with 400 on a name that is none of the dialects'. */
-export const dialectNamed = (name: string): DialectName => {
-  const found = dialectNames.find((known) => known === name)
-  if (found === undefined) {
-    throw new Problem(400, "unknown_dialect", `There is no dialect '${name}'. There are: ${dialectNames.join(", ")}.`)
-  }
-  return found
+const requireKnown = (dialect: string): void => {
+  if (dialectNames.some((known) => known === dialect)) return
+  throw new Problem(400, "unknown_dialect", `There is no dialect '${dialect}'. There are: ${dialectNames.join(", ")}.`)
 }

@@ -81,6 +81,37 @@ describe("who may do what", () => {
   })
 })
 
+describe("dialects", () => {
+  const calls = [
+    ["agentbench", { tool: "run", params: { command: "id > pwn" } }],
+    ["agentbench", { tool: "apply_patch", params: { unified_diff: "--- /dev/null\n+++ b/pwn\n@@ -0,0 +1 @@\n+x\n" } }],
+    ["approvalgate", { tool: "run_code", params: { language: "bash", code: "id > pwn" } }],
+    ["cliagent", { tool: "read_file", params: { path: "a.txt" } }]
+  ] as const
+
+  it.each(calls)("an agent can't call in %s unless it is granted: %j", async (dialect, body) => {
+    const { post, base, workspace, call } = await startServer()
+    for (const route of ["calls", "previews"]) {
+      const response = await post(`${base}/${route}`, { ...body, dialect })
+      expect([response.status, await response.json()]).toMatchObject([403, { error: { code: "dialect_not_allowed" } }])
+    }
+    expect(() => workspace.read("pwn")).toThrow("ENOENT")
+    expect(await call("read_file", { path: "a.txt" })).toMatchObject({ ok: true })
+  })
+
+  it("are listed with the workspace, and those that are granted can be chosen", async () => {
+    const { post, send, base } = await startServer({ dialect: "cliagent", alsoDialects: ["filetools"] })
+    expect(await (await send("/v1/workspaces", "agent")).json()).toMatchObject({
+      workspaces: [{ name: "default", dialect: "cliagent", dialects: ["cliagent", "filetools"] }]
+    })
+    const read = { dialect: "filetools", tool: "file.read", params: { path: "a.txt" } }
+    expect((await post(`${base}/calls`, read)).status).toBe(200)
+    expect((await send(`${base}/tools?dialect=haft`, "agent")).status).toBe(403)
+    // A person undoes calls in haft's own dialect, whatever the agent speaks.
+    expect((await post(`${base}/calls`, { dialect: "haft", tool: "list_dir" }, "approver")).status).toBe(200)
+  })
+})
+
 describe("over a socket", () => {
   const refusal = { error: { code: expect.any(String), message: expect.any(String) } }
   it.each([
@@ -132,22 +163,46 @@ describe("over a socket", () => {
     expect(heard).not.toContain("error")
   })
 
-  it("more connections than the server takes are closed, and those it has are served", async () => {
-    const { server, send } = await startServer({}, { limits: { connections: 3 } })
+  it("idle connections beyond the limit are closed oldest first, and requests are answered", async () => {
+    const { server, send } = await startServer({}, { limits: { connections: 20 } })
     const { hostname, port } = new URL(server.url)
-    const open = await Promise.all(
-      Array.from({ length: 3 }, async () => {
-        const socket = connect(Number(port), hostname).on("error", () => {})
-        await once(socket, "connect")
-        return socket
-      })
+    let closed = 0
+    const idle = Array.from({ length: 60 }, () =>
+      connect(Number(port), hostname)
+        .on("error", () => {})
+        .on("close", () => closed++)
     )
-    const tooMany = await sendRaw(server.url, "GET /healthz HTTP/1.1\r\n\r\n", { end: false })
-    expect(tooMany).toBe("")
-    const [first, ...others] = open
-    first?.write(`GET /healthz HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`)
-    expect(String(await once(first!, "data"))).toContain("HTTP/1.1 200")
-    for (const socket of [first!, ...others]) socket.destroy()
+    await Promise.all(idle.map((socket) => once(socket, "connect")))
+    expect((await send("/healthz")).status).toBe(200)
+    await expect.poll(() => closed).toBeGreaterThanOrEqual(40)
+    for (const socket of idle) socket.destroy()
+  })
+
+  it("a client that writes its whole request before it reads gets the refusal of a body that is too large", async () => {
+    const { server, base } = await startServer()
+    const { host, hostname, port } = new URL(server.url)
+    const length = 30 * 1024 * 1024
+    const head = `POST ${base}/calls HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${tokens.agent}\r\n`
+    for (const framing of [`Content-Length: ${length}`, "Transfer-Encoding: chunked"]) {
+      const isChunked = framing.endsWith("chunked")
+      const { promise: heard, resolve } = Promise.withResolvers<string>()
+      const socket = connect(Number(port), hostname).pause()
+      let text = ""
+      socket.on("error", (error) => resolve(String(error))).on("close", () => resolve(text))
+      socket.on("data", (chunk) => (text += chunk.toString())).pause()
+      socket.write(`${head}Content-Type: application/json\r\n${framing}\r\n\r\n`)
+      if (isChunked) socket.write(`${length.toString(16)}\r\n`)
+      socket.write(Buffer.alloc(length, "x"))
+      socket.write(isChunked ? "\r\n0\r\n\r\n" : "", () => socket.resume())
+      expect(await heard).toMatch(/^HTTP\/1.1 413 [\s\S]*body_too_large/)
+    }
+  })
+
+  it("a new connection is closed while all others have a request in flight", async () => {
+    const { server, send, base } = await startServer({}, { limits: { connections: 2 } })
+    const streams = [await send(`${base}/events`, "approver"), await send(`${base}/events`, "approver")]
+    expect(await sendRaw(server.url, "GET /healthz HTTP/1.1\r\n\r\n", { end: false })).toBe("")
+    for (const { body } of streams) await body?.cancel()
     await expect.poll(async () => (await send("/healthz").catch(() => undefined))?.status).toBe(200)
   })
 
@@ -198,10 +253,14 @@ describe("a body", () => {
     ["no JSON", "{", 400, "invalid_json"],
     ["JSON with __proto__", '{"tool":"read_file","params":{"__proto__":{"path":"a.txt"}}}', 400, "invalid_json"],
     ["too large", `{"tool":"${"x".repeat(20_000)}"}`, 413, "body_too_large"],
+    ["made of too many values", `{"tool":"x","params":[${"1,".repeat(2_000)}1]}`, 413, "too_many_values"],
     ["too deep", `{"tool":"read_file","params":${"[".repeat(500)}${"]".repeat(500)}}`, 400, "too_deep"],
     ["null", "null", 400, "invalid_request"]
   ])("that is %s is refused, for calls and for MCP", async (_what, body, status, code) => {
-    const { post, base, defects } = await startServer({}, { limits: { body: { bytes: 10_000, depth: 64 } } })
+    const { post, base, defects } = await startServer(
+      {},
+      { limits: { body: { bytes: 10_000, values: 1_000, depth: 64 } } }
+    )
     const response = await post(`${base}/calls`, {}, "agent", { body })
     expect([response.status, await response.json()]).toEqual([status, { error: { code, message: expect.any(String) } }])
     const overMcp = await post("/mcp", {}, "agent", {

@@ -191,11 +191,7 @@ describe("a host with a policy", () => {
   it.live.each([
     ["run", { command: "sudo npm test" }, "sudo is a wrapper: it runs whatever its arguments say"],
     ["run", { command: "python3 -c 'x'" }, "python3 is an interpreter: it runs whatever its arguments say"],
-    [
-      "run",
-      { command: "npm test && x" },
-      "only one simple command can be remembered: it is more than one simple command"
-    ],
+    ["run", { command: "npm test > x" }, "only simple commands can be remembered: it is more than one simple command"],
     ["type", { text: "ls" }, "what is typed into a terminal is never remembered"],
     [
       "save",

@@ -39,6 +39,12 @@ export const policyApprover = (
           const rules = yield* store.current
           const now = yield* currentTime
           const verdict = decide(request, { rules, mode, alsoAsk, workspace, now })
+          const { runs, reads } = request.facts
+          if (verdict.decision === "ask" && runs !== undefined) {
+            // Loaded with the first question, as most hosts start faster than people answer.
+            const { readCommand, scriptsOf } = yield* Effect.promise(() => import("./matching/parse-command.ts"))
+            return { ...verdict, dependsOn: scriptsOf(readCommand(runs), reads[0] ?? ".") }
+          }
           if (
             request.isPreview === true ||
             verdict.decision !== "allow" ||

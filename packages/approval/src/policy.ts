@@ -1,6 +1,6 @@
 import type { ApprovalRequest, Risk, Verdict } from "@haft/core"
 
-import type { RuleSet } from "./rules/rule-set.ts"
+import type { RuleMatch, RuleSet } from "./rules/rule-set.ts"
 
 /** How a host answers where the contract wants a person. */
 export type ApprovalMode = "ask" | "all" | "none"
@@ -17,8 +17,8 @@ export interface PolicySettings {
 }
 
 /**
- * Decides about a call without asking anybody. deny beats ask beats allow; where no rule matches, the contract's own
- * wish holds; what can't be read is denied.
+ * Decides about a call without asking anybody. Rules that deny or ask and protected files always hold; otherwise a rule
+ * that allows, or the mode, may spare the contract's question; otherwise the contract decides. What can't be read is denied.
  */
 export const decide = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
   const verdict = judge(request, settings)
@@ -41,8 +41,13 @@ const judge = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
     if (asking !== undefined) return byRule("ask", asking.rule.id, "may forbid it, which can't be told for sure")
 
     const allowing = matches.find(({ rule, fit }) => rule.decision === "allow" && fit === "yes")
-    if (allowing !== undefined) return byRule("allow", allowing.rule.id, "allows it", allowing.rule.note)
-    if (!request.asks && !settings.alsoAsk.includes(request.facts.risk)) {
+    if (allowing !== undefined) return allowedBy(allowing)
+    // Protected files are asked about in every dialect; anything else only where its contract wants that.
+    if (
+      !request.asks &&
+      !request.facts.writes.some(({ isProtected }) => isProtected) &&
+      !settings.alsoAsk.includes(request.facts.risk)
+    ) {
       return { decision: "allow", reason: `${request.call.dialect} does not ask before this` }
     }
     if (mode === "all") return { decision: "allow", reason: "this host approves everything" }
@@ -50,6 +55,12 @@ const judge = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
   } catch (cause) {
     return { decision: "deny", reason: `the call can't be judged: ${cause instanceof Error ? cause.message : "bug"}` }
   }
+}
+
+const allowedBy = ({ rule, along = [] }: RuleMatch): Verdict => {
+  if (along.length === 0) return byRule("allow", rule.id, "allows it", rule.note)
+  const ids = [rule, ...along].map(({ id }) => id)
+  return { decision: "allow", rule: rule.id, reason: `rules ${ids.join(", ")} allow the parts of the command` }
 }
 
 const byRule = (decision: Verdict["decision"], rule: string, does: string, note?: string): Verdict => ({
@@ -61,7 +72,9 @@ const byRule = (decision: Verdict["decision"], rule: string, does: string, note?
 const why = ({ call, facts }: ApprovalRequest): string => {
   const protectedPath = facts.writes.find(({ isProtected }) => isProtected)
   const existing = facts.writes.filter(({ exists }) => exists)
-  if (protectedPath !== undefined) return `${call.tool} changes ${protectedPath.path}, which other programs trust`
+  if (protectedPath !== undefined) {
+    return `${call.tool} changes ${protectedPath.protectedPath ?? protectedPath.path}, which other programs trust`
+  }
   if (facts.runs !== undefined) return `${call.tool} runs a command${facts.network === true ? " with the network" : ""}`
   if (facts.types !== undefined) return `${call.tool} types into a terminal`
   if (facts.fetches !== undefined) return `${call.tool} fetches from ${hostOf(facts.fetches)}`

@@ -3,7 +3,7 @@ import type * as z from "zod"
 import type { Call, SymlinkPolicy } from "./pipeline/call.ts"
 import type { JsonSchema } from "./schema/json-schema.ts"
 import type { ErrorCode, ToolError } from "./tool-error.ts"
-import { makeTool, type Tool, type ToolDefinition, type Wording } from "./tool.ts"
+import { makeTool, type Tool, type ToolDefinition, type TypesOf, type Wording } from "./tool.ts"
 import type { Risk } from "./touches.ts"
 
 /** A call that is over, as a dialect sees it. */
@@ -30,8 +30,8 @@ export interface Failure extends FinishedCall {
 }
 
 /** What makes a contract's replies its own: its envelope, its error names and its manners. */
-export interface DialectDefinition {
-  readonly name: string
+export interface DialectDefinition<out Name extends string = string> {
+  readonly name: Name
   readonly symlinks: SymlinkPolicy
   /** Whether a tool of this risk wants a person's consent, where the tool does not say. */
   readonly asks: (risk: Risk) => boolean
@@ -49,14 +49,29 @@ export interface DialectDefinition {
   readonly print?: (tool: string, wire: unknown) => unknown
 }
 
-export interface Dialect extends DialectDefinition {
+export interface Dialect<out Own extends string = string> extends DialectDefinition<Own> {
   /** Words an operation for this contract. */
-  readonly tool: <Input extends z.ZodObject, Output extends z.ZodObject, R>(
-    definition: ToolDefinition<Input, Output, R>
-  ) => Tool<R>
+  readonly tool: <
+    const Name extends string,
+    Input extends z.ZodObject,
+    Output extends z.ZodObject,
+    R = never,
+    Code extends ErrorCode = never
+  >(
+    definition: ToolDefinition<Name, Input, Output, R, Code>
+  ) => Tool<
+    R,
+    TypesOf<
+      Own,
+      Name,
+      { [Key in keyof z.input<Input>]: z.input<Input>[Key] },
+      { [Key in keyof z.output<Output>]: z.output<Output>[Key] },
+      Code
+    >
+  >
 }
 
-export const defineDialect = (definition: DialectDefinition): Dialect => ({
+export const defineDialect = <const Name extends string>(definition: DialectDefinition<Name>): Dialect<Name> => ({
   ...definition,
   tool: (tool) => makeTool(definition.name, tool)
 })

@@ -2,6 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 
 import type { Dialect } from "./dialect.ts"
 import {
@@ -23,6 +24,7 @@ import type { Verdict } from "./services/approver.ts"
 import type { ToolError } from "./tool-error.ts"
 import type { Tool } from "./tool.ts"
 import type { Facts, Risk } from "./touches.ts"
+import type { ToolsIn, TypedHostService } from "./typed-call.ts"
 
 /** A tool as a host shows it to the outside. */
 export interface ToolDescription {
@@ -56,9 +58,13 @@ export interface HostService {
   readonly tools: ReadonlyArray<ToolDescription>
   /** Sends one call down the road. It never fails: failures are replies. */
   readonly call: (tool: string, args: unknown, options?: CallOptions) => Effect.Effect<Reply>
+  /** One tool as a function. */
+  readonly tool: (tool: string) => (args: unknown, options?: CallOptions) => Effect.Effect<Reply>
   readonly preview: (tool: string, args: unknown) => Effect.Effect<CallPreview, ToolError>
   /** Arguments as the tool would get them: keys in schema order, defaults filled in. */
   readonly decode: (tool: string, args: unknown) => Effect.Effect<Readonly<Record<string, unknown>>, ToolError>
+  /** The values of fields that a caller of a tool may leave out; undefined for an unknown tool. */
+  readonly defaults: (tool: string) => Readonly<Record<string, unknown>> | undefined
   /** Plugins this host was told to start without, and why. */
   readonly skipped: ReadonlyArray<PluginError>
   /** Asks every plugin how it is. One that does not answer in five seconds is not well. */
@@ -83,43 +89,68 @@ export interface PluginHealth {
   readonly problem?: string
 }
 
-/** One dialect, some plugins and the services, ready to be called. */
+/** One dialect, some plugins and the services, ready to be called. {@link makeHost} gives it with typed calls. */
 export class Host extends Context.Service<Host, HostService>()("@haft/core/Host") {
   static readonly layer = <R = never>(options: HostOptions<R>): Layer.Layer<Host, PluginError, R | RoadServices> =>
-    Layer.effect(
-      Host,
-      Effect.gen(function* () {
-        const services = yield* Effect.context<R | RoadServices>()
-        const { dialect, plugins, onPluginError = "refuse" } = options
-        const { started, tools, skipped, provided } = yield* startPlugins({ dialect, plugins, onPluginError }, services)
-        const context = Context.merge(services, provided)
-        const lend = lending(context)
-        const settings: RoadSettings<unknown> = {
-          dialect,
-          symlinks: options.symlinks ?? dialect.symlinks,
-          find: (name) => (tools.get(name) ?? tools.get(spelled(tools, name)))?.tool,
-          names: () => [...tools.keys()]
-        }
-        return {
-          dialect,
-          tools: [...tools.values()].map(({ tool, plugin }) => describe(dialect, tool, plugin)),
-          call: (name, args, callOptions) =>
-            callTool(settings, name, args, callOptions).pipe(
-              traced(() => ({
-                tool: settings.find(name)?.name ?? "unknown",
-                dialect: dialect.name,
-                ...(callOptions?.traceParent !== undefined && { traceParent: callOptions.traceParent })
-              })),
-              Effect.updateContext(lend)
-            ),
-          preview: (name, args) => previewCall(settings, name, args).pipe(Effect.provideContext(context)),
-          decode: (name, args) => decodeCall(settings, name, args),
-          skipped,
-          health: Effect.forEach(started, healthOf, { concurrency: "unbounded" }).pipe(Effect.provideContext(context))
-        }
-      })
-    )
+    Layer.effect(Host, hostWith(options))
 }
+
+const hostWith = Effect.fnUntraced(function* <R>(options: HostOptions<R>) {
+  const services = yield* Effect.context<R | RoadServices>()
+  const { dialect, plugins, onPluginError = "refuse" } = options
+  const { started, tools, skipped, provided } = yield* startPlugins({ dialect, plugins, onPluginError }, services)
+  const context = Context.merge(services, provided)
+  const lend = lending(context)
+  const settings: RoadSettings<unknown> = {
+    dialect,
+    symlinks: options.symlinks ?? dialect.symlinks,
+    find: (name) => (tools.get(name) ?? tools.get(spelled(tools, name)))?.tool,
+    names: () => [...tools.keys()]
+  }
+  const call: HostService["call"] = (name, args, callOptions) =>
+    callTool(settings, name, args, callOptions).pipe(
+      traced(() => ({
+        tool: settings.find(name)?.name ?? "unknown",
+        dialect: dialect.name,
+        ...(callOptions?.traceParent !== undefined && { traceParent: callOptions.traceParent })
+      })),
+      Effect.updateContext(lend)
+    )
+  return {
+    dialect,
+    tools: [...tools.values()].map(({ tool, plugin }) => describe(dialect, tool, plugin)),
+    call,
+    tool: (name) => (args, callOptions) => call(name, args, callOptions),
+    preview: (name, args) => previewCall(settings, name, args).pipe(Effect.provideContext(context)),
+    decode: (name, args) => decodeCall(settings, name, args),
+    defaults: (name) => settings.find(name)?.defaults,
+    skipped,
+    health: Effect.forEach(started, healthOf, { concurrency: "unbounded" }).pipe(Effect.provideContext(context))
+  } satisfies HostService
+})
+
+/** A host as a value, with typed calls. It lives as long as its scope. */
+export const makeHost = <const D extends string, P extends ConfiguredPlugin<unknown> = never>(
+  options: TypedHostOptions<D, P>
+): Effect.Effect<
+  TypedHostService<ToolsIn<TypesOfPlugin<P>, D>>,
+  PluginError,
+  NeedsOfPlugin<P> | RoadServices | Scope.Scope
+> =>
+  // What runs takes any name and checks all arguments; the types only say what it will accept.
+  hostWith<NeedsOfPlugin<P>>(options as HostOptions<NeedsOfPlugin<P>>) as ReturnType<typeof makeHost<D, P>>
+
+interface TypedHostOptions<D extends string, P extends ConfiguredPlugin<unknown>> extends Omit<
+  HostOptions<unknown>,
+  "dialect" | "plugins"
+> {
+  readonly dialect: Dialect<D>
+  readonly plugins: ReadonlyArray<P>
+}
+
+type NeedsOfPlugin<P> = P extends ConfiguredPlugin<infer R> ? R : never
+
+type TypesOfPlugin<P> = P extends ConfiguredPlugin<unknown, infer Types> ? Types : never
 
 // Merges the caller's context with what the host lends. The last merge is kept: most callers bring the same context with
 // every call.

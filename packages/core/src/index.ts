@@ -1,5 +1,6 @@
 export {
   type Call,
+  type ContentBlock,
   CurrentCall,
   type Progress,
   type Reply,
@@ -7,7 +8,7 @@ export {
   type SymlinkPolicy,
   type ApprovedState
 } from "./pipeline/call.ts"
-export type { CallOptions, RoadServices } from "./pipeline/call-tool.ts"
+export type { CallOptions, RoadCode, RoadServices } from "./pipeline/call-tool.ts"
 export { pluginContract } from "./plugin/check-shape.ts"
 export { type Clipped, clipText, HeadAndTail } from "./text/clip.ts"
 export { countNewlines } from "./text/count-newlines.ts"
@@ -24,13 +25,22 @@ export {
   Host,
   type HostOptions,
   type HostService,
+  makeHost,
   type PluginHealth,
   type ToolDescription
 } from "./host.ts"
+export { type JsonExcess, type JsonLimits, JsonScanner } from "./schema/json-scanner.ts"
 export { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./schema/json-schema.ts"
 export { memoryWorkspace } from "./services/memory-workspace.ts"
 export { plainIssues } from "./schema/describe-issues.ts"
-export { type ConfiguredPlugin, definePlugin, type Plugin, type PluginDefinition, use } from "./plugin/plugin.ts"
+export {
+  type ConfiguredPlugin,
+  definePlugin,
+  type Plugin,
+  type PluginDefinition,
+  type TypesIn,
+  use
+} from "./plugin/plugin.ts"
 export { isPluginError, PluginError, reasonOf } from "./plugin/plugin-error.ts"
 export { compareFiles, type FileDifference, filesOf } from "./record/compare-files.ts"
 export { printEvent } from "./record/print-event.ts"
@@ -52,13 +62,13 @@ export { Artifacts, type ArtifactWriter, memoryArtifacts } from "./services/arti
 export { Journal, type JournalEvent, memoryJournal } from "./services/journal.ts"
 export {
   type Command,
+  type ControlFileChange,
   type ProcessEnd,
   Processes,
   type ProcessMark,
   type ProcessTree,
   type RunErrorCode,
-  type RunOptions,
-  type TreeLimits
+  type RunOptions
 } from "./services/processes.ts"
 export {
   refuseCommands,
@@ -95,7 +105,17 @@ export {
   type WorkspaceService
 } from "./services/workspace.ts"
 export type { OnPluginError } from "./plugin/start-plugins.ts"
-export { defineTool, type Executed, type PreparedCall, type Tool, type ToolDefinition, type Wording } from "./tool.ts"
+export {
+  defineTool,
+  type Executed,
+  type PreparedCall,
+  type Tool,
+  type ToolDefinition,
+  type ToolTypes,
+  type TypesOf,
+  type Wording
+} from "./tool.ts"
+export type { ReplyOf, ToolsIn, TypedHost, TypedHostService } from "./typed-call.ts"
 export {
   type ErrorCode,
   errorCodes,
@@ -106,6 +126,14 @@ export {
   type ToolErrorOptions,
   withMessage
 } from "./tool-error.ts"
-export { type Facts, isProtectedPath, type Risk, type Touches, withVariables, type WrittenPath } from "./touches.ts"
-export { visibleLines, visibleText } from "./text/visible-text.ts"
+export {
+  type Facts,
+  isProtectedPath,
+  type Risk,
+  type Touches,
+  withInput,
+  withVariables,
+  type WrittenPath
+} from "./touches.ts"
+export { singleLine, visibleJson, visibleLines, visibleText } from "./text/visible-text.ts"
 export { coreVersion } from "./plugin/version.ts"

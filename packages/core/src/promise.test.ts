@@ -1,8 +1,18 @@
 import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as z from "zod"
 
-import { defineDialect, denyAll, type ErrorCode, errorCodes, Host } from "./index.ts"
+import {
+  type Answer,
+  Approver,
+  CurrentCall,
+  defineDialect,
+  denyAll,
+  type ErrorCode,
+  errorCodes,
+  Host
+} from "./index.ts"
 import { type JournalEvent, memoryJournal, memoryWorkspace } from "./index.ts"
 import { definePlugin, defineTool, openHost, toolError, use } from "./promise.ts"
 
@@ -62,8 +72,10 @@ describe("a host without Effect", () => {
     expect(host.tools.map(({ name }) => name)).toEqual(["add", "wait"])
     expect(await host.call("add", { a: 1, b: 2 })).toEqual({
       ok: true,
+      output: { sum: 3 },
       wire: { sum: 3 },
       text: '{\n  "sum": 3\n}',
+      blocks: [{ type: "text", text: '{\n  "sum": 3\n}' }],
       writes: [],
       durationMs: expect.any(Number)
     })
@@ -101,6 +113,78 @@ describe("a host without Effect", () => {
     await expect(call).rejects.toBe(reason)
     expect(aborted).toEqual(["wait"])
     expect(events.at(-1)).toMatchObject({ type: "tool_call_finished", error: "cancelled" })
+  })
+
+  it("rejects calls with an error that has a code once it is closed", async () => {
+    const host = await open()
+    await host.dispose()
+    const closed = { name: "HostClosedError", code: "host_closed", message: "this host is closed: open another one" }
+    for (const late of [host.call("add", { a: 1, b: 2 }), host.preview("add", {}), host.decode("add", {})]) {
+      await expect(late).rejects.toBeInstanceOf(Error)
+      await expect(late).rejects.toMatchObject(closed)
+    }
+    await expect(host.health()).rejects.toMatchObject(closed)
+    await expect(host.dispose()).resolves.toBe(undefined)
+  })
+
+  it("rejects a call that runs when the host is closed, and records it as cancelled", async () => {
+    const events: Array<JournalEvent> = []
+    const host = await open(events)
+    const closing = Promise.withResolvers<void>()
+    const call = host.call("wait", {}, { onProgress: () => closing.resolve(host.dispose()) })
+    await expect(call).rejects.toBeInstanceOf(Error)
+    await expect(call).rejects.toMatchObject({
+      code: "host_closed",
+      message: "the host was closed before the call ended"
+    })
+    await closing.promise
+    expect(events.at(-1)).toMatchObject({ type: "tool_call_finished", error: "cancelled" })
+  })
+
+  it.each([
+    ["throws", () => Promise.reject(new Error("the window is gone")), "the window is gone"],
+    [
+      "throws at once",
+      () => {
+        throw new Error("no window")
+      },
+      "no window"
+    ],
+    ["answers nothing", () => Promise.resolve(undefined as unknown as Answer), "the answer has no `approved"]
+  ])("does not run a call whose `ask` %s: it was not approved", async (_, ask, reason) => {
+    const events: Array<JournalEvent> = []
+    const askCaller = Layer.succeed(Approver, {
+      judge: () => Effect.succeed({ decision: "ask", reason: "always" }),
+      ask: (question) => CurrentCall.use((call) => call.ask?.(question) ?? Effect.succeed({ approved: false }))
+    })
+    const plugin = use(definePlugin({ name: "sums", version: "1.0.0", tools: [add] }))
+    await using host = await openHost(
+      Host.layer({ dialect: plain, plugins: [plugin] }).pipe(
+        Layer.provide(Layer.mergeAll(memoryWorkspace(), memoryJournal(events), askCaller))
+      )
+    )
+    const { error } = await host.call("add", { a: 1, b: 2 }, { ask })
+    expect(error).toMatchObject({ code: "approval_denied", details: { by: "nobody" } })
+    expect(error?.message).toContain(`asking for approval failed: ${reason}`)
+    expect(events.find(({ type }) => type === "approval_decided")).toMatchObject({ decision: "deny", by: "nobody" })
+  })
+
+  it("does not run a call whose policy fails: it was not approved", async () => {
+    const broken = Layer.succeed(Approver, {
+      judge: () => Effect.die(new Error("no rules")),
+      ask: () => Effect.succeed({ approved: true })
+    })
+    const plugin = use(definePlugin({ name: "sums", version: "1.0.0", tools: [add] }))
+    await using host = await openHost(
+      Host.layer({ dialect: plain, plugins: [plugin] }).pipe(
+        Layer.provide(Layer.mergeAll(memoryWorkspace(), memoryJournal(), broken))
+      )
+    )
+    expect((await host.call("add", { a: 1, b: 2 })).error).toMatchObject({
+      code: "approval_denied",
+      message: "the call was not approved: the approval policy failed: no rules",
+      details: { by: "policy" }
+    })
   })
 
   it("says why it can't be opened", async () => {

@@ -99,10 +99,8 @@ export const makeToolError = <const Code extends ErrorCode>(
 
 /** The same failure in other words. */
 export const withMessage = (error: ToolError, message: string): ToolError => {
-  const { suggestion, details, retryable, output } = error
-  return new ToolError({
-    code: error.code,
-    message,
+  const { code, suggestion, details, retryable, output } = error
+  return makeToolError(code, message, {
     ...(suggestion !== undefined && { suggestion }),
     ...(details !== undefined && { details }),
     ...(retryable !== undefined && { retryable }),

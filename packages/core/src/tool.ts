@@ -2,15 +2,45 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as z from "zod"
 
+import type { ContentBlock } from "./pipeline/call.ts"
 import { plainIssues } from "./schema/describe-issues.ts"
 import { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./schema/json-schema.ts"
 import { frozen } from "./schema/reply-limits.ts"
 import { type ErrorCode, makeToolError, type ToolError, withMessage } from "./tool-error.ts"
 import type { Facts, Risk, Touches } from "./touches.ts"
 
-/** What an author writes to word one operation for one contract. */
-export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject, R> {
+/** The types of a tool as a caller sees them: name, arguments, output and the codes its own work can fail with. */
+export interface ToolTypes {
+  readonly dialect: string
   readonly name: string
+  readonly args: unknown
+  readonly output: unknown
+  readonly code: ErrorCode
+}
+
+/** {@link ToolTypes} of one tool. */
+export interface TypesOf<D extends string, Name extends string, Args, Output, Code extends ErrorCode> {
+  readonly dialect: D
+  readonly name: Name
+  readonly args: Args
+  readonly output: Output
+  readonly code: Code
+}
+
+/**
+ * What an author writes to word one operation for one contract. `Code` is inferred: what
+ * `touches`, `preview` and `execute` can fail with.
+ */
+export interface ToolDefinition<
+  Name extends string,
+  Input extends z.ZodObject,
+  Output extends z.ZodObject,
+  R,
+  Code extends ErrorCode = ErrorCode
+> {
+  readonly name: Name
+  /** The operation that the tool words, by which rules know it in every dialect; the tool's own name when absent. */
+  readonly operation?: string
   /** What the model reads. */
   readonly description: string
   /** A strict object: keys that are not listed are refused. */
@@ -24,17 +54,19 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodO
   readonly asks?: boolean | ((facts: Facts, input: z.output<Input>) => boolean | Effect.Effect<boolean, never, R>)
   /** The road's backstop. An operation that keeps partial output has a shorter clock of its own. */
   readonly timeout?: Duration.Input | ((input: z.output<Input>) => Duration.Input)
-  readonly touches?: (input: z.output<Input>) => Touches | Effect.Effect<Touches, ToolError, R>
+  readonly touches?: (input: z.output<Input>) => Touches | Effect.Effect<Touches, ToolError<Code>, R>
   /**
    * The arguments as they go on record, for a tool that is handed what nobody should read later, such as a password.
    * Asked before they are decoded, so anything may be in them. As they are when absent, less what looks like a secret.
    */
   readonly forRecord?: (args: unknown) => Effect.Effect<unknown, never, R>
   /** A unified diff of what would change, for approval and dry runs. */
-  readonly preview?: (input: z.output<Input>) => Effect.Effect<string, ToolError, R>
-  readonly execute: (input: z.output<Input>) => Effect.Effect<z.input<Output>, ToolError, R>
+  readonly preview?: (input: z.output<Input>) => Effect.Effect<string, ToolError<Code>, R>
+  readonly execute: (input: z.output<Input>) => Effect.Effect<z.input<Output>, ToolError<Code>, R>
   /** The answer for people. JSON when absent. */
   readonly render?: (output: z.output<Output>, input: z.output<Input>) => string
+  /** The answer as content blocks, for an image or audio. One text block with what `render` gives when absent. */
+  readonly blocks?: (output: z.output<Output>, input: z.output<Input>) => ReadonlyArray<ContentBlock>
   /** The contract's own words for a failure of this tool. */
   readonly wording?: Wording<z.output<Input>>
   /** Same call twice, same state: true for read-only tools when absent. */
@@ -49,10 +81,14 @@ export type Wording<Input = Readonly<Record<string, unknown>>> = {
 }
 
 /** One contract's wording of one operation, ready for a host. */
-export interface Tool<out R = never> {
-  readonly name: string
+export interface Tool<out R = never, out Types extends ToolTypes = ToolTypes> {
+  readonly name: Types["name"]
+  /** The operation it words, the same in every dialect. */
+  readonly operation: string
   /** The dialect it belongs to; `any` can be spoken by every dialect. */
-  readonly dialect: string
+  readonly dialect: Types["dialect"]
+  /** Phantom: the types that typed calls read. */
+  readonly "~types"?: Types
   readonly description: string
   readonly risk: Risk
   readonly idempotent: boolean
@@ -60,39 +96,64 @@ export interface Tool<out R = never> {
   /** JSON Schemas, made once, on first use. */
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
+  /** The values of fields that a caller leaves out. Required fields are missing. */
+  readonly defaults: Readonly<Record<string, unknown>>
   /** What of the arguments goes on record; all of it when absent. */
   readonly forRecord?: (args: unknown) => Effect.Effect<unknown, never, R>
   /** Decodes arguments into a call that can be assessed and executed. */
-  readonly prepare: (args: unknown) => Effect.Effect<PreparedCall<R>, ToolError<"invalid_params">>
+  readonly prepare: (args: unknown) => Effect.Effect<PreparedCall<R, Types["code"]>, ToolError<"invalid_params">>
 }
 
+/** A tool of which only the codes it can fail with are known. */
+export type FailingTool<R, Code extends ErrorCode> = Tool<R, ToolTypes & { readonly code: Code }>
+
 /** A tool with its arguments: what the road drives. */
-export interface PreparedCall<out R> {
+export interface PreparedCall<out R, out Code extends ErrorCode = ErrorCode> {
   /** Decoded arguments: keys in schema order, defaults filled in. */
   readonly input: Readonly<Record<string, unknown>>
   readonly timeout: Duration.Input | undefined
-  readonly touches: Effect.Effect<Touches, ToolError, R>
+  readonly touches: Effect.Effect<Touches, ToolError<Code>, R>
   /** Undefined leaves it to the dialect. */
   readonly asks: (facts: Facts) => Effect.Effect<boolean | undefined, never, R>
-  readonly preview: Effect.Effect<string, ToolError, R> | undefined
-  readonly execute: Effect.Effect<Executed, ToolError, R>
+  readonly preview: Effect.Effect<string, ToolError<Code>, R> | undefined
+  readonly execute: Effect.Effect<Executed, ToolError<Code>, R>
   readonly reword: (error: ToolError) => ToolError
 }
 
 export interface Executed {
   readonly output: Readonly<Record<string, unknown>>
   readonly text: string
+  readonly blocks: ReadonlyArray<ContentBlock>
 }
 
 /** Makes a tool of a definition. Dialects call it through their own `tool`; `defineTool` is for any dialect. */
-export const makeTool = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
-  dialect: string,
-  definition: ToolDefinition<Input, Output, R>
-): Tool<R> => {
+export const makeTool = <
+  const D extends string,
+  const Name extends string,
+  Input extends z.ZodObject,
+  Output extends z.ZodObject,
+  R = never,
+  Code extends ErrorCode = never
+>(
+  dialect: D,
+  definition: ToolDefinition<Name, Input, Output, R, Code>
+): Tool<
+  R,
+  // Mapped, so that declarations and editors show plain objects and not the schemas they come from.
+  TypesOf<
+    D,
+    Name,
+    { [Key in keyof z.input<Input>]: z.input<Input>[Key] },
+    { [Key in keyof z.output<Output>]: z.output<Output>[Key] },
+    Code
+  >
+> => {
   const schemas: { input?: JsonSchema; output?: JsonSchema } = {}
+  let defaults: Readonly<Record<string, unknown>> | undefined
   const timeout = timeoutOf(definition)
   return {
     name: definition.name,
+    operation: definition.operation ?? definition.name,
     dialect,
     description: definition.description,
     risk: definition.risk,
@@ -105,6 +166,9 @@ export const makeTool = <Input extends z.ZodObject, Output extends z.ZodObject, 
     get outputSchema() {
       return (schemas.output ??= outputJsonSchema(definition.output))
     },
+    get defaults() {
+      return (defaults ??= defaultsOf(definition.input))
+    },
     prepare: (args) => {
       const decoded = definition.input.safeParse(args)
       return decoded.success
@@ -114,25 +178,48 @@ export const makeTool = <Input extends z.ZodObject, Output extends z.ZodObject, 
   }
 }
 
+const defaultsOf = (input: z.ZodObject): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(input.shape).flatMap(([name, field]) => {
+      const decoded = (field as z.ZodType).safeParse(undefined)
+      return decoded.success ? [[name, decoded.data]] : []
+    })
+  )
+
 /** A tool that every dialect can speak, for plugins that follow no contract. */
-export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
-  definition: ToolDefinition<Input, Output, R>
-): Tool<R> => makeTool("any", definition)
+export const defineTool = <
+  const Name extends string,
+  Input extends z.ZodObject,
+  Output extends z.ZodObject,
+  R = never,
+  Code extends ErrorCode = never
+>(
+  definition: ToolDefinition<Name, Input, Output, R, Code>
+): Tool<
+  R,
+  TypesOf<
+    "any",
+    Name,
+    { [Key in keyof z.input<Input>]: z.input<Input>[Key] },
+    { [Key in keyof z.output<Output>]: z.output<Output>[Key] },
+    Code
+  >
+> => makeTool("any", definition)
 
 /** A fixed timeout, such as "10 seconds", is parsed once and not for every call. */
 const timeoutOf = <Input extends z.ZodObject, Output extends z.ZodObject, R>({
   timeout
-}: ToolDefinition<Input, Output, R>): ((input: z.output<Input>) => Duration.Duration | undefined) => {
+}: ToolDefinition<string, Input, Output, R>): ((input: z.output<Input>) => Duration.Duration | undefined) => {
   if (typeof timeout === "function") return (input) => Duration.fromInputUnsafe(timeout(input))
   const fixed = timeout === undefined ? undefined : Duration.fromInputUnsafe(timeout)
   return () => fixed
 }
 
-const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
-  definition: ToolDefinition<Input, Output, R>,
+const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R, Code extends ErrorCode>(
+  definition: ToolDefinition<string, Input, Output, R, Code>,
   input: z.output<Input>,
   timeout: (input: z.output<Input>) => Duration.Duration | undefined
-): PreparedCall<R> => ({
+): PreparedCall<R, Code> => ({
   input,
   timeout: timeout(input),
   touches: Effect.suspend(() => {
@@ -149,7 +236,7 @@ const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
       const output = answerOf(definition, raw)
       const text: unknown = definition.render?.(output, input) ?? JSON.stringify(output, null, 2)
       if (typeof text !== "string") throw new TypeError(`what render makes is no text but ${typeof text}`)
-      return { output, text }
+      return { output, text, blocks: definition.blocks?.(output, input) ?? [{ type: "text", text }] }
     })
   ),
   reword: (error) => {
@@ -162,7 +249,7 @@ const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
 
 // An answer that breaks the tool's own schema is a bug of the tool, so it throws: a defect.
 const answerOf = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
-  { name, output }: ToolDefinition<Input, Output, R>,
+  { name, output }: ToolDefinition<string, Input, Output, R>,
   raw: unknown
 ): z.output<Output> => {
   const checked = output.safeParse(raw)

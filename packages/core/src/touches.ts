@@ -25,6 +25,8 @@ export interface Facts {
   readonly network?: true
   readonly fetches?: string
   readonly types?: { readonly terminal: string; readonly text: string }
+  /** Those of the paths above that are directories, or will be: what is done to one is done to all below it. */
+  readonly directories?: ReadonlyArray<string>
   /** The tool's risk, raised to `dangerous` when a protected name is written. */
   readonly risk: Risk
 }
@@ -33,8 +35,10 @@ export interface WrittenPath {
   /** Relative to the workspace, with `/`. */
   readonly path: string
   readonly exists: boolean
-  /** True for names that other programs execute or trust, see {@link isProtectedPath}. */
+  /** True for names that other programs execute or trust, see {@link isProtectedPath}, and directories that hold one. */
   readonly isProtected: boolean
+  /** The protected path below it, where a directory holds one. */
+  readonly protectedPath?: string
 }
 
 /**
@@ -43,6 +47,10 @@ export interface WrittenPath {
  */
 export const withVariables = (command: string, variables: Readonly<Record<string, string>>): string =>
   [...Object.keys(variables).map((name) => `${/^[A-Za-z_]\w*$/.test(name) ? name : "_"}=…`), command].join(" ")
+
+/** A command line as touches have it when it is given standard input: a policy can't tell what a program makes of it. */
+export const withInput = (command: string, stdin: string | undefined): string =>
+  stdin === undefined ? command : `${command} <<< …`
 
 const protectedPaths = [
   ".git",

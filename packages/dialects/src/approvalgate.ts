@@ -51,7 +51,7 @@ const errorNames = {
 } satisfies Record<ErrorCode, string>
 
 /** The approvalgate contract: `{ ok: true, value }` or `{ ok: false, error }`, codes in capitals. */
-export const approvalgate: Dialect = defineDialect({
+export const approvalgate: Dialect<"approvalgate"> = defineDialect({
   name: "approvalgate",
   symlinks: "inside",
   asks: (risk) => risk === "dangerous",

@@ -56,7 +56,7 @@ const isOutside = (error: ToolError): string => `Path '${pathOf(error)}' is outs
  * The cliagent contract: a line for people in `output`, facts in `metadata`. Its tools answer with
  * `output`, `files_affected` and `metadata`; the wording of its messages is part of the contract.
  */
-export const cliagent: Dialect = defineDialect({
+export const cliagent: Dialect<"cliagent"> = defineDialect({
   name: "cliagent",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",

@@ -51,7 +51,7 @@ const errorNames = {
 } satisfies Record<ErrorCode, string>
 
 /** The filetools contract: the documented object itself, or `{ error, message }`. */
-export const filetools: Dialect = defineDialect({
+export const filetools: Dialect<"filetools"> = defineDialect({
   name: "filetools",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",

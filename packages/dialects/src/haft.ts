@@ -4,7 +4,7 @@ import { defineDialect, type Dialect, type ErrorCode, errorCodes } from "@haft/c
  * haft's own contract: `{ ok: true, result }` or `{ ok: false, error }`, codes as the engine names them.
  * A failure that left something behind, such as a command's output, carries it as `result` too.
  */
-export const haft: Dialect = defineDialect({
+export const haft: Dialect<"haft"> = defineDialect({
   name: "haft",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",

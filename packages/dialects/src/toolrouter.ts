@@ -6,7 +6,7 @@ import { inWords } from "./in-words.ts"
  * The toolrouter contract: the documented object itself, or `{ error, message }`. It has no codes of its
  * own. Its schemas are written for strict function calling: every parameter listed as required.
  */
-export const toolrouter: Dialect = defineDialect({
+export const toolrouter: Dialect<"toolrouter"> = defineDialect({
   name: "toolrouter",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",

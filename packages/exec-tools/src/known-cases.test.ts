@@ -31,7 +31,7 @@ const isLinux = process.platform === "linux"
 
 const opened = (
   sandbox: Layer.Layer<Sandbox, never, Workspace | Processes>,
-  { dialect = haft, config = {} }: { dialect?: typeof haft; config?: object } = {}
+  { dialect = haft, config = {} }: { dialect?: Dialect; config?: object } = {}
 ) => {
   const workspace = temporaryWorkspace()
   const events: Array<JournalEvent> = []

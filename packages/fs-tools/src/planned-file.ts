@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import type { Change, ChangedPath, FileInfo } from "@haft/core"
 
 import type { TextFile } from "./text-file.ts"
@@ -191,8 +192,8 @@ const moveOf = (planned: PlannedPath): ReadonlyArray<Change> => {
 
 const removalDiff = (planned: PlannedPath, { before }: PlannedFile): string => {
   const { path } = planned
-  if (isLink(planned)) return `deleted ${path}\n`
-  if (before === undefined) return `Binary file ${path} is replaced or deleted\n`
+  if (isLink(planned)) return `deleted ${singleLine(path)}\n`
+  if (before === undefined) return `Binary file ${singleLine(path)} is replaced or deleted\n`
   return unifiedDiff({ oldPath: path, newPath: undefined, before, after: undefined })
 }
 

@@ -104,8 +104,10 @@ describe("TextFile", () => {
     expect([0, 2, 3, 5, 6].map((offset) => file.lineAt(offset))).toEqual([0, 0, 1, 1, 1])
   })
 
-  it("takes bytes with an early NUL for binary, unless they are UTF-16 with a byte order mark, and UTF-32 too", () => {
+  it("takes bytes with a NUL for binary, unless they are UTF-16 with a byte order mark, and UTF-32 too", () => {
     expect(TextFile.decode(Buffer.from("a\0b"))).toBeUndefined()
+    expect(TextFile.decode(Buffer.from(`${"a".repeat(100_000)}\0`))).toBeUndefined()
+    expect(TextFile.decode(Buffer.from("\uFEFFa\0b", "utf16le"))).toBeUndefined()
     expect(TextFile.decode(Buffer.from("\uFEFFab", "utf16le"))?.text).toBe("ab")
     expect(TextFile.decode(Buffer.from("\uFEFF\0a\0", "utf16le"))).toBeUndefined()
   })

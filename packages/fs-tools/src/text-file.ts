@@ -29,7 +29,7 @@ export class TextFile {
     this.#text = text
   }
 
-  /** Undefined for bytes that are no text. */
+  /** Undefined for the bytes of a binary file. */
   static decode(bytes: Uint8Array): TextFile | undefined {
     const original = decodeBytes(bytes)
     return original && new TextFile(original, [{ start: 0, end: original.text.length }], original.text)
@@ -228,17 +228,25 @@ type Piece = { readonly start: number; readonly end: number } | { readonly text:
 // Below this, one buffer costs less than writing and hashing piece by piece.
 const smallBytes = 1024 * 1024
 
-// As git does: a NUL early on means that this is no text.
-const bytesLookedAt = 8000
-
 /** Which UTF-16 a byte order mark tells of. That of UTF-32 begins alike and is none. */
-export const utf16Of = (bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined => {
+const utf16Of = (bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined => {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be"
   const isLittle = bytes[0] === 0xff && bytes[1] === 0xfe
   return isLittle && !(bytes[2] === 0 && bytes[3] === 0) ? "utf-16le" : undefined
 }
 
+/** The text of a file; undefined for a binary one, which has a NUL character somewhere, as ripgrep tells them apart. */
 const decodeBytes = (bytes: Uint8Array): Original | undefined => {
+  const original = decodeMarked(bytes)
+  if (original !== undefined) return original.text.includes("\0") ? undefined : original
+  if (bytes.includes(0)) return undefined
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (!isUtf8(bytes)) return { encoding: "latin-1", bytes, mark: 0, text: buffer.toString("latin1") }
+  return { encoding: "utf-8", bytes, mark: 0, text: buffer.toString("utf8") }
+}
+
+/** UTF-16 with a byte order mark. */
+const decodeMarked = (bytes: Uint8Array): Original | undefined => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const utf16 = utf16Of(bytes)
   if (utf16 === "utf-16le") return { encoding: utf16, bytes, mark: 2, text: buffer.toString("utf16le", 2) }
@@ -249,9 +257,7 @@ const decodeBytes = (bytes: Uint8Array): Original | undefined => {
     even.swap16()
     return { encoding: utf16, bytes, mark: 2, text }
   }
-  if (buffer.subarray(0, bytesLookedAt).includes(0)) return undefined
-  if (!isUtf8(bytes)) return { encoding: "latin-1", bytes, mark: 0, text: buffer.toString("latin1") }
-  return { encoding: "utf-8", bytes, mark: 0, text: buffer.toString("utf8") }
+  return undefined
 }
 
 const encodeText = (text: string, encoding: Encoding): Uint8Array => {

@@ -17,14 +17,31 @@ export const unifiedDiff = ({ oldPath, newPath, before = empty, after = empty }:
   const hunks = hunksOf(before, after)
   if (hunks === "" && oldPath === newPath) return ""
   const isMoved = oldPath !== undefined && newPath !== undefined && oldPath !== newPath
-  const renamed = isMoved ? `rename from ${oldPath}\nrename to ${newPath}\n` : ""
+  const renamed = isMoved ? `rename from ${quoted(oldPath)}\nrename to ${quoted(newPath)}\n` : ""
   if (hunks === "" && isMoved) return renamed
   const names = [
-    oldPath === undefined ? "/dev/null" : `a/${oldPath}`,
-    newPath === undefined ? "/dev/null" : `b/${newPath}`
+    oldPath === undefined ? "/dev/null" : quoted(`a/${oldPath}`),
+    newPath === undefined ? "/dev/null" : quoted(`b/${newPath}`)
   ]
   return `${renamed}--- ${names[0]}\n+++ ${names[1]}\n${hunks}`
 }
+
+// As git does: a name with control characters, a quote or a backslash stands in quotes, with C's escapes.
+const quoted = (name: string): string =>
+  /[\p{Cc}"\\]/u.test(name)
+    ? `"${name.replace(/[\p{Cc}"\\]/gu, (character) => escapes[character] ?? octal(character))}"`
+    : name
+
+const escapes: Readonly<Record<string, string>> = {
+  "\n": String.raw`\n`,
+  "\t": String.raw`\t`,
+  "\r": String.raw`\r`,
+  '"': String.raw`\"`,
+  "\\": String.raw`\\`
+}
+
+const octal = (character: string): string =>
+  [...new TextEncoder().encode(character)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("")
 
 const hunksOf = (before: TextFile, after: TextFile): string => {
   const edits = editsBetween(before, after)

@@ -1,11 +1,11 @@
-import { defineTool, type RunsPrograms, type Tool } from "@haft/core"
+import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { commandLine, git } from "./git.ts"
 import { paths } from "./parameters.ts"
 
-export const gitAdd: Tool<RunsPrograms> = defineTool({
+export const gitAdd = defineTool({
   name: "git_add",
   description: "Stage files, deletions included, for the next commit.",
   input: z.strictObject({ paths: paths.min(1).describe("Files and directories to stage") }),

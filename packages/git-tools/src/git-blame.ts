@@ -1,4 +1,4 @@
-import { defineTool, type RunsPrograms, type Tool } from "@haft/core"
+import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
@@ -19,7 +19,7 @@ const wordsOf = ({ revision, start_line, end_line }: Range): ReadonlyArray<strin
   revision
 ]
 
-export const gitBlame: Tool<RunsPrograms> = defineTool({
+export const gitBlame = defineTool({
   name: "git_blame",
   description: "Who last changed each line of a file, and in which commit. At most 500 lines at a time.",
   input: z.strictObject({

@@ -1,11 +1,11 @@
-import { defineTool, type RunsPrograms, type Tool } from "@haft/core"
+import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { commandLine, git } from "./git.ts"
 import { revision } from "./parameters.ts"
 
-export const gitBranch: Tool<RunsPrograms> = defineTool({
+export const gitBranch = defineTool({
   name: "git_branch",
   description: "Make a branch and switch to it, or switch to one that is there. Changes that are not committed stay.",
   input: z.strictObject({

@@ -1,10 +1,10 @@
-import { defineTool, type RunsPrograms, type Tool } from "@haft/core"
+import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { commandLine, git } from "./git.ts"
 
-export const gitCommit: Tool<RunsPrograms> = defineTool({
+export const gitCommit = defineTool({
   name: "git_commit",
   description: "Commit what is staged. Nothing is pushed.",
   input: z.strictObject({ message: z.string().trim().min(1).max(20_000).describe("The commit's message") }),

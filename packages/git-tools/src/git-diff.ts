@@ -1,4 +1,4 @@
-import { defineTool, type RunsPrograms, type Tool } from "@haft/core"
+import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
@@ -15,7 +15,7 @@ const wordsOf = ({ staged, against }: { staged: boolean; against?: string | unde
   ...(against === undefined ? [] : [against])
 ]
 
-export const gitDiff: Tool<RunsPrograms> = defineTool({
+export const gitDiff = defineTool({
   name: "git_diff",
   description: "Changes as a unified diff: of the files against the index, of the index, or against a revision.",
   input: z.strictObject({

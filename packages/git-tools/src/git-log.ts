@@ -1,4 +1,4 @@
-import { defineTool, type RunsPrograms, type Tool } from "@haft/core"
+import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
@@ -14,7 +14,7 @@ const wordsOf = (input: { limit: number; revision: string }): ReadonlyArray<stri
   input.revision
 ]
 
-export const gitLog: Tool<RunsPrograms> = defineTool({
+export const gitLog = defineTool({
   name: "git_log",
   description: "The commits that lead to a revision, newest first.",
   input: z.strictObject({

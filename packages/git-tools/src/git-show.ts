@@ -1,4 +1,4 @@
-import { defineTool, type RunsPrograms, type Tool } from "@haft/core"
+import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
@@ -12,7 +12,7 @@ const wordsOf = (input: { revision: string; path?: string | undefined }): Readon
   input.path === undefined ? input.revision : `${input.revision}:${input.path}`
 ]
 
-export const gitShow: Tool<RunsPrograms> = defineTool({
+export const gitShow = defineTool({
   name: "git_show",
   description: "A commit with its diff, or a file as it was at a revision.",
   input: z.strictObject({

@@ -1,4 +1,4 @@
-import { defineTool, type RunsPrograms, type Tool } from "@haft/core"
+import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
@@ -7,7 +7,7 @@ import { commandLine, git } from "./git.ts"
 // Repositories within this one have a configuration of their own, and git would work under it.
 const words = ["status", "--porcelain=v1", "--branch", "-z", "--untracked-files=all", "--ignore-submodules=dirty"]
 
-export const gitStatus: Tool<RunsPrograms> = defineTool({
+export const gitStatus = defineTool({
   name: "git_status",
   description: "The branch, and the files that are changed, staged or untracked.",
   input: z.strictObject({}),

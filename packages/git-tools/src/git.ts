@@ -1,4 +1,4 @@
-import { type ProgramEnd, runProgram, type RunsPrograms, toolError, type ToolError } from "@haft/core"
+import { type ProgramEnd, runProgram, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { filtersOff } from "./filters-off.ts"
@@ -28,7 +28,7 @@ export const git = Effect.fnUntraced(function* ({
   writes = false,
   stdin,
   comparesFiles = false
-}: GitCommand): Effect.fn.Return<string, ToolError, RunsPrograms> {
+}: GitCommand) {
   const switchedOff = comparesFiles ? yield* filtersOff : {}
   const end = yield* runProgram({
     program: "git",

@@ -1,4 +1,12 @@
-export { type Asker, askInTerminal, GateResponse, type OpenRequest, Rule, type Simulation } from "@haft/approval"
+export {
+  type Asker,
+  askInTerminal,
+  GateResponse,
+  type OpenRequest,
+  Rule,
+  ruleAdvice,
+  type Simulation
+} from "@haft/approval"
 export { type ExportFormat, exportFormats, exportTools } from "@haft/adapters"
 export type {
   Answer,
@@ -21,6 +29,9 @@ export {
   Host,
   isPluginError,
   isToolError,
+  type JsonExcess,
+  type JsonLimits,
+  JsonScanner,
   printEvent,
   type ReplayedCall,
   toolError,
@@ -57,8 +68,9 @@ export { listPlugins, newPlugin, type PluginList, type PluginSummary, writePlugi
 export { type NewPlugin, type PluginStyle, pluginStyles } from "./plugins/plugin-files.ts"
 export { followRun, readRun, runsOf, verifyRun } from "./workspace/record.ts"
 export { type Replay, replayRun } from "./workspace/replay.ts"
-export { openWorkspace, type OpenWorkspace } from "./workspace/open-workspace.ts"
+export { DialectNotAllowed, openWorkspace, type OpenWorkspace } from "./workspace/open-workspace.ts"
 export type { OpenTerminals, TerminalOutput } from "./workspace/open-terminals.ts"
 export { openRules, type Rules } from "./workspace/rules.ts"
 export { makeToken, type ServerTokens, serverTokens } from "./workspace/server-tokens.ts"
+export { makeHost, type StandardHostService, type TypedConfig } from "./host/typed-host.ts"
 export { standardHost, type StandardHostOptions } from "./host/standard-host.ts"

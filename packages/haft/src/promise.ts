@@ -1,12 +1,4 @@
-import { openHost as openLayer, type OpenHost } from "@haft/core/promise"
-
-import type { HaftConfig } from "./config/config.ts"
-import { standardHost, type StandardHostOptions } from "./host/standard-host.ts"
-
-/** Opens a standard host. Call `dispose` when done, or write `await using host = await openHost(…)`. */
-export const openHost = (config: HaftConfig = {}, options: StandardHostOptions = {}): Promise<OpenHost> =>
-  openLayer(standardHost(config, options))
-
+export { openHost, type StandardHost, type TypedConfig } from "./host/typed-host.ts"
 export { type LateHost, openHostLater } from "./host/late-host.ts"
 export {
   type Answer,
@@ -17,10 +9,12 @@ export {
   type AsyncWorkspace,
   type CallPreview,
   type ConfiguredPlugin,
+  type ContentBlock,
   definePlugin,
   defineService,
   defineTool,
   type ErrorCode,
+  HostClosedError,
   isPluginError,
   isToolError,
   type LentService,
@@ -29,10 +23,13 @@ export {
   type PluginError,
   type PromiseCallOptions,
   type Reply,
+  type ReplyOf,
   type Tool,
   type ToolDescription,
   type ToolError,
   toolError,
+  type ToolTypes,
+  type TypedHost,
   use
 } from "@haft/core/promise"
 export { type Asker, askInTerminal } from "@haft/approval"

@@ -4,12 +4,12 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
 import { afterAll, expect, it } from "@effect/vitest"
-import { Workspace } from "@haft/core"
+import { type Tool, Workspace } from "@haft/core"
 import { temporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { defineTool as defineEffectTool } from "./index.ts"
+import { definePlugin as defineEffectPlugin, defineTool as defineEffectTool } from "./index.ts"
 import { definePlugin, defineTool } from "./promise.ts"
 import { checkPlugin, type PluginProblem, showReport, testPlugin } from "./testing.ts"
 
@@ -18,10 +18,10 @@ const output = z.object({ text: z.string() })
 const files = { "a.txt": "one\n" }
 
 const problemsOf = async (
-  tool: ReturnType<typeof defineTool>,
+  tool: Tool<Workspace>,
   args: Record<string, unknown>
 ): Promise<ReadonlyArray<Pick<PluginProblem, "rule" | "problem">>> => {
-  const plugin = definePlugin({ name: "subject", version: "1.0.0", tools: [tool] })
+  const plugin = defineEffectPlugin({ name: "subject", version: "1.0.0", tools: [tool] })
   const { problems } = await testPlugin(plugin, { files, calls: [{ tool: tool.name, args }] })
   return problems.map(({ rule, problem }) => ({ rule, problem }))
 }
@@ -85,9 +85,7 @@ it.each([
         ])
       ).pipe(Effect.as({ text: "done" }))
   })
-  expect(await problemsOf(writes as typeof good, { path: "a.txt" })).toEqual(
-    expect.arrayContaining([{ rule, problem }])
-  )
+  expect(await problemsOf(writes, { path: "a.txt" })).toEqual(expect.arrayContaining([{ rule, problem }]))
 })
 
 it("catches a file that is written by a tool that names nothing", async () => {

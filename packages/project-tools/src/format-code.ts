@@ -1,4 +1,4 @@
-import { type AsyncWorkspace, defineTool, type Tool, toolError } from "@haft/core/promise"
+import { type AsyncWorkspace, defineTool, toolError } from "@haft/core/promise"
 import * as z from "zod"
 
 import { readText } from "./runners.ts"
@@ -12,7 +12,7 @@ const formatters = [
   { name: "black", words: ["black", "--quiet"] }
 ]
 
-export const formatCode: Tool = defineTool({
+export const formatCode = defineTool({
   name: "format_code",
   description: "Format files with the project's own formatter (prettier, oxfmt, biome, ruff or black).",
   input: z.strictObject({ paths: z.array(z.string().min(1)).min(1).max(200).describe("Files to format") }),

@@ -1,9 +1,9 @@
-import { type AsyncWorkspace, defineTool, type Tool, toolError } from "@haft/core/promise"
+import { type AsyncWorkspace, defineTool, toolError } from "@haft/core/promise"
 import * as z from "zod"
 
 import { readText } from "./runners.ts"
 
-export const installPackage: Tool = defineTool({
+export const installPackage = defineTool({
   name: "install_package",
   description:
     "Add a package to a JavaScript project with its own manager (npm or pnpm). Needs the network, so a person is " +

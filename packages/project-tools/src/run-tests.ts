@@ -1,4 +1,4 @@
-import { defineTool, type Tool, toolError } from "@haft/core/promise"
+import { defineTool, toolError } from "@haft/core/promise"
 import * as z from "zod"
 
 import { findRunner, type Runner } from "./runners.ts"
@@ -7,7 +7,7 @@ const noRunner = toolError("file_not_found", "no test runner was found for this 
   suggestion: "Projects with vitest, jest, node --test or pytest are known. Run others as a command."
 })
 
-export const runTests: Tool = defineTool({
+export const runTests = defineTool({
   name: "run_tests",
   description:
     "Run the project's tests with its own runner (vitest, jest, node --test or pytest) and get counts and failures. " +

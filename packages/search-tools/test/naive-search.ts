@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -23,7 +24,9 @@ export const searchNaively = (
 ): NaiveSearch => {
   const places = paths.flatMap((path) => {
     const lines = linesOf(join(root, path))
-    return lines.map((text, index) => ({ path, lines, index, at: text.search(expression) })).filter(({ at }) => at >= 0)
+    return lines
+      .map((text, index) => ({ path, lines, index, at: placeIn(text, expression) }))
+      .filter(({ at }) => at >= 0)
   })
   const shown = places.slice(0, most)
   // A line around a match may be a match itself; then it is cut around its own.
@@ -41,13 +44,21 @@ export const searchNaively = (
   }
 }
 
+/** A text is found by its bytes in UTF-8, too, in a file that is read as Latin-1. */
+const placeIn = (text: string, expression: RegExp): number => {
+  const at = text.search(expression)
+  const isPlain = /^[\p{L}\d]*$/u.test(expression.source)
+  if (at >= 0 || !isPlain || !/^[\0-\xFF]*$/u.test(text)) return at
+  return Buffer.from(text, "latin1").toString().search(expression)
+}
+
 /** None when the file is binary. */
 const linesOf = (path: string): ReadonlyArray<string> => {
   const bytes = readFileSync(path)
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe
   if (!isUtf16 && bytes.includes(0)) return []
   const lines = bytes
-    .toString(isUtf16 ? "utf16le" : "utf8")
+    .toString(isUtf16 ? "utf16le" : isUtf8(bytes) ? "utf8" : "latin1")
     .replace(/^\uFEFF/u, "")
     .split("\n")
   if (lines.at(-1) === "") lines.pop()

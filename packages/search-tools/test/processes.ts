@@ -8,6 +8,8 @@ import * as Layer from "effect/Layer"
 export const plainProcesses: Layer.Layer<Processes> = Layer.succeed(Processes, {
   end: () => Effect.void,
   feed: () => 0,
+  release: () => Effect.succeed([]),
+  systemProgram: () => undefined,
   mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
   run: (command, { timeoutMs, onStdout, onStderr } = {}) =>
     Effect.callback<ProcessEnd, ToolError<"command_not_found">>((resume) => {

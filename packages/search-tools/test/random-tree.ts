@@ -6,7 +6,7 @@ import type { Random } from "./random.ts"
 
 // Names that sort differently as names and as paths, or as bytes and as characters, and one that looks like an option.
 const names = ["a", "a-b", "a.ts", "b.ts", "a b", ".h", "-e", "B", "ü", "\uFFE6", "🙂", "[x]", "c:d", "x.log"]
-const lines = ["", "hit", "Hit it", "a hit b", "no", "…", `${"x".repeat(3000)}hit`, "hitü", "   "]
+const lines = ["", "hit", "Hit it", "a hit b", "no", "…", `${"x".repeat(3000)}hit`, "hitü", "Ühit é", "   "]
 const rules = ["*.log", "a/", "/b.ts", "!a.ts", "B", ".*", "a/*", "!a/a.ts"]
 
 /** Paths of files, sorted. */
@@ -44,6 +44,7 @@ const makeText = (random: Random): Buffer => {
     Buffer.from(text),
     Buffer.from(`\uFEFF${text}`),
     Buffer.from(`\uFEFF${text}`, "utf16le"),
+    Buffer.from(text, "latin1"),
     Buffer.concat([Buffer.from(text), Buffer.from([0xff]), Buffer.from(" hit\n")]),
     Buffer.from(`${text}\0`),
     Buffer.alloc(0)

@@ -7,6 +7,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync
 } from "node:fs"
@@ -35,6 +36,8 @@ export interface TemporaryWorkspace {
   readonly read: (path: string) => string
   readonly bytes: (path: string) => Uint8Array
   readonly exists: (path: string) => boolean
+  /** Permission bits. */
+  readonly mode: (path: string) => number
   readonly remove: () => void
   readonly [Symbol.dispose]: () => void
 }
@@ -54,6 +57,7 @@ export const temporaryWorkspace = (fixtures: Readonly<Record<string, Fixture>> =
     read: (path) => readFileSync(join(root, path), "utf8"),
     bytes: (path) => readFileSync(join(root, path)),
     exists: (path) => existsSync(join(root, path)),
+    mode: (path) => statSync(join(root, path)).mode & 0o7777,
     remove,
     [Symbol.dispose]: remove
   }

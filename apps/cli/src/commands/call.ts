@@ -1,5 +1,6 @@
 import { resolve } from "node:path"
 
+import { singleLine } from "@haft/core/visible-text"
 import type { CallPreview, HaftConfig, Reply, ToolDescription } from "haft"
 import type { OpenHost } from "haft/promise"
 
@@ -98,7 +99,8 @@ const printReply = (name: string, reply: Reply, root: string): void => {
   // Several lines without a headline, such as the content of a file, are printed below the tool's name.
   const isHeadline = !ok || others.length === 0 || first.endsWith(":")
   print(isHeadline ? [`${mark} ${first}`, ...others].join("\n") : `${mark} ${name}\n${text}`)
-  if (ok) for (const path of writes) print(dim(`  Location: ${forScreen(process.stdout, resolve(root, path))}`))
+  if (ok)
+    for (const path of writes) print(dim(`  Location: ${forScreen(process.stdout, singleLine(resolve(root, path)))}`))
   print(dim(`  Time: ${Math.round(durationMs)}ms`))
 }
 
@@ -127,13 +129,13 @@ const wouldBe = { allow: "not ask", ask: "ask first", deny: "be refused" } as co
 
 const printPreview = ({ tool, facts, verdict, diff }: CallPreview): void => {
   const lines = [
-    `${tool} (${facts.risk}) would ${wouldBe[verdict.decision]}: ${verdict.reason}`,
-    ...facts.reads.map((path) => `  read   ${path}`),
-    ...facts.writes.map(({ path, exists }) => `  ${exists ? "change" : "create"} ${path}`),
+    `${tool} (${facts.risk}) would ${wouldBe[verdict.decision]}: ${singleLine(verdict.reason)}`,
+    ...facts.reads.map((path) => `  read   ${singleLine(path)}`),
+    ...facts.writes.map(({ path, exists }) => `  ${exists ? "change" : "create"} ${singleLine(path)}`),
     ...(facts.runs === undefined
       ? []
-      : [`  run    ${facts.runs}${facts.network === true ? " (with the network)" : ""}`]),
-    ...(facts.fetches === undefined ? [] : [`  fetch  ${facts.fetches}`]),
+      : [`  run    ${singleLine(facts.runs)}${facts.network === true ? " (with the network)" : ""}`]),
+    ...(facts.fetches === undefined ? [] : [`  fetch  ${singleLine(facts.fetches)}`]),
     ...(facts.types === undefined ? [] : [`  type into terminal ${facts.types.terminal}`]),
     ...(diff === undefined || diff === "" ? [] : [`\n${diff}`])
   ]

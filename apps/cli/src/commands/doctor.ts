@@ -1,5 +1,3 @@
-import { createServer } from "node:net"
-
 import type { Finding } from "haft"
 
 import type { Command } from "../command.ts"
@@ -44,8 +42,9 @@ export const printFindings = (findings: ReadonlyArray<Finding>): void => {
   }
 }
 
-const port = (): Promise<Finding> =>
-  new Promise((resolve) => {
+const port = async (): Promise<Finding> => {
+  const { createServer } = await import("node:net")
+  return new Promise((resolve) => {
     const subject = `Port ${standardPort}`
     const server = createServer()
     server.once("error", ({ message }) => {
@@ -56,3 +55,4 @@ const port = (): Promise<Finding> =>
       server.close(() => resolve({ subject, state: "ok", found: "free for haft serve" }))
     })
   })
+}

@@ -19,6 +19,7 @@ export const rules: Command = {
   examples: [
     "haft rules list",
     `haft rules add '{"id":"docs","tool":"write_file","touches":{"writes":"docs/**"}}'`,
+    `haft rules add '{"id":"no-secrets","decision":"deny","touches":{"reads":"**/.env"}}'`,
     "haft rules disable docs",
     "haft rules test --log events.jsonl",
     "haft rules test --proposed rules.json"
@@ -51,7 +52,9 @@ const actions: Readonly<Record<string, Action>> = {
     if (rest.length === 0) throw new UsageError("which rule? Give it as JSON, as @FILE, or as KEY=VALUE pairs")
     const rule = await store.add(await readArguments(rest))
     if (given.has("json")) printJson(rule)
-    else print(`Added ${rule.id}: ${rule.decision} ${rule.tool}`)
+    else print(`Added ${rule.id}: ${rule.decision} ${subjectOf(rule)}`)
+    const { ruleAdvice } = await import("haft")
+    for (const advice of ruleAdvice(rule)) note(`haft: ${advice}`)
     await noteUnknownTool(rule, given)
     return 0
   },
@@ -80,6 +83,7 @@ const actions: Readonly<Record<string, Action>> = {
 
 /** A rule for an unknown tool is allowed, as a plugin may bring it later; but a misspelt name should be noticed. */
 const noteUnknownTool = async ({ tool, dialect }: Rule, given: Given): Promise<void> => {
+  if (tool === undefined) return
   const look = withHost(given, dialect === undefined ? {} : { dialect: dialect as DialectName }, async (host) => {
     if (host.tools.some(({ name }) => name === tool)) return 0
     note(`haft: there is no tool '${tool}' in ${host.dialect.name}; the rule holds where there is one. See haft tools`)
@@ -102,8 +106,12 @@ const byId = async (
   return 0
 }
 
+/** What a rule applies to. */
+const subjectOf = ({ tool, operation }: Rule): string =>
+  [tool, ...[operation ?? []].flat()].filter((part) => part !== undefined).join(", ") || "any tool"
+
 const row = (rule: Rule): Array<string> => {
-  const { id, decision, tool, enabled, expires, maximumUses, uses, dialect, workspace } = rule
+  const { id, decision, enabled, expires, maximumUses, uses, dialect, workspace } = rule
   const { pattern, fields, exactly, exactlySha256, touches } = rule
   const conditions = [touches, fields, exactly].filter((condition) => condition !== undefined)
   const where = [
@@ -118,7 +126,7 @@ const row = (rule: Rule): Array<string> => {
     ...(dialect === undefined ? [] : [`in ${dialect}`]),
     ...(workspace === undefined ? [] : [`for ${workspace}`])
   ]
-  return [id, decision, tool, [where.length === 0 ? "any" : where.join(" and "), ...state].join(", ")]
+  return [id, decision, subjectOf(rule), [where.length === 0 ? "any" : where.join(" and "), ...state].join(", ")]
 }
 
 const printSimulation = async ({ calls, counts, flips, proposals, undecided }: Simulation): Promise<void> => {

@@ -1,3 +1,5 @@
+import { visibleText } from "@haft/core/visible-text"
+
 import { isObject } from "../is-object.ts"
 import type { OpenRequest, Touches } from "../wire.ts"
 import type { RecordedCall } from "./call-log.ts"
@@ -27,11 +29,11 @@ export const stateOf = (call: RecordedCall, waiting: ReadonlySet<string>): CallS
 export const subjectOf = (call: RecordedCall): string => {
   const { touches } = call
   const known = touches?.runs ?? touches?.writes?.map(({ path }) => path).join(", ") ?? touches?.fetches
-  if (known !== undefined) return known
+  if (known !== undefined) return visibleText(known)
   const fields = isObject(call.params) ? call.params : {}
   const told = ["command", "path", "url", "pattern", "query", "from", "terminal_id", "call"].map((name) => fields[name])
   const text = told.find((value) => typeof value === "string")
-  return text ?? touches?.reads?.join(", ") ?? ""
+  return visibleText(text ?? touches?.reads?.join(", ") ?? "")
 }
 
 /** The same for a request. */

@@ -1,3 +1,4 @@
+import { visibleLines } from "@haft/core/visible-text"
 import { useMemo, useState } from "react"
 
 import { Block } from "../parts.tsx"
@@ -16,7 +17,10 @@ interface DiffViewProps {
 
 /** A diff with the old lines on the left and the new ones on the right. */
 export const DiffView = ({ text, isReversed = false }: DiffViewProps) => {
-  const files = useMemo(() => (isReversed ? reversed(parseDiff(text)) : parseDiff(text)), [text, isReversed])
+  const files = useMemo(() => {
+    const shown = parseDiff(visibleLines(text))
+    return isReversed ? reversed(shown) : shown
+  }, [text, isReversed])
   const rows = files.reduce((sum, file) => sum + file.hunks.reduce((count, hunk) => count + hunk.rows.length, 0), 0)
   const [isOpen, setIsOpen] = useState(false)
   if (rows === 0) return <Block>{text}</Block>

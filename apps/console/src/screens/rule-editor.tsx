@@ -35,7 +35,14 @@ export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => 
   const save = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault()
     try {
-      await onSave({ ...keptOf(rule), id, tool, decision, ...(note !== "" && { note }), ...readConditions(conditions) })
+      await onSave({
+        ...keptOf(rule),
+        id,
+        ...(tool !== "" && { tool }),
+        decision,
+        ...(note !== "" && { note }),
+        ...readConditions(conditions)
+      })
     } catch (error) {
       setProblem(messageOf(error))
     }
@@ -55,7 +62,7 @@ export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => 
       </label>
       <label className="field">
         Tool
-        <input value={tool} onChange={(event) => setTool(event.target.value)} required list={listId} />
+        <input value={tool} onChange={(event) => setTool(event.target.value)} placeholder="any" list={listId} />
         <datalist id={listId}>
           {tools.state === "ready" && tools.value.map(({ name }) => <option key={name}>{name}</option>)}
         </datalist>

@@ -2,7 +2,7 @@ import { isObject } from "../is-object.ts"
 import { Facts } from "../parts.tsx"
 import type { Rule } from "../wire.ts"
 
-const notConditions = new Set(["id", "tool", "decision", "enabled", "uses", "created", "note", "examples"])
+const notConditions = new Set(["id", "tool", "operation", "decision", "enabled", "uses", "created", "note", "examples"])
 
 /** A rule in words: what it says about which tool, and when. */
 export const RuleSummary = ({ rule }: { readonly rule: Rule }) => {
@@ -10,7 +10,7 @@ export const RuleSummary = ({ rule }: { readonly rule: Rule }) => {
   return (
     <Facts
       facts={[
-        { name: rule.decision, value: rule.tool },
+        { name: rule.decision, value: [rule.tool ?? [], rule.operation ?? []].flat(2).join(", ") || "any tool" },
         ...conditions.map(([name, value]) => ({ name: conditionNames[name] ?? name, value: inWords(name, value) }))
       ]}
     />

@@ -1,3 +1,4 @@
+import { visibleText } from "@haft/core/visible-text"
 import { useCallback, useEffect, useMemo, useRef, useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
@@ -84,7 +85,7 @@ const Session = ({ api, session }: { readonly api: WorkspaceApi; readonly sessio
     <>
       <header className="detail-head">
         <h2>
-          <code>{session.command}</code>
+          <code>{visibleText(session.command)}</code>
         </h2>
         {session.isRunning && (
           <button type="button" ref={takeOver} aria-pressed={isTakenOver} onClick={() => setIsTakenOver(!isTakenOver)}>

@@ -6,10 +6,8 @@ import { addressOf } from "../route.ts"
 import type { ScreenProps } from "../screen-props.ts"
 import { ToolDetail } from "./tool-detail.tsx"
 
-const dialects = ["haft", "agentbench", "toolrouter", "approvalgate", "cliagent", "filetools"]
-
 /** The tools of each dialect, and the one that is open. */
-export const Tools = ({ api, workspace, item }: ScreenProps) => {
+export const Tools = ({ api, workspace, dialects, item }: ScreenProps) => {
   const [dialect, setDialect] = useState("")
   const [search, setSearch] = useState("")
   const load = useCallback(() => api.tools(dialect === "" ? undefined : dialect), [api, dialect])
@@ -38,8 +36,8 @@ export const Tools = ({ api, workspace, item }: ScreenProps) => {
           <label>
             <span className="for-readers">Dialect</span>
             <select value={dialect} onChange={(event) => setDialect(event.target.value)}>
-              <option value="">Own dialect</option>
-              {dialects.map((name) => (
+              <option value="">{dialects[0]}</option>
+              {dialects.slice(1).map((name) => (
                 <option key={name}>{name}</option>
               ))}
             </select>

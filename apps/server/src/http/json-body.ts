@@ -1,18 +1,13 @@
 import { isUtf8 } from "node:buffer"
 import { Readable } from "node:stream"
 
+import { type JsonExcess, type JsonLimits, JsonScanner } from "haft"
 import type { ServerRequest } from "srvx"
 
 import { Problem } from "./problem.ts"
 
-export interface BodyLimits {
-  readonly bytes: number
-  /** How deep arrays and objects may lie inside each other. */
-  readonly depth: number
-}
-
-/** Reads a JSON body. Its bytes are counted as they arrive, so that no client can fill the memory. */
-export const readJson = async (request: ServerRequest, limits: BodyLimits): Promise<unknown> => {
+/** Reads a JSON body. Its bytes, values and levels are counted as they arrive, so that no client can fill the memory. */
+export const readJson = async (request: ServerRequest, limits: JsonLimits): Promise<unknown> => {
   const [type = ""] = (request.headers.get("content-type") ?? "").split(";")
   if (type.trim().toLowerCase() !== "application/json") {
     throw new Problem(415, "unsupported_media_type", "Send JSON, with Content-Type: application/json.")
@@ -20,9 +15,8 @@ export const readJson = async (request: ServerRequest, limits: BodyLimits): Prom
   if ((request.headers.get("content-encoding") ?? "identity").toLowerCase() !== "identity") {
     throw new Problem(415, "unsupported_encoding", "Send the body as it is, without a Content-Encoding.")
   }
-  const text = decode(await readBytes(request, limits.bytes))
-  const value = parse(text)
-  checkShape(value, limits.depth)
+  const value = parse(decode(await readBytes(request, limits)))
+  refuseDangerousKeys(value)
   return value
 }
 
@@ -32,8 +26,11 @@ let arriving = 0
 
 // Read from Node's request where there is one, because the web stream around it costs more than everything else here.
 // There is no timeout: the server has one for the whole request.
-const readBytes = (request: ServerRequest, limit: number): Promise<Buffer> => {
-  if (Number(request.headers.get("content-length") ?? 0) > limit) return Promise.reject(tooLarge(limit))
+const readBytes = (request: ServerRequest, limits: JsonLimits): Promise<Buffer> => {
+  const scanner = new JsonScanner(limits)
+  if (Number(request.headers.get("content-length") ?? 0) > limits.bytes) {
+    return Promise.reject(refused({ limit: "bytes", message: `larger than ${limits.bytes} bytes` }))
+  }
   const source = request.runtime?.node?.req ?? (request.body === null ? undefined : Readable.fromWeb(request.body))
   if (source === undefined) return Promise.resolve(Buffer.alloc(0))
   return new Promise((resolve, reject) => {
@@ -41,7 +38,7 @@ const readBytes = (request: ServerRequest, limit: number): Promise<Buffer> => {
     let size = 0
     const fail = (problem: Problem): void => {
       settle()
-      // The rest is never read. The connection is closed once the refusal is sent.
+      // The rest is discarded, and the connection closed, when the refusal is sent.
       source.pause()
       reject(problem)
     }
@@ -49,7 +46,8 @@ const readBytes = (request: ServerRequest, limit: number): Promise<Buffer> => {
       size += chunk.length
       arriving += chunk.length
       chunks.push(chunk)
-      if (size > limit) fail(tooLarge(limit))
+      const excess = scanner.push(chunk)
+      if (excess !== undefined) fail(refused(excess))
       else if (arriving > mostArriving) fail(tooBusy)
     }
     const onEnd = (): void => {
@@ -87,19 +85,16 @@ const parse = (text: string): unknown => {
 const dangerousKeys = new Set(["__proto__", "constructor", "prototype"])
 
 // Not recursive, because a body can be nested deeply enough to overflow the stack.
-const checkShape = (root: unknown, maximumDepth: number): void => {
-  const pending: Array<{ readonly value: unknown; readonly depth: number }> = [{ value: root, depth: 1 }]
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value, depth } = next
+const refuseDangerousKeys = (root: unknown): void => {
+  const pending: Array<unknown> = [root]
+  while (pending.length > 0) {
+    const value = pending.pop()
     if (typeof value !== "object" || value === null) continue
-    if (depth > maximumDepth) {
-      throw new Problem(400, "too_deep", `The body has values more than ${maximumDepth} levels deep.`)
-    }
     for (const [key, inner] of Object.entries(value)) {
       if (dangerousKeys.has(key) && !Array.isArray(value)) {
         throw new Problem(400, "invalid_json", `The key "${key}" is not accepted.`)
       }
-      if (typeof inner === "object" && inner !== null) pending.push({ value: inner, depth: depth + 1 })
+      if (typeof inner === "object" && inner !== null) pending.push(inner)
     }
   }
 }
@@ -111,5 +106,7 @@ const tooBusy = new Problem(503, "too_busy", "Too many bodies arrive at once; se
   "retry-after": "1"
 })
 
-const tooLarge = (limit: number): Problem =>
-  new Problem(413, "body_too_large", `The body is larger than ${limit} bytes.`, { connection: "close" })
+const codes = { bytes: "body_too_large", values: "too_many_values", depth: "too_deep" }
+
+const refused = ({ limit, message }: JsonExcess): Problem =>
+  new Problem(limit === "depth" ? 400 : 413, codes[limit], `The body is ${message}.`, { connection: "close" })

@@ -22,11 +22,12 @@ export const listener =
   }
 
 const write = (
-  { socket }: IncomingMessage,
+  request: IncomingMessage,
   response: ServerResponse,
   { status = 200, headers, body, onSent }: Answer,
   { stalledMilliseconds }: ListenerOptions
 ): unknown => {
+  const { socket } = request
   const allHeaders = { ...everyAnswer, ...headers }
   // Disconnects a client that does not read what waits for it. A stream that has nothing to send is not affected.
   const letGoWhenStalled = (): unknown =>
@@ -36,6 +37,10 @@ const write = (
     response.writeHead(status, allHeaders).flushHeaders()
     letGoWhenStalled()
     return sendNodeResponse(response, new NodeResponse(body))
+  }
+  if (headers?.["connection"] === "close" && !request.complete) {
+    response.writeHead(status, { ...allHeaders, "content-length": Buffer.byteLength(body ?? "") }).write(body ?? "")
+    return discard(request, () => response.end(() => onSent?.()))
   }
   // With a content-length and one `end`, Node sends headers and body in a single write.
   const length = body === null ? 0 : Buffer.byteLength(body)
@@ -49,4 +54,24 @@ const write = (
     socket.off("close", onSent)
     onSent()
   })
+}
+
+const mostDiscarded = 64 * 1024 * 1024
+const longestDiscardMs = 5_000
+
+// Lingering close: a connection that is closed while bytes of its client are unread is reset, and a client that writes
+// its whole request before it reads would lose the answer. So the rest is read and discarded, within limits.
+const discard = (request: IncomingMessage, onDone: () => void): void => {
+  let size = 0
+  const done = (): void => {
+    clearTimeout(timer)
+    request.off("data", onData).off("end", done).off("close", done).pause()
+    onDone()
+  }
+  const onData = (chunk: Buffer): void => {
+    size += chunk.length
+    if (size > mostDiscarded) done()
+  }
+  const timer = setTimeout(done, longestDiscardMs)
+  request.on("data", onData).on("end", done).on("close", done).resume()
 }

@@ -65,7 +65,7 @@ const setup = () => {
     allowedHosts: () => hostNames("127.0.0.1", 4711),
     flow,
     arrivals: () => ({ turn: () => undefined }),
-    bodyLimits: { bytes: 1000, depth: 5 },
+    bodyLimits: { bytes: 1000, values: 100, depth: 5 },
     onDefect: (error) => defects.push(error)
   })
   const send = async (
@@ -182,6 +182,7 @@ describe("a body", () => {
     [String.raw`{"tool":"x","params":{"\u005f_proto__":{}}}`, {}, 400, "invalid_json"],
     ['{"tool":"x","params":{"a":{"b":{"c":{"d":{}}}}}}', {}, 400, "too_deep"],
     [`{"tool":"${"x".repeat(2000)}"}`, {}, 413, "body_too_large"],
+    [`[${"0,".repeat(200)}0]`, {}, 413, "too_many_values"],
     ['{"tool":1}', {}, 400, "invalid_request"],
     ['{"tool":"x","more":1}', {}, 400, "invalid_request"],
     ["[]", {}, 400, "invalid_request"],

@@ -1,10 +1,11 @@
+import type { JsonLimits } from "haft"
 import type { ServerRequest } from "srvx"
 
 import type { Gatekeeper } from "../identity.ts"
 import type { Arrivals } from "./accept-backpressure.ts"
 import type { Answer } from "./answer.ts"
 import type { FlowControl } from "./flow-control.ts"
-import { type BodyLimits, readJson } from "./json-body.ts"
+import { readJson } from "./json-body.ts"
 import { ownFault, Problem } from "./problem.ts"
 import { check, methodNotAllowed, type Route, routeFinder } from "./route.ts"
 import { checkOrigin } from "./same-origin.ts"
@@ -15,7 +16,7 @@ export interface HandlerOptions {
   readonly allowedHosts: () => ReadonlySet<string>
   readonly flow: FlowControl
   readonly arrivals: () => Arrivals
-  readonly bodyLimits: BodyLimits
+  readonly bodyLimits: JsonLimits
   /** Answers where there is no route: the console's files. */
   readonly site?: (url: URL) => Answer | undefined
   /** Told about every answered request, and about errors nobody expected. */

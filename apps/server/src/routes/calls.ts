@@ -3,7 +3,7 @@ import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { defineRoute, type Route } from "../http/route.ts"
-import { dialectNamed, type Workspaces } from "../workspaces.ts"
+import type { Workspaces } from "../workspaces.ts"
 
 /** What a call would do, or why it can't be made. */
 const Preview = z.union([
@@ -14,7 +14,15 @@ const Preview = z.union([
       input: z.record(z.string(), z.unknown()).describe("The arguments with their defaults."),
       facts: z.object({
         reads: z.array(z.string()),
-        writes: z.array(z.object({ path: z.string(), exists: z.boolean(), isProtected: z.boolean() })),
+        writes: z.array(
+          z.object({
+            path: z.string(),
+            exists: z.boolean(),
+            isProtected: z.boolean(),
+            protectedPath: z.string().optional()
+          })
+        ),
+        directories: z.array(z.string()).optional().describe("Those of the paths that are directories."),
         runs: z.string().optional(),
         network: z.literal(true).optional(),
         fetches: z.string().optional(),
@@ -45,19 +53,26 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     access: "agent",
     replies: {
       200: {
-        description: "Names, with the run that records them and the dialect they speak",
+        description: "Names, with the run that records them and the dialects that callers may choose",
         schema: z.object({
-          workspaces: z.array(z.object({ name: z.string(), run: z.string(), dialect: z.string() }))
+          workspaces: z.array(
+            z.object({
+              name: z.string(),
+              run: z.string(),
+              dialect: z.string().describe("The default."),
+              dialects: z.array(z.string()).describe("All that are granted, the default first.")
+            })
+          )
         })
       }
     },
-    handle: async () => {
-      const known = await Promise.all(
-        [...workspaces.all()].map(async ([name, workspace]) => {
-          const { dialect } = await workspace.host()
-          return { name, run: workspace.run, dialect: dialect.name }
-        })
-      )
+    handle: () => {
+      const known = [...workspaces.all()].map(([name, { run, dialects }]) => ({
+        name,
+        run,
+        dialect: dialects[0] ?? "",
+        dialects
+      }))
       return json({ workspaces: known })
     }
   }),
@@ -71,8 +86,8 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
       format: z.enum(exportFormats).default("json")
     }),
     replies: { 200: { description: "As `haft tools --format` prints it", schema: z.json() } },
-    handle: async ({ path, query }) => {
-      const host = await workspaces.named(path["workspace"]).host(chosen(query.dialect))
+    handle: async ({ path, query, identity }) => {
+      const host = await workspaces.host(path["workspace"], query.dialect, identity)
       return json(exportTools(host.tools, query.format))
     }
   }),
@@ -91,7 +106,7 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     }),
     replies: { 200: { description: "The dialect's envelope", schema: z.looseObject({}) } },
     handle: async ({ path, body, request, identity }) => {
-      const host = await workspaces.named(path["workspace"]).host(chosen(body.dialect))
+      const host = await workspaces.host(path["workspace"], body.dialect, identity)
       const traceParent = request.headers.get("traceparent")
       const reply = await host.call(body.tool, body.params, {
         signal: request.signal,
@@ -113,8 +128,8 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     isWork: true,
     body: z.strictObject({ tool: z.string().min(1), params: z.unknown().default({}), dialect: z.string().optional() }),
     replies: { 200: { description: "The preview, or why there is none", schema: Preview } },
-    handle: async ({ path, body }) => {
-      const host = await workspaces.named(path["workspace"]).host(chosen(body.dialect))
+    handle: async ({ path, body, identity }) => {
+      const host = await workspaces.host(path["workspace"], body.dialect, identity)
       const preview = await host.preview(body.tool, body.params).then(
         (value) => ({ ok: true, preview: value }),
         (error: unknown) => {
@@ -127,5 +142,3 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     }
   })
 ]
-
-const chosen = (dialect: string | undefined) => (dialect === undefined ? undefined : dialectNamed(dialect))

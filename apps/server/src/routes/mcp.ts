@@ -2,6 +2,7 @@ import type { McpFetchHandler } from "haft/mcp"
 
 import { answerOf } from "../http/answer.ts"
 import { defineRoute, type Route, type RouteRequest } from "../http/route.ts"
+import { type Identity, identified } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
 
 const replies = {
@@ -19,7 +20,7 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
   const mount = (
     path: string,
     summary: string,
-    mountOf: (asked: RouteRequest<unknown, unknown>) => Promise<McpFetchHandler>
+    mountOf: (asked: RouteRequest<unknown, unknown>, caller: Identity) => Promise<McpFetchHandler>
   ) =>
     methods.map((method) =>
       defineRoute({
@@ -29,7 +30,7 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
         access: "agent",
         replies: replies[method],
         handle: async (asked) => {
-          const { fetch } = await mountOf(asked)
+          const { fetch } = await mountOf(asked, identified(asked))
           if (method !== "POST") return answerOf(await fetch(asked.request))
           const body = await asked.readBody()
           // Only calls count: a client that has reached its limit must still be able to answer questions and to cancel.
@@ -39,10 +40,12 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       })
     )
   return [
-    ...mount("/v1/workspaces/{workspace}/mcp/{dialect}", "MCP in a dialect", ({ path }) =>
-      workspaces.mcp(path["workspace"], path["dialect"])
+    ...mount("/v1/workspaces/{workspace}/mcp/{dialect}", "MCP in a dialect", ({ path }, caller) =>
+      workspaces.mcp(path["workspace"], caller, path["dialect"])
     ),
-    ...mount("/mcp", "MCP on the workspace called default, in its own dialect", () => workspaces.mcp("default"))
+    ...mount("/mcp", "MCP on the workspace called default, in its own dialect", (_asked, caller) =>
+      workspaces.mcp("default", caller)
+    )
   ]
 }
 

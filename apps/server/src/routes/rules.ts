@@ -55,7 +55,9 @@ export const ruleRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     replies: { 200: { description: "The rule as it is stored", schema: z.object({ rule: Rule }) } },
     handle: async ({ path, body }) => {
       const { rules } = workspaces.named(path["workspace"])
-      const id = body.id ?? `${body.tool.slice(0, 60)}-${randomUUID().slice(0, 8)}`
+      const id =
+        body.id ??
+        `${(body.tool ?? [body.operation ?? "rule"].flat()[0] ?? "").slice(0, 60)}-${randomUUID().slice(0, 8)}`
       return json({ rule: await explained(() => rules.add({ ...body, id })) })
     }
   }),

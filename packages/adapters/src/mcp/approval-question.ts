@@ -1,4 +1,4 @@
-import type { Answer, ApprovalQuestion } from "@haft/core"
+import { type Answer, type ApprovalQuestion, visibleLines, visibleText } from "@haft/core"
 import {
   inputRequired,
   type InputRequiredResult,
@@ -21,9 +21,10 @@ export const questionFor = (
         requestedSchema: {
           type: "object",
           properties: {
-            approve: { type: "boolean", title: "Approve", description: "Let this call run", default: true },
+            approve: { type: "boolean", title: "Approve", description: "Let this call run" },
             ...(question.remembers !== undefined && { always: alwaysField })
-          }
+          },
+          required: ["approve"]
         }
       })
     },
@@ -45,7 +46,10 @@ export const answerOf = ({ mcpReq }: ServerContext): Answer => {
   const response = inputResponse(mcpReq.inputResponses, approvalKey)
   if (response.kind !== "elicit") return unanswered("the client did not answer the question")
   if (response.action === "cancel") return unanswered("the question was dismissed without an answer")
-  const approved = response.action === "accept" && (response.content?.["approve"] ?? true) === true
+  const said = response.action === "accept" ? response.content?.["approve"] : false
+  // An accepted form without the field may be a client that accepts whatever it is sent: nobody has said yes.
+  if (typeof said !== "boolean") return unanswered("the client accepted the question without the field 'approve'")
+  const approved = said
   const remember = approved && response.content?.["always"] === true
   return { approved, remember, reason: approved ? "approved in the client" : "the person said no" }
 }
@@ -53,4 +57,10 @@ export const answerOf = ({ mcpReq }: ServerContext): Answer => {
 const unanswered = (reason: string): Answer => ({ approved: false, unanswered: true, reason })
 
 const describeBriefly = ({ call, reason, input, preview }: ApprovalQuestion): string =>
-  [`Run ${call.tool}? (${reason})`, JSON.stringify(input), preview].filter((part) => part !== undefined).join("\n")
+  [
+    `Run ${visibleText(call.tool)}? (${visibleText(reason)})`,
+    visibleText(JSON.stringify(input)),
+    preview === undefined ? undefined : visibleLines(preview)
+  ]
+    .filter((part) => part !== undefined)
+    .join("\n")

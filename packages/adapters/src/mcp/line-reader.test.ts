@@ -1,15 +1,19 @@
 import { describe, expect, it } from "@effect/vitest"
 
-import { lineReader } from "./line-reader.ts"
+import { lineReader, type RefusedLine } from "./line-reader.ts"
 
-const reading = (longestLine: number) => {
+const reading = (bytes: number) => {
   const lines: Array<string> = []
-  let tooLong = 0
-  const read = lineReader({ longestLine, onLine: (line) => lines.push(line), onTooLong: () => tooLong++ })
-  return { read: (...pieces: ReadonlyArray<Buffer>) => pieces.forEach(read), lines, tooLong: () => tooLong }
+  const refused: Array<RefusedLine> = []
+  const read = lineReader({
+    limits: { bytes, values: 10, depth: 4 },
+    onLine: (line) => lines.push(line),
+    onRefused: (line) => refused.push(line)
+  })
+  return { read: (...pieces: ReadonlyArray<Buffer>) => pieces.forEach(read), lines, refused }
 }
 
-describe("a reader of lines", () => {
+describe("lineReader", () => {
   it("hands on the same lines however they are cut, also within a character", () => {
     const text = Buffer.from('{"a":"ä€😀"}\r\n\n{"b":2}\nnot ended')
     for (let at = 0; at <= text.length; at++) {
@@ -21,12 +25,32 @@ describe("a reader of lines", () => {
     }
   })
 
-  it("gives up on a line that does not end, and on none that came whole", () => {
-    const { read, lines, tooLong } = reading(8)
-    read(Buffer.from("1234"), Buffer.from("5678\n"), Buffer.from("1234"), Buffer.from("56789"))
-    expect(lines).toEqual(["12345678"])
-    expect(tooLong()).toBe(1)
-    read(Buffer.from("1234\n"))
-    expect(lines).toEqual(["12345678", "1234"])
+  it("skips a line that is too large, and reads the next one", () => {
+    const { read, lines, refused } = reading(8)
+    read(Buffer.from("1234"), Buffer.from("5678\n"), Buffer.from("1234"), Buffer.from("56789"), Buffer.from("0\n1\n"))
+    expect(lines).toEqual(["12345678", "1"])
+    expect(refused).toEqual([{ excess: { limit: "bytes", message: "larger than 8 bytes" }, outline: undefined }])
+  })
+
+  it("tells the fields of a refused message, however it is cut", () => {
+    const text = Buffer.from(`{"id":"ä\\"]","params":{"id":7,"a":[[[[1]]]]},"n":"${"x".repeat(300)}\\\\","last":-1}\n`)
+    for (let at = 0; at <= text.length; at++) {
+      const { read, refused } = reading(1_000)
+      read(text.subarray(0, at), text.subarray(at))
+      expect(refused).toEqual([
+        {
+          excess: { limit: "depth", message: "nested more than 4 levels deep" },
+          outline: { id: 'ä"]', params: {}, n: "", last: -1 }
+        }
+      ])
+    }
+  })
+
+  it("counts values of lists, objects and empty containers", () => {
+    for (const line of ["[1,2,3,4,5,6,7,8,9,10,11]", '{"a":1,"b":{},"c":[],"d":[[],[],[]],"e":[0,0]}']) {
+      const { read, refused } = reading(1_000)
+      read(Buffer.from(`${line}\n`))
+      expect(refused).toMatchObject([{ excess: { limit: "values" } }])
+    }
   })
 })

@@ -73,8 +73,11 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
     const { client } = await connect(quadrant)
     expect(client.getNegotiatedProtocolVersion()).toBe(quadrant.era)
     expect(client.getServerVersion()).toMatchObject({ name: "haft", version: "1.2.3" })
+    expect(client.getInstructions()).toContain("relative to one workspace directory")
+    expect(client.getServerCapabilities()).toMatchObject({ tools: { listChanged: false } })
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(["word_shout", "save", "steps"])
+    expect(tools.map(({ title }) => title)).toEqual(["Word shout", "Save", "Steps"])
     expect(tools[0]).toMatchObject({
       description: "Says a word loudly.",
       inputSchema: {
@@ -84,9 +87,16 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
         additionalProperties: false
       },
       outputSchema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] },
-      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+      annotations: {
+        title: "Word shout",
+        readOnlyHint: true,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: false
+      }
     })
     expect(tools[1]?.annotations).toEqual({
+      title: "Save",
       readOnlyHint: false,
       destructiveHint: true,
       idempotentHint: true,
@@ -103,16 +113,16 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
     })
   })
 
-  it("sends bad input and unknown tools down the road, so that they are on record", async () => {
+  it("records calls with bad input and of unknown tools; an unknown tool is a protocol error", async () => {
     const { client, events } = await connect(quadrant)
     expect(await client.callTool({ name: "word_shout", arguments: { word: 1, loud: true } })).toMatchObject({
       structuredContent: { ok: false, error: "invalid_params" },
       isError: true
     })
     expect(await client.callTool({ name: "word_shout" })).toMatchObject({ structuredContent: { ok: false } })
-    expect(await client.callTool({ name: "nothing", arguments: {} })).toMatchObject({
-      structuredContent: { ok: false, error: "unknown_tool" },
-      isError: true
+    await expect(client.callTool({ name: "nothing", arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('Unknown tool: "nothing". Available: word_shout, save, steps')
     })
     expect(events.filter(({ type }) => type === "tool_call_finished").map(({ error }) => error)).toEqual([
       "invalid_params",
@@ -151,6 +161,13 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
       by: "person"
     },
     { said: "no", answer: { action: "decline" as const }, ok: false, by: "person" },
+    { said: "acceptance without the field", answer: { action: "accept" as const }, ok: false, by: "nobody" },
+    {
+      said: "acceptance of an empty form",
+      answer: { action: "accept" as const, content: {} },
+      ok: false,
+      by: "nobody"
+    },
     { said: "a dismissal", answer: { action: "cancel" as const }, ok: false, by: "nobody" }
   ])("asks through the client and takes $said for an answer, in one call on record", async ({ answer, ok, by }) => {
     const { client, events } = await connect(quadrant, { capabilities: { elicitation: { form: {} } } })
@@ -188,15 +205,30 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
   })
 
   it("refuses and says how to allow it when the client can't ask", async () => {
-    const { client } = await connect(quadrant)
-    expect(await client.callTool({ name: "save", arguments: { path: "a.txt", content: "x" } })).toMatchObject({
-      structuredContent: {
-        ok: false,
-        error: "approval_denied",
-        message: expect.stringContaining("Start it with --approve all.")
-      }
-    })
+    const { client, events } = await connect(quadrant)
+    const message = expect.stringContaining("Start it with --approve all.")
+    const call = client.callTool({ name: "save", arguments: { path: "a.txt", content: "x" } })
+    const outcome = await call.then(({ structuredContent }) => structuredContent).catch((error: unknown) => error)
+    expect(outcome).toMatchObject(
+      quadrant.era === "2026-07-28"
+        ? { code: -32021, message, data: { requiredCapabilities: { elicitation: { form: {} } } } }
+        : { ok: false, error: "approval_denied", message }
+    )
+    expect(events.at(-1)).toMatchObject({ type: "tool_call_finished", error: "approval_denied" })
   })
+
+  it.each(["made up", ""])(
+    "answers the requestState %j, which no question has, with a protocol error",
+    async (state) => {
+      const { client, events } = await connect(quadrant)
+      const params = { name: "save", arguments: { path: "a", content: "" }, requestState: state }
+      await expect(client.callTool(params)).rejects.toMatchObject({
+        code: -32602,
+        message: expect.stringContaining("Invalid or expired requestState")
+      })
+      expect(events).toEqual([])
+    }
+  )
 })
 
 it("answers what was asked before the client closed its end", async () => {
@@ -245,14 +277,37 @@ it("says of a line that is no message why it is none, and goes on", async () => 
   ])
 })
 
-it("says that a line is too long before it leaves", async () => {
+it("skips a message beyond the limits, answers it with its own error, and goes on", async () => {
   const { factory } = await startServer()
   const input = new PassThrough()
   const output = new PassThrough()
+  const written: Array<object> = []
+  output.on("data", (chunk: Buffer) => {
+    for (const line of chunk.toString().trim().split("\n")) written.push(JSON.parse(line) as object)
+  })
   const { closed } = serveMcpOnStdio(factory, { input, output })
-  input.write(Buffer.alloc(11 * 1024 * 1024, "a"))
+  const call = (id: number | string, args: string) =>
+    `{"jsonrpc":"2.0","params":{"name":"word.shout","arguments":${args}},"method":"tools/call","id":${JSON.stringify(id)}}\n`
+  input.write(call(1, `{"word":"${"a".repeat(11_000_000)}"}`))
+  input.write(call("zwei", `{"word":[${"0,".repeat(500_000)}0]}`))
+  input.write(call(3, `{"word":${"[".repeat(1_000)}${"]".repeat(1_000)}}`))
+  input.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"x":"${"a".repeat(11_000_000)}"}}\n`)
+  input.write(`${"a".repeat(11_000_000)}\n`)
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pipe", version: "0" } }
+  input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 9, method: "initialize", params })}\n`)
+  input.end()
   await closed
-  expect(JSON.parse(String(output.read()))).toMatchObject({ id: null, error: { code: -32700 } })
+  const refusal = (id: unknown, why: string) => ({
+    id,
+    error: { code: -32600, message: expect.stringContaining(why) as string }
+  })
+  expect(written).toMatchObject([
+    refusal(1, "larger than 10485760 bytes"),
+    refusal("zwei", "made of more than 100000 values"),
+    refusal(3, "nested more than 128 levels deep"),
+    refusal(null, "larger than 10485760 bytes"),
+    { id: 9, result: { serverInfo: { name: "haft" } } }
+  ])
 })
 
 it("keeps no answer that was written, and does not listen to a client that leaves megabytes unread", async () => {
@@ -280,7 +335,7 @@ it("keeps no answer that was written, and does not listen to a client that leave
 })
 
 describe("a client of 2025 on stdio", () => {
-  const converse = async (messages: ReadonlyArray<object>, { plain = true } = {}) => {
+  const converse = async (messages: ReadonlyArray<object>) => {
     const { events, factory } = await startServer()
     const input = new PassThrough()
     const output = new PassThrough()
@@ -288,7 +343,7 @@ describe("a client of 2025 on stdio", () => {
     output.on("data", (chunk: Buffer) => {
       for (const line of chunk.toString().trim().split("\n")) heard.push(JSON.parse(line) as Record<string, unknown>)
     })
-    const { closed } = serveMcpOnStdio(plain ? factory : () => factory(), { input, output })
+    const { closed } = serveMcpOnStdio(factory, { input, output })
     const say = (message: object) => input.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pipe", version: "0" } }
     say({ id: "open", method: "initialize", params })
@@ -301,7 +356,7 @@ describe("a client of 2025 on stdio", () => {
   it.each([
     ["what only it understands", { _meta: { "client/own": { a: 1 }, traceparent: "00-x" } }],
     ["words of the protocol", { _meta: { "io.modelcontextprotocol/related-task": { taskId: "1" } } }],
-    ["a ticket that nobody gave out", { _meta: { "haft/begun": "made up" } }]
+    ["a name of the host's own", { _meta: { "haft/begun": "made up" } }]
   ])("is answered whatever else it sends with a call: %s", async (_what, more) => {
     const { heard, input, closed } = await converse([{ id: 1, method: "tools/call", params: shout(more) }])
     await expect.poll(() => heard.length).toBe(2)
@@ -315,63 +370,82 @@ describe("a client of 2025 on stdio", () => {
     ["a name that is none", { name: 5 }],
     ["arguments that are a list", { name: "word_shout", arguments: [] }],
     ["nothing at all", undefined]
-  ])("hears from the SDK what is wrong with a call that has %s", async (_what, params) => {
+  ])("is told what is wrong with a call that has %s", async (_what, params) => {
     const { heard } = await converse([{ id: 1, method: "tools/call", params }])
     await expect.poll(() => heard[1]).toMatchObject({ id: 1, error: { code: -32602 } })
   })
 
-  it("is answered as the SDK would, whatever it says", async () => {
-    const call = (more: object, id: unknown = "one") => ({ id, method: "tools/call", ...more })
-    const messages = [
-      ...[0, -1, 1.5, "", "1", 2 ** 53, -(2 ** 60), 1e21, "open"].map((id) => call({ params: shout() }, id)),
-      ...[null, true, [], {}].map((id) => call({ params: shout() }, id)),
-      ...[0, -1, "", 1.5, null, {}, 1e21].map((progressToken) =>
-        call(
-          { params: { name: "steps", arguments: {}, _meta: { progressToken } } },
-          `token ${JSON.stringify(progressToken)}`
-        )
+  it("can't use the number of a call that is not answered yet", async () => {
+    const call = { id: 1, method: "tools/call", params: shout() }
+    const { heard } = await converse([call, call])
+    await expect.poll(() => heard.length).toBe(3)
+    expect(heard.slice(1)).toEqual([
+      expect.objectContaining({ id: null, error: expect.objectContaining({ code: -32600 }) }),
+      expect.objectContaining({ id: 1, result: expect.objectContaining({ isError: false }) })
+    ])
+  })
+
+  it("is answered exactly once, whatever a call carries", async () => {
+    const cases: ReadonlyArray<readonly [unknown, object, expected: number | "ok" | "failed"]> = [
+      ...[0, -1, "", "1", "open"].map((id) => [id, { params: shout() }, "ok"] as const),
+      ...[0, -1, "", 1.5].map((progressToken) => {
+        const params = { name: "steps", arguments: {}, _meta: { progressToken } }
+        return [`token ${progressToken}`, { params }, progressToken === 1.5 ? -32600 : "ok"] as const
+      }),
+      ...[null, [], "text", 5].map(
+        (meta) => [`meta ${String(meta)}`, { params: shout({ _meta: meta }) }, -32600] as const
       ),
-      ...[null, [], "text", 5, { progressToken: undefined }, { constructor: 1 }].map((_meta) =>
-        call({ params: shout({ _meta }) }, `meta ${JSON.stringify(_meta)}`)
-      ),
-      ...[null, "text", 5, {}, { word: 5 }, { word: "hi", more: 1 }, { word: "\u{1F600}" }].map((args) =>
-        call({ params: { name: "word_shout", arguments: args } }, `arguments ${JSON.stringify(args)}`)
-      ),
-      ...["", "nothing", "word.shout", "constructor", "__proto__"].map((name) =>
-        call({ params: { name, arguments: {} } }, `name ${name}`)
-      ),
-      ...[{ more: 1 }, { task: {} }, { task: { ttl: 5 } }, { requestState: "x" }, { inputResponses: {} }].map((more) =>
-        call({ params: shout(more) }, `with ${JSON.stringify(more)}`)
-      ),
-      ...[{ result: {} }, { error: { code: 1, message: "" } }, { more: 1 }, { jsonrpc: "1.0" }].map((more) =>
-        call({ params: shout(), ...more }, `beside ${JSON.stringify(more)}`)
-      ),
-      ...[null, [], "text"].map((params) => call({ params }, `params ${JSON.stringify(params)}`)),
-      call({ params: { name: "save", arguments: { path: "a", content: "" } } }, "asks"),
+      ...[{}, { word: 5 }, { word: "hi", more: 1 }].map((args) => {
+        return [
+          `arguments ${JSON.stringify(args)}`,
+          { params: { name: "word_shout", arguments: args } },
+          "failed"
+        ] as const
+      }),
+      ...[null, "text", 5].map((args) => {
+        return [`arguments ${args}`, { params: { name: "word_shout", arguments: args } }, -32602] as const
+      }),
+      ...["", "nothing", "constructor", "__proto__"].map((name) => {
+        return [`name ${name}`, { params: { name, arguments: {} } }, -32602] as const
+      }),
+      ["requestState", { params: shout({ requestState: "x" }) }, -32602],
+      ["inputResponses", { params: shout({ inputResponses: {} }) }, "ok"],
+      ["more", { params: shout({ more: 1 }) }, "ok"],
+      ["jsonrpc 1.0", { params: shout(), jsonrpc: "1.0" }, -32600],
+      ["params null", { params: null }, -32600],
+      ["asks", { params: { name: "save", arguments: { path: "a", content: "" } } }, "failed"]
+    ]
+    const { heard, input, closed } = await converse([
+      ...cases.map(([id, more]) => ({ id, method: "tools/call", ...more })),
       { method: "tools/call", params: shout() },
       { method: "notifications/cancelled", params: { requestId: "nobody" } },
-      { method: "notifications/cancelled", params: { requestId: {} } },
-      { method: "notifications/cancelled" },
-      { method: "notifications/initialized" },
-      { id: "list", method: "tools/list" },
-      { id: "unknown", method: "tools/shout", params: {} },
-      call({ params: shout() }, "twice"),
-      call({ params: shout() }, "twice")
-    ]
-    const answersOf = async (plain: boolean) => {
-      const { heard, input, closed } = await converse(messages, { plain })
-      input.end()
-      await closed
-      return heard.map((answer) => JSON.stringify(answer, Object.keys(flat(answer)).toSorted())).toSorted()
-    }
-    const flat = (value: unknown, keys: Record<string, true> = {}): Record<string, true> => {
-      for (const [key, inner] of typeof value === "object" && value !== null ? Object.entries(value) : []) {
-        keys[key] = true
-        flat(inner, keys)
-      }
-      return keys
-    }
-    expect(await answersOf(true)).toEqual(await answersOf(false))
+      { method: "notifications/cancelled" }
+    ])
+    input.end()
+    await closed
+    const outcome = ({ error, result }: Record<string, unknown>) =>
+      (error as { code: number } | undefined)?.code ?? ((result as { isError: boolean }).isError ? "failed" : "ok")
+    const answers = heard.slice(1).filter((message) => !("method" in message))
+    expect(new Map(answers.map((answer) => [answer["id"], outcome(answer)]))).toEqual(
+      new Map(cases.map(([id, , expected]) => [id, expected]))
+    )
+    expect(answers).toHaveLength(cases.length)
+  })
+
+  it("is refused a second request with an id that is in use, and gets the answer to the first", async () => {
+    const wait = { name: "steps", arguments: { wait: true }, _meta: { progressToken: "far" } }
+    const { events, heard, say } = await converse([{ id: 1, method: "tools/call", params: wait }])
+    await expect.poll(() => heard.at(-1)).toMatchObject({ params: { progress: 2 } })
+    say({ id: 1, method: "tools/call", params: shout() })
+    await expect
+      .poll(() => heard.at(-1))
+      .toMatchObject({ id: null, error: { code: -32600, message: expect.stringContaining("the id 1 belongs to") } })
+    // "1" is another id than 1.
+    say({ id: "1", method: "tools/call", params: shout() })
+    await expect.poll(() => heard.at(-1)).toMatchObject({ id: "1", result: { isError: false } })
+    say({ method: "notifications/cancelled", params: { requestId: 1 } })
+    await expect.poll(() => events.at(-1)).toMatchObject({ type: "tool_call_finished", error: "cancelled" })
+    expect(heard.filter(({ id }) => id === 1)).toEqual([])
   })
 
   it.each([
@@ -435,13 +509,4 @@ it("cancels a call whose cancellation came before it, as it may over HTTP", asyn
   await client.callTool({ name: "word_shout", arguments: { word: "hi" } })
   const count = (wanted: string): number => events.filter(({ type }) => type === wanted).length
   await expect.poll(() => count("tool_call_started") - count("tool_call_finished")).toBe(0)
-})
-
-it("does not let a ticket be used twice, or one that nobody gave out", async () => {
-  const { client } = await connect({ transport: "http", era: "2026-07-28" })
-  const params = { name: "save", arguments: { path: "a", content: "" }, requestState: "made up" }
-  expect(await client.callTool(params)).toMatchObject({
-    isError: true,
-    content: [{ text: expect.stringContaining("no longer open") }]
-  })
 })

@@ -4,15 +4,19 @@ import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
+  type InputRequiredResult,
+  INVALID_PARAMS,
+  MissingRequiredClientCapabilityError,
+  ProtocolError,
   Server,
   type ServerContext,
   TRACEPARENT_META_KEY
 } from "@modelcontextprotocol/server"
 
-import { type Conversation, type ConversationOptions, converse } from "../conversation.ts"
+import { type Conversation, converse } from "../conversation.ts"
 import { legalNames } from "../names.ts"
 import { answerOf, questionFor } from "./approval-question.ts"
-import type { PlainCalls } from "./plain-calls.ts"
+import { instructionsFor } from "./instructions.ts"
 import { progressTo } from "./progress.ts"
 import { mcpResult, mcpTool } from "./tool.ts"
 import { waitingRoom } from "./waiting-room.ts"
@@ -20,7 +24,7 @@ import { waitingRoom } from "./waiting-room.ts"
 export interface McpOptions {
   readonly name?: string
   readonly version: string
-  /** What the client's model is told about this server. */
+  /** What the client's model is told about this server; by default how to work with the tools it has. */
   readonly instructions?: string
   /** Words a question for a person. */
   readonly describe?: (question: ApprovalQuestion) => string
@@ -36,11 +40,7 @@ export interface McpOptions {
 }
 
 /** Makes a server for one connection, as the SDK's transports expect it. */
-export interface McpServerFactory {
-  (): Server
-  /** For a transport that answers calls without the SDK; absent if others than the client may be asked. */
-  readonly plainCalls?: PlainCalls
-}
+export type McpServerFactory = () => Server
 
 /**
  * A host as an MCP server, for the protocols of 2025 and of 2026-07-28. All servers of one factory share the calls
@@ -49,18 +49,16 @@ export interface McpServerFactory {
 export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOptions): McpServerFactory => {
   const { legal, original } = legalNames(host.tools.map(({ name }) => name))
   const { asksElsewhere = false } = options
+  const known = new Set(host.tools.map(({ name }) => name))
+  const instructions = options.instructions ?? instructionsFor(host.tools.map(({ name }) => legal(name)))
   const waiting = waitingRoom()
-  const begin = (name: string, args: unknown, settings: ConversationOptions): Conversation =>
-    converse(host, original(name), args, settings)
 
-  const makeServer = (): Server => {
+  return () => {
     // The low-level Server on purpose: McpServer answers bad input itself, and the call would never be on record.
     const server = new Server(
       { name: options.name ?? "haft", version: options.version },
-      {
-        capabilities: { tools: {} },
-        ...(options.instructions !== undefined && { instructions: options.instructions })
-      }
+      // A host's tools are fixed when it opens, so their list never changes.
+      { capabilities: { tools: { listChanged: false } }, ...(instructions !== "" && { instructions }) }
     )
     server.setRequestHandler("tools/list", () => {
       if (options.onListed !== undefined) setImmediate(options.onListed)
@@ -71,46 +69,39 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
       const ticket = mcpReq.requestState<string>()
       if (ticket !== undefined) {
         const conversation = waiting.leave(ticket)
-        conversation?.answer(answerOf(context))
-        return round(conversation, context, server)
+        if (conversation === undefined) throw notWaiting()
+        conversation.answer(answerOf(context))
+        return round(conversation, context)
       }
-      const begun = mcpReq._meta?.[begunKey]
-      if (typeof begun === "string") return round(waiting.leave(begun), context, server)
-      const conversation = begin(params.name, params.arguments ?? {}, {
+      const tool = original(params.name)
+      const conversation = converse(host, tool, params.arguments ?? {}, {
         onProgress: progressTo(mcpReq._meta?.progressToken, (message) => void mcpReq.notify(message).catch(ignore)),
         asks: asksElsewhere === false || (asksElsewhere === true && canElicit(context, server)),
         ...traceOf(context)
       })
-      return round(conversation, context, server)
+      const result = await round(conversation, context)
+      // Only now, because the call of a tool that does not exist is on record, too.
+      if (!known.has(tool)) throw unknownTool(params.name, [...known].map(legal))
+      return result
     })
 
-    const round = async (conversation: Conversation | undefined, context: ServerContext, server: Server) => {
-      if (conversation === undefined) return noLongerOpen
+    const round = async (
+      conversation: Conversation,
+      context: ServerContext
+    ): Promise<CallToolResult | InputRequiredResult> => {
       const step = await untilAborted(conversation, context.mcpReq.signal)
       if ("reply" in step) return mcpResult(step.reply)
-      if (!canElicit(context, server)) {
-        conversation.answer({ approved: false, unanswered: true, reason: cannotAsk(options) })
-        return round(conversation, context, server)
-      }
-      return questionFor(step.question, waiting.enter(conversation), options.describe)
+      if (canElicit(context, server)) return questionFor(step.question, waiting.enter(conversation), options.describe)
+      conversation.answer({ approved: false, unanswered: true, reason: cannotAsk(options) })
+      const refused = await round(conversation, context)
+      // The protocol of 2026-07-28 has an error for it; in older ones the refusal is the tool's result.
+      if (capabilitiesSent(context) !== undefined) throw elicitationRequired(options)
+      return refused
     }
     return server
   }
-
-  if (asksElsewhere !== false) return makeServer
-  return Object.assign(makeServer, {
-    plainCalls: {
-      begin: (name, args, settings) => begin(name, args, { ...settings, asks: true }),
-      handOver: (request, conversation) => {
-        const _meta = { ...request.params?._meta, [begunKey]: waiting.enter(conversation) }
-        return { ...request, params: { ...request.params, _meta } }
-      }
-    } satisfies PlainCalls
-  })
 }
 
-/** The metadata with the ticket of a conversation that plain-calls.ts has begun and handed over. */
-const begunKey = "haft/begun"
 const ignore = (): void => {}
 
 // The next step, or a cancelled call if the signal fires. After that the listener is removed, as the SDK may still
@@ -132,18 +123,28 @@ const traceOf = ({ mcpReq, http }: ServerContext): { readonly traceParent?: stri
   return typeof traceParent === "string" ? { traceParent } : {}
 }
 
-// In the 2026 protocol every request has the capabilities of the client; in older ones only the handshake has them.
-const canElicit = ({ mcpReq }: ServerContext, server: Server): boolean => {
-  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
-  const sent = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined
-  const elicitation = (sent ?? server.getClientCapabilities())?.elicitation
+/** The client's capabilities as a request of 2026-07-28 carries them; undefined in older protocols. */
+const capabilitiesSent = ({ mcpReq }: ServerContext): ClientCapabilities | undefined =>
+  (mcpReq.envelope as Readonly<Record<string, unknown>> | undefined)?.[CLIENT_CAPABILITIES_META_KEY] as
+    | ClientCapabilities
+    | undefined
+
+const canElicit = (context: ServerContext, server: Server): boolean => {
+  const elicitation = (capabilitiesSent(context) ?? server.getClientCapabilities())?.elicitation
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
 }
 
 const cannotAsk = ({ howToAllow }: McpOptions): string =>
   `it needs a person's approval, and this MCP client can't ask for it${howToAllow === undefined ? "" : `. ${howToAllow}`}`
 
-const noLongerOpen: CallToolResult = {
-  content: [{ type: "text", text: "This question is no longer open. Make the call again." }],
-  isError: true
-}
+const elicitationRequired = (options: McpOptions): ProtocolError =>
+  new MissingRequiredClientCapabilityError(
+    { requiredCapabilities: { elicitation: { form: {} } } },
+    `The call was refused: ${cannotAsk(options)}`
+  )
+
+const unknownTool = (name: string, names: ReadonlyArray<string>): ProtocolError =>
+  new ProtocolError(INVALID_PARAMS, `Unknown tool: ${JSON.stringify(name)}. Available: ${names.join(", ")}`)
+
+const notWaiting = (): ProtocolError =>
+  new ProtocolError(INVALID_PARAMS, "Invalid or expired requestState: no question waits for it. Make the call again.")

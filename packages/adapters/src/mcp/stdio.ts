@@ -12,8 +12,7 @@ import {
 } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 
-import { lineReader } from "./line-reader.ts"
-import { plainCalls, type PlainCalls } from "./plain-calls.ts"
+import { lineReader, type RefusedLine } from "./line-reader.ts"
 import type { McpServerFactory } from "./server.ts"
 
 export interface McpStdio {
@@ -31,8 +30,8 @@ interface Streams {
 const graceMs = 2_000
 /** Nothing is read from a client that has so many bytes of answers left to read. */
 const mostUnread = 16 * 1024 * 1024
-/** A longer line ends the connection, because it would fill the memory. */
-const longestLine = 10 * 1024 * 1024
+/** Limits of one message. A line beyond them is skipped and refused. */
+const messageLimits = { bytes: 10 * 1024 * 1024, values: 100_000, depth: 128 }
 
 /**
  * Serves MCP on the standard streams of this process, which must then be used for nothing else. A client that closes
@@ -43,7 +42,7 @@ export const serveMcpOnStdio = (
   streams: Streams = { input: process.stdin, output: process.stdout }
 ): McpStdio => {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
-  const handle = serveStdio(factory, { transport: lineTransport(streams, resolve, factory.plainCalls) })
+  const handle = serveStdio(factory, { transport: lineTransport(streams, resolve) })
   return { closed, close: () => handle.close() }
 }
 
@@ -51,33 +50,31 @@ export const serveMcpOnStdio = (
  * One message a line. Not the SDK's transport, because that one keeps every message it sends until the output stream is
  * empty, which never happens under steady load, and because it reads on however many answers the client leaves unread.
  */
-const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?: PlainCalls): Transport => {
+const lineTransport = ({ input, output }: Streams, onClosed: () => void): Transport => {
   // Requests that are not answered yet.
   const open = new Set<RequestId>()
+  // Answers that are not written yet.
+  let unwritten = 0
   let isClosed = false
   let isLeaving = false
   let grace: NodeJS.Timeout | undefined
-  // The id of the request `initialize`.
-  let opening: RequestId | undefined
-  let plain: ReturnType<typeof plainCalls> | undefined
 
   const hear = (line: string): void => {
     if (line.trim() === "") return
     const value = parsed(line)
-    if (value !== undefined && plain?.take(value) === true) return void open.add((value as JSONRPCRequest).id)
     const message = value === undefined ? unreadable("this line is not JSON") : messageOf(value)
     if (message === undefined) return
     if (!("jsonrpc" in message)) return refuse(message)
     if ("method" in message) {
       if ("id" in message) {
-        const { id, method } = message as JSONRPCRequest
+        const { id } = message as JSONRPCRequest
+        // Both would be answered under one id, and the client could not tell which answer belongs to which request.
+        if (open.has(id)) return refuse(idInUse(id))
         open.add(id)
-        if (method === "initialize") opening = id
       } else if (message.method === "notifications/cancelled") {
-        const { requestId, reason } = (message.params ?? {}) as { requestId: RequestId; reason?: unknown }
         // A cancelled request is never answered.
-        settle(requestId)
-        if (plain?.cancel(requestId, reason) === true) return
+        open.delete(message.params?.["requestId"] as RequestId)
+        closeIfDone()
       }
     }
     transport.onmessage?.(message)
@@ -86,23 +83,29 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
     transport.onerror?.(new Error(error.message))
     if (!isClosed) write(`${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`)
   }
-  const onTooLong = (): void => {
-    refuse(unreadable(`a line is longer than ${longestLine} bytes`))
-    close()
+  const onRefused = ({ excess, outline }: RefusedLine): void => {
+    const { id, method } = outline ?? {}
+    // Answers and notifications are never answered.
+    if (outline !== undefined && (method === undefined) !== (id === undefined)) {
+      return transport.onerror?.(new Error(`a message was skipped: it is ${excess.message}`))
+    }
+    refuse({
+      id: isRequestId(id) ? id : null,
+      error: { code: INVALID_REQUEST, message: `Invalid Request: the message is ${excess.message}` }
+    })
   }
-  const read = lineReader({ longestLine, onLine: hear, onTooLong })
+  const read = lineReader({ limits: messageLimits, onLine: hear, onRefused })
   const write = (text: string, onWritten?: () => void): void => {
     output.write(text, onWritten)
     if (output.writableLength > mostUnread) input.pause()
   }
-  const settle = (id: RequestId): void => {
-    open.delete(id)
-    if (isLeaving && open.size === 0) close()
+  const closeIfDone = (): void => {
+    if (isLeaving && open.size === 0 && unwritten === 0) close()
   }
   const leave = (): void => {
     isLeaving = true
-    if (open.size === 0) return close()
     grace ??= setTimeout(close, graceMs)
+    closeIfDone()
   }
   const fail = (error: Error): void => {
     transport.onerror?.(error)
@@ -112,7 +115,6 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
     if (isClosed) return
     isClosed = true
     clearTimeout(grace)
-    plain?.close(new Error("the client has gone"))
     input.off("data", read).off("end", leave).off("close", leave).off("error", fail).pause()
     transport.onclose?.()
     onClosed()
@@ -120,13 +122,14 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
   // Answers that are ready at the same time are written together. Notifications of progress are written apart from
   // them, because a client that reads both in one piece may handle the answer first.
   let answers = ""
-  let answered: Array<RequestId | undefined> = []
   const writeAnswers = (): void => {
-    if (answered.length === 0) return
-    const ids = answered
-    write(answers, () => ids.forEach((id) => id !== undefined && settle(id)))
+    if (answers === "") return
+    unwritten += 1
+    write(answers, () => {
+      unwritten -= 1
+      closeIfDone()
+    })
     answers = ""
-    answered = []
   }
   const send = (message: JSONRPCMessage): void => {
     if (isClosed) throw new Error("the client has gone")
@@ -134,17 +137,9 @@ const lineTransport = ({ input, output }: Streams, onClosed: () => void, calls?:
       writeAnswers()
       return write(serializeMessage(message))
     }
-    const { id } = message
+    if (answers === "") queueMicrotask(writeAnswers)
     answers += serializeMessage(message)
-    if (answered.push(id) === 1) queueMicrotask(writeAnswers)
-    // Only the protocols of 2025 begin with `initialize`; once that is answered, plain calls can be taken. A second
-    // `initialize` changes nothing, as the calls that run are known to `plain`.
-    if (plain === undefined && calls !== undefined && id === opening && "result" in message) {
-      plain = plainCalls(calls, {
-        send: (answer) => isClosed || send(answer),
-        pass: (request) => transport.onmessage?.(request)
-      })
-    }
+    if (message.id !== undefined) open.delete(message.id)
   }
 
   const transport: Transport = {
@@ -163,6 +158,15 @@ interface Refusal {
   readonly id: RequestId | null
   readonly error: { readonly code: number; readonly message: string }
 }
+
+// Not under the id itself: the client would take the refusal for the answer to its first request.
+const idInUse = (id: RequestId): Refusal => ({
+  id: null,
+  error: {
+    code: INVALID_REQUEST,
+    message: `Invalid Request: the id ${JSON.stringify(id)} belongs to a request that is not answered yet`
+  }
+})
 
 const unreadable = (why: string): Refusal => ({
   id: null,
@@ -186,8 +190,10 @@ const messageOf = (value: unknown): JSONRPCMessage | Refusal | undefined => {
     if ((method === undefined) !== (id === undefined)) return undefined
     const message = "Invalid Request: this is not a message of JSON-RPC 2.0"
     return {
-      id: typeof id === "string" || typeof id === "number" ? id : null,
+      id: isRequestId(id) ? id : null,
       error: { code: INVALID_REQUEST, message }
     }
   }
 }
+
+const isRequestId = (id: unknown): id is RequestId => typeof id === "string" || typeof id === "number"

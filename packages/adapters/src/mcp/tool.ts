@@ -2,18 +2,36 @@ import type { Reply, ToolDescription } from "@haft/core"
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server"
 
 /** A tool as `tools/list` shows it. */
-export const mcpTool = (tool: ToolDescription, name: string): Tool => ({
-  name,
-  description: tool.description,
-  inputSchema: { type: "object", ...tool.inputSchema },
-  outputSchema: { type: "object", ...tool.replySchema },
-  annotations: {
-    readOnlyHint: tool.risk === "read_only",
-    destructiveHint: tool.risk === "dangerous",
-    idempotentHint: tool.idempotent,
-    openWorldHint: tool.openWorld
+export const mcpTool = (tool: ToolDescription, name: string): Tool => {
+  const title = titleOf(tool.name)
+  return {
+    name,
+    title,
+    description: tool.description,
+    inputSchema: { type: "object", ...tool.inputSchema },
+    outputSchema: { type: "object", ...tool.replySchema },
+    annotations: {
+      title,
+      readOnlyHint: tool.risk === "read_only",
+      destructiveHint: tool.risk === "dangerous",
+      idempotentHint: tool.idempotent,
+      openWorldHint: tool.openWorld
+    }
   }
-})
+}
+
+/** A title for people: `read_file` becomes "Read file", `readFile` and `file.read` likewise. */
+const titleOf = (name: string): string => {
+  const words = name
+    .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, " ")
+    .split(/[\s._-]+/)
+    .filter((word) => word !== "")
+    .map((word) => (acronyms.has(word.toLowerCase()) ? word.toUpperCase() : word.toLowerCase()))
+    .join(" ")
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const acronyms = new Set(["api", "html", "http", "id", "json", "pdf", "url"])
 
 /** A reply as `tools/call` answers it. */
 export const mcpResult = (reply: Reply): CallToolResult => ({

@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline"
 import type { Readable, Writable } from "node:stream"
 import { setTimeout } from "node:timers/promises"
 import { styleText } from "node:util"
@@ -58,6 +57,8 @@ interface Lines {
 }
 
 const openLines = ({ input, output }: TerminalOptions): Lines => {
+  // Loaded here, because most calls ask nobody.
+  const { createInterface } = process.getBuiltinModule("node:readline")
   const reader = createInterface({ input, terminal: false })
   const arrived: Array<string> = []
   const waiting: Array<(line: string | undefined) => void> = []

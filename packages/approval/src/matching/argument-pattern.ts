@@ -1,13 +1,11 @@
 import { RE2JS } from "re2js"
 
-import { type Needs, needsIn, needsOfAll } from "../rules/prefilter.ts"
 import {
   checkExpression,
   type Fit,
   InvalidExpression,
   type LinearMatcher,
   linearMatcher,
-  spelledOut,
   whole
 } from "./linear-expression.ts"
 import type { Effort } from "./match-budget.ts"
@@ -17,7 +15,6 @@ import { type JsonPieces, reservedCharacter } from "./stable-json.ts"
 /** An expression over serialised arguments, compiled so that a value can't imitate a key. */
 export interface ArgumentPattern {
   readonly matches: (subject: PatternSubject) => Fit
-  readonly needs: Needs<PatternSubject>
   /** Strings that the pattern spells out in full. */
   readonly names: ReadonlyArray<string>
 }
@@ -50,7 +47,6 @@ export const argumentPattern = (source: string): ArgumentPattern => {
     const fits = whole(linearMatcher(tokens))
     return {
       names: [],
-      needs: needsIn({ name: "marked", textOf: ({ marked }) => marked() }, spelledOut(tokens)),
       matches: ({ marked, effort }) => fits(marked(), effort)
     }
   }
@@ -58,7 +54,6 @@ export const argumentPattern = (source: string): ArgumentPattern => {
   return {
     // What only one of several variants spells out is not what the pattern spells out.
     names: matchers.length === 1 ? (matchers[0]?.names ?? []) : [],
-    needs: matchers.flatMap(({ needs }) => needs),
     matches: ({ pieces, effort }) => {
       let fit: Fit = "no"
       for (const { matches } of matchers) {
@@ -198,18 +193,8 @@ const segmentsMatcher = (segments: ReadonlyArray<ReadonlyArray<PatternToken>>) =
     }
     return fit
   }
-  return { names, needs: needsOfSegments(segments), matches }
+  return { names, matches }
 }
-
-/** Values alone: keys are the same in every call of a tool. */
-const needsOfSegments = (segments: ReadonlyArray<ReadonlyArray<PatternToken>>): Needs<PatternSubject> =>
-  needsOfAll(
-    segments.flatMap((tokens, place) =>
-      place % 4 === 3
-        ? [needsIn({ name: `piece ${place}`, textOf: ({ pieces }) => pieces().at(place) }, spelledOut(tokens))]
-        : []
-    )
-  )
 
 const anything: LinearMatcher = { mayFit: () => true, fits: () => "yes", fixed: 0 }
 

@@ -1,6 +1,4 @@
-import { type Literal, literal } from "../rules/trigrams.ts"
-import { InvalidExpression, linearExpression, spelledOut } from "./linear-expression.ts"
-import { readPattern } from "./read-pattern.ts"
+import { InvalidExpression, linearExpression } from "./linear-expression.ts"
 
 /**
  * Compiles a glob for paths with `/`: `*` and `?` stay within one name, `**` spans directories, `[…]` is a choice of
@@ -15,14 +13,19 @@ export const pathGlob = (glob: string): ((path: string) => boolean) => {
   return (path) => matches(path) === "yes"
 }
 
-/** What a path must contain for a glob to match it: all of one of these lists. */
-export const literalsOfPath = (glob: string): ReadonlyArray<ReadonlyArray<Literal>> =>
-  spelledOut(readPattern(expressionOf(glob)))
-
-/** The directory that a glob spells out, everything it matches is below; empty where it begins with a wildcard. */
-export const directoryAbove = (glob: string): string => {
-  const [plain = ""] = /^[^*?[\]{}]*/.exec(glob) ?? []
-  return plain.slice(0, Math.max(plain.lastIndexOf("/"), 0))
+/** Tells whether something below a directory can match a glob. Where that is hard to tell, it can. */
+export const mayMatchBelow = (glob: string): ((directory: string) => boolean) => {
+  if (/\{[^}]*\//.test(glob)) return () => true
+  const segments = glob.split("/").map((segment) => (segment.includes("**") ? "any" : pathGlob(segment)))
+  return (directory) => {
+    const names = directory === "." ? [] : directory.split("/")
+    for (const [place, name] of names.entries()) {
+      const segment = segments[place]
+      if (segment === "any") return true
+      if (segment?.(name) !== true) return false
+    }
+    return segments.length > names.length
+  }
 }
 
 /** A glob without directories: `*` stands for any text. */
@@ -36,10 +39,6 @@ export const textGlob = (glob: string): ((text: string) => boolean) => {
   )
   return (text) => matches(text) === "yes"
 }
-
-/** The same as {@link literalsOfPath} for a glob without directories. */
-export const literalsOfText = (glob: string): ReadonlyArray<Literal> =>
-  glob.split("*").flatMap((part) => (part === "" ? [] : [literal(part)]))
 
 const expressionOf = (glob: string): string => {
   let depth = 0

@@ -52,7 +52,6 @@ const text = fc.array(
   { maxLength: 8 }
 )
 const short = text.map((pieces) => pieces.join(""))
-// Long enough to be indexed.
 const long = text.map((pieces) => "filler 0123 ".repeat(200) + pieces.join(""))
 
 describe("an expression", () => {
@@ -74,6 +73,7 @@ describe("an expression", () => {
     expect(linearSearch('"path":"secret/.*"')(content)).toBe("no")
     expect(linearExpression("[ab]*needle[ab]{1,200}")(content)).toBe("no")
     expect(linearSearch("(?i)secret")(content)).toBe("no")
+    expect(linearSearch("(?i)SECRET KEY")("my ſecret \u212Aey")).toBe("yes")
     expect(linearSearch("[ab]+c{200}")(content)).toBe("unknown")
   })
 

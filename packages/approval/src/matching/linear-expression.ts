@@ -1,8 +1,7 @@
 import { reasonOf } from "@haft/core"
 import { RE2JS } from "re2js"
 
-import { type Literal, literal } from "../rules/trigrams.ts"
-import { Effort } from "./match-budget.ts"
+import { Effort, type Literal } from "./match-budget.ts"
 import { alternativesOf, type PatternToken, readPattern } from "./read-pattern.ts"
 
 /** What is wrong with an expression, in words. */
@@ -122,7 +121,7 @@ const compile = (source: string): RE2JS => {
 }
 
 /** For each alternative every piece of plain text that a match of it must contain, the longest first. */
-export const spelledOut = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<ReadonlyArray<Literal>> => {
+const spelledOut = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<ReadonlyArray<Literal>> => {
   const isFolded = tokens[0]?.source === "(?i)"
   const rest = isFolded ? tokens.slice(1) : tokens
   if (rest.some(({ kind }) => kind === "flags")) return [[]]
@@ -143,7 +142,7 @@ const literalsOf = (tokens: ReadonlyArray<PatternToken>, isFolded: boolean): Rea
   return runs
     .filter((run) => run !== "")
     .toSorted((one, other) => other.length - one.length)
-    .map((run) => literal(run, isFolded))
+    .map((text) => ({ text, isFolded }))
 }
 
 // The plain text at both ends. With alternatives or flags there may be none, so none is claimed.

@@ -1,21 +1,22 @@
-import { giveBack, type GramIndex, indexOf, type Literal, mayHave } from "../rules/trigrams.ts"
 import type { Fit } from "./linear-expression.ts"
+
+/** A text that every match of an expression contains. */
+export interface Literal {
+  readonly text: string
+  /** True where upper and lower case are the same. */
+  readonly isFolded: boolean
+}
 
 /** Size of a compiled expression times length of a text: what was measured to stay below 50 ms at its worst. */
 const mostForOne = 800_000
 const mostForAll = 4_000_000
-/** Looking for a literal is so much cheaper, by the character, than trying an expression. */
-const charactersPerWork = 16
+/** Searching for a literal is so much cheaper, per character, than trying an expression. */
+const charactersPerWork = 32
 
-/** From this length on a text gets an index: looking through it once more for every rule would take longer. */
-const longText = 2048
-/** Of a long list of long texts only the first ones do. */
-const mostIndexes = 8
-
-/** What one decision may cost, and what it has learnt about texts: shared by all the rules it tries. */
+/** Budget of one decision, shared by all the rules that it tries. */
 export class Effort {
   #left = mostForAll
-  readonly #indexes: Array<{ readonly text: string; readonly index: GramIndex }> = []
+  readonly #lowerCase = new Map<string, string>()
 
   /** Takes `work` from what is left. False when that is not enough: then it is not done. */
   spend(work: number): boolean {
@@ -24,36 +25,21 @@ export class Effort {
     return true
   }
 
-  /** Whether a literal stands in a text; `unknown` where only the expression can tell, or where it costs too much. */
-  finds(text: string, literal: Literal): Fit {
-    const index = text.length < longText ? undefined : (this.#known(text) ?? this.#spareIndex(text))
-    if (index !== undefined && !mayHave(index, literal)) return "no"
-    if (literal.isFolded || !this.spend(text.length / charactersPerWork)) return "unknown"
-    return text.includes(literal.text) ? "yes" : "no"
+  /** Searches a text for a literal; `unknown` where only the expression can tell, or where it costs too much. */
+  finds(text: string, { text: wanted, isFolded }: Literal): Fit {
+    if (!this.spend(text.length / charactersPerWork)) return "unknown"
+    if (!isFolded) return text.includes(wanted) ? "yes" : "no"
+    return this.#inLowerCase(text).includes(lowerCase(wanted)) ? "unknown" : "no"
   }
 
-  /** The index of a text, made once. */
-  indexOf(text: string): GramIndex {
-    return this.#known(text) ?? this.#add(text)
-  }
-
-  /** The decision has been made: what it needed can serve the next one. */
-  done(): void {
-    for (const { index } of this.#indexes.splice(0)) giveBack(index)
-  }
-
-  #known(text: string): GramIndex | undefined {
-    for (const known of this.#indexes) if (known.text === text) return known.index
-    return undefined
-  }
-
-  #spareIndex(text: string): GramIndex | undefined {
-    return this.#indexes.length < mostIndexes ? this.#add(text) : undefined
-  }
-
-  #add(text: string): GramIndex {
-    const index = indexOf(text)
-    this.#indexes.push({ text, index })
-    return index
+  #inLowerCase(text: string): string {
+    const known = this.#lowerCase.get(text)
+    if (known !== undefined) return known
+    const made = lowerCase(text)
+    this.#lowerCase.set(text, made)
+    return made
   }
 }
+
+/** Lower case as RE2 folds ASCII letters: there ſ is an s, and the Kelvin sign a k. */
+const lowerCase = (text: string): string => text.toLowerCase().replaceAll("ſ", "s")

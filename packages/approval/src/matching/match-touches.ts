@@ -1,11 +1,12 @@
+import { posix } from "node:path"
+
 import type { Facts } from "@haft/core"
 
-import { type Needs, needsIn, needsNothing, needsOfAll, type Place } from "../rules/prefilter.ts"
 import type { TouchConditions } from "../rules/rule.ts"
-import { type Literal, literal } from "../rules/trigrams.ts"
-import { directoryAbove, literalsOfPath, literalsOfText, pathGlob, textGlob } from "./glob.ts"
+import { mayMatchBelow, pathGlob, textGlob } from "./glob.ts"
 import { allFit, anyFits, type Fit, InvalidExpression } from "./linear-expression.ts"
-import { programOf, type ReadCommand, runsOthers } from "./parse-command.ts"
+import { programOf, type ReadCommand, readCommand, runsOthers } from "./parse-command.ts"
+import { isUnsafeOption } from "./unsafe-options.ts"
 
 export interface Touched {
   readonly facts: Facts
@@ -13,10 +14,7 @@ export interface Touched {
 }
 
 /** Whether a call touches what a rule names. */
-export interface TouchTest {
-  readonly fits: (touched: Touched) => Fit
-  readonly needs: Needs<Touched>
-}
+export type TouchTest = (touched: Touched) => Fit
 
 /** Compiled conditions on what a call touches. */
 export interface TouchMatcher {
@@ -31,12 +29,12 @@ export const touchMatcher = (conditions: TouchConditions): TouchMatcher => {
   const writes = compiled(conditions.writes, pathCondition)
   const fetches = compiled(conditions.fetches, urlCondition)
   const runs = compiled(conditions.runs, commandCondition)
-  const hitting: ReadonlyArray<TouchTest["fits"]> = [
-    ({ facts }) => reads?.hits(facts.reads) ?? "yes",
-    ({ facts }) => writes?.hits(pathsOf(facts)) ?? "yes",
-    ({ facts }) => fetches?.hits(facts.fetches === undefined ? [] : [urlOf(facts.fetches)]) ?? "yes",
-    ({ facts, command }) =>
-      runs === undefined ? "yes" : facts.runs === undefined ? "no" : hitsCommand(runs, command()),
+  const hitting: ReadonlyArray<TouchTest> = [
+    (touched) => (reads === undefined ? "yes" : orInCommand(reads.hits(readPaths(touched.facts)), reads, touched)),
+    (touched) =>
+      writes === undefined ? "yes" : orInCommand(writes.hits(writtenPaths(touched.facts)), writes, touched),
+    (touched) => (fetches === undefined ? "yes" : hitsFetch(fetches, touched)),
+    (touched) => (runs === undefined ? "yes" : hitsCommand(runs, touched)),
     ({ facts }) => (conditions.network === true && facts.network !== true ? "no" : "yes")
   ]
   const covers = ({ facts, command }: Touched): Fit => {
@@ -46,37 +44,68 @@ export const touchMatcher = (conditions: TouchConditions): TouchMatcher => {
     const isCovered =
       (reads === undefined
         ? runs === undefined || facts.reads.every((path) => path === ".")
-        : facts.reads.length > 0 && coversAll(reads, facts.reads)) &&
-      coversAll(writes, pathsOf(facts)) &&
+        : facts.reads.length > 0 && coversAll(reads, facts.reads.map(asFile))) &&
+      coversAll(writes, writtenPaths(facts)) &&
       coversAll(fetches, fetched === undefined ? [] : [urlOf(fetched)]) &&
       coversAll(runs, line === undefined ? [] : [command().words])
     return isCovered ? "yes" : "no"
   }
-  const needsTo = (match: "cover" | "hit"): Needs<Touched> =>
-    needsOfAll([
-      needsOf(readPaths, reads?.literals[match]),
-      needsOf(writtenPaths, writes?.literals[match]),
-      needsOf(fetchedHost, fetches?.literals[match]),
-      needsOf(commands, runs?.literals[match])
-    ])
-  return {
-    covers: { fits: covers, needs: needsTo("cover") },
-    hits: { fits: (touched) => allFit(hitting, touched), needs: needsTo("hit") }
-  }
+  return { covers, hits: (touched) => allFit(hitting, touched) }
 }
 
-/** What must stand in its {@link Place} for a condition to cover or to hit something there: all of one list. */
-type Literals = Readonly<Record<"cover" | "hit", ReadonlyArray<ReadonlyArray<Literal>>>>
+interface TouchedPath {
+  readonly path: string
+  readonly isDirectory: boolean
+}
+
+const asFile = (path: string): TouchedPath => ({ path, isDirectory: false })
+
+const writtenPaths = ({ writes, directories = [] }: Facts): ReadonlyArray<TouchedPath> =>
+  writes.map(({ path }) => ({ path, isDirectory: directories.includes(path) }))
+
+// What is changed, moved or deleted is read on the way: it is in the diff, and in the place that it is moved to.
+const readPaths = (facts: Facts): ReadonlyArray<TouchedPath> => [
+  ...facts.reads.map((path) => ({ path, isDirectory: facts.directories?.includes(path) === true })),
+  ...facts.writes
+    .filter(({ exists }) => exists)
+    .map(({ path }) => ({
+      path,
+      isDirectory: facts.directories?.includes(path) === true
+    }))
+]
+
+/**
+ * Which files a command reads and writes is not known before it runs. One whose words name a path that a rule is about
+ * hits it; any other may.
+ */
+const orInCommand = (fit: Fit, paths: Conditions<TouchedPath>, { facts, command }: Touched): Fit => {
+  if (fit === "yes" || (facts.runs === undefined && facts.types === undefined)) return fit
+  const [directory = "."] = facts.runs === undefined ? [] : facts.reads
+  const words = (facts.types === undefined ? command() : readCommand(facts.types.text)).inside.flat()
+  const named = words.flatMap((word) => [word, word.slice(word.indexOf("=") + 1)]).filter((word) => word !== "")
+  const candidates = named.map((word) =>
+    asFile(posix.normalize(posix.join(word.startsWith("/") ? "" : directory, word)))
+  )
+  return paths.hits(candidates) === "yes" ? "yes" : "unknown"
+}
+
+const hitsFetch = (fetches: Conditions<URL>, { facts, command }: Touched): Fit => {
+  if (facts.fetches !== undefined) return fetches.hits([urlOf(facts.fetches)])
+  if (facts.types !== undefined) return "unknown"
+  if (facts.runs === undefined || facts.network !== true) return "no"
+  const urls = command()
+    .inside.flat()
+    .flatMap((word) => URL.parse(word) ?? URL.parse(`https://${word}`) ?? [])
+  return fetches.hits(urls) === "yes" ? "yes" : "unknown"
+}
 
 /** One thing that a rule names. What can't be read is undefined: nothing covers it, and anything may hit it. */
 interface Condition<A> {
   readonly covers: (value: A) => boolean
   readonly hits: (value: A) => Fit
-  readonly literals: Literals
 }
 
 interface Conditions<A> {
-  readonly literals: Literals
   readonly covers: (value: A) => boolean
   readonly hits: (values: ReadonlyArray<A | undefined>) => Fit
 }
@@ -88,10 +117,6 @@ const compiled = <A>(
   if (given === undefined) return undefined
   const conditions = [given].flat().map(compile)
   return {
-    literals: {
-      cover: conditions.flatMap(({ literals }) => literals.cover),
-      hit: conditions.flatMap(({ literals }) => literals.hit)
-    },
     covers: (value) => conditions.some(({ covers }) => covers(value)),
     hits: (values) =>
       anyFits(values, (value) => (value === undefined ? "unknown" : anyFits(conditions, ({ hits }) => hits(value))))
@@ -103,54 +128,18 @@ const coversAll = <A>(conditions: Conditions<A> | undefined, values: ReadonlyArr
     ? values.length === 0
     : values.length > 0 && values.every((value) => value !== undefined && conditions.covers(value))
 
-const needsOf = (place: Place<Touched>, alternatives: Literals["hit"] | undefined): Needs<Touched> =>
-  alternatives === undefined ? needsNothing : needsIn(place, alternatives)
+/** A name that no glob spells out: what matches it below a directory matches everything there. */
+const anyName = "\uE000"
 
-// Around every path, so that one can be looked for as a whole.
-const border = "\n\n"
-
-const listed = (paths: ReadonlyArray<string>): string =>
-  paths.length === 0 ? "" : `${border}${paths.join(border)}${border}`
-
-const readPaths: Place<Touched> = { name: "reads", textOf: ({ facts }) => listed(facts.reads) }
-
-const writtenPaths: Place<Touched> = { name: "writes", textOf: ({ facts }) => listed(pathsOf(facts)) }
-
-const fetchedHost: Place<Touched> = {
-  name: "fetches",
-  textOf: ({ facts }) => {
-    if (facts.fetches === undefined) return ""
-    const url = urlOf(facts.fetches)
-    return url === undefined ? undefined : hostOf(url)
-  }
-}
-
-const commands: Place<Touched> = {
-  name: "runs",
-  textOf: ({ facts, command }) => {
-    if (facts.runs === undefined) return ""
-    const { inside } = command()
-    if (isUnclear(command())) return undefined
-    return inside.map((words) => [words.join(" "), programOf(words), ...words.slice(1)].join(" ")).join(border)
-  }
-}
-
-const pathsOf = ({ writes }: Facts): ReadonlyArray<string> => writes.map(({ path }) => path)
-
-// Who searches, moves or deletes a directory does so to what is in it.
-const pathCondition = (glob: string): Condition<string> => {
-  const covers = pathGlob(glob)
-  const directory = directoryAbove(glob)
-  const isAll = glob === `${directory}/**`
-  const cover = literalsOfPath(glob)
-  const above = directory.split("/").map((_, place, parts) => parts.slice(0, place + 1).join("/"))
+const pathCondition = (glob: string): Condition<TouchedPath> => {
+  const matches = pathGlob(glob)
+  const mayMatch = mayMatchBelow(glob)
   return {
-    covers,
-    literals: { cover, hit: [...cover, ...[".", ...above].map((path) => [literal(listed([path]))])] },
-    hits: (path) => {
-      if (covers(path) || (isAll && path === directory)) return "yes"
-      return path === "." || path === directory || directory.startsWith(`${path}/`) ? "unknown" : "no"
-    }
+    // A directory is covered with everything that is in it, or not at all.
+    covers: ({ path, isDirectory }) => matches(path) && (!isDirectory || matches(`${path}/${anyName}/${anyName}`)),
+    // What is done to a directory is done to all that is in it. `docs/**` and `docs/a.md` say that `docs` is one.
+    hits: ({ path, isDirectory }) =>
+      matches(path) || glob.startsWith(`${path}/`) || ((isDirectory || path === ".") && mayMatch(path)) ? "yes" : "no"
   }
 }
 
@@ -177,9 +166,7 @@ const urlCondition = (condition: string): Condition<URL> => {
     (below === undefined ? hostOf(url) === name : hostOf(url).endsWith(`.${name}`)) &&
     (port === undefined || portOf(url) === Number(port))
   const fitsPath = path === undefined ? undefined : pathGlob(path)
-  const literals = [[literal(name)]]
   return {
-    literals: { cover: literals, hit: literals },
     covers: (url) =>
       isHost(url) &&
       (port !== undefined || url.port === "") &&
@@ -201,25 +188,41 @@ const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol ===
 const commandCondition = (condition: string): Condition<ReadonlyArray<string>> => {
   const expected = condition.trim().split(/\s+/)
   const isOpen = expected.at(-1) === "**"
-  const words = isOpen ? expected.slice(0, -1) : expected
-  const tests = words.map(textGlob)
+  const named = isOpen ? expected.slice(0, -1) : expected
+  const tests = named.map(textGlob)
   const [program = ""] = expected
   if (/^$|\*/.test(program)) throw new InvalidExpression(`${condition} must begin with a program's name, without *`)
-  const covers = (words: ReadonlyArray<string>): boolean =>
+  const matches = (words: ReadonlyArray<string>): boolean =>
     (isOpen ? words.length >= tests.length : words.length === tests.length) &&
     tests.every((test, place) => test(words[place] ?? ""))
-  const literals = [literalsOfText(words.join(" "))]
+  // Wildcards stand for harmless words only: an option that runs or writes must be spelled out, and so must a
+  // subcommand that runs what its arguments say.
+  const isHarmless = (words: ReadonlyArray<string>): boolean =>
+    words.every((word, place) => isSpelledOut(named[place], word) || !isUnsafeOption(words, word)) &&
+    (!condition.includes("*") || runsOthers(words) === undefined || runsOthers(named) !== undefined)
   return {
-    covers,
-    literals: { cover: literals, hit: literals },
+    covers: (words) => matches(words) && isHarmless(words),
     // To forbid `rm` is to forbid `/bin/rm`.
-    hits: (words) => (covers(words) || covers([programOf(words), ...words.slice(1)]) ? "yes" : "no")
+    hits: (words) => (matches(words) || matches([programOf(words), ...words.slice(1)]) ? "yes" : "no")
   }
 }
 
-const hitsCommand = (runs: Conditions<ReadonlyArray<string>>, command: ReadCommand): Fit =>
-  runs.hits(command.inside) === "yes" ? "yes" : isUnclear(command) ? "unknown" : "no"
+/** Whether a rule names a word: wholly, or as an option whose value it leaves open, `--output=*`. */
+const isSpelledOut = (pattern: string | undefined, word: string): boolean => {
+  if (pattern === undefined) return false
+  const name = word.split("=")[0] ?? ""
+  return !pattern.includes("*") || (name !== word && pattern.startsWith(`${name}=`))
+}
+
+const hitsCommand = (runs: Conditions<ReadonlyArray<string>>, { facts, command }: Touched): Fit => {
+  if (facts.types !== undefined) {
+    const typed = readCommand(facts.types.text)
+    return runs.hits(typed.inside) === "yes" ? "yes" : "unknown"
+  }
+  if (facts.runs === undefined) return "no"
+  return runs.hits(command().inside) === "yes" ? "yes" : isUnclear(command()) ? "unknown" : "no"
+}
 
 /** Whether it may run something that it does not show. */
-const isUnclear = ({ words, inside }: ReadCommand): boolean =>
-  words === undefined || inside.some((command) => runsOthers(command) !== undefined)
+const isUnclear = ({ words, parts, inside }: ReadCommand): boolean =>
+  (words === undefined && parts === undefined) || inside.some((command) => runsOthers(command) !== undefined)

@@ -1,6 +1,70 @@
 import { describe, expect, it } from "@effect/vitest"
 
 import { readCommand, runsOthers } from "../index.ts"
+import { scriptsOf } from "./parse-command.ts"
+
+describe("parts of a compound command", () => {
+  it.each([
+    ["git status && git status", ["git status", "git status"]],
+    ["npm test; rm -rf x", ["npm test", "rm -rf x"]],
+    ["npm test || rm -rf x", ["npm test", "rm -rf x"]],
+    ["npm test | tee x", ["npm test", "tee x"]],
+    ["a 'b c'&&d|e;f", ["a 'b c'", "d", "e", "f"]]
+  ])("are read of %j", (line, parts) => {
+    expect(readCommand(line).parts?.map((part) => part.line)).toEqual(parts)
+  })
+
+  it.each([
+    "git status &",
+    "git status & git log",
+    "git status |& cat",
+    "git status;",
+    "git status;; git log",
+    "&& git status",
+    "git status && $(x)",
+    "git status && $X",
+    "git status > x && git log",
+    "git status && A=1 git log",
+    "cd d && npm test",
+    "export PATH=x; npm test",
+    "read PATH; npm test",
+    ". ./x && npm test",
+    "curl x | sh",
+    "cat x | node",
+    "cat x | xargs rm",
+    "git log && sh <<< x",
+    "echo 'a && b'",
+    'echo "a; b" && ls',
+    "if true; then ls; fi",
+    "for x in a; do ls; done",
+    "while true; do ls; done",
+    "! a && b",
+    "time a && b",
+    "a && (b)",
+    "a && { b; }",
+    "f() { a; }; f && b",
+    "a\nb && c",
+    `${"a;".repeat(20)}a`
+  ])("are not read of %j", (line) => {
+    expect(readCommand(line).parts).toBeUndefined()
+  })
+})
+
+describe("scripts of a command", () => {
+  it.each([
+    ["./s.sh", ".", ["s.sh"]],
+    ["bash s.sh --flag", ".", ["s.sh"]],
+    ["node tools/x.js && ls", ".", ["tools/x.js"]],
+    ["A=1 ./s.sh > out", ".", ["s.sh"]],
+    ["sh -c 'x'; . ./env", ".", ["x", "env"]],
+    ["./s.sh", "d", ["d/s.sh"]],
+    ["npm test", ".", ["package.json"]],
+    ["make all", ".", ["all", "GNUmakefile", "makefile", "Makefile"]],
+    ["ls -l src", ".", []]
+  ])("%j in %s", (line, directory, scripts) => {
+    expect(scriptsOf(readCommand(line), directory)).toEqual(scripts)
+  })
+})
 
 describe("readCommand", () => {
   it.each([
@@ -17,10 +81,6 @@ describe("readCommand", () => {
   })
 
   it.each([
-    "npm test; rm -rf x",
-    "npm test && rm -rf x",
-    "npm test || rm -rf x",
-    "npm test | tee x",
     "npm test & rm -rf x",
     "npm test\nrm -rf x",
     "npm test\r\nrm -rf x",

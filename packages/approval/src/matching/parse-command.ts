@@ -1,13 +1,23 @@
+import { posix } from "node:path"
+
 import { type Command, forEachChild, parse, type Script, type SyntaxNode, type Word } from "unbash"
 
 /** A command line, as far as it can be judged without running it. */
 export interface ReadCommand {
   /** The words, when it is one simple command without anything the shell would replace. */
   readonly words?: ReadonlyArray<string>
-  /** Why it is not, in words. */
+  /** Its simple commands, when it is several of them joined by `&&`, `||`, `;` or `|`: each can be judged by itself. */
+  readonly parts?: ReadonlyArray<SimpleCommand>
+  /** Why it is neither, in words. */
   readonly opaque?: string
   /** Every simple command found anywhere in it, for rules that forbid. Words the shell would replace are left as written. */
   readonly inside: ReadonlyArray<ReadonlyArray<string>>
+}
+
+/** One command of a compound command line. */
+export interface SimpleCommand {
+  readonly line: string
+  readonly words: ReadonlyArray<string>
 }
 
 // A second opinion, independent of the parser: what could join, redirect, group or substitute is never simple,
@@ -21,8 +31,42 @@ const longestLine = 8192
 const deepestNesting = 40
 const mostOpenings = 256
 
+const mostParts = 16
+
+// What these do outlasts them: the commands after one run in another directory, with other variables or another meaning.
+const changesShell = new Set(
+  "cd pushd popd dirs export declare typeset local readonly set unset shopt alias unalias trap umask ulimit read mapfile readarray getopts let enable hash exec eval source . command builtin".split(
+    " "
+  )
+)
+
 /** Reads a command line with a parser for Bash. Anything it is not sure about is opaque. */
 export const readCommand = (line: string): ReadCommand => {
+  const read = readSimple(line)
+  const parts = read.words === undefined ? partsOf(line, read.inside) : undefined
+  return parts === undefined ? read : { parts, inside: read.inside }
+}
+
+/**
+ * The simple commands of a compound line. The line is cut as text, quotes or not, and every piece must be a simple command:
+ * a piece that was cut out of quotes is none. The parser must have seen the same commands.
+ */
+const partsOf = (line: string, inside: ReadCommand["inside"]): ReadonlyArray<SimpleCommand> | undefined => {
+  const pieces = line.split(/(&&|\|\||;|\|)/)
+  if (pieces.length < 3 || pieces.length > 2 * mostParts) return undefined
+  const parts: Array<SimpleCommand> = []
+  for (let place = 0; place < pieces.length; place += 2) {
+    const piece = (pieces[place] ?? "").trim()
+    const { words } = readSimple(piece)
+    if (words === undefined || changesShell.has(words[0] ?? "")) return undefined
+    // What is piped into an interpreter is a program.
+    if (pieces[place - 1] === "|" && runsOthers(words) !== undefined) return undefined
+    parts.push({ line: piece, words })
+  }
+  return JSON.stringify(parts.map(({ words }) => words)) === JSON.stringify(inside) ? parts : undefined
+}
+
+const readSimple = (line: string): ReadCommand => {
   if (line.length > longestLine) return { opaque: "it is too long to be read", inside: [] }
   if ((line.match(/[({[`$<]/g)?.length ?? 0) > mostOpenings) {
     return { opaque: "it is too tangled to be read", inside: [] }
@@ -97,6 +141,35 @@ export const runsOthers = (words: ReadonlyArray<string>): string | undefined => 
   const place = rest.findIndex((word) => !word.startsWith("-"))
   const isRunning = place >= 0 && rest.slice(place, place === 0 ? 1 : place + 2).some((word) => runs.test(word))
   return isRunning || (bare === "git" && place > 0) ? "wrapper" : undefined
+}
+
+/** Files that programs take their commands from when they are not told which. */
+const scriptsByProgram: Readonly<Record<string, ReadonlyArray<string>>> = {
+  npm: ["package.json"],
+  pnpm: ["package.json"],
+  yarn: ["package.json"],
+  bun: ["package.json"],
+  make: ["GNUmakefile", "makefile", "Makefile"],
+  just: ["justfile"]
+}
+const mostScripts = 32
+
+/**
+ * Workspace files that a command line executes: programs named by a path, and the files that are handed to an interpreter.
+ * Relative to the workspace, for a command that runs in `directory` of it.
+ */
+export const scriptsOf = ({ inside }: ReadCommand, directory: string): ReadonlyArray<string> => {
+  const named = inside.flatMap((words) => {
+    const [program = "", ...rest] = words
+    const own = program.includes("/") ? [program] : []
+    const files = runsOthers(words) === undefined ? [] : rest.filter((word) => !word.startsWith("-"))
+    return [...own, ...files, ...(scriptsByProgram[programOf(words)] ?? [])]
+  })
+  const paths = named.filter((path) => path.length < 256 && !/[\n\0]/.test(path))
+  return [...new Set(paths.map((path) => posix.join(path.startsWith("/") ? "" : directory, path)))].slice(
+    0,
+    mostScripts
+  )
 }
 
 /** The program's name without its directory. */

@@ -10,8 +10,9 @@ import { jsonPieces } from "./stable-json.ts"
 
 /** A call as rules see it. What is costly is worked out once, and only when a rule needs it. */
 export interface Subject extends Pick<ApprovalRequest, "input" | "facts">, PatternSubject {
-  readonly tool: string
   readonly dialect: string
+  /** The values of fields that a caller leaves out; undefined where that is not known. */
+  readonly defaults: () => Readonly<Record<string, unknown>> | undefined
   readonly workspace: string
   /** Milliseconds since the epoch. */
   readonly now: number
@@ -32,8 +33,8 @@ export const subjectOf = (
   return {
     input,
     facts,
-    tool: request.call.tool,
     dialect: request.call.dialect,
+    defaults: request.defaults ?? (() => undefined),
     ...at,
     effort: new Effort(),
     pieces,

@@ -1,24 +1,13 @@
 import { reasonOf } from "@haft/core"
 
 import { argumentPattern } from "../matching/argument-pattern.ts"
-import { literalsOfPath, pathGlob } from "../matching/glob.ts"
-import {
-  allFit,
-  anyFits,
-  type Fit,
-  linearExpression,
-  linearSearch,
-  spelledOut,
-  type Test
-} from "../matching/linear-expression.ts"
+import { pathGlob } from "../matching/glob.ts"
+import { allFit, anyFits, type Fit, linearExpression, linearSearch, type Test } from "../matching/linear-expression.ts"
 import { touchMatcher } from "../matching/match-touches.ts"
-import { readPattern } from "../matching/read-pattern.ts"
 import { isSameData } from "../matching/stable-json.ts"
 import { fieldOf, type Subject, subjectOf, textsOf } from "../matching/subject.ts"
-import { type Needs, needsIn, needsNothing, needsOfAll, type Place } from "./prefilter.ts"
 import { RulesUnreadable } from "./rule-set.ts"
 import type { FieldCondition, Rule, RuleExample } from "./rule.ts"
-import { literal } from "./trigrams.ts"
 
 /** A rule that is ready to be tried on calls. */
 export interface CompiledRule {
@@ -27,8 +16,6 @@ export interface CompiledRule {
   readonly fits: (subject: Subject) => Fit
   /** Whether it can hold for this call at all: not over, not disabled, this workspace and dialect. */
   readonly isInForce: (subject: Subject) => boolean
-  /** What a call must have for its conditions not to say no. */
-  readonly needs: Needs<Subject>
   /** Paths and texts that the rule spells out. */
   readonly names: ReadonlyArray<string>
 }
@@ -44,38 +31,34 @@ export const compileRule = (rule: Rule): CompiledRule => {
   }
 }
 
-interface Condition {
-  readonly fits: (subject: Subject) => Fit
-  readonly needs: Needs<Subject>
-}
+type Condition = (subject: Subject) => Fit
 
 const compile = (rule: Rule): CompiledRule => {
   const isAllowing = rule.decision === "allow"
+  const { tool, operation, touches, fields, pattern: expression, exactly: args, exactlySha256: hash } = rule
+  if (isAllowing && [tool, operation, touches, fields, expression, args, hash].every((part) => part === undefined)) {
+    throw new RulesUnreadable("it would allow everything; name a tool, an operation or what it touches")
+  }
   const conditions: Array<Condition> = []
   const names: Array<string> = []
   if (rule.exactly !== undefined) {
     const { exactly } = rule
-    conditions.push({
-      fits: ({ input, pieces }) => {
-        pieces() // throws what no JSON can say
-        return isSameData(input, exactly) ? "yes" : "no"
-      },
-      needs: needsOfAll(Object.entries(exactly).map(([field, value]) => needsEqual(field, value)))
+    conditions.push(({ input, pieces }) => {
+      pieces() // throws for a value that JSON can't represent
+      return isSameData(input, exactly) ? "yes" : "no"
     })
     names.push(...textsIn(exactly))
   }
   if (rule.exactlySha256 !== undefined) {
     const { exactlySha256 } = rule
-    conditions.push({
-      fits: ({ sha256 }) => (sha256() === exactlySha256 ? "yes" : "no"),
-      needs: needsNothing
-    })
+    conditions.push(({ sha256 }) => (sha256() === exactlySha256 ? "yes" : "no"))
   }
   for (const [field, condition] of Object.entries(rule.fields ?? {})) {
     conditions.push(isAllowing ? fieldMatcher(field, condition) : fieldFinder(field, condition))
     if ("equals" in condition) names.push(...textsIn(condition.equals))
     if ("glob" in condition) names.push(condition.glob)
   }
+  if (isAllowing && rule.fields !== undefined) conditions.push(othersAreDefault(Object.keys(rule.fields)))
   if (rule.touches !== undefined) {
     const { covers, hits } = touchMatcher(rule.touches)
     conditions.push(isAllowing ? covers : hits)
@@ -85,23 +68,18 @@ const compile = (rule: Rule): CompiledRule => {
     // Hardening narrows what matches. That is safe for a rule that allows; one that forbids takes the plain reading.
     if (isAllowing) {
       const pattern = argumentPattern(rule.pattern)
-      conditions.push({ fits: pattern.matches, needs: pattern.needs })
+      conditions.push(pattern.matches)
       names.push(...pattern.names)
     } else {
       const search = linearSearch(rule.pattern)
-      conditions.push({
-        fits: ({ json, effort }) => search(json(), effort),
-        needs: needsIn(wholeJson, spelledOut(readPattern(rule.pattern)))
-      })
+      conditions.push(({ json, effort }) => search(json(), effort))
     }
   }
   const expires = rule.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(rule.expires)
-  const tests = conditions.map(({ fits }) => fits)
   return {
     rule,
     names,
-    needs: needsOfAll(conditions.map(({ needs }) => needs)),
-    fits: (subject) => allFit(tests, subject),
+    fits: (subject) => allFit(conditions, subject),
     isInForce: ({ workspace, dialect, now }) =>
       rule.enabled &&
       now < expires &&
@@ -111,24 +89,45 @@ const compile = (rule: Rule): CompiledRule => {
   }
 }
 
-const wholeJson: Place<Subject> = { name: "json", textOf: ({ json }) => json() }
-
 const fieldMatcher = (field: string, condition: FieldCondition): Condition => {
   if ("equals" in condition) {
     const { equals } = condition
-    return {
-      fits: ({ input }) => (isSameData(fieldOf(input, field), equals) ? "yes" : "no"),
-      needs: needsEqual(field, equals)
+    return ({ input, pieces }) => {
+      pieces() // throws for a value that JSON can't represent
+      return isSameData(fieldOf(input, field), equals) ? "yes" : "no"
     }
   }
   const test = "glob" in condition ? globTest(condition.glob) : linearExpression(condition.expression)
-  return {
-    fits: ({ input, effort }) => {
-      const value = fieldOf(input, field)
-      return typeof value === "string" ? test(value, effort) : "no"
-    },
-    needs: needsIn(textsAt(field), literalsOf(condition))
+  return ({ input, pieces, effort }) => {
+    pieces()
+    const value = fieldOf(input, field)
+    return typeof value === "string" ? test(value, effort) : "no"
   }
+}
+
+/** That fields which a rule does not name have their defaults. Required ones have none: every call brings its own. */
+const othersAreDefault =
+  (named: ReadonlyArray<string>): Condition =>
+  ({ input, defaults }) => {
+    const known = defaults()
+    return Object.entries(input).every(([field, value]) => isDefault(named, field, value, known)) ? "yes" : "no"
+  }
+
+const isDefault = (
+  named: ReadonlyArray<string>,
+  field: string,
+  value: unknown,
+  defaults: Readonly<Record<string, unknown>> | undefined
+): boolean => {
+  if (named.includes(field) || value === undefined) return true
+  const inside = named.flatMap((name) => (name.startsWith(`${field}.`) ? [name.slice(field.length + 1)] : []))
+  if (inside.length > 0 && typeof value === "object" && value !== null) {
+    const inner = defaults?.[field]
+    const known = typeof inner === "object" && inner !== null ? (inner as Readonly<Record<string, unknown>>) : undefined
+    return Object.entries(value).every(([name, part]) => isDefault(inside, name, part, known))
+  }
+  if (defaults === undefined) return false
+  return !Object.hasOwn(defaults, field) || isSameData(value, defaults[field])
 }
 
 // A field is the caller's own text: one that climbs up may end anywhere, so no glob holds for it.
@@ -142,43 +141,14 @@ const fieldFinder = (field: string, condition: FieldCondition): Condition => {
   if ("equals" in condition) return fieldMatcher(field, condition)
   if ("expression" in condition) {
     const test = linearExpression(condition.expression)
-    return {
-      fits: ({ input, effort }) => anyFits(textsOf(input, field), (text) => test(text, effort)),
-      needs: needsIn(textsAt(field), literalsOf(condition))
+    return ({ input, pieces, effort }) => {
+      pieces()
+      return anyFits(textsOf(input, field), (text) => test(text, effort))
     }
   }
   const test = pathGlob(condition.glob)
-  return {
-    fits: ({ input, spellings }) =>
-      anyFits(textsOf(input, field), (text) => (spellings(text).some(test) ? "yes" : "no")),
-    needs: needsIn(pathsAt(field), literalsOf(condition))
-  }
+  return ({ input, spellings }) => anyFits(textsOf(input, field), (text) => (spellings(text).some(test) ? "yes" : "no"))
 }
-
-const literalsOf = (condition: Exclude<FieldCondition, { readonly equals: unknown }>) =>
-  "glob" in condition ? literalsOfPath(condition.glob) : spelledOut(readPattern(condition.expression))
-
-/** Longer texts are not screened for: they single out no more calls than these do, and take longer to look for. */
-const longestTelling = 256
-
-const needsEqual = (field: string, value: unknown): Needs<Subject> =>
-  typeof value === "string" && value.length <= longestTelling
-    ? needsIn(textsAt(field), [[literal(value)]])
-    : needsNothing
-
-// What no JSON can say throws: a call that can't be judged is not judged by what can be read of it.
-const textsAt = (field: string): Place<Subject> => ({
-  name: `field ${field}`,
-  textOf: ({ input, pieces }) => {
-    pieces()
-    return textsOf(input, field).join("\n")
-  }
-})
-
-const pathsAt = (field: string): Place<Subject> => ({
-  name: `path ${field}`,
-  textOf: ({ input, spellings }) => textsOf(input, field).flatMap(spellings).join("\n")
-})
 
 const textsIn = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string") return value.length < 1000 ? [value] : []
@@ -203,7 +173,7 @@ const fitsExample = ({ rule, fits }: CompiledRule, example: RuleExample): Fit =>
   fits(
     subjectOf(
       {
-        call: { id: "example", step: 0, tool: rule.tool, dialect: rule.dialect ?? "any", startedAt: 0 },
+        call: { id: "example", step: 0, tool: rule.tool ?? "any", dialect: rule.dialect ?? "any", startedAt: 0 },
         input: example.arguments,
         asks: true,
         facts: {

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from "node:crypto"
 
-import type { ApprovalQuestion } from "@haft/core"
+import type { ApprovalQuestion, Facts } from "@haft/core"
 
 import type { Question } from "../askers/asker.ts"
-import { readCommand, runsOthers } from "../matching/parse-command.ts"
+import { readCommand, runsOthers, scriptsOf } from "../matching/parse-command.ts"
 import { stableJson } from "../matching/stable-json.ts"
 import { Rule } from "./rule.ts"
 
@@ -18,11 +18,14 @@ export const rememberedRule = (
   const { call, facts, input } = question
   if (facts.types !== undefined) return { whyNot: "what is typed into a terminal is never remembered" }
   if (facts.runs !== undefined) {
-    const { words, opaque } = readCommand(facts.runs)
-    if (words === undefined) return { whyNot: `only one simple command can be remembered: ${opaque}` }
-    const kind = runsOthers(words)
-    if (kind !== undefined)
-      return { whyNot: `${words[0]} is an ${kind}: it runs whatever its arguments say`.replace("an w", "a w") }
+    const { words, parts, opaque } = readCommand(facts.runs)
+    const commands = words === undefined ? (parts ?? []).map((part) => part.words) : [words]
+    if (commands.length === 0) return { whyNot: `only simple commands can be remembered: ${opaque}` }
+    for (const command of commands) {
+      const kind = runsOthers(command)
+      if (kind === undefined) continue
+      return { whyNot: `${command[0]} is an ${kind}: it runs whatever its arguments say`.replace("an w", "a w") }
+    }
   }
   const json = stableJson(input)
   const isLong = json.length > longestExact
@@ -36,10 +39,16 @@ export const rememberedRule = (
     decision: "allow",
     ...(isLong ? { exactlySha256: createHash("sha256").update(json).digest("hex") } : { exactly: JSON.parse(json) }),
     workspace: at.workspace,
-    note: `always, answered to: ${question.reason}`,
+    note: `always, answered to: ${question.reason}${laterVersions(facts)}`,
     created: new Date(at.now).toISOString()
   })
   return rule.success ? { rule: rule.data } : { whyNot: "these arguments can't be written down as a rule" }
+}
+
+/** A rule outlives the scripts that it was made for, and whoever makes it should know. */
+const laterVersions = ({ runs, reads }: Facts): string => {
+  const scripts = runs === undefined ? [] : scriptsOf(readCommand(runs), reads[0] ?? ".")
+  return scripts.length === 0 ? "" : `; covers later versions of ${scripts.join(", ")} too`
 }
 
 /** What an answer holds for: exactly this call, here, with the touched files as they are now. */

@@ -11,6 +11,8 @@ export interface RuleMatch {
   readonly rule: Rule
   /** `unknown` where a rule that asks or denies may match, which can't be told for sure. */
   readonly fit: "yes" | "unknown"
+  /** Further rules that allow together with this one, each a part of a compound command. */
+  readonly along?: ReadonlyArray<Rule>
 }
 
 /** Rules that are ready to be tried on calls. */

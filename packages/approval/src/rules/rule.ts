@@ -21,7 +21,9 @@ const TouchConditions = z.strictObject({
   fetches: oneOrMore.optional().describe("Hosts, `*.` for the hosts below one, or URLs with globs in the path."),
   runs: oneOrMore
     .optional()
-    .describe("Commands, word by word: * inside a word is any text, ** at the end any further words."),
+    .describe(
+      "Commands, word by word: * inside a word is any text, ** at the end any further words, except options that write files or run programs."
+    ),
   network: z
     .literal(true)
     .optional()
@@ -40,7 +42,10 @@ const Example = z.strictObject({
 /** One remembered decision. Every condition it has must hold. */
 export const Rule = z.strictObject({
   id: z.string().min(1).max(100).describe("Names the rule; unique in its file."),
-  tool: z.string().min(1).describe("The tool's name, exactly."),
+  tool: z.string().min(1).optional().describe("The tool's name, exactly; any when absent."),
+  operation: oneOrMore
+    .optional()
+    .describe("The operation, or one of several, whatever a dialect calls its tool: `read-file`; any when absent."),
   dialect: z.string().optional().describe("The dialect the tool belongs to; any when absent."),
   decision: z.enum(["allow", "ask", "deny"]).default("allow"),
   pattern: z
@@ -50,7 +55,9 @@ export const Rule = z.strictObject({
   fields: z
     .record(z.string(), FieldCondition)
     .optional()
-    .describe("Conditions on single fields, by name; dots go deeper."),
+    .describe(
+      "Conditions on single fields, by name; dots go deeper. To allow, optional fields that are not named must have their defaults."
+    ),
   exactly: z.record(z.string(), z.json()).optional().describe("These arguments and no others."),
   exactlySha256: z
     .string()

@@ -1,13 +1,19 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { ApprovalRequest, Facts } from "@haft/core"
 
-import { parseRules, printRules, Rule, RulesUnreadable } from "../index.ts"
+import { compileRules, parseRules, printRules, Rule, RulesUnreadable } from "../index.ts"
 import { subjectOf } from "../matching/subject.ts"
 import { compileRule } from "./compile-rule.ts"
 
 const request = (
   input: Record<string, unknown>,
-  touched: Partial<Omit<Facts, "writes">> & { writes?: ReadonlyArray<string> } = {}
+  {
+    types,
+    ...touched
+  }: Partial<Omit<Facts, "writes" | "types">> & {
+    writes?: ReadonlyArray<string>
+    types?: string
+  } = {}
 ): ApprovalRequest => ({
   call: { id: "1", step: 1, tool: "t", dialect: "d", startedAt: 0 },
   input,
@@ -16,6 +22,7 @@ const request = (
     reads: [],
     risk: "dangerous",
     ...touched,
+    ...(types !== undefined && { types: { terminal: "t", text: types } }),
     writes: (touched.writes ?? []).map((path) => ({ path, exists: true, isProtected: false }))
   }
 })
@@ -39,7 +46,9 @@ describe("conditions of a rule that allows", () => {
     [{ exactly: { a: "1" } }, { a: 1 }, "no"],
     [{ exactlySha256: "015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862" }, { a: 1 }, "yes"],
     [{ exactlySha256: "0".repeat(64) }, { a: 1 }, "no"],
-    [{ fields: { a: { equals: "x" } } }, { a: "x", b: "y" }, "yes"],
+    [{ fields: { a: { equals: "x" } } }, { a: "x", b: "y" }, "no"],
+    [{ fields: { a: { equals: "x" } } }, { a: "x", b: undefined }, "yes"],
+    [{ fields: { "a.b": { equals: 1 } } }, { a: { b: 1, c: 2 } }, "no"],
     [{ fields: { a: { equals: "x" } } }, { b: "x" }, "no"],
     [{ fields: { a: { equals: [1, { b: 2 }] } } }, { a: [1, { b: 2 }] }, "yes"],
     [{ fields: { a: { equals: null } } }, { a: null }, "yes"],
@@ -104,7 +113,7 @@ describe("conditions of a rule that allows", () => {
     [{ fetches: "https://example.com/v1/*" }, { fetches: "http://example.com/v1/a" }, "no"],
     [{ fetches: "https://example.com/v1/*" }, { fetches: "https://example.com/v1/../v2/a" }, "no"],
     [{ fetches: "[::1]:80" }, { fetches: "https://[::1]:80/" }, "yes"],
-    [{ runs: "cat" }, { types: { terminal: "1", text: "x" } }, "no"],
+    [{ runs: "cat" }, { types: "x" }, "no"],
     [{ writes: "src/**" }, { writes: ["src/a"], fetches: "https://user:pw@evil.example" }, "no"],
     [{ writes: "src/**" }, { writes: ["src/a"], fetches: "nonsense" }, "no"],
     [{ writes: "src/**" }, { writes: ["src/a"], runs: "a; b" }, "no"],
@@ -167,11 +176,34 @@ describe("conditions of a rule that forbids", () => {
     [{ touches: { fetches: "evil.example" } }, {}, {}, "no"],
     [{ touches: { fetches: "evil.example", runs: "curl **" } }, {}, { fetches: "nonsense", runs: "curl x" }, "unknown"],
     [{ touches: { writes: "secrets/**" } }, {}, { writes: ["secrets"] }, "yes"],
-    [{ touches: { writes: "a/secrets/**" } }, {}, { writes: ["a"] }, "unknown"],
-    [{ touches: { writes: "a/key.txt" } }, {}, { writes: ["a"] }, "unknown"],
+    [{ touches: { writes: "a/secrets/**" } }, {}, { writes: ["a"] }, "yes"],
+    [{ touches: { writes: "a/key.txt" } }, {}, { writes: ["a"] }, "yes"],
     [{ touches: { writes: "a/key.txt" } }, {}, { writes: ["b"] }, "no"],
-    [{ touches: { reads: "**/*.pem" } }, {}, { reads: ["."] }, "unknown"],
+    [{ touches: { reads: "**/*.pem" } }, {}, { reads: ["."] }, "yes"],
     [{ touches: { reads: "*.pem" } }, {}, { reads: ["a"] }, "no"],
+    [{ touches: { reads: "**/*.pem" } }, {}, { reads: ["a"], directories: ["a"] }, "yes"],
+    [{ touches: { reads: "**/*.pem" } }, {}, { reads: ["a/b.ts"] }, "no"],
+    [{ touches: { reads: "src/*/secret" } }, {}, { reads: ["src"], directories: ["src"] }, "yes"],
+    [{ touches: { reads: "src/*/secret" } }, {}, { reads: ["src/a"], directories: ["src/a"] }, "yes"],
+    [{ touches: { reads: "src/*/secret" } }, {}, { reads: ["src/a/b"], directories: ["src/a/b"] }, "no"],
+    [{ touches: { reads: "src/*/secret" } }, {}, { reads: ["lib"], directories: ["lib"] }, "no"],
+    [{ touches: { reads: "{src/a,lib}/x" } }, {}, { reads: ["lib"], directories: ["lib"] }, "yes"],
+    [{ touches: { reads: "**/.env" } }, {}, { writes: ["d"], directories: ["d"] }, "yes"],
+    [{ touches: { reads: "**/.env" } }, {}, { runs: "cat .env" }, "yes"],
+    [{ touches: { reads: "**/.env" } }, {}, { runs: "cat ./x/../.env" }, "yes"],
+    [{ touches: { reads: "**/.env" } }, {}, { runs: "true && grep x --file=.env" }, "yes"],
+    [{ touches: { reads: "d/.env" } }, {}, { runs: "cat .env", reads: ["d"] }, "yes"],
+    [{ touches: { writes: "docs/**" } }, {}, { runs: "touch docs/a" }, "yes"],
+    [{ touches: { reads: "**/.env" } }, {}, { runs: "npm test" }, "unknown"],
+    [{ touches: { reads: "**/.env" } }, {}, { fetches: "https://good.example/" }, "no"],
+    [{ touches: { fetches: "evil.example" } }, {}, { runs: "curl https://evil.example/x", network: true }, "yes"],
+    [{ touches: { fetches: "evil.example" } }, {}, { runs: "curl evil.example", network: true }, "yes"],
+    [{ touches: { fetches: "evil.example" } }, {}, { runs: "npm ci", network: true }, "unknown"],
+    [{ touches: { fetches: "evil.example" } }, {}, { runs: "npm ci" }, "no"],
+    [{ touches: { runs: "rm **" } }, {}, { types: "rm x\n" }, "yes"],
+    [{ touches: { runs: "rm **" } }, {}, { types: "ls\n" }, "unknown"],
+    [{ touches: { reads: "**/.env" } }, {}, { types: "cat .env" }, "yes"],
+    [{ touches: { reads: "**/.env" } }, {}, { types: "ls" }, "unknown"],
     [{ touches: { runs: "rm **" } }, {}, { runs: "/bin/rm x" }, "yes"],
     [{ touches: { runs: "rm **" } }, {}, { runs: "\\rm x" }, "yes"],
     [{ touches: { runs: "rm **" } }, {}, { runs: "env rm x" }, "unknown"],
@@ -219,6 +251,38 @@ describe("when a rule is in force", () => {
   })
 })
 
+describe("a set of rules", () => {
+  const at = { workspace: "/w", now: 0 }
+
+  it("reports every match in the order of the rules", () => {
+    const rules = [
+      { id: "elsewhere", touches: { writes: "elsewhere/**" } },
+      { id: "any" },
+      { id: "field", fields: { path: { equals: "a" } } },
+      { id: "list", touches: { writes: ["source/**", "elsewhere/**"] } },
+      { id: "below", decision: "deny", touches: { writes: "source/secret/**" } }
+    ].map((rule) => Rule.parse({ tool: "t", decision: "ask", ...rule }))
+    const matches = compileRules(rules).matches(request({ path: "a" }, { writes: ["source"] }), at)
+    expect(matches.map(({ rule, fit }) => [rule.id, fit])).toEqual([
+      ["any", "yes"],
+      ["field", "yes"],
+      ["list", "yes"],
+      ["below", "yes"]
+    ])
+  })
+
+  it.each<Partial<Rule>>([
+    { exactly: { path: "b" } },
+    { fields: { path: { equals: "b" } } },
+    { fields: { path: { expression: "b" } } },
+    { fields: { path: { expression: "b" } }, decision: "deny" },
+    { pattern: "b" }
+  ])("refuses a call with a value that JSON can't represent: %j", (conditions) => {
+    const rules = compileRules([Rule.parse({ id: "r", tool: "t", ...conditions })])
+    expect(() => rules.matches(request({ path: "a", at: new Date(0) }), at)).toThrow("which is not JSON")
+  })
+})
+
 describe("reading rules", () => {
   it("reads what was printed", () => {
     const rules = [Rule.parse({ id: "r", tool: "t", touches: { writes: "src/**" }, note: "mine" })]
@@ -235,7 +299,7 @@ describe("reading rules", () => {
     ['{"version":2,"rules":[]}', "version:"],
     ['{"version":1}', "rules:"],
     ['{"version":1,"rules":[],"more":1}', "the file:"],
-    [file({ id: "r" }), "rules.0.tool:"],
+    [file({ id: "r" }), "it would allow everything"],
     [file({ id: "r", tool: "t", pathern: "x" }), "rules.0:"],
     [file({ id: "r", tool: "t", decision: "maybe" }), "rules.0.decision:"],
     [file({ id: "r", tool: "t", expires: "tomorrow" }), "rules.0.expires:"],

@@ -1,8 +1,8 @@
-import { isProtectedPath, plainIssues } from "@haft/core"
+import { type ApprovalRequest, type Call, isProtectedPath, plainIssues } from "@haft/core"
 
+import { readCommand } from "../matching/parse-command.ts"
 import { type Subject, subjectOf } from "../matching/subject.ts"
 import { type CompiledRule, compileRule } from "./compile-rule.ts"
-import { Screen } from "./prefilter.ts"
 import { type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
 import { type Rule, RuleFile, rulesVersion } from "./rule.ts"
 
@@ -45,40 +45,64 @@ export type KnownRules = WeakMap<Rule, CompiledRule>
 /** The same, stopping after each rule: ten thousand of them take a second in which others want their turn. */
 export function* compileOneByOne(rules: ReadonlyArray<Rule>, known: KnownRules): Generator<void, RuleSet> {
   checkIds(rules)
-  const byTool = new Map<string, Array<CompiledRule>>()
+  const all: Array<CompiledRule> = []
   for (const rule of rules) {
     const compiled = known.get(rule) ?? compileRule(rule)
     known.set(rule, compiled)
-    const others = byTool.get(rule.tool)
-    if (others === undefined) byTool.set(rule.tool, [compiled])
-    else others.push(compiled)
+    all.push(compiled)
     yield
   }
-  const screens = new Map<string, Screen<Subject>>()
-  const screenOf = (tool: string, compiled: ReadonlyArray<CompiledRule>): Screen<Subject> => {
-    const screen = screens.get(tool) ?? new Screen(compiled.map(({ needs }) => needs))
-    screens.set(tool, screen)
-    return screen
+  // By tool and operation, as many as the host has.
+  const applicable = new Map<string, ReadonlyArray<CompiledRule>>()
+  const rulesFor = ({ tool, operation = tool }: Call): ReadonlyArray<CompiledRule> => {
+    const key = JSON.stringify([tool, operation])
+    const found = applicable.get(key) ?? all.filter(({ rule }) => appliesTo(rule, tool, operation))
+    applicable.set(key, found)
+    return found
   }
   return {
     rules,
     matches: (request, at) => {
-      const { tool } = request.call
-      const indexed = byTool.get(tool)
-      if (indexed === undefined) return []
-      const subject = subjectOf(request, at)
-      try {
-        const candidates = screenOf(tool, indexed).candidates(subject)
-        return matching(
-          candidates.flatMap((number) => indexed[number] ?? []),
-          subject
-        )
-      } finally {
-        subject.effort.done()
-      }
+      const own = rulesFor(request.call)
+      if (own.length === 0) return []
+      const matches = matching(own, subjectOf(request, at))
+      if (matches.some(({ rule }) => rule.decision === "allow")) return matches
+      return [...matches, ...allowingParts(own, request, at)]
     }
   }
 }
+
+const appliesTo = (rule: Rule, tool: string, operation: string): boolean =>
+  (rule.tool === undefined || rule.tool === tool) &&
+  (rule.operation === undefined || [rule.operation].flat().includes(operation))
+
+/** The rules that allow a compound command part by part. None unless every part is allowed. */
+const allowingParts = (
+  rules: ReadonlyArray<CompiledRule>,
+  request: ApprovalRequest,
+  at: { readonly workspace: string; readonly now: number }
+): ReadonlyArray<RuleMatch> => {
+  if (request.facts.runs === undefined) return []
+  const allowing = rules.filter(({ rule }) => isAboutCommands(rule))
+  const parts = allowing.length === 0 ? undefined : readCommand(request.facts.runs).parts
+  if (parts === undefined) return []
+  const found = parts.map(({ line }) => {
+    const part = subjectOf({ ...request, facts: { ...request.facts, runs: line } }, at)
+    return matching(allowing, part)[0]?.rule
+  })
+  const [rule, ...along] = new Set(found)
+  return rule === undefined || found.includes(undefined)
+    ? []
+    : [{ rule, fit: "yes", along: along.filter((other) => other !== undefined) }]
+}
+
+// The other conditions are about the call's arguments, which have the command line as a whole. How often a rule was used
+// is counted by call, not by part.
+const isAboutCommands = (rule: Rule): boolean =>
+  rule.decision === "allow" &&
+  rule.touches?.runs !== undefined &&
+  rule.maximumUses === undefined &&
+  [rule.fields, rule.pattern, rule.exactly, rule.exactlySha256].every((part) => part === undefined)
 
 const checkIds = (rules: ReadonlyArray<Rule>): void => {
   const ids = new Set<string>()
@@ -102,8 +126,10 @@ const matching = (rules: ReadonlyArray<CompiledRule>, subject: Subject): Readonl
 }
 
 const mayAllow = ({ names }: CompiledRule, { facts, command }: Subject): boolean => {
-  for (const { path, isProtected } of facts.writes) if (isProtected && !namesProtected(names, path)) return false
-  return facts.runs === undefined || command().words !== undefined
+  for (const { path, isProtected, protectedPath = path } of facts.writes) {
+    if (isProtected && !namesProtected(names, protectedPath)) return false
+  }
+  return facts.runs === undefined || command().opaque === undefined
 }
 
 // A protected name must stand in the rule itself; a `**` that happens to cover it is not enough.

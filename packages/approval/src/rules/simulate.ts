@@ -15,6 +15,8 @@ export interface SimulationOptions {
   readonly now?: number
   /** Decodes recorded arguments as the host would; the record has them as the caller sent them. */
   readonly decode?: (call: RecordedCall) => Readonly<Record<string, unknown>> | undefined
+  /** The values of fields that a caller of the tool may leave out. */
+  readonly defaults?: (call: RecordedCall) => Readonly<Record<string, unknown>> | undefined
 }
 
 /** One recorded call under the rules that are tried. */
@@ -64,8 +66,15 @@ const simulateCall = (call: RecordedCall, options: SimulationOptions): ReadonlyA
   const input = options.decode?.(call) ?? call.editedParams ?? call.params
   if (approval === undefined || touches === undefined || !isObject(input)) return []
   const facts = factsOf(touches)
-  const { requestId: id, step, tool, dialect, startedAt } = call
-  const request: ApprovalRequest = { call: { id, step, tool, dialect, startedAt }, input, facts, asks: approval.asks }
+  const { requestId: id, step, tool, operation = tool, dialect, startedAt } = call
+  const defaults = options.defaults?.(call)
+  const request: ApprovalRequest = {
+    call: { id, step, tool, operation, dialect, startedAt },
+    input,
+    facts,
+    asks: approval.asks,
+    ...(defaults !== undefined && { defaults: () => defaults })
+  }
   const simulated = decide(request, {
     rules: options.rules,
     mode: options.mode ?? "ask",
@@ -87,6 +96,7 @@ const strictness = { allow: 0, ask: 1, deny: 2 } as const
 const factsOf = (touches: NonNullable<RecordedCall["touches"]>): Facts => ({
   risk: touches.risk,
   reads: touches.reads ?? [],
+  ...(touches.directories !== undefined && { directories: touches.directories }),
   writes: (touches.writes ?? []).map(({ path, exists }) => ({ path, exists, isProtected: isProtectedPath(path) })),
   ...(touches.runs !== undefined && { runs: touches.runs }),
   ...(touches.network !== undefined && { network: touches.network }),

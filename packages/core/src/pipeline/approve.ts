@@ -1,13 +1,16 @@
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 
 import type { Dialect } from "../dialect.ts"
+import { reasonOf } from "../plugin/plugin-error.ts"
 import { plainData, prepareWith } from "../schema/reply-limits.ts"
-import { type ApprovalQuestion, type ApprovalRequest, Approver } from "../services/approver.ts"
+import { type Answer, type ApprovalQuestion, type ApprovalRequest, Approver } from "../services/approver.ts"
 import { Journal, type JournalEvent } from "../services/journal.ts"
 import { Workspace } from "../services/workspace.ts"
-import { toolError } from "../tool-error.ts"
-import type { PreparedCall, Tool } from "../tool.ts"
+import { type ErrorCode, toolError } from "../tool-error.ts"
+import type { FailingTool, PreparedCall } from "../tool.ts"
 import type { Facts, Risk } from "../touches.ts"
 import { assess } from "./assess.ts"
 import { type ApprovedState, CurrentCall } from "./call.ts"
@@ -33,18 +36,18 @@ export interface ApprovalWatcher {
   readonly waited: (milliseconds: number) => void
 }
 
-export interface ApprovedCall<R> {
-  readonly prepared: PreparedCall<R>
+export interface ApprovedCall<R, Code extends ErrorCode = ErrorCode> {
+  readonly prepared: PreparedCall<R, Code>
   readonly facts: Facts
   /** The state of the touched files that the decision holds for; absent where it does not depend on it. */
   readonly state?: ApprovedState
 }
 
 /** Gets consent for a call, or fails with `approval_denied`. What is approved is what runs. */
-export const approve = Effect.fnUntraced(function* <R>(
+export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
   dialect: Dialect,
-  tool: Tool<R>,
-  first: PreparedCall<R>,
+  tool: FailingTool<R, Code>,
+  first: PreparedCall<R, Code>,
   watcher: ApprovalWatcher
 ) {
   const approver = yield* Approver
@@ -58,12 +61,16 @@ export const approve = Effect.fnUntraced(function* <R>(
     const wish = yield* prepared.asks(facts)
     const asks = wish ?? dialect.asks(facts.risk)
     const request: ApprovalRequest = {
-      call: { id, step, tool: tool.name, dialect: dialect.name, startedAt },
+      call: { id, step, tool: tool.name, operation: tool.operation, dialect: dialect.name, startedAt },
       input: prepared.input,
       facts,
+      defaults: () => tool.defaults,
       asks
     }
-    const verdict = yield* approver.judge(request)
+    const verdict = yield* failClosed(approver.judge(request), (reason) => ({
+      decision: "deny" as const,
+      reason: `the approval policy failed: ${reason}`
+    }))
     const { decision, reason } = verdict
     const byPolicy = { by: "policy", reason, ...(verdict.rule !== undefined && { rule: verdict.rule }), asks } as const
     if (decision === "deny") {
@@ -74,13 +81,14 @@ export const approve = Effect.fnUntraced(function* <R>(
       if (consented === undefined) watcher.decided({ decision, ...byPolicy })
       // Nobody was asked because the tool looked and saw, say, that nothing would be overwritten. That has to hold until
       // the write: what is absent now must still be absent then.
-      return { prepared, facts, ...(wish === false && { state: absentIn(facts) }) } satisfies ApprovedCall<R>
+      return { prepared, facts, ...(wish === false && { state: absentIn(facts) }) } satisfies ApprovedCall<R, Code>
     }
 
-    const state = yield* stateOf(facts)
+    const look = stateOf([...facts.reads, ...facts.writes.map(({ path }) => path), ...(verdict.dependsOn ?? [])])
+    const state = yield* look
     // The person's own arguments need no second question, unless they do more harm than those that were shown.
     if (consented !== undefined && harm[facts.risk] <= harm[consented]) {
-      return { prepared, facts, state } satisfies ApprovedCall<R>
+      return { prepared, facts, state } satisfies ApprovedCall<R, Code>
     }
     const preview = prepared.preview === undefined ? undefined : yield* prepared.preview
     const question = { ...request, reason, state, ...(preview !== undefined && { preview }) }
@@ -96,7 +104,7 @@ export const approve = Effect.fnUntraced(function* <R>(
       consented = facts.risk
       continue
     }
-    if (isSameState(state, yield* stateOf(facts))) return { prepared, facts, state } satisfies ApprovedCall<R>
+    if (isSameState(state, yield* look)) return { prepared, facts, state } satisfies ApprovedCall<R, Code>
   }
   return yield* toolError("stale_file", "the files kept changing while approval was asked for; nothing was run", {
     suggestion: "Read the files again, then repeat the call.",
@@ -111,10 +119,17 @@ const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watch
   const approver = yield* Approver
   const { asks, reason } = question
   yield* append({ type: "approval_requested", reason })
-  const answer = yield* approver.ask(question).pipe(
+  const asked = Effect.suspend(() => approver.ask(question)).pipe(
     Effect.onInterrupt(() => unanswered(asks, watcher)),
-    timed(watcher.waited)
+    timed(watcher.waited),
+    // It may come from a program without types.
+    Effect.filterOrElse(isAnswer, () => Effect.die(new TypeError("the answer has no `approved: true` or `false`")))
   )
+  const answer: Answer = yield* failClosed(asked, (reason) => ({
+    approved: false,
+    unanswered: true,
+    reason: `asking for approval failed: ${reason}`
+  }))
   if (answer.approved && answer.unanswered !== true) {
     watcher.decided({ decision: "allow", by: "person", reason: answer.reason ?? "approved", asks })
     return answer
@@ -124,6 +139,18 @@ const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watch
   watcher.decided({ decision: "deny", by, reason: refusal, asks })
   return yield* denied(by, refusal)
 })
+
+const isAnswer = (answer: unknown): answer is Answer =>
+  typeof answer === "object" && answer !== null && "approved" in answer && typeof answer.approved === "boolean"
+
+/** A no instead of a defect: whoever decides about calls is not the tool, and what fails to decide has not approved. */
+const failClosed = <A, R>(
+  decision: Effect.Effect<A, never, R>,
+  refusal: (reason: string) => A
+): Effect.Effect<A, never, R> =>
+  Effect.catchCauseIf(decision, Predicate.not(Cause.hasInterruptsOnly), (cause) =>
+    Effect.as(Effect.logError("approval failed", cause), refusal(reasonOf(Cause.squash(cause))))
+  )
 
 const denied = Effect.fnUntraced(function* (by: Decision["by"], reason: string) {
   yield* record({ decision: "deny", by, reason })
@@ -164,10 +191,10 @@ const append = Effect.fnUntraced(function* ({ type, ...more }: JournalEvent) {
   yield* journal.append({ type, request_id: call.id, step: call.step, tool: call.tool, ...more })
 })
 
-const stateOf = Effect.fnUntraced(function* (facts: Facts) {
+const stateOf = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
   const workspace = yield* Workspace
   const state = new Map<string, string>()
-  for (const path of [...facts.reads, ...facts.writes.map((written) => written.path)]) {
+  for (const path of paths) {
     state.set(path, yield* workspace.fingerprint(path).pipe(Effect.catch((error) => Effect.succeed(error.code))))
   }
   return state

@@ -138,8 +138,10 @@ describe("the road", () => {
         const reply = yield* host.call("shout", { word: "hey", times: 2 }, { requestId: "r1" })
         expect(reply).toEqual({
           ok: true,
+          output: { said: "HEYHEY" },
           wire: { output: { said: "HEYHEY" }, writes: [] },
           text: "HEYHEY!",
+          blocks: [{ type: "text", text: "HEYHEY!" }],
           writes: [],
           durationMs: expect.any(Number)
         })

@@ -11,14 +11,30 @@ import { Approver, type AskCaller } from "../services/approver.ts"
 import { Journal } from "../services/journal.ts"
 import type { Workspace } from "../services/workspace.ts"
 import { redact, redactText } from "../text/redact.ts"
-import { errorCodes, isToolError, makeToolError, toolError, type ToolError, withMessage } from "../tool-error.ts"
-import type { Executed, PreparedCall, Tool } from "../tool.ts"
+import { singleLine } from "../text/visible-text.ts"
+import {
+  type ErrorCode,
+  errorCodes,
+  isToolError,
+  makeToolError,
+  toolError,
+  type ToolError,
+  withMessage
+} from "../tool-error.ts"
+import type { Executed, FailingTool, PreparedCall, Tool } from "../tool.ts"
 import type { Facts } from "../touches.ts"
 import { approve, type Decision } from "./approve.ts"
 import { assess } from "./assess.ts"
 import { type Call, type CallContext, CurrentCall, type Progress, type Reply, type SymlinkPolicy } from "./call.ts"
 import { exhaustedIn, outOfResources } from "./out-of-resources.ts"
 import { paramsForRecord } from "./recorded-params.ts"
+
+/** The codes that a call of any tool can fail with: those of the road with a tool that can't fail itself. */
+export type RoadCode = (
+  | Effect.Error<ReturnType<(typeof Journal.Service)["append"]>>
+  | Effect.Error<ReturnType<typeof travel<never, never>>>
+  | Effect.Success<ReturnType<typeof failureOf<never>>>
+)["code"]
 
 /** What the road itself needs; tools may need more. */
 export type RoadServices = Workspace | Approver | Journal
@@ -33,10 +49,10 @@ export interface CallOptions {
   readonly ask?: AskCaller
 }
 
-export interface RoadSettings<R> {
+export interface RoadSettings<R, Code extends ErrorCode = ErrorCode> {
   readonly dialect: Dialect
   readonly symlinks: SymlinkPolicy
-  readonly find: (name: string) => Tool<R> | undefined
+  readonly find: (name: string) => FailingTool<R, Code> | undefined
   readonly names: () => ReadonlyArray<string>
 }
 
@@ -67,8 +83,9 @@ const road = Effect.fnUntraced(function* <R>(
   const { id, step, dialect, startedAt } = call
   const given = plainData(args)
   const known: KnownSoFar = {}
-  const started = { type: "tool_call_started", request_id: id, step, tool: name, dialect, at: startedAt }
   const tool = settings.find(name)
+  const operation = tool === undefined ? {} : { operation: tool.operation }
+  const started = { type: "tool_call_started", request_id: id, step, tool: name, ...operation, dialect, at: startedAt }
   // A call that only reads, on this machine, may run before its start is written: it is enough that both its events are
   // on record before the caller gets the reply.
   const isReading = tool?.risk === "read_only" && !tool.openWorld
@@ -120,8 +137,10 @@ export const previewCall = Effect.fnUntraced(function* <R>(settings: RoadSetting
   const diff = prepared.preview === undefined ? undefined : yield* prepared.preview
   const approver = yield* Approver
   const startedAt = yield* Clock.currentTimeMillis
-  const call = { id: "preview", step: 0, tool: tool.name, dialect: settings.dialect.name, startedAt }
-  const verdict = yield* approver.judge({ call, input: prepared.input, facts, asks, isPreview: true })
+  const { name: toolName, operation } = tool
+  const call = { id: "preview", step: 0, tool: toolName, operation, dialect: settings.dialect.name, startedAt }
+  const defaults = () => tool.defaults
+  const verdict = yield* approver.judge({ call, input: prepared.input, facts, defaults, asks, isPreview: true })
   return { tool: tool.name, input: prepared.input, facts, asks, verdict, ...(diff !== undefined && { diff }) }
 })
 
@@ -159,9 +178,10 @@ interface KnownSoFar {
 }
 
 // What is typed into a terminal may be a password: the record has the terminal only.
-const touchesForRecord = ({ reads, writes, runs, network, fetches, types, risk }: Facts): unknown => ({
+const touchesForRecord = ({ reads, writes, directories, runs, network, fetches, types, risk }: Facts): unknown => ({
   risk,
   ...(reads.length > 0 && { reads }),
+  ...(directories !== undefined && { directories }),
   ...(writes.length > 0 && { writes: writes.map(({ path, exists }) => ({ path, exists })) }),
   ...(runs !== undefined && { runs: redactText(runs) }),
   ...(network !== undefined && { network }),
@@ -169,8 +189,8 @@ const touchesForRecord = ({ reads, writes, runs, network, fetches, types, risk }
   ...(types !== undefined && { types: types.terminal })
 })
 
-const travel = Effect.fnUntraced(function* <R>(
-  settings: RoadSettings<R>,
+const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
+  settings: RoadSettings<R, Code>,
   call: CallContext,
   given: PlainData,
   known: KnownSoFar
@@ -201,7 +221,10 @@ const travel = Effect.fnUntraced(function* <R>(
   })
 })
 
-const findTool = <R>(settings: RoadSettings<R>, name: string): Effect.Effect<Tool<R>, ToolError<"unknown_tool">> => {
+const findTool = <R, Code extends ErrorCode>(
+  settings: RoadSettings<R, Code>,
+  name: string
+): Effect.Effect<FailingTool<R, Code>, ToolError<"unknown_tool">> => {
   const tool = settings.find(name)
   return tool === undefined
     ? toolError("unknown_tool", `there is no tool '${name}' here`, {
@@ -210,7 +233,9 @@ const findTool = <R>(settings: RoadSettings<R>, name: string): Effect.Effect<Too
     : Effect.succeed(tool)
 }
 
-const withTimeout = <R>(prepared: PreparedCall<R>): Effect.Effect<Executed, ToolError, R> => {
+const withTimeout = <R, Code extends ErrorCode>(
+  prepared: PreparedCall<R, Code>
+): Effect.Effect<Executed, ToolError<Code> | ToolError<"timeout">, R> => {
   const { timeout } = prepared
   if (timeout === undefined) return prepared.execute
   return Effect.flatMap(Effect.forkChild(prepared.execute, { startImmediately: true }), (fiber) => {
@@ -238,14 +263,18 @@ const stopAfter = <A, E>(
   )
 
 // The only place that looks at defects: a bug in a tool ends its call, not the host.
-const outcomeOf = (exit: Exit.Exit<Executed, unknown>, call: Call): Effect.Effect<Executed | ToolError> => {
+const outcomeOf = (exit: Exit.Exit<Executed, ToolError>, call: Call): Effect.Effect<Executed | ToolError> => {
   if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
   const { cause } = exit
   // What a tool throws may itself throw when it is looked at.
   return Effect.suspend(() => failureOf(cause, call)).pipe(Effect.catchCause((odd) => defectIn(call, odd)))
 }
 
-const failureOf = (cause: Cause.Cause<unknown>, call: Call): Effect.Effect<ToolError> => {
+/** The failure in a cause, or an error for what no type foresees: an interruption, a machine that lacks something, a bug. */
+const failureOf = <E extends ToolError>(
+  cause: Cause.Cause<E>,
+  call: Call
+): Effect.Effect<E | ToolError<"cancelled" | "internal_error" | "out_of_resources">> => {
   const failure = cause.reasons.find(Cause.isFailReason)?.error
   if (isToolError(failure) && errorCodes.includes(failure.code)) return Effect.succeed(failure)
   if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(makeToolError("cancelled", "the call was cancelled"))
@@ -254,7 +283,7 @@ const failureOf = (cause: Cause.Cause<unknown>, call: Call): Effect.Effect<ToolE
   return defectIn(call, cause)
 }
 
-const defectIn = (call: Call, cause: unknown): Effect.Effect<ToolError> => {
+const defectIn = (call: Call, cause: unknown): Effect.Effect<ToolError<"internal_error">> => {
   const heading = `defect in tool ${call.tool}, call ${call.id}`
   return Effect.logError(heading, cause).pipe(
     Effect.catchCause(() => Effect.logError(heading, "what was thrown can't be shown")),
@@ -286,7 +315,7 @@ const encoded = (
     Effect.map(defectIn(finished.call, cause), (defect) => encode(dialect, finished, withoutWording, defect))
   try {
     const reply = encode(dialect, finished, known, outcome)
-    const problem = whyNoData(reply.wire) ?? whyNoData(reply.text)
+    const problem = whyNoData(reply.wire) ?? whyNoData(reply.text) ?? whyNoData(reply.blocks)
     return problem === undefined ? Effect.succeed(reply) : failed(`what it answers is no plain data: ${problem}`)
   } catch (cause) {
     return failed(cause)
@@ -298,12 +327,14 @@ const encode = (dialect: Dialect, finished: Finished, known: KnownSoFar, outcome
   const { durationMs } = finished
   if (!isToolError(outcome)) {
     const isForeign = known.tool?.dialect !== dialect.name
-    const wire = dialect.success({ ...finished, ...outcome, writes, isForeign })
-    return { ok: true, wire, text: outcome.text, writes, durationMs }
+    const { output, text, blocks } = outcome
+    const wire = dialect.success({ ...finished, output, text, writes, isForeign })
+    return { ok: true, output, wire, text, blocks, writes, durationMs }
   }
   const error = reword(dialect, known.prepared, outcome)
   const wire = dialect.failure({ ...finished, error, writes, errorName: dialect.errorNames[error.code] })
-  return { ok: false, wire, text: failureText(error), writes, durationMs, error }
+  const text = failureText(error)
+  return { ok: false, error, wire, text, blocks: [{ type: "text", text }], writes, durationMs }
 }
 
 const reword = (dialect: Dialect, prepared: PreparedCall<unknown> | undefined, error: ToolError): ToolError => {
@@ -313,5 +344,8 @@ const reword = (dialect: Dialect, prepared: PreparedCall<unknown> | undefined, e
   return byDialect === undefined ? error : withMessage(error, byDialect(error, prepared?.input ?? {}))
 }
 
-const failureText = ({ message, suggestion }: ToolError): string =>
-  suggestion === undefined ? `Error: ${message}` : `Error: ${message}\n${suggestion}`
+// Lines after the first are indented: a name with a line break in it, which a message may quote, can't forge a line.
+const failureText = ({ message, suggestion }: ToolError): string => {
+  const lines = message.split("\n").map(singleLine).join("\n  ")
+  return suggestion === undefined ? `Error: ${lines}` : `Error: ${lines}\n${suggestion}`
+}

@@ -2,7 +2,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
 import type { AskCaller } from "../services/approver.ts"
-import type { ToolError } from "../tool-error.ts"
+import type { ErrorCode, ToolError } from "../tool-error.ts"
 
 /** Who called what, known from the first moment of a call. */
 export interface Call {
@@ -11,31 +11,48 @@ export interface Call {
   /** Counts the calls of a run from 1; artifacts are named after it. */
   readonly step: number
   readonly tool: string
+  /** The operation that the tool words; absent until the tool is found. */
+  readonly operation?: string
   readonly dialect: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
 }
 
-/** How a call ended: where it is not `ok`, there is an `error`. */
-export type Reply = ReplyFacts & Ending
-
-type Ending =
-  | { readonly ok: true; readonly error?: never }
-  | {
-      readonly ok: false
-      /** The failure, before the dialect renamed it. */
-      readonly error: ToolError
-    }
+/** How a call ended: `output` where it is `ok`, otherwise an `error`. */
+export type Reply<Output = unknown, Code extends ErrorCode = ErrorCode> = ReplyFacts &
+  (
+    | {
+        readonly ok: true
+        /** The tool's own result, before the dialect wrapped it. */
+        readonly output: Output
+        readonly error?: never
+      }
+    | {
+        readonly ok: false
+        /** The failure, before the dialect renamed it. */
+        readonly error: ToolError<Code>
+        readonly output?: never
+      }
+  )
 
 interface ReplyFacts {
   /** The dialect's envelope: what goes over the wire. */
   readonly wire: unknown
-  /** The same for people. */
+  /** The answer as text, for people. */
   readonly text: string
+  /** The answer as content blocks: one text block, unless the tool makes others. */
+  readonly blocks: ReadonlyArray<ContentBlock>
   /** What the call wrote, or would have written, relative to the workspace. */
   readonly writes: ReadonlyArray<string>
   readonly durationMs: number
 }
+
+/** A part of an answer. Binary data is base64. */
+export type ContentBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image" | "audio"; readonly data: string; readonly mimeType: string }
+  | { readonly type: "resource"; readonly uri: string; readonly mimeType?: string; readonly text: string }
+  | { readonly type: "resource"; readonly uri: string; readonly mimeType?: string; readonly blob: string }
 
 /** A sign of life from a long call. */
 export interface Progress {

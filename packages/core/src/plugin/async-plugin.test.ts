@@ -23,6 +23,8 @@ const echo = Layer.merge(
       }),
     end: () => Effect.void,
     feed: () => 0,
+    release: () => Effect.succeed([]),
+    systemProgram: () => undefined,
     mark: Effect.succeed({ name: "MARK", value: "1" })
   })
 )
@@ -142,6 +144,8 @@ describe("a plugin made of async functions", () => {
         ),
       end: () => Effect.void,
       feed: () => 0,
+      release: () => Effect.succeed([]),
+      systemProgram: () => undefined,
       mark: Effect.succeed({ name: "MARK", value: "1" })
     })
     const begin = (name: string, isWaitedFor: boolean) =>

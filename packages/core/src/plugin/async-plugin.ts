@@ -9,10 +9,10 @@ import { Processes } from "../services/processes.ts"
 import { type Program, type ProgramEnd, runProgram } from "../services/run-program.ts"
 import { Sandbox } from "../services/sandbox.ts"
 import { Workspace, type WorkspaceService } from "../services/workspace.ts"
-import { isToolError, toolError, type ToolError } from "../tool-error.ts"
-import { defineTool as defineEffectTool, type Tool, type ToolDefinition } from "../tool.ts"
+import { type ErrorCode, isToolError, toolError, type ToolError } from "../tool-error.ts"
+import { defineTool as defineEffectTool, type Tool, type ToolDefinition, type TypesOf } from "../tool.ts"
 import type { Touches } from "../touches.ts"
-import { definePlugin as defineEffectPlugin, type Plugin, type PluginDefinition } from "./plugin.ts"
+import { definePlugin as defineEffectPlugin, type Plugin, type PluginDefinition, type TypesIn } from "./plugin.ts"
 
 /** What an async tool gets besides its input. */
 export interface AsyncToolContext {
@@ -37,24 +37,46 @@ export type AsyncWorkspace = {
 }
 
 /** A tool made of async functions. Throw a {@link ToolError} for a failure the caller can act on. */
-export interface AsyncToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> extends Omit<
-  ToolDefinition<Input, Output, never>,
-  "execute" | "preview" | "touches"
-> {
+export interface AsyncToolDefinition<
+  Name extends string,
+  Input extends z.ZodObject,
+  Output extends z.ZodObject,
+  Code extends ErrorCode = ErrorCode
+> extends Omit<ToolDefinition<Name, Input, Output, never>, "execute" | "preview" | "touches"> {
+  /**
+   * The codes of the errors that the tool throws, for the type of `reply.error.code`. A promise does not say what it
+   * rejects with, so nothing checks the list; without it any code is possible.
+   */
+  readonly throws?: ReadonlyArray<Code>
   readonly touches?: (input: z.output<Input>, context: AsyncToolContext) => Touches | Promise<Touches>
   readonly execute: (input: z.output<Input>, context: AsyncToolContext) => Promise<z.input<Output>>
   readonly preview?: (input: z.output<Input>, context: AsyncToolContext) => Promise<string>
 }
 
-export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject>({
+export const defineTool = <
+  const Name extends string,
+  Input extends z.ZodObject,
+  Output extends z.ZodObject,
+  const Code extends ErrorCode = ErrorCode
+>({
   execute,
   preview,
   touches,
+  throws: _codes,
   ...definition
-}: AsyncToolDefinition<Input, Output>): Tool =>
-  defineEffectTool({
+}: AsyncToolDefinition<Name, Input, Output, Code>): Tool<
+  never,
+  TypesOf<
+    "any",
+    Name,
+    { [Key in keyof z.input<Input>]: z.input<Input>[Key] },
+    { [Key in keyof z.output<Output>]: z.output<Output>[Key] },
+    Code
+  >
+> =>
+  defineEffectTool<Name, Input, Output, never, Code>({
     ...definition,
-    execute: (input) => withContext((context) => execute(input, context)),
+    execute: (input) => withContext<z.input<Output>, Code>((context) => execute(input, context)),
     ...(touches !== undefined && {
       touches: (input: z.output<Input>) =>
         Effect.flatMap(Effect.context(), (services) => {
@@ -63,11 +85,11 @@ export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject
             input,
             contextOf(services, loan, () => undefined)
           )
-          return told instanceof Promise ? fromPromise(loan, () => told) : Effect.succeed(told)
+          return told instanceof Promise ? fromPromise<Touches, Code>(loan, () => told) : Effect.succeed(told)
         })
     }),
     ...(preview !== undefined && {
-      preview: (input: z.output<Input>) => withContext((context) => preview(input, context))
+      preview: (input: z.output<Input>) => withContext<string, Code>((context) => preview(input, context))
     })
   })
 
@@ -80,8 +102,8 @@ export interface LentService<A> {
 export const defineService = <A>(name: string): LentService<A> => ({ name, key: Context.Service<A, A>(name) })
 
 /** A plugin whose life is told by async functions. */
-export interface AsyncPluginDefinition<Config extends z.ZodType, A> extends Omit<
-  PluginDefinition<Config, Tool, never, never>,
+export interface AsyncPluginDefinition<Config extends z.ZodType, A, T extends Tool = Tool> extends Omit<
+  PluginDefinition<Config, T, never, never>,
   "layer" | "health"
 > {
   /** What `start` makes, for the tools to `use`. */
@@ -93,17 +115,21 @@ export interface AsyncPluginDefinition<Config extends z.ZodType, A> extends Omit
   readonly health?: (started: A, signal: AbortSignal) => Promise<void>
 }
 
-export const definePlugin = <Config extends z.ZodType = z.ZodOptional<z.ZodUndefined>, A = undefined>({
+export const definePlugin = <
+  T extends Tool = Tool,
+  Config extends z.ZodType = z.ZodOptional<z.ZodUndefined>,
+  A = undefined
+>({
   lends,
   start,
   stop,
   health,
   ...definition
-}: AsyncPluginDefinition<Config, A>): Plugin<never, z.input<Config>> => {
+}: AsyncPluginDefinition<Config, A, T>): Plugin<never, z.input<Config>, TypesIn<T>> => {
   const { key } = lends ?? defineService<A>(`${definition.name}/started`)
   const started = (config: z.output<Config>): Effect.Effect<A> =>
     start === undefined ? Effect.succeed(undefined as A) : Effect.promise((signal) => start(config, signal))
-  return defineEffectPlugin<Tool, Config, A>({
+  const plugin = defineEffectPlugin<T, Config, A>({
     ...definition,
     layer: (config) =>
       Layer.effect(
@@ -123,14 +149,20 @@ export const definePlugin = <Config extends z.ZodType = z.ZodOptional<z.ZodUndef
       health: () => Effect.flatMap(key, (value) => Effect.promise((signal) => health(value, signal)))
     })
   })
+  // A tool made of async functions needs nothing from the host, which the compiler can't see through `T`.
+  return plugin as Plugin<never, z.input<Config>, TypesIn<T>>
 }
 
-const withContext = <A>(run: (context: AsyncToolContext) => Promise<A>): Effect.Effect<A, ToolError> =>
+const withContext = <A, Code extends ErrorCode>(
+  run: (context: AsyncToolContext) => Promise<A>
+): Effect.Effect<A, ToolError<Code>> =>
   Effect.gen(function* () {
     const services = yield* Effect.context()
     const call = yield* CurrentCall
     const loan = new Loan()
-    return yield* fromPromise(loan, () => run(contextOf(services, loan, (progress) => call.onProgress?.(progress))))
+    return yield* fromPromise<A, Code>(loan, () =>
+      run(contextOf(services, loan, (progress) => call.onProgress?.(progress)))
+    )
   })
 
 const contextOf = (
@@ -191,8 +223,9 @@ class Loan {
   })
 }
 
-const fromPromise = <A>(loan: Loan, run: () => Promise<A>): Effect.Effect<A, ToolError> =>
-  Effect.promise(() => run().then(Effect.succeed, failed)).pipe(Effect.flatten, Effect.ensuring(loan.end))
+/** A promise as an effect. What it rejects with has the codes that the author named, which nothing can check. */
+const fromPromise = <A, Code extends ErrorCode>(loan: Loan, run: () => Promise<A>): Effect.Effect<A, ToolError<Code>> =>
+  Effect.promise(() => run().then(Effect.succeed, failed<Code>)).pipe(Effect.flatten, Effect.ensuring(loan.end))
 
-const failed = (cause: unknown): Effect.Effect<never, ToolError> =>
-  isToolError(cause) ? Effect.fail(cause) : Effect.die(cause)
+const failed = <Code extends ErrorCode>(cause: unknown): Effect.Effect<never, ToolError<Code>> =>
+  isToolError(cause) ? Effect.fail(cause as ToolError<Code>) : Effect.die(cause)

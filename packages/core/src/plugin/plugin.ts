@@ -4,22 +4,22 @@ import * as Layer from "effect/Layer"
 import type * as z from "zod"
 
 import { plainIssues } from "../schema/describe-issues.ts"
-import type { Tool } from "../tool.ts"
+import type { Tool, ToolTypes } from "../tool.ts"
 import { checkShape, pluginContract } from "./check-shape.ts"
 import { isPluginError, PluginError, reasonOf } from "./plugin-error.ts"
 
-/** A package of tools and what they need. `R` is what the host still has to lend. */
-export interface Plugin<out R = never, in Config = never> {
+/** A package of tools and what they need. `R` is what the host still has to lend, `Types` the union of its tools. */
+export interface Plugin<out R = never, in Config = never, out Types extends ToolTypes = ToolTypes> {
   readonly "~haft/Plugin": number
   readonly name: string
   readonly version: string
   readonly tools: ReadonlyArray<Tool<unknown>>
   /** Checks the configuration and binds it. */
-  readonly configure: (config: Config) => ConfiguredPlugin<R>
+  readonly configure: (config: Config) => ConfiguredPlugin<R, Types>
 }
 
 /** A plugin with its configuration, ready for a host. */
-export interface ConfiguredPlugin<out R = never> {
+export interface ConfiguredPlugin<out R = never, out Types extends ToolTypes = ToolTypes> {
   readonly "~haft/Plugin": number
   readonly name: string
   readonly version: string
@@ -30,6 +30,8 @@ export interface ConfiguredPlugin<out R = never> {
   readonly health?: Effect.Effect<void, unknown, unknown>
   /** Phantom: what the host still has to lend. */
   readonly "~R"?: R
+  /** Phantom: the union of the tools' types. */
+  readonly "~types"?: Types
 }
 
 /** What an author writes; the result is the package's default export. */
@@ -51,6 +53,9 @@ export interface PluginDefinition<Config extends z.ZodType, T extends Tool<unkno
 
 type NeedsOf<T> = T extends Tool<infer R> ? R : never
 
+/** The types of some tools, as a union. */
+export type TypesIn<T> = T extends Tool<unknown, infer Types> ? Types : never
+
 export const definePlugin = <
   T extends Tool<unknown> = Tool,
   Config extends z.ZodType = z.ZodOptional<z.ZodUndefined>,
@@ -58,7 +63,7 @@ export const definePlugin = <
   LayerR = never
 >(
   definition: PluginDefinition<Config, T, Provided, LayerR>
-): Plugin<Exclude<NeedsOf<T>, Provided> | LayerR, z.input<Config>> => ({
+): Plugin<Exclude<NeedsOf<T>, Provided> | LayerR, z.input<Config>, TypesIn<T>> => ({
   "~haft/Plugin": pluginContract,
   name: definition.name,
   version: definition.version,
@@ -116,17 +121,20 @@ const layerOf = <Config extends z.ZodType, T extends Tool<unknown>, Provided, La
 }
 
 /** Binds a plugin to its configuration: `use(fsTools)`, `use(tickets, { baseUrl })`. */
-export const use = <R, Config>(
-  plugin: Plugin<R, Config>,
+export const use = <R, Config, Types extends ToolTypes>(
+  plugin: Plugin<R, Config, Types>,
   ...config: undefined extends Config ? [config?: Config] : [config: Config]
-): ConfiguredPlugin<R> => {
+): ConfiguredPlugin<R, Types> => {
   checkShape(plugin)
   const configured = configuredBy(plugin, config[0] as Config)
   checkShape(configured)
   return configured
 }
 
-const configuredBy = <R, Config>(plugin: Plugin<R, Config>, config: Config): ConfiguredPlugin<R> => {
+const configuredBy = <R, Config, Types extends ToolTypes>(
+  plugin: Plugin<R, Config, Types>,
+  config: Config
+): ConfiguredPlugin<R, Types> => {
   try {
     const configured = plugin.configure(config)
     if (Layer.isLayer(configured.layer)) return configured

@@ -204,7 +204,16 @@ describe("replaying calls", () => {
       if (call === undefined) return
       const host = {
         dialect: plain,
-        call: () => Effect.succeed({ ok: true as const, wire: [1, { a: 2 }], text: "", writes: [], durationMs: 1 })
+        call: () =>
+          Effect.succeed({
+            ok: true as const,
+            output: {},
+            wire: [1, { a: 2 }],
+            text: "",
+            blocks: [],
+            writes: [],
+            durationMs: 1
+          })
       }
       const replayed = yield* replayCalls(
         [

@@ -10,6 +10,7 @@ const Started = z.object({
   request_id: z.string(),
   step: z.number(),
   tool: z.string(),
+  operation: z.string().optional(),
   dialect: z.string(),
   at: Time,
   params: z.unknown()
@@ -27,6 +28,7 @@ const Finished = z.object({
     .object({
       risk: z.enum(["read_only", "safe_write", "dangerous"]),
       reads: z.array(z.string()).optional(),
+      directories: z.array(z.string()).optional(),
       writes: z.array(z.object({ path: z.string(), exists: z.boolean() })).optional(),
       runs: z.string().optional(),
       network: z.literal(true).optional(),
@@ -53,6 +55,7 @@ export interface RecordedCall {
   readonly requestId: string
   readonly step: number
   readonly tool: string
+  readonly operation?: string
   readonly dialect: string
   /** As the caller sent them, without secrets. */
   readonly params: unknown
@@ -77,8 +80,19 @@ export const recordedCalls = (events: Iterable<JournalEvent>): ReadonlyArray<Rec
     const started = Started.safeParse(event)
     if (started.success) {
       const { request_id: requestId, step, tool, dialect, at: startedAt, params } = started.data
+      const operation = started.data.operation === undefined ? {} : { operation: started.data.operation }
       const isRedacted = hasRedactions(params)
-      calls.set(step, { requestId, step, tool, dialect, params, startedAt, status: "aborted", isRedacted })
+      calls.set(step, {
+        requestId,
+        step,
+        tool,
+        ...operation,
+        dialect,
+        params,
+        startedAt,
+        status: "aborted",
+        isRedacted
+      })
       continue
     }
     const edited = Edited.safeParse(event)

@@ -1,7 +1,7 @@
 import type * as Effect from "effect/Effect"
 
-import { toolError, type ToolError } from "../tool-error.ts"
-import type { PreparedCall, Tool } from "../tool.ts"
+import { type ErrorCode, toolError, type ToolError } from "../tool-error.ts"
+import type { FailingTool, PreparedCall } from "../tool.ts"
 
 /** Arguments: no tool takes deeper ones, and looking at them recursively is far from overflowing the stack. */
 const mostLevels = 64
@@ -112,10 +112,10 @@ export const frozen = <A>(value: A): A => {
 }
 
 /** A tool with arguments that were taken as data. */
-export const prepareWith = <R>(
-  tool: Tool<R>,
+export const prepareWith = <R, Code extends ErrorCode>(
+  tool: FailingTool<R, Code>,
   { data, problem }: PlainData
-): Effect.Effect<PreparedCall<R>, ToolError<"invalid_params">> =>
+): Effect.Effect<PreparedCall<R, Code>, ToolError<"invalid_params">> =>
   problem === undefined
     ? tool.prepare(data)
     : toolError("invalid_params", `the parameters are no plain data: ${problem}`, {

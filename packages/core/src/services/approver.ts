@@ -11,6 +11,8 @@ export interface ApprovalRequest {
   /** Decoded arguments: keys in schema order, defaults filled in. */
   readonly input: Readonly<Record<string, unknown>>
   readonly facts: Facts
+  /** The values of fields that a caller leaves out; required fields are missing. Absent where that is not known. */
+  readonly defaults?: () => Readonly<Record<string, unknown>>
   /** The contract's own wish: true where it wants a person to confirm. */
   readonly asks: boolean
   /** True where nothing is going to run: what is judged then does not count as used. */
@@ -34,6 +36,8 @@ export interface Verdict {
   readonly reason: string
   /** The rule that decided, where one did. */
   readonly rule?: string
+  /** Workspace files besides those touched whose state a person's answer depends on: scripts that a command runs. */
+  readonly dependsOn?: ReadonlyArray<string>
 }
 
 export interface Answer {

@@ -187,12 +187,16 @@ export interface GlobOptions {
   readonly maxDepth?: number
   /** Leave out what `.gitignore` files name. False by default. */
   readonly respectIgnore?: boolean
+  /** Find symbolic links by their own names, too, whatever they lead to. False by default. */
+  readonly includeLinks?: boolean
   /** When time is up, what was found by then is the result. No limit by default. */
   readonly timeLimitMs?: number
 }
 
 export interface GlobResult {
   readonly paths: ReadonlyArray<string>
+  /** The symbolic links among the paths; with `includeLinks` only. */
+  readonly links?: ReadonlyArray<string>
   /** Every match, also those beyond the limit. */
   readonly total: number
   /** True when there was no time to look everywhere. */

@@ -4,6 +4,40 @@ import { redact } from "./redact.ts"
 
 describe("redaction", () => {
   it.each([
+    ["tool --password=hunter2 x", "tool --password=[redacted] x"],
+    ["tool --db-password 'two words' --verbose", "tool --db-password [redacted] --verbose"],
+    ["gh auth login --with-token abc", "gh auth login --with-token [redacted]"],
+    ["mysql -u root -phunter2 shop", "mysql -u root -p[redacted] shop"],
+    ["mysqldump -h db -phunter2 shop | gzip", "mysqldump -h db -p[redacted] shop | gzip"],
+    ["sshpass -p hunter2 ssh me@host", "sshpass -p [redacted] ssh me@host"],
+    ["redis-cli -h db -a hunter2 ping", "redis-cli -h db -a [redacted] ping"],
+    ["docker login -u me -p hunter2", "docker login -u me -p [redacted]"],
+    ["curl -u me:hunter2 https://x.test", "curl -u me:[redacted] https://x.test"],
+    ["curl 'https://x.test/?a=b&access_token=abc&c=d'", "curl 'https://x.test/?a=b&access_token=[redacted]&c=d'"],
+    ["https://x.test/f?X-Amz-Signature=abc&sig=def", "https://x.test/f?X-Amz-Signature=[redacted]&sig=[redacted]"],
+    [`curl -d '{"user":"me","password": "hunter2"}'`, `curl -d '{"user":"me","password": "[redacted]"}'`],
+    [String.raw`curl -d "{\"client_secret\":\"abc\"}"`, String.raw`curl -d "{\"client_secret\":\"[redacted]\"}"`],
+    [`curl -H "X-Api-Key: abcdef" -H 'Cookie: id=abcdef'`, `curl -H "X-Api-Key: [redacted]" -H 'Cookie: [redacted]'`],
+    ["Authorization: Basic YWJjOmRlZg==", "Authorization: Basic [redacted]"]
+  ])("replaces the secret in %s", (text, expected) => {
+    expect(redact(text)).toBe(expected)
+    expect(redact(expected)).toBe(expected)
+  })
+
+  it.each([
+    "mkdir -pv a && cp -pr b c && ps -p 1",
+    "mysql -p",
+    "tool --max-tokens=500 --password-file=/run/x --token-file y",
+    "const token = next(); password: string, secretKey: z.string()",
+    '{ "tokens": 5, "token_count": "5", "key": "value" }',
+    "const headers = { cookie: cookie.split(1) }",
+    "see --password. There is also --token.",
+    "a?b=c&tokens=1&page=2"
+  ])("leaves %s as it is", (text) => {
+    expect(redact(text)).toBe(text)
+  })
+
+  it.each([
     ["a provider's key", "use sk-abcdefghijklmnopqrstuvwx now", "use [redacted] now"],
     ["a GitHub token", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "[redacted]"],
     ["a bearer header", "Authorization: Bearer abcdef123456", "Authorization: [redacted]"],

@@ -38,6 +38,35 @@ const hint = new RegExp(
 
 const mark = "[redacted]"
 
+// Secrets by the name that stands before them. A match begins at the sign between the two, which the engine finds
+// quickly, and looks back for the name; `lead` is what stays.
+const name = String.raw`(?:pass(?:word|wd|phrase)|secret|token|(?:api|access|secret|private)[-_]?key|credential)`
+const value = String.raw`(?:"[^"\n]+"|'[^'\n]+'|[^\s"'\`&;|()<>,]+)`
+const namedValue = new RegExp(
+  [
+    // --password=x, ?access_token=x, &sig=x
+    String.raw`(?<lead>=(?<=(?:\s--|[?&])[\w.-]{0,40}(?:${name}|(?<=[?&])sig|signature)=))${value}`,
+    // "password": "x" in a JSON body, also with its quotes escaped
+    String.raw`(?<lead>:(?<=["'][\w.-]{0,40}${name}\\{0,3}["']\s{0,3}:)\s{0,3}\\{0,3}["'])[^"'\\\n]+`,
+    // Authorization: Basic x, X-Api-Key: x, Cookie: x
+    String.raw`(?<lead>:(?<=(?:^|[\n"'])(?:(?:proxy-)?authorization|x-[a-z-]{0,30}(?:key|token)|(?:set-)?cookie):) ?(?:basic )?)(?!bearer|basic|[$\x60"'{[])[^\s"',]{4,}`
+  ].join("|"),
+  "gi"
+)
+const optionHint = new RegExp(String.raw`--[a-z-]{0,40}?${name} `, "i")
+const optionValue = new RegExp(String.raw`(?<lead> (?<=\s--[\w-]{0,40}${name} ))(?!-)${value}`, "gi")
+
+// Short options of programs that take a password by them. Of other programs -p means something else.
+const programHint = /mysql|mariadb|sshpass|redis-cli|docker login|curl /
+const programValue = new RegExp(
+  [
+    String.raw`(?<lead>\b(?:mysql(?:dump|admin)?|mariadb(?:-dump)?)\b[^\n|;&]{0,300}?\s-p)[^\s"'|;&-]+`,
+    String.raw`(?<lead>\bsshpass\s+-p\s?|\bredis-cli\b[^\n|;&]{0,300}?\s-a\s|\bdocker\s+login\b[^\n|;&]{0,300}?\s-p\s)${value}`,
+    String.raw`(?<lead>\bcurl\b[^\n|;&]{0,500}?\s(?:-u|--user)[ =]?["']?[^\s:"']{1,100}:)[^\s"']+`
+  ].join("|"),
+  "g"
+)
+
 /** A copy of `value` fit for the record: secrets by name and by shape are replaced, all else is the same. */
 export const redact = (value: unknown): unknown => {
   if (typeof value === "string") return redactText(value)
@@ -63,5 +92,15 @@ const put = (copy: Record<string, unknown>, key: string, value: unknown): void =
   else Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** The same for plain text, such as a command line. */
-export const redactText = (text: string): string => (hint.test(text) ? text.replaceAll(secretValue, mark) : text)
+/** Replaces the secrets in plain text, such as a command line. */
+export const redactText = (text: string): string => {
+  let redacted = hint.test(text) ? text.replaceAll(secretValue, mark) : text
+  redacted = redacted.replace(namedValue, keepLead)
+  if (optionHint.test(redacted)) redacted = redacted.replace(optionValue, keepLead)
+  return programHint.test(redacted) ? redacted.replace(programValue, keepLead) : redacted
+}
+
+const keepLead = (...match: ReadonlyArray<unknown>): string => {
+  const { lead = "" } = match.at(-1) as { readonly lead?: string }
+  return `${lead}${mark}`
+}

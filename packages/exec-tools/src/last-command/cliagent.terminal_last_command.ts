@@ -7,6 +7,7 @@ import { lastCommand } from "./last-command.ts"
 
 export const cliagentTerminalLastCommand = cliagent.tool({
   name: "terminal_last_command",
+  operation: "last-command",
   description: "Show the last shell command of this session and what it printed.",
   input: z.strictObject({}),
   output: z.object({

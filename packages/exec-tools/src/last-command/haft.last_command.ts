@@ -7,6 +7,7 @@ import { lastCommand } from "./last-command.ts"
 
 export const haftLastCommand = haft.tool({
   name: "last_command",
+  operation: "last-command",
   description: "Show the last command or code that ran on this host, and how it went.",
   input: z.strictObject({}),
   output: commandResult.extend({ command: z.string(), cwd: z.string(), started_at: z.string() }),

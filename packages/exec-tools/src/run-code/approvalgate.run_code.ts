@@ -8,6 +8,7 @@ import { codeAsCommand, runCode } from "./run-code.ts"
 
 export const approvalgateRunCode = approvalgate.tool({
   name: "run_code",
+  operation: "run-code",
   description: "Run Python or bash code in the sandbox, without network.",
   input: z.strictObject({
     language: z.enum(["python", "bash"]).describe("What the code is written in"),

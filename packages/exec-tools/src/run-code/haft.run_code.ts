@@ -8,6 +8,7 @@ import { codeAsCommand, runCode } from "./run-code.ts"
 
 export const haftRunCode = haft.tool({
   name: "run_code",
+  operation: "run-code",
   description:
     "Run Python or bash code in the sandbox, with the workspace as its directory. " +
     "A non-zero exit code is a result, not an error.",

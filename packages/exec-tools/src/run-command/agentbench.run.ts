@@ -8,6 +8,7 @@ import { sandboxField, sandboxMark, sandboxRemark, showSandbox } from "./sandbox
 
 export const agentbenchRun = agentbench.tool({
   name: "run",
+  operation: "run-command",
   description: "Run a shell command in the sandbox. Its output is kept as two files.",
   input: z.strictObject({
     command: z.string().describe("Shell command, run in the workspace"),

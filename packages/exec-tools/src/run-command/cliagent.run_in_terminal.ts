@@ -8,6 +8,7 @@ import { sandboxField, sandboxMark, sandboxRemark, showSandbox } from "./sandbox
 
 export const cliagentRunInTerminal = cliagent.tool({
   name: "run_in_terminal",
+  operation: "run-command",
   description: "Run a command in your default shell, in the working directory.",
   input: z.strictObject({
     command: z.string().regex(/\S/, "must not be empty").describe("Shell command"),

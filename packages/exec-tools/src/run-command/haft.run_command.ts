@@ -1,4 +1,4 @@
-import { withVariables } from "@haft/core"
+import { withInput, withVariables } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -8,6 +8,7 @@ import { commandTouches, runCommand, shellWords } from "./run-command.ts"
 
 export const haftRunCommand = haft.tool({
   name: "run_command",
+  operation: "run-command",
   description:
     "Run a shell command in the sandbox and wait for it. Its standard input is closed unless stdin is given. " +
     "A non-zero exit code is a result, not an error. For programs that go on running, open a terminal.",
@@ -22,8 +23,8 @@ export const haftRunCommand = haft.tool({
   }),
   output: commandResult,
   risk: "dangerous",
-  touches: ({ command, cwd, env, network }) =>
-    commandTouches({ runs: withVariables(command, env), network, reads: [cwd] }),
+  touches: ({ command, cwd, env, stdin, network }) =>
+    commandTouches({ runs: withInput(withVariables(command, env), stdin), network, reads: [cwd] }),
   execute: ({ command, cwd, env, stdin, timeout_ms, network, read_only }) =>
     runCommand({
       command,

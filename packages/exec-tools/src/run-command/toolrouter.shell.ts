@@ -6,6 +6,7 @@ import { runCommand, shellWords } from "./run-command.ts"
 
 export const toolrouterShell = toolrouter.tool({
   name: "shell",
+  operation: "run-command",
   description: "Run a shell command. Long output is cut in the middle; a command that takes too long is ended.",
   input: z.strictObject({
     command: z.string().describe("Shell command to run"),

@@ -1,4 +1,4 @@
-import { Artifacts, CurrentCall, Journal } from "@haft/core"
+import { Artifacts, CurrentCall, Journal, singleLine } from "@haft/core"
 import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -15,6 +15,7 @@ const read = readOnce((input: { readonly unified_diff: string }) =>
 
 export const agentbenchApplyPatch = agentbench.tool({
   name: "apply_patch",
+  operation: "apply-patch",
   description: "Apply a unified diff to the workspace: all of its files, or none when one does not fit.",
   input: z.strictObject({
     unified_diff: z.string().describe("The diff, as `git diff` prints it; paths are relative to the workspace")
@@ -37,5 +38,5 @@ export const agentbenchApplyPatch = agentbench.tool({
     return { changed_files, patch_size_bytes }
   }),
   render: ({ changed_files }) =>
-    changed_files.length === 0 ? "The patch changes nothing" : `Patched ${changed_files.join(", ")}`
+    changed_files.length === 0 ? "The patch changes nothing" : `Patched ${changed_files.map(singleLine).join(", ")}`
 })

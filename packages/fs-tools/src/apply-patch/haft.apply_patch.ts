@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -14,6 +15,7 @@ const read = readOnce(({ patch }: { readonly patch: string }) =>
 
 export const haftApplyPatch = haft.tool({
   name: "apply_patch",
+  operation: "apply-patch",
   description:
     "Apply a patch to any number of files, all or nothing: a unified diff, or sections between *** Begin Patch and " +
     "*** End Patch. A hunk that fits no place or several is an error that says where to look.",
@@ -62,8 +64,8 @@ export const haftApplyPatch = haft.tool({
   render: ({ files, warnings }) =>
     [
       ...(files.length === 0 ? ["The patch changes nothing"] : []),
-      ...files.map(
-        ({ path, change, moved_to }) => `${change} ${path}${moved_to === undefined ? "" : ` to ${moved_to}`}`
+      ...files.map(({ path, change, moved_to }) =>
+        singleLine(`${change} ${path}${moved_to === undefined ? "" : ` to ${moved_to}`}`)
       ),
       ...warnings
     ].join("\n")

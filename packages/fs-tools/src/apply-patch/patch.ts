@@ -71,6 +71,7 @@ export const hunkLine = (sign: HunkLine["sign"], text: string): HunkLine => ({
 
 /** Every path that a patch changes, in order, each once. */
 export const touchedBy = (sections: ReadonlyArray<Section>): Touches => {
+  const reads = new Set<string>()
   const writes = new Set<string>()
   const removes = new Set<string>()
   for (const section of sections) {
@@ -78,6 +79,7 @@ export const touchedBy = (sections: ReadonlyArray<Section>): Touches => {
     if (section.kind === "delete" || (isMove && !section.isCopy)) removes.add(section.path)
     else if (!isMove) writes.add(section.path)
     if (isMove) writes.add(section.target)
+    if (isMove && section.isCopy) reads.add(section.path)
   }
-  return { writes: [...writes], removes: [...removes] }
+  return { ...(reads.size > 0 && { reads: [...reads] }), writes: [...writes], removes: [...removes] }
 }

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import type { CommitError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -38,8 +39,8 @@ export const renderResults = ({ results }: z.output<typeof patchOutput>): string
     ? "The patch changes nothing"
     : results
         .map(({ path, created, deleted, moved_to }) => {
-          if (deleted === true) return `deleted ${path}`
-          if (moved_to !== undefined) return `moved ${path} to ${moved_to}`
-          return `${created ? "created" : "changed"} ${path}`
+          if (deleted === true) return singleLine(`deleted ${path}`)
+          if (moved_to !== undefined) return singleLine(`moved ${path} to ${moved_to}`)
+          return singleLine(`${created ? "created" : "changed"} ${path}`)
         })
         .join("\n")

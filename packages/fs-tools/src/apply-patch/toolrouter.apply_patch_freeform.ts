@@ -12,6 +12,7 @@ const read = readOnce(({ patch }: { readonly patch: string }) => parseEnvelope(p
 
 export const toolrouterApplyPatchFreeform = toolrouter.tool({
   name: "apply_patch_freeform",
+  operation: "apply-patch",
   description: "Change files by sections written between *** Begin Patch and *** End Patch: all of them, or none.",
   input: patchInput,
   output: patchOutput,

@@ -11,6 +11,7 @@ const read = readOnce(({ patch }: { readonly patch: string }) => parsePatch(patc
 
 export const toolrouterApplyPatchJson = toolrouter.tool({
   name: "apply_patch_json",
+  operation: "apply-patch",
   description: "Change files by a unified diff or a *** Begin Patch envelope: all of them, or none.",
   input: patchInput,
   output: patchOutput,

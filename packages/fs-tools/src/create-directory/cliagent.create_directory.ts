@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -6,6 +7,7 @@ import { createDirectory, previewDirectory } from "./create-directory.ts"
 
 export const cliagentCreateDirectory = cliagent.tool({
   name: "create_directory",
+  operation: "create-directory",
   description: "Create a directory, with its parents where they are missing.",
   input: z.strictObject({ path: z.string().describe("Directory to create, relative to the working directory") }),
   output: z.object({
@@ -20,7 +22,10 @@ export const cliagentCreateDirectory = cliagent.tool({
   preview: ({ path }) => previewDirectory(path),
   execute: ({ path: given }) =>
     Effect.map(createDirectory(given), ({ path, created }) => ({
-      output: created.length === 0 ? `Directory already exists: ${path}` : `Created directory: ${path}`,
+      output:
+        created.length === 0
+          ? `Directory already exists: ${singleLine(path)}`
+          : `Created directory: ${singleLine(path)}`,
       files_affected: created.length === 0 ? [] : [path],
       metadata: { created_parents: created.filter((made) => made !== path) }
     })),

@@ -1,4 +1,4 @@
-import { type CommitError, Workspace } from "@haft/core"
+import { type CommitError, Workspace, singleLine } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 export interface CreatedDirectory {
@@ -23,5 +23,5 @@ export const previewDirectory = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string, CommitError, Workspace> {
   const workspace = yield* Workspace
   const changes = yield* workspace.previewCommit([{ kind: "create_directory", path: given }])
-  return changes.map(({ path }) => `created ${path}/\n`).join("")
+  return changes.map(({ path }) => `created ${singleLine(path)}/\n`).join("")
 })

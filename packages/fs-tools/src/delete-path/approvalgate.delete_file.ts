@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -7,6 +8,7 @@ import { deletePath, previewDelete } from "./delete-path.ts"
 
 export const approvalgateDeleteFile = approvalgate.tool({
   name: "delete_file",
+  operation: "delete-path",
   description: "Delete a file, or a directory with everything in it when recursive is true.",
   input: z.strictObject({
     path: z.string().describe("What to delete, relative to the workspace"),
@@ -20,5 +22,5 @@ export const approvalgateDeleteFile = approvalgate.tool({
   preview: ({ path, recursive }) => previewDelete(path, { recursive }),
   execute: ({ path, recursive }) =>
     Effect.map(deletePath(path, { recursive }), (deleted) => ({ deleted: [...deleted] })),
-  render: ({ deleted }) => `Deleted ${deleted.join(", ")}`
+  render: ({ deleted }) => `Deleted ${deleted.map(singleLine).join(", ")}`
 })

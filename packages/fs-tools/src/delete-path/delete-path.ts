@@ -1,4 +1,4 @@
-import { type CommitError, type ReadError, toolError, type ToolError, Workspace } from "@haft/core"
+import { type CommitError, type ReadError, toolError, type ToolError, Workspace, singleLine } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { ChangePlan, type PlanError } from "../change-plan.ts"
@@ -26,16 +26,16 @@ export const previewDelete = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string, PlanError, Workspace> {
   const workspace = yield* Workspace
   const { path, kind } = yield* requireDeletable(given, options)
-  if (kind === "symlink" || kind === "other") return `deleted ${path}\n`
+  if (kind === "symlink" || kind === "other") return `deleted ${singleLine(path)}\n`
   if (kind === "file") {
     const plan = yield* ChangePlan.make
     yield* plan.remove(given)
     return plan.diff
   }
-  const gone = [`deleted ${path}/\n`]
+  const gone = [`deleted ${singleLine(path)}/\n`]
   yield* workspace
     .walk(given, (entry) => {
-      gone.push(`deleted ${path}/${entry.path}${entry.kind === "directory" ? "/" : ""}\n`)
+      gone.push(`deleted ${singleLine(`${path}/${entry.path}`)}${entry.kind === "directory" ? "/" : ""}\n`)
       return "continue"
     })
     .pipe(

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -7,6 +8,7 @@ import { deletePath, previewDelete } from "./delete-path.ts"
 
 export const filetoolsFileDelete = filetools.tool({
   name: "file.delete",
+  operation: "delete-path",
   description: "Delete a file. Directories are refused.",
   input: z.strictObject({ path: z.string().describe("File, relative to the workspace") }),
   output: z.object({ success: z.boolean() }),
@@ -16,5 +18,5 @@ export const filetoolsFileDelete = filetools.tool({
   touches: ({ path }) => insideOnly({ removes: [path] }),
   preview: ({ path }) => previewDelete(path, { recursive: false }),
   execute: ({ path }) => Effect.as(deletePath(path, { recursive: false }), { success: true }),
-  render: (_output, { path }) => `Deleted ${path}`
+  render: (_output, { path }) => `Deleted ${singleLine(path)}`
 })

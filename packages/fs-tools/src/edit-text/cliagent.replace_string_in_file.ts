@@ -1,4 +1,4 @@
-import { toolError } from "@haft/core"
+import { toolError, singleLine } from "@haft/core"
 import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -15,6 +15,7 @@ const input = z.strictObject({
 
 export const cliagentReplaceStringInFile = cliagent.tool({
   name: "replace_string_in_file",
+  operation: "edit-text",
   description: "Replace the first occurrence of a text in a file with another.",
   input,
   output: z.object({
@@ -34,7 +35,7 @@ export const cliagentReplaceStringInFile = cliagent.tool({
     const { plan, found, line } = yield* planReplacement(call)
     const [change] = yield* plan.commit
     const lines = call.new_string.replace(/\n$/, "").split("\n")
-    const replaced = `Replaced 1 occurrence in ${call.path}`
+    const replaced = `Replaced 1 occurrence in ${singleLine(call.path)}`
     const warning = `Warning: Found ${found} occurrences, replaced only the first at line ${line}`
     return {
       output: found > 1 ? `${replaced}\n${warning}` : replaced,

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -6,6 +7,7 @@ import { editText, previewEdits } from "./edit-text.ts"
 
 export const filetoolsFilePatch = filetools.tool({
   name: "file.patch",
+  operation: "edit-text",
   description: "Replace pieces of text in a file, one after the other. Each must be found at exactly one place.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the workspace"),
@@ -26,5 +28,5 @@ export const filetoolsFilePatch = filetools.tool({
   preview: ({ path, patches }) => previewEdits(path, patches),
   execute: ({ path, patches }) =>
     Effect.map(editText(path, patches), ({ edits }) => ({ success: true, patches_applied: edits.length })),
-  render: ({ patches_applied }, { path }) => `Applied ${patches_applied} patches to ${path}`
+  render: ({ patches_applied }, { path }) => `Applied ${patches_applied} patches to ${singleLine(path)}`
 })

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -35,6 +36,7 @@ const optionsOf = ({ exact, expected_fingerprint }: z.output<typeof input>) => (
 
 export const haftEditFile = haft.tool({
   name: "edit_file",
+  operation: "edit-text",
   description:
     "Replace text in a file. What is found must be unique; a loose match is reported, and only the text found is replaced.",
   input,
@@ -69,7 +71,11 @@ export const haftEditFile = haft.tool({
     }
   }),
   render: ({ path, changed, snippet, warnings }) =>
-    [changed ? `Edited ${path}` : `${path} is already as the edits would make it`, ...warnings, snippet].join("\n")
+    [
+      changed ? `Edited ${singleLine(path)}` : `${singleLine(path)} is already as the edits would make it`,
+      ...warnings,
+      snippet
+    ].join("\n")
 })
 
 const looseMatches = (edits: ReadonlyArray<MadeEdit>): ReadonlyArray<string> =>

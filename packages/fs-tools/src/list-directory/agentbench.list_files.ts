@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -8,6 +9,7 @@ const maximumFiles = 1000
 
 export const agentbenchListFiles = agentbench.tool({
   name: "list_files",
+  operation: "list-directory",
   description: "List the files below a directory of the workspace, in order, at most 1000.",
   input: z.strictObject({
     root: z.string().default(".").describe("Directory to list, relative to the workspace"),
@@ -25,5 +27,6 @@ export const agentbenchListFiles = agentbench.tool({
     const { paths, total } = yield* listMatching(root, glob, { limit: maximumFiles })
     return { files: [...paths], truncated: total > paths.length }
   }),
-  render: ({ files, truncated }) => [...files, ...(truncated ? ["[more files left out]"] : [])].join("\n")
+  render: ({ files, truncated }) =>
+    [...files.map(singleLine), ...(truncated ? ["[more files left out]"] : [])].join("\n")
 })

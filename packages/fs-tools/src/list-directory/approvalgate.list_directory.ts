@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -6,6 +7,7 @@ import { listInOrder, withInfo } from "./list-directory.ts"
 
 export const approvalgateListDirectory = approvalgate.tool({
   name: "list_directory",
+  operation: "list-directory",
   description: "List the files and directories in a directory, or everything below it.",
   input: z.strictObject({
     path: z.string().describe("Directory, relative to the workspace"),
@@ -40,5 +42,6 @@ export const approvalgateListDirectory = approvalgate.tool({
       )
     }
   }),
-  render: ({ entries }) => entries.map(({ name, type }) => (type === "directory" ? `${name}/` : name)).join("\n")
+  render: ({ entries }) =>
+    entries.map(({ name, type }) => singleLine(type === "directory" ? `${name}/` : name)).join("\n")
 })

@@ -1,4 +1,4 @@
-import { Workspace } from "@haft/core"
+import { Workspace, singleLine } from "@haft/core"
 import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -9,6 +9,7 @@ const pageSize = 1000
 
 export const cliagentListDir = cliagent.tool({
   name: "list_dir",
+  operation: "list-directory",
   description: "List the contents of a directory: files first, then directories.",
   input: z.strictObject({
     path: z.string().default(".").describe("Directory, relative to the working directory"),
@@ -32,9 +33,9 @@ export const cliagentListDir = cliagent.tool({
     const pages = Math.ceil(entries.length / pageSize)
     const warning =
       pages > 1 ? `Warning: Found ${entries.length} entries, showing ${shown.length} (page ${page} of ${pages})\n` : ""
-    const heading = `Contents of ${contained === "." ? "." : `./${contained}`}:\n`
+    const heading = `Contents of ${contained === "." ? "." : singleLine(`./${contained}`)}:\n`
     return {
-      output: warning + heading + shown.map((name) => `  ${name}\n`).join(""),
+      output: warning + heading + shown.map((name) => `  ${singleLine(name)}\n`).join(""),
       files_affected: [],
       metadata: { total_entries: entries.length, files: files.length, directories: directories.length }
     }

@@ -1,4 +1,4 @@
-import { Workspace } from "@haft/core"
+import { Workspace, singleLine } from "@haft/core"
 import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -7,6 +7,7 @@ import { listInOrder, listMatching, withInfo } from "./list-directory.ts"
 
 export const filetoolsFileList = filetools.tool({
   name: "file.list",
+  operation: "list-directory",
   description: "List the files of a directory, or those at any depth that match a pattern.",
   input: z.strictObject({
     path: z.string().default(".").describe("Directory, relative to the workspace"),
@@ -31,7 +32,7 @@ export const filetoolsFileList = filetools.tool({
       }))
     }
   }),
-  render: ({ files }) => files.map((file) => file.path).join("\n")
+  render: ({ files }) => files.map((file) => singleLine(file.path)).join("\n")
 })
 
 const ownFiles = (path: string) =>

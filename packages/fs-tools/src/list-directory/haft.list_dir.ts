@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -6,6 +7,7 @@ import { listInOrder, listMatching, withInfo } from "./list-directory.ts"
 
 export const haftListDir = haft.tool({
   name: "list_dir",
+  operation: "list-directory",
   description: "List a directory in order, some levels deep, or the files below it that match a pattern.",
   input: z.strictObject({
     path: z.string().default(".").describe("Directory, relative to the workspace"),
@@ -54,7 +56,9 @@ export const haftListDir = haft.tool({
   }),
   render: ({ entries, more, page }) =>
     [
-      ...entries.map(({ path, kind }) => path + (kind === "directory" ? "/" : kind === "symlink" ? "@" : "")),
+      ...entries.map(
+        ({ path, kind }) => singleLine(path) + (kind === "directory" ? "/" : kind === "symlink" ? "@" : "")
+      ),
       ...(more ? [`[more on page ${page + 1}]`] : [])
     ].join("\n")
 })

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { toolrouter } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -8,6 +9,7 @@ const marks: Readonly<Record<string, string>> = { directory: "/", symlink: "@" }
 
 export const toolrouterListDir = toolrouter.tool({
   name: "list_dir",
+  operation: "list-directory",
   description: "List directory entries level by level, down to a depth.",
   input: z.strictObject({
     path: z.string().default(".").describe("Directory to begin in, relative to the workspace"),
@@ -23,5 +25,5 @@ export const toolrouterListDir = toolrouter.tool({
     Effect.map(listBreadthFirst(path, options), ({ entries }) => ({
       entries: entries.map((entry) => entry.path + (marks[entry.kind] ?? ""))
     })),
-  render: ({ entries }) => entries.join("\n")
+  render: ({ entries }) => entries.map(singleLine).join("\n")
 })

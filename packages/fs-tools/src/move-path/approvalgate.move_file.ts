@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { approvalgate } from "@haft/dialects"
 import * as z from "zod"
 
@@ -6,6 +7,7 @@ import { movePath, previewMove } from "./move-path.ts"
 
 export const approvalgateMoveFile = approvalgate.tool({
   name: "move_file",
+  operation: "move-path",
   description: "Move or rename a file.",
   input: z.strictObject({
     from: z.string().describe("What to move, relative to the workspace"),
@@ -20,5 +22,5 @@ export const approvalgateMoveFile = approvalgate.tool({
   touches: ({ from, to }) => insideOnly({ removes: [from, to] }),
   preview: (call) => previewMove({ ...call, createDirectories: false }),
   execute: (call) => movePath({ ...call, createDirectories: false }),
-  render: ({ from, to }) => `Moved ${from} to ${to}`
+  render: ({ from, to }) => singleLine(`Moved ${from} to ${to}`)
 })

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as z from "zod"
 
@@ -17,6 +18,7 @@ const optionsOf = ({ create_directories, ...rest }: z.output<typeof input>) => (
 
 export const haftMovePath = haft.tool({
   name: "move_path",
+  operation: "move-path",
   description: "Move or rename a file, a link or a directory.",
   input,
   output: z.object({ from: z.string(), to: z.string() }),
@@ -25,5 +27,5 @@ export const haftMovePath = haft.tool({
   touches: ({ from, to }) => ({ removes: [from, to] }),
   preview: (call) => previewMove(optionsOf(call)),
   execute: (call) => movePath(optionsOf(call)),
-  render: ({ from, to }) => `Moved ${from} to ${to}`
+  render: ({ from, to }) => singleLine(`Moved ${from} to ${to}`)
 })

@@ -1,4 +1,4 @@
-import { type CommitError, toolError, type ToolError, Workspace } from "@haft/core"
+import { type CommitError, toolError, type ToolError, Workspace, singleLine } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 export interface MoveOptions {
@@ -28,7 +28,7 @@ export const previewMove = Effect.fnUntraced(function* (
   const { from, to } = yield* requireMovable(options)
   yield* workspace.previewCommit([{ kind: "move", ...options }])
   const isTaken = yield* Effect.isSuccess(workspace.info(options.to, { follow: false }))
-  return `rename from ${from}\nrename to ${to}\n${isTaken && options.overwrite ? `overwritten ${to}\n` : ""}`
+  return `rename from ${singleLine(from)}\nrename to ${singleLine(to)}\n${isTaken && options.overwrite ? `overwritten ${singleLine(to)}\n` : ""}`
 })
 
 const requireMovable = Effect.fnUntraced(function* (

@@ -8,6 +8,7 @@ const maxLines = 10_000
 
 export const agentbenchReadFile = agentbench.tool({
   name: "read_file",
+  operation: "read-file",
   description: "Read a text file of the workspace, whole or a range of its lines.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the workspace"),

@@ -7,6 +7,7 @@ import { readBytes, readLines } from "./read-file.ts"
 
 export const approvalgateReadFile = approvalgate.tool({
   name: "read_file",
+  operation: "read-file",
   description: "Read a whole file of the workspace, as text or as base64.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the workspace"),

@@ -11,6 +11,7 @@ const binaryWarning = "Warning: File appears to be binary, displaying first 1KB 
 
 export const cliagentReadFile = cliagent.tool({
   name: "read_file",
+  operation: "read-file",
   description: "Read a file of the working directory, whole or a range of its lines.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the working directory"),

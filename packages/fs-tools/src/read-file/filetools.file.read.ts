@@ -7,6 +7,7 @@ import { readLines } from "./read-file.ts"
 
 export const filetoolsFileRead = filetools.tool({
   name: "file.read",
+  operation: "read-file",
   description: "Read a text file with line numbers, page by page if it is long.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the workspace"),

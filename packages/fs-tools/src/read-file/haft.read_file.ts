@@ -4,19 +4,26 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { numberLines } from "./number-lines.ts"
-import { readBytes, readLines, requireStart } from "./read-file.ts"
+import { lineFromEnd, readBytes, readLines, requireStart } from "./read-file.ts"
 
 /** A fingerprint takes longer than finding lines; beyond this size it is left out. */
 const fingerprintUpTo = 16 * 1024 * 1024
 
 export const haftReadFile = haft.tool({
   name: "read_file",
+  operation: "read-file",
   description:
     "Read a file: its lines from start_line to end_line, at most max_lines of them, or its bytes as base64. " +
+    "start_line -20 reads the last 20 lines. " +
     "UTF-8, UTF-16 with a byte order mark and Latin-1 are read as text.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the workspace"),
-    start_line: z.number().int().min(1).optional().describe("First line, counted from 1; the file's first when absent"),
+    start_line: z
+      .number()
+      .int()
+      .refine((line) => line !== 0, "lines are counted from 1, or from the end with -1")
+      .optional()
+      .describe("First line, counted from 1, or from the end: -20 for the last 20; the file's first when absent"),
     end_line: z.number().int().min(1).optional().describe("Last line, included; the file's last when absent"),
     max_lines: z.number().int().min(1).max(100_000).default(2000).describe("Lines to return at most"),
     line_numbers: z.boolean().default(false).describe("Put the line's number and a tab before each line"),
@@ -47,10 +54,13 @@ export const haftReadFile = haft.tool({
         ...about({ ...info, fingerprint })
       }
     }
-    const start = start_line ?? 1
+    const isFromEnd = start_line !== undefined && start_line < 0
+    const start = isFromEnd ? yield* lineFromEnd(path, start_line) : (start_line ?? 1)
     const end = Math.min(end_line ?? Number.POSITIVE_INFINITY, start + max_lines - 1)
     const read = yield* readLines(path, { start, end, anyEncoding: true, fingerprintUpTo })
-    const lines = yield* requireStart(read, { start: start_line, end: end_line })
+    // An empty file has an end, too, and nothing before it.
+    const isUnasked = start_line === undefined || (isFromEnd && read.totalLines === 0)
+    const lines = yield* requireStart(read, { start: isUnasked ? undefined : start, end: end_line })
     const lastAsked = Math.min(end_line ?? lines.totalLines, lines.totalLines)
     const lastKept = start + lines.keptLines - 1
     return {

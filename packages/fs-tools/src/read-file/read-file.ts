@@ -1,7 +1,7 @@
 import { type ScannedFile, type ToolError, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { utf16Of } from "../text-file.ts"
+import { TextFile } from "../text-file.ts"
 import { type LineRange, LineWindow } from "./line-window.ts"
 
 /** No answer carries more text than this, whatever a contract says about lines. */
@@ -67,6 +67,12 @@ export const readLines = Effect.fnUntraced(function* (path: string, options: Rea
   })
 })
 
+/** The number of a line that is counted from the end: -1 is the last one. The first where the file has fewer. */
+export const lineFromEnd = Effect.fnUntraced(function* (path: string, line: number) {
+  const { totalLines } = yield* readLines(path, { end: 0, anyEncoding: true })
+  return Math.max(1, totalLines + 1 + line)
+})
+
 /** A whole file as it is, for contracts that hand out bytes. */
 export const readBytes = Effect.fnUntraced(function* (path: string, maxBytes: number = mostBytes) {
   const workspace = yield* Workspace
@@ -117,7 +123,6 @@ const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
 const decodeUtf8 = (bytes: Uint8Array): string => utf8.decode(bytes)
 
 const decodeOther = (bytes: Uint8Array): { readonly text: string; readonly encoding: TextEncoding } | undefined => {
-  const utf16 = utf16Of(bytes)
-  if (utf16 !== undefined) return { text: new TextDecoder(utf16).decode(bytes), encoding: utf16 }
-  return bytes.includes(0) ? undefined : { text: Buffer.from(bytes).toString("latin1"), encoding: "latin1" }
+  const file = TextFile.decode(bytes)
+  return file && { text: file.text, encoding: file.encoding === "latin-1" ? "latin1" : file.encoding }
 }

@@ -7,6 +7,7 @@ import { readLines } from "./read-file.ts"
 
 export const toolrouterReadFile = toolrouter.tool({
   name: "read_file",
+  operation: "read-file",
   description: "Read some lines of a text file, with a prefix before each line if wanted.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the workspace"),

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -6,6 +7,7 @@ import { previewUndo, undo, undonePaths } from "./undo.ts"
 
 export const haftUndo = haft.tool({
   name: "undo",
+  operation: "undo",
   description:
     "Take back what a call changed: the last one, a named call, or every call of a run. Refused where a file has " +
     "changed since. An undo is taken back by naming its own call.",
@@ -30,7 +32,7 @@ export const haftUndo = haft.tool({
     })),
   render: ({ calls, paths, lost }) =>
     [
-      `Took back ${calls.join(", ")}: ${paths.join(", ")}`,
-      ...(lost === undefined ? [] : [`Not brought back, since they were no files: ${lost.join(", ")}`])
+      `Took back ${calls.join(", ")}: ${paths.map(singleLine).join(", ")}`,
+      ...(lost === undefined ? [] : [`Not brought back, since they were no files: ${lost.map(singleLine).join(", ")}`])
     ].join("\n")
 })

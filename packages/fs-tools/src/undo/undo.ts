@@ -4,7 +4,8 @@ import {
   type UndoPreview,
   type UndoReport,
   Workspace,
-  type UndoTarget as WorkspaceTarget
+  type UndoTarget as WorkspaceTarget,
+  singleLine
 } from "@haft/core"
 import * as Effect from "effect/Effect"
 
@@ -46,7 +47,7 @@ export const previewUndo = Effect.fnUntraced(function* (
       results.set(change.path, (change.content && TextFile.decode(change.content)) ?? "other content")
     } else results.set(change.path, change.becomes)
   }
-  let diff = lost.map((path) => `not restored ${path}\n`).join("")
+  let diff = lost.map((path) => `not restored ${singleLine(path)}\n`).join("")
   for (const [path, after] of results) diff += describe(path, yield* now(path), after)
   return diff
 })
@@ -90,7 +91,7 @@ const describe = (path: string, before: Result, after: Result): string => {
   const isShown = (result: Result) => result instanceof TextFile || result === "absent"
   if (!isShown(before) || !isShown(after)) {
     if (before === after && before !== "other content") return ""
-    return after === "absent" ? `deleted ${path}\n` : `restored ${path}\n`
+    return after === "absent" ? `deleted ${singleLine(path)}\n` : `restored ${singleLine(path)}\n`
   }
   return unifiedDiff({
     oldPath: before === "absent" ? undefined : path,

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -6,6 +7,7 @@ import { contentBytes, previewWrite, writeFile } from "./write-file.ts"
 
 export const approvalgateWriteFile = approvalgate.tool({
   name: "write_file",
+  operation: "write-file",
   description: "Create a file or overwrite it.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the workspace"),
@@ -28,5 +30,5 @@ export const approvalgateWriteFile = approvalgate.tool({
     const written = yield* writeFile(path, bytes, { createDirectories: createDirs })
     return { path: written.path, size: written.size }
   }),
-  render: ({ path, size }) => `Wrote ${path} (${size} bytes)`
+  render: ({ path, size }) => `Wrote ${singleLine(path)} (${size} bytes)`
 })

@@ -1,4 +1,4 @@
-import { toolError } from "@haft/core"
+import { toolError, singleLine } from "@haft/core"
 import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -11,6 +11,7 @@ const newFile = { createDirectories: true, mustBeNew: true }
 
 export const cliagentCreateFile = cliagent.tool({
   name: "create_file",
+  operation: "write-file",
   description: "Create a new file with the given content. Missing directories are made.",
   input: z.strictObject({
     path: z.string().describe("File to create, relative to the working directory"),
@@ -24,7 +25,10 @@ export const cliagentCreateFile = cliagent.tool({
   execute: Effect.fnUntraced(function* ({ path, content }) {
     const bytes = yield* bytesOf(path, content)
     const written = yield* writeFile(path, bytes, newFile)
-    return { output: `Created file: ${written.path} (${written.size} bytes)`, files_affected: [written.path] }
+    return {
+      output: `Created file: ${singleLine(written.path)} (${written.size} bytes)`,
+      files_affected: [written.path]
+    }
   }),
   render: ({ output }) => output,
   wording: {

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -6,6 +7,7 @@ import { contentBytes, previewWrite, writeFile } from "./write-file.ts"
 
 export const filetoolsFileWrite = filetools.tool({
   name: "file.write",
+  operation: "write-file",
   description: "Create a file or overwrite it. Missing directories are made.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the workspace"),
@@ -24,5 +26,5 @@ export const filetoolsFileWrite = filetools.tool({
     const { size } = yield* writeFile(path, bytes, { createDirectories: true })
     return { success: true, bytes_written: size }
   }),
-  render: ({ bytes_written }, { path }) => `Wrote ${path} (${bytes_written} bytes)`
+  render: ({ bytes_written }, { path }) => `Wrote ${singleLine(path)} (${bytes_written} bytes)`
 })

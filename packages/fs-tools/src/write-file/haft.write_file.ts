@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -25,6 +26,7 @@ const optionsOf = ({ create_directories, overwrite, expected_fingerprint }: z.ou
 
 export const haftWriteFile = haft.tool({
   name: "write_file",
+  operation: "write-file",
   description: "Create a file or replace all of its content, as text or as bytes in base64.",
   input,
   output: z.object({
@@ -59,5 +61,6 @@ export const haftWriteFile = haft.tool({
       warnings: [...omissionWarnings(call.content, before?.text ?? "")]
     }
   }),
-  render: ({ path, change, size, warnings }) => [`${path} ${change} (${size} bytes)`, ...warnings].join("\n")
+  render: ({ path, change, size, warnings }) =>
+    [`${singleLine(path)} ${change} (${size} bytes)`, ...warnings].join("\n")
 })

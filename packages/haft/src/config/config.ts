@@ -54,11 +54,11 @@ const ApprovalOptions = settings({
     .array(z.enum(["read_only", "safe_write", "dangerous"]))
     .optional()
     .describe("Risks that are asked about even where the contract does not"),
-  atGateOnly: z
+  askClient: z
     .boolean()
     .optional()
     .describe(
-      "For `haft serve`: only who has the approver's token answers, and no MCP client is asked, even if it could ask its user; false by default"
+      "For `haft serve`: asks an MCP client that can ask its user, and trusts its answer; by default only an approver answers"
     )
 })
 export type ApprovalOptions = Readonly<z.output<typeof ApprovalOptions>>
@@ -72,6 +72,8 @@ export interface HaftConfig {
   readonly root?: string
   /** The contract that is spoken; `haft` by default. */
   readonly dialect?: DialectName | Dialect
+  /** Further dialects that callers of `haft serve` may choose; none by default. */
+  readonly alsoDialects?: ReadonlyArray<DialectName>
   /** Which of haft's own tool packages to use, and how; all by default. */
   readonly packages?: PackageChoice
   readonly plugins?: ReadonlyArray<PluginEntry>
@@ -129,6 +131,10 @@ const workspaceShape = () =>
       .union([z.enum(dialectNames), z.custom(isDialect, "a dialect made by defineDialect")])
       .optional()
       .describe("The contract that is spoken, by name or as a value; `haft` by default"),
+    alsoDialects: z
+      .array(z.enum(dialectNames))
+      .optional()
+      .describe("Further dialects that callers of `haft serve` may choose; none by default, any other is refused"),
     packages: z
       .union([
         z.array(z.enum(packageNames)),

@@ -1,3 +1,5 @@
+import { renameSync, symlinkSync, writeFileSync } from "node:fs"
+
 import { afterEach, beforeEach, expect, it } from "@effect/vitest"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 
@@ -24,6 +26,22 @@ it("has its tools before it is open, and opens once, however many call", async (
   expect({ opened, ok: replies.map(({ ok }) => ok) }).toEqual({ opened: 1, ok: [true, true] })
   await late.dispose()
 })
+
+it.runIf(process.platform === "linux")(
+  "works in the directory that was there when it was made (not on this platform)",
+  async () => {
+    const config = configOf(workspace)
+    const late = await openHostLater(config, [], () => openHost(config))
+    renameSync(workspace.root, `${workspace.root}-was`)
+    writeFileSync(`${workspace.outside}/secret.txt`, "do-not-tell")
+    symlinkSync(workspace.outside, workspace.root)
+    const reply = await late.call("read_file", { path: "a.txt" })
+    const outside = await late.call("read_file", { path: "secret.txt" })
+    await late.dispose()
+    expect(reply.text).toContain("one")
+    expect(outside.ok).toBe(false)
+  }
+)
 
 it("has nothing to close where nobody opened it", async () => {
   const late = await openHostLater(configOf(workspace), [], () => Promise.reject(new Error("opened")))

@@ -1,6 +1,6 @@
 import type { ToolDescription } from "@haft/core"
 import type { OpenHost } from "@haft/core/promise"
-import { workspaceDirectory } from "@haft/node"
+import { holdWorkspace, workspaceDirectory } from "@haft/node"
 import * as Effect from "effect/Effect"
 
 import type { HaftConfig } from "../config/config.ts"
@@ -25,6 +25,8 @@ export const openHostLater = async (
 ): Promise<LateHost> => {
   workspaceDirectory(rootOf(config))
   if (config.state !== undefined) await Effect.runPromise(stateOf(config))
+  // Opened now, so that nothing that takes its place before the first call becomes the workspace.
+  const release = holdWorkspace(rootOf(config))
   const { promise: unusable, reject } = Promise.withResolvers<never>()
   unusable.catch(() => {})
   let opening: Promise<OpenHost> | undefined
@@ -45,6 +47,9 @@ export const openHostLater = async (
     unusable,
     open: () => void opened(),
     call: (...call) => ready?.call(...call) ?? opened().then((host) => host.call(...call)),
-    dispose: async () => (await opening?.catch(() => {}))?.dispose()
+    dispose: async () => {
+      await (await opening?.catch(() => {}))?.dispose()
+      release()
+    }
   }
 }

@@ -23,6 +23,21 @@ export type PackageChoice = ReadonlyArray<PackageName> | { readonly [Name in Pac
 type ConfigOf<Name extends PackageName> =
   Awaited<ReturnType<(typeof packages)[Name]>> extends Plugin<infer _R, infer Config> ? NonNullable<Config> : never
 
+/** The types of the tools in the chosen packages. A list whose names are not known counts as all packages. */
+export type TypesOfPackages<Choice> = {
+  readonly [Name in ChosenIn<Choice>]: TypesOfPackage<Name>
+}[ChosenIn<Choice>]
+
+type ChosenIn<Choice> =
+  Choice extends ReadonlyArray<infer Name extends PackageName>
+    ? Name
+    : {
+        [Name in PackageName]: Name extends keyof Choice ? (Choice[Name] extends false ? never : Name) : Name
+      }[PackageName]
+
+type TypesOfPackage<Name extends PackageName> =
+  Awaited<ReturnType<(typeof packages)[Name]>> extends Plugin<infer _R, infer _Config, infer Types> ? Types : never
+
 /** The chosen packages, bound to their configurations. With `tool`, only the package that has it, if there is one. */
 export const standardPlugins = async (
   choice: PackageChoice = {},

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { dialectNames, examine, type HaftConfig, newPlugin, openWorkspace, standardHost, use } from "../index.ts"
-import { definePlugin, defineTool, openHost } from "../promise.ts"
+import { definePlugin, defineTool, openHost, type Tool } from "../promise.ts"
 
 let workspace: TemporaryWorkspace
 beforeEach(() => {
@@ -40,7 +40,7 @@ it.effect("is a layer with a host in it", () =>
 it.each([
   [
     { aproval: "none" },
-    "there is no setting aproval; there are root, dialect, packages, plugins, onPluginError, approval, approvalOptions, sandbox, sandboxOptions, state, symlinks, workspaces"
+    "there is no setting aproval; there are root, dialect, alsoDialects, packages, plugins, onPluginError, approval, approvalOptions, sandbox, sandboxOptions, state, symlinks, workspaces"
   ],
   [{ sandboxOptions: { limits: { cpu: 1 } } }, "sandboxOptions.limits: there is no setting cpu; there are processes, "],
   [{ approval: "yes" }, 'approval: Invalid option: expected one of "ask"|"all"|"none"'],
@@ -149,7 +149,7 @@ it("refuses a plugin whose tool a model's API would refuse, and names both", asy
   const tool = { description: "x", output: z.object({}), risk: "read_only", execute: async () => ({}) } as const
   const dated = defineTool({ ...tool, name: "dated", input: z.strictObject({ on: z.date() }) })
   const numbered = defineTool({ ...tool, name: "numbered", input: z.strictObject({ "a b": z.string() }) })
-  const pluginOf = (only: typeof dated) => definePlugin({ name: "odd", version: "1.0.0", tools: [only] })
+  const pluginOf = (only: Tool) => definePlugin({ name: "odd", version: "1.0.0", tools: [only] })
   await expect(openHost(config({ plugins: [pluginOf(dated)] }))).rejects.toThrow(
     /plugin odd: its tool 'dated': its input can't be written as a JSON Schema/
   )
@@ -172,7 +172,7 @@ it("starts without the plugins it can't use only when it is told to, and names t
 })
 
 it("runs a plugin that was published for the first plugin contract", async () => {
-  const plugin = join(import.meta.dirname, "../test/fixtures/contract-1.mjs")
+  const plugin = join(import.meta.dirname, "../../test/fixtures/contract-1.mjs")
   await using host = await openHost(config({ packages: [], plugins: [plugin] }))
   expect(await host.call("echo", { text: "still here" })).toMatchObject({ ok: true, text: "still here" })
 })

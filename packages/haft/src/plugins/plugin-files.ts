@@ -53,5 +53,5 @@ const filled = (text: string, values: Readonly<Record<string, string>>): string 
 const readTemplate = async (template: string): Promise<string> => {
   const read = (base: string): Promise<string> =>
     readNamedFile(fileURLToPath(new URL(`${base}/${template}.template`, import.meta.url)))
-  return read("../templates").catch(() => read("./templates"))
+  return read("../../templates").catch(() => read("./templates"))
 }

@@ -30,8 +30,13 @@ export interface OpenWorkspace {
   readonly root: string
   /** The name of this run, as the record has it. */
   readonly run: string
-  /** The host of a dialect; it is made when it is first asked for. */
-  readonly host: (dialect?: DialectName) => Promise<OpenHost>
+  /** Names of the dialects that callers may choose; the first is the default. */
+  readonly dialects: ReadonlyArray<string>
+  /**
+   * The host of a dialect, made on first use. Rejects with {@link DialectNotAllowed} for one that is not granted, unless
+   * a person calls, not an agent.
+   */
+  readonly host: (dialect?: string, caller?: { readonly isPerson: boolean }) => Promise<OpenHost>
   /** Questions that wait for a person. */
   readonly approvals: ApprovalGateService
   readonly rules: Rules
@@ -47,6 +52,11 @@ export interface OpenWorkspace {
   readonly artifact: (run: string, path: string) => OpenArtifact | undefined
   /** Ends running calls, denies open questions, and closes the record. */
   readonly dispose: () => Promise<void>
+}
+
+/** A dialect that the configuration of a workspace does not grant to its callers. */
+export class DialectNotAllowed extends Error {
+  override readonly name = "DialectNotAllowed"
 }
 
 export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorkspace> => {
@@ -69,8 +79,15 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
   const hosts = new Map<string, Promise<OpenHost>>()
   const open = (dialect: ReturnType<typeof dialectOf>): Promise<OpenHost> =>
     openHost(hostOn(config, dialect, started).pipe(Layer.provide(Layer.succeedContext(services))))
-  const hostOf = (name?: DialectName): Promise<OpenHost> => {
-    const dialect = dialectOf(name ?? config.dialect)
+  const own = dialectOf(config.dialect)
+  const dialects = [...new Set([own.name, ...(config.alsoDialects ?? [])])]
+  const granted: OpenWorkspace["host"] = async (name = own.name, { isPerson } = { isPerson: false }) => {
+    if (!isPerson && !dialects.includes(name)) {
+      throw new DialectNotAllowed(`this workspace does not speak '${name}', only ${dialects.join(", ")}`)
+    }
+    return hostOf(name === own.name ? own : dialectOf(name as DialectName))
+  }
+  const hostOf = (dialect: ReturnType<typeof dialectOf>): Promise<OpenHost> => {
     const host = hosts.get(dialect.name) ?? open(dialect)
     hosts.set(dialect.name, host)
     return host
@@ -80,7 +97,8 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
   return {
     root: rootOf(config),
     run: journal.run,
-    host: hostOf,
+    dialects,
+    host: granted,
     approvals: Context.get(services, ApprovalGate),
     rules: rulesIn(config, Context.get(services, RuleStore)),
     subscribe: journal.subscribe,
@@ -92,7 +110,7 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
       records.set(run, pages)
       return pages
     },
-    terminals: openTerminals(started.terminals, () => hostOf("haft")),
+    terminals: openTerminals(started.terminals, () => hostOf(dialectOf("haft"))),
     artifact: (run, path) => openArtifact({ directory: state, run, path }),
     dispose: async () => {
       for (const host of hosts.values()) await host.then((opened) => opened.dispose()).catch(() => {})

@@ -75,21 +75,30 @@ export const rulesIn = (config: HaftConfig, store: RuleStoreService): Rules => {
       const rules = proposed === undefined ? await current() : await proposedIn(proposed)
       const decoded = await decodedCalls(config, recordedCalls(events))
       const { approval: mode = "ask", approvalOptions: { alsoAsk: ask = [] } = {} } = config
-      return simulate(events, { rules, mode, ask, workspace: rootOf(config), decode: ({ step }) => decoded.get(step) })
+      return simulate(events, {
+        rules,
+        mode,
+        ask,
+        workspace: rootOf(config),
+        decode: ({ step }) => decoded.get(step)?.input,
+        defaults: ({ step }) => decoded.get(step)?.defaults
+      })
     }
   }
 }
 
-/** The decoded arguments of calls, by step. Calls of tools that this configuration does not have are missing. */
+type Fields = Readonly<Record<string, unknown>>
+
+/** The decoded arguments of calls and their defaults, by step. Calls of tools that this configuration does not have are missing. */
 const decodedCalls = async (config: HaftConfig, calls: ReadonlyArray<RecordedCall>) => {
-  const decoded = new Map<number, Readonly<Record<string, unknown>>>()
+  const decoded = new Map<number, { readonly input: Fields; readonly defaults: Fields | undefined }>()
   for (const [dialect, own] of Map.groupBy(calls, (call) => call.dialect)) {
     const spoken = dialectNamed(dialect, config.dialect)
     if (spoken === undefined) continue
     await using host = await openHost({ ...config, dialect: spoken })
     for (const { step, tool, editedParams, params } of own) {
       const input = await host.decode(tool, editedParams ?? params).catch(() => undefined)
-      if (input !== undefined) decoded.set(step, input)
+      if (input !== undefined) decoded.set(step, { input, defaults: host.defaults(tool) })
     }
   }
   return decoded

@@ -4,9 +4,11 @@ import { delimiter, isAbsolute, join } from "node:path"
 import { type Command, makeToolError } from "@haft/core"
 
 import { isExecutable } from "../workspace/paths/is-executable.ts"
+import { boundPath } from "../workspace/paths/open-roots.ts"
 
 /** Refuses a program that can't be started, and says why: whoever starts it later could only say that it failed. */
-export const checkProgram = ({ program, directory, env }: Command): void => {
+export const checkProgram = ({ program, directory: given, env }: Command): void => {
+  const directory = boundPath(given)
   if (lookAt(directory)?.isDirectory() !== true) {
     throw makeToolError("sandbox_error", "the directory to run in does not exist", {
       suggestion: "Create it first, or run in another directory."

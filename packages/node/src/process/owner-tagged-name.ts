@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { readdirSync, readlinkSync, rmSync } from "node:fs"
 
 import { startOf } from "./proc-stat.ts"
 
@@ -19,19 +17,8 @@ export const leftBehind = (directory: string, kind: string): ReadonlyArray<strin
   })
 }
 
-/** A temporary directory that the next host removes if this one can't. */
-export const makeOwnDirectory = (kind: string): string => {
-  if (!swept.has(kind)) {
-    swept.add(kind)
-    // Not those of other users: they can't be removed, and that is fine.
-    for (const name of leftBehind(tmpdir(), kind)) remove(join(tmpdir(), name))
-  }
-  return mkdtempSync(join(tmpdir(), ownName(kind)))
-}
-
-const swept = new Set<string>()
-
-const remove = (path: string): void => {
+/** Removes what a process left behind, if this user may. */
+export const removeQuietly = (path: string): void => {
   try {
     rmSync(path, { recursive: true, force: true })
   } catch {

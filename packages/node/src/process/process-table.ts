@@ -1,8 +1,8 @@
-import { execFile } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 
 import { statOf } from "./proc-stat.ts"
+import { requiredProgram } from "./system-programs.ts"
 
 /** One line of the machine's process table. */
 export interface ProcessEntry {
@@ -167,9 +167,10 @@ const readProc = (...path: ReadonlyArray<string | number>): string => {
   }
 }
 
-const fromPs = (): Promise<ReadonlyArray<ProcessEntry>> =>
-  new Promise((resolve) => {
-    execFile("ps", ["-A", "-o", "pid=,ppid=,pgid=,stat="], (_, stdout) => {
+const fromPs = async (): Promise<ReadonlyArray<ProcessEntry>> => {
+  const { execFile } = await import("node:child_process")
+  return new Promise((resolve) => {
+    execFile(requiredProgram("ps"), ["-A", "-o", "pid=,ppid=,pgid=,stat="], (_, stdout) => {
       resolve(
         stdout
           .split("\n")
@@ -179,3 +180,4 @@ const fromPs = (): Promise<ReadonlyArray<ProcessEntry>> =>
       )
     })
   })
+}

@@ -1,9 +1,9 @@
-import { execFile } from "node:child_process"
 import { setTimeout as sleep } from "node:timers/promises"
 
 import type { ProcessTree } from "@haft/core"
 
 import { type Moment, type ProcessTable, processTable, someLive } from "./process-table.ts"
+import { requiredProgram } from "./system-programs.ts"
 
 /** Between SIGTERM and SIGKILL. Short, so that a time-out is kept whatever the program does. */
 export const graceMs = 200
@@ -83,7 +83,9 @@ const signalAll = (pids: ReadonlyArray<number>, signal: NodeJS.Signals): void =>
   }
 }
 
-const endOnWindows = (pid: number): Promise<void> =>
-  new Promise((resolve) => {
-    execFile("taskkill", ["/pid", String(pid), "/T", "/F"], () => resolve())
+const endOnWindows = async (pid: number): Promise<void> => {
+  const { execFile } = await import("node:child_process")
+  return new Promise((resolve) => {
+    execFile(requiredProgram("taskkill.exe"), ["/pid", String(pid), "/T", "/F"], () => resolve())
   })
+}

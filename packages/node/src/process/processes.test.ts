@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { type Command, type ProcessEnd, Processes, type RunOptions } from "@haft/core"
@@ -12,10 +11,14 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import { afterAll, describe, expect, it, vi } from "vitest"
 
 import { groupParents } from "./launcher/cgroup.ts"
+import { type LaunchOptions, withLaunch } from "./prepared-launch.ts"
 import { countCarriers } from "./process-table.ts"
 import { directProcesses, nodeProcesses } from "./processes.ts"
+import { chooseBase } from "./runtime-directory.ts"
 
 const isLinux = process.platform === "linux"
+
+const unused: Command = { program: "", args: [], directory: "/", env: {} }
 
 const ways: ReadonlyArray<readonly [string, Layer.Layer<Processes>]> = [
   ["through the launcher", nodeProcesses],
@@ -164,8 +167,9 @@ describe.runIf(isLinux).each(ways)("programs started %s", (_, layer) => {
   it("do what is left to do once they are gone", async () => {
     const done: Array<string> = []
     const note = (word: string) => Effect.sync(() => void done.push(word))
-    await run("true", {}, { afterEnd: note("after") })
-    await run("sleep 60", { timeoutMs: 50 }, { afterEnd: note("after"), alsoKill: note("kill") })
+    const launch = (options: LaunchOptions) => ({ handle: withLaunch(unused, options).handle ?? {} })
+    await run("true", {}, launch({ afterEnd: note("after") }))
+    await run("sleep 60", { timeoutMs: 50 }, launch({ afterEnd: note("after"), alsoKill: note("kill") }))
     expect(done).toEqual(["after", "kill", "after"])
   })
 })
@@ -174,11 +178,13 @@ describe.runIf(isLinux)("the launcher", () => {
   it("holds a program to the address space it was given, and only that one", async () => {
     const runtime = ManagedRuntime.make(nodeProcesses)
     const env = { PATH: "/usr/bin:/bin" }
-    const limitsOf = async (more: Partial<Command>) => {
+    const limitsOf = async (more: RunOptions) => {
       let said = ""
-      const command: Command = { program: "bash", args: ["-c", "ulimit -v; ulimit -c"], directory: "/", env, ...more }
+      const command: Command = { program: "bash", args: ["-c", "ulimit -v; ulimit -c"], directory: "/", env }
       await runtime.runPromise(
-        Processes.use(({ run }) => run(command, { onStdout: (chunk) => (said += Buffer.from(chunk).toString()) }))
+        Processes.use(({ run }) =>
+          run(command, { ...more, onStdout: (chunk) => (said += Buffer.from(chunk).toString()) })
+        )
       )
       return said.split("\n", 2)
     }
@@ -281,7 +287,7 @@ describe.runIf(isLinux)("the launcher", () => {
     const command = { program: "true", args: [], directory: "/", env: { PATH: "/usr/bin:/bin" } }
     const limits = { memoryBytes: 2 ** 28, processes: 20 }
     const before = ownThings()
-    await runtime.runPromise(Processes.use((processes) => processes.run({ ...command, limits })))
+    await runtime.runPromise(Processes.use((processes) => processes.run(withLaunch(command, { limits }))))
     expect(ownThings().length).toBeGreaterThan(before.length)
     await runtime.dispose()
     expect(ownThings()).toEqual(before)
@@ -319,7 +325,7 @@ describe.runIf(isLinux)("the launcher", () => {
 
 /** What this process has among the temporary files and the machine's groups. */
 const ownThings = (): ReadonlyArray<string> =>
-  [tmpdir(), ...groupParents()]
+  [chooseBase([]), ...groupParents()]
     .flatMap((directory) => readdirSync(directory).map((name) => join(directory, name)))
     .filter((path) => /\/haft-(?:pipes|group)-/.test(path) && path.includes(`-${process.pid}-`))
 

@@ -13,11 +13,13 @@ import * as Layer from "effect/Layer"
 
 import { isErrno } from "../errno.ts"
 import { LeanStarter, markName } from "./launcher/launcher-client.ts"
+import { launchOf } from "./prepared-launch.ts"
 import { type Moment, thisMoment } from "./process-table.ts"
 import { endTree, graceMs } from "./process-tree.ts"
-import { RunningProgram } from "./running-program.ts"
+import { cleanUp, RunningProgram } from "./running-program.ts"
 import { DirectStarter } from "./start-direct.ts"
 import type { Start } from "./started.ts"
+import { systemProgram } from "./system-programs.ts"
 
 type RunError = ToolError<RunErrorCode>
 
@@ -33,9 +35,12 @@ export const directProcesses: Layer.Layer<Processes> = Layer.effect(
   )
 )
 
+// The launcher hands descriptors to its shell and reads named pipes in ways that Bun and Deno don't support.
+const isNode = process.versions["bun"] === undefined && process.versions["deno"] === undefined
+
 /** Programs on this machine. When the host ends, whatever way, all that it started ends too. */
 export const nodeProcesses: Layer.Layer<Processes> =
-  process.platform === "linux"
+  process.platform === "linux" && isNode
     ? Layer.effect(
         Processes,
         Effect.map(
@@ -71,6 +76,15 @@ const serviceOf = (start: Start, host: string, watch = () => Promise.resolve()):
       Effect.map(newMark),
       Effect.tap((mark) => Effect.sync(() => moments.set(mark, thisMoment())))
     ),
+    release: (command) =>
+      Effect.suspend(() => {
+        const launch = launchOf(command)
+        return Effect.andThen(
+          launch.alsoKill ?? Effect.void,
+          Effect.promise(() => cleanUp(launch))
+        )
+      }),
+    systemProgram,
     feed
   }
 }

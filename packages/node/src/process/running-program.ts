@@ -1,8 +1,8 @@
-import { closeSync } from "node:fs"
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 
 import {
   type Command,
+  type ControlFileChange,
   makeToolError,
   type ProcessEnd,
   type ProcessMark,
@@ -13,9 +13,10 @@ import * as Effect from "effect/Effect"
 
 import { isErrno } from "../errno.ts"
 import { checkProgram } from "./check-program.ts"
+import { launchOf, type LaunchOptions } from "./prepared-launch.ts"
 import { childrenOf, countCarriers, thisMoment } from "./process-table.ts"
 import { endTree, graceMs } from "./process-tree.ts"
-import { type End, endOf, type Start, type Started } from "./started.ts"
+import { Cancelled, type End, endOf, type Start, type Started } from "./started.ts"
 
 /** How long the end of a program that was killed is waited for. Only one stuck in the kernel needs it. */
 const giveUpMs = 3000
@@ -27,6 +28,7 @@ export class RunningProgram {
   readonly #start: Start
   readonly #mark: ProcessMark
   readonly #command: Command
+  readonly #launch: LaunchOptions
   readonly #options: RunOptions
   readonly #ended = Promise.withResolvers<void>()
   #started: Started | undefined
@@ -43,6 +45,7 @@ export class RunningProgram {
     this.#start = start
     this.#mark = mark
     this.#command = command
+    this.#launch = launchOf(command)
     this.#options = options
   }
 
@@ -57,18 +60,19 @@ export class RunningProgram {
             timedOut = true
             void this.stop()
           }, timeoutMs)
+    let controlFiles: ReadonlyArray<ControlFileChange> = []
+    let end: Omit<ProcessEnd, "timedOut">
     try {
       const { exitCode, signal, leftRunning } = await this.#live()
-      return { exitCode, signal, timedOut, durationMs: performance.now() - began, leftRunning }
+      end = { exitCode, signal, durationMs: performance.now() - began, leftRunning }
     } finally {
       clearTimeout(timer)
-      this.#ended.resolve()
       this.#started?.release()
       // The numbers of its processes may belong to others from here on: nothing must be signalled any more.
       this.#started = undefined
-      for (const descriptor of this.#command.descriptors ?? []) closeSync(descriptor)
-      if (this.#command.afterEnd !== undefined) await Effect.runPromise(this.#command.afterEnd)
+      controlFiles = await cleanUp(this.#launch).finally(() => this.#ended.resolve())
     }
+    return { ...end, timedOut, ...(controlFiles.length > 0 && { controlFiles }) }
   }
 
   /** Ends the program and all that came from it. */
@@ -86,10 +90,14 @@ export class RunningProgram {
       mark: this.#mark,
       onStdout: (chunk) => this.#options.onStdout?.(chunk),
       onStderr: (chunk) => this.#hearStderr(chunk),
-      onGate: (line) => this.#hearGate(line)
+      onGate: (line) => this.#hearGate(line),
+      isCancelled: () => this.#isStopped,
+      addressSpaceBytes: this.#options.addressSpaceBytes
     }).catch((cause: unknown) => {
+      if (cause instanceof Cancelled) return undefined
       throw couldNotStart(command, cause)
     })
+    if (this.#started === undefined) return { exitCode: null, signal: "SIGTERM", leftRunning: 0 }
     const started = this.#started
     if (this.#isStopped) await this.#endAll(started)
     const end = await started.end
@@ -103,7 +111,7 @@ export class RunningProgram {
     await this.#ending
     const leftRunning = this.#isStopped || isUnknown(end) ? 0 : await this.#left(started)
     for (const stream of started.streams) {
-      if (leftRunning > 0 && command.gated !== true) stream.letRun()
+      if (leftRunning > 0 && this.#launch.gated !== true) stream.letRun()
       else stream.close()
     }
     if (isUnknown(end) && this.#report === undefined && !this.#isStopped) {
@@ -113,15 +121,15 @@ export class RunningProgram {
     if (this.#missing !== undefined) {
       throw makeToolError("command_not_found", `there is no program '${this.#missing}' in the sandbox`)
     }
-    if (command.gated === true && !this.#isOpen && !this.#isStopped) throw this.#notShut(end.exitCode)
-    const failure = this.#isStopped ? undefined : command.failure?.(end.exitCode, this.#launcherSays)
+    if (this.#launch.gated === true && !this.#isOpen && !this.#isStopped) throw this.#notShut(end.exitCode)
+    const failure = this.#isStopped ? undefined : this.#launch.failure?.(end.exitCode, this.#launcherSays)
     if (failure !== undefined) throw failure
     return { ...this.#endFrom(end), leftRunning }
   }
 
   #endFrom(end: End): End {
     if (this.#isStopped) return end
-    if (this.#command.signalsAsCodes === true && end.exitCode !== null) return endOf(end.exitCode, true)
+    if (this.#launch.signalsAsCodes === true && end.exitCode !== null) return endOf(end.exitCode, true)
     return this.#report?.end ?? end
   }
 
@@ -130,7 +138,7 @@ export class RunningProgram {
   }
 
   async #end(started: Started): Promise<void> {
-    const { gated = false, alsoKill } = this.#command
+    const { gated = false, alsoKill } = this.#launch
     // Behind a closed gate nothing of the command's own runs yet, so nothing needs a grace.
     const isQuick = gated && !this.#isOpen
     if (isQuick) started.gate?.refuse()
@@ -151,13 +159,13 @@ export class RunningProgram {
   }
 
   async #left({ root }: Started): Promise<number> {
-    if (this.#command.gated === true) return this.#report?.left ?? 0
+    if (this.#launch.gated === true) return this.#report?.left ?? 0
     const { name, value } = this.#mark
     return countCarriers(`${name}=${value}`, this.#since, root)
   }
 
   #hearStderr(chunk: Uint8Array): void {
-    const { gated = false, failure } = this.#command
+    const { gated = false, failure } = this.#launch
     const isLaunchers = gated && !this.#isOpen
     if (!isLaunchers) this.#options.onStderr?.(chunk)
     if ((isLaunchers || failure !== undefined) && this.#launcherSays.length < 2000) {
@@ -188,6 +196,12 @@ export class RunningProgram {
       }
     )
   }
+}
+
+/** Frees what was prepared for a command, once nothing of it runs. */
+export const cleanUp = ({ afterEnd, inspect }: LaunchOptions): Promise<ReadonlyArray<ControlFileChange>> => {
+  const inspected = inspect ?? Effect.succeed([])
+  return Effect.runPromise(afterEnd === undefined ? inspected : Effect.ensuring(inspected, afterEnd))
 }
 
 const unheld = { ref: false }

@@ -3,15 +3,16 @@ import { setTimeout as sleep } from "node:timers/promises"
 
 import { isErrno } from "../errno.ts"
 import { graceMs } from "./process-tree.ts"
-import type { Start, Started, Stream } from "./started.ts"
+import { Cancelled, type Start, type Started, type Stream } from "./started.ts"
 
 /** Starts programs from this process: for systems without /proc, where nothing better is to be had. */
 export class DirectStarter {
   /** Programs that have ended and left something running, which is in the group that they led. */
   readonly #left = new Set<number>()
 
-  readonly start: Start = async ({ command, mark, onStdout, onStderr }): Promise<Started> => {
+  readonly start: Start = async ({ command, mark, onStdout, onStderr, isCancelled }): Promise<Started> => {
     const { execa } = await import("execa")
+    if (isCancelled()) throw new Cancelled()
     const program = execa(command.program, command.args, {
       cwd: command.directory,
       env: { ...command.env, [mark.name]: mark.value },

@@ -53,6 +53,12 @@ export interface StartOptions {
   readonly onStderr: (chunk: Uint8Array) => void
   /** What the sandbox's launcher says, line by line. */
   readonly onGate: (line: string) => void
+  /** True once nobody wants the program any more: then it is not started. */
+  readonly isCancelled: () => boolean
+  readonly addressSpaceBytes: number | undefined
 }
+
+/** A start that was given up before the program ran. */
+export class Cancelled extends Error {}
 
 export type Start = (options: StartOptions) => Promise<Started>

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { writeFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { basename, isAbsolute, join } from "node:path"
 
 import {
   type Command,
@@ -17,13 +17,19 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 
+import { containerStart, containerSweep, containerTerminal } from "../embedded-scripts.ts"
+import { withLaunch } from "../process/prepared-launch.ts"
+import { refuseRuntimeInside } from "../process/runtime-directory.ts"
+import { systemPath, systemProgram } from "../process/system-programs.ts"
 import { otherOwner } from "../workspace/commit/owner.ts"
+import { liesWithin } from "../workspace/paths/is-inside.ts"
+import { rootIdentity } from "../workspace/paths/open-roots.ts"
 import { environmentFor } from "./environment.ts"
-import { bytes, defaultLimits, eachProcess, type SandboxLimits, type SandboxOptions } from "./limits.ts"
+import { bytes, defaultLimits, eachProcess, type SandboxLimits, type SandboxOptions, temporarySizes } from "./limits.ts"
 import { HeldPlaces } from "./linux/protected-mounts.ts"
 import { containerProfile } from "./linux/seccomp.ts"
-import { madeWhenUsed, type Mount, ownMounts } from "./paths.ts"
-import { findProgram, probedSandbox } from "./probe.ts"
+import { madeWhenUsed, type Mount, ownMounts, visiblePaths } from "./paths.ts"
+import { probedSandbox } from "./probe.ts"
 
 export interface ContainerOptions extends SandboxOptions {
   /** It must be there already: a sandbox fetches nothing. */
@@ -43,7 +49,7 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
       const processes = yield* Processes
       const engine = yield* Effect.sync(() =>
         (options.engine === undefined ? ["docker", "podman"] : [options.engine])
-          .map(findProgram)
+          .map(systemProgram)
           .find((path) => path !== undefined)
       )
       const host = randomBytes(8).toString("hex")
@@ -53,18 +59,19 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
       const held = new HeldPlaces()
       let isUsed = false
       const engineRuns = (words: ReadonlyArray<string>): Effect.Effect<void> =>
-        Effect.ignore(processes.run(engineCommand(words), { timeoutMs: 20_000 }))
+        Effect.ignore(processes.run(engineCommand(words, root), { timeoutMs: 20_000 }))
       const wrap = (command: Command, request: SandboxRequest = {}): Command => {
         isUsed = true
+        for (const path of visiblePaths(root, options)) refuseRuntimeInside(path)
         const name = `haft-${host}-${randomBytes(4).toString("hex")}`
         const profile = join(profiles(), profileName)
         const limits = { ...defaultLimits, ...options.limits }
         const { writable = true } = request
         const mounts = ownMounts(root, options, { isWritable: writable, held })
-        const made = {
-          ...inContainer(engine ?? "docker", command, { name, host, root, profile, limits, options, request, mounts }),
+        const plan = { name, host, root, profile, limits, options, request, mounts }
+        const made = withLaunch(inContainer(engine ?? "docker", command, plan), {
           alsoKill: removeContainer((pauses) => engineRuns(sweep(engine ?? "docker", `name=${name}`, pauses)), removals)
-        }
+        })
         return writable ? held.during(made, mounts) : made
       }
       // Containers outlive the program that started them: what an interrupted start left is removed at the end.
@@ -107,23 +114,37 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
   const image = plan.options.image ?? defaultImage
   const variables = Object.entries(containerEnvironment(command, plan))
   const renamed = variables.map(([name]) => name).filter(isIdentifier)
-  const inside = ["/bin/sh", "-c", startInside(missing), "haft", ...renamed, "--", command.program, ...command.args]
+  const inside = [
+    "/bin/sh",
+    "-c",
+    containerStart,
+    "haft",
+    missing,
+    identityOf(plan.root),
+    plan.root,
+    ...renamed,
+    "--",
+    command.program,
+    ...command.args
+  ]
   // podman raises this one limit by itself, which not every root may do. Its users' processes are counted apart.
   const processes = basename(engine) === "podman" ? [`--ulimit=nproc=${plan.limits.processes}`] : []
   const passed = variables.map(([name, value]) => [passedName(name), value] as const)
   const names = passed.map(([name]) => `--env=${name}`)
   const run = [...runOptions(command, plan), ...names, ...processes, image, ...inside]
   const attach = command.stdin === undefined ? [] : ["-i"]
-  return {
+  const made: Command = {
     program: terminal ? "/bin/sh" : engine,
-    args: terminal ? ["-c", askForTerminal, "haft", engine, ...run] : ["run", ...attach, ...run],
+    args: terminal ? ["-c", containerTerminal, "haft", engine, ...run] : ["run", ...attach, ...run],
     directory: "/",
-    env: { ...engineEnvironment(), ...Object.fromEntries(passed) },
-    ...(command.stdin !== undefined && { stdin: command.stdin }),
+    env: { ...engineEnvironment(plan.root), ...Object.fromEntries(passed) },
+    ...(command.stdin !== undefined && { stdin: command.stdin })
+  }
+  return withLaunch(made, {
     signalsAsCodes: true,
     ifHostDies: sweep(engine, ofHost(plan.host), latePauses),
     failure: failureOf(engine, missing, command.program)
-  }
+  })
 }
 
 // A command line is for everybody to read, and values may be secrets, so the engine's program finds them in its own
@@ -133,27 +154,13 @@ const passedName = (name: string): string => (isIdentifier(name) ? `HAFT_GIVES_$
 
 const isIdentifier = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name)
 
-// Some names a shell keeps for itself; `command` sees to it that it goes on.
-const startInside = (missing: string): string => `
-while [ "$1" != -- ]; do
-  eval "command export $1=\\"\\$HAFT_GIVES_$1\\"; unset HAFT_GIVES_$1"
-  shift
-done 2>/dev/null
-shift
-command -v "$1" >/dev/null || { echo ${missing} >&2; exit 127; }
-exec "$@"
-`
-
-// The engine refuses a terminal where there is none, as in a test.
-const askForTerminal = `engine=$1; shift; if [ -t 0 ]; then exec "$engine" run -i -t "$@"; fi; exec "$engine" run "$@"`
-
 const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
   const { limits, options, request, root, mounts } = plan
   const { network = false } = request
   const { getuid, getgid } = process
   const user = otherOwner(root) ?? { uid: getuid?.() ?? 65_534, gid: getgid?.() ?? 65_534 }
   const memory = String(limits.memoryBytes)
-  const size = String(limits.temporaryBytes)
+  const sizes = temporarySizes(limits)
   return [
     "--rm",
     "--init",
@@ -163,8 +170,8 @@ const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
     `--label=haft.host=${plan.host}`,
     ...(network ? [] : ["--network=none"]),
     "--read-only",
-    `--tmpfs=/tmp:rw,exec,nosuid,nodev,mode=1777,size=${size}`,
-    `--shm-size=${size}`,
+    `--tmpfs=/tmp:rw,exec,nosuid,nodev,mode=1777,size=${sizes.tmp}`,
+    `--shm-size=${sizes.shm}`,
     `--memory=${memory}`,
     `--memory-swap=${memory}`,
     `--pids-limit=${limits.processes}`,
@@ -212,6 +219,9 @@ const failureOf =
     if (exitCode === 127 && stderr.startsWith(missing)) {
       return makeToolError("command_not_found", `there is no program '${program}' in the sandbox`)
     }
+    if (exitCode === 125 && stderr.startsWith(`${missing} replaced`)) {
+      return makeToolError("sandbox_error", "the sandbox could not be set up: the workspace was replaced meanwhile")
+    }
     // The engine's own code for a container that could not be made, and how its own remarks begin.
     return exitCode === 125 && stderr.startsWith(basename(engine) === "podman" ? "Error: " : "docker: ")
       ? makeToolError("sandbox_error", `the sandbox could not be set up: ${stderr.split("\n")[0] ?? ""}`)
@@ -239,7 +249,7 @@ const latePauses: ReadonlyArray<number> = [0.3, 0.7, 2]
 const sweep = (engine: string, filter: string, pauses: ReadonlyArray<number> = []): ReadonlyArray<string> => [
   "/bin/sh",
   "-c",
-  removeAll,
+  containerSweep,
   "haft",
   engine,
   filter,
@@ -247,43 +257,36 @@ const sweep = (engine: string, filter: string, pauses: ReadonlyArray<number> = [
   ...pauses.map(String)
 ]
 
-// One that is being started can be removed only once it is there, and an engine may refuse meanwhile.
-const removeAll = `
-engine=$1 filter=$2 tries=0
-shift 2
-for pause; do
-  sleep "$pause"
-  while all=$("$engine" ps --all --quiet --filter "$filter") && [ -n "$all" ] && [ $tries -lt 50 ]; do
-    "$engine" rm --force $all || sleep 0.1
-    tries=$((tries + 1))
-  done
-done
-`
-
-const engineCommand = ([program = "", ...args]: ReadonlyArray<string>): Command => ({
+const engineCommand = ([program = "", ...args]: ReadonlyArray<string>, root: string): Command => ({
   program,
   args,
   directory: "/",
-  env: engineEnvironment()
+  env: engineEnvironment(root)
 })
 
-/** How the engine's own program finds its engine. */
-const engineEnvironment = (): Record<string, string> =>
-  Object.fromEntries(
-    [
-      "PATH",
-      "HOME",
-      "DOCKER_HOST",
-      "DOCKER_CONTEXT",
-      "DOCKER_CONFIG",
-      "CONTAINER_HOST",
-      "CONTAINERS_CONF",
-      "XDG_RUNTIME_DIR"
-    ].flatMap((name) => {
-      const value = process.env[name]
-      return value === undefined ? [] : [[name, value] as const]
-    })
-  )
+/**
+ * How the engine's own program finds its engine. It runs plugins and helpers that its configuration names, so none of
+ * that comes from the workspace.
+ */
+const engineEnvironment = (root: string): Record<string, string> => {
+  const names = ["HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "CONTAINER_HOST", "CONTAINERS_CONF"]
+  const given = [...names, "XDG_RUNTIME_DIR"].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined || (isAbsolute(value) && liesWithin(root, value)) ? [] : [[name, value] as const]
+  })
+  const isHomeInside = !given.some(([name]) => name === "HOME")
+  return {
+    PATH: systemPath,
+    ...(isHomeInside && { HOME: "/nonexistent", DOCKER_CONFIG: "/nonexistent" }),
+    ...Object.fromEntries(given)
+  }
+}
+
+// An engine elsewhere, in a virtual machine for one, counts its files differently.
+const identityOf = (root: string): string =>
+  process.platform === "linux" && (process.env["DOCKER_HOST"] ?? "unix:").startsWith("unix:")
+    ? (rootIdentity(root) ?? "")
+    : ""
 
 const describe = (limits: SandboxLimits): SandboxDescription => ({
   kind: "docker",

@@ -1,8 +1,9 @@
 import { getuid } from "node:process"
 
-import type { SandboxDescription, TreeLimits } from "@haft/core"
+import type { SandboxDescription } from "@haft/core"
 
 import { sumsHeld } from "../process/launcher/cgroup.ts"
+import type { TreeLimits } from "../process/prepared-launch.ts"
 import type { Owner } from "../workspace/commit/owner.ts"
 
 /** What one command may use up. A build survives the defaults, a fork bomb does not. */
@@ -13,7 +14,7 @@ export interface SandboxLimits {
   readonly fileSizeBytes: number
   readonly openFiles: number
   readonly cpuSeconds: number
-  /** Of /tmp, which is the command's own. */
+  /** Of /tmp and /dev/shm together, which are the command's own; a quarter of it is /dev/shm. */
   readonly temporaryBytes: number
 }
 
@@ -42,17 +43,20 @@ export interface SandboxOptions {
 /** What Processes holds the whole tree to. */
 export const treeLimits = ({ memoryBytes, processes }: SandboxLimits): TreeLimits => ({ memoryBytes, processes })
 
-/** The limits as shell code. Set inside, where they count for the sandbox alone. */
-export const limitCode = (limits: SandboxLimits): string =>
-  [
-    "ulimit -c 0",
-    `ulimit -f ${Math.floor(limits.fileSizeBytes / 512)}`,
-    `ulimit -n ${limits.openFiles}`,
-    `ulimit -t ${limits.cpuSeconds}`,
-    ...(sumsHeld().memory ? [] : [`ulimit -v ${Math.floor(limits.memoryBytes / 1024)}`]),
-    // The one limit whose letter differs from shell to shell.
-    `{ ulimit -p ${limits.processes} || ulimit -u ${limits.processes}; } 2>/dev/null`
-  ].join("\n")
+/** The limits as starter.sh takes them: file blocks, open files, CPU seconds, KiB of address space, processes. */
+export const limitWords = (limits: SandboxLimits): ReadonlyArray<string> => [
+  String(Math.floor(limits.fileSizeBytes / 512)),
+  String(limits.openFiles),
+  String(limits.cpuSeconds),
+  sumsHeld().memory ? "" : String(Math.floor(limits.memoryBytes / 1024)),
+  String(limits.processes)
+]
+
+/** How `temporaryBytes` is shared out: /tmp and /dev/shm are file systems of their own, with a size each. */
+export const temporarySizes = ({ temporaryBytes }: SandboxLimits): { readonly tmp: string; readonly shm: string } => {
+  const shm = Math.floor(temporaryBytes / 4)
+  return { tmp: String(temporaryBytes - shm), shm: String(shm) }
+}
 
 /** What of all this is really enforced here, in words. */
 export const describeLimits = (

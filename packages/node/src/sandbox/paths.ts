@@ -17,7 +17,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 import { isErrno } from "../errno.ts"
-import { makeOwnDirectory } from "../process/owner-tagged-name.ts"
+import { makeRuntimeDirectory } from "../process/runtime-directory.ts"
 import type { SandboxOptions } from "./limits.ts"
 import type { HeldPlaces } from "./linux/protected-mounts.ts"
 
@@ -62,7 +62,7 @@ export const madeWhenUsed = (
     ),
     (made) => () => {
       if (made.directory === undefined) {
-        made.directory = makeOwnDirectory(kind)
+        made.directory = makeRuntimeDirectory(kind)
         fill(made.directory)
       }
       return made.directory
@@ -99,6 +99,13 @@ export const ownMounts = (
     ...added.filter(isInside).toSorted(byLength)
   ]
 }
+
+/** Everything of the host's own that commands see. */
+export const visiblePaths = (root: string, options: SandboxOptions): ReadonlyArray<string> => [
+  root,
+  ...(options.readOnlyPaths ?? []),
+  ...(options.writablePaths ?? [])
+]
 
 const byLength = (a: Mount, b: Mount): number => a.path.length - b.path.length
 

@@ -1,7 +1,6 @@
-import { delimiter, join } from "node:path"
-
 import {
   type Command,
+  isToolError,
   makeToolError,
   Processes,
   Sandbox,
@@ -14,15 +13,8 @@ import {
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
-import { isExecutable } from "../workspace/paths/is-executable.ts"
-
-/** Where a program is, or undefined. */
-export const findProgram = (name: string): string | undefined =>
-  (process.env["PATH"] ?? "")
-    .split(delimiter)
-    .filter((directory) => directory !== "")
-    .map((directory) => join(directory, name))
-    .find(isExecutable)
+import { systemDirectories } from "../process/system-programs.ts"
+import { liesWithin } from "../workspace/paths/is-inside.ts"
 
 /** What a sandbox is made of. */
 export interface SandboxParts {
@@ -40,7 +32,10 @@ export const probedSandbox = Effect.fnUntraced(function* ({ kind, program, wrap,
   const wrapped = (command: Command, request?: SandboxRequest): Effect.Effect<Command, ToolError<"sandbox_error">> =>
     Effect.try({
       try: () => wrap(command, request),
-      catch: (cause) => makeToolError("sandbox_error", `the sandbox could not be set up: ${String(cause)}`)
+      catch: (cause) =>
+        isToolError(cause)
+          ? (cause as ToolError<"sandbox_error">)
+          : makeToolError("sandbox_error", `the sandbox could not be set up: ${String(cause)}`)
     })
   const works = yield* cachedSuccess(
     program === undefined
@@ -54,13 +49,21 @@ export const probedSandbox = Effect.fnUntraced(function* ({ kind, program, wrap,
         )
   )
   return Sandbox.of({
-    wrap: (command, request) =>
-      root === "/"
-        ? toolError("sandbox_error", "the workspace is the whole machine, so a sandbox would hold nothing back")
-        : Effect.andThen(works, wrapped(command, request)),
+    wrap: (command, request) => Effect.andThen(usableRoot(root), Effect.andThen(works, wrapped(command, request))),
     describe: Effect.map(works, describe)
   })
 })
+
+// Programs outside the sandbox come from there, so a sandbox must not be able to write to it.
+const usableRoot = (root: string): Effect.Effect<void, ToolError<"sandbox_error">> => {
+  const exposed = systemDirectories.find((directory) => liesWithin(root, directory))
+  return exposed === undefined
+    ? Effect.void
+    : toolError("sandbox_error", `the workspace ${root} contains the system's programs in ${exposed}`, {
+        suggestion:
+          "Choose a workspace that contains no system directory: its commands could replace programs of the host."
+      })
+}
 
 /** What was found out once stays; a failure may be due to the moment. */
 export const cachedSuccess = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<Effect.Effect<A, E>> =>

@@ -22,11 +22,11 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import { afterAll, describe, expect, it, vi } from "vitest"
 
 import { nodeProcesses } from "../process/processes.ts"
+import { systemProgram } from "../process/system-programs.ts"
 import { containerSandbox } from "./docker.ts"
 import type { SandboxOptions } from "./limits.ts"
 import { bubblewrapSandbox } from "./linux/bubblewrap.ts"
 import { unshareSandbox } from "./linux/unshare.ts"
-import { findProgram } from "./probe.ts"
 
 type Make = (options: SandboxOptions) => Layer.Layer<Sandbox, never, Workspace | Processes>
 
@@ -204,7 +204,7 @@ const putMounted = (make: Make): void => {
   })
 }
 
-describe.runIf(isLinux && findProgram("bwrap") !== undefined)("bubblewrap (needs bwrap)", () => {
+describe.runIf(isLinux && systemProgram("bwrap") !== undefined)("bubblewrap (needs bwrap)", () => {
   put(bubblewrapSandbox)
   putOwned(bubblewrapSandbox)
   putArchive(bubblewrapSandbox)
@@ -214,7 +214,7 @@ describe.runIf(isLinux && findProgram("bwrap") !== undefined)("bubblewrap (needs
   putMounted(bubblewrapSandbox)
 })
 
-describe.runIf(isLinux && findProgram("perl") !== undefined)("unshare (needs perl)", () => {
+describe.runIf(isLinux && systemProgram("perl") !== undefined)("unshare (needs perl)", () => {
   put(unshareSandbox)
   putOwned(unshareSandbox)
   putArchive(unshareSandbox)

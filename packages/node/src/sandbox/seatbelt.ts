@@ -5,10 +5,12 @@ import { type Command, type Processes, Sandbox, type SandboxRequest, Workspace }
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
+import { limited } from "../embedded-scripts.ts"
+import { systemProgram } from "../process/system-programs.ts"
 import { environmentFor } from "./environment.ts"
-import { defaultLimits, eachProcess, limitCode, type SandboxOptions } from "./limits.ts"
+import { defaultLimits, eachProcess, limitWords, type SandboxOptions } from "./limits.ts"
 import { ownMounts } from "./paths.ts"
-import { findProgram, probedSandbox } from "./probe.ts"
+import { probedSandbox } from "./probe.ts"
 
 /**
  * macOS, with `sandbox-exec` and Apple's profile language. There are no namespaces: a command sees the host's
@@ -21,7 +23,7 @@ export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandb
       const { root } = yield* Workspace
       const limits = { ...defaultLimits, ...options.limits }
       const program = yield* Effect.sync(() =>
-        process.platform === "darwin" ? findProgram("sandbox-exec") : undefined
+        process.platform === "darwin" ? systemProgram("sandbox-exec") : undefined
       )
       const wrap = (command: Command, request: SandboxRequest = {}): Command => ({
         ...command,
@@ -31,8 +33,9 @@ export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandb
           seatbeltProfile(root, options, request),
           "/bin/sh",
           "-c",
-          `{ ${limitCode(limits)}\n} 2>/dev/null; exec "$@"`,
+          limited,
           "haft",
+          ...limitWords(limits),
           command.program,
           ...command.args
         ],

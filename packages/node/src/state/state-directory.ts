@@ -7,6 +7,7 @@ import { isToolError, makeToolError, reasonOf } from "@haft/core"
 
 import { isErrno, notADirectory } from "../errno.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
+import { openRootPath } from "../workspace/paths/open-roots.ts"
 
 /**
  * Where haft keeps what belongs to a workspace but must not be reachable from it: history, records,
@@ -32,7 +33,7 @@ export const stateDirectory = (options: { readonly root: string; readonly state?
 /** Where a workspace really lies; it fails where there is no directory. */
 export const workspaceDirectory = (root: string): string =>
   usable(`the workspace ${root}`, "Choose a directory that is there, with --workspace.", () => {
-    const found = realpathSync(resolve(root))
+    const found = openRootPath(root) ?? realpathSync(resolve(root))
     if (!statSync(found).isDirectory()) throw notADirectory(root)
     return found
   })

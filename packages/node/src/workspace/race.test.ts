@@ -51,7 +51,7 @@ it.runIf(process.platform === "linux")(
       symlinkSync(outside, join(root, "d/link"))
     })
     const before = contentsOf(outside)
-    const child = join(dirname(fileURLToPath(import.meta.url)), "../test/race-child.ts")
+    const child = join(dirname(fileURLToPath(import.meta.url)), "../../test/race-child.ts")
     const swapper = spawn(process.execPath, [child, join(root, "d")], { stdio: ["ignore", "pipe", "inherit"] })
     const end = once(swapper, "exit")
     await once(swapper.stdout, "data")

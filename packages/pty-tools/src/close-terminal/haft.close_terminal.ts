@@ -7,6 +7,7 @@ import { closeTerminal } from "./close-terminal.ts"
 
 export const haftCloseTerminal = haft.tool({
   name: "close_terminal",
+  operation: "close-terminal",
   description:
     "Close a terminal: end its program and everything it started, and return the output that was not read yet. " +
     "The terminal can't be used afterwards.",

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -6,6 +7,7 @@ import { listTerminals } from "./list-terminals.ts"
 
 export const haftListTerminals = haft.tool({
   name: "list_terminals",
+  operation: "list-terminals",
   description: "List the terminals that are open, and those that ended and can still be read.",
   input: z.strictObject({}),
   output: z.object({
@@ -49,5 +51,7 @@ export const haftListTerminals = haft.tool({
   render: ({ terminals }) =>
     terminals.length === 0
       ? "no terminals"
-      : terminals.map(({ terminal_id, state, command }) => `${terminal_id}  ${state}  ${command}`).join("\n")
+      : terminals
+          .map(({ terminal_id, state, command }) => singleLine(`${terminal_id}  ${state}  ${command}`))
+          .join("\n")
 })

@@ -17,6 +17,7 @@ import { fits, hasNoNul, mustFit, openTerminal } from "./open-terminal.ts"
 
 export const haftOpenTerminal = haft.tool({
   name: "open_terminal",
+  operation: "open-terminal",
   description:
     "Open a terminal and run a command line in it, an interactive shell by default. Returns what it printed once it " +
     "ends, falls quiet or yield_time_ms is up. The program goes on running: use write_terminal to type and to read more.",

@@ -45,7 +45,7 @@ export const openTerminal = Effect.fnUntraced(function* (opening: Opening) {
   const facts = { commandLine, directory, size, term: env.TERM, mark, ...(label !== undefined && { label }) }
   const terminal = yield* sandbox.wrap(bare, { terminal: true }).pipe(
     Effect.flatMap((command) =>
-      terminals.open({ command, ...facts }).pipe(Effect.onError(() => command.afterEnd ?? Effect.void))
+      terminals.open({ command, ...facts }).pipe(Effect.onError(() => processes.release(command)))
     ),
     // The terminal removes what the sandbox prepared for it. An interruption in between would leave that behind.
     Effect.uninterruptible

@@ -10,6 +10,7 @@ const plainEnvironment = { TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER:
 
 export const toolrouterExecCommand = toolrouter.tool({
   name: "exec_command",
+  operation: "open-terminal",
   description: "Start a long-running command behind a terminal, under a session id of your choice.",
   input: z.strictObject({
     session_id: z

@@ -11,11 +11,13 @@ export const echoes = Effect.fnUntraced(function* ({ device, end }: Terminal) {
   if (device === undefined || end !== undefined) return false
   const processes = yield* Processes
   const chunks: Array<Uint8Array> = []
+  const program = processes.systemProgram("stty")
+  if (program === undefined) return false
   const command = {
-    program: "stty",
+    program,
     args: [process.platform === "linux" ? "-F" : "-f", device, "-a"],
     directory: "/",
-    env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C" }
+    env: { LC_ALL: "C" }
   }
   return yield* processes.run(command, { timeoutMs: 2000, onStdout: (chunk) => chunks.push(chunk.slice()) }).pipe(
     Effect.map(({ exitCode }) => exitCode === 0 && hasEcho.test(Buffer.concat(chunks).toString("latin1"))),

@@ -23,6 +23,13 @@ describe("the screen", () => {
     expect(await screen.view()).toEqual({ text: "100 %\nred and bold", cursorRow: 2, cursorColumn: 13 })
   })
 
+  it("leaves out the blanks that a full-screen program writes to the end of each row", async () => {
+    const { screen, print } = screenOf()
+    for (const row of ["a  b", "", "  c"]) print(row.padEnd(20))
+    print("\u001B[44m \u001B[0m\u001B[3;20H")
+    expect((await screen.view()).text).toBe("a  b\n\n  c")
+  })
+
   it("scrolls, and keeps only what fits", async () => {
     const { screen, print } = screenOf()
     for (let line = 1; line <= 10; line++) print(`line ${line}\r\n`)

@@ -1,4 +1,4 @@
-import type { Terminal as Emulator } from "@xterm/headless"
+import type { IBufferLine, Terminal as Emulator } from "@xterm/headless"
 
 import type { WindowSize } from "./native.ts"
 import type { OutputLog } from "./output-log.ts"
@@ -70,10 +70,7 @@ export class Screen {
     return this.#inTurn(async () => {
       const { buffer, rows } = await this.#follow()
       const { active } = buffer
-      const lines = Array.from(
-        { length: rows },
-        (_, row) => active.getLine(active.baseY + row)?.translateToString(true) ?? ""
-      )
+      const lines = Array.from({ length: rows }, (_, row) => withoutBlanks(active.getLine(active.baseY + row)))
       return {
         text: lines.join("\n").trimEnd(),
         cursorRow: active.cursorY + 1,
@@ -138,6 +135,9 @@ export class Screen {
     return emulator
   }
 }
+
+// The emulator leaves out cells that nothing was written to; full-screen programs write blanks to the end of a row.
+const withoutBlanks = (line: IBufferLine | undefined): string => line?.translateToString(true).replace(/ +$/, "") ?? ""
 
 const escape = 0x1b
 const escapeCharacter = String.fromCodePoint(escape)

@@ -173,10 +173,9 @@ export const terminals = (
           // Most programs end when they are hung up on. Then looking for what is left takes little time.
           yield* terminal.ended.pipe(Effect.timeoutOption(hangUpMs))
           yield* processes.end({ pid: terminal.pid, mark })
-          yield* command.alsoKill ?? Effect.void
           yield* terminal.ended.pipe(Effect.timeoutOption("1 second"))
           terminal.release()
-          yield* command.afterEnd ?? Effect.void
+          yield* processes.release(command)
           yield* Scope.close(scope, Exit.void)
           yield* Deferred.succeed(gone, undefined)
           changed()

@@ -18,6 +18,7 @@ import { typesInto, withoutHiddenText, writeTerminal } from "./write-terminal.ts
 
 export const haftWriteTerminal = haft.tool({
   name: "write_terminal",
+  operation: "write-terminal",
   description:
     "Type text and press keys in a terminal, resize it, or only read it (type nothing). Returns what was printed once " +
     "the program ends, falls quiet or yield_time_ms is up. End a command line with the key enter.",

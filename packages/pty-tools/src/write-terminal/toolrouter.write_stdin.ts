@@ -7,6 +7,7 @@ import { typesInto, withoutHiddenText, writeTerminal } from "./write-terminal.ts
 
 export const toolrouterWriteStdin = toolrouter.tool({
   name: "write_stdin",
+  operation: "write-terminal",
   description: "Type into a session that exec_command started, and return what it printed since the last reply.",
   input: z.strictObject({
     session_id: z.string().describe("The session, as it was named for exec_command"),

@@ -1,4 +1,4 @@
-import { makeToolError } from "@haft/core"
+import { makeToolError, singleLine } from "@haft/core"
 import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -7,6 +7,7 @@ import { findFiles, remarksOn } from "./find-files.ts"
 
 export const cliagentFileSearch = cliagent.tool({
   name: "file_search",
+  operation: "find-files",
   description: "Find files by a glob pattern: *.py in the base directory, **/*.py at any depth.",
   input: z.strictObject({
     pattern: z.string().min(1).describe("Glob pattern, such as **/*.py or src/**/*.go"),
@@ -26,7 +27,7 @@ export const cliagentFileSearch = cliagent.tool({
         output: [
           ...(truncated ? [`Warning: Found ${total} matches, showing first ${paths.length}`] : []),
           `Found ${total} ${total === 1 ? "file" : "files"} matching '${pattern}'${total === 0 ? "" : ":"}`,
-          ...paths.map((path) => `  ${path}`),
+          ...paths.map((path) => `  ${singleLine(path)}`),
           ...remarksOn(found, { includeIgnored: "list_dir shows them." }).map((remark) => `Note: ${remark}`)
         ].join("\n"),
         files_affected: [],

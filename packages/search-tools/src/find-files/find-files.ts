@@ -7,6 +7,8 @@ export interface FindRequest {
   /** Matched against paths relative to the directory. */
   readonly pattern: string
   readonly includeIgnored?: boolean
+  /** Find symbolic links by their own names, too. */
+  readonly includeLinks?: boolean
   readonly maxResults: number
   /** Directories below the start that are looked into. */
   readonly maxDepth: number
@@ -26,22 +28,28 @@ export interface IgnoredFiles {
   readonly isAll: boolean
 }
 
-/** Finds files by name, sorted, without `.git` and what `.gitignore` leaves out. */
+/** Finds files by name, and links if so asked, sorted, without `.git` and what `.gitignore` leaves out. */
 export const findFiles = Effect.fnUntraced(function* ({
   path,
   pattern,
   includeIgnored = false,
+  includeLinks = false,
   maxResults,
   maxDepth,
   hintAtIgnored = false
 }: FindRequest): Effect.fn.Return<FoundFiles, ListError | ToolError<"invalid_pattern">, Workspace> {
   const workspace = yield* Workspace
-  const found = yield* workspace.glob(path, pattern, { limit: maxResults, maxDepth, respectIgnore: !includeIgnored })
+  const found = yield* workspace.glob(path, pattern, {
+    limit: maxResults,
+    maxDepth,
+    respectIgnore: !includeIgnored,
+    includeLinks
+  })
   // Nothing found where nobody could look is no answer: then this fails, and says why.
   if (found.total === 0 && (found.unreadable ?? 0) > 0) yield* workspace.list(path)
   const isHinting = hintAtIgnored && !includeIgnored && found.total === 0
   const everywhere = isHinting
-    ? yield* workspace.glob(path, pattern, { limit: 0, maxDepth, timeLimitMs: hintTimeMs })
+    ? yield* workspace.glob(path, pattern, { limit: 0, maxDepth, includeLinks, timeLimitMs: hintTimeMs })
     : undefined
   const ignored =
     everywhere === undefined || everywhere.total === 0
@@ -62,7 +70,7 @@ export interface Advice {
 
 /** What a reader should know about the files besides the files. */
 export const remarksOn = (
-  { unreadable = 0, unnameable = 0, tooDeep = 0, ignored }: Omit<FoundFiles, "paths" | "total" | "truncated">,
+  { unreadable = 0, unnameable = 0, tooDeep = 0, ignored }: Omit<FoundFiles, "paths" | "links" | "total" | "truncated">,
   { goDeeper, includeIgnored }: Advice
 ): ReadonlyArray<string> => [
   ...(unreadable > 0 ? [`${unreadable} ${unreadable === 1 ? "directory" : "directories"} could not be read.`] : []),

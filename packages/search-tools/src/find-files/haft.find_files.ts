@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -11,8 +12,10 @@ const advice = {
 
 export const haftFindFiles = haft.tool({
   name: "find_files",
+  operation: "find-files",
   description:
     "Find files by a glob pattern: *.ts in the directory itself, **/*.ts at any depth. Sorted, with the exact number. " +
+    "Symbolic links are found by their own names and not followed. " +
     "Files named by .gitignore are left out unless include_ignored; .git always is.",
   input: z.strictObject({
     pattern: z.string().min(1).describe("Glob pattern, relative to path"),
@@ -23,6 +26,7 @@ export const haftFindFiles = haft.tool({
   }),
   output: z.object({
     files: z.array(z.string()),
+    links: z.array(z.string()),
     total: z.number(),
     truncated: z.boolean(),
     remarks: z.array(z.string())
@@ -35,16 +39,22 @@ export const haftFindFiles = haft.tool({
       path,
       pattern,
       includeIgnored: include_ignored,
+      includeLinks: true,
       maxResults: max_results,
       maxDepth: max_depth,
       hintAtIgnored: true
     }).pipe(
-      Effect.map(({ paths, total, truncated, ...found }) => ({
+      Effect.map(({ paths, links = [], total, truncated, ...found }) => ({
         files: [...paths],
+        links: [...links],
         total,
         truncated,
         remarks: [...remarksOn(found, advice)]
       }))
     ),
-  render: ({ files, total, remarks }) => [`${total} ${total === 1 ? "file" : "files"}`, ...files, ...remarks].join("\n")
+  render: ({ files, links, total, remarks }) => {
+    const isLink = new Set(links)
+    const shown = files.map((path) => singleLine(isLink.has(path) ? `${path}@` : path))
+    return [`${total} ${total === 1 ? "file" : "files"}`, ...shown, ...remarks].join("\n")
+  }
 })

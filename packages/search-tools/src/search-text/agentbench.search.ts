@@ -7,6 +7,7 @@ import { headingOf, linesOf } from "./show/as-text.ts"
 
 export const agentbenchSearch = agentbench.tool({
   name: "search",
+  operation: "search-text",
   description: "Find lines that contain a text or match a regular expression; capital and small letters are the same.",
   input: z.strictObject({
     query: z.string().min(1).max(10_000).describe("Text to look for, or a regular expression with is_regex"),

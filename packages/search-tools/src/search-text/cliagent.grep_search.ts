@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -10,6 +11,7 @@ const advice = { includeIgnored: "read_file reads them.", globs: "file_pattern" 
 
 export const cliagentGrepSearch = cliagent.tool({
   name: "grep_search",
+  operation: "search-text",
   description: "Search the contents of text files for a text or a regular expression.",
   input: z.strictObject({
     pattern: z.string().min(1).max(10_000).describe("Text to look for, or a regular expression with is_regex"),
@@ -58,6 +60,6 @@ const describe = (pattern: string, found: SearchResult): string => {
     ...(found.truncated ? [`Warning: Found ${total} matches, showing first ${found.matches.length}`] : [])
   ]
   const heading = `Found ${total} ${total === 1 ? "match" : "matches"} for '${pattern}'${total === 0 ? "" : ":"}`
-  const lines = found.matches.map(({ path, line, content }) => `  ${path}:${line}: ${content}`)
+  const lines = found.matches.map(({ path, line, content }) => `  ${singleLine(path)}:${line}: ${content}`)
   return [...warnings, heading, ...lines, ...remarksOn(found, advice).map((remark) => `Note: ${remark}`)].join("\n")
 }

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -8,6 +9,7 @@ import type { FoundMatch } from "./show/show-matches.ts"
 
 export const filetoolsFileSearch = filetools.tool({
   name: "file.search",
+  operation: "search-text",
   description: "Search file contents by regular expression, below the workspace or one of its directories.",
   input: z.strictObject({
     pattern: z.string().min(1).max(10_000).describe("Regular expression to look for"),
@@ -50,7 +52,7 @@ export const filetoolsFileSearch = filetools.tool({
       ? "No matches"
       : [
           ...matches.map(
-            ({ path, line, content }) => `${path}:${line}:${content.includes("\n") ? "\n" : " "}${content}`
+            ({ path, line, content }) => `${singleLine(path)}:${line}:${content.includes("\n") ? "\n" : " "}${content}`
           ),
           ...(truncated ? ["More matches are left out."] : [])
         ].join("\n")

@@ -10,6 +10,7 @@ const timeLimitMs = 30_000
 
 export const haftSearchText = haft.tool({
   name: "search_text",
+  operation: "search-text",
   description:
     "Find lines by regular expression or literal text, ordered by path and line, with the exact number of matches. " +
     "Files named by .gitignore are left out unless include_ignored; .git and binary files always are.",

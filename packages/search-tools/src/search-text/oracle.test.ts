@@ -32,6 +32,9 @@ const queries: ReadonlyArray<readonly [query: string, isRegex: boolean]> = [
   ["^$", true],
   ["i(t|f)[ bü]", true],
   ["hitü", false],
+  ["ü", true],
+  ["h.*.$", true],
+  ["[^a-z]hit", true],
   ["nothing of the kind", false]
 ]
 

@@ -1,3 +1,4 @@
+import { singleLine } from "@haft/core"
 import { toolrouter } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -10,6 +11,7 @@ const maximumMatches = 10_000
 
 export const toolrouterGrepFiles = toolrouter.tool({
   name: "grep_files",
+  operation: "search-text",
   description: "Search the files below a directory by regular expression; results are grouped by file.",
   input: z.strictObject({
     pattern: z.string().min(1).max(10_000).describe("Regular expression to look for"),
@@ -51,7 +53,7 @@ export const toolrouterGrepFiles = toolrouter.tool({
       ? "No matches"
       : results
           .map(({ file, matches }) =>
-            [file, ...matches.map(({ line_num, line }) => `  ${line_num}: ${line}`)].join("\n")
+            [singleLine(file), ...matches.map(({ line_num, line }) => `  ${line_num}: ${line}`)].join("\n")
           )
           .join("\n")
 })

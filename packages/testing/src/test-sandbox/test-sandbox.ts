@@ -6,6 +6,7 @@ import { testNetwork } from "./network.ts"
 import { testPrivileges } from "./privileges.ts"
 import { testRepository } from "./repository.ts"
 import { testRuns } from "./runs.ts"
+import { testTrust } from "./trust.ts"
 
 /** Defines all tests for a sandbox, with the test runner's own functions. */
 export const testSandbox = (subject: SandboxUnderTest): void => {
@@ -25,6 +26,7 @@ export const testSandbox = (subject: SandboxUnderTest): void => {
   testFiles(within(wide))
   testPrivileges(within(wide))
   testRepository(within(wide))
+  testTrust(within(wide))
   testLimits(within(narrow))
   testEndings(within(wide), subject.countsLeftovers ?? true)
 }

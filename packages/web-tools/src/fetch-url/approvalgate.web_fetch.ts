@@ -19,6 +19,7 @@ const input = z.strictObject({
 
 export const approvalgateWebFetch = approvalgate.tool({
   name: "web_fetch",
+  operation: "fetch-url",
   description: "Send an HTTP request and return the response's status, headers and body.",
   input,
   output: z.object({ status: z.number(), headers: z.record(z.string(), z.string()), body: z.string() }),

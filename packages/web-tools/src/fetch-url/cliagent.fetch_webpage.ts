@@ -10,6 +10,7 @@ const maxBytes = 1024 * 1024
 
 export const cliagentFetchWebpage = cliagent.tool({
   name: "fetch_webpage",
+  operation: "fetch-url",
   description: "Fetch a web page and return its main content as Markdown.",
   input: z.strictObject({
     url: z.string().describe("Address of the page, starting with http:// or https://"),

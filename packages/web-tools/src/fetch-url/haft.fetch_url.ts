@@ -9,6 +9,7 @@ import { asksUnlessAllowed, fetchPage, fetchTouches } from "./fetch-url.ts"
 
 export const haftFetchUrl = haft.tool({
   name: "fetch_url",
+  operation: "fetch-url",
   description:
     "Fetch a URL and return it as readable text: the main content of a page as Markdown with absolute links, JSON " +
     "indented, PDFs as text. Long pages come in parts: call again with start = next_start.",

@@ -6,6 +6,7 @@ import { maxResults, searchWeb } from "./search-web.ts"
 
 export const approvalgateWebSearch = approvalgate.tool({
   name: "web_search",
+  operation: "search-web",
   description: "Search the web and return titles, addresses and snippets of what was found.",
   input: z.strictObject({
     query: z.string().min(1).max(2000).describe("What to look for"),

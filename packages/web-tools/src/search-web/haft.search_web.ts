@@ -6,6 +6,7 @@ import { maxResults, searchWeb } from "./search-web.ts"
 
 export const haftSearchWeb = haft.tool({
   name: "search_web",
+  operation: "search-web",
   description: "Search the web. Fetch the pages that look right with fetch_url.",
   input: z.strictObject({
     query: z.string().min(1).max(2000).describe("What to look for"),

@@ -2,14 +2,13 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "n
 import { dirname, join, resolve } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
-import type { TreeLimits } from "@haft/core"
-
 import { leftBehind, ownName } from "../owner-tagged-name.ts"
+import type { TreeLimits } from "../prepared-launch.ts"
 
 /** A group of processes that the machine holds to limits as a sum: whoever joins it, and all that comes from them. */
 export interface LimitedGroup {
   /** Files of the machine: to write 0 into each of them is to join. */
-  readonly doors: ReadonlyArray<string>
+  readonly joinFiles: ReadonlyArray<string>
   readonly hold: (limits: TreeLimits) => void
   /** How many processes are in it. */
   readonly count: () => number
@@ -36,7 +35,7 @@ export const makeGroup = (name: string): LimitedGroup | undefined => {
   const [first] = groups
   const memory = groups.find(({ place }) => place.controllers.includes("memory"))
   return {
-    doors: groups.map(({ path }) => join(path, "cgroup.procs")),
+    joinFiles: groups.map(({ path }) => join(path, "cgroup.procs")),
     hold: (limits) => {
       for (const { place, path } of groups) for (const setting of settingsOf(place, limits)) apply(path, setting)
     },

@@ -1,5 +1,6 @@
-import { makeToolError, type TreeLimits } from "@haft/core"
+import { makeToolError } from "@haft/core"
 
+import type { TreeLimits } from "../prepared-launch.ts"
 import { childrenOf } from "../process-table.ts"
 import { makeGroup, sumsHeld } from "./cgroup.ts"
 import { Lane } from "./lane.ts"

@@ -1,6 +1,7 @@
 import { constants, openSync } from "node:fs"
-import { Socket } from "node:net"
+import type { Socket } from "node:net"
 
+import { lane as laneScript } from "../../embedded-scripts.ts"
 import { type End, endOf } from "../started.ts"
 import type { LimitedGroup } from "./cgroup.ts"
 import { type LanePipes, type Launcher, quoted } from "./launcher.ts"
@@ -38,7 +39,8 @@ export class Lane {
     this.pipes = pipes
     // Both ways, because opening only for writing waits for a reader.
     const descriptor = openSync(pipes.code, constants.O_RDWR | constants.O_NONBLOCK)
-    this.#code = new Socket({ fd: descriptor, readable: false, writable: true })
+    const net = process.getBuiltinModule("node:net")
+    this.#code = new net.Socket({ fd: descriptor, readable: false, writable: true })
     this.#code.on("error", () => undefined)
     const { promise, resolve } = Promise.withResolvers<boolean>()
     this.ready = promise
@@ -65,8 +67,8 @@ export class Lane {
       this.#finish(unknownEnd)
     })
     this.#code.unref()
-    this.#code.write(prologue)
-    launcher.startLane(pipes, group?.doors ?? [])
+    this.#code.write(laneScript)
+    launcher.startLane(pipes, group?.joinFiles ?? [])
   }
 
   get pid(): number {
@@ -100,21 +102,13 @@ export class Lane {
 // The lane was killed.
 const unknownEnd: End = { exitCode: null, signal: null }
 
-// Descriptor 9 leads to the host, and to write there when it is gone must not end this shell. The programs it needs itself
-// are arguments of its own, which no variable of a command can change.
-const prologue = `exec 2>&9
-trap : HUP INT TERM PIPE
-set -- "$(command -v setsid)" "$(command -v env)"
-echo "lane $$" >&9
-`
-
 const codeFor = ({ program, args, directory, env, streams, isSandbox, addressSpaceBytes }: Launch): string => {
   const redirections = [...streams].map(([descriptor, { path, mode }]) => `${descriptor}${mode}${quoted(path)}`)
   const words = [quoted(program), ...args.map(quoted), ...redirections, "9>&-"].join(" ")
   // Where memory runs short, what is in a sandbox goes before the host and before the lane.
   const run = isSandbox
     ? `echo 500 >/proc/self/oom_score_adj; ${exported(env)}; exec ${words}`
-    : `unset PATH PWD OLDPWD SHLVL; ${exported(env)}; exec "$1" ${unspeakable(env)}${words}`
+    : `unset PATH PWD OLDPWD SHLVL; ${exported(env)}; exec "$1" ${nonIdentifierVariables(env)}${words}`
   const limit =
     addressSpaceBytes === undefined
       ? ""
@@ -131,7 +125,7 @@ const exported = (env: Launch["env"]): string =>
     .join(" ")} 2>/dev/null`
 
 /** Variables whose names no shell takes, for `env`, which does. */
-const unspeakable = (env: Launch["env"]): string => {
+const nonIdentifierVariables = (env: Launch["env"]): string => {
   const assignments = Object.entries(env)
     .filter(([name]) => !isIdentifier(name))
     .map(([name, value]) => quoted(`${name}=${value}`))

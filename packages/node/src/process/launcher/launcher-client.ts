@@ -3,7 +3,10 @@ import { closeSync, writeSync } from "node:fs"
 
 import { makeToolError } from "@haft/core"
 
-import type { Gate, Start, Started, Stream } from "../started.ts"
+import { boundPath } from "../../workspace/paths/open-roots.ts"
+import { launchOf } from "../prepared-launch.ts"
+import { Cancelled, type Gate, type Start, type Started, type Stream } from "../started.ts"
+import { requiredProgram, systemPath } from "../system-programs.ts"
 import { groupName } from "./cgroup.ts"
 import { LanePool } from "./lane-pool.ts"
 import type { Lane, Launch } from "./lane.ts"
@@ -25,7 +28,7 @@ export class LeanStarter {
   readonly #pipes = new PipePool(async (paths) => {
     const { execa } = await import("execa")
     // Nobody else comes to where they are. Who was handed one may open it anew as /dev/stderr, whoever that is.
-    await execa("mkfifo", ["-m", "666", ...paths])
+    await execa(requiredProgram("mkfifo"), ["-m", "666", ...paths], { env: { PATH: systemPath }, extendEnv: false })
   })
   readonly #groups = groupName(this.host)
   readonly #lanes = new LanePool({ launcher: () => this.#ready(), pipes: this.#pipes, groupName: this.#groups })
@@ -35,10 +38,11 @@ export class LeanStarter {
   readonly start: Start = async (request) => {
     // A launcher made now would be nobody's.
     if (this.#isClosed) throw makeToolError("sandbox_error", "the host is closed and starts nothing any more")
-    const { limits } = request.command
+    const { limits } = launchOf(request.command)
     const lane = await this.#lanes.take(limits)
     const opened: Opened = [() => this.#lanes.giveBack(lane, limits)]
     try {
+      if (request.isCancelled()) throw new Cancelled()
       return await this.#startIn(lane, request, opened)
     } catch (cause) {
       for (const close of opened) close()
@@ -61,31 +65,37 @@ export class LeanStarter {
 
   async #startIn(
     lane: Lane,
-    { command, mark, onStdout, onStderr, onGate }: Parameters<Start>[0],
+    { command, mark, onStdout, onStderr, onGate, isCancelled, addressSpaceBytes }: Parameters<Start>[0],
     opened: Opened
   ): Promise<Started> {
-    const { descriptors = [], gated = false, limits } = command
+    const { files = [], gated = false, limits, ifHostDies } = launchOf(command)
     const [stdoutPath = "", stderrPath = "", gatePath = ""] = await this.#pipes.take("read", gated ? 3 : 2)
     const [goPath = ""] = gated ? await this.#pipes.take("write", 1) : []
     const readers = [this.#listen(stdoutPath, onStdout, opened), this.#listen(stderrPath, onStderr, opened)]
-    const input = command.stdin === undefined ? undefined : memoryFile(command.stdin)
-    if (input !== undefined) opened.push(() => closeSync(input))
-    const lent = (descriptor: number) => ({ path: `/proc/${process.pid}/fd/${descriptor}`, mode: "<" as const })
+    if (isCancelled()) throw new Cancelled()
+    const held: Array<number> = []
+    opened.push(() => held.forEach((descriptor) => closeSync(descriptor)))
+    const lend = (content: string | Uint8Array) => {
+      const descriptor = memoryFile(this.#pipes.directory, content)
+      held.push(descriptor)
+      return { path: `/proc/${process.pid}/fd/${descriptor}`, mode: "<" as const }
+    }
     const streams: Launch["streams"] = new Map([
-      [0, input === undefined ? { path: "/dev/null", mode: "<" } : lent(input)],
+      [0, command.stdin === undefined ? { path: "/dev/null", mode: "<" } : lend(command.stdin)],
       [1, { path: stdoutPath, mode: ">" }],
       [2, { path: stderrPath, mode: ">" }],
-      ...descriptors.map((descriptor, index) => [3 + index, lent(descriptor)] as const),
+      ...files.map((content, index) => [3 + index, lend(content)] as const),
       ...(gated
         ? ([
-            [3 + descriptors.length, { path: goPath, mode: "<" }],
-            [4 + descriptors.length, { path: gatePath, mode: ">" }]
+            [3 + files.length, { path: goPath, mode: "<" }],
+            [4 + files.length, { path: gatePath, mode: ">" }]
           ] as const)
         : [])
     ])
     const gate = gated ? this.#gate(goPath, gatePath, onGate, opened) : undefined
-    const { program, args, directory, addressSpaceBytes, ifHostDies } = command
-    if (ifHostDies !== undefined) (await this.#ready()).addWill(ifHostDies)
+    const { program, args } = command
+    if (ifHostDies !== undefined) (await this.#ready()).onHostDeath(ifHostDies)
+    const directory = boundPath(command.directory)
     const env = { ...command.env, [mark.name]: mark.value }
     const end = lane.run({ program, args, directory, env, streams, isSandbox: gated, addressSpaceBytes })
     return {
@@ -95,7 +105,7 @@ export class LeanStarter {
       streams: readers,
       ...(gate !== undefined && { gate }),
       release: () => {
-        if (input !== undefined) closeSync(input)
+        for (const descriptor of held) closeSync(descriptor)
         gate?.release()
         this.#lanes.giveBack(lane, limits)
       }
@@ -105,7 +115,7 @@ export class LeanStarter {
   async #ready(): Promise<Launcher> {
     const launcher = await (this.#launcher ??= startLauncher({
       mark: `${markName}=${this.host}.`,
-      litter: this.#pipes.directory,
+      runtime: this.#pipes.directory,
       groups: this.#groups
     }).catch((cause: unknown) => {
       this.#launcher = undefined

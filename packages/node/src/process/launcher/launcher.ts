@@ -1,7 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs"
 
+import { becomeSubreaper, launcher } from "../../embedded-scripts.ts"
+import { systemPath, systemProgram } from "../system-programs.ts"
 import { groupParents } from "./cgroup.ts"
 
 /** Paths of the named pipes between the host and a lane. */
@@ -17,7 +19,7 @@ export interface LanePipes {
  */
 export class Launcher {
   readonly #shell: ChildProcess
-  readonly #wills = new Set<string>()
+  readonly #lastWords = new Set<string>()
   readonly #lost: Promise<void>
   isLost = false
 
@@ -35,19 +37,17 @@ export class Launcher {
     stdin?.unref?.()
   }
 
-  /** Starts a shell that reads its code from one pipe and reports to another. It joins the groups behind `doors`. */
-  startLane(pipes: LanePipes, doors: ReadonlyArray<string>): void {
-    const joining = doors.map((door) => `echo 0 >${quoted(door)} || exit 1; `).join("")
-    const shell = `exec $clean "PATH=$PATH" "$mark"lane $adopting /bin/sh -s`
-    this.#say(`( ${joining}${shell} ) <${quoted(pipes.code)} 9>${quoted(pipes.report)} >/dev/null 2>&1 &`)
+  /** Starts a shell that reads its code from one pipe and reports to another. It joins these control groups. */
+  startLane({ code, report }: LanePipes, groupFiles: ReadonlyArray<string>): void {
+    this.#say(["start_lane", code, report, ...groupFiles])
   }
 
   /** A program with arguments to run should the host die. Said once, however many commands ask for it. */
-  addWill(words: ReadonlyArray<string>): void {
-    const will = words.map(quoted).join(" ")
-    if (this.#wills.has(will)) return
-    this.#wills.add(will)
-    this.#say(`orphans="$orphans"${quoted(`${will};`)}`)
+  onHostDeath(words: ReadonlyArray<string>): void {
+    const code = words.map(quoted).join(" ")
+    if (this.#lastWords.has(code)) return
+    this.#lastWords.add(code)
+    this.#say(["on_host_death", code])
   }
 
   /** Ends the launcher, which sweeps what still carries the mark. */
@@ -57,8 +57,8 @@ export class Launcher {
     await this.#lost
   }
 
-  #say(code: string): void {
-    this.#shell.stdin?.write(`${code}\n`)
+  #say(words: ReadonlyArray<string>): void {
+    this.#shell.stdin?.write(`${words.map(quoted).join(" ")}\n`)
   }
 }
 
@@ -66,16 +66,30 @@ export interface LauncherOptions {
   /** The beginning of an assignment that every program gets. */
   readonly mark: string
   /** A directory to be removed in the end. */
-  readonly litter: string
+  readonly runtime: string
   /** The beginning of the names of groups to be removed in the end. */
   readonly groups: string
 }
 
-export const startLauncher = async ({ mark, litter, groups }: LauncherOptions): Promise<Launcher> => {
+export const startLauncher = async ({ mark, runtime, groups }: LauncherOptions): Promise<Launcher> => {
+  const { spawn } = await import("node:child_process")
   const nothing = openSync("/dev/null", "r+")
-  const words = ["-s", mark, litter, ...groupParents().map((parent) => `${parent}/${groups}`)]
-  const shell = spawn("/bin/sh", ["-c", start, "sh", adopt(), "/bin/sh", ...words], {
-    env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
+  const perl = systemProgram("perl")
+  const prctl = process.arch === "arm64" ? "167" : "157"
+  const adopting = perl === undefined ? [] : [perl, "-e", becomeSubreaper, prctl]
+  const [program, ...args] = [
+    ...adopting,
+    "/bin/sh",
+    "-s",
+    mark,
+    runtime,
+    perl ?? "",
+    becomeSubreaper,
+    prctl,
+    ...groupParents().map((parent) => `${parent}/${groups}`)
+  ] as [string, ...Array<string>]
+  const shell = spawn(program, args, {
+    env: { PATH: systemPath },
     cwd: "/",
     stdio: ["pipe", "ignore", "ignore", ...insteadOf(inherited(), nothing)],
     detached: true
@@ -85,7 +99,7 @@ export const startLauncher = async ({ mark, litter, groups }: LauncherOptions): 
     const [cause] = (await once(shell, "error")) as [Error]
     throw cause
   }
-  shell.stdin?.write(prologue)
+  shell.stdin?.write(launcher)
   return new Launcher(shell)
 }
 
@@ -118,49 +132,3 @@ const insteadOf = (descriptors: ReadonlyArray<number>, other: number): ReadonlyA
 
 /** A word for a POSIX shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-
-// The launcher and the lanes become the parents of whoever loses theirs, so that a daemon is found also when it has a
-// session of its own and has cleared its environment. No shell can ask the kernel for that; perl can, where there is one.
-const start = `
-if perl -e 1; then
-  export adopting="perl -e $1"
-  exec perl -e "$@"
-fi
-shift
-exec "$@"
-`
-
-// One word for a shell, and without a character that means something to it.
-const adopt = (): string => `syscall(${process.arch === "arm64" ? 167 : 157},36,1,0,0,0);exec@ARGV`
-
-// The trap runs when the host closes its end, or dies. Lanes carry the mark, and programs in sandboxes die with their
-// lane; the others are found by the mark, or as the launcher's children once their lane is gone. What a shell starts in
-// the background ignores Ctrl-C, and every program below it would too: hence `--default-signal`.
-const prologue = `
-mark=$1 litter=$2 orphans=
-shift 2
-clean="env --default-signal=INT,QUIT -i"
-$clean true || clean="env -i"
-ending() {
-  trap '' TERM HUP INT PIPE
-  quiet=0 rounds=0
-  while [ $quiet -lt 3 ] && [ $rounds -lt 200 ]; do
-    quiet=$((quiet + 1)) rounds=$((rounds + 1))
-    for pid in $(grep -Fls "$mark" /proc/[0-9]*/environ | tr -dc '0-9\n') $(cat /proc/$$/task/$$/children); do
-      kill -KILL "$pid" && quiet=0
-    done
-    sleep 0.02
-  done
-  rm -rf "$litter"
-  eval "$orphans"
-  tries=0
-  for groups; do
-    for group in "$groups"*; do
-      until rmdir "$group" || [ ! -d "$group" ] || [ $tries -ge 50 ]; do tries=$((tries + 1)); sleep 0.02; done
-    done
-  done
-  kill -KILL 0
-}
-trap 'ending "$@"' EXIT
-trap : HUP INT TERM PIPE
-`

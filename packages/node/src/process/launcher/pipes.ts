@@ -1,8 +1,7 @@
 import { closeSync, constants, openSync, rmSync } from "node:fs"
-import { Socket } from "node:net"
 import { join } from "node:path"
 
-import { makeOwnDirectory } from "../owner-tagged-name.ts"
+import { makeRuntimeDirectory } from "../runtime-directory.ts"
 
 /** What the host does with a pipe. */
 export type PipeUse = "read" | "write"
@@ -28,7 +27,7 @@ export class PipePool {
 
   /** Made when somebody asks for it: most hosts start no program. */
   get directory(): string {
-    return (this.#directory ??= makeOwnDirectory("pipes"))
+    return (this.#directory ??= makeRuntimeDirectory("pipes"))
   }
 
   async take(use: PipeUse, count: number): Promise<ReadonlyArray<string>> {
@@ -87,6 +86,7 @@ export const readPipe = (path: string, onChunk: (chunk: Uint8Array) => void): Pi
   let isWhole = false
   const { promise: ended, resolve: end } = Promise.withResolvers<boolean>()
   const { promise: closed, resolve: close } = Promise.withResolvers<boolean>()
+  const { Socket } = process.getBuiltinModule("node:net")
   const socket = new Socket({
     fd: descriptor,
     readable: true,

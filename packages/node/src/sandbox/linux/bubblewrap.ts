@@ -1,9 +1,10 @@
 import type { Processes, Sandbox, Workspace } from "@haft/core"
 import type * as Layer from "effect/Layer"
 
+import { starter } from "../../embedded-scripts.ts"
+import { systemProgram } from "../../process/system-programs.ts"
 import type { SandboxOptions } from "../limits.ts"
 import type { Mount } from "../paths.ts"
-import { findProgram } from "../probe.ts"
 import { namespaceSandbox, type Plan } from "./namespaces.ts"
 
 /** Linux, with bubblewrap: namespaces, a filter for system calls, and only the system's programs and the workspace. */
@@ -11,12 +12,12 @@ export const bubblewrapSandbox = (options: SandboxOptions = {}): Layer.Layer<San
   namespaceSandbox(
     {
       kind: "bubblewrap",
-      find: () => findProgram("bwrap"),
+      find: () => systemProgram("bwrap"),
       tell: (plan) =>
         optionsFor(plan)
           .map((word) => `${word}\0`)
           .join(""),
-      words: (starter, _plan, hasFilter) => [
+      words: (_plan, hasFilter) => [
         "--args",
         "3",
         ...(hasFilter ? ["--seccomp", "4"] : []),
@@ -32,7 +33,7 @@ export const bubblewrapSandbox = (options: SandboxOptions = {}): Layer.Layer<San
   )
 
 // Everything is shut, then the command's own world is laid out.
-const optionsFor = ({ network, terminal, mounts, temporaryBytes, directory, env }: Plan): ReadonlyArray<string> => [
+const optionsFor = ({ network, terminal, mounts, sizes, directory, env }: Plan): ReadonlyArray<string> => [
   ...shut,
   ...(network ? [] : ["--unshare-net"]),
   // A terminal's own session must stay, or Ctrl-C reaches nobody.
@@ -43,10 +44,10 @@ const optionsFor = ({ network, terminal, mounts, temporaryBytes, directory, env 
   ...mounts.kernel.flatMap(mountOptions),
   "--dev",
   "/dev",
-  ...temporary("/dev/shm", temporaryBytes),
+  ...temporary("/dev/shm", sizes.shm),
   "--remount-ro",
   "/dev",
-  ...temporary("/tmp", temporaryBytes),
+  ...temporary("/tmp", sizes.tmp),
   ...mounts.own.flatMap(mountOptions),
   "--remount-ro",
   "/",

@@ -1,34 +1,36 @@
-import { readFileSync } from "node:fs"
+import { readFileSync, realpathSync } from "node:fs"
 
-import { quoted } from "../../process/launcher/launcher.ts"
+import { systemProgram } from "../../process/system-programs.ts"
+import { rootIdentity } from "../../workspace/paths/open-roots.ts"
 import type { Mount } from "../paths.ts"
 
 /**
- * Shell code for the inside of a sandbox that ends there when something else than the workspace's own was brought into
- * it. What makes a sandbox follows links, and what lies in the workspace can be replaced by one after it was looked at.
- * A line of the table of mounts says where the thing itself lies, whatever it is called and wherever it was put.
+ * What starter.sh has to find in the table of mounts inside a sandbox. What makes a sandbox binds by path and follows
+ * links, and what lies in the workspace can be replaced by one after it was looked at.
  */
-export const ownPlacesCode = (root: string, mounts: ReadonlyArray<Mount>): string => {
+export const mountCheckWords = (root: string, mounts: ReadonlyArray<Mount>): ReadonlyArray<string> => {
   const places = mounts
     .filter((mount) => isOfItself(mount) && mount.path.startsWith(`${root}/`))
     .map(({ path }) => path)
-  if (places.length === 0) return ""
   // Other file systems that the host has in the workspace come along.
-  const others = hostMounts().filter(({ point }) => point.startsWith(`${escaped(root)}/`))
+  const others = places.length === 0 ? [] : hostMounts().filter(({ point }) => point.startsWith(`${escaped(root)}/`))
   const wanted = places.filter((path) => others.every(({ point }) => point !== escaped(path)))
-  const known = others.map(({ thing }) => quoted(thing)).join("|")
-  const below = others.map(({ thing }) => `|${quoted(asParent(thing))}?*`).join("")
-  return `
-home=none left=${wanted.length}
-while read -r id above device thing point rest; do
-  [ "$home" != none ] || [ "$point" != ${quoted(escaped(root))} ] || home="$device \${thing%/}/"
-  case "$device $thing" in
-    ${known === "" ? "" : `${known}) ;;`}
-    "$home"?*${below}) left=$((left - 1)) ;;
-  esac
-done </proc/self/mountinfo
-[ $left = 0 ] || { echo 'part of the workspace was replaced meanwhile' >&2; exit 125; }
-`
+  const stat = statProgram()
+  const identity = stat === undefined ? undefined : rootIdentity(root)
+  return [
+    root,
+    escaped(root),
+    identity ?? "",
+    stat ?? "",
+    String(wanted.length),
+    others.map(({ thing }) => `${thing}\n`).join("")
+  ]
+}
+
+// Where it really lies: of links to system programs only those of the file system's root are in a sandbox.
+const statProgram = (): string | undefined => {
+  const found = systemProgram("stat")
+  return found === undefined ? undefined : realpathSync(found)
 }
 
 const isOfItself = (mount: Mount): boolean =>
@@ -40,8 +42,6 @@ const hostMounts = (): ReadonlyArray<{ readonly thing: string; readonly point: s
     .split("\n")
     .map((line) => line.split(" "))
     .map(([, , device = "", path = "", point = ""]) => ({ thing: `${device} ${path}`, point }))
-
-const asParent = (thing: string): string => (thing.endsWith("/") ? thing : `${thing}/`)
 
 /** A path as the table of mounts writes it. */
 const escaped = (path: string): string =>

@@ -5,27 +5,28 @@ import { type Command, type Processes, Sandbox, type SandboxRequest, Workspace }
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
+import { terminal } from "../../embedded-scripts.ts"
 import { groupName, makeGroup } from "../../process/launcher/cgroup.ts"
-import { quoted } from "../../process/launcher/launcher.ts"
-import { memoryFile } from "../../process/launcher/memory-file.ts"
-import { makeOwnDirectory } from "../../process/owner-tagged-name.ts"
+import { withLaunch } from "../../process/prepared-launch.ts"
+import { makeRuntimeDirectory, refuseRuntimeInside } from "../../process/runtime-directory.ts"
+import { systemPath, systemProgram } from "../../process/system-programs.ts"
 import { type Owner, otherOwner } from "../../workspace/commit/owner.ts"
 import { environmentFor } from "../environment.ts"
 import { firstThatWorks } from "../first-that-works.ts"
 import {
   defaultLimits,
   describeLimits,
-  limitCode,
+  limitWords,
   type SandboxLimits,
   type SandboxOptions,
+  temporarySizes,
   treeLimits
 } from "../limits.ts"
-import { kernelFiles, type Mount, ownMounts, readable, settingsCopy, systemMounts } from "../paths.ts"
-import { findProgram, probedSandbox } from "../probe.ts"
-import { ownPlacesCode } from "./check-mounts.ts"
+import { kernelFiles, type Mount, ownMounts, readable, settingsCopy, systemMounts, visiblePaths } from "../paths.ts"
+import { probedSandbox } from "../probe.ts"
+import { mountCheckWords } from "./check-mounts.ts"
 import { HeldPlaces } from "./protected-mounts.ts"
 import { seccompFilter } from "./seccomp.ts"
-import { deafToKeys, starterCode, terminalStarterCode } from "./starter.ts"
 
 /** The world of one command: what a program that makes namespaces has to lay out. */
 export interface Plan {
@@ -37,8 +38,8 @@ export interface Plan {
     readonly kernel: ReadonlyArray<Mount>
     readonly own: ReadonlyArray<Mount>
   }
-  /** Of /tmp and of /dev/shm, each. */
-  readonly temporaryBytes: string
+  /** Bytes of /tmp and of /dev/shm. */
+  readonly sizes: { readonly tmp: string; readonly shm: string }
   readonly directory: string
   readonly env: Readonly<Record<string, string>>
 }
@@ -50,8 +51,8 @@ export interface NamespaceMaker {
   readonly find: (hasFilter: boolean) => string | undefined
   /** What it finds at descriptor 3. A command line is for everybody to read, and the environment may hold secrets. */
   readonly tell: (plan: Plan) => string
-  /** Its arguments up to the command: it runs `starter`, as shell code, inside. A filter it finds at descriptor 4. */
-  readonly words: (starter: string, plan: Plan, hasFilter: boolean) => ReadonlyArray<string>
+  /** Its arguments up to those of starter.sh, which it runs inside. A filter it finds at descriptor 4. */
+  readonly words: (plan: Plan, hasFilter: boolean) => ReadonlyArray<string>
   /** It runs outside, so nothing of the command's own environment. */
   readonly env: () => Readonly<Record<string, string>>
 }
@@ -90,12 +91,16 @@ const madeBy = (
         kind: maker.kind,
         program,
         wrap: (command, request = {}) => {
+          for (const mount of visiblePaths(root, options)) refuseRuntimeInside(mount)
           const plan = planOf(command, request, { root, settings: settings(), limits, options, owner, held })
           const starting: Starting = {
-            words: (starter) => [
+            words: [
               ...(before ?? []),
               program ?? maker.kind,
-              ...maker.words(starter, plan, hasFilter),
+              ...maker.words(plan, hasFilter),
+              plan.terminal ? "terminal" : "gate",
+              ...mountCheckWords(root, plan.mounts.own),
+              ...limitWords(limits),
               command.program,
               ...command.args
             ],
@@ -103,7 +108,6 @@ const madeBy = (
             told: maker.tell(plan),
             filter: filter ?? new Uint8Array(),
             env: maker.env(),
-            check: ownPlacesCode(root, plan.mounts.own),
             limits
           }
           const made = plan.terminal ? behindTerminal(starting) : behindGate(starting, command.stdin)
@@ -116,7 +120,7 @@ const madeBy = (
 
 /** What goes before a program to start it as somebody else; undefined where there is nothing that could. */
 const wordsToBe = ({ uid, gid }: Owner): ReadonlyArray<string> | undefined => {
-  const program = findProgram("setpriv")
+  const program = systemProgram("setpriv")
   return program === undefined ? undefined : [program, `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"]
 }
 
@@ -141,7 +145,7 @@ const planOf = (command: Command, request: SandboxRequest, setting: Setting): Pl
       kernel: owner === undefined ? kernelFiles.map(readable) : [],
       own: ownMounts(root, options, { isWritable: writable, held })
     },
-    temporaryBytes: String(limits.temporaryBytes),
+    sizes: temporarySizes(limits),
     directory: command.directory,
     env: environmentFor({ ...(owner === undefined && forRoot), ...command.env }, request, {
       names: options.environment ?? [],
@@ -156,63 +160,45 @@ const forRoot = process.getuid?.() === 0 && { TAR_OPTIONS: "--no-same-owner" }
 
 interface Starting {
   /** The program first. */
-  readonly words: (starter: string) => ReadonlyArray<string>
+  readonly words: ReadonlyArray<string>
   /** Who all of it runs as, where that is not the host's own user. */
   readonly owner: Owner | undefined
   readonly told: string
   readonly filter: Uint8Array
   readonly env: Readonly<Record<string, string>>
-  /** Shell code that looks whether all is as planned. */
-  readonly check: string
   readonly limits: SandboxLimits
 }
 
-const behindGate = ({ words, told, filter, env, check, limits }: Starting, stdin: Command["stdin"]): Command => {
-  const [program = "", ...args] = words(starterCode(check, limitCode(limits), { go: 5, say: 6 }))
-  return {
-    program,
-    args,
-    directory: "/",
-    env,
-    ...(stdin !== undefined && { stdin }),
-    descriptors: [memoryFile(told), memoryFile(filter)],
-    gated: true,
-    limits: treeLimits(limits)
-  }
+const behindGate = ({ words, told, filter, env, limits }: Starting, stdin: Command["stdin"]): Command => {
+  const [program = "", ...args] = words
+  const command = { program, args, directory: "/", env, ...(stdin !== undefined && { stdin }) }
+  return withLaunch(command, { files: [told, filter], gated: true, limits: treeLimits(limits) })
 }
 
-// Who opens a terminal can't lend descriptors, so a shell opens the files, and removes them before anything else runs.
-// It joins the group that holds the limits, too: there is no gate at which the host could see to that.
-const behindTerminal = ({ words, owner, told, filter, env, check, limits }: Starting): Command => {
-  const directory = makeOwnDirectory("terminal")
+// Who opens a terminal can't lend descriptors: see terminal.sh.
+const behindTerminal = ({ words, owner, told, filter, env, limits }: Starting): Command => {
+  const directory = makeRuntimeDirectory("terminal")
   writeFileSync(join(directory, "told"), told, { mode: 0o600 })
   writeFileSync(join(directory, "filter"), filter, { mode: 0o600 })
   const group = makeGroup(groupName("terminal"))
   group?.hold(treeLimits(limits))
-  const joining = (group?.doors ?? []).map((door) => `echo 0 >${quoted(door)} || exit 125`)
-  const open = [
-    ...joining,
-    "echo 500 >/proc/self/oom_score_adj",
-    `exec 3<"$1/told" 4<"$1/filter"`,
-    `rm -rf "$1"`,
-    "shift",
-    // As at every login: a terminal can be opened anew by who works at it.
-    ...(owner === undefined ? [] : [`[ ! -t 0 ] || chown ${owner.uid}:${owner.gid} /proc/self/fd/0`]),
-    deafToKeys,
-    `perl -e 1 2>/dev/null && exec perl -e ${quoted(closeOthers)} "$@"`,
-    `exec "$@"`
-  ].join("; ")
-  return {
-    program: "/bin/sh",
-    args: ["-c", open, "haft", directory, ...words(terminalStarterCode(check, limitCode(limits)))],
-    directory: "/",
-    env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", ...env },
+  const args = [
+    "-c",
+    terminal,
+    "haft",
+    directory,
+    owner === undefined ? "" : `${owner.uid}:${owner.gid}`,
+    systemProgram("bash") ?? "",
+    systemProgram("perl") ?? "",
+    ...(group?.joinFiles ?? []),
+    "--",
+    ...words
+  ]
+  const command = { program: "/bin/sh", args, directory: "/", env: { ...env, PATH: systemPath } }
+  return withLaunch(command, {
     afterEnd: Effect.promise(async () => {
       rmSync(directory, { recursive: true, force: true })
       await group?.remove()
     })
-  }
+  })
 }
-
-// Whoever opens a terminal hands on the descriptors that the host was started with, and a shell can't close them all.
-const closeOthers = `for (glob "/proc/self/fd/*") { syscall(${process.arch === "arm64" ? 57 : 3}, $1 + 0) if m{/(\\d+)$} && $1 > 4 } exec @ARGV`

@@ -1,6 +1,7 @@
 import type { Command } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import { launchOf, withLaunch } from "../../process/prepared-launch.ts"
 import type { Mount } from "../paths.ts"
 
 /**
@@ -19,6 +20,6 @@ export class HeldPlaces {
     const places = new Set(mounts.map(({ path }) => path))
     this.#running.add(places)
     const leave = Effect.sync(() => this.#running.delete(places))
-    return { ...command, afterEnd: Effect.andThen(command.afterEnd ?? Effect.void, leave) }
+    return withLaunch(command, { afterEnd: Effect.andThen(launchOf(command).afterEnd ?? Effect.void, leave) })
   }
 }

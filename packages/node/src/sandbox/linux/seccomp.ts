@@ -1,7 +1,8 @@
 /**
  * A seccomp filter as the kernel takes it: an array of `struct sock_filter`. It closes what namespaces leave open:
  * sockets of families without a namespace (vsock reaches the hypervisor), io_uring (which goes round filters),
- * pushing characters into the terminal's input, keyrings of the host, and namespaces within the sandbox.
+ * pushing characters into the terminal's input, keyrings of the host, and namespaces within the sandbox. And it lets
+ * nobody make a file setuid or setgid: in a workspace it would have its power on the host.
  * Undefined on machines whose system call numbers are not listed.
  */
 export const seccompFilter = (architecture: string = process.arch): Uint8Array | undefined => {
@@ -11,14 +12,15 @@ export const seccompFilter = (architecture: string = process.arch): Uint8Array |
 
 /** The same as docker and podman take it. */
 export const containerProfile = (): object => {
-  const rule = (names: ReadonlyArray<string>, errnoRet: number, condition?: object) => ({
+  const rule = (names: ReadonlyArray<string>, errnoRet: number, ...conditions: ReadonlyArray<object>) => ({
     names,
     action: "SCMP_ACT_ERRNO",
     errnoRet,
-    ...(condition !== undefined && { args: [condition] })
+    ...(conditions.length > 0 && { args: conditions })
   })
   const equal = (index: number, value: number) => ({ index, value, op: "SCMP_CMP_EQ" })
-  const masked = { index: 0, value: newUserNamespace, valueTwo: newUserNamespace, op: "SCMP_CMP_MASKED_EQ" }
+  const hasBit = (index: number, bit: number) => ({ index, value: bit, valueTwo: bit, op: "SCMP_CMP_MASKED_EQ" })
+  const masked = hasBit(0, newUserNamespace)
   return {
     defaultAction: "SCMP_ACT_ALLOW",
     syscalls: [
@@ -28,13 +30,22 @@ export const containerProfile = (): object => {
         .filter((family) => !families.includes(family))
         .map((family) => rule(["socket", "socketpair"], 97, equal(0, family))),
       ...terminalTricks.map((request) => rule(["ioctl"], 1, equal(1, request))),
-      rule(["clone", "unshare"], 1, masked)
+      rule(["clone", "unshare"], 1, masked),
+      ...[0o4000, 0o2000].flatMap((bit) => [
+        rule(["chmod", "fchmod", "creat", "mknod"], 1, hasBit(1, bit)),
+        rule(["fchmodat", "fchmodat2", "mknodat"], 1, hasBit(2, bit)),
+        rule(["open"], 1, hasBit(1, makesFile), hasBit(2, bit)),
+        rule(["open"], 1, hasBit(1, makesNameless), hasBit(2, bit)),
+        rule(["openat"], 1, hasBit(2, makesFile), hasBit(3, bit)),
+        rule(["openat"], 1, hasBit(2, makesNameless), hasBit(3, bit))
+      ])
     ]
   }
 }
 
 /** Answered as if the kernel had never heard of them, so that programs fall back to something older. */
-const unknownNames = ["io_uring_setup", "io_uring_enter", "io_uring_register", "clone3"]
+// The arguments of the last two lie in memory, where no filter sees them.
+const unknownNames = ["io_uring_setup", "io_uring_enter", "io_uring_register", "clone3", "openat2"]
 
 const forbiddenNames = [
   "add_key",
@@ -70,6 +81,10 @@ interface SystemCalls {
   readonly ioctl: number
   readonly clone: number
   readonly unshare: number
+  /** Calls that set permission bits, with the argument that holds them. */
+  readonly setMode: ReadonlyArray<readonly [number: number, mode: number]>
+  /** Calls that may make a file, with the arguments that hold flags and permission bits. */
+  readonly open: ReadonlyArray<readonly [number: number, flags: number, mode: number]>
   /** In the order of the names. */
   readonly unknown: ReadonlyArray<number>
   readonly forbidden: ReadonlyArray<number>
@@ -83,7 +98,20 @@ const systemCalls: Readonly<Record<string, SystemCalls>> = {
     ioctl: 16,
     clone: 56,
     unshare: 272,
-    unknown: [425, 426, 427, 435],
+    setMode: [
+      [90, 1],
+      [91, 1],
+      [85, 1],
+      [133, 1],
+      [268, 2],
+      [452, 2],
+      [259, 2]
+    ],
+    open: [
+      [2, 1, 2],
+      [257, 2, 3]
+    ],
+    unknown: [425, 426, 427, 435, 437],
     forbidden: [
       248, 249, 250, 321, 298, 323, 246, 320, 175, 313, 176, 165, 166, 155, 167, 168, 169, 308, 304, 428, 429, 430, 432,
       442
@@ -96,7 +124,14 @@ const systemCalls: Readonly<Record<string, SystemCalls>> = {
     ioctl: 29,
     clone: 220,
     unshare: 97,
-    unknown: [425, 426, 427, 435],
+    setMode: [
+      [52, 1],
+      [53, 2],
+      [452, 2],
+      [33, 2]
+    ],
+    open: [[56, 2, 3]],
+    unknown: [425, 426, 427, 435, 437],
     forbidden: [
       217, 218, 219, 280, 241, 282, 104, 294, 105, 273, 106, 40, 39, 41, 224, 225, 142, 268, 265, 428, 429, 430, 432,
       442
@@ -115,6 +150,11 @@ const families = [1, 2, 10, 16]
 /** TIOCSTI and TIOCLINUX type into the terminal that started the sandbox. */
 const terminalTricks = [0x5412, 0x541c]
 const newUserNamespace = 0x10000000
+/** O_CREAT and the bit of O_TMPFILE: without one of them the mode is not looked at. */
+const makesFile = 0x40
+const makesNameless = 0x400000
+/** S_ISUID and S_ISGID. */
+const privilegedModes = 0o6000
 
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number]
 
@@ -153,6 +193,18 @@ const programFor = (calls: SystemCalls): ReadonlyArray<Instruction> => [
   ]),
   ...[calls.clone, calls.unshare].flatMap((number) =>
     inspect(number, 0, [skipUnlessSet(newUserNamespace, 1), give(notPermitted), give(allow)])
+  ),
+  ...calls.setMode.flatMap(([number, mode]) =>
+    inspect(number, mode, [skipUnlessSet(privilegedModes, 1), give(notPermitted), give(allow)])
+  ),
+  ...calls.open.flatMap(([number, flags, mode]) =>
+    inspect(number, flags, [
+      skipUnlessSet(makesFile | makesNameless, 3),
+      load(argumentAt(mode)),
+      skipUnlessSet(privilegedModes, 1),
+      give(notPermitted),
+      give(allow)
+    ])
   ),
   give(allow)
 ]

@@ -1,11 +1,11 @@
 import type { Processes, Sandbox, Workspace } from "@haft/core"
 import type * as Layer from "effect/Layer"
 
+import { starter, unshareEnter } from "../../embedded-scripts.ts"
+import { requiredProgram, systemPath, systemProgram } from "../../process/system-programs.ts"
 import type { SandboxOptions } from "../limits.ts"
 import type { Mount } from "../paths.ts"
-import { findProgram } from "../probe.ts"
 import { namespaceSandbox, type Plan } from "./namespaces.ts"
-import { enterCode } from "./unshare-enter.ts"
 
 /**
  * Linux without bubblewrap, from what a system has anyway: `unshare` and `setpriv` of util-linux make the
@@ -16,8 +16,8 @@ export const unshareSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandbo
     {
       kind: "unshare",
       find: (hasFilter) =>
-        hasFilter && ["unshare", "perl"].every((name) => findProgram(name) !== undefined)
-          ? findProgram("setpriv")
+        hasFilter && ["unshare", "perl"].every((name) => systemProgram(name) !== undefined)
+          ? systemProgram("setpriv")
           : undefined,
       tell: (plan) =>
         stepsFor(plan)
@@ -25,25 +25,26 @@ export const unshareSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandbo
           .map((word) => `${word}\0`)
           .join(""),
       // The first words are the host's and run outside; perl is the first program inside and becomes the starter.
-      words: (starter, { network }) => [
-        ...outside,
+      words: ({ network }) => [
+        ...outside(),
         ...(network ? [] : ["--net"]),
         "--",
-        "perl",
+        requiredProgram("perl"),
         "-e",
-        enterCode(),
+        unshareEnter,
         "--",
+        process.arch,
         starter
       ],
-      env: () => ({ PATH: process.env["PATH"] ?? "/usr/bin:/bin" })
+      env: () => ({ PATH: systemPath })
     },
     options
   )
 
-const outside = [
+const outside = (): ReadonlyArray<string> => [
   "--pdeathsig",
   "KILL",
-  "unshare",
+  requiredProgram("unshare"),
   "--user",
   "--map-current-user",
   "--keep-caps",
@@ -55,15 +56,15 @@ const outside = [
   "--kill-child=KILL"
 ]
 
-/** See {@link enterCode}. */
+/** See unshare-enter.pl. */
 type Step = readonly [kind: string, first: string, second: string]
 
-const stepsFor = ({ mounts, temporaryBytes, directory, env }: Plan): ReadonlyArray<Step> => [
+const stepsFor = ({ mounts, sizes, directory, env }: Plan): ReadonlyArray<Step> => [
   ...mounts.system.map(stepOf),
   ["proc", "", "/proc"],
   ...mounts.kernel.map(stepOf),
-  ["devices", temporaryBytes, "/dev"],
-  ["temporary", temporaryBytes, "/tmp"],
+  ["devices", sizes.shm, "/dev"],
+  ["temporary", sizes.tmp, "/tmp"],
   ...mounts.own.map(stepOf),
   ["enter", "", directory],
   ...Object.entries(env).map(([name, value]): Step => ["variable", name, value])

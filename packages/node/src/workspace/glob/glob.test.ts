@@ -397,6 +397,31 @@ describe("through a workspace", () => {
     })
   )
 
+  it.live("finds links by their own names when asked to, ignored ones and what they lead to not", () =>
+    Effect.gen(function* () {
+      const root = yield* temporaryTree({
+        "real/x.ts": "",
+        "a.ts": "",
+        ".gitignore": "ignored.ts\nonly-directories/\n"
+      })
+      symlinkSync("a.ts", join(root, "link.ts"))
+      symlinkSync("real", join(root, "directory.ts"))
+      symlinkSync("nowhere", join(root, "broken.ts"))
+      symlinkSync("a.ts", join(root, "ignored.ts"))
+      symlinkSync("real", join(root, "only-directories"))
+      const options = { respectIgnore: true, includeLinks: true }
+      const links = ["broken.ts", "directory.ts", "link.ts"]
+      const paths = ["a.ts", ...links, "real/x.ts"]
+      expect(yield* globOf(root, ".", "**/*.ts", options)).toEqual({ ...found(...paths), links })
+      const first = { paths: paths.slice(0, 3), links: links.slice(0, 2), total: 5, unreadable: 0 }
+      expect(yield* globOf(root, ".", "**/*.ts", { ...options, limit: 3 })).toEqual(first)
+      expect(yield* globOf(root, ".", "only-*", options)).toEqual({
+        ...found("only-directories"),
+        links: ["only-directories"]
+      })
+    })
+  )
+
   it.live("starts behind a link that stays inside, and follows none below", () =>
     Effect.gen(function* () {
       const root = yield* temporaryTree(empty("real/x.ts"))

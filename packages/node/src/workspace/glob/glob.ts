@@ -17,7 +17,7 @@ export interface GlobSource {
   readonly isThere: (path: string) => boolean
 }
 
-/** The regular files below `directory` whose path, relative to it, matches. */
+/** The regular files, and symbolic links if so asked, below `directory` whose path, relative to it, matches. */
 export const globFiles = Effect.fnUntraced(function* (
   source: GlobSource,
   directory: string,
@@ -50,7 +50,9 @@ class GlobVisitor implements WalkVisitor {
   readonly #limit: number
   readonly #maxDepth: number
   readonly #respectIgnore: boolean
+  readonly #includeLinks: boolean
   readonly #paths: Array<string> = []
+  readonly #links: Array<string> = []
   #total = 0
   #unreadable = 0
   #unnameable = 0
@@ -65,13 +67,14 @@ class GlobVisitor implements WalkVisitor {
     source: GlobSource,
     directory: string,
     reached: Reached,
-    { limit = 1000, maxDepth = Number.POSITIVE_INFINITY, respectIgnore = false }: GlobOptions
+    { limit = 1000, maxDepth = Number.POSITIVE_INFINITY, respectIgnore = false, includeLinks = false }: GlobOptions
   ) {
     this.#source = source
     this.#prefix = directory === "." ? "" : `${directory}/`
     this.#limit = limit
     this.#maxDepth = maxDepth
     this.#respectIgnore = respectIgnore
+    this.#includeLinks = includeLinks
     this.#reached = [reached]
     this.#rules = [this.#rulesAbove(directory)]
   }
@@ -97,8 +100,8 @@ class GlobVisitor implements WalkVisitor {
   visit({ path, name, kind, depth }: WalkEntry): WalkStep {
     if (name === ".git") return "skip"
     const reached = this.#reached[depth] ?? []
-    if (kind === "file") {
-      if (matchesFile(reached, path, name) && !this.#isIgnored(path, name, depth, false)) this.#found(path, name)
+    if (kind === "file" || (kind === "symlink" && this.#includeLinks)) {
+      if (matchesFile(reached, path, name) && !this.#isIgnored(path, name, depth, false)) this.#found(path, name, kind)
       return "continue"
     }
     if (kind !== "directory") return "skip"
@@ -117,6 +120,7 @@ class GlobVisitor implements WalkVisitor {
       paths: this.#paths,
       total: this.#total,
       unreadable: this.#unreadable,
+      ...(this.#includeLinks && { links: this.#links }),
       ...(this.#tooDeep > 0 && { tooDeep: this.#tooDeep }),
       ...(this.#unnameable > 0 && { unnameable: this.#unnameable })
     }
@@ -127,13 +131,15 @@ class GlobVisitor implements WalkVisitor {
     return rules !== undefined && rules !== noRules && rules.ignores(this.#prefix + path, name, isDirectory)
   }
 
-  #found(path: string, name: string): void {
+  #found(path: string, name: string, kind: "file" | "symlink"): void {
     // Node puts this character where a name is not UTF-8, and then there is nothing of the name it gives.
     if (name.includes("\uFFFD") && !this.#source.isThere(this.#prefix + path)) {
       this.#unnameable++
       return
     }
-    if (this.#total++ < this.#limit) this.#paths.push(path)
+    if (this.#total++ >= this.#limit) return
+    this.#paths.push(path)
+    if (kind === "symlink") this.#links.push(path)
   }
 
   #rulesAbove(start: string): IgnoreRules {

@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, realpathSync } from "node:fs"
+import { lstatSync, readlinkSync } from "node:fs"
 import { isAbsolute, relative as relativePath, resolve, sep } from "node:path"
 
 import { makeToolError, type SymlinkPolicy, type ToolError } from "@haft/core"
@@ -6,7 +6,8 @@ import { makeToolError, type SymlinkPolicy, type ToolError } from "@haft/core"
 import { fromErrno, isErrno, nameTooLong, replacedMeanwhile } from "../../errno.ts"
 import { isTemporaryName } from "../commit/temporary-name.ts"
 import { LatelyHeld } from "./directory-handle-cache.ts"
-import { chooseTechnique, type Held, type Technique } from "./handles.ts"
+import type { Held, Technique } from "./handles.ts"
+import { openSharedRoot } from "./open-roots.ts"
 
 /** An open workspace root: everything inside is reached from here. */
 export interface Root {
@@ -16,6 +17,7 @@ export interface Root {
   readonly alias: string
   readonly technique: Technique
   readonly held: Held
+  readonly close: () => void
   readonly lately: LatelyHeld
 }
 
@@ -44,15 +46,13 @@ export interface ResolveOptions {
 }
 
 export const openRoot = (directory: string, technique?: Technique): Root => {
-  const alias = resolve(directory)
-  const path = realpathSync(alias)
-  const chosen = technique ?? chooseTechnique(path)
-  return { path, alias, technique: chosen, held: chosen.holdRoot(path), lately: new LatelyHeld(path) }
+  const { path, alias, technique: chosen, held, close } = openSharedRoot(directory, technique)
+  return { path, alias, technique: chosen, held, close, lately: new LatelyHeld(path) }
 }
 
-export const closeRoot = ({ held, lately }: Root): void => {
+export const closeRoot = ({ close, lately }: Root): void => {
   lately.forget()
-  held.close()
+  close()
 }
 
 /** Resolves a path step by step inside the root and hands over what is at its end, held for as long as `use` runs. */

@@ -9,6 +9,16 @@ export interface CountedFile {
   readonly path: string
   /** Lines that match. */
   readonly count: number
+  /** How it was searched, where not like the others. */
+  readonly as?: OtherSearch
+}
+
+/** How files that are not UTF-8 are searched. */
+export interface OtherSearch {
+  readonly expression: Expression
+  readonly options: ReadonlyArray<string>
+  /** What the positions of matches count: bytes of the file, or of its text in UTF-8. */
+  readonly reading: "latin1-bytes" | "latin1"
 }
 
 export interface Counts {
@@ -33,7 +43,7 @@ export const largestMiB = 256
 export interface CountOptions {
   readonly expression: Expression
   readonly options: ReadonlyArray<string>
-  readonly target: string
+  readonly targets: ReadonlyArray<string>
   /** Files beyond are counted, but not kept. */
   readonly keep: number
   readonly accepts: (path: string) => boolean
@@ -46,7 +56,7 @@ export interface CountOptions {
 export const countMatches = Effect.fnUntraced(function* ({
   expression,
   options,
-  target,
+  targets,
   keep,
   accepts,
   countFiles,
@@ -58,7 +68,7 @@ export const countMatches = Effect.fnUntraced(function* ({
   const end = yield* runRipgrep({
     expression,
     options: [...options, "--count", ...(countFiles ? ["--stats"] : [])],
-    targets: [target],
+    targets,
     timeoutMs,
     onOutput: (chunk) => {
       for (const file of records.push(chunk)) {
@@ -95,7 +105,7 @@ export interface FirstFiles {
 export const firstMatches = Effect.fnUntraced(function* ({
   expression,
   options,
-  target,
+  targets,
   accepts,
   countFiles,
   timeoutMs,
@@ -113,7 +123,7 @@ export const firstMatches = Effect.fnUntraced(function* ({
     expression,
     // No --max-count: ripgrep knows a binary file by a NUL anywhere, so it has to read to the end.
     options: [...options, "--count", "--sort=path", ...(countFiles ? ["--stats"] : [])],
-    targets: [target],
+    targets,
     timeoutMs,
     onOutput: (chunk) => {
       for (const { path, isNameable, count } of records.push(chunk)) {
@@ -132,7 +142,8 @@ export const firstMatches = Effect.fnUntraced(function* ({
   return { files, filesSearched: filesSearchedIn(records) ?? files.length, unnameable, ...end }
 })
 
-const firstOf = (files: ReadonlyArray<CountedFile>, keep: number): Array<CountedFile> =>
+/** The first by path. */
+export const firstOf = (files: ReadonlyArray<CountedFile>, keep: number): Array<CountedFile> =>
   files.toSorted((one, other) => (one.path < other.path ? -1 : 1)).slice(0, keep)
 
 const countRecords = (): OutputRecords<CountedFile & FoundPath> =>

@@ -3,23 +3,22 @@ import { availableParallelism } from "node:os"
 import type { Processes, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import type { CountedFile } from "./count-matches.ts"
+import type { CountedFile, OtherSearch } from "./count-matches.ts"
 import type { Expression } from "./expression.ts"
 import { numberAt, OutputRecords } from "./output-records.ts"
-import { argumentSize, maximumArguments, type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
+import { type Ripgrep, type RipgrepError, runRipgrep } from "./ripgrep.ts"
 
 /** Where a line matches first. */
 export interface MatchPosition {
   /** From 1. */
   readonly line: number
-  /** In bytes of UTF-8, from 1. */
+  /** In bytes of what ripgrep reads, from 1: of UTF-8 for UTF-16, and for Latin-1 where that was searched as such. */
   readonly column: number
-  /** Where the line begins, in bytes of UTF-8 from the beginning of the file. */
+  /** Where the line begins, in the same bytes, from the beginning of the file. */
   readonly offset: number
 }
 
-export interface LocatedFile {
-  readonly path: string
+export interface LocatedFile extends Pick<CountedFile, "path" | "as"> {
   /** In the order of the lines. */
   readonly positions: ReadonlyArray<MatchPosition>
 }
@@ -41,6 +40,7 @@ export const locateMatches = Effect.fnUntraced(function* (
   files: ReadonlyArray<CountedFile>,
   { perFile, timeoutMs, onLocated }: LocateOptions
 ): Effect.fn.Return<{ readonly timedOut: boolean }, RipgrepError, Ripgrep | Processes | Workspace> {
+  const until = Date.now() + timeoutMs
   const positions = new Map<string, Array<MatchPosition>>(files.map(({ path }) => [path, []]))
   const records = positionRecords()
   let told = 0
@@ -48,51 +48,40 @@ export const locateMatches = Effect.fnUntraced(function* (
     for (const file of files.slice(told)) {
       const known = positions.get(file.path) ?? []
       if (!isKnown(file, known)) return
-      onLocated({ path: file.path, positions: known })
+      onLocated({ ...file, positions: known })
       told++
     }
   }
-  const { timedOut } = yield* runRipgrep({
-    expression,
-    // With --max-columns the text of a line is replaced by a short remark: a line of megabytes costs nothing.
-    // --text because these files are known not to be binary, and a remark about that would not parse.
-    options: [
-      threads,
-      "--line-number",
-      "--column",
-      "--byte-offset",
-      "--max-columns=1",
-      "--text",
-      `--max-count=${perFile}`
-    ],
-    targets: files.map(({ path }) => path),
-    timeoutMs,
-    onOutput: (chunk) => {
-      for (const { path, ...position } of records.push(chunk)) positions.get(path)?.push(position)
-      tell(({ count }, known) => known.length >= Math.min(count, perFile))
-      return false
-    }
-  })
+  const locate = (targets: ReadonlyArray<CountedFile>, as: Pick<OtherSearch, "expression" | "options">) =>
+    runRipgrep({
+      expression: as.expression,
+      // With --max-columns the text of a line is replaced by a short remark: a line of megabytes costs nothing.
+      // --text because these files are known not to be binary, and a remark about that would not parse.
+      options: [
+        threads,
+        "--line-number",
+        "--column",
+        "--byte-offset",
+        "--max-columns=1",
+        "--text",
+        `--max-count=${perFile}`,
+        ...as.options
+      ],
+      targets: targets.map(({ path }) => path),
+      timeoutMs: Math.max(1, until - Date.now()),
+      onOutput: (chunk) => {
+        for (const { path, ...position } of records.push(chunk)) positions.get(path)?.push(position)
+        tell(({ count }, known) => known.length >= Math.min(count, perFile))
+        return false
+      }
+    })
+  let timedOut = false
+  for (const [as = { expression, options: [] }, alike] of Map.groupBy(files, (file) => file.as)) {
+    if (!timedOut) ({ timedOut } = yield* locate(alike, as))
+  }
   tell(() => true)
   return { timedOut }
 })
-
-/** Files to ask about at once. */
-export const batchesOf = (files: ReadonlyArray<CountedFile>): ReadonlyArray<ReadonlyArray<CountedFile>> => {
-  const all: Array<Array<CountedFile>> = []
-  let batch: Array<CountedFile> = []
-  let room = 0
-  for (const file of files) {
-    const size = argumentSize(file.path)
-    if (size > room) {
-      all.push((batch = []))
-      room = maximumArguments
-    }
-    batch.push(file)
-    room -= size
-  }
-  return all
-}
 
 /** The fields are `line:column:offset:text`. */
 const positionRecords = (): OutputRecords<MatchPosition & { readonly path: string }> =>

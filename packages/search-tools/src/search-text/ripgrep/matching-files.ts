@@ -2,8 +2,9 @@ import { type Processes, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import type { SearchPlace } from "../search-place.ts"
-import { type CountedFile, countMatches, type Counts, firstMatches, largestMiB } from "./count-matches.ts"
+import { type CountedFile, countMatches, type Counts, firstMatches, firstOf, largestMiB } from "./count-matches.ts"
 import type { Expression } from "./expression.ts"
+import { type Latin1Files, needsLatin1, searchLatin1 } from "./latin-1.ts"
 import { ranOutOfMemory, type Ripgrep, type RipgrepError } from "./ripgrep.ts"
 import { isIgnored } from "./scope.ts"
 
@@ -23,6 +24,8 @@ const noFiles: Counts = {
   timedOut: false
 }
 
+const withoutLargest = `--max-filesize=${largestMiB}M`
+
 /** Those with a match, all of them counted. */
 export const allFiles = Effect.fnUntraced(function* (
   request: FilesRequest,
@@ -31,14 +34,20 @@ export const allFiles = Effect.fnUntraced(function* (
   const { filter, scope } = place
   if (filter.directory === undefined) return { ...noFiles, timedOut: filter.timedOut === true }
   const pass = passOf(request, place)
+  const latin1 = yield* searchLatin1(pass, place.until).pipe(
+    Effect.catchIf(ranOutOfMemory, () =>
+      searchLatin1({ ...pass, options: [...pass.options, withoutLargest] }, place.until)
+    )
+  )
   const count = (options: ReadonlyArray<string>) =>
     countMatches({
       ...pass,
       options: [...pass.options, ...options],
+      accepts: (path) => pass.accepts(path) && !latin1.paths.has(path),
       keep: request.maxResults,
       timeoutMs: Math.max(1, place.until - Date.now())
     })
-  const withoutLarge = count([`--max-filesize=${largestMiB}M`]).pipe(
+  const withoutLarge = count([withoutLargest]).pipe(
     Effect.map((counted): Counts => ({ ...counted, withoutLarge: true }))
   )
   const counts = yield* count([]).pipe(
@@ -51,7 +60,15 @@ export const allFiles = Effect.fnUntraced(function* (
   if (isEmpty && scope.heedsAbove && (yield* isIgnored(place.directory, request))) {
     return yield* allFiles(request, ignoringAbove(place, filter.directory))
   }
-  return { ...counts, timedOut: counts.timedOut || filter.timedOut === true }
+  return withLatin1({ ...counts, timedOut: counts.timedOut || filter.timedOut === true }, latin1, request.maxResults)
+})
+
+const withLatin1 = (counts: Counts, { files, timedOut }: Latin1Files, keep: number): Counts => ({
+  ...counts,
+  files: files.length === 0 ? counts.files : firstOf([...counts.files, ...files], keep),
+  total: counts.total + files.reduce((sum, { count }) => sum + count, 0),
+  matchingFiles: counts.matchingFiles + files.length,
+  timedOut: counts.timedOut || timedOut
 })
 
 /** The pass in order has one thread; what it does not find in this time, the parallel one finds sooner. */
@@ -64,6 +81,7 @@ export const firstFiles = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Counts, RipgrepError, Ripgrep | Processes | Workspace> {
   const { filter, scope } = place
   if (filter.directory === undefined) return noFiles
+  if (needsLatin1(request)) return yield* allFiles(request, place)
   const first = yield* firstMatches({
     ...passOf(request, place),
     matches: request.maxResults + 1,
@@ -85,7 +103,7 @@ const passOf = (request: FilesRequest, { filter, scope, directory }: SearchPlace
   return {
     expression: request,
     options: [...filter.options, ...scope.options],
-    target: scope.target,
+    targets: [scope.target],
     countFiles: request.countFiles === true || scope.heedsAbove,
     accepts: (path: string) => path.startsWith(below) && filter.accepts(path)
   }

@@ -116,7 +116,17 @@ describe("ripgrep", () => {
       return Effect.never.pipe(Effect.onInterrupt(() => Effect.sync(() => seen.interrupted++)))
     }
     const mark = Effect.succeed({ name: "HAFT_CALL", value: "test" })
-    return { seen, layer: Layer.succeed(Processes, { end: () => Effect.void, feed: () => 0, mark, run }) }
+    return {
+      seen,
+      layer: Layer.succeed(Processes, {
+        end: () => Effect.void,
+        feed: () => 0,
+        release: () => Effect.succeed([]),
+        systemProgram: () => undefined,
+        mark,
+        run
+      })
+    }
   }
 
   it("ends when the call is cancelled", async () => {
@@ -197,6 +207,8 @@ describe("when time is up", () => {
     Layer.succeed(Processes, {
       end: () => Effect.void,
       feed: () => 0,
+      release: () => Effect.succeed([]),
+      systemProgram: () => undefined,
       mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
       run: ({ args }, options = {}) =>
         Effect.sync(() => {
@@ -217,6 +229,8 @@ describe("when time is up", () => {
     const slow = Layer.succeed(Processes, {
       end: () => Effect.void,
       feed: () => 0,
+      release: () => Effect.succeed([]),
+      systemProgram: () => undefined,
       mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
       run: ({ args }, options = {}) =>
         Effect.sync(() => {

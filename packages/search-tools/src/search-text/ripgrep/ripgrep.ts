@@ -124,11 +124,11 @@ export const runRipgrep = Effect.fnUntraced(function* (
     program,
     args: [...whatIsSearched, ...options, ...optionsFor(expression), "--", ...targets.map(asTarget)],
     directory: workspace.root,
-    env: {},
-    addressSpaceBytes
+    env: {}
   }
   const ended = processes.run(command, {
     timeoutMs,
+    addressSpaceBytes,
     onStdout: (chunk) => {
       if (onOutput(chunk)) Deferred.doneUnsafe(enough, Effect.succeed("enough"))
     },

@@ -1,3 +1,5 @@
+import { singleLine } from "@haft/core"
+
 /** A match as far as its text goes. */
 export interface TextMatch {
   readonly path: string
@@ -17,7 +19,7 @@ export const linesOf = (matches: ReadonlyArray<TextMatch>): ReadonlyArray<string
   const lines: Array<string> = []
   for (const [path, found] of Map.groupBy(matches, (match) => match.path)) {
     let previous: number | undefined
-    for (const [number, text] of linesAround(path, found)) {
+    for (const [number, text] of linesAround(singleLine(path), found)) {
       if (hasContext && lines.length > 0 && number - 1 !== previous) lines.push("--")
       lines.push(text)
       previous = number

@@ -11,7 +11,12 @@ export interface Piece {
 }
 
 /** The text of a line, cut around its focus when it is too long, with `…` at each cut. */
-export const cutLine = (bytes: Uint8Array, { start, focus, length }: Piece): string => {
+export const cutLine = (
+  bytes: Uint8Array,
+  { start, focus, length }: Piece,
+  encoding: "utf-8" | "latin1" = "utf-8"
+): string => {
+  const decode = encoding === "latin1" ? decodeLatin1 : decodeUtf8
   const isWholeStart = start === 0
   const isWholeEnd = start + bytes.length >= length
   const text = decode(bytes, { isWholeStart, isWholeEnd })
@@ -26,10 +31,16 @@ export const cutLine = (bytes: Uint8Array, { start, focus, length }: Piece): str
   return `${isCutBefore ? "…" : ""}${line.slice(from, to)}${isCutAfter ? "…" : ""}`
 }
 
+const decodeLatin1 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1")
+
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 // A piece that does not begin or end with the line may begin or end inside a character.
-const decode = (bytes: Uint8Array, edges: { readonly isWholeStart: boolean; readonly isWholeEnd: boolean }): string => {
+const decodeUtf8 = (
+  bytes: Uint8Array,
+  edges: { readonly isWholeStart: boolean; readonly isWholeEnd: boolean }
+): string => {
   let from = 0
   let to = bytes.length
   if (!edges.isWholeStart) while (from < 3 && isContinuation(bytes[from])) from++

@@ -1,5 +1,8 @@
+import { isAscii, transcode } from "node:buffer"
+
 import type { MatchPosition } from "../ripgrep/locate-matches.ts"
 import { cutLine } from "./cut-line.ts"
+import { type Reading, utf16Of } from "./text-encoding.ts"
 
 export interface MatchedLine {
   readonly line: number
@@ -12,6 +15,7 @@ export interface MatchedLine {
 export const lineOverhead = 16
 
 export interface Around {
+  readonly reading: Reading
   readonly contextLines: number
   /** Lines beyond are not read, {@link lineOverhead} included. */
   readonly maximumCharacters: number
@@ -22,10 +26,11 @@ export class LinesAround {
   readonly #positions: ReadonlyArray<MatchPosition>
   readonly #contextLines: number
   readonly #collector: LineCollector
-  readonly #transcoder = new Transcoder()
+  readonly #transcoder: Transcoder
 
   /** The positions come in the order of their lines. */
   constructor(positions: ReadonlyArray<MatchPosition>, around: Around) {
+    this.#transcoder = new Transcoder(around.reading)
     this.#positions = positions
     this.#contextLines = around.contextLines
     this.#collector = new LineCollector(positions, around)
@@ -34,6 +39,11 @@ export class LinesAround {
   /** False when nothing more is needed. */
   push(chunk: Uint8Array): boolean {
     return this.#collector.push(this.#transcoder.push(chunk))
+  }
+
+  /** True when a line that was kept has bytes beyond ASCII, so that its text depends on the encoding. */
+  get isBeyondAscii(): boolean {
+    return this.#collector.isBeyondAscii
   }
 
   finish(): ReadonlyArray<MatchedLine> {
@@ -66,6 +76,8 @@ const lineFeed = 10
 
 /** Keeps the wanted lines of a file that goes by in chunks, and of a long line only what is near its focus. */
 class LineCollector {
+  isBeyondAscii = false
+  readonly #encoding: "utf-8" | "latin1"
   readonly #positions: ReadonlyArray<MatchPosition>
   readonly #columns: ReadonlyMap<number, number>
   readonly #contextLines: number
@@ -82,7 +94,8 @@ class LineCollector {
   #passed = 0
   #kept: Array<Uint8Array> = []
 
-  constructor(positions: ReadonlyArray<MatchPosition>, { contextLines, maximumCharacters }: Around) {
+  constructor(positions: ReadonlyArray<MatchPosition>, { reading, contextLines, maximumCharacters }: Around) {
+    this.#encoding = reading === "latin1-bytes" ? "latin1" : "utf-8"
     this.#positions = positions
     this.#columns = new Map(positions.map(({ line, column }) => [line, column]))
     this.#contextLines = contextLines
@@ -146,11 +159,10 @@ class LineCollector {
   #endLine(): void {
     if (this.#column !== undefined) {
       const focus = this.#column - 1
-      const text = cutLine(Buffer.concat(this.#kept), {
-        start: Math.max(0, focus - reach),
-        focus,
-        length: this.#passed
-      })
+      const bytes = Buffer.concat(this.#kept)
+      this.isBeyondAscii ||= !isAscii(bytes)
+      const piece = { start: Math.max(0, focus - reach), focus, length: this.#passed }
+      const text = cutLine(bytes, piece, this.#encoding)
       this.#lines.set(this.#number, text)
       this.#room -= text.length + lineOverhead
     }
@@ -170,16 +182,26 @@ class LineCollector {
   }
 }
 
-/** UTF-16 with a byte order mark becomes UTF-8, as ripgrep reads it; a mark before UTF-8 goes. The rest passes as it is. */
+/**
+ * UTF-16 with a byte order mark becomes UTF-8, as ripgrep reads it, and Latin-1 that was searched as such. A mark before
+ * UTF-8 goes. The rest passes as it is.
+ */
 class Transcoder {
+  readonly #reading: Reading
   #decoder: InstanceType<typeof TextDecoder> | undefined
   #isFirst = true
 
+  constructor(reading: Reading) {
+    this.#reading = reading
+  }
+
   push(chunk: Uint8Array): Uint8Array {
+    if (this.#reading === "latin1") return transcode(Buffer.from(chunk), "latin1", "utf8")
+    if (this.#reading === "latin1-bytes") return chunk
     if (this.#isFirst) {
       this.#isFirst = false
-      if (chunk[0] === 0xff && chunk[1] === 0xfe) this.#decoder = new TextDecoder("utf-16le")
-      if (chunk[0] === 0xfe && chunk[1] === 0xff) this.#decoder = new TextDecoder("utf-16be")
+      const utf16 = utf16Of(chunk)
+      if (utf16 !== undefined) this.#decoder = new TextDecoder(utf16)
       if (chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf) return chunk.subarray(3)
     }
     return this.#decoder === undefined ? chunk : encoder.encode(this.#decoder.decode(chunk, { stream: true }))

@@ -21,6 +21,8 @@ describe("the files that are shown", () => {
     Layer.succeed(Processes, {
       end: () => Effect.void,
       feed: () => 0,
+      release: () => Effect.succeed([]),
+      systemProgram: () => undefined,
       mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
       run: ({ args }, { onStdout } = {}) =>
         Effect.gen(function* () {

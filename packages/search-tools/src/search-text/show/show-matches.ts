@@ -1,13 +1,15 @@
-import { isToolError, type Processes, type ToolError, Workspace } from "@haft/core"
+import { isToolError, type Processes, type ReadError, type ToolError, Workspace } from "@haft/core"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 
+import { batchesOf } from "../ripgrep/batches.ts"
 import type { CountedFile } from "../ripgrep/count-matches.ts"
 import type { Expression } from "../ripgrep/expression.ts"
-import { batchesOf, type LocatedFile, locateMatches } from "../ripgrep/locate-matches.ts"
+import { type LocatedFile, locateMatches } from "../ripgrep/locate-matches.ts"
 import { noLimitMs, type Ripgrep, type RipgrepError } from "../ripgrep/ripgrep.ts"
 import { lineOverhead, LinesAround, type MatchedLine } from "./lines-around.ts"
+import { type Reading, readingOf, readingOfLarge } from "./text-encoding.ts"
 
 export interface FoundMatch extends MatchedLine {
   /** Relative to the workspace. */
@@ -86,7 +88,7 @@ const readFiles = Effect.fnUntraced(function* (
       shown.unreadable++
       return true
     }
-    const lines = shown.begin(file)
+    const lines = shown.begin(file, file.as?.reading ?? readingOf(content))
     lines.push(content)
     shown.add(file, lines)
     return true
@@ -96,16 +98,31 @@ const readFiles = Effect.fnUntraced(function* (
     yield* workspace.readEach(paths, (_path, content) => take(content), { maxBytes: maximumWhole })
     const large = files[next++]
     if (large === undefined || !shown.hasRoom) return
-    const lines = shown.begin(large)
-    yield* workspace
-      .scan(large.path, (chunk) => lines.push(chunk))
-      .pipe(
-        Effect.match({
-          onSuccess: () => shown.add(large, lines),
-          onFailure: () => void shown.unreadable++
-        })
-      )
+    yield* readLarge(large, shown).pipe(
+      Effect.match({
+        onSuccess: (lines) => shown.add(large, lines),
+        onFailure: () => void shown.unreadable++
+      })
+    )
   }
+})
+
+const readLarge = Effect.fnUntraced(function* (
+  file: LocatedFile,
+  shown: Shown
+): Effect.fn.Return<LinesAround, ReadError, Workspace> {
+  const workspace = yield* Workspace
+  const read = Effect.fnUntraced(function* (reading: Reading) {
+    const lines = shown.begin(file, reading)
+    yield* workspace.scan(file.path, (chunk) => lines.push(chunk))
+    return lines
+  })
+  if (file.as !== undefined) return yield* read(file.as.reading)
+  const lines = yield* read("utf-8")
+  // Which encoding it is shows only in the whole file, and matters only for what is not ASCII.
+  if (!lines.isBeyondAscii) return lines
+  const reading = yield* readingOfLarge(file.path)
+  return reading === "utf-8" ? lines : yield* read(reading)
 })
 
 /** A reply holds no more than so many characters of lines. */
@@ -127,10 +144,11 @@ class Shown {
   }
 
   /** The lines of a file, as many as there is room for. */
-  begin({ positions }: LocatedFile): LinesAround {
+  begin({ positions }: LocatedFile, reading: Reading): LinesAround {
     const { contextLines, maxResults } = this.#request
     const wanted = positions.slice(0, maxResults - this.matches.length)
-    return new LinesAround(wanted, { contextLines, maximumCharacters: maximumCharacters - this.#characters })
+    const room = maximumCharacters - this.#characters
+    return new LinesAround(wanted, { reading, contextLines, maximumCharacters: room })
   }
 
   add({ path }: LocatedFile, lines: LinesAround): void {

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "@effect/vitest"
+
+import { compileRule } from "../rules/compile-rule.ts"
+import { Rule } from "../rules/rule.ts"
+import { subjectOf } from "./subject.ts"
+
+const allows = (rule: string, line: string): boolean => {
+  const compiled = compileRule(Rule.parse({ id: "r", touches: { runs: rule } }))
+  const call = { id: "1", step: 1, tool: "t", dialect: "haft", startedAt: 0 }
+  const facts = { reads: [], writes: [], runs: line, risk: "dangerous" } as const
+  return compiled.fits(subjectOf({ call, input: {}, facts, asks: true }, { workspace: "/w", now: 0 })) === "yes"
+}
+
+describe("a rule with **", () => {
+  it.each([
+    ["git diff **", "git diff"],
+    ["git diff **", "git diff --stat HEAD~1 -- src/a.ts"],
+    ["git diff **", "git diff -w --name-only"],
+    ["git log **", "git log --oneline -n 5"],
+    ["npm test **", "npm test -- --verbose src/a.test.ts"],
+    ["grep **", "grep -rn -e needle -o src"],
+    ["ls **", "ls -laR src"],
+    ["rg **", "rg --json -n needle"],
+    ["tail **", "tail -n 20 log.txt"],
+    ["find **", "find . -name x -type f"]
+  ])("%j allows %j", (rule, line) => {
+    expect(allows(rule, line)).toBe(true)
+  })
+
+  it.each([
+    // Writes a file.
+    ["git diff **", "git diff --output=f"],
+    ["git diff **", "git diff --outp=f"],
+    ["git diff **", "git diff --output f"],
+    ["git log **", "git log -p -- --output=f"],
+    ["sort **", "sort -o f x"],
+    ["sort **", "sort -of x"],
+    ["sort **", "sort -uo f x"],
+    ["curl **", "curl -sO https://x.example"],
+    ["eslint **", "eslint --fix src"],
+    ["tsc **", "tsc --outDir x"],
+    ["find **", "find . -delete"],
+    ["find **", "find . -fprint x"],
+    ["dd **", "dd if=a of=b"],
+    // Runs a program.
+    ["git diff **", "git diff --ext-diff"],
+    ["git diff **", "git diff --ext"],
+    ["git **", "git -c core.pager=x log"],
+    ["git **", "git -ccore.pager=x log"],
+    ["git **", "git --exec-path=x log"],
+    ["git **", "git config core.pager x"],
+    ["git grep **", "git grep -Oless x"],
+    ["find **", "find . -exec rm x"],
+    ["find **", "find . -okdir rm x"],
+    ["tar **", "tar --to-command=sh -xf x"],
+    ["tar **", "tar -I sh -tf x"],
+    ["rg **", "rg --pre sh x"],
+    ["npm test **", "npm test --script-shell=x"],
+    ["npm **", "npm exec x"],
+    ["npm **", "npm -c x run"],
+    ["go build **", "go build -toolexec x"],
+    ["jest **", "jest --globalSetup=x"],
+    ["node **", "node -e x"],
+    ["node **", "node --require=x y"],
+    ["bash **", "bash -c x"],
+    ["make **", "make SHELL=x"],
+    // Changes where it works.
+    ["git **", "git -C other log"],
+    ["git **", "git --git-dir=x log"],
+    // One word is no wider than many.
+    ["git diff *", "git diff --output=f"],
+    ["git diff -*", "git diff --output=f"]
+  ])("%j does not allow %j", (rule, line) => {
+    expect(allows(rule, line)).toBe(false)
+  })
+
+  it.each([
+    ["git diff --output=x **", "git diff --output=x HEAD"],
+    ["git diff --output=* **", "git diff --output=x HEAD"],
+    ["git config **", "git config --get user.name"],
+    ["bash s.sh **", "bash s.sh x"]
+  ])("%j allows what it names: %j", (rule, line) => {
+    expect(allows(rule, line)).toBe(true)
+  })
+})

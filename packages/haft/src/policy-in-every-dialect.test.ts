@@ -1,0 +1,195 @@
+import { readdirSync } from "node:fs"
+
+import { openHost } from "@haft/core/promise"
+import { temporaryWorkspace } from "@haft/testing"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+import { standardHost } from "./host/standard-host.ts"
+import { type DialectName, dialectNames, openRules } from "./index.ts"
+
+const diffOf = (path: string) => `--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-KEY=s3cret\n+KEY=x\n`
+const copyOf = (path: string) => `diff --git a/${path} b/copy\nsimilarity index 100%\ncopy from ${path}\ncopy to copy\n`
+const movedOf = (path: string) =>
+  `diff --git a/${path} b/moved\nsimilarity index 100%\nrename from ${path}\nrename to moved\n`
+const envelopeOf = (path: string) =>
+  `*** Begin Patch\n*** Update File: ${path}\n@@\n-KEY=s3cret\n+KEY=x\n*** End Patch\n`
+
+type Call = readonly [tool: string, args: Readonly<Record<string, unknown>>]
+
+/** Ways to read or change `d/.env`, by dialect: the file itself, and directories above it. */
+const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
+  haft: [
+    ["read_file", { path: "d/.env" }],
+    ["read_file", { path: "link" }],
+    ["list_dir", { path: "d" }],
+    ["list_dir", {}],
+    ["search_text", { query: "KEY", path: "d/.env" }],
+    ["search_text", { query: "KEY", path: "d" }],
+    ["search_text", { query: "KEY" }],
+    ["find_files", { pattern: "**/*", path: "d" }],
+    ["write_file", { path: "d/.env", content: "x" }],
+    ["edit_file", { path: "d/.env", edits: [{ find: "s3cret", replace: "x" }] }],
+    ["apply_patch", { patch: diffOf("d/.env") }],
+    ["apply_patch", { patch: copyOf("d/.env") }],
+    ["apply_patch", { patch: movedOf("d/.env") }],
+    ["delete_path", { path: "d/.env" }],
+    ["delete_path", { path: "d", recursive: true }],
+    ["move_path", { from: "d/.env", to: "x" }],
+    ["move_path", { from: "d", to: "x" }],
+    ["move_path", { from: "a.txt", to: "d/.env", overwrite: true }],
+    ["create_directory", { path: "e/.env" }],
+    ["run_command", { command: "cat d/.env" }],
+    ["run_command", { command: "cat .env", cwd: "d" }],
+    ["run_command", { command: "cat d/.e''nv" }],
+    ["run_command", { command: "cat $(echo d/.env)" }],
+    ["run_code", { language: "bash", code: "cat d/.env" }],
+    ["open_terminal", { command: "cat d/.env" }]
+  ],
+  agentbench: [
+    ["read_file", { path: "d/.env" }],
+    ["list_files", { root: "d" }],
+    ["search", { query: "KEY" }],
+    ["apply_patch", { unified_diff: diffOf("d/.env") }],
+    ["apply_patch", { unified_diff: copyOf("d/.env") }],
+    ["run", { command: "cat d/.env" }],
+    ["run", { command: "cat d/*" }]
+  ],
+  toolrouter: [
+    ["list_dir", { path: "d" }],
+    ["read_file", { path: "d/.env" }],
+    ["grep_files", { pattern: "KEY", path: "d" }],
+    ["apply_patch_json", { patch: diffOf("d/.env") }],
+    ["apply_patch_freeform", { patch: envelopeOf("d/.env") }],
+    ["shell", { command: "cat d/.env" }],
+    ["shell", { command: "cat .env", workdir: "d" }],
+    ["exec_command", { session_id: "s", cmd: "cat d/.env" }]
+  ],
+  approvalgate: [
+    ["list_directory", { path: "d" }],
+    ["read_file", { path: "d/.env" }],
+    ["write_file", { path: "d/.env", content: "x" }],
+    ["delete_file", { path: "d/.env" }],
+    ["delete_file", { path: "d", recursive: true }],
+    ["move_file", { from: "d/.env", to: "x" }],
+    ["move_file", { from: "d", to: "x" }],
+    ["run_code", { language: "bash", code: "cat d/.env" }]
+  ],
+  cliagent: [
+    ["list_dir", { path: "d" }],
+    ["read_file", { path: "d/.env" }],
+    ["create_file", { path: "d/.env", content: "x" }],
+    ["replace_string_in_file", { path: "d/.env", old_string: "s3cret", new_string: "x" }],
+    ["create_directory", { path: "e/.env" }],
+    ["grep_search", { pattern: "KEY" }],
+    ["file_search", { pattern: "**/*", base_path: "d" }],
+    ["run_in_terminal", { command: "cat d/.env" }]
+  ],
+  filetools: [
+    ["file.list", { path: "d" }],
+    ["file.read", { path: "d/.env" }],
+    ["file.write", { path: "d/.env", content: "x" }],
+    ["file.patch", { path: "d/.env", patches: [{ find: "s3cret", replace: "x" }] }],
+    ["file.delete", { path: "d/.env" }],
+    ["file.search", { pattern: "KEY", path: "d" }]
+  ]
+}
+
+/** Tools that touch no file, or only one that another tool has opened. */
+const others = new Set(
+  (
+    "last_command terminal_last_command list_terminals close_terminal write_terminal write_stdin undo " +
+    "fetch_url search_web web_fetch web_search fetch_webpage"
+  ).split(" ")
+)
+
+const open = async (dialect: DialectName, rules: ReadonlyArray<object>) => {
+  const workspace = temporaryWorkspace({
+    "a.txt": "one\n",
+    "d/.env": "KEY=s3cret\n",
+    "d/b.txt": "b\n",
+    link: { symlink: "d/.env" },
+    "hooked/.git/config": "x\n"
+  })
+  const config = { root: workspace.root, state: workspace.state, sandbox: "none", approval: "all", dialect } as const
+  const store = await openRules(config)
+  for (const rule of rules) await store.add(rule)
+  const host = await openHost(standardHost(config))
+  return { workspace, host, close: () => host.dispose().finally(workspace.remove) }
+}
+
+describe.each(dialectNames)("a rule without a tool in %s", (dialect) => {
+  let opened: Awaited<ReturnType<typeof open>>
+  beforeAll(async () => {
+    opened = await open(dialect, [
+      { id: "reads", decision: "deny", touches: { reads: "**/.env" } },
+      { id: "writes", decision: "deny", touches: { writes: "**/.env" } }
+    ])
+  })
+  afterAll(() => opened.close())
+
+  it.each(ways[dialect])("holds for %s %j", async (tool, args) => {
+    const { host, workspace } = opened
+    const reply = await host.call(tool, args)
+    expect(reply.error?.code).toBe("approval_denied")
+    expect(JSON.stringify(reply.wire)).not.toContain("s3cret")
+    expect(workspace.read("d/.env")).toBe("KEY=s3cret\n")
+    expect(readdirSync(workspace.root).toSorted()).toEqual(["a.txt", "d", "hooked", "link"])
+  })
+
+  it("is tried on every tool that touches files", () => {
+    const tried = new Set([...others, ...ways[dialect].map(([tool]) => tool)])
+    expect(opened.host.tools.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([])
+  })
+
+  it("leaves other files alone", async () => {
+    const read = opened.host.tools.find(({ name }) => ["read_file", "file.read"].includes(name))
+    expect((await opened.host.call(read?.name ?? "", { path: "d/b.txt" })).ok).toBe(true)
+  })
+})
+
+it("a rule without a tool holds for undo", async () => {
+  const { host, workspace, close } = await open("haft", [])
+  expect((await host.call("write_file", { path: "d/.env", content: "new" })).ok).toBe(true)
+  const store = await openRules({ root: workspace.root, state: workspace.state })
+  await store.add({ id: "no", decision: "deny", touches: { writes: "**/.env" } })
+  expect((await host.call("undo", {})).error?.code).toBe("approval_denied")
+  expect(workspace.read("d/.env")).toBe("new")
+  await close()
+})
+
+describe("a rule for an operation", () => {
+  const readers: ReadonlyArray<readonly [DialectName, string]> = dialectNames.map((dialect) => [
+    dialect,
+    dialect === "filetools" ? "file.read" : "read_file"
+  ])
+  it.each(readers)("holds in %s, where the tool is called %s", async (dialect, tool) => {
+    const { host, close } = await open(dialect, [{ id: "no", operation: "read-file", decision: "deny" }])
+    expect((await host.call(tool, { path: "a.txt" })).error?.code).toBe("approval_denied")
+    const [list] = host.tools
+    expect(
+      (await host.call(list?.name ?? "", { path: ".", ...(dialect === "agentbench" && { root: "d" }) })).error?.code
+    ).not.toBe("approval_denied")
+    await close()
+  })
+})
+
+describe("protected files", () => {
+  const changes: ReadonlyArray<readonly [DialectName, ...Call]> = [
+    ["agentbench", "apply_patch", { unified_diff: "--- /dev/null\n+++ b/.envrc\n@@ -0,0 +1 @@\n+x\n" }],
+    ["approvalgate", "move_file", { from: "hooked", to: "x" }],
+    ["approvalgate", "delete_file", { path: "hooked", recursive: true }],
+    ["haft", "move_path", { from: "hooked", to: "x" }],
+    ["haft", "write_file", { path: "new/.vscode/tasks.json", content: "x" }]
+  ]
+  it.each(changes)("are asked about in %s: %s %j", async (dialect, tool, args) => {
+    const workspace = temporaryWorkspace({ "hooked/.git/config": "x\n" })
+    const config = { root: workspace.root, state: workspace.state, sandbox: "none", dialect } as const
+    await (await openRules(config)).add({ id: "all", touches: { writes: "**" } })
+    const host = await openHost(standardHost(config))
+    const reply = await host.call(tool, args)
+    expect(reply.error).toMatchObject({ code: "approval_denied", details: { by: "nobody" } })
+    expect(readdirSync(workspace.root)).toEqual(["hooked"])
+    await host.dispose()
+    workspace.remove()
+  })
+})
