@@ -7,7 +7,7 @@ import type { Placement } from "./placement.ts"
 const maximumFuzz = 2
 
 /** How far from the expected line a hunk may go that fits only partly. */
-export const nearbyLines = 25
+const nearbyLines = 25
 
 /** More places than these are not compared one by one. */
 const maximumCandidates = 200
