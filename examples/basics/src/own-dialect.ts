@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 import { defineDialect, type ErrorCode, errorCodes } from "@haft/core"
 import { execServices, runCommand, shellWords } from "@haft/exec-tools/operations"
-import { editText, previewEdits } from "@haft/fs-tools/operations"
+import { planEdits, planOnce, type TextEdit } from "@haft/fs-tools/operations"
 import { searchServices, searchText } from "@haft/search-tools/operations"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -21,6 +21,10 @@ const unix = defineDialect({
   envelope: (output) => ({ type: "object", properties: { data: output, error: { type: "string" } } })
 })
 
+const replacing = planOnce((plan, { file, ...edit }: TextEdit & { readonly file: string }) =>
+  planEdits(plan, file, [edit])
+)
+
 const sed = unix.tool({
   name: "sed",
   description: "Replace a text that stands in a file once.",
@@ -32,8 +36,8 @@ const sed = unix.tool({
   output: z.object({}),
   risk: "dangerous",
   touches: ({ file }) => ({ writes: [file] }),
-  preview: ({ file, ...edit }) => previewEdits(file, [edit]),
-  execute: ({ file, ...edit }) => Effect.as(editText(file, [edit]), {})
+  preview: (call) => Effect.map(replacing.preview(call), ({ diff }) => diff),
+  execute: (call) => Effect.as(replacing.commit(call), {})
 })
 
 const grep = unix.tool({

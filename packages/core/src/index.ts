@@ -81,6 +81,16 @@ export { memoryState, StateError, StateFiles, type StateFilesService } from "./s
 export {
   type Change,
   type ChangedPath,
+  type ChangePlan,
+  commitChanges,
+  type Content,
+  type MoveOptions,
+  netChanges,
+  planChanges,
+  type PlannedFile,
+  type WriteOptions
+} from "./services/change-plan.ts"
+export {
   type CommitError,
   type ContainError,
   type DirectoryEntry,
@@ -91,6 +101,7 @@ export {
   type GlobResult,
   type ListError,
   type LookError,
+  type PlanError,
   type ReadEachError,
   type ReadError,
   type ScannedFile,
@@ -102,6 +113,7 @@ export {
   type WalkEntry,
   type WalkStep,
   Workspace,
+  type WorkspaceRoot,
   type WorkspaceService
 } from "./services/workspace.ts"
 export type { OnPluginError } from "./plugin/start-plugins.ts"

@@ -1,10 +1,10 @@
 // What this package can do, unaware of any contract: for tools in a dialect of your own. Each needs a Workspace, and a
 // tool made of one says in its touches which paths it reads and writes.
-export { type AppliedPatch, applyPatch, parsePatch, previewPatch } from "./apply-patch/apply-patch.ts"
+export { describeHunk, type FoundHunk, parsePatch, patchOperation, planPatch } from "./apply-patch/apply-patch.ts"
 export { type Section, touchedBy } from "./apply-patch/patch.ts"
-export { type CreatedDirectory, createDirectory, previewDirectory } from "./create-directory/create-directory.ts"
-export { type DeleteOptions, deletePath, previewDelete } from "./delete-path/delete-path.ts"
-export { type EditedText, type EditOptions, editText, previewEdits, type TextEdit } from "./edit-text/edit-text.ts"
+export { type CreatedDirectory, planDirectory } from "./create-directory/create-directory.ts"
+export { type DeleteOptions, planDelete } from "./delete-path/delete-path.ts"
+export { type EditedText, type EditOptions, planEdits, type TextEdit } from "./edit-text/edit-text.ts"
 export {
   listBreadthFirst,
   type ListedEntry,
@@ -14,7 +14,9 @@ export {
   listMatching,
   type ListOptions
 } from "./list-directory/list-directory.ts"
-export { type MoveOptions, movePath, previewMove } from "./move-path/move-path.ts"
+export { type MovedPath, type MoveOptions, planMove } from "./move-path/move-path.ts"
+export { diffOf } from "./plan-diff.ts"
+export { type Committed, type PlanChanges, type PlannedOperation, planOnce, type Preview } from "./plan-once.ts"
 export { type Lines, readBytes, readLines, type ReadLinesOptions } from "./read-file/read-file.ts"
 export { previewUndo, undo, undonePaths, type UndoTarget } from "./undo/undo.ts"
-export { previewWrite, writeFile, type WriteOptions, type WrittenFile } from "./write-file/write-file.ts"
+export { planWrite, type WriteOptions, type WrittenFile } from "./write-file/write-file.ts"

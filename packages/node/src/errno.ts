@@ -1,6 +1,37 @@
-import { isToolError, makeToolError, reasonOf, type ToolError } from "@haft/core"
+import { type ErrorCode, isToolError, makeToolError, reasonOf, type ToolError } from "@haft/core"
+import * as Effect from "effect/Effect"
 
 type ErrnoCode = "file_not_found" | "permission_denied" | "invalid_params" | "symlink_blocked"
+
+/**
+ * Runs code that throws a ToolError for an expected failure. One with another code than those listed is a bug, and so a
+ * defect, like anything else that is thrown.
+ */
+export const attempt = <A, const Code extends ErrorCode>(
+  codes: ReadonlyArray<Code>,
+  thunk: () => A
+): Effect.Effect<A, ErrorWith<Code>> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(thunk())
+    } catch (error) {
+      if (isToolError(error) && isOneOf(codes, error)) return Effect.fail(error)
+      throw error
+    }
+  })
+
+/** One of several failures, each a member of the union. */
+export type ErrorWith<Code extends ErrorCode> = Code extends ErrorCode ? ToolError<Code> : never
+
+const isOneOf = <Code extends ErrorCode>(codes: ReadonlyArray<Code>, error: ToolError): error is ErrorWith<Code> =>
+  codes.some((code) => code === error.code)
+
+export const containCodes = ["path_outside_workspace", "symlink_blocked", "invalid_params"] as const
+export const lookCodes = [...containCodes, "file_not_found", "permission_denied"] as const
+export const readCodes = [...lookCodes, "is_directory", "not_a_regular_file", "file_too_large"] as const
+export const listCodes = [...lookCodes, "not_a_directory"] as const
+export const planCodes = [...readCodes, "not_a_directory", "already_exists", "stale_file", "write_failed"] as const
+export const undoCodes = ["no_history", "stale_file", "write_failed"] as const
 
 /** True for a failure that the operating system reported with one of these names. */
 export const isErrno = (error: unknown, ...names: ReadonlyArray<string>): boolean =>
@@ -67,6 +98,23 @@ export const naming = <A>(path: string, work: () => A): A => {
       suggestion,
       details: { path, reason: error.code }
     })
+  }
+}
+
+/** Runs a piece of work in the state directory, whose path is nobody's business but the host's. */
+export const namingState = <A>(work: () => A): A => {
+  try {
+    return work()
+  } catch (error) {
+    if (isToolError(error) || !hasCode(error)) throw error
+    throw makeToolError(
+      "write_failed",
+      `${stateName} could not be written: ${whyNotWritten(error)}; nothing was changed`,
+      {
+        suggestion: "Check the disk that it lies on and its permissions, then repeat the call.",
+        details: { path: stateName, reason: error.code }
+      }
+    )
   }
 }
 

@@ -5,9 +5,15 @@
 import { mkdirSync, writeSync } from "node:fs"
 import { join } from "node:path"
 
-import { commitChanges, type CommitSettings, recover } from "../src/workspace/commit/commit.ts"
+import { planChanges } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+
+import { commitPlan, type CommitSettings, decideLocally, newPlan, recover } from "../src/workspace/commit/commit.ts"
+import { openTurn } from "../src/workspace/commit/lock.ts"
 import { openCommitJournal } from "../src/workspace/commit/write-ahead-log.ts"
 import { openRoot } from "../src/workspace/paths/containment.ts"
+import { KeptPlace } from "../src/workspace/paths/last-path-cache.ts"
 import { openHistory } from "../src/workspace/undo/history.ts"
 import { changesTo, type Version } from "./crash-plan.ts"
 
@@ -28,23 +34,31 @@ const settings: CommitSettings = {
   root,
   durable,
   onStep,
+  decide: decideLocally,
+  takeTurn: openTurn(join(state, "turn")),
+  turn: Semaphore.makeUnsafe(1),
+  kept: new KeptPlace(root),
   journal: openCommitJournal({ root, directory: join(state, "commits"), durable, imagePath, onStep }),
   history
 }
 
-const commit = (version: Version): void => {
-  const call = { call: "call", run: "run", tool: "tool", at: 0, symlinks: "inside", exact: false } as const
-  const work = commitChanges(settings, { ...call, changes: changesTo(version) })
-  while (work.next().done !== true);
-}
+const request = { call: "call", run: "run", tool: "tool", at: 0, symlinks: "inside" } as const
+const commit = (version: Version): Promise<unknown> =>
+  Effect.runPromise(
+    Effect.gen(function* () {
+      const plan = yield* newPlan(settings, "inside")
+      yield* planChanges(plan, changesTo(version))
+      return yield* commitPlan(settings, plan, request)
+    })
+  )
 
 recover(settings)
 process.stdout.write("ready\n")
 if (begin === "none") process.exit()
-commit(begin as Version)
+await commit(begin as Version)
 if (dieAt === "0") {
   for (;;) {
-    commit(begin === "new" ? "old" : "new")
-    commit(begin as Version)
+    await commit(begin === "new" ? "old" : "new")
+    await commit(begin as Version)
   }
 }

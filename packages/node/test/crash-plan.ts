@@ -1,11 +1,11 @@
-import type { PlannedChange } from "../src/workspace/commit/plan.ts"
+import type { Change } from "@haft/core"
 
 export type Version = "old" | "new"
 
-const write = (path: string, text: string, mode?: number): PlannedChange => ({
+const write = (path: string, text: string, mode?: number): Change => ({
   kind: "write",
   path,
-  content: [new TextEncoder().encode(text)],
+  content: new TextEncoder().encode(text),
   createDirectories: true,
   ...(mode !== undefined && { mode })
 })
@@ -53,7 +53,7 @@ export const filesOf = (version: Version): Record<string, string | null> => {
 }
 
 /** The changes of one commit that lead to a version from the other one. */
-export const changesTo = (version: Version): ReadonlyArray<PlannedChange> => {
+export const changesTo = (version: Version): ReadonlyArray<Change> => {
   const text = `${version} `.repeat(2000)
   const common = [
     write("a.txt", `a ${text}`),
@@ -77,7 +77,7 @@ export const changesTo = (version: Version): ReadonlyArray<PlannedChange> => {
         ...common,
         { kind: "delete", path: "comes.txt" },
         write("goes.txt", "goes"),
-        { kind: "restore_link", path: "link", target: "a.txt" },
+        { kind: "symlink", path: "link", target: "a.txt" },
         { kind: "move", from: "d/moved.txt", to: "moves.txt" },
         { kind: "move", from: "under.txt", to: "over.txt" },
         write("under.txt", "under"),

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict"
 
-import { type Change, CurrentCall, isToolError, type ToolError, Workspace, type WorkspaceService } from "@haft/core"
+import {
+  type Change,
+  CurrentCall,
+  isToolError,
+  planChanges,
+  type ToolError,
+  Workspace,
+  type WorkspaceService
+} from "@haft/core"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 
@@ -180,7 +188,7 @@ const writing = (check: Check): void => {
       ]
       for (const [change, code] of impossible) {
         const changes = [write("b.txt", "changed"), write("n", "n"), change]
-        assert.equal(yield* outcome(workspace.previewCommit(changes)), code)
+        assert.equal(yield* outcome(previewOf(workspace, changes)), code)
         assert.equal(yield* outcome(workspace.commit(changes)), code)
         assert.deepEqual(yield* contents(workspace), files, code)
       }
@@ -189,7 +197,7 @@ const writing = (check: Check): void => {
   check("a preview says what a commit would do, and does nothing", files, (workspace) =>
     Effect.gen(function* () {
       const changes = [write("a.txt", "changed"), write("new.txt", "new"), { kind: "delete", path: "b.txt" } as const]
-      const preview = yield* workspace.previewCommit(changes)
+      const preview = yield* previewOf(workspace, changes)
       assert.deepEqual(yield* contents(workspace), files)
       assert.equal(yield* outcome(workspace.previewUndo()), "no_history")
       assert.deepEqual(preview, yield* workspace.commit(changes))
@@ -308,6 +316,13 @@ const write = (path: string, content: string, base?: string): Change => ({
   path,
   content: new TextEncoder().encode(content),
   ...(base !== undefined && { base })
+})
+
+/** What a plan of these changes comes to, without a commit. */
+const previewOf = Effect.fnUntraced(function* (workspace: WorkspaceService, changes: ReadonlyArray<Change>) {
+  const plan = yield* workspace.plan
+  yield* planChanges(plan, changes)
+  return plan.changes
 })
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)

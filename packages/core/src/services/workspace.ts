@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
 import type { ToolError } from "../tool-error.ts"
+import type { Change, ChangedPath, ChangePlan } from "./change-plan.ts"
 
 export type FileKind = "file" | "directory" | "symlink" | "other"
 
@@ -47,40 +48,6 @@ export interface WalkEntry extends DirectoryEntry {
 /** What a visitor wants next: go into this directory, pass over it, or end the walk. */
 export type WalkStep = "continue" | "skip" | "stop"
 
-/** One change to the workspace. `base` is the state it was planned from, see {@link WorkspaceService.fingerprint}. */
-export type Change =
-  | {
-      readonly kind: "write"
-      readonly path: string
-      /** Pieces are written one after the other, so that a large file need not be put together in memory. */
-      readonly content: Uint8Array | ReadonlyArray<Uint8Array>
-      readonly base?: string
-      /** Permission bits; kept as they are, or the usual ones for a new file, when absent. */
-      readonly mode?: number
-      readonly createDirectories?: boolean
-    }
-  | { readonly kind: "delete"; readonly path: string; readonly base?: string; readonly recursive?: boolean }
-  | {
-      readonly kind: "move"
-      readonly from: string
-      readonly to: string
-      readonly overwrite?: boolean
-      readonly createDirectories?: boolean
-    }
-  | { readonly kind: "create_directory"; readonly path: string }
-
-/** What a commit did to one path. */
-export interface ChangedPath {
-  readonly path: string
-  readonly kind: "created" | "modified" | "deleted" | "moved"
-  /** For `moved`: where it went. */
-  readonly movedTo?: string
-  /** Fingerprints; `absent` where there was or is nothing. */
-  readonly before: string
-  readonly after: string
-  readonly bytesWritten: number
-}
-
 export interface UndoReport {
   /** The calls that were undone, newest first. */
   readonly calls: ReadonlyArray<string>
@@ -105,11 +72,26 @@ export type LookError = ContainError | ToolError<"file_not_found" | "permission_
 export type ReadError = LookError | ToolError<"is_directory" | "not_a_regular_file">
 export type ReadEachError = ReadError | ToolError<"file_too_large">
 export type ListError = LookError | ToolError<"not_a_directory">
-export type CommitError = ReadError | ToolError<"not_a_directory" | "already_exists" | "stale_file" | "write_failed">
+export type PlanError =
+  | ReadError
+  | ToolError<"not_a_directory" | "already_exists" | "stale_file" | "write_failed" | "file_too_large">
+export type CommitError = PlanError
+
+/** One directory tree of a workspace. */
+export interface WorkspaceRoot {
+  /** The first segment of its paths; empty for a workspace of one root, whose paths begin inside it. */
+  readonly name: string
+  /** Absolute. */
+  readonly path: string
+  /** `read` refuses every change below it. */
+  readonly access: "read" | "write"
+}
 
 export interface WorkspaceService {
-  /** Absolute path of the root, for sandboxes that mount it and for people. Tools never open it themselves. */
+  /** Absolute path of the first root, for sandboxes that mount it and for people. Tools never open it themselves. */
   readonly root: string
+  /** All roots. With several, or one that has a name, the first segment of every path is a root's name. */
+  readonly roots: ReadonlyArray<WorkspaceRoot>
   /**
    * Where a caller's path lands: relative to the root, with `/`, `.` for the root itself.
    * Fails when it leads out, by `..`, as an absolute path or through a link. What is not there yet is fine.
@@ -157,16 +139,10 @@ export interface WorkspaceService {
   ) => Effect.Effect<GlobResult, ListError | ToolError<"invalid_pattern">>
   /** The state of a path as a short string: `absent`, `directory`, or a hash of the content. */
   readonly fingerprint: (path: string) => Effect.Effect<string, LookError>
-  /**
-   * Makes all changes or none, and survives a crash at any moment. A path whose state is not its change's
-   * `base`, or not what was approved, is `stale_file`.
-   */
+  /** An empty plan of changes, on the workspace as it is now. */
+  readonly plan: Effect.Effect<ChangePlan, LookError>
+  /** Plans changes that are given as data, and commits them: all or none. */
   readonly commit: (changes: ReadonlyArray<Change>) => Effect.Effect<ReadonlyArray<ChangedPath>, CommitError>
-  /**
-   * What {@link commit} would do. Changes nothing, and fails where committing would, as far as that shows before
-   * anything is written: nobody should be asked about what can't be done.
-   */
-  readonly previewCommit: (changes: ReadonlyArray<Change>) => Effect.Effect<ReadonlyArray<ChangedPath>, CommitError>
   /** Takes back the last call that changed something, a named call, or every call of this run. */
   readonly undo: (
     what?: UndoTarget

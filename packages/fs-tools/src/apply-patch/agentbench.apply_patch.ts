@@ -3,15 +3,16 @@ import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { applyPatch, previewPatch } from "./apply-patch.ts"
+import { patchOperation } from "./apply-patch.ts"
 import { parseUnifiedDiff } from "./parse/parse-unified-diff.ts"
-import { touchedBy } from "./patch.ts"
+import { isOfFile, touchedBy } from "./patch.ts"
 import { readOnce } from "./place/read-once.ts"
 
 // The example of the contract counts two lines of context that it leaves out.
 const read = readOnce((input: { readonly unified_diff: string }) =>
   parseUnifiedDiff(input.unified_diff, { mayLackContext: true })
 )
+const operation = patchOperation(read)
 
 export const agentbenchApplyPatch = agentbench.tool({
   name: "apply_patch",
@@ -24,11 +25,11 @@ export const agentbenchApplyPatch = agentbench.tool({
   risk: "dangerous",
   timeout: "10 seconds",
   touches: (input) => Effect.map(read(input), touchedBy),
-  preview: (input) => Effect.flatMap(read(input), previewPatch),
+  preview: (input) => Effect.map(operation.preview(input), ({ diff }) => diff),
   execute: Effect.fnUntraced(function* (input) {
     const { unified_diff } = input
-    const { changes } = yield* applyPatch(yield* read(input))
-    const changed_files = changes.map(({ path, movedTo }) => movedTo ?? path)
+    const { changes } = yield* operation.commit(input)
+    const changed_files = changes.filter(isOfFile).map(({ path, movedTo }) => movedTo ?? path)
     const patch_size_bytes = Buffer.byteLength(unified_diff)
     const artifacts = yield* Artifacts
     const journal = yield* Journal

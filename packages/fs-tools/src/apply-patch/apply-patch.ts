@@ -1,8 +1,8 @@
-import { type CommitError, toolError, type ToolError, withMessage, type Workspace } from "@haft/core"
+import { type ChangePlan, type CommitError, toolError, type ToolError, withMessage } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { ChangePlan, type PlanError } from "../change-plan.ts"
-import type { PlannedChange } from "../planned-file.ts"
+import { planOnce, type PlannedOperation } from "../plan-once.ts"
+import { addText, readForDiff, replaceText, requireNothing, type TextError, textIn } from "../planned-text.ts"
 import { TextFile } from "../text-file.ts"
 import { type ParseError, refuseLine } from "./parse/line-error.ts"
 import { begin, isEnvelope, lineOfBegin, parseEnvelope } from "./parse/parse-envelope.ts"
@@ -10,12 +10,7 @@ import { parseUnifiedDiff } from "./parse/parse-unified-diff.ts"
 import type { HunkLine, Section } from "./patch.ts"
 import { type PlacedHunk, type PlaceError, placeHunks } from "./place/place-hunk.ts"
 
-export type PatchError = PlanError | PlaceError
-
-export interface AppliedPatch {
-  readonly changes: ReadonlyArray<PlannedChange>
-  readonly hunks: ReadonlyArray<FoundHunk>
-}
+export type PatchError = TextError | PlaceError
 
 export interface FoundHunk extends PlacedHunk {
   readonly path: string
@@ -42,23 +37,25 @@ const refuseOtherText = (): Effect.Effect<never, ParseError> =>
     }
   )
 
-/** Applies every section, or none. */
-export const applyPatch = Effect.fnUntraced(
-  function* (sections: ReadonlyArray<Section>): Effect.fn.Return<AppliedPatch, PatchError | CommitError, Workspace> {
-    const { plan, hunks } = yield* planPatch(sections)
-    return { changes: yield* plan.commit, hunks }
-  },
-  Effect.mapError((error) => withFateOfTheRest(error))
-)
-
-/** What a patch would change, as a diff, with a line on each hunk that was not exactly where it said. */
-export const previewPatch = Effect.fnUntraced(
-  function* (sections: ReadonlyArray<Section>): Effect.fn.Return<string, PatchError, Workspace> {
-    const { plan, hunks } = yield* planPatch(sections)
-    return hunks.map((hunk) => `# ${describeHunk(hunk)}\n`).join("") + plan.diff
-  },
-  Effect.mapError((error) => withFateOfTheRest(error))
-)
+/** Applies the sections of a call's patch, all or none, and tells where each hunk was found. */
+export const patchOperation = <Input extends object, E extends ToolError>(
+  read: (input: Input) => Effect.Effect<ReadonlyArray<Section>, E>
+): PlannedOperation<Input, ReadonlyArray<FoundHunk>, PatchError | CommitError | E> => {
+  const { preview, commit } = planOnce((plan, input: Input) =>
+    Effect.flatMap(read(input), (sections) => planPatch(plan, sections))
+  )
+  return {
+    preview: (input) =>
+      preview(input).pipe(
+        Effect.map(({ result, diff }) => ({
+          result,
+          diff: result.map((hunk) => `# ${describeHunk(hunk)}\n`).join("") + diff
+        })),
+        Effect.mapError(withFateOfTheRest)
+      ),
+    commit: (input) => Effect.mapError(commit(input), withFateOfTheRest)
+  }
+}
 
 /** A failure is about one section; it says what became of the others, too. */
 const withFateOfTheRest = <E extends ToolError>(error: E): E =>
@@ -87,13 +84,14 @@ const ignored = {
 
 const inLines = (count: number): string => (count === 1 ? "1 line" : `${count} lines`)
 
-const planPatch = Effect.fnUntraced(function* (
+/** Plans what every section of a patch changes, and tells where its hunks were found. */
+export const planPatch = Effect.fnUntraced(function* (
+  plan: ChangePlan,
   sections: ReadonlyArray<Section>
-): Effect.fn.Return<{ plan: ChangePlan; hunks: ReadonlyArray<FoundHunk> }, PatchError, Workspace> {
-  const plan = yield* ChangePlan.make
+): Effect.fn.Return<ReadonlyArray<FoundHunk>, PatchError> {
   const hunks: Array<FoundHunk> = []
   for (const section of sections) for (const hunk of yield* planSection(plan, section)) hunks.push(hunk)
-  return { plan, hunks }
+  return hunks
 })
 
 const planSection = (plan: ChangePlan, section: Section): Effect.Effect<ReadonlyArray<FoundHunk>, PatchError> => {
@@ -102,15 +100,16 @@ const planSection = (plan: ChangePlan, section: Section): Effect.Effect<Readonly
 }
 
 const planAdd = Effect.fnUntraced(function* (plan: ChangePlan, section: Section & { kind: "add" }) {
-  yield* plan.add(section.path, TextFile.of(textOf(section.lines)))
-  if (section.executable === true) yield* plan.setExecutable(section.path, true)
+  yield* addText(plan, section.path, TextFile.of(textOf(section.lines)))
+  if (section.executable === true) yield* setExecutable(plan, section.path, true)
   return []
 })
 
 const planDelete = Effect.fnUntraced(function* (plan: ChangePlan, section: Section & { kind: "delete" }) {
   const { path } = section
+  yield* requireFile(plan, path)
   if (section.hunks.length > 0) {
-    const text = yield* plan.text(path)
+    const text = yield* textIn(plan, path)
     const { replacements } = yield* placeHunks(path, text, section.hunks)
     if (text.replace(replacements).text !== "") {
       return yield* toolError(
@@ -122,24 +121,65 @@ const planDelete = Effect.fnUntraced(function* (plan: ChangePlan, section: Secti
         }
       )
     }
-  }
+  } else yield* readForDiff(plan, path)
   yield* plan.remove(path)
   return []
 })
 
 const planUpdate = Effect.fnUntraced(function* (plan: ChangePlan, section: Section & { kind: "update" }) {
   const { path, target, hunks, executable } = section
-  if (target === undefined && isCreation(section) && !(yield* plan.exists(path))) {
-    yield* plan.add(path, TextFile.of(textOf(section.hunks.flatMap(({ lines }) => lines))))
+  if (target === undefined && isCreation(section) && (yield* plan.info(path)) === undefined) {
+    yield* addText(plan, path, TextFile.of(textOf(section.hunks.flatMap(({ lines }) => lines))))
     return []
   }
-  if (target !== undefined) yield* section.isCopy ? plan.copy(path, target) : plan.move(path, target)
+  if (target !== undefined) yield* section.isCopy ? copy(plan, path, target) : move(plan, path, target)
   const result = target ?? path
-  if (executable !== undefined) yield* plan.setExecutable(result, executable)
+  if (executable !== undefined) yield* setExecutable(plan, result, executable)
   if (hunks.length === 0) return []
-  const placed = yield* placeHunks(path, yield* plan.text(result), hunks)
-  yield* plan.edit(result, placed.replacements)
+  const placed = yield* placeHunks(path, yield* textIn(plan, result), hunks)
+  yield* replaceText(plan, result, placed.replacements)
   return placed.hunks.map((hunk) => Object.assign({ path }, hunk))
+})
+
+/** Gives what has this name another path, where nothing is. Its mode goes with it. */
+const move = Effect.fnUntraced(function* (plan: ChangePlan, from: string, to: string) {
+  const source = yield* requireFile(plan, from)
+  const there = yield* plan.info(to, { follow: false })
+  if (there?.path === source.path) return
+  yield* requireNothing(plan, to)
+  yield* plan.move(from, to, { createDirectories: true })
+})
+
+/** Puts a copy where nothing is, of what the file was before the plan: copies in git's diffs do not depend on their order. */
+const copy = Effect.fnUntraced(function* (plan: ChangePlan, from: string, to: string) {
+  yield* requireNothing(plan, to)
+  const { content, mode } = yield* plan.file(from, { original: true })
+  // Only the plain permission bits: the copy may belong to another user, for whom set-user-ID would mean something else.
+  yield* plan.write(to, content, { mode: mode & 0o777, createDirectories: true })
+})
+
+// Who may read it may run it, as git and chmod have it.
+const setExecutable = Effect.fnUntraced(function* (plan: ChangePlan, path: string, executable: boolean) {
+  const { mode } = yield* plan.file(path)
+  yield* plan.setMode(path, executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111)
+})
+
+/** What has a name, a link itself too. */
+const requireFile = Effect.fnUntraced(function* (plan: ChangePlan, path: string) {
+  const found = yield* plan.info(path, { follow: false })
+  if (found === undefined) {
+    return yield* toolError("file_not_found", `${path} does not exist; nothing was changed`, {
+      suggestion: "Check the path, or list the directory.",
+      details: { path }
+    })
+  }
+  if (found.kind === "directory") {
+    return yield* toolError("is_directory", `${path} is a directory; nothing was changed`, {
+      suggestion: "Name a file in it.",
+      details: { path }
+    })
+  }
+  return found
 })
 
 /** `@@ -0,0 +1,n @@` makes a file that is not there yet, whatever the header calls its old side. */

@@ -4,14 +4,15 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { omissionWarnings } from "../omissions.ts"
-import { applyPatch, describeHunk, type FoundHunk, parsePatch, previewPatch } from "./apply-patch.ts"
-import { type Section, touchedBy } from "./patch.ts"
+import { describeHunk, type FoundHunk, parsePatch, patchOperation } from "./apply-patch.ts"
+import { isOfFile, type Section, touchedBy } from "./patch.ts"
 import { readOnce } from "./place/read-once.ts"
 
 // What `git diff` prints when nothing differs is a patch that changes nothing.
 const read = readOnce(({ patch }: { readonly patch: string }) =>
   patch.trim() === "" ? Effect.succeed([]) : parsePatch(patch)
 )
+const operation = patchOperation(read)
 
 export const haftApplyPatch = haft.tool({
   name: "apply_patch",
@@ -47,14 +48,14 @@ export const haftApplyPatch = haft.tool({
   risk: "dangerous",
   timeout: "60 seconds",
   touches: (input) => Effect.map(read(input), touchedBy),
-  preview: (input) => Effect.flatMap(read(input), previewPatch),
+  preview: (input) => Effect.map(operation.preview(input), ({ diff }) => diff),
   execute: Effect.fnUntraced(function* (input) {
     const sections = yield* read(input)
-    const { changes, hunks } = yield* applyPatch(sections)
+    const { changes, result: hunks } = yield* operation.commit(input)
     return {
       changed: changes.length > 0,
-      files: changes.map(({ path, kind, movedTo, bytesWritten, hash }) => {
-        const file = { path, change: kind, bytes_written: bytesWritten, fingerprint: hash }
+      files: changes.filter(isOfFile).map(({ path, kind, movedTo, bytesWritten, after }) => {
+        const file = { path, change: kind, bytes_written: bytesWritten, fingerprint: after }
         return movedTo === undefined ? file : Object.assign(file, { moved_to: movedTo })
       }),
       hunks: hunks.map(({ path, line, pass, offset, fuzz }) => ({ path, line, matched: pass, offset, fuzz })),

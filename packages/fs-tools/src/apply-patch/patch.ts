@@ -1,4 +1,4 @@
-import type { Touches } from "@haft/core"
+import type { ChangedPath, Touches } from "@haft/core"
 
 /** What one section of a patch does to one file. Unified diffs and envelopes both are read into these. */
 export type Section =
@@ -83,3 +83,6 @@ export const touchedBy = (sections: ReadonlyArray<Section>): Touches => {
   }
   return { ...(reads.size > 0 && { reads: [...reads] }), writes: [...writes], removes: [...removes] }
 }
+
+/** True for all but the directories that are made on the way to a file. */
+export const isOfFile = ({ what }: ChangedPath): boolean => what !== "directory"

@@ -1,10 +1,7 @@
-import { singleLine } from "@haft/core"
-import type { CommitError, Workspace } from "@haft/core"
-import * as Effect from "effect/Effect"
+import { type ChangedPath, singleLine } from "@haft/core"
 import * as z from "zod"
 
-import { applyPatch, type PatchError } from "./apply-patch.ts"
-import type { Section } from "./patch.ts"
+import { isOfFile } from "./patch.ts"
 
 /** What toolrouter's two patch tools share: the same parameters and the same answer. */
 export const patchInput = z.strictObject({
@@ -21,18 +18,21 @@ const result = z.object({
 
 export const patchOutput = z.object({ results: z.array(result) })
 
-export const patchResults = (
-  sections: ReadonlyArray<Section>
-): Effect.Effect<z.output<typeof patchOutput>, PatchError | CommitError, Workspace> =>
-  Effect.map(applyPatch(sections), ({ changes }) => ({
-    results: changes.map(({ path, kind, movedTo, bytesWritten }) => ({
-      path,
-      bytes_written: bytesWritten,
-      created: kind === "created",
-      ...(kind === "deleted" && { deleted: true }),
-      ...(movedTo !== undefined && { moved_to: movedTo })
-    }))
-  }))
+export const patchResults = ({
+  changes
+}: {
+  readonly changes: ReadonlyArray<ChangedPath>
+}): z.output<typeof patchOutput> => ({
+  results: changes
+    .filter(isOfFile)
+    .map(({ path, kind, movedTo, bytesWritten }) =>
+      Object.assign(
+        { path, bytes_written: bytesWritten, created: kind === "created" },
+        kind === "deleted" && { deleted: true },
+        movedTo !== undefined && { moved_to: movedTo }
+      )
+    )
+})
 
 export const renderResults = ({ results }: z.output<typeof patchOutput>): string =>
   results.length === 0

@@ -2,13 +2,14 @@ import { toolrouter } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 
 import { insideOnly } from "../inside-only.ts"
-import { previewPatch } from "./apply-patch.ts"
+import { patchOperation } from "./apply-patch.ts"
 import { parseEnvelope } from "./parse/parse-envelope.ts"
 import { touchedBy } from "./patch.ts"
 import { readOnce } from "./place/read-once.ts"
 import { patchInput, patchOutput, patchResults, renderResults } from "./toolrouter-patch.ts"
 
 const read = readOnce(({ patch }: { readonly patch: string }) => parseEnvelope(patch))
+const operation = patchOperation(read)
 
 export const toolrouterApplyPatchFreeform = toolrouter.tool({
   name: "apply_patch_freeform",
@@ -19,7 +20,7 @@ export const toolrouterApplyPatchFreeform = toolrouter.tool({
   risk: "dangerous",
   timeout: "60 seconds",
   touches: (input) => Effect.flatMap(read(input), (sections) => insideOnly(touchedBy(sections))),
-  preview: (input) => Effect.flatMap(read(input), previewPatch),
-  execute: (input) => Effect.flatMap(read(input), patchResults),
+  preview: (input) => Effect.map(operation.preview(input), ({ diff }) => diff),
+  execute: (input) => Effect.map(operation.commit(input), patchResults),
   render: renderResults
 })

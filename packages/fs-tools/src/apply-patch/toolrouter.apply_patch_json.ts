@@ -2,12 +2,13 @@ import { toolrouter } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 
 import { insideOnly } from "../inside-only.ts"
-import { parsePatch, previewPatch } from "./apply-patch.ts"
+import { parsePatch, patchOperation } from "./apply-patch.ts"
 import { touchedBy } from "./patch.ts"
 import { readOnce } from "./place/read-once.ts"
 import { patchInput, patchOutput, patchResults, renderResults } from "./toolrouter-patch.ts"
 
 const read = readOnce(({ patch }: { readonly patch: string }) => parsePatch(patch))
+const operation = patchOperation(read)
 
 export const toolrouterApplyPatchJson = toolrouter.tool({
   name: "apply_patch_json",
@@ -18,7 +19,7 @@ export const toolrouterApplyPatchJson = toolrouter.tool({
   risk: "dangerous",
   timeout: "60 seconds",
   touches: (input) => Effect.flatMap(read(input), (sections) => insideOnly(touchedBy(sections))),
-  preview: (input) => Effect.flatMap(read(input), previewPatch),
-  execute: (input) => Effect.flatMap(read(input), patchResults),
+  preview: (input) => Effect.map(operation.preview(input), ({ diff }) => diff),
+  execute: (input) => Effect.map(operation.commit(input), patchResults),
   render: renderResults
 })

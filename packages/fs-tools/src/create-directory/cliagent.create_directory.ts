@@ -3,7 +3,10 @@ import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { createDirectory, previewDirectory } from "./create-directory.ts"
+import { planOnce } from "../plan-once.ts"
+import { planDirectory } from "./create-directory.ts"
+
+const operation = planOnce(planDirectory)
 
 export const cliagentCreateDirectory = cliagent.tool({
   name: "create_directory",
@@ -19,9 +22,9 @@ export const cliagentCreateDirectory = cliagent.tool({
   idempotent: true,
   timeout: "30 seconds",
   touches: ({ path }) => ({ writes: [path] }),
-  preview: ({ path }) => previewDirectory(path),
-  execute: ({ path: given }) =>
-    Effect.map(createDirectory(given), ({ path, created }) => ({
+  preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
+  execute: (call) =>
+    Effect.map(operation.commit(call), ({ result: { path, created } }) => ({
       output:
         created.length === 0
           ? `Directory already exists: ${singleLine(path)}`

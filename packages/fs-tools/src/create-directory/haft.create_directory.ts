@@ -3,7 +3,10 @@ import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { createDirectory, previewDirectory } from "./create-directory.ts"
+import { planOnce } from "../plan-once.ts"
+import { planDirectory } from "./create-directory.ts"
+
+const operation = planOnce(planDirectory)
 
 export const haftCreateDirectory = haft.tool({
   name: "create_directory",
@@ -15,8 +18,9 @@ export const haftCreateDirectory = haft.tool({
   idempotent: true,
   timeout: "30 seconds",
   touches: ({ path }) => ({ writes: [path] }),
-  preview: ({ path }) => previewDirectory(path),
-  execute: ({ path }) => Effect.map(createDirectory(path), (made) => ({ path: made.path, created: [...made.created] })),
+  preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
+  execute: (call) =>
+    Effect.map(operation.commit(call), ({ result: { path, created } }) => ({ path, created: [...created] })),
   render: ({ path, created }) =>
     created.length === 0 ? `${singleLine(path)} exists already` : `Created ${created.map(singleLine).join(", ")}`
 })

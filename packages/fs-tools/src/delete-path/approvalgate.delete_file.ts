@@ -4,7 +4,10 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { insideOnly } from "../inside-only.ts"
-import { deletePath, previewDelete } from "./delete-path.ts"
+import { planOnce } from "../plan-once.ts"
+import { deletedPaths, planDelete } from "./delete-path.ts"
+
+const operation = planOnce(planDelete)
 
 export const approvalgateDeleteFile = approvalgate.tool({
   name: "delete_file",
@@ -19,8 +22,7 @@ export const approvalgateDeleteFile = approvalgate.tool({
   asks: true,
   timeout: "60 seconds",
   touches: ({ path }) => insideOnly({ removes: [path] }),
-  preview: ({ path, recursive }) => previewDelete(path, { recursive }),
-  execute: ({ path, recursive }) =>
-    Effect.map(deletePath(path, { recursive }), (deleted) => ({ deleted: [...deleted] })),
+  preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
+  execute: (call) => Effect.map(operation.commit(call), ({ changes }) => ({ deleted: deletedPaths(changes) })),
   render: ({ deleted }) => `Deleted ${deleted.map(singleLine).join(", ")}`
 })

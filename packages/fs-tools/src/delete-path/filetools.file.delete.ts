@@ -4,7 +4,10 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { insideOnly } from "../inside-only.ts"
-import { deletePath, previewDelete } from "./delete-path.ts"
+import { planOnce } from "../plan-once.ts"
+import { planDelete } from "./delete-path.ts"
+
+const operation = planOnce((plan, { path }: { readonly path: string }) => planDelete(plan, { path, recursive: false }))
 
 export const filetoolsFileDelete = filetools.tool({
   name: "file.delete",
@@ -16,7 +19,7 @@ export const filetoolsFileDelete = filetools.tool({
   asks: true,
   timeout: "60 seconds",
   touches: ({ path }) => insideOnly({ removes: [path] }),
-  preview: ({ path }) => previewDelete(path, { recursive: false }),
-  execute: ({ path }) => Effect.as(deletePath(path, { recursive: false }), { success: true }),
+  preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
+  execute: (call) => Effect.as(operation.commit(call), { success: true }),
   render: (_output, { path }) => `Deleted ${singleLine(path)}`
 })

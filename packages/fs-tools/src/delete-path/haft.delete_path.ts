@@ -3,7 +3,10 @@ import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { deletePath, previewDelete } from "./delete-path.ts"
+import { planOnce } from "../plan-once.ts"
+import { deletedPaths, planDelete } from "./delete-path.ts"
+
+const operation = planOnce(planDelete)
 
 export const haftDeletePath = haft.tool({
   name: "delete_path",
@@ -17,8 +20,7 @@ export const haftDeletePath = haft.tool({
   risk: "dangerous",
   timeout: "60 seconds",
   touches: ({ path }) => ({ removes: [path] }),
-  preview: ({ path, recursive }) => previewDelete(path, { recursive }),
-  execute: ({ path, recursive }) =>
-    Effect.map(deletePath(path, { recursive }), (deleted) => ({ deleted: [...deleted] })),
+  preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
+  execute: (call) => Effect.map(operation.commit(call), ({ changes }) => ({ deleted: deletedPaths(changes) })),
   render: ({ deleted }) => `Deleted ${deleted.map(singleLine).join(", ")}`
 })

@@ -1,9 +1,10 @@
-import { toolError, singleLine } from "@haft/core"
+import { type ChangePlan, toolError, singleLine } from "@haft/core"
 import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { ChangePlan } from "../change-plan.ts"
+import { planOnce } from "../plan-once.ts"
+import { replaceText, textIn } from "../planned-text.ts"
 import { replacementFor } from "./edit-text.ts"
 import { findText } from "./find-text.ts"
 
@@ -30,10 +31,11 @@ export const cliagentReplaceStringInFile = cliagent.tool({
   risk: "dangerous",
   timeout: "60 seconds",
   touches: ({ path }) => ({ writes: [path] }),
-  preview: (call) => Effect.map(planReplacement(call), ({ plan }) => plan.diff),
+  preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: Effect.fnUntraced(function* (call) {
-    const { plan, found, line } = yield* planReplacement(call)
-    const [change] = yield* plan.commit
+    const { changes, result } = yield* operation.commit(call)
+    const { found, line } = result
+    const [change] = changes
     const lines = call.new_string.replace(/\n$/, "").split("\n")
     const replaced = `Replaced 1 occurrence in ${singleLine(call.path)}`
     const warning = `Warning: Found ${found} occurrences, replaced only the first at line ${line}`
@@ -62,9 +64,9 @@ const shortened = (text: string): string =>
   text.length > shownLength ? `${text.slice(0, shownLength - 1).toWellFormed()}…` : text
 
 /** The contract replaces the first of several, so the place is chosen here and not by the engine. */
-const planReplacement = Effect.fnUntraced(function* ({ path, old_string, new_string }: z.output<typeof input>) {
-  const plan = yield* ChangePlan.make
-  const text = yield* plan.text(path)
+const planReplacement = Effect.fnUntraced(function* (plan: ChangePlan, call: z.output<typeof input>) {
+  const { path, old_string, new_string } = call
+  const text = yield* textIn(plan, path)
   const find = (pass: "exact" | "line_endings") => findText(text, old_string, pass, { overlapping: false, keep: 1 })
   const exact = find("exact")
   const { places, count } = exact.count > 0 ? exact : find("line_endings")
@@ -76,6 +78,8 @@ const planReplacement = Effect.fnUntraced(function* ({ path, old_string, new_str
     })
   }
   const replacement = replacementFor(text, first, { find: old_string, replace: new_string })
-  yield* plan.edit(path, replacement === undefined ? [] : [replacement])
-  return { plan, found: count, line: text.lineAt(first.start) + 1 }
+  yield* replaceText(plan, path, replacement === undefined ? [] : [replacement])
+  return { found: count, line: text.lineAt(first.start) + 1 }
 })
+
+const operation = planOnce(planReplacement)

@@ -1,10 +1,9 @@
-import { type CommitError, toolError, type ToolError, type Workspace } from "@haft/core"
+import { type ChangePlan, toolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { ChangePlan, type PlanError } from "../change-plan.ts"
 import { fitIndentation, indentOf, type LinePair } from "../indentation.ts"
 import { describeNearest, nearestPlace } from "../nearest-place.ts"
-import type { PlannedChange } from "../planned-file.ts"
+import { replaceText, type TextError, textIn } from "../planned-text.ts"
 import type { Replacement, TextFile } from "../text-file.ts"
 import { type FindPass, findPasses, findText, type FoundText, lineEnd, strictPasses } from "./find-text.ts"
 
@@ -23,11 +22,9 @@ export interface EditOptions {
   readonly base?: string | undefined
 }
 
-export type EditError = PlanError | ToolError<"match_not_found" | "match_not_unique" | "already_applied" | "stale_file">
+export type EditError = TextError | ToolError<"match_not_found" | "match_not_unique" | "already_applied" | "stale_file">
 
 export interface EditedText {
-  /** Undefined when the edits leave the file as it is. */
-  readonly change: PlannedChange | undefined
   readonly before: TextFile
   readonly after: TextFile
   readonly edits: ReadonlyArray<MadeEdit>
@@ -40,23 +37,41 @@ export interface MadeEdit {
   readonly line: number
 }
 
-/** Makes edits in order, each on the result of the one before; all of them or none. */
-export const editText = Effect.fnUntraced(function* (
+/** Plans edits in order, each on the result of the one before. */
+export const planEdits = Effect.fnUntraced(function* (
+  plan: ChangePlan,
   path: string,
   edits: ReadonlyArray<TextEdit>,
   options: EditOptions = {}
-): Effect.fn.Return<EditedText, EditError | CommitError, Workspace> {
-  const { plan, ...planned } = yield* planEdits(path, edits, options)
-  const [change] = yield* plan.commit
-  return { change, ...planned }
+): Effect.fn.Return<EditedText, EditError> {
+  const before = yield* textIn(plan, path)
+  if (options.base !== undefined) yield* requireBase(plan, path, options.base)
+  const made: Array<MadeEdit> = []
+  let after = before
+  for (const [index, edit] of edits.entries()) {
+    const which = edits.length === 1 ? "the text to find" : `the text to find of edit ${index + 1}`
+    const { pass, places } = yield* placesFor({ path, which }, after, edit, options)
+    if (options.loosely === true && edit.all !== true) yield* refuseApplied({ path, which }, after, edit, places)
+    const replacements = places
+      .map((place) => replacementFor(after, options.loosely === true ? wholeLine(after, place, edit) : place, edit))
+      .filter((one) => one !== undefined)
+    if (replacements.length < places.length) {
+      return yield* unclearIndentation({ path, which }, after.lineAt(places[0]?.start ?? 0) + 1)
+    }
+    made.push({ pass, replaced: places.length, line: after.lineAt(places[0]?.start ?? 0) + 1 })
+    after = yield* replaceText(plan, path, replacements)
+  }
+  return { before, after, edits: made }
 })
 
-/** What edits would change, as a unified diff. */
-export const previewEdits = (
-  path: string,
-  edits: ReadonlyArray<TextEdit>,
-  options: EditOptions = {}
-): Effect.Effect<string, EditError, Workspace> => Effect.map(planEdits(path, edits, options), ({ plan }) => plan.diff)
+const requireBase = Effect.fnUntraced(function* (plan: ChangePlan, path: string, base: string) {
+  const { fingerprint } = yield* plan.file(path)
+  if (fingerprint === base) return
+  yield* toolError("stale_file", `${path} has changed since it was read; nothing was changed`, {
+    suggestion: "Read the file again, then repeat the call.",
+    details: { path, fingerprint }
+  })
+})
 
 /**
  * What is written in the place of a found text. Its lines end as those around them do, and are indented as the place is.
@@ -94,32 +109,6 @@ const keepLines = (
     return pairs[same]?.found ?? line
   })
 }
-
-const planEdits = Effect.fnUntraced(function* (
-  path: string,
-  edits: ReadonlyArray<TextEdit>,
-  options: EditOptions
-): Effect.fn.Return<Omit<EditedText, "change"> & { readonly plan: ChangePlan }, EditError, Workspace> {
-  const plan = yield* ChangePlan.make
-  const before = yield* plan.text(path)
-  if (options.base !== undefined) yield* plan.requireBase(path, options.base)
-  const made: Array<MadeEdit> = []
-  let after = before
-  for (const [index, edit] of edits.entries()) {
-    const which = edits.length === 1 ? "the text to find" : `the text to find of edit ${index + 1}`
-    const { pass, places } = yield* placesFor({ path, which }, after, edit, options)
-    if (options.loosely === true && edit.all !== true) yield* refuseApplied({ path, which }, after, edit, places)
-    const replacements = places
-      .map((place) => replacementFor(after, options.loosely === true ? wholeLine(after, place, edit) : place, edit))
-      .filter((one) => one !== undefined)
-    if (replacements.length < places.length) {
-      return yield* unclearIndentation({ path, which }, after.lineAt(places[0]?.start ?? 0) + 1)
-    }
-    made.push({ pass, replaced: places.length, line: after.lineAt(places[0]?.start ?? 0) + 1 })
-    after = yield* plan.edit(path, replacements)
-  }
-  return { plan, before, after, edits: made }
-})
 
 /**
  * The place with the indentation before it, when only the text to find lost that: the replacement's lines all have it,

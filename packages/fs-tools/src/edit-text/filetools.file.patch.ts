@@ -3,7 +3,12 @@ import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { editText, previewEdits } from "./edit-text.ts"
+import { planOnce } from "../plan-once.ts"
+import { planEdits, type TextEdit } from "./edit-text.ts"
+
+const operation = planOnce((plan, call: { readonly path: string; readonly patches: ReadonlyArray<TextEdit> }) =>
+  planEdits(plan, call.path, call.patches)
+)
 
 export const filetoolsFilePatch = filetools.tool({
   name: "file.patch",
@@ -25,8 +30,8 @@ export const filetoolsFilePatch = filetools.tool({
   asks: true,
   timeout: "60 seconds",
   touches: ({ path }) => ({ writes: [path] }),
-  preview: ({ path, patches }) => previewEdits(path, patches),
-  execute: ({ path, patches }) =>
-    Effect.map(editText(path, patches), ({ edits }) => ({ success: true, patches_applied: edits.length })),
+  preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
+  execute: (call) =>
+    Effect.map(operation.commit(call), ({ result }) => ({ success: true, patches_applied: result.edits.length })),
   render: ({ patches_applied }, { path }) => `Applied ${patches_applied} patches to ${singleLine(path)}`
 })

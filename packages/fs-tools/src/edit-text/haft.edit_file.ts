@@ -5,8 +5,9 @@ import * as z from "zod"
 
 import { changedRanges } from "../changed-ranges.ts"
 import { omissionWarnings } from "../omissions.ts"
+import { planOnce } from "../plan-once.ts"
 import { snippetOf } from "../snippet.ts"
-import { editText, type MadeEdit, previewEdits } from "./edit-text.ts"
+import { type MadeEdit, planEdits } from "./edit-text.ts"
 import { strictPasses } from "./find-text.ts"
 
 const input = z.strictObject({
@@ -34,6 +35,10 @@ const optionsOf = ({ exact, expected_fingerprint }: z.output<typeof input>) => (
   base: expected_fingerprint
 })
 
+const operation = planOnce((plan, call: z.output<typeof input>) =>
+  planEdits(plan, call.path, call.edits, optionsOf(call))
+)
+
 export const haftEditFile = haft.tool({
   name: "edit_file",
   operation: "edit-text",
@@ -52,15 +57,17 @@ export const haftEditFile = haft.tool({
   risk: "dangerous",
   timeout: "60 seconds",
   touches: ({ path }) => ({ writes: [path] }),
-  preview: (call) => previewEdits(call.path, call.edits, optionsOf(call)),
+  preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: Effect.fnUntraced(function* (call) {
     const { path, edits } = call
-    const { change, before, after, edits: made } = yield* editText(path, edits, optionsOf(call))
+    const { changes, result } = yield* operation.commit(call)
+    const { before, after, edits: made } = result
+    const [change] = changes
     const lines = changedRanges(before, after)
     return {
       path: change?.path ?? path,
       changed: change !== undefined,
-      ...(change !== undefined && { fingerprint: change.hash }),
+      ...(change !== undefined && { fingerprint: change.after }),
       edits: made.map(({ pass, replaced, line }) => ({ matched: pass, replaced, line })),
       lines: [...lines],
       snippet: snippetOf(after, lines),

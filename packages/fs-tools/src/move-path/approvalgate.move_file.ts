@@ -1,9 +1,15 @@
 import { singleLine } from "@haft/core"
 import { approvalgate } from "@haft/dialects"
+import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { insideOnly } from "../inside-only.ts"
-import { movePath, previewMove } from "./move-path.ts"
+import { planOnce } from "../plan-once.ts"
+import { describeMove, type MoveOptions, planMove } from "./move-path.ts"
+
+const operation = planOnce((plan, call: Omit<MoveOptions, "createDirectories">) =>
+  planMove(plan, { ...call, createDirectories: false })
+)
 
 export const approvalgateMoveFile = approvalgate.tool({
   name: "move_file",
@@ -20,7 +26,7 @@ export const approvalgateMoveFile = approvalgate.tool({
     (overwrite && writes[1]?.exists === true) || writes.some(({ isProtected }) => isProtected),
   timeout: "60 seconds",
   touches: ({ from, to }) => insideOnly({ removes: [from, to] }),
-  preview: (call) => previewMove({ ...call, createDirectories: false }),
-  execute: (call) => movePath({ ...call, createDirectories: false }),
+  preview: (call) => Effect.map(operation.preview(call), ({ result }) => describeMove(result)),
+  execute: (call) => Effect.map(operation.commit(call), ({ result: { from, to } }) => ({ from, to })),
   render: ({ from, to }) => singleLine(`Moved ${from} to ${to}`)
 })

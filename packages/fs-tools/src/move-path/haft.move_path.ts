@@ -1,8 +1,10 @@
 import { singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
+import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { movePath, previewMove } from "./move-path.ts"
+import { planOnce } from "../plan-once.ts"
+import { describeMove, planMove } from "./move-path.ts"
 
 const input = z.strictObject({
   from: z.string().describe("What to move, relative to the workspace"),
@@ -11,10 +13,9 @@ const input = z.strictObject({
   create_directories: z.boolean().default(true).describe("Make missing directories on the way")
 })
 
-const optionsOf = ({ create_directories, ...rest }: z.output<typeof input>) => ({
-  ...rest,
-  createDirectories: create_directories
-})
+const operation = planOnce((plan, { create_directories, ...rest }: z.output<typeof input>) =>
+  planMove(plan, { ...rest, createDirectories: create_directories })
+)
 
 export const haftMovePath = haft.tool({
   name: "move_path",
@@ -25,7 +26,7 @@ export const haftMovePath = haft.tool({
   risk: "dangerous",
   timeout: "60 seconds",
   touches: ({ from, to }) => ({ removes: [from, to] }),
-  preview: (call) => previewMove(optionsOf(call)),
-  execute: (call) => movePath(optionsOf(call)),
+  preview: (call) => Effect.map(operation.preview(call), ({ result }) => describeMove(result)),
+  execute: (call) => Effect.map(operation.commit(call), ({ result: { from, to } }) => ({ from, to })),
   render: ({ from, to }) => singleLine(`Moved ${from} to ${to}`)
 })

@@ -1,4 +1,4 @@
-import { type CommitError, toolError, type ToolError, Workspace, singleLine } from "@haft/core"
+import { type ChangePlan, type PlanError, toolError, singleLine } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 export interface MoveOptions {
@@ -10,56 +10,34 @@ export interface MoveOptions {
   readonly createDirectories: boolean
 }
 
-/** Moves or renames a file, a link or a directory. */
-export const movePath = Effect.fnUntraced(function* (
-  options: MoveOptions
-): Effect.fn.Return<{ from: string; to: string }, CommitError | ToolError<"invalid_params">, Workspace> {
-  const workspace = yield* Workspace
-  const places = yield* requireMovable(options)
-  yield* workspace.commit([{ kind: "move", ...options }])
-  return places
-})
+export interface MovedPath {
+  readonly from: string
+  readonly to: string
+  /** True where it takes the place of another. */
+  readonly isReplacing: boolean
+}
 
-/** What would move, in git's words. Fails where moving would. */
-export const previewMove = Effect.fnUntraced(function* (
+/** Plans that a file, a link or a directory gets another path. */
+export const planMove = Effect.fnUntraced(function* (
+  plan: ChangePlan,
   options: MoveOptions
-): Effect.fn.Return<string, CommitError | ToolError<"invalid_params">, Workspace> {
-  const workspace = yield* Workspace
-  const { from, to } = yield* requireMovable(options)
-  yield* workspace.previewCommit([{ kind: "move", ...options }])
-  const isTaken = yield* Effect.isSuccess(workspace.info(options.to, { follow: false }))
-  return `rename from ${singleLine(from)}\nrename to ${singleLine(to)}\n${isTaken && options.overwrite ? `overwritten ${singleLine(to)}\n` : ""}`
-})
-
-const requireMovable = Effect.fnUntraced(function* (
-  options: MoveOptions
-): Effect.fn.Return<{ from: string; to: string }, CommitError | ToolError<"invalid_params">, Workspace> {
-  const workspace = yield* Workspace
-  const { path: from } = yield* workspace.info(options.from, { follow: false })
-  const to = yield* lastNameUnresolved(options.to)
-  if (from === "." || to === ".") {
+): Effect.fn.Return<MovedPath, PlanError> {
+  const source = yield* plan.info(options.from, { follow: false })
+  const target = yield* plan.info(options.to, { follow: false })
+  if (source?.path === "." || target?.path === ".") {
     return yield* toolError("path_outside_workspace", "the workspace itself can't be moved or replaced", {
       suggestion: "Move what is in it, by name.",
-      details: { path: from === "." ? options.from : options.to }
+      details: { path: source?.path === "." ? options.from : options.to }
     })
   }
-  if (to.startsWith(`${from}/`)) {
-    return yield* toolError("invalid_params", `${options.from} can't be moved into itself`, {
-      suggestion: "Choose a place outside it.",
-      details: { path: options.to }
-    })
-  }
-  return { from, to }
+  yield* plan.move(options.from, options.to, options)
+  const moved = plan.changes.findLast(({ kind }) => kind === "moved")
+  const from = moved?.path ?? source?.path ?? options.from
+  return { from, to: moved?.movedTo ?? from, isReplacing: target !== undefined && target.path !== from }
 })
 
-/** Where a path lands; a link at its end stands for itself, because moving never goes through it. */
-const lastNameUnresolved = Effect.fnUntraced(function* (path: string) {
-  const workspace = yield* Workspace
-  return yield* workspace.info(path, { follow: false }).pipe(
-    Effect.map((info) => info.path),
-    Effect.catchIf(
-      (error) => error.code === "file_not_found",
-      () => workspace.contain(path)
-    )
-  )
-})
+/** What moves, in git's words. */
+export const describeMove = ({ from, to, isReplacing }: MovedPath): string =>
+  [`rename from ${from}`, `rename to ${to}`, ...(isReplacing ? [`overwritten ${to}`] : [])]
+    .map((line) => `${singleLine(line)}\n`)
+    .join("")

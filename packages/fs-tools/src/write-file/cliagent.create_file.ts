@@ -3,7 +3,8 @@ import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { contentBytes, previewWrite, writeFile } from "./write-file.ts"
+import { planOnce } from "../plan-once.ts"
+import { contentBytes, planWrite } from "./write-file.ts"
 
 const maximumBytes = 10 * 1024 * 1024
 
@@ -21,15 +22,12 @@ export const cliagentCreateFile = cliagent.tool({
   risk: "safe_write",
   timeout: "60 seconds",
   touches: ({ path }) => ({ writes: [path] }),
-  preview: ({ path, content }) => Effect.flatMap(bytesOf(path, content), (bytes) => previewWrite(path, bytes, newFile)),
-  execute: Effect.fnUntraced(function* ({ path, content }) {
-    const bytes = yield* bytesOf(path, content)
-    const written = yield* writeFile(path, bytes, newFile)
-    return {
-      output: `Created file: ${singleLine(written.path)} (${written.size} bytes)`,
-      files_affected: [written.path]
-    }
-  }),
+  preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
+  execute: (call) =>
+    Effect.map(operation.commit(call), ({ result: { path, size } }) => ({
+      output: `Created file: ${singleLine(path)} (${size} bytes)`,
+      files_affected: [path]
+    })),
   render: ({ output }) => output,
   wording: {
     already_exists: (_error, { path }) => `File '${path}' already exists. Use replace_string_in_file to modify`,
@@ -48,3 +46,7 @@ const bytesOf = (path: string, content: string) =>
         })
     )
   )
+
+const operation = planOnce((plan, { path, content }: { readonly path: string; readonly content: string }) =>
+  Effect.flatMap(bytesOf(path, content), (bytes) => planWrite(plan, path, bytes, newFile))
+)

@@ -3,7 +3,12 @@ import { filetools } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { contentBytes, previewWrite, writeFile } from "./write-file.ts"
+import { planOnce } from "../plan-once.ts"
+import { contentBytes, planWrite } from "./write-file.ts"
+
+const operation = planOnce((plan, { path, content }: { readonly path: string; readonly content: string }) =>
+  Effect.flatMap(contentBytes(content), (bytes) => planWrite(plan, path, bytes, { createDirectories: true }))
+)
 
 export const filetoolsFileWrite = filetools.tool({
   name: "file.write",
@@ -19,12 +24,8 @@ export const filetoolsFileWrite = filetools.tool({
   idempotent: true,
   timeout: "60 seconds",
   touches: ({ path }) => ({ writes: [path] }),
-  preview: ({ path, content }) =>
-    Effect.flatMap(contentBytes(content), (bytes) => previewWrite(path, bytes, { createDirectories: true })),
-  execute: Effect.fnUntraced(function* ({ path, content }) {
-    const bytes = yield* contentBytes(content)
-    const { size } = yield* writeFile(path, bytes, { createDirectories: true })
-    return { success: true, bytes_written: size }
-  }),
+  preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
+  execute: (call) =>
+    Effect.map(operation.commit(call), ({ result: { size } }) => ({ success: true, bytes_written: size })),
   render: ({ bytes_written }, { path }) => `Wrote ${singleLine(path)} (${bytes_written} bytes)`
 })

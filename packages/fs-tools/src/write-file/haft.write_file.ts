@@ -5,9 +5,10 @@ import * as z from "zod"
 
 import { changedRanges } from "../changed-ranges.ts"
 import { omissionWarnings } from "../omissions.ts"
+import { planOnce } from "../plan-once.ts"
 import { snippetOf } from "../snippet.ts"
 import { TextFile } from "../text-file.ts"
-import { contentBytes, previewWrite, writeFile } from "./write-file.ts"
+import { contentBytes, planWrite } from "./write-file.ts"
 
 const input = z.strictObject({
   path: z.string().describe("File, relative to the workspace"),
@@ -23,6 +24,12 @@ const optionsOf = ({ create_directories, overwrite, expected_fingerprint }: z.ou
   mustBeNew: !overwrite,
   base: expected_fingerprint
 })
+
+const operation = planOnce((plan, call: z.output<typeof input>) =>
+  Effect.flatMap(contentBytes(call.content, call.encoding), (bytes) =>
+    Effect.map(planWrite(plan, call.path, bytes, optionsOf(call)), (written) => ({ written, bytes }))
+  )
+)
 
 export const haftWriteFile = haft.tool({
   name: "write_file",
@@ -43,13 +50,11 @@ export const haftWriteFile = haft.tool({
   idempotent: true,
   timeout: "60 seconds",
   touches: ({ path }) => ({ writes: [path] }),
-  preview: (call) =>
-    Effect.flatMap(contentBytes(call.content, call.encoding), (bytes) =>
-      previewWrite(call.path, bytes, optionsOf(call))
-    ),
+  preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: Effect.fnUntraced(function* (call) {
-    const bytes = yield* contentBytes(call.content, call.encoding)
-    const { before, ...written } = yield* writeFile(call.path, bytes, optionsOf(call))
+    const { result } = yield* operation.commit(call)
+    const { bytes } = result
+    const { before, ...written } = result.written
     const after = TextFile.decode(bytes)
     if (after === undefined) return { ...written, lines: [], snippet: "", warnings: [] }
     const lines = changedRanges(before ?? TextFile.of(""), after)

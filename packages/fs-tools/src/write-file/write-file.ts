@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer"
 
-import { type Change, type CommitError, type ToolError, toolError, Workspace } from "@haft/core"
+import { type ChangePlan, type PlanError, type ToolError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { TextFile } from "../text-file.ts"
-import { unifiedDiff } from "../unified-diff.ts"
+import { textOf } from "../planned-text.ts"
+import type { TextFile } from "../text-file.ts"
 
 export interface WriteOptions {
   /** Make the directories on the way. */
@@ -27,53 +27,24 @@ export interface WrittenFile {
 /** Files beyond this size are written, but not compared with what they were. */
 const comparedBytes = 10 * 1024 * 1024
 
-/** Creates a file or gives it new content. */
-export const writeFile = Effect.fnUntraced(function* (
-  given: string,
-  content: Uint8Array,
-  options: WriteOptions
-): Effect.fn.Return<WrittenFile, CommitError, Workspace> {
-  const workspace = yield* Workspace
-  const path = yield* workspace.contain(given)
-  const change = yield* changeTo(given, content, options)
-  const before = yield* textBefore(given)
-  const changes = yield* workspace.commit([change])
-  const made = changes.find((one) => one.path === path)
-  return {
-    path,
-    size: content.length,
-    change: made === undefined ? "unchanged" : made.kind === "created" ? "created" : "modified",
-    fingerprint: made?.after ?? (yield* workspace.fingerprint(given)),
-    before
-  }
-})
-
-const changeTo = Effect.fnUntraced(function* (
+/** Plans that a file is created or gets new content. */
+export const planWrite = Effect.fnUntraced(function* (
+  plan: ChangePlan,
   given: string,
   content: Uint8Array,
   { createDirectories, mustBeNew, base }: WriteOptions
-): Effect.fn.Return<Change, CommitError, Workspace> {
-  const workspace = yield* Workspace
-  // The workspace itself is no file that exists already; the commit says what it is.
-  const isNew = mustBeNew === true && (yield* workspace.contain(given)) !== "."
-  const expected = isNew ? yield* requireNothing(given) : base
-  return { kind: "write", path: given, content, createDirectories, ...(expected !== undefined && { base: expected }) }
-})
-
-/** What writing would change, as a unified diff. Fails where writing would. */
-export const previewWrite = Effect.fnUntraced(function* (
-  given: string,
-  content: Uint8Array,
-  options: WriteOptions
-): Effect.fn.Return<string, CommitError, Workspace> {
-  const workspace = yield* Workspace
-  const path = yield* workspace.contain(given)
-  const changes = yield* workspace.previewCommit([yield* changeTo(given, content, options)])
-  const exists = !changes.some((change) => change.path === path && change.kind === "created")
-  const before = yield* textBefore(given)
-  const after = TextFile.decode(content)
-  if (after === undefined || (exists && before === undefined)) return `Binary file ${path}: ${content.length} bytes\n`
-  return unifiedDiff({ oldPath: exists ? path : undefined, newPath: path, before, after })
+): Effect.fn.Return<WrittenFile, PlanError> {
+  const found = yield* plan.info(given)
+  // The workspace itself is no file that exists already; the plan says what it is.
+  if (mustBeNew === true && found !== undefined && found.path !== ".") return yield* alreadyExists(given)
+  const expected = mustBeNew === true && found === undefined ? "absent" : base
+  const before = found?.kind === "file" && found.size <= comparedBytes ? yield* textBefore(plan, given) : undefined
+  const planned = plan.changes.length
+  yield* plan.write(given, content, { createDirectories, ...(expected !== undefined && { base: expected }) })
+  const { path, fingerprint } = yield* plan.file(given)
+  const isChanged = plan.changes.length > planned
+  const change = !isChanged ? "unchanged" : found === undefined ? "created" : "modified"
+  return { path, size: content.length, change, fingerprint, before }
 })
 
 /** The bytes that `content` spells, or what is wrong with it. */
@@ -94,19 +65,14 @@ export const contentBytes = (
       })
 }
 
-const requireNothing = Effect.fnUntraced(function* (path: string) {
-  const workspace = yield* Workspace
-  if ((yield* workspace.fingerprint(path)) === "absent") return "absent"
-  return yield* toolError("already_exists", `${path} already exists; nothing was changed`, {
+const alreadyExists = (path: string): Effect.Effect<never, ToolError<"already_exists">> =>
+  toolError("already_exists", `${path} already exists; nothing was changed`, {
     suggestion: "Change the existing file with an edit, or choose another name.",
     details: { path }
   })
-})
 
-const textBefore = Effect.fnUntraced(function* (path: string) {
-  const workspace = yield* Workspace
-  return yield* workspace.read(path, { maxBytes: comparedBytes }).pipe(
-    Effect.map((bytes) => TextFile.decode(bytes)),
+const textBefore = (plan: ChangePlan, path: string): Effect.Effect<TextFile | undefined> =>
+  plan.file(path, { maxBytes: comparedBytes }).pipe(
+    Effect.map(({ content }) => textOf(content)),
     Effect.orElseSucceed(() => undefined)
   )
-})

@@ -28,7 +28,9 @@ const on = <A, E>(sandbox: ReturnType<typeof firstThatWorks>, effect: Effect.Eff
   return Effect.runPromise(
     Effect.exit(effect).pipe(
       Effect.provide(
-        sandbox.pipe(Layer.provide(Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root: root ?? workspace.root }))))
+        sandbox.pipe(
+          Layer.provide(Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root: root ?? workspace.root, roots: [] })))
+        )
       )
     )
   ).finally(workspace.remove)

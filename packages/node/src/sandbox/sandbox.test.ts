@@ -44,7 +44,7 @@ const put = (make: Make, more: { countsLeftovers?: boolean } = {}): void => {
 }
 
 // A sandbox asks the workspace for its root and nothing else.
-const workspaceAt = ({ root }: TemporaryWorkspace) => Layer.mock(Workspace)({ root })
+const workspaceAt = ({ root }: TemporaryWorkspace) => Layer.mock(Workspace)({ root, roots: [] })
 
 const isLinux = process.platform === "linux"
 
@@ -187,7 +187,10 @@ const putMounted = (make: Make): void => {
     mkdirSync(join(root, ".git/hooks"))
     writeFileSync(join(root, ".git/config"), "kept")
     writeFileSync(join(root, "haft.config.json"), "{}")
-    const sandbox = make({}).pipe(Layer.provideMerge(nodeProcesses), Layer.provide(Layer.mock(Workspace)({ root })))
+    const sandbox = make({}).pipe(
+      Layer.provideMerge(nodeProcesses),
+      Layer.provide(Layer.mock(Workspace)({ root, roots: [] }))
+    )
     const code = "cat .git/config; ls .vscode; echo changed > .git/config; echo changed > haft.config.json"
     const command = { program: "sh", args: ["-c", code], directory: root, env: {} }
     let printed = ""

@@ -82,7 +82,9 @@ describe.runIf(isLinux)("the workspace root", () => {
 })
 
 const on = (root: string) => {
-  const layer = bubblewrapSandbox().pipe(Layer.provide(Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root }))))
+  const layer = bubblewrapSandbox().pipe(
+    Layer.provide(Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root, roots: [] })))
+  )
   const command = { program: "true", args: [], directory: root, env: {} }
   return Effect.runPromise(
     Effect.exit(Sandbox.use(({ wrap }) => wrap(command))).pipe(Effect.provide(layer), Effect.map(JSON.stringify))

@@ -1,5 +1,5 @@
 import { createHash, hash as hashAtOnce, type Hash } from "node:crypto"
-import { closeSync, constants, fstatSync, readSync, type Stats, writeSync } from "node:fs"
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, writeSync } from "node:fs"
 
 import { type FileKind, makeToolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
@@ -108,8 +108,42 @@ const isEnd = (read: number, size: number, length: number, chunk: Uint8Array): b
 /** Repeats a piece of work until it says that it is done, and lets timers and signals through in between. */
 export const inSlices = (work: () => boolean): Effect.Effect<void> => repeatUntilDone(Effect.sync(work))
 
+/** Repeats an effect until it says that it is done, and lets timers and signals through in between. */
 export const repeatUntilDone = <E>(slice: Effect.Effect<boolean, E>): Effect.Effect<void, E> =>
   Effect.flatMap(slice, (done) => (done ? Effect.void : Effect.flatMap(nextTurn, () => repeatUntilDone(slice))))
+
+/** Reads a file of a known size as a whole, with its fingerprint, with a pause between slices. */
+export const readInSlices = (
+  descriptor: number,
+  size: number
+): Effect.Effect<{ readonly content: Uint8Array; readonly fingerprint: string }> => {
+  const content = Buffer.allocUnsafeSlow(size)
+  const hash = newHash()
+  let filled = 0
+  const slice = (): boolean => {
+    const begin = filled
+    for (const end = Math.min(size, begin + sliceBytes); filled < end;) {
+      const read = readSync(descriptor, content, filled, end - filled, null)
+      if (read === 0) break
+      filled += read
+    }
+    hash.update(content.subarray(begin, filled))
+    return filled === begin || filled === size
+  }
+  return Effect.map(inSlices(slice), () => ({ content: content.subarray(0, filled), fingerprint: fingerprintOf(hash) }))
+}
+
+/** A file outside the workspace as content that can be gone over more than once. */
+export const fileContent = (path: string): Iterable<Uint8Array> => ({
+  *[Symbol.iterator]() {
+    const descriptor = openSync(path, "r")
+    try {
+      yield* chunksOf(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+})
 
 const nextTurn: Effect.Effect<void> = Effect.callback((resume) => {
   const handle = setImmediate(() => resume(Effect.void))
@@ -164,7 +198,7 @@ export const writeFromStart = (descriptor: number, content: Uint8Array): void =>
   }
 }
 
-const tooLarge = (given: string, size: number, maxBytes: number): ToolError<"file_too_large"> =>
+export const tooLarge = (given: string, size: number, maxBytes: number): ToolError<"file_too_large"> =>
   makeToolError("file_too_large", `${given} has ${size} bytes, more than the ${maxBytes} that can be read at once`, {
     suggestion: "Read a part of it, or search it.",
     details: { path: given, size, maxBytes }

@@ -2,19 +2,12 @@ import { closeSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 import {
-  type Change,
-  type ChangedPath,
-  type CommitError,
+  commitChanges,
   CurrentCall,
+  type ErrorCode,
   type FileInfo,
-  type FileSnapshot,
   isToolError,
-  type ListError,
-  type LookError,
-  type ReadError,
   type ScannedFile,
-  type ToolError,
-  type UndoReport,
   Workspace,
   type WorkspaceService
 } from "@haft/core"
@@ -22,12 +15,22 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
-import { fromErrno, naming, notADirectory, notFound, stateName } from "../errno.ts"
+import {
+  attempt,
+  containCodes,
+  type ErrorWith,
+  fromErrno,
+  listCodes,
+  lookCodes,
+  naming,
+  notADirectory,
+  notFound,
+  readCodes,
+  stateName
+} from "../errno.ts"
 import { stateDirectory } from "../state/state-directory.ts"
-import { commitChanges, type CommitRequest, type CommitSettings, previewChanges, recover } from "./commit/commit.ts"
-import { openTurn } from "./commit/lock-between-processes.ts"
-import { attempt, drive, exclusively, type Turns } from "./commit/lock.ts"
-import type { PlannedChange } from "./commit/plan.ts"
+import { type CommitSettings, type Decide, decideLocally, newPlan, recover, requestOf } from "./commit/commit.ts"
+import { exclusively, openTurn } from "./commit/lock.ts"
 import { openCommitJournal } from "./commit/write-ahead-log.ts"
 import {
   fingerprintBytes,
@@ -63,6 +66,8 @@ export interface NodeWorkspaceOptions {
   readonly containment?: Technique["name"]
   /** How much replaced content is kept for undoing; the oldest goes first. 512 MiB by default. */
   readonly historyBytes?: number
+  /** Decides commits; the write-ahead log in the state directory does, when absent. */
+  readonly decide?: Decide
   /** Told about every moment of a commit at which a crash would find another state. For tests. */
   readonly onStep?: (name: string) => void
 }
@@ -78,17 +83,17 @@ const briefly = (bytes: number): Buffer => Buffer.allocUnsafe(bytes)
 
 const atMost = (maxBytes: number): number => Math.min(maxBytes, maximumRead)
 
-type OpenError = ToolError<
-  "file_not_found" | "not_a_directory" | "permission_denied" | "invalid_params" | "write_failed"
->
+const openCodes = [...lookCodes, "not_a_directory", "write_failed"] as const
 
 /** A workspace on the real file system. Nothing outside its root is read or changed, whatever the paths say. */
-export const nodeWorkspace = (options: NodeWorkspaceOptions): Layer.Layer<Workspace, OpenError> =>
+export const nodeWorkspace = (
+  options: NodeWorkspaceOptions
+): Layer.Layer<Workspace, ErrorWith<(typeof openCodes)[number]>> =>
   Layer.effect(
     Workspace,
     Effect.gen(function* () {
       const settings = yield* Effect.acquireRelease(
-        attempt<Settings, OpenError>(() => openSettings(options)),
+        attempt(openCodes, () => openSettings(options)),
         ({ root, journal, kept }) =>
           Effect.sync(() => {
             journal.close()
@@ -98,7 +103,7 @@ export const nodeWorkspace = (options: NodeWorkspaceOptions): Layer.Layer<Worksp
       )
       const recovered = yield* exclusively(
         settings,
-        attempt<number, OpenError>(() => recover(settings))
+        attempt(openCodes, () => recover(settings))
       )
       if (recovered > 0)
         yield* Effect.logWarning(`brought ${recovered} unfinished change(s) in ${settings.root.path} to an end`)
@@ -106,10 +111,8 @@ export const nodeWorkspace = (options: NodeWorkspaceOptions): Layer.Layer<Worksp
     })
   )
 
-interface Settings extends CommitSettings, Turns {}
-
-const openSettings = (options: NodeWorkspaceOptions): Settings => {
-  const { durable = true, historyBytes = 512 * 1024 * 1024, onStep } = options
+const openSettings = (options: NodeWorkspaceOptions): CommitSettings => {
+  const { decide = decideLocally, durable = true, historyBytes = 512 * 1024 * 1024, onStep } = options
   const root = openWorkspaceRoot(options)
   try {
     const state = stateDirectory(options)
@@ -118,6 +121,7 @@ const openSettings = (options: NodeWorkspaceOptions): Settings => {
     return {
       root,
       durable,
+      decide,
       takeTurn: openTurn(join(state, "turn")),
       turn: Semaphore.makeUnsafe(1),
       kept: new KeptPlace(root),
@@ -150,12 +154,20 @@ const openWorkspaceRoot = ({ root, containment }: NodeWorkspaceOptions): Root =>
   }
 }
 
-const makeWorkspace = (settings: Settings): WorkspaceService => {
-  const { root, history, kept } = settings
+/** A file of any size can be scanned. */
+const scanCodes = [...lookCodes, "is_directory", "not_a_regular_file"] as const
+
+const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
+  const { root, kept } = settings
   /** Resolves a path under the call's link policy and looks at what is there. */
-  const at = <A, E extends ToolError>(given: string, use: (place: Place) => A, follow = true): Effect.Effect<A, E> =>
+  const at = <A, const Code extends ErrorCode>(
+    codes: ReadonlyArray<Code>,
+    given: string,
+    use: (place: Place) => A,
+    follow = true
+  ): Effect.Effect<A, ErrorWith<Code>> =>
     CurrentCall.use((call) =>
-      attempt<A, E>(() => {
+      attempt(codes, () => {
         const place = follow ? kept.take(call, given) : undefined
         return place === undefined
           ? withPlace(root, given, { symlinks: call.symlinks, follow }, use)
@@ -163,10 +175,12 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
       })
     )
 
+  const plan = CurrentCall.use(({ symlinks }) => newPlan(settings, symlinks))
+
   const scan: WorkspaceService["scan"] = (given, visit, { fingerprintUpTo = -1 } = {}) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(
-        at<Opened | ReadAtOnce, ReadError>(given, (place) => {
+        at(scanCodes, given, (place): Opened | ReadAtOnce => {
           const info = infoOf(place)
           return info.size > 0 && info.size <= mostAtOnce
             ? { info, content: readPlace(root, place, { maxBytes: mostAtOnce, allocate: briefly }) }
@@ -182,23 +196,22 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
 
   return {
     root: root.path,
-    contain: (given) => CurrentCall.use((call) => attempt(() => kept.resolve(call, given))),
-    info: (given, { follow } = {}) => at(given, infoOf, follow),
+    roots: [{ name: "", path: root.path, access: "write" }],
+    contain: (given) => CurrentCall.use((call) => attempt(containCodes, () => kept.resolve(call, given))),
+    info: (given, { follow } = {}) => at(lookCodes, given, infoOf, follow),
     read: (given, { maxBytes = maximumRead } = {}) =>
-      at(given, (place) => readPlace(root, place, { maxBytes: atMost(maxBytes) })),
+      at(readCodes, given, (place) => readPlace(root, place, { maxBytes: atMost(maxBytes) })),
     readEach: (paths, visit, { maxBytes = maximumRead } = {}) =>
       CurrentCall.use(({ symlinks }) => readEach(root, paths, visit, { symlinks, maxBytes: atMost(maxBytes) })),
     snapshot: (given, { maxBytes = maximumRead } = {}) =>
-      at<Omit<FileSnapshot, "fingerprint">, ReadError | ToolError<"file_too_large">>(given, (place) => ({
+      at(readCodes, given, (place) => ({
         content: readPlace(root, place, { maxBytes: atMost(maxBytes) }),
         info: infoOf(place)
       })).pipe(Effect.map((read) => ({ ...read, fingerprint: fingerprintBytes(read.content) }))),
     scan,
-    list: (given) => at(given, (place) => inDirectory(place, () => readEntries(heldBase(place)))),
+    list: (given) => at(listCodes, given, (place) => inDirectory(place, () => readEntries(heldBase(place)))),
     walk: (given, visit) =>
-      at<string, ListError>(given, (place) =>
-        inDirectory(place, () => (readEntries(heldBase(place)), place.path))
-      ).pipe(
+      at(listCodes, given, (place) => inDirectory(place, () => (readEntries(heldBase(place)), place.path))).pipe(
         Effect.flatMap((path) =>
           Effect.acquireUseRelease(
             Effect.sync(() => startWalk(root, path, { visit })),
@@ -208,12 +221,12 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
         )
       ),
     glob: (given, pattern, globOptions) =>
-      at<string, ListError>(given, (place) => inDirectory(place, () => place.path)).pipe(
+      at(listCodes, given, (place) => inDirectory(place, () => place.path)).pipe(
         Effect.flatMap((path) => globFiles(globSource(root), path, pattern, globOptions))
       ),
     fingerprint: (given) =>
       Effect.acquireUseRelease(
-        at<Opened | string, LookError>(given, (place) => {
+        at(lookCodes, given, (place): Opened | string => {
           if (place.found === undefined) return "absent"
           const info = infoOf(place)
           return info.kind === "file" ? { info, descriptor: openFile(root, place) } : info.kind
@@ -226,59 +239,14 @@ const makeWorkspace = (settings: Settings): WorkspaceService => {
         },
         (opened) => (typeof opened === "string" ? Effect.void : Effect.sync(() => closeSync(opened.descriptor)))
       ),
-    commit: (changes) =>
-      CurrentCall.use((call) =>
-        exclusively(
-          settings,
-          drive<ReadonlyArray<ChangedPath>, CommitError>(() =>
-            commitChanges(settings, { ...requestOf(call), changes: changes.map(asPlanned), exact: false })
-          )
-        )
-      ),
-    previewCommit: (changes) =>
-      CurrentCall.use(({ symlinks }) =>
-        exclusively(
-          settings,
-          drive<ReadonlyArray<ChangedPath>, CommitError>(() =>
-            previewChanges(settings, { symlinks, changes: changes.map(asPlanned), exact: false })
-          )
-        )
-      ),
-    undo: (what) =>
-      CurrentCall.use((call) =>
-        exclusively(
-          settings,
-          drive<UndoReport, UndoError>(() => undoCalls(settings, requestOf(call), what))
-        )
-      ),
+    plan,
+    commit: (changes) => commitChanges(plan, changes),
+    undo: (what) => CurrentCall.use((call) => exclusively(settings, undoCalls(settings, requestOf(call), what))),
     // Not while a commit is made: its entry is in the history already, and its files would look as if somebody else had
     // changed them.
-    previewUndo: (what) =>
-      exclusively(
-        settings,
-        drive(() => previewUndo(root, history, what))
-      )
+    previewUndo: (what) => exclusively(settings, previewUndo(settings, what))
   }
 }
-
-type UndoError = ToolError<"no_history" | "stale_file" | "write_failed">
-
-type CallContext = typeof CurrentCall.Service
-
-const requestOf = (call: CallContext): Omit<CommitRequest, "changes" | "exact"> => ({
-  symlinks: call.symlinks,
-  call: call.id,
-  run: call.run ?? "none",
-  tool: call.tool,
-  at: call.startedAt,
-  ...(call.approvedState !== undefined && { approvedState: call.approvedState }),
-  ...(call.assessedWrites !== undefined && { assessedWrites: call.assessedWrites })
-})
-
-const asPlanned = (change: Change): PlannedChange =>
-  change.kind === "write"
-    ? { ...change, content: change.content instanceof Uint8Array ? [change.content] : change.content }
-    : change
 
 interface Opened {
   readonly info: FileInfo

@@ -4,39 +4,67 @@ import { lstatSync } from "node:fs"
 import {
   type ApprovedState,
   type ChangedPath,
+  type ChangePlan,
+  type CommitError,
+  CurrentCall,
   isToolError,
+  type LookError,
   makeToolError,
   type SymlinkPolicy,
   type ToolError
 } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 
-import { hasCode, stale } from "../../errno.ts"
+import { attempt, hasCode, lookCodes, planCodes, stale } from "../../errno.ts"
 import { type Root, withPlace } from "../paths/containment.ts"
 import { pathOf, Spots } from "../paths/directory-entries.ts"
 import { type Identity, identityOf, isSame } from "../paths/identity.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import type { Gathered, History } from "../undo/history.ts"
-import { planChanges, type PlannedChange } from "./plan.ts"
+import { exclusively, type Turns } from "./lock.ts"
+import { type CommitPlan, NodePlan } from "./plan.ts"
 import { type Node, openView, stateOfNode, type View } from "./planned-tree.ts"
 import { discard } from "./remove-leftover.ts"
-import { type Pause, stageAll } from "./stage.ts"
+import { stageAll } from "./stage.ts"
 import { type Step, type Steps, stepsFor } from "./steps.ts"
 import { type CommitJournal, doSteps, type JournalledCommit, takeBack } from "./write-ahead-log.ts"
 
-export interface CommitSettings {
+export interface CommitSettings extends Turns {
   readonly root: Root
   readonly journal: CommitJournal
   readonly history: History
   readonly durable: boolean
+  readonly decide: Decide
   /** Told about every moment at which a crash would find another state. For tests. */
   readonly onStep?: (name: string) => void
 }
 
+/** A commit whose files are staged, so that only the decision is missing. */
+export interface StagedCommit {
+  readonly id: string
+  /** The id of the call that it is made for. */
+  readonly call: string
+  readonly run: string
+  readonly changes: ReadonlyArray<ChangedPath>
+  /** What a changed file will hold. */
+  readonly content: (path: string) => Iterable<Uint8Array>
+  /** Writes the commit to this host's write-ahead log, so that the host finishes it after a crash. */
+  readonly log: Effect.Effect<void, ToolError<"write_failed">>
+}
+
+/**
+ * Decides a commit: once this succeeds the commit happens, whatever becomes of the host, and once it fails it does not.
+ * On one machine the write-ahead log decides. Several members of a cluster ask what they share first, and log then.
+ */
+export type Decide = (commit: StagedCommit) => Effect.Effect<void, ToolError<"write_failed" | "stale_file">>
+
+/** The write-ahead log of this host decides. */
+export const decideLocally: Decide = ({ log }) => log
+
+/** What is known of the call that commits. */
 export interface CommitRequest {
-  readonly changes: ReadonlyArray<PlannedChange>
   readonly symlinks: SymlinkPolicy
-  /** The paths are resolved already, as they are in the history. */
-  readonly exact: boolean
   readonly approvedState?: ApprovedState
   /** Where changes may be made; anywhere when absent. */
   readonly assessedWrites?: ReadonlyArray<string>
@@ -48,75 +76,114 @@ export interface CommitRequest {
   readonly undoes?: ReadonlyArray<string>
 }
 
+/** So often is a plan made again because files changed under it. */
+const maximumAttempts = 4
+
+/** Commits a plan for the call that is under way; where it is out of date, plans `again` and commits that. */
+const committer =
+  (settings: CommitSettings): CommitPlan =>
+  <E, R>(plan: NodePlan, again: ((plan: ChangePlan) => Effect.Effect<unknown, E, R>) | undefined) =>
+    CurrentCall.use((call) => {
+      const request = requestOf(call)
+      const attemptOf = (
+        current: NodePlan,
+        attempts: number
+      ): Effect.Effect<ReadonlyArray<ChangedPath>, CommitError | E, R> => {
+        const committed = commitPlan(settings, current, request)
+        // Where a person was asked, what they saw is what is committed.
+        if (again === undefined || attempts === maximumAttempts || request.approvedState !== undefined) return committed
+        return Effect.catchIf(
+          committed,
+          (error) => error.code === "stale_file",
+          () =>
+            Effect.flatMap(newPlan(settings, request.symlinks), (fresh) =>
+              Effect.andThen(
+                again(fresh),
+                Effect.suspend(() => attemptOf(fresh, attempts + 1))
+              )
+            )
+        )
+      }
+      // What changes nothing waits for nobody.
+      return plan.changes.length === 0 ? Effect.succeed([]) : exclusively(settings, attemptOf(plan, 1))
+    })
+
+/** What a commit has to know of the call that it is made for. */
+export const requestOf = (call: typeof CurrentCall.Service): CommitRequest => ({
+  symlinks: call.symlinks,
+  call: call.id,
+  run: call.run ?? "none",
+  tool: call.tool,
+  at: call.startedAt,
+  ...(call.approvedState !== undefined && { approvedState: call.approvedState }),
+  ...(call.assessedWrites !== undefined && { assessedWrites: call.assessedWrites })
+})
+
+/** A plan on the workspace as it is now. */
+export const newPlan = (
+  settings: CommitSettings,
+  symlinks: SymlinkPolicy,
+  options: { readonly exact?: boolean } = {}
+): Effect.Effect<NodePlan, LookError> =>
+  attempt(lookCodes, () => new NodePlan({ root: settings.root, symlinks, ...options }, committer(settings)))
+
 /**
- * Makes all changes or none. It pauses until the moment the commit is decided, never after; ended in a pause,
- * it leaves everything as it was.
+ * Makes all changes of a plan or none, for whoever holds the commit lock. It can be interrupted until the commit is
+ * decided, never after; interrupted, it leaves everything as it was.
  */
-export function* commitChanges(
+export const commitPlan = (
   settings: CommitSettings,
+  plan: NodePlan,
   request: CommitRequest
-): Generator<Pause, ReadonlyArray<ChangedPath>> {
-  try {
-    return yield* commitOnce(settings, request, { movesByCopy: false })
-  } catch (error) {
+): Effect.Effect<ReadonlyArray<ChangedPath>, CommitError> =>
+  commitOnce(settings, plan, request).pipe(
     // Two mounts of one disk have the same device number. The plan can't tell them apart, the rename does.
-    if (!isToolError(error) || error.details?.["reason"] !== "EXDEV") throw error
-    return yield* commitOnce(settings, request, { movesByCopy: true })
-  }
-}
+    Effect.catchIf(
+      (error) => error.details?.["reason"] === "EXDEV",
+      () =>
+        Effect.andThen(
+          attempt(planCodes, () => plan.copyMoves()),
+          commitOnce(settings, plan, request)
+        )
+    )
+  )
 
-/** What a commit would change. Fails where it would, as far as that shows before anything is written. */
-export function* previewChanges(
+const commitOnce = Effect.fnUntraced(function* (
   settings: CommitSettings,
-  { changes, symlinks, exact }: Pick<CommitRequest, "changes" | "symlinks" | "exact">
-): Generator<Pause, ReadonlyArray<ChangedPath>> {
-  recover(settings)
-  const view = openView(settings.root, symlinks)
-  const { changed } = yield* planChanges(view, changes, { symlinks, exact, keep: () => {} })
-  return changed
-}
-
-function* commitOnce(
-  settings: CommitSettings,
-  request: CommitRequest,
-  { movesByCopy }: { readonly movesByCopy: boolean }
-): Generator<Pause, ReadonlyArray<ChangedPath>> {
-  const { root, history } = settings
-  recover(settings)
-  const view = openView(root, request.symlinks)
-  yield* checkApproved(view, request)
-  const gathered = history.gather()
-  const { symlinks, exact } = request
-  const { changed, recorded } = yield* planChanges(view, request.changes, {
-    symlinks,
-    exact,
-    movesByCopy,
-    keep: gathered.keep
+  plan: NodePlan,
+  request: CommitRequest
+): Effect.fn.Return<ReadonlyArray<ChangedPath>, CommitError> {
+  const { history } = settings
+  const prepared = yield* attempt(planCodes, () => {
+    recover(settings)
+    const changed = plan.firstChange
+    if (changed !== undefined) throw stale(changed)
+    checkApproved(plan.view, request)
+    checkAssessed(plan.changes, request)
+    const id = randomUUID().replaceAll("-", "").slice(0, 16)
+    const steps = stepsFor(plan.view, id)
+    if (steps.steps.length === 0) return undefined
+    const gathered = history.gather(plan.replaced)
+    const { call, run, tool, at, undoes } = request
+    history.append({
+      id,
+      call,
+      run,
+      tool,
+      at,
+      did: plan.recorded,
+      ...(gathered.tooLarge && { tooLarge: true }),
+      ...(undoes !== undefined && { undoes })
+    })
+    return { id, steps, gathered }
   })
-  checkAssessed(changed, request)
-  const id = randomUUID().replaceAll("-", "").slice(0, 16)
-  const steps = stepsFor(view, id)
-  if (steps.steps.length === 0) return changed
-  const { call, run, tool, at, undoes } = request
-  history.append({
-    id,
-    call,
-    run,
-    tool,
-    at,
-    did: recorded,
-    ...(gathered.tooLarge() && { tooLarge: true }),
-    ...(undoes !== undefined && { undoes })
-  })
-  let isDone = false
-  try {
-    yield* carryOut(settings, gathered, id, steps)
-    isDone = true
-  } finally {
-    if (!isDone) cancelIfPossible(history, id)
-  }
-  return changed
-}
+  if (prepared === undefined) return plan.changes
+  const { id, steps, gathered } = prepared
+  yield* carryOut(settings, gathered, { id, steps, plan, request }).pipe(
+    Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => cancelIfPossible(history, id))))
+  )
+  return plan.changes
+})
 
 // Where even that can't be written the entry stays. Undoing it is refused: the files are not as it says.
 const cancelIfPossible = (history: History, id: string): void => {
@@ -127,8 +194,10 @@ const cancelIfPossible = (history: History, id: string): void => {
   }
 }
 
+type Recovering = Pick<CommitSettings, "root" | "journal" | "history" | "onStep">
+
 /** Finishes or takes back what a host that died left behind. Returns how many commits that were. */
-export const recover = ({ root, journal, history, onStep }: Omit<CommitSettings, "durable">): number => {
+export const recover = ({ root, journal, history, onStep }: Recovering): number => {
   const { finished, swept, forget } = journal.recover()
   if (finished.length + swept.length === 0) return 0
   onStep?.("tidied")
@@ -155,31 +224,60 @@ const stands = (view: View, did: ReadonlyArray<Recorded>): boolean => {
   return [...states].every(([path, state]) => stateOfNode(view.root, view.find(path.split("/"))) === state)
 }
 
-function* carryOut(settings: CommitSettings, gathered: Gathered, id: string, plan: Steps): Generator<Pause, void> {
-  const { root, journal, durable, onStep } = settings
-  const single = asSingleStep(plan)
-  const staged = plan.staged.map(({ path }) => path)
-  const spots = new Spots(root)
-  let isDecided = false
-  try {
-    journal.prepare(id, single === undefined ? staged : [...staged, ...rubbishOf(plan, single)])
-    onStep?.("prepared")
-    const linked = gathered.link(spots, onStep)
-    const identities = yield* stageAll(spots, plan.staged, { durable, ...(onStep && { onStep }) })
-    spots.forget()
-    checkUnchanged(spots, plan.involved)
-    const steps = single ?? plan.steps.map((step) => finalStep(step, identities, linked))
-    const rubbish = rubbishOf(plan, steps)
-    // What the file system does whole or not at all needs no journal beyond the names to sweep.
-    if (single === undefined) journal.decide(id, { steps, staged, rubbish })
-    isDecided = true
-    onStep?.("decided")
-    perform(settings, gathered, spots, id, { steps, staged, rubbish })
-  } finally {
-    spots.forget()
-    if (!isDecided) giveUp(settings, gathered, id, { steps: [], staged, rubbish: [] })
-  }
+interface Commit {
+  readonly id: string
+  readonly steps: Steps
+  readonly plan: NodePlan
+  readonly request: CommitRequest
 }
+
+const carryOut = (
+  settings: CommitSettings,
+  gathered: Gathered,
+  { id, steps: planned, plan, request }: Commit
+): Effect.Effect<void, CommitError> =>
+  Effect.suspend(() => {
+    const { root, journal, durable, onStep } = settings
+    const single = asSingleStep(planned)
+    const staged = planned.staged.map(({ path }) => path)
+    const spots = new Spots(root)
+    let isDecided = false
+    return Effect.gen(function* () {
+      const linked = yield* attempt(planCodes, () => {
+        journal.prepare(id, single === undefined ? staged : [...staged, ...rubbishOf(planned, single)])
+        onStep?.("prepared")
+        return gathered.link(spots, onStep)
+      })
+      const identities = yield* stageAll(spots, planned.staged, { durable, ...(onStep && { onStep }) })
+      const commit = yield* attempt(planCodes, () => {
+        spots.forget()
+        checkUnchanged(spots, planned.involved)
+        const steps = single ?? planned.steps.map((step) => finalStep(step, identities, linked))
+        return { steps, staged, rubbish: rubbishOf(planned, steps) }
+      })
+      // What the file system does whole or not at all needs no log beyond the names to sweep.
+      const log = single === undefined ? attempt(["write_failed"], () => journal.decide(id, commit)) : Effect.void
+      const { call, run } = request
+      const decided = settings.decide({ id, call, run, changes: plan.changes, content: plan.contentOf, log })
+      yield* Effect.uninterruptible(
+        Effect.andThen(
+          decided,
+          attempt(planCodes, () => {
+            isDecided = true
+            onStep?.("decided")
+            perform(settings, gathered, spots, id, commit)
+          })
+        )
+      )
+    }).pipe(
+      Effect.ensuring(
+        Effect.sync(() => {
+          spots.forget()
+          if (!isDecided) giveUp(settings, gathered, id, { steps: [], staged, rubbish: [] })
+        })
+      )
+    )
+  })
 
 /** Leaves everything as it was; what can't be taken back now is on record, and is tried again the next time. */
 const giveUp = (
@@ -267,11 +365,8 @@ const rubbishOf = ({ steps, rubbish }: Steps, final: ReadonlyArray<Step>): Reado
 }
 
 /** What a person approved must still be so. */
-function* checkApproved(view: View, { approvedState, symlinks }: CommitRequest): Generator<void, void> {
-  for (const [path, state] of approvedState ?? []) {
-    if (stateNow(view, path, symlinks) !== state) throw stale(path)
-    yield
-  }
+const checkApproved = (view: View, { approvedState, symlinks }: CommitRequest): void => {
+  for (const [path, state] of approvedState ?? []) if (stateNow(view, path, symlinks) !== state) throw stale(path)
 }
 
 /** Refuses what the call was not judged by: links are resolved, so one that was put in the way since then shows here. */
@@ -303,7 +398,7 @@ const elsewhere = (path: string): ToolError =>
 const stateNow = (view: View, given: string, symlinks: SymlinkPolicy): string => {
   try {
     const path = withPlace(view.root, given, { symlinks }, (place) => place.path)
-    return stateOfNode(view.root, path === "." ? view.top : view.find(path.split("/")))
+    return stateOfNode(view.root, view.original(path))
   } catch (error) {
     if (isToolError(error)) return error.code
     throw error

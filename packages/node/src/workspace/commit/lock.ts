@@ -1,13 +1,15 @@
-import { isToolError, makeToolError, type ToolError } from "@haft/core"
+import { randomUUID } from "node:crypto"
+import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, rmdirSync } from "node:fs"
+import { join } from "node:path"
+
+import { makeToolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as Semaphore from "effect/Semaphore"
 
-import { naming, stateName } from "../../errno.ts"
-import { repeatUntilDone } from "../content.ts"
+import { attempt, ignoring, isErrno, namingState } from "../../errno.ts"
+import { isRunning, ownStart } from "../../state/lock-file.ts"
 import type { KeptPlace } from "../paths/last-path-cache.ts"
-import type { TakeTurn } from "./lock-between-processes.ts"
-import type { Pause } from "./stage.ts"
 
 export interface Turns {
   /** Between processes. */
@@ -18,14 +20,14 @@ export interface Turns {
 }
 
 /** One commit at a time: in this process by a semaphore, between processes by a turn in the state directory. */
-export const exclusively = <A, E>(
+export const exclusively = <A, E, R>(
   { takeTurn, turn, kept }: Turns,
-  work: Effect.Effect<A, E>
-): Effect.Effect<A, E | ToolError<"write_failed">> => {
-  const take: Effect.Effect<() => void, ToolError<"write_failed">> = attempt(() => {
+  work: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | ToolError<"write_failed">, R> => {
+  const take = attempt(["write_failed"], () => {
     // What was looked at a moment ago may be another file after this commit.
     kept.forget()
-    const release = naming(stateName, () => takeTurn())
+    const release = namingState(takeTurn)
     if (release !== undefined) return release
     throw makeToolError("write_failed", "another host is changing this workspace; nothing was changed", {
       suggestion: "Repeat the call in a moment.",
@@ -46,36 +48,66 @@ export const exclusively = <A, E>(
 
 const isPassing = ({ retryable }: ToolError): boolean => retryable === true
 
-/** Runs work that pauses, and lets others have their turn in the pauses. */
-export const drive = <A, E extends ToolError>(start: () => Generator<Pause, A>): Effect.Effect<A, E> =>
-  Effect.acquireUseRelease(
-    Effect.sync(start),
-    (work) => {
-      let result: IteratorResult<Pause, A>
-      const slice = attempt<boolean, E>(() => {
-        const until = performance.now() + 20
-        do result = work.next()
-        while (result.done !== true && result.value === undefined && performance.now() < until)
-        return result.done === true
-      })
-      // Not to be interrupted: what is waited for uses descriptors, which are closed afterwards.
-      const pause = Effect.suspend(() =>
-        result.done !== true && result.value !== undefined
-          ? Effect.promise(() => result.value as Promise<unknown>)
-          : Effect.void
-      ).pipe(Effect.uninterruptible)
-      return repeatUntilDone(Effect.tap(slice, () => pause)).pipe(Effect.map(() => result.value as A))
-    },
-    (work) => Effect.sync(() => work.return(undefined as A))
-  )
+/** Takes the turn, and returns how to give it back; undefined while somebody alive has it. */
+export type TakeTurn = () => (() => void) | undefined
 
-/** Runs code that throws a ToolError for an expected failure; anything else it throws is a defect. */
-export const attempt = <A, E extends ToolError>(thunk: () => A): Effect.Effect<A, E> =>
-  Effect.suspend(() => {
+/**
+ * The turn to commit, which one host at a time has. It is a file that is named after who has it, so that taking it and
+ * giving it back is a rename each: on some disks making and removing a file takes longer than many a commit.
+ */
+export const openTurn = (directory: string): TakeTurn => {
+  const own = `${process.pid}.${ownStart}.${randomUUID()}`
+  const rename = (from: string, to: string): boolean => {
     try {
-      return Effect.succeed(thunk())
+      renameSync(join(directory, from), join(directory, to))
+      return true
     } catch (error) {
-      if (isToolError(error)) return Effect.fail(error as E)
+      if (isErrno(error, "ENOENT")) return false
       throw error
     }
-  })
+  }
+  const giveBack = () => void rename(own, nobody)
+
+  return () => {
+    if (rename(nobody, own)) return giveBack
+    const holders = holdersIn(directory)
+    const [first, ...others] = holders
+    if (first === undefined) {
+      makeTurn(directory)
+      return rename(nobody, own) ? giveBack : undefined
+    }
+    // Several hosts may find the holder gone, and the rename succeeds for one. A power cut may have left several names.
+    if (holders.some(isHeld) || !rename(first, own)) return undefined
+    for (const name of others) rmSync(join(directory, name), { force: true })
+    return giveBack
+  }
+}
+
+const nobody = "nobody"
+
+const isHeld = (name: string): boolean => {
+  const [id = "", start = ""] = name.split(".")
+  return name === nobody || isRunning(Number(id), start)
+}
+
+const holdersIn = (directory: string): ReadonlyArray<string> => {
+  try {
+    return readdirSync(directory).toSorted()
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return []
+    throw error
+  }
+}
+
+/** Made elsewhere, with its directory, and renamed as a whole: of two hosts that find no turn, only one makes it. */
+const makeTurn = (directory: string): void => {
+  const made = `${directory}.${randomUUID()}`
+  mkdirSync(made, { mode: 0o700 })
+  try {
+    closeSync(openSync(join(made, nobody), "wx", 0o600))
+    ignoring(() => rmdirSync(directory), "ENOENT", "ENOTEMPTY", "EEXIST")
+    ignoring(() => renameSync(made, directory), "ENOTEMPTY", "EEXIST", "EPERM")
+  } finally {
+    rmSync(made, { recursive: true, force: true })
+  }
+}

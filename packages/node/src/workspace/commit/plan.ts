@@ -1,179 +1,455 @@
-import { type Change, type ChangedPath, makeToolError, type SymlinkPolicy } from "@haft/core"
+import { closeSync, statSync } from "node:fs"
+import { isAbsolute } from "node:path"
+
+import {
+  type ChangedPath,
+  type ChangePlan,
+  type CommitError,
+  type Content,
+  type FileInfo,
+  type LookError,
+  makeToolError,
+  type MoveOptions,
+  type PlanError,
+  type PlannedFile,
+  type SymlinkPolicy,
+  type ToolError,
+  type WriteOptions
+} from "@haft/core"
+import * as Effect from "effect/Effect"
 
 import {
   alreadyExists,
+  attempt,
   isDirectory,
+  lookCodes,
   namedAsDirectory,
   notADirectory,
   notARegularFile,
   notFound,
+  planCodes,
   rootStays,
   stale
 } from "../../errno.ts"
-import { fingerprintContent } from "../content.ts"
-import { withPlace } from "../paths/containment.ts"
+import { fileContent, fingerprintContent, openFile, readInSlices, repeatUntilDone, tooLarge } from "../content.ts"
+import { type Root, withPlace, withResolved } from "../paths/containment.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import { copyNode } from "./copy-across-devices.ts"
 import type { Owner } from "./owner.ts"
 import {
   checkWritable,
-  type Content,
   type DirectoryNode,
   type FileNode,
+  firstChange,
   join,
   modeOf,
   type Node,
+  openView,
+  type ReadFor,
   sizeOfContent,
   stateOfNode,
   type View
 } from "./planned-tree.ts"
 
-/** A change as the planner takes it: what tools ask for, and what only undoing needs. */
-export type PlannedChange =
-  | Exclude<Change, { readonly kind: "write" | "move" }>
-  | (Extract<Change, { readonly kind: "move" }> & { readonly base?: string })
-  | (Omit<Extract<Change, { readonly kind: "write" }>, "content"> & {
-      readonly content: Content
-      /** Whose it is to be, where nothing is yet. */
-      readonly owner?: Owner
-    })
-  | { readonly kind: "restore_link"; readonly path: string; readonly target: string }
-  | { readonly kind: "restore_directory"; readonly path: string; readonly mode: number }
-  /** Goes when it is empty and stays when it is not. */
-  | { readonly kind: "remove_if_empty"; readonly path: string }
-
-export interface PlanOptions {
+export interface PlanSettings {
+  readonly root: Root
   readonly symlinks: SymlinkPolicy
-  /** The paths are resolved already: a link is a link, wherever it stands. */
-  readonly exact: boolean
-  /** What moves is written anew and deleted where it was, as it is between two disks. */
-  readonly movesByCopy?: boolean
-  /** Keeps what a file holds now, before it goes. */
-  readonly keep: (node: FileNode) => void
+  /** The paths are resolved already, as they are in the history: a link is a link, wherever it stands. */
+  readonly exact?: boolean
 }
 
-export interface Planned {
-  readonly changed: ReadonlyArray<ChangedPath>
-  /** How to go back. */
-  readonly recorded: ReadonlyArray<Recorded>
-}
+/** Commits a plan; where it is out of date, plans `again` and commits that. */
+export type CommitPlan = <E, R>(
+  plan: NodePlan,
+  again: ((plan: ChangePlan) => Effect.Effect<unknown, E, R>) | undefined
+) => Effect.Effect<ReadonlyArray<ChangedPath>, CommitError | E, R>
 
-/** Makes the changes in the view, one after the other. Pauses now and then, since large trees take a while. */
-export function* planChanges(
-  view: View,
-  changes: ReadonlyArray<PlannedChange>,
-  options: PlanOptions
-): Generator<void, Planned> {
-  const changed: Array<ChangedPath> = []
-  const recorded: Array<Recorded> = []
-  const planner: Planner = { view, options, changed, recorded }
-  for (const change of changes) {
-    yield* planOne(planner, change)
-    yield
-  }
-  return { changed, recorded }
-}
+/** More is not planned at once: what is written is in memory, or in a scratch directory, until the commit. */
+const maximumPlanned = 1024 * 1024 * 1024
 
-interface Planner {
+/** Larger files are not read as a whole. */
+const maximumRead = 1024 * 1024 * 1024
+
+/** The change plan of a workspace on disk. The disk is read as far as the changes reach, and never written. */
+export class NodePlan implements ChangePlan {
   readonly view: View
-  readonly options: PlanOptions
-  readonly changed: Array<ChangedPath>
-  readonly recorded: Array<Recorded>
-}
+  readonly changes: Array<ChangedPath> = []
+  /** How to go back. */
+  readonly recorded: Array<Recorded> = []
+  /** Files whose content goes, and has to be kept for that. */
+  readonly replaced: Array<FileNode> = []
+  readonly #settings: PlanSettings
+  readonly #commit: CommitPlan
+  #plannedBytes = 0
 
-function* planOne(planner: Planner, change: PlannedChange): Generator<void, void> {
-  if (change.kind === "write") planWrite(planner, change)
-  else if (change.kind === "delete") yield* planDelete(planner, change)
-  else if (change.kind === "move") planMove(planner, change)
-  else if (change.kind === "create_directory") planDirectory(planner, change.path)
-  else if (change.kind === "restore_directory") planDirectory(planner, change.path, change.mode)
-  else if (change.kind === "restore_link") planLink(planner, change)
-  else planRemoval(planner, change.path)
-}
+  constructor(settings: PlanSettings, commit: CommitPlan) {
+    this.#settings = settings
+    this.#commit = commit
+    this.view = openView(settings.root, settings.symlinks)
+  }
 
-const planWrite = (planner: Planner, change: Extract<PlannedChange, { readonly kind: "write" }>): void => {
-  const { view, options, changed, recorded } = planner
-  const names = locate(planner, change.path, { read: true })
-  if (names.length === 0) throw isDirectory(change.path)
-  if (isNamedAsDirectory(change.path)) throw namedAsDirectory(change.path)
-  const path = names.join("/")
-  const parent = parentOf(planner, names, { given: change.path, create: change.createDirectories === true })
-  const name = names.at(-1) ?? ""
-  const old = view.child(parent, name)
-  if (old?.kind === "directory") throw isDirectory(change.path)
-  if (old !== undefined && old.kind !== "file") throw notARegularFile(change.path)
-  const before = stateOfNode(view.root, old)
-  checkBase(change, before)
-  if (old?.origin !== undefined) checkWritable(view, old.origin, change.path)
-  const after = fingerprintContent(change.content)
-  const mode = change.mode ?? modeOf(old)
-  if (before === after && mode === modeOf(old)) return
-  if (old !== undefined) options.keep(old)
-  const owner = old?.owner ?? old?.origin?.owner ?? change.owner
-  parent.children.set(name, {
-    kind: "file",
-    content: change.content,
-    fingerprint: after,
-    ...(mode !== undefined && { mode }),
-    ...(owner !== undefined && { owner })
-  })
-  changed.push({
-    path,
-    kind: old === undefined ? "created" : "modified",
-    before,
-    after,
-    bytesWritten: sizeOfContent(change.content)
-  })
-  recorded.push({
-    did: "write",
-    path,
-    before: old === undefined ? null : { state: before, mode: modeOf(old) ?? 0o644 },
-    after,
-    ...(old !== undefined && mode !== modeOf(old) && { changedMode: true })
-  })
-}
+  /** The first path that is no longer as the plan found it. */
+  get firstChange(): string | undefined {
+    return firstChange(this.view)
+  }
 
-function* planDelete(
-  planner: Planner,
-  change: Extract<PlannedChange, { readonly kind: "delete" }>
-): Generator<void, void> {
-  const { view, options } = planner
-  const names = locate(planner, change.path, { follow: false })
-  const node = view.find(names)
-  if (node === undefined) throw notFound(change.path)
-  if (names.length === 0) throw rootStays("deleted")
-  const isLink = node.kind === "symlink" && node.origin !== undefined && !options.exact
-  checkBase(
-    change,
-    isLink && change.base !== undefined ? stateThrough(view, change.path, options) : stateOfNode(view.root, node)
-  )
-  if (node.kind === "directory" && change.recursive !== true) {
-    throw makeToolError("is_directory", `${change.path} is a directory`, {
-      suggestion: "Ask for a recursive deletion if everything in it should go too.",
-      details: { path: change.path }
+  readonly info = (given: string, { follow = true } = {}): Effect.Effect<FileInfo | undefined, LookError> =>
+    attempt(lookCodes, () => {
+      const names = this.#locate(given, { follow })
+      const node = this.view.find(names)
+      return node === undefined ? undefined : infoOf(node, names)
+    })
+
+  readonly file = (
+    given: string,
+    { maxBytes = maximumRead, original = false }: { readonly maxBytes?: number; readonly original?: boolean } = {}
+  ): Effect.Effect<PlannedFile, PlanError> =>
+    Effect.flatMap(
+      attempt(planCodes, () => {
+        const names = this.#locate(given, { read: "content" })
+        const now = this.view.find(names)
+        const node = original ? (this.view.original(names.join("/")) ?? now) : now
+        if (node === undefined) throw notFound(given)
+        if (node.kind === "directory") throw isDirectory(given)
+        if (node.kind !== "file") throw notARegularFile(given)
+        return { path: names.join("/"), node }
+      }),
+      ({ path, node }) =>
+        Effect.map(this.#contentOf(node, given, maxBytes), (content) => ({
+          path,
+          content,
+          fingerprint: stateOfNode(this.view.root, node),
+          mode: modeOf(node) ?? 0o644
+        }))
+    )
+
+  readonly write = (given: string, content: Content, options: WriteOptions = {}): Effect.Effect<void, PlanError> =>
+    attempt(planCodes, () => this.putFile(given, { ...options, content: piecesOf(content), given: content }))
+
+  readonly adopt = (given: string, scratch: string, options: WriteOptions = {}): Effect.Effect<void, PlanError> =>
+    attempt(planCodes, () => {
+      const stats = statSync(scratch, { throwIfNoEntry: false })
+      if (!isAbsolute(scratch) || stats?.isFile() !== true) throw notARegularFile(scratch)
+      const mode = options.mode ?? stats.mode & 0o777
+      this.putFile(given, { ...options, content: fileContent(scratch), scratch, size: stats.size, mode })
+    })
+
+  readonly setMode = (given: string, mode: number): Effect.Effect<void, PlanError> =>
+    Effect.flatMap(this.file(given), ({ content }) => this.write(given, content, { mode }))
+
+  readonly remove = (
+    given: string,
+    { recursive = false, base }: { readonly recursive?: boolean; readonly base?: string } = {}
+  ): Effect.Effect<void, PlanError> =>
+    Effect.flatMap(
+      attempt(planCodes, () => this.#removable(given, { recursive, base })),
+      ({ node, names }) => {
+        const pending: Array<Pending> = [{ node, path: names.join("/"), isOpen: false }]
+        return Effect.flatMap(repeatUntilDone(attempt(planCodes, () => this.#removeNext(pending, given))), () =>
+          Effect.sync(() => detach(this.view, names))
+        )
+      }
+    )
+
+  readonly move = (from: string, to: string, options: MoveOptions = {}): Effect.Effect<void, PlanError> =>
+    attempt(planCodes, () => this.#move(from, to, options))
+
+  readonly makeDirectory = (given: string, mode?: number): Effect.Effect<void, PlanError> =>
+    attempt(planCodes, () => {
+      const names = this.#locate(given)
+      const node = this.view.find(names)
+      if (node?.kind === "directory") return
+      if (node !== undefined) throw alreadyExists(given)
+      const parent = this.#parentOf(names, { given, create: mode === undefined })
+      this.#addDirectory(parent, names, mode)
+    })
+
+  readonly symlink = (given: string, target: string): Effect.Effect<void, PlanError> =>
+    attempt(planCodes, () => {
+      const names = this.#locate(given, { follow: false })
+      const parent = this.view.find(names.slice(0, -1))
+      if (parent?.kind !== "directory") throw notFound(given)
+      if (this.view.child(parent, names.at(-1) ?? "") !== undefined) throw alreadyExists(given)
+      const path = names.join("/")
+      parent.children.set(names.at(-1) ?? "", { kind: "symlink", target })
+      this.changes.push({ path, kind: "created", what: "symlink", before: "absent", after: "symlink", bytesWritten: 0 })
+      this.recorded.push({ did: "write", path, before: null, after: "symlink" })
+    })
+
+  /** Removes a directory when it is empty, and leaves it when it is not. */
+  readonly removeIfEmpty = (path: string): Effect.Effect<void, PlanError> =>
+    attempt(planCodes, () => {
+      const names = this.#locate(path, { follow: false })
+      const node = this.view.find(names)
+      if (node?.kind !== "directory" || this.view.names(node).length > 0) return
+      detach(this.view, names)
+      const change = { path, kind: "deleted", what: "directory", before: "directory", after: "absent" } as const
+      this.changes.push({ ...change, bytesWritten: 0 })
+      this.recorded.push({ did: "delete", path, state: "directory", mode: modeOf(node) ?? 0o755 })
+    })
+
+  readonly commit = <E = never, R = never>(
+    again?: (plan: ChangePlan) => Effect.Effect<unknown, E, R>
+  ): Effect.Effect<ReadonlyArray<ChangedPath>, CommitError | E, R> => this.#commit(this, again)
+
+  /** Writes what moves anew and deletes it where it was, for a rename that does not reach between two mounts. */
+  copyMoves(): void {
+    const copyIn = (directory: DirectoryNode): void => {
+      for (const [name, node] of directory.children) {
+        if (node === undefined) continue
+        const isAtHome = node.origin === undefined || (node.origin.home === directory && node.origin.name === name)
+        if (!isAtHome) directory.children.set(name, copyNode(this.view, node))
+        else if (node.kind === "directory") copyIn(node)
+      }
+    }
+    copyIn(this.view.top)
+  }
+
+  /** What a file that the plan changes will hold. */
+  readonly contentOf = (path: string): Iterable<Uint8Array> => {
+    const node = this.view.find(path.split("/"))
+    return (node?.kind === "file" && node.content) || []
+  }
+
+  /** Plans a file with new content. */
+  putFile(given: string, file: NewFile): void {
+    const { content, base, createDirectories = false } = file
+    const names = this.#locate(given, { read: "fingerprint" })
+    if (names.length === 0) throw isDirectory(given)
+    if (isNamedAsDirectory(given)) throw namedAsDirectory(given)
+    const path = names.join("/")
+    const parent = this.#parentOf(names, { given, create: createDirectories })
+    const name = names.at(-1) ?? ""
+    const old = this.view.child(parent, name)
+    if (old?.kind === "directory") throw isDirectory(given)
+    if (old !== undefined && old.kind !== "file") throw notARegularFile(given)
+    const before = stateOfNode(this.view.root, old)
+    checkBase(given, base, before)
+    if (old?.origin !== undefined) checkWritable(this.view, old.origin, given)
+    const after = fingerprintContent(content)
+    const mode = file.mode ?? modeOf(old)
+    if (before === after && mode === modeOf(old)) return
+    const bytesWritten = file.size ?? sizeOfContent(content)
+    this.#plan(bytesWritten, given)
+    if (old !== undefined) this.replaced.push(old)
+    const owner = old?.owner ?? old?.origin?.owner ?? file.owner
+    parent.children.set(name, {
+      kind: "file",
+      content,
+      fingerprint: after,
+      ...(file.scratch !== undefined && { scratch: file.scratch }),
+      ...(mode !== undefined && { mode }),
+      ...(owner !== undefined && { owner })
+    })
+    const modeBefore = modeOf(old)
+    const contentBefore = old?.bytes ?? (Array.isArray(old?.content) ? (old.content as Array<Uint8Array>) : undefined)
+    this.changes.push({
+      path,
+      kind: old === undefined ? "created" : "modified",
+      what: "file",
+      before,
+      after,
+      bytesWritten,
+      ...(contentBefore !== undefined && { contentBefore }),
+      ...(file.given !== undefined && { contentAfter: file.given }),
+      ...(file.mode !== undefined && file.mode !== modeBefore && { modeAfter: file.mode }),
+      ...(modeBefore !== undefined && file.mode !== undefined && file.mode !== modeBefore && { modeBefore })
+    })
+    this.recorded.push({
+      did: "write",
+      path,
+      before: old === undefined ? null : { state: before, mode: modeBefore ?? 0o644 },
+      after,
+      ...(old !== undefined && mode !== modeBefore && { changedMode: true })
     })
   }
-  yield* planGone(planner, node, names.join("/"), change.path)
-  detach(view, names)
+
+  #contentOf(node: FileNode, given: string, maxBytes: number): Effect.Effect<Content, PlanError> {
+    if (node.bytes !== undefined) return Effect.succeed(node.bytes)
+    if (Array.isArray(node.content)) return Effect.succeed(node.content as Array<Uint8Array>)
+    const { origin } = node
+    if (origin === undefined) return Effect.fail(notARegularFile(given))
+    const opened = attempt(planCodes, () => {
+      if (origin.size > maxBytes) throw tooLarge(given, origin.size, maxBytes)
+      return withResolved(this.view.root, origin.path, (place) => openFile(this.view.root, place))
+    })
+    return Effect.acquireUseRelease(
+      opened,
+      (descriptor) => readInSlices(descriptor, origin.size),
+      (descriptor) => Effect.sync(() => closeSync(descriptor))
+    ).pipe(
+      Effect.map(({ content, fingerprint }) => {
+        node.bytes = content
+        node.fingerprint ??= fingerprint
+        return content
+      })
+    )
+  }
+
+  #plan(bytes: number, given: string): void {
+    this.#plannedBytes += bytes
+    if (this.#plannedBytes > maximumPlanned) throw tooMuch(given)
+  }
+
+  #removable(
+    given: string,
+    { recursive, base }: { readonly recursive: boolean; readonly base: string | undefined }
+  ): { readonly node: Node; readonly names: ReadonlyArray<string> } {
+    const { symlinks, exact = false } = this.#settings
+    const names = this.#locate(given, { follow: false })
+    const node = this.view.find(names)
+    if (node === undefined) throw notFound(given)
+    if (names.length === 0) throw rootStays("deleted")
+    if (base !== undefined) {
+      const isLink = node.kind === "symlink" && node.origin !== undefined && !exact
+      const state = isLink ? stateThrough(this.view, given, symlinks) : stateOfNode(this.view.root, node)
+      checkBase(given, base, state)
+    }
+    if (node.kind === "directory" && !recursive) {
+      throw makeToolError("is_directory", `${given} is a directory`, {
+        suggestion: "Ask for a recursive deletion if everything in it should go too.",
+        details: { path: given }
+      })
+    }
+    return { node, names }
+  }
+
+  /** Plans that nodes and all that is in them go, what is inside first, for some milliseconds; true when all are done. */
+  #removeNext(pending: Array<Pending>, given: string): boolean {
+    const until = performance.now() + sliceMs
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const { node, path, isOpen } = next
+      if (node.kind === "directory" && !isOpen) {
+        const inside = this.view.names(node)
+        if (inside.length > 0 && node.origin !== undefined) checkWritable(this.view, node.origin, given)
+        pending.push({ node, path, isOpen: true })
+        for (const name of inside.toReversed()) {
+          const child = this.view.child(node, name)
+          if (child !== undefined) pending.push({ node: child, path: join(path, name), isOpen: false })
+        }
+      } else {
+        const before = stateOfNode(this.view.root, node)
+        if (node.kind === "file") this.replaced.push(node)
+        const contentBefore = node.kind === "file" ? node.bytes : undefined
+        this.changes.push({
+          path,
+          kind: "deleted",
+          what: node.kind,
+          before,
+          after: "absent",
+          bytesWritten: 0,
+          ...(contentBefore !== undefined && { contentBefore })
+        })
+        this.recorded.push(deletion(this.view, node, path))
+      }
+      if (performance.now() > until) return pending.length === 0
+    }
+    return true
+  }
+
+  #move(given: string, target: string, { overwrite = false, createDirectories = false, base }: MoveOptions): void {
+    const { view } = this
+    const from = this.#locate(given, { follow: false })
+    const node = view.find(from)
+    if (node === undefined) throw notFound(given)
+    if (from.length === 0) throw rootStays("moved")
+    const to = this.#locate(target, { follow: false })
+    if (to.length === 0) throw alreadyExists(target)
+    if (node.kind !== "directory" && isNamedAsDirectory(target)) throw namedAsDirectory(target)
+    const [fromPath, toPath] = [from.join("/"), to.join("/")]
+    if (fromPath === toPath) return
+    if (toPath.startsWith(`${fromPath}/`)) {
+      throw makeToolError("invalid_params", `${given} can't be moved into itself`, {
+        suggestion: "Choose a place outside it.",
+        details: { path: target }
+      })
+    }
+    const parent = this.#parentOf(to, { given: target, create: createDirectories })
+    // The rename itself would not tell which of the two places it was refused at.
+    if (parent.origin !== undefined) checkWritable(view, parent.origin, target)
+    const name = to.at(-1) ?? ""
+    const there = view.child(parent, name)
+    const before = stateOfNode(view.root, node)
+    checkBase(given, base, before)
+    if (there !== undefined && !isSameEntry(there, node)) {
+      if (!overwrite) throw alreadyExists(target)
+      if (there.kind === "directory") throw isDirectory(target)
+      if (node.kind === "directory") throw alreadyExists(target)
+      if (there.kind === "file") this.replaced.push(there)
+      this.recorded.push(deletion(view, there, toPath))
+    }
+    detach(view, from)
+    const isByCopy = node.origin !== undefined && node.origin.identity.device !== deviceOf(view, to.slice(0, -1))
+    parent.children.set(name, isByCopy ? copyNode(view, node) : node)
+    const change = { path: fromPath, kind: "moved", what: node.kind, movedTo: toPath, before, after: before } as const
+    this.changes.push({ ...change, bytesWritten: 0 })
+    this.recorded.push({ did: "move", from: fromPath, to: toPath, state: before })
+  }
+
+  #locate(path: string, how: { readonly follow?: boolean; readonly read?: ReadFor } = {}): ReadonlyArray<string> {
+    return this.#settings.exact === true ? path.split("/") : this.view.locate(path, how)
+  }
+
+  /** The directory that a path lies in; planned when it is missing and may be made. */
+  #parentOf(
+    names: ReadonlyArray<string>,
+    { given, create }: { readonly given: string; readonly create: boolean }
+  ): DirectoryNode {
+    let directory = this.view.top
+    for (const [index, name] of names.slice(0, -1).entries()) {
+      const next = this.view.child(directory, name)
+      const way = names.slice(0, index + 1)
+      if (next === undefined && !create) {
+        throw makeToolError("file_not_found", `${given}: the directory ${way.join("/")} does not exist`, {
+          suggestion: "Create the directory first, or ask for missing directories to be created.",
+          details: { path: given }
+        })
+      }
+      if (next !== undefined && next.kind !== "directory") throw notADirectory(way.join("/"))
+      directory = next ?? this.#addDirectory(directory, way)
+    }
+    return directory
+  }
+
+  #addDirectory(parent: DirectoryNode, names: ReadonlyArray<string>, mode?: number): DirectoryNode {
+    const path = names.join("/")
+    const made: DirectoryNode = { kind: "directory", children: new Map(), ...(mode !== undefined && { mode }) }
+    parent.children.set(names.at(-1) ?? "", made)
+    const change = { path, kind: "created", what: "directory", before: "absent", after: "directory" } as const
+    this.changes.push({ ...change, bytesWritten: 0 })
+    this.recorded.push({ did: "make_directory", path })
+    return made
+  }
 }
 
-/** Puts down that a node and all that is in it goes: what is inside first. */
-function* planGone(planner: Planner, node: Node, path: string, given: string): Generator<void, void> {
-  const { view, options, changed, recorded } = planner
-  if (node.kind === "directory") {
-    const inside = view.names(node)
-    if (inside.length > 0 && node.origin !== undefined) checkWritable(view, node.origin, given)
-    for (const name of inside) {
-      const child = view.child(node, name)
-      if (child !== undefined) yield* planGone(planner, child, join(path, name), given)
-    }
-  }
-  const before = stateOfNode(view.root, node)
-  if (node.kind === "file") options.keep(node)
-  changed.push({ path, kind: "deleted", before, after: "absent", bytesWritten: 0 })
-  recorded.push(deletion(view, node, path))
-  yield
+/** A file to be planned. */
+interface NewFile extends WriteOptions {
+  readonly content: Iterable<Uint8Array>
+  /** The content as the caller gave it. */
+  readonly given?: Content
+  readonly scratch?: string
+  readonly size?: number
+  /** Whose it is to be, where nothing is yet. */
+  readonly owner?: Owner
 }
+
+interface Pending {
+  readonly node: Node
+  readonly path: string
+  readonly isOpen: boolean
+}
+
+const sliceMs = 20
+
+const piecesOf = (content: Content): ReadonlyArray<Uint8Array> => (content instanceof Uint8Array ? [content] : content)
+
+const infoOf = (node: Node, names: ReadonlyArray<string>): FileInfo => ({
+  path: names.length === 0 ? "." : names.join("/"),
+  kind: node.kind,
+  size: node.kind === "file" && node.content !== undefined ? sizeOfContent(node.content) : (node.origin?.size ?? 0),
+  modified: node.origin?.modified ?? 0,
+  mode: modeOf(node) ?? node.origin?.mode ?? 0o644
+})
 
 /** What is needed to bring something back that goes. */
 const deletion = (view: View, node: Node, path: string): Recorded => {
@@ -186,121 +462,6 @@ const deletion = (view: View, node: Node, path: string): Recorded => {
     ...(node.kind === "symlink" && { target: node.target ?? "" }),
     ...(owner !== undefined && owner.uid !== process.geteuid?.() && { owner })
   }
-}
-
-const planMove = (planner: Planner, change: Extract<PlannedChange, { readonly kind: "move" }>): void => {
-  const { view, options, changed, recorded } = planner
-  const from = locate(planner, change.from, { follow: false })
-  const node = view.find(from)
-  if (node === undefined) throw notFound(change.from)
-  if (from.length === 0) throw rootStays("moved")
-  const to = locate(planner, change.to, { follow: false })
-  if (to.length === 0) throw alreadyExists(change.to)
-  if (node.kind !== "directory" && isNamedAsDirectory(change.to)) throw namedAsDirectory(change.to)
-  const [fromPath, toPath] = [from.join("/"), to.join("/")]
-  if (fromPath === toPath) return
-  if (toPath.startsWith(`${fromPath}/`)) {
-    throw makeToolError("invalid_params", `${change.from} can't be moved into itself`, {
-      suggestion: "Choose a place outside it.",
-      details: { path: change.to }
-    })
-  }
-  const parent = parentOf(planner, to, { given: change.to, create: change.createDirectories === true })
-  // The rename itself would not tell which of the two places it was refused at.
-  if (parent.origin !== undefined) checkWritable(view, parent.origin, change.to)
-  const name = to.at(-1) ?? ""
-  const target = view.child(parent, name)
-  const before = stateOfNode(view.root, node)
-  checkBase({ path: change.from, ...(change.base !== undefined && { base: change.base }) }, before)
-  if (target !== undefined && !isSameEntry(target, node)) {
-    if (change.overwrite !== true) throw alreadyExists(change.to)
-    if (target.kind === "directory") throw isDirectory(change.to)
-    if (node.kind === "directory") throw alreadyExists(change.to)
-    if (target.kind === "file") options.keep(target)
-    recorded.push(deletion(view, target, toPath))
-  }
-  detach(view, from)
-  const isByCopy =
-    options.movesByCopy === true ||
-    (node.origin !== undefined && node.origin.identity.device !== deviceOf(view, to.slice(0, -1)))
-  parent.children.set(name, isByCopy ? copyNode(view, node) : node)
-  changed.push({ path: fromPath, kind: "moved", movedTo: toPath, before, after: before, bytesWritten: 0 })
-  recorded.push({ did: "move", from: fromPath, to: toPath, state: before })
-}
-
-const planDirectory = (planner: Planner, given: string, mode?: number): void => {
-  const { view } = planner
-  const names = locate(planner, given)
-  const node = view.find(names)
-  if (node?.kind === "directory") return
-  if (node !== undefined) throw alreadyExists(given)
-  const parent = parentOf(planner, names, { given, create: mode === undefined })
-  makeDirectory(planner, parent, names, mode)
-}
-
-const planLink = (planner: Planner, change: Extract<PlannedChange, { kind: "restore_link" }>): void => {
-  const { view, changed, recorded } = planner
-  const names = locate(planner, change.path, { follow: false })
-  const parent = view.find(names.slice(0, -1))
-  if (parent?.kind !== "directory") throw notFound(change.path)
-  if (view.child(parent, names.at(-1) ?? "") !== undefined) throw alreadyExists(change.path)
-  const path = names.join("/")
-  parent.children.set(names.at(-1) ?? "", { kind: "symlink", target: change.target })
-  changed.push({ path, kind: "created", before: "absent", after: "symlink", bytesWritten: 0 })
-  recorded.push({ did: "write", path, before: null, after: "symlink" })
-}
-
-const planRemoval = (planner: Planner, path: string): void => {
-  const { view, changed, recorded } = planner
-  const names = locate(planner, path, { follow: false })
-  const node = view.find(names)
-  if (node?.kind !== "directory" || view.names(node).length > 0) return
-  detach(view, names)
-  changed.push({ path, kind: "deleted", before: "directory", after: "absent", bytesWritten: 0 })
-  recorded.push({ did: "delete", path, state: "directory", mode: modeOf(node) ?? 0o755 })
-}
-
-const locate = (
-  { view, options }: Planner,
-  path: string,
-  how: { readonly follow?: boolean; readonly read?: boolean } = {}
-): ReadonlyArray<string> => (options.exact ? path.split("/") : view.locate(path, how))
-
-/** The directory that a path lies in; made in the view when it is missing and may be made. */
-const parentOf = (
-  planner: Planner,
-  names: ReadonlyArray<string>,
-  { given, create }: { readonly given: string; readonly create: boolean }
-): DirectoryNode => {
-  const { view } = planner
-  let directory = view.top
-  for (const [index, name] of names.slice(0, -1).entries()) {
-    const next = view.child(directory, name)
-    const way = names.slice(0, index + 1)
-    if (next === undefined && !create) {
-      throw makeToolError("file_not_found", `${given}: the directory ${way.join("/")} does not exist`, {
-        suggestion: "Create the directory first, or ask for missing directories to be created.",
-        details: { path: given }
-      })
-    }
-    if (next !== undefined && next.kind !== "directory") throw notADirectory(way.join("/"))
-    directory = next ?? makeDirectory(planner, directory, way)
-  }
-  return directory
-}
-
-const makeDirectory = (
-  { changed, recorded }: Planner,
-  parent: DirectoryNode,
-  names: ReadonlyArray<string>,
-  mode?: number
-): DirectoryNode => {
-  const path = names.join("/")
-  const made: DirectoryNode = { kind: "directory", children: new Map(), ...(mode !== undefined && { mode }) }
-  parent.children.set(names.at(-1) ?? "", made)
-  changed.push({ path, kind: "created", before: "absent", after: "directory", bytesWritten: 0 })
-  recorded.push({ did: "make_directory", path })
-  return made
 }
 
 const detach = (view: View, names: ReadonlyArray<string>): void => {
@@ -329,11 +490,21 @@ const deviceOf = (view: View, names: ReadonlyArray<string>): number | undefined 
   return (existing ?? view.top.origin)?.identity.device
 }
 
-const stateThrough = (view: View, given: string, { symlinks }: PlanOptions): string =>
+const stateThrough = (view: View, given: string, symlinks: SymlinkPolicy): string =>
   withPlace(view.root, given, { symlinks }, ({ path }) => stateOfNode(view.root, view.find(path.split("/"))))
 
-const checkBase = (change: { readonly path: string; readonly base?: string }, state: string): void => {
-  if (change.base !== undefined && change.base !== state) throw stale(change.path)
+const checkBase = (path: string, base: string | undefined, state: string): void => {
+  if (base !== undefined && base !== state) throw stale(path)
 }
 
 const isNamedAsDirectory = (path: string): boolean => /\/\.?$/.test(path)
+
+const tooMuch = (given: string): ToolError<"file_too_large"> =>
+  makeToolError(
+    "file_too_large",
+    `${given}: the call would write more than ${maximumPlanned} bytes at once; nothing was changed`,
+    {
+      suggestion: "Split the change into several calls.",
+      details: { path: given, maxBytes: maximumPlanned }
+    }
+  )

@@ -1,12 +1,12 @@
-import { accessSync, closeSync, constants, fstatSync, readdirSync } from "node:fs"
+import { accessSync, closeSync, constants, fstatSync, lstatSync, readdirSync, type Stats } from "node:fs"
 
-import type { SymlinkPolicy } from "@haft/core"
+import { isToolError, type SymlinkPolicy } from "@haft/core"
 
 import { fromErrno, isErrno, notADirectory, notFound } from "../../errno.ts"
 import { fingerprintBytes, fingerprintContent, fingerprintDescriptor, openFile, readDescriptor } from "../content.ts"
 import { type Place, readLink, type Root, withPlace, withResolved } from "../paths/containment.ts"
-import { pathOf, withSpots } from "../paths/directory-entries.ts"
-import { identityOf, type Identity } from "../paths/identity.ts"
+import { pathOf, type Spots, withSpots } from "../paths/directory-entries.ts"
+import { identityOf, type Identity, isSame } from "../paths/identity.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
 /** Content that may be gone over more than once: first for its hash, then to write it. */
@@ -23,7 +23,10 @@ export interface Origin {
   readonly path: string
   readonly identity: Identity
   readonly size: number
+  /** Times of the last change of the content and of the inode, and whether another may follow within the same tick. */
   readonly modified: number
+  readonly changed: number
+  readonly isRecent: boolean
   readonly mode: number
   readonly links: number
   readonly owner: { readonly uid: number; readonly gid: number }
@@ -37,6 +40,10 @@ export interface FileNode {
   readonly origin?: Origin
   /** Absent while it is what is on disk. */
   readonly content?: Content
+  /** What is on disk, once it was read. */
+  bytes?: Uint8Array
+  /** A file outside the workspace that is renamed into it. */
+  readonly scratch?: string
   readonly mode?: number
   readonly owner?: Origin["owner"]
   fingerprint?: string
@@ -50,6 +57,8 @@ export interface DirectoryNode {
   readonly children: Map<string, Node | undefined>
   /** What it holds on disk, as far as anybody looked. */
   readonly found?: Map<string, Node>
+  /** Everything it held on disk, once somebody asked for all. */
+  listed?: ReadonlyArray<string>
 }
 
 export interface LinkNode {
@@ -69,13 +78,17 @@ export interface View {
   readonly top: DirectoryNode
   /** Everything that was found on disk. */
   readonly loaded: ReadonlyArray<Node>
+  /** Paths where nothing was found. */
+  readonly absent: ReadonlySet<string>
+  /** What was found at a resolved path before any change, looked at now if nobody has. */
+  readonly original: (path: string) => Node | undefined
   /**
    * A caller's path as names from the root on. A link at its end is followed, unless the plan has replaced it.
-   * `read` takes the fingerprint of a file that is found in the same go.
+   * `read` reads a small file that is found in the same go.
    */
   readonly locate: (
     given: string,
-    options?: { readonly follow?: boolean; readonly read?: boolean }
+    options?: { readonly follow?: boolean; readonly read?: ReadFor }
   ) => ReadonlyArray<string>
   readonly find: (names: ReadonlyArray<string>) => Node | undefined
   readonly child: (directory: DirectoryNode, name: string) => Node | undefined
@@ -83,12 +96,18 @@ export interface View {
   readonly names: (directory: DirectoryNode) => ReadonlyArray<string>
 }
 
+/** What a file that is found is read for; its content is kept, or only its fingerprint. */
+export type ReadFor = "content" | "fingerprint" | undefined
+
 export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
   const loaded: Array<Node> = []
+  const byPath = new Map<string, Node>()
+  const absent = new Set<string>()
   const remember = (place: NodePlace): Node | undefined => {
     const node = nodeAt(place)
     if (node === undefined) return undefined
     loaded.push(node)
+    byPath.set(place.path, node)
     place.home?.children.set(place.name, node)
     place.home?.found?.set(place.name, node)
     return node
@@ -102,7 +121,10 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
       if (origin !== undefined) {
         withResolved(root, join(origin.path, name), (place) => remember({ ...place, name, home: directory }))
       }
-      if (!directory.children.has(name)) directory.children.set(name, undefined)
+      if (!directory.children.has(name)) {
+        directory.children.set(name, undefined)
+        if (origin !== undefined) absent.add(join(origin.path, name))
+      }
     }
     return directory.children.get(name)
   }
@@ -144,13 +166,13 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
   }
 
   /** Remembers what was found at a place while it is held. */
-  const adopt = (place: Place, names: ReadonlyArray<string>, read: boolean): void => {
+  const adopt = (place: Place, names: ReadonlyArray<string>, read: ReadFor): void => {
     if (place.found === undefined || names.length === 0) return
     if (names.length > 1 && knownParent(names) === undefined) lookAlong(names)
     const home = knownParent(names)
     if (home === undefined || home.children.has(place.name)) return
     const node = remember({ ...place, home })
-    if (read && node?.kind === "file") readSmall(root, node, place)
+    if (read !== undefined && node?.kind === "file") readSmall(root, node, place, { keep: read === "content" })
   }
 
   const find = (names: ReadonlyArray<string>): Node | undefined => {
@@ -165,9 +187,15 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
     root,
     top,
     loaded,
+    absent,
+    original: (path) => {
+      const known = byPath.get(path)
+      if (known !== undefined || absent.has(path)) return known
+      return withResolved(root, path, (place) => nodeAt({ ...place, home: undefined }))
+    },
     find,
     child,
-    locate: (given, { follow = true, read = false } = {}) => {
+    locate: (given, { follow = true, read } = {}) => {
       const direct = withPlace(root, given, { symlinks, follow: false }, (place) => {
         const names = namesOf(place.path)
         adopt(place, names, read)
@@ -181,7 +209,8 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
     names: (directory) => {
       const names = new Set<string>()
       if (directory.origin !== undefined) {
-        for (const name of withResolved(root, directory.origin.path, listNames)) {
+        directory.listed = withResolved(root, directory.origin.path, listNames)
+        for (const name of directory.listed) {
           if (child(directory, name) !== undefined) names.add(name)
         }
       }
@@ -197,6 +226,44 @@ export const stateOfNode = (root: Root, node: Node | undefined): string => {
   if (node.kind !== "file") return node.kind
   return (node.fingerprint ??=
     node.content === undefined ? fingerprintOnDisk(root, node) : fingerprintContent(node.content))
+}
+
+/** The first path that is no longer as it was found; undefined when all are. */
+export const firstChange = (view: View): string | undefined =>
+  withSpots(view.root, (spots) => {
+    for (const node of view.loaded) {
+      const { origin } = node
+      if (origin !== undefined && origin.path !== "." && !isAsFound(view, spots, node, origin)) return origin.path
+    }
+    for (const path of view.absent) if (lookAt(spots, path) !== undefined) return path
+    return undefined
+  })
+
+const isAsFound = (view: View, spots: Spots, node: Node, origin: Origin): boolean => {
+  const found = lookAt(spots, origin.path)
+  if (found === undefined || !isSame(identityOf(found), origin.identity)) return false
+  if (node.kind === "directory") {
+    if (node.listed === undefined || found.mtimeMs === origin.modified) return true
+    const names = withResolved(view.root, origin.path, listNames)
+    return names.length === node.listed.length && names.every((name, index) => name === node.listed?.[index])
+  }
+  // Its content was of no interest.
+  if (node.kind !== "file" || node.fingerprint === undefined) return true
+  const isUntouched =
+    !origin.isRecent &&
+    found.size === origin.size &&
+    found.mtimeMs === origin.modified &&
+    found.ctimeMs === origin.changed
+  return isUntouched || fingerprintOnDisk(view.root, { kind: "file", origin }) === node.fingerprint
+}
+
+const lookAt = (spots: Spots, path: string): Stats | undefined => {
+  try {
+    return lstatSync(pathOf(spots.at(path)), { throwIfNoEntry: false })
+  } catch (error) {
+    if (isToolError(error) || isErrno(error, "ENOTDIR", "ELOOP")) return undefined
+    throw error
+  }
 }
 
 /** Opens a file on disk for as long as `use` runs. */
@@ -224,10 +291,13 @@ const namesOf = (path: string): ReadonlyArray<string> => (path === "." ? [] : pa
 
 const smallBytes = 64 * 1024
 
+/** Longer than the tick of any file system's clock: a later change of a file has another time, or is this recent. */
+const tickMs = 20
+
 const fingerprintOnDisk = (root: Root, node: FileNode): string =>
   withFile(root, node, (descriptor) => fingerprintOpen(node.origin?.path ?? "", descriptor, fstatSync(descriptor).size))
 
-/** Small files are read into the same memory, one after the other: only their fingerprints are wanted. */
+/** Small files are read into the same memory, one after the other, where only their fingerprints are wanted. */
 const scratch = Buffer.allocUnsafeSlow(smallBytes)
 
 const fingerprintOpen = (given: string, descriptor: number, size: number): string =>
@@ -237,13 +307,16 @@ const fingerprintOpen = (given: string, descriptor: number, size: number): strin
         readDescriptor(descriptor, { given, size, maxBytes: Infinity, allocate: (bytes) => scratch.subarray(0, bytes) })
       )
 
-/** Takes the fingerprint of a small file at a place that is held anyway. */
-const readSmall = (root: Root, node: FileNode, place: Place): void => {
+/** Reads a small file at a place that is held anyway. */
+const readSmall = (root: Root, node: FileNode, place: Place, { keep }: { readonly keep: boolean }): void => {
   const size = node.origin?.size ?? 0
   if (size > smallBytes) return
   const descriptor = openFile(root, place)
   try {
-    node.fingerprint = fingerprintOpen(place.path, descriptor, size)
+    if (keep) {
+      node.bytes = readDescriptor(descriptor, { given: place.path, size, maxBytes: Infinity })
+      node.fingerprint = fingerprintBytes(node.bytes)
+    } else node.fingerprint = fingerprintOpen(place.path, descriptor, size)
   } finally {
     closeSync(descriptor)
   }
@@ -262,12 +335,14 @@ interface NodePlace extends Pick<Place, "path" | "name" | "found" | "directory">
 const nodeAt = ({ found, path, name, directory, home }: NodePlace): Node | undefined => {
   if (found === undefined) return undefined
   const { stats } = found
-  const { size, mtimeMs, mode, nlink, uid, gid } = stats
+  const { size, mtimeMs, ctimeMs, mode, nlink, uid, gid } = stats
   const origin: Origin = {
     path,
     identity: identityOf(stats),
     size,
     modified: mtimeMs,
+    changed: ctimeMs,
+    isRecent: Date.now() - ctimeMs < tickMs,
     mode: mode & 0o7777,
     links: nlink,
     owner: { uid, gid },

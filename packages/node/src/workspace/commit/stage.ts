@@ -6,21 +6,22 @@ import {
   fstatSync,
   fsync,
   fsyncSync,
+  linkSync,
   lstatSync,
   openSync,
-  symlinkSync
+  symlinkSync,
+  unlinkSync
 } from "node:fs"
 import { dirname } from "node:path"
 
-import { isErrno, naming } from "../../errno.ts"
-import { writeFully } from "../content.ts"
+import * as Effect from "effect/Effect"
+
+import { attempt, type ErrorWith, isErrno, isWithoutLinks, naming, planCodes } from "../../errno.ts"
+import { repeatUntilDone, writeFully } from "../content.ts"
 import { pathOf, type Spots } from "../paths/directory-entries.ts"
 import { type Identity, identityOf } from "../paths/identity.ts"
 import { type Owner, otherOwner } from "./owner.ts"
 import type { Staged } from "./steps.ts"
-
-/** A moment at which others get their turn; with a promise, until it resolves. It never rejects. */
-export type Pause = void | Promise<unknown>
 
 interface StageOptions {
   readonly durable: boolean
@@ -29,15 +30,17 @@ interface StageOptions {
 
 const maximumOpen = 128
 
+const sliceMs = 20
+
 /** Writes everything under temporary names. With durability, a file goes on to the disk while the next ones are written. */
-export function* stageAll(
+export const stageAll = (
   spots: Spots,
   staged: ReadonlyArray<Staged>,
   { durable, onStep }: StageOptions
-): Generator<Pause, Map<string, Identity>> {
+): Effect.Effect<ReadonlyMap<string, Identity>, StageError> => {
   const identities = new Map<string, Identity>()
   const syncing = new Syncing()
-  for (const one of staged) {
+  const stageOne = (one: Staged): void => {
     const { descriptor, identity } = naming(one.target, () => stage(spots, one))
     if (descriptor !== undefined) {
       if (durable && staged.length > 1) syncing.start(descriptor, one.target)
@@ -45,12 +48,27 @@ export function* stageAll(
     }
     identities.set(one.path, identity)
     onStep?.("staged")
-    if (syncing.count >= maximumOpen) yield* syncing.untilFewerThan(maximumOpen / 2)
-    yield
   }
-  yield* syncing.untilFewerThan(1)
-  return identities
+  let next = 0
+  const slice = attempt(planCodes, () => {
+    const until = performance.now() + sliceMs
+    for (let one = staged[next]; one !== undefined; one = staged[next]) {
+      next++
+      stageOne(one)
+      if (syncing.count >= maximumOpen || performance.now() > until) break
+    }
+    return next === staged.length
+  })
+  const room = Effect.suspend(() =>
+    syncing.count < maximumOpen ? Effect.void : syncing.untilFewerThan(maximumOpen / 2)
+  )
+  return repeatUntilDone(Effect.tap(slice, () => room)).pipe(
+    Effect.andThen(Effect.suspend(() => syncing.untilFewerThan(1))),
+    Effect.as(identities)
+  )
 }
+
+type StageError = ErrorWith<(typeof planCodes)[number]>
 
 const { O_WRONLY, O_CREAT, O_EXCL } = constants
 const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0
@@ -65,9 +83,10 @@ const stage = (
     symlinkSync(node.target ?? "", target)
     return { descriptor: undefined, identity: identityOf(lstatSync(target)) }
   }
-  const descriptor = openSync(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
+  const isTaken = node.scratch !== undefined && takeOver(node.scratch, target)
+  const descriptor = openSync(target, isTaken ? O_WRONLY | O_NOFOLLOW : O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
   try {
-    for (const piece of node.content ?? []) writeFully(descriptor, piece)
+    if (!isTaken) for (const piece of node.content ?? []) writeFully(descriptor, piece)
     const stats = fstatSync(descriptor)
     const isTheirs = giveTo(descriptor, stats, node.owner ?? otherOwner(dirname(target)) ?? stats)
     // Bits such as set-user-ID must not take effect for another owner.
@@ -78,6 +97,18 @@ const stage = (
     closeSync(descriptor)
     throw error
   }
+}
+
+/** Renames a scratch file; false where it lies on another disk. */
+const takeOver = (scratch: string, target: string): boolean => {
+  try {
+    linkSync(scratch, target)
+  } catch (error) {
+    if (isErrno(error, "EXDEV") || isWithoutLinks(error)) return false
+    throw error
+  }
+  unlinkSync(scratch)
+  return true
 }
 
 /** Says whether it is theirs afterwards; only root can give a file to another user. */
@@ -122,18 +153,21 @@ class Syncing {
     })
   }
 
-  *untilFewerThan(most: number): Generator<Pause, void> {
-    if (this.count >= most) {
-      yield new Promise<void>((resolve) => {
-        this.#onEnd = () => {
-          if (this.count < most) resolve()
-        }
-      })
-    }
-    for (const { target, error } of this.#failures) {
-      naming(target, () => {
-        throw error
-      })
-    }
+  /** Not to be interrupted: the descriptors are closed only when the disk has answered. */
+  untilFewerThan(most: number): Effect.Effect<void, StageError> {
+    const waited = Effect.callback<void>((resume) => {
+      this.#onEnd = () => {
+        if (this.count < most) resume(Effect.void)
+      }
+      this.#onEnd()
+    })
+    const failed = attempt(planCodes, () => {
+      for (const { target, error } of this.#failures) {
+        naming(target, () => {
+          throw error
+        })
+      }
+    })
+    return Effect.andThen(this.count < most ? Effect.void : Effect.uninterruptible(waited), failed)
   }
 }

@@ -13,7 +13,7 @@ import { join } from "node:path"
 
 import { isToolError } from "@haft/core"
 
-import { hasCode, ignoring, isErrno, naming, stateName } from "../../errno.ts"
+import { hasCode, ignoring, isErrno, naming, namingState } from "../../errno.ts"
 import { writeFully } from "../content.ts"
 import type { Root } from "../paths/containment.ts"
 import { type Spots, withSpots } from "../paths/directory-entries.ts"
@@ -120,10 +120,10 @@ export const openCommitJournal = (options: {
   }
 
   return {
-    prepare: (id, temporaries) => naming(stateName, () => sweeps.write({ id, temporaries })),
+    prepare: (id, temporaries) => namingState(() => sweeps.write({ id, temporaries })),
     decide: (id, commit) => {
       const path = file(id, "commit")
-      naming(stateName, () => write(path, commit))
+      namingState(() => write(path, commit))
       known.set(id, "commit")
       syncJournal()
     },

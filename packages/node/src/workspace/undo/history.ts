@@ -3,7 +3,7 @@ import { join } from "node:path"
 
 import { makeToolError, type ToolError } from "@haft/core"
 
-import { naming, stateName } from "../../errno.ts"
+import { namingState } from "../../errno.ts"
 import { type Content, type FileNode, sizeOfContent, stateOfNode } from "../commit/planned-tree.ts"
 import { fingerprintContent } from "../content.ts"
 import type { Root } from "../paths/containment.ts"
@@ -13,9 +13,7 @@ import { type ImagePath, openImages } from "./stored-versions.ts"
 
 /** What one commit replaces. */
 export interface Gathered {
-  /** Keeps what a file holds now. */
-  readonly keep: (node: FileNode) => void
-  readonly tooLarge: () => boolean
+  readonly tooLarge: boolean
   /**
    * Gives files that can be kept as they are their second name, and tells their states by their numbers. From here on a
    * commit that fails has to let them go.
@@ -27,7 +25,8 @@ export interface Gathered {
 
 /** What commits replaced, kept in the state directory so that it can come back. */
 export interface History {
-  readonly gather: () => Gathered
+  /** Keeps what files hold now. */
+  readonly gather: (replaced: ReadonlyArray<FileNode>) => Gathered
   readonly append: (entry: Entry) => void
   /** The commit of this entry did not happen after all. */
   readonly cancel: (id: string) => void
@@ -88,32 +87,27 @@ export const openHistory = (options: {
   }
 
   return {
-    gather: () => {
-      let gathered = 0
-      let tooLarge = false
+    gather: (replaced) => {
+      const sizes = replaced.map(sizeOfNode)
+      const tooLarge = sizes.reduce((sum, size) => sum + size, 0) > roomBytes
       linking.clear()
+      for (const [index, node] of tooLarge ? [] : replaced.entries()) {
+        const state = stateOfNode(root, node)
+        const size = sizes[index] ?? 0
+        namingState(() => {
+          total ??= images.states().reduce((sum, kept) => sum + images.size(kept), 0)
+          if (linking.has(state) || images.has(state, size)) return
+          total += size
+          if (images.canLink(node)) linking.set(state, node)
+          else images.copy(node, state)
+        })
+      }
       return {
-        keep: (node) => {
-          const state = stateOfNode(root, node)
-          const size = sizeOfNode(node)
-          if (tooLarge || gathered + size > roomBytes) {
-            tooLarge = true
-            return
-          }
-          gathered += size
-          naming(stateName, () => {
-            total ??= images.states().reduce((sum, kept) => sum + images.size(kept), 0)
-            if (linking.has(state) || images.has(state, size)) return
-            total += size
-            if (images.canLink(node)) linking.set(state, node)
-            else images.copy(node, state)
-          })
-        },
-        tooLarge: () => tooLarge,
+        tooLarge,
         link: (spots, onStep) => {
           const linked = new Map<number, string>()
           for (const [state, node] of linking) {
-            const isLinked = naming(stateName, () => images.link(spots, node, state))
+            const isLinked = namingState(() => images.link(spots, node, state))
             if (isLinked && node.origin !== undefined) linked.set(node.origin.identity.number, state)
             onStep?.("kept")
           }
@@ -125,12 +119,12 @@ export const openHistory = (options: {
       }
     },
     append: (entry) =>
-      naming(stateName, () => {
+      namingState(() => {
         if ((total ?? 0) > capBytes) trim([...log.entries(), entry])
         else log.append(entry)
       }),
-    cancel: (id) => naming(stateName, () => log.cancel(id)),
-    detach: (entry) => naming(stateName, () => imagesOf(entry).forEach(images.detach)),
+    cancel: (id) => namingState(() => log.cancel(id)),
+    detach: (entry) => namingState(() => imagesOf(entry).forEach(images.detach)),
     entries: log.entries,
     content: (state) => {
       const content = images.content(state)

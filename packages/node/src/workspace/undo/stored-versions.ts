@@ -15,7 +15,7 @@ import { join } from "node:path"
 
 import { isErrno, isWithoutLinks, stale } from "../../errno.ts"
 import { type Content, type FileNode, withFile } from "../commit/planned-tree.ts"
-import { chunksOf, writeFully } from "../content.ts"
+import { chunksOf, fileContent, writeFully } from "../content.ts"
 import type { Root } from "../paths/containment.ts"
 import { pathOf, type Spots } from "../paths/directory-entries.ts"
 import { identityOf, isSame } from "../paths/identity.ts"
@@ -117,17 +117,7 @@ export const openImages = (root: Root, directory: string): Images => {
       }
     },
     size: (state) => look(state)?.size ?? 0,
-    content: (state) =>
-      look(state) && {
-        *[Symbol.iterator]() {
-          const descriptor = openSync(pathOfState(state), "r")
-          try {
-            yield* chunksOf(descriptor)
-          } finally {
-            closeSync(descriptor)
-          }
-        }
-      },
+    content: (state) => look(state) && fileContent(pathOfState(state)),
     states: () => readdirSync(directory).map((name) => `sha256:${name}`),
     remove: (state) => rmSync(pathOfState(state), { force: true }),
     path: pathOfState

@@ -1,5 +1,5 @@
 import {
-  isToolError,
+  type CommitError,
   makeToolError,
   type ToolError,
   type UndoneChange,
@@ -7,38 +7,91 @@ import {
   type UndoReport,
   type UndoTarget
 } from "@haft/core"
+import * as Effect from "effect/Effect"
 
-import { commitChanges, type CommitRequest, type CommitSettings } from "../commit/commit.ts"
-import { planChanges, type PlannedChange } from "../commit/plan.ts"
-import { type Content, openView } from "../commit/planned-tree.ts"
-import type { Pause } from "../commit/stage.ts"
-import type { Root } from "../paths/containment.ts"
+import { attempt, type ErrorWith, planCodes, undoCodes } from "../../errno.ts"
+import { commitPlan, type CommitRequest, type CommitSettings, newPlan } from "../commit/commit.ts"
+import type { Owner } from "../commit/owner.ts"
+import type { NodePlan } from "../commit/plan.ts"
 import type { Entry, Recorded } from "./history-log.ts"
 import type { History } from "./history.ts"
 
 type What = UndoTarget | undefined
 
-/** Takes calls back, as one commit, unless a file has changed since. */
-export function* undoCalls(
+export type UndoError = ErrorWith<(typeof undoCodes)[number]>
+
+/** Takes calls back, as one commit, unless a file has changed since. For whoever holds the commit lock. */
+export const undoCalls = Effect.fnUntraced(function* (
   settings: CommitSettings,
-  request: Omit<CommitRequest, "changes" | "exact">,
+  request: CommitRequest,
   what: What
-): Generator<Pause, UndoReport> {
-  const { changes, undoes, report } = planUndo(settings.history, what)
-  try {
-    const made = yield* commitChanges(settings, { ...request, changes, undoes, exact: true })
-    // Not all that the report names: a directory that somebody else put something into stays.
-    const changed = new Set(made.flatMap(({ path, movedTo = path }) => [path, movedTo]))
-    return { ...report, paths: report.paths.filter((path) => changed.has(path)) }
-  } catch (error) {
-    const failure = asUndoError(error)
-    const changed = failure.code === "stale_file" ? yield* changedSince(settings.root, changes) : []
-    throw changed.length > 0 ? changedError(changed) : failure
+): Effect.fn.Return<UndoReport, UndoError> {
+  const { changes, undoes, report } = yield* attempt(undoCodes, () => planUndo(settings.history, what))
+  const undo = { ...request, undoes }
+  const plan = yield* planAll(settings, changes)
+  const made = yield* commitPlan(settings, plan, undo).pipe(Effect.mapError(asUndoError))
+  // Not all that the report names: a directory that somebody else put something into stays.
+  const changed = new Set(made.flatMap(({ path, movedTo = path }) => [path, movedTo]))
+  return { ...report, paths: report.paths.filter((path) => changed.has(path)) }
+})
+
+/** What an undo would do. Fails where the undo itself would. */
+export const previewUndo = Effect.fnUntraced(function* (
+  settings: CommitSettings,
+  what: What
+): Effect.fn.Return<UndoPreview, UndoError> {
+  const { changes, report } = yield* attempt(undoCodes, () => planUndo(settings.history, what))
+  yield* planAll(settings, changes)
+  return { ...report, changes: changes.map(shown) }
+})
+
+/** Plans all changes; where somebody has changed files since, fails naming all of them. */
+const planAll = Effect.fnUntraced(function* (
+  settings: CommitSettings,
+  changes: ReadonlyArray<Inverse>
+): Effect.fn.Return<NodePlan, UndoError> {
+  const plan = yield* newPlan(settings, "deny", { exact: true }).pipe(Effect.mapError(asUndoError))
+  const changed = new Set<string>()
+  for (const change of changes) {
+    yield* planInverse(plan, change).pipe(
+      Effect.mapError(asUndoError),
+      Effect.catchIf(
+        (error) => error.code === "stale_file",
+        (error) => Effect.sync(() => void changed.add(String(error.details?.["path"])))
+      )
+    )
   }
+  return changed.size > 0 ? yield* Effect.fail(changedError([...changed].toSorted())) : plan
+})
+
+/** A change that takes another one back. */
+type Inverse =
+  | {
+      readonly kind: "write"
+      readonly path: string
+      readonly content: Iterable<Uint8Array>
+      readonly base: string
+      readonly mode?: number
+      readonly owner?: Owner
+    }
+  | { readonly kind: "delete"; readonly path: string; readonly base: string }
+  | { readonly kind: "move"; readonly from: string; readonly to: string; readonly base: string }
+  | { readonly kind: "link"; readonly path: string; readonly target: string }
+  | { readonly kind: "directory"; readonly path: string; readonly mode: number }
+  /** Goes when it is empty and stays when it is not. */
+  | { readonly kind: "remove_if_empty"; readonly path: string }
+
+const planInverse = (plan: NodePlan, change: Inverse): Effect.Effect<void, CommitError> => {
+  if (change.kind === "write") return attempt(planCodes, () => plan.putFile(change.path, change))
+  if (change.kind === "delete") return plan.remove(change.path, change)
+  if (change.kind === "move") return plan.move(change.from, change.to, change)
+  if (change.kind === "link") return plan.symlink(change.path, change.target)
+  if (change.kind === "directory") return plan.makeDirectory(change.path, change.mode)
+  return plan.removeIfEmpty(change.path)
 }
 
 interface UndoPlan {
-  readonly changes: ReadonlyArray<PlannedChange>
+  readonly changes: ReadonlyArray<Inverse>
   /** The entries that go, by id. */
   readonly undoes: ReadonlyArray<string>
   readonly report: UndoReport
@@ -69,34 +122,9 @@ const planUndo = (history: History, what: What): UndoPlan => {
   }
 }
 
-/** The same for somebody who wants to see it first. Fails where the undo itself would. */
-export function* previewUndo(root: Root, history: History, what: What): Generator<void, UndoPreview> {
-  const { changes, report } = planUndo(history, what)
-  const changed = yield* changedSince(root, changes)
-  if (changed.length > 0) throw changedError(changed)
-  return { ...report, changes: changes.map(shown) }
-}
-
-/** The paths that stand in the way of going back, because somebody changed them since. */
-function* changedSince(root: Root, changes: ReadonlyArray<PlannedChange>): Generator<void, ReadonlyArray<string>> {
-  const view = openView(root, "deny")
-  const options = { symlinks: "deny", exact: true, keep: () => {} } as const
-  const changed = new Set<string>()
-  for (const change of changes) {
-    try {
-      yield* planChanges(view, [change], options)
-    } catch (error) {
-      const failure = asUndoError(error)
-      if (failure.code !== "stale_file") throw failure
-      changed.add(String(failure.details?.["path"]))
-    }
-  }
-  return [...changed].toSorted()
-}
-
 const shownBytes = 1024 * 1024
 
-const shown = (change: PlannedChange): UndoneChange => {
+const shown = (change: Inverse): UndoneChange => {
   if (change.kind === "move") return { becomes: "moved", path: change.from, movedTo: change.to }
   if (change.kind === "write") {
     const content = contentUpTo(change.content, shownBytes)
@@ -106,14 +134,13 @@ const shown = (change: PlannedChange): UndoneChange => {
 }
 
 const becoming = {
-  restore_link: "symlink",
-  restore_directory: "directory",
-  create_directory: "directory",
+  link: "symlink",
+  directory: "directory",
   delete: "absent",
   remove_if_empty: "absent"
 } as const
 
-const contentUpTo = (content: Content, maximum: number): Uint8Array | undefined => {
+const contentUpTo = (content: Iterable<Uint8Array>, maximum: number): Uint8Array | undefined => {
   const pieces: Array<Uint8Array> = []
   let size = 0
   for (const piece of content) {
@@ -126,11 +153,15 @@ const contentUpTo = (content: Content, maximum: number): Uint8Array | undefined 
 }
 
 /** Whatever stands in the way of going back is a file that changed since, and is called that. */
-const asUndoError = (error: unknown): ToolError => {
-  if (!isToolError(error)) throw error
-  if (error.code === "no_history" || error.code === "write_failed") return error
-  return changedError([typeof error.details?.["path"] === "string" ? error.details["path"] : "a file"])
+const asUndoError = (error: ToolError): UndoError => {
+  if (isUndoError(error)) return error.code === "stale_file" ? changedError([pathOfError(error)]) : error
+  return changedError([pathOfError(error)])
 }
+
+const isUndoError = (error: ToolError): error is UndoError => undoCodes.some((code) => code === error.code)
+
+const pathOfError = ({ details }: ToolError): string =>
+  typeof details?.["path"] === "string" ? details["path"] : "a file"
 
 const maximumNamed = 20
 
@@ -175,7 +206,7 @@ const withoutTakenBack = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> =
   return entries.filter(({ id }) => !takenBack.has(id))
 }
 
-const inverse = (history: History, one: Recorded): PlannedChange => {
+const inverse = (history: History, one: Recorded): Inverse => {
   const { did } = one
   if (did === "make_directory") return { kind: "remove_if_empty", path: one.path }
   if (did === "move") return { kind: "move", from: one.to, to: one.from, base: one.state }
@@ -186,8 +217,8 @@ const inverse = (history: History, one: Recorded): PlannedChange => {
     return { kind: "write", path, base: after, content, ...(changedMode === true && { mode: before.mode }) }
   }
   const { path, state, mode, target, owner } = one
-  if (target !== undefined) return { kind: "restore_link", path, target }
-  if (state === "directory") return { kind: "restore_directory", path, mode }
+  if (target !== undefined) return { kind: "link", path, target }
+  if (state === "directory") return { kind: "directory", path, mode }
   return { kind: "write", path, base: "absent", content: history.content(state), mode, ...(owner && { owner }) }
 }
 
