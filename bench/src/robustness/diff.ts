@@ -57,7 +57,7 @@ export const parseDiff = (text: string): ReadonlyArray<FilePatch> => {
 
 export interface UnifiedStyle {
   /** What stands above the hunks of a file: git's header, only names, or names with times as `diff -ruN` prints them. */
-  readonly header?: "git" | "names" | "timestamps"
+  readonly header?: "git" | "names" | "timestamps" | "timestamps-after-spaces"
   /** `false` leaves out `a/` and `b/`. */
   readonly prefix?: boolean
 }
@@ -67,14 +67,14 @@ export const renderUnified = (files: ReadonlyArray<FilePatch>, style: UnifiedSty
   const name = (side: "a" | "b", { path, kind }: FilePatch): string => {
     const isAbsent = kind === (side === "a" ? "add" : "delete")
     const shown = prefix ? `${side}/${path}` : path
-    if (header === "timestamps")
-      return `${shown}\t${isAbsent ? "1970-01-01 00:00:00.000000000 +0000" : "2026-03-04 05:06:07.000000000 +0000"}`
+    if (header.startsWith("timestamps"))
+      return `${shown}${header === "timestamps" ? "\t" : "  "}${isAbsent ? "1970-01-01 00:00:00.000000000 +0000" : "2026-03-04 05:06:07.000000000 +0000"}`
     return isAbsent ? "/dev/null" : shown
   }
   return files
     .flatMap((file) => [
       ...(header === "git" ? file.gitHeader.map((line) => (prefix ? line : withoutPrefix(line))) : []),
-      ...(header === "timestamps" ? [`diff -ruN a/${file.path} b/${file.path}`] : []),
+      ...(header.startsWith("timestamps") ? [`diff -ruN a/${file.path} b/${file.path}`] : []),
       `--- ${name("a", file)}`,
       `+++ ${name("b", file)}`,
       ...file.hunks.flatMap((hunk) => [hunk.header ?? headerOf(hunk), ...hunk.lines])

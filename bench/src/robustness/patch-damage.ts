@@ -118,6 +118,10 @@ const asModelsDo = (sample: Sample, random: Random): DamagedPatch => ({
   text: (patch) => withProse(fenced(patch))
 })
 
+/** As `diff -ruN` prints it, where that a file is created or deleted shows only in a time. */
+const timestamps = ({ files }: Sample, header: "timestamps" | "timestamps-after-spaces"): DamagedPatch | undefined =>
+  files.some(({ kind }) => kind !== "modify") ? { style: { header } } : undefined
+
 const isCuttable = (sample: Sample, side: "leading" | "trailing"): boolean =>
   modifiedHunks(sample).some(({ hunk }) => outerContext(hunk)[side] > 0)
 
@@ -160,7 +164,12 @@ const damages: ReadonlyArray<PatchDamage> = [
   { name: "code-fence", damage: () => ({ text: fenced }) },
   { name: "prose-around", damage: () => ({ text: withProse }) },
   { name: "no-prefix", isUnifiedOnly: true, damage: () => ({ style: { header: "names", prefix: false } }) },
-  { name: "timestamps", isUnifiedOnly: true, damage: () => ({ style: { header: "timestamps" } }) },
+  { name: "timestamps", isUnifiedOnly: true, damage: (sample) => timestamps(sample, "timestamps") },
+  {
+    name: "timestamps-after-spaces",
+    isUnifiedOnly: true,
+    damage: (sample) => timestamps(sample, "timestamps-after-spaces")
+  },
   { name: "colored", isUnifiedOnly: true, damage: (sample) => ({ text: () => sample.diff("--color=always") }) },
   { name: "function-context", damage: (sample) => ({ files: parseDiff(sample.diff("-W")) }) },
   { name: "uneven-context", damage: (sample, random) => hunksOf(sample, (hunk) => uneven(hunk, random)) },

@@ -14,6 +14,8 @@ export interface FinishedCall {
   readonly durationMs: number
   /** What the call wrote or would have written, relative to the workspace. */
   readonly writes: ReadonlyArray<string>
+  /** What was changed in the arguments to make them fit, for a dialect that is lenient. */
+  readonly adjusted: ReadonlyArray<string>
 }
 
 export interface Success extends FinishedCall {
@@ -35,6 +37,11 @@ export interface DialectDefinition<out Name extends string = string> {
   readonly symlinks: SymlinkPolicy
   /** Whether a tool of this risk wants a person's consent, where the tool does not say. */
   readonly asks: (risk: Risk) => boolean
+  /**
+   * Takes arguments with only one possible meaning although they do not fit: `null` for absent, `"1"` for 1, one object
+   * for a list of one. The envelope has to say what was {@link FinishedCall.adjusted}. False when absent.
+   */
+  readonly isLenient?: boolean
   /** A name for every code there is. */
   readonly errorNames: Readonly<Record<ErrorCode, string>>
   /** Words for failures that sound the same in every tool of the contract. */
@@ -45,6 +52,10 @@ export interface DialectDefinition<out Name extends string = string> {
   readonly envelope: (output: JsonSchema) => JsonSchema
   /** How the contract publishes a tool's parameters, where it differs from the schema itself. */
   readonly publishInput?: (schema: JsonSchema, tool: string) => JsonSchema
+  /** Whether an output counts as success on a command line, such as a command's exit code. Always when absent. */
+  readonly isSuccess?: (output: Readonly<Record<string, unknown>>) => boolean
+  /** True where the contract documents how replies are shown to people: with marks and timings, in a pipe too. */
+  readonly hasHumanFormat?: boolean
   /** How the contract prints an envelope on a command line, where it differs from the envelope. */
   readonly print?: (tool: string, wire: unknown) => unknown
 }

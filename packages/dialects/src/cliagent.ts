@@ -58,6 +58,7 @@ const isOutside = (error: ToolError): string => `Path '${pathOf(error)}' is outs
  */
 export const cliagent: Dialect<"cliagent"> = defineDialect({
   name: "cliagent",
+  hasHumanFormat: true,
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",
   errorNames,

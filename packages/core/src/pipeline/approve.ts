@@ -100,7 +100,7 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     )
     if (edited !== undefined) {
       // Edited arguments are decoded, assessed and judged like those of the caller.
-      prepared = yield* prepareWith(tool, edited)
+      prepared = yield* prepareWith(tool, edited, dialect)
       consented = facts.risk
       continue
     }

@@ -125,13 +125,13 @@ const road = Effect.fnUntraced(function* <R>(
 /** Decodes arguments as the road does: keys in schema order, defaults filled in. */
 export const decodeCall = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, name: string, args: unknown) {
   const tool = yield* findTool(settings, name)
-  return (yield* prepareWith(tool, plainData(args))).input
+  return (yield* prepareWith(tool, plainData(args), settings.dialect)).input
 })
 
 /** Runs the road up to and including assess and judge, and says what the call would do. */
 export const previewCall = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, name: string, args: unknown) {
   const tool = yield* findTool(settings, name)
-  const prepared = yield* prepareWith(tool, plainData(args))
+  const prepared = yield* prepareWith(tool, plainData(args), settings.dialect)
   const facts = yield* assess(tool, prepared)
   const asks = (yield* prepared.asks(facts)) ?? settings.dialect.asks(facts.risk)
   const diff = prepared.preview === undefined ? undefined : yield* prepared.preview
@@ -197,7 +197,7 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
 ) {
   const tool = yield* findTool(settings, call.tool)
   known.tool = tool
-  const decoded = yield* prepareWith(tool, given)
+  const decoded = yield* prepareWith(tool, given, settings.dialect)
   known.prepared = decoded
   const approved = yield* approve(settings.dialect, tool, decoded, {
     assessed: (facts) => {
@@ -324,17 +324,18 @@ const encoded = (
 
 const encode = (dialect: Dialect, finished: Finished, known: KnownSoFar, outcome: Executed | ToolError): Reply => {
   const writes = known.facts?.writes.map(({ path }) => path) ?? []
+  const adjusted = known.prepared?.adjusted ?? []
   const { durationMs } = finished
   if (!isToolError(outcome)) {
     const isForeign = known.tool?.dialect !== dialect.name
     const { output, text, blocks } = outcome
-    const wire = dialect.success({ ...finished, output, text, writes, isForeign })
-    return { ok: true, output, wire, text, blocks, writes, durationMs }
+    const wire = dialect.success({ ...finished, output, text, writes, adjusted, isForeign })
+    return { ok: true, output, wire, text, blocks, writes, adjusted, durationMs }
   }
   const error = reword(dialect, known.prepared, outcome)
-  const wire = dialect.failure({ ...finished, error, writes, errorName: dialect.errorNames[error.code] })
+  const wire = dialect.failure({ ...finished, error, writes, adjusted, errorName: dialect.errorNames[error.code] })
   const text = failureText(error)
-  return { ok: false, error, wire, text, blocks: [{ type: "text", text }], writes, durationMs }
+  return { ok: false, error, wire, text, blocks: [{ type: "text", text }], writes, adjusted, durationMs }
 }
 
 const reword = (dialect: Dialect, prepared: PreparedCall<unknown> | undefined, error: ToolError): ToolError => {

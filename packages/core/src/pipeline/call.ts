@@ -44,6 +44,8 @@ interface ReplyFacts {
   readonly blocks: ReadonlyArray<ContentBlock>
   /** What the call wrote, or would have written, relative to the workspace. */
   readonly writes: ReadonlyArray<string>
+  /** What was changed in the arguments to make them fit, in words; only in dialects that are lenient. */
+  readonly adjusted: ReadonlyArray<string>
   readonly durationMs: number
 }
 
