@@ -29,6 +29,22 @@ export const nearestPlace = (
   }
 }
 
+/** Longer repairs are not sent back. */
+const maximumRepair = 4000
+
+/** The lines of the file at the nearest place, if most of those that were expected stand there as they were. */
+export const repairedLines = (
+  file: TextFile,
+  place: NearestPlace | undefined,
+  expected: ReadonlyArray<string>
+): ReadonlyArray<string> | undefined => {
+  if (place?.differs === undefined || place.line + expected.length > file.lineCount) return undefined
+  const found = expected.map((_, index) => lineOrEmpty(file, place.line + index))
+  const same = found.filter((line, index) => normalised(line) === normalised(expected[index] ?? "")).length
+  const length = found.reduce((sum, line) => sum + line.length + 1, 0)
+  return 2 * same > expected.length && length <= maximumRepair ? found : undefined
+}
+
 interface NearestDescription {
   readonly sentence: string
   /** The one thing to change. */

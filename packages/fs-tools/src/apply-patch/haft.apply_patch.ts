@@ -4,9 +4,10 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { omissionWarnings } from "../omissions.ts"
-import { describeHunk, type FoundHunk, parsePatch, patchOperation } from "./apply-patch.ts"
+import { describeHunk, parsePatch, patchOperation } from "./apply-patch.ts"
 import { isOfFile, type Section, touchedBy } from "./patch.ts"
 import { readOnce } from "./place/read-once.ts"
+import type { FoundHunk } from "./plan-patch.ts"
 
 // What `git diff` prints when nothing differs is a patch that changes nothing.
 const read = readOnce(({ patch }: { readonly patch: string }) =>

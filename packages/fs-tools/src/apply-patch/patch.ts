@@ -7,6 +7,8 @@ export type Section =
       readonly path: string
       readonly lines: ReadonlyArray<HunkLine>
       readonly executable: boolean | undefined
+      /** True for a symbolic link, whose lines are its target. */
+      readonly isLink?: boolean
     }
   | {
       readonly kind: "delete"

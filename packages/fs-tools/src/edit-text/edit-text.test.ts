@@ -119,7 +119,7 @@ describe("edit-text", () => {
     expect((await edit(file, [{ find: "a\n  b", replace: "x\n  y" }])).text).toBe("  x\n        y\n")
     const { text, error } = await edit(file, [{ find: "a\n  b", replace: "a\n    c" }])
     expect([text, error?.code]).toEqual([file, "match_not_found"])
-    expect(error?.message).toContain("does not tell how the replacement should be indented")
+    expect(error?.message).toContain("does not tell how the replacement should be spaced")
   })
 
   it.each([
@@ -171,6 +171,21 @@ describe("edit-text", () => {
     ])
     expect(text).toBe("a  =  1\nb = 3 # three\n")
     expect(result).toMatchObject({ edits: [{ matched: "spacing" }] })
+  })
+
+  it("forgives blank lines between lines that stay, and keeps those of the file", async () => {
+    const { text, result } = await edit("a()\n\nb()\nc()\n", [{ find: "a()\nb()\nc()", replace: "a()\nb()\nd()" }])
+    expect(text).toBe("a()\n\nb()\nd()\n")
+    expect(result).toMatchObject({ edits: [{ matched: "blank_lines" }] })
+    const more = await edit("a()\nb()\nc()\n", [{ find: "a()\n\nb()\nc()", replace: "a()\nb()\nd()" }])
+    expect(more.text).toBe("a()\nb()\nd()\n")
+    const beside = await edit("a()\n\nb()\n", [{ find: "a()\nb()", replace: "a()\nc()" }])
+    expect([beside.text, beside.error?.code]).toEqual(["a()\n\nb()\n", "match_not_found"])
+  })
+
+  it("hands over the text to find as the file has it, where most of it stands", async () => {
+    const { error } = await edit("one\ntwo\nthree\n", [{ find: "one\nzwei\nthree", replace: "x" }])
+    expect(error?.details).toMatchObject({ nearest_line: 1, repaired: { find: "one\ntwo\nthree" } })
   })
 
   it("does not guess which spaces of a new line were tabs", async () => {

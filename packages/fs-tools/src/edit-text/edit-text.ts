@@ -2,9 +2,10 @@ import { type ChangePlan, toolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { fitIndentation, indentOf, type LinePair } from "../indentation.ts"
-import { describeNearest, nearestPlace } from "../nearest-place.ts"
+import { describeNearest, nearestPlace, repairedLines } from "../nearest-place.ts"
 import { replaceText, type TextError, textIn } from "../planned-text.ts"
 import type { Replacement, TextFile } from "../text-file.ts"
+import { keepBlankLines } from "./blank-lines.ts"
 import { type FindPass, findPasses, findText, type FoundText, lineEnd, strictPasses } from "./find-text.ts"
 
 /** A text to find and what takes its place. */
@@ -87,6 +88,10 @@ export const replacementFor = (text: TextFile, found: FoundText, edit: TextEdit)
   const splitsEnding = found.start > 0 && text.text.startsWith("\r\n", found.start - 1)
   const start = splitsEnding ? found.start - 1 : found.start
   const lines = withLineFeeds(edit.replace).split("\n")
+  if (found.blankLines !== undefined) {
+    const kept = keepBlankLines(found.blankLines, lines)
+    return kept && { start, end, text: kept.join(endingAt(text, start)) }
+  }
   const fitted = pairs === undefined ? lines : fitIndentation(pairs, lines)
   if (fitted === undefined) return undefined
   const kept = pairs === undefined ? fitted : keepLines(pairs, lines, fitted)
@@ -102,9 +107,10 @@ const keepLines = (
   fitted: ReadonlyArray<string>
 ): ReadonlyArray<string> => {
   let next = 0
+  const blank = pairs.findLast(({ expected }) => expected === "")?.found ?? ""
   return lines.map((line, index) => {
     const same = pairs.findIndex(({ expected }, at) => at >= next && expected === line)
-    if (same === -1) return fitted[index] ?? line
+    if (same === -1) return line === "" ? blank : (fitted[index] ?? line)
     next = same + 1
     return pairs[same]?.found ?? line
   })
@@ -191,17 +197,22 @@ const placesFor = Effect.fnUntraced(function* (
       }
     )
   }
-  const nearest = describeNearest(
-    nearestPlace(text, edit.find.split(lineEnd)),
-    "the last of them does not end as given"
-  )
+  const expected = edit.find.split(lineEnd)
+  const place = nearestPlace(text, expected)
+  const nearest = describeNearest(place, "the last of them does not end as given")
+  const repaired = repairedLines(text, place, expected)
   const applied = appliedLine(text, edit)
   return yield* toolError(
     "match_not_found",
     `${which} is not in ${path}; ${nearest.sentence}${applied === undefined ? "" : `; the replacement stands at line ${applied}: the edit seems to be made already`}; nothing was changed`,
     {
       suggestion: applied === undefined ? nearest.remedy : "Read the file, and leave the edit out if it is made.",
-      details: { path, ...nearest.details, ...(applied !== undefined && { replacement_line: applied }) }
+      details: {
+        path,
+        ...nearest.details,
+        ...(repaired !== undefined && applied === undefined && { repaired: { find: repaired.join("\n") } }),
+        ...(applied !== undefined && { replacement_line: applied })
+      }
     }
   )
 })
@@ -222,9 +233,9 @@ const unclearIndentation = (
 ): Effect.Effect<never, ToolError<"match_not_found">> =>
   toolError(
     "match_not_found",
-    `${which} stands at line ${line} of ${path} with another indentation, which does not tell how the replacement should be indented; nothing was changed`,
+    `${which} stands at line ${line} of ${path} with other spacing, which does not tell how the replacement should be spaced or indented; nothing was changed`,
     {
-      suggestion: "Copy the text to find from the file with its spaces and tabs.",
+      suggestion: "Copy the text to find from the file with its spaces, tabs and blank lines.",
       details: { path, nearest_line: line }
     }
   )

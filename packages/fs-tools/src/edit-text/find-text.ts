@@ -3,12 +3,21 @@ import type { LinePair } from "../indentation.ts"
 import { foldLookAlikes } from "../look-alikes.ts"
 import { visitOccurrences } from "../occurrences.ts"
 import type { TextFile } from "../text-file.ts"
+import { type BlankLines, findIgnoringBlankLines } from "./blank-lines.ts"
 
 /**
  * How a text is looked for, from strict to loose. The first two are how a model sees a file; the others
- * forgive spaces at line ends, indentation, any spacing, and characters that look alike.
+ * forgive spaces at line ends, indentation, any spacing, blank lines, and characters that look alike.
  */
-export const findPasses = ["exact", "line_endings", "trailing_space", "indentation", "spacing", "look_alikes"] as const
+export const findPasses = [
+  "exact",
+  "line_endings",
+  "trailing_space",
+  "indentation",
+  "spacing",
+  "blank_lines",
+  "look_alikes"
+] as const
 export type FindPass = (typeof findPasses)[number]
 export const strictPasses: ReadonlyArray<FindPass> = ["exact", "line_endings"]
 
@@ -17,6 +26,8 @@ export interface FoundText {
   readonly end: number
   /** Each line as it was looked for and as the file has it; absent where they are the same but for their ends. */
   readonly pairs?: ReadonlyArray<LinePair>
+  /** Where blank lines differ: the place is from the first to the last line that is not blank. */
+  readonly blankLines?: BlankLines
 }
 
 export interface FoundPlaces {
@@ -45,6 +56,7 @@ export const findText = (file: TextFile, find: string, pass: FindPass, options: 
   if (pass === "exact") findExactly(file.text, find, options, add)
   else if (!isWorthwhile(file, find, pass)) return { places, count }
   else if (pass === "spacing") findBySpacing(file, find, add)
+  else if (pass === "blank_lines") findByBlankLines(file, find, add)
   else findByLines(file, find, pass, add)
   return { places, count }
 }
@@ -89,6 +101,15 @@ const findBySpacing = (file: TextFile, find: string, add: Add): void => {
   }
 }
 
+const findByBlankLines = (file: TextFile, find: string, add: Add): void => {
+  const given = find.split(lineEnd)
+  for (const { from, to } of findIgnoringBlankLines(file, given)) {
+    const start = from === 0 && file.text.startsWith("\uFEFF") ? 1 : file.lineStart(from)
+    const end = file.lineStart(to) - file.terminator(to - 1).length
+    add({ start, end, blankLines: { given, found: file.text.slice(start, end).split(lineEnd) } })
+  }
+}
+
 /** What ends a line, in a request or in a file. */
 export const lineEnd = /\r\n|\n|\r/
 
@@ -97,7 +118,12 @@ const pairsOf = (given: ReadonlyArray<string>, text: string): ReadonlyArray<Line
   return given.map((expected, index) => ({ expected, found: found[index] ?? "" }))
 }
 
-const findByLines = (file: TextFile, find: string, pass: Exclude<FindPass, "exact" | "spacing">, add: Add): void => {
+const findByLines = (
+  file: TextFile,
+  find: string,
+  pass: Exclude<FindPass, "exact" | "spacing" | "blank_lines">,
+  add: Add
+): void => {
   const given = find.split(file.lineBreak === "\n" ? /\r?\n/ : lineEnd)
   const lines = new ComparedLines(file, pass)
   if (given.length > lines.count) return

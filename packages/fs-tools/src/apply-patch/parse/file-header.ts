@@ -24,7 +24,8 @@ export const startsFile = (lines: ReadonlyArray<string>, at: number): boolean =>
 
 export const readFileHeader = Effect.fnUntraced(function* (
   lines: ReadonlyArray<string>,
-  start: number
+  start: number,
+  { mayLink = false }: { readonly mayLink?: boolean } = {}
 ): Effect.fn.Return<FileHeader, ParseError> {
   const git = (lines[start] ?? "").startsWith("diff --git ") ? gitNames(lines[start] ?? "") : undefined
   const extended: Extended = {}
@@ -46,7 +47,8 @@ export const readFileHeader = Effect.fnUntraced(function* (
   const name = names.new ?? names.old ?? ""
   const { oldMode, newMode, createdMode, deletedMode, keptMode } = extended
   for (const mode of [oldMode, newMode, createdMode, deletedMode, keptMode]) {
-    if (mode === "120000") return yield* refusePath(name, "is a symbolic link")
+    const isWhole = mode === createdMode || mode === deletedMode
+    if (mode === "120000" && !(mayLink && isWhole)) return yield* refusePath(name, "is a symbolic link")
     if (mode === "160000") return yield* refusePath(name, "is a submodule")
   }
   for (const path of [names.old, names.new]) if (path !== undefined) yield* patchPath(path)
@@ -120,7 +122,8 @@ const sectionOf = (names: Names, extended: Extended, hunks: ReadonlyArray<Hunk>)
     const isEmptyFile = extended.createdMode !== undefined && hunks.length === 0
     const lines = hunks.flatMap((hunk) => hunk.lines)
     if ((lines.length === 0 && !isEmptyFile) || lines.some(({ sign }) => sign !== "+")) return undefined
-    return { kind: "add", path: names.new ?? "", lines, executable }
+    const isLink = extended.createdMode === "120000"
+    return { kind: "add", path: names.new ?? "", lines, executable: isLink ? undefined : executable, isLink }
   }
   if (names.new === undefined) {
     return hunks.length === 0 && extended.deletedMode === undefined

@@ -5,18 +5,21 @@ import { type Hunk, type HunkLine, hunkLine, type Section } from "../patch.ts"
 import { anchorOf, isPlaceholderHeader } from "../place/anchor.ts"
 import { readFileHeader, startsFile } from "./file-header.ts"
 import { binaryPatch, type ParseError, refuseEscaped, refuseLine } from "./line-error.ts"
+import { linkTarget } from "./patch-path.ts"
 
 export interface UnifiedDiffOptions {
   /** Says that a text is no patch. */
   readonly refuse?: () => Effect.Effect<never, ParseError>
   /** Takes a last hunk that ends in a change although its header counts context after it. */
   readonly mayLackContext?: boolean
+  /** Takes new and deleted symbolic links, where a new one leads to a path inside the workspace. */
+  readonly mayLink?: boolean
 }
 
 /** Reads a unified diff, plain or from git. It never looks at the disk. */
 export const parseUnifiedDiff = Effect.fnUntraced(function* (
   diff: string,
-  { refuse = refuseOtherText, mayLackContext = false }: UnifiedDiffOptions = {}
+  { refuse = refuseOtherText, mayLackContext = false, mayLink = false }: UnifiedDiffOptions = {}
 ): Effect.fn.Return<ReadonlyArray<Section>, ParseError> {
   const lines = linesOf(diff)
   const sections: Array<Section> = []
@@ -26,12 +29,13 @@ export const parseUnifiedDiff = Effect.fnUntraced(function* (
       at++
       continue
     }
-    const header = yield* readFileHeader(lines, at)
+    const header = yield* readFileHeader(lines, at, { mayLink })
     const { hunks, next } = yield* readHunks(lines, header.next, mayLackContext)
     const section = header.section(hunks)
     if (section === undefined) {
       return yield* refuseLine(header.start, `${header.name} has a header but no hunks`)
     }
+    if (section.kind === "add" && section.isLink === true) yield* linkTarget(section)
     sections.push(section)
     at = next
   }

@@ -1,7 +1,7 @@
 import { toolError } from "@haft/core"
 import type * as Effect from "effect/Effect"
 
-import { describeNearest, nearestPlace } from "../../nearest-place.ts"
+import { describeNearest, type NearestPlace, nearestPlace, repairedLines } from "../../nearest-place.ts"
 import type { TextFile } from "../../text-file.ts"
 import type { Hunk } from "../patch.ts"
 import type { PlaceError } from "./place-hunk.ts"
@@ -45,10 +45,9 @@ export const refuseHunk = (
   const { anchor, because } = placement.kind === "missing" ? placement : { anchor: undefined, because: undefined }
   const old = hunk.lines.filter(({ sign }) => sign !== "+").map(({ text }) => text)
   const stated = hunk.place.kind === "line" ? hunk.place.line : undefined
-  const nearest = describeNearest(
-    nearestPlace(file, anchor === undefined ? old : [anchor], stated),
-    because === undefined ? "they do not end as given" : reasons[because]
-  )
+  const place = nearestPlace(file, anchor === undefined ? old : [anchor], stated)
+  const repaired = anchor === undefined ? repairedHunk(file, hunk, place) : undefined
+  const nearest = describeNearest(place, because === undefined ? "they do not end as given" : reasons[because])
   const problem = anchor === undefined ? "does not match the file" : `has an anchor that is not in the file: ${anchor}`
   const reason = because === undefined || nearest.isWhole ? "" : `; ${reasons[because]}`
   return toolError(
@@ -56,9 +55,26 @@ export const refuseHunk = (
     `${path}: ${which} ${problem}; ${nearest.sentence}${reason}; nothing was changed`,
     {
       suggestion: because === undefined ? nearest.remedy : remedies[because],
-      details: { ...details, ...nearest.details }
+      details: { ...details, ...nearest.details, ...(repaired !== undefined && { repaired }) }
     }
   )
+}
+
+/** The hunk with its old lines as the nearest place has them, if that changes context or spacing only. */
+const repairedHunk = (file: TextFile, { lines }: Hunk, place: NearestPlace | undefined): string | undefined => {
+  const old = lines.filter(({ sign }) => sign !== "+")
+  const found = repairedLines(
+    file,
+    place,
+    old.map(({ text }) => text)
+  )
+  if (place === undefined || found === undefined) return undefined
+  const isSafe = old.every(({ sign, text }, index) => sign === " " || text.trim() === found[index]?.trim())
+  if (!isSafe) return undefined
+  let next = 0
+  const body = lines.map(({ sign, text }) => sign + (sign === "+" ? text : (found[next++] ?? "")))
+  const count = lines.filter(({ sign }) => sign !== "-").length
+  return [`@@ -${place.line + 1},${old.length} +${place.line + 1},${count} @@`, ...body].join("\n")
 }
 
 const reasons: Readonly<Record<Refusal, string>> = {
