@@ -44,11 +44,17 @@ describe("who may do what", () => {
     const path = server.consoleLink().slice(server.url.length)
     expect((await send(path, undefined, { method: "HEAD" })).status).toBe(405)
     const login = await send(path)
-    expect([login.status, login.headers.get("location")]).toEqual([303, "/"])
+    const key = /^\/#key=([\w-]{43})$/.exec(login.headers.get("location") ?? "")?.[1] ?? ""
+    expect(login.status).toBe(303)
     const cookie = login.headers.get("set-cookie") ?? ""
     expect(cookie).toMatch(/; HttpOnly; SameSite=Strict; Path=\//)
-    const headers = { cookie: cookie.split(";")[0] ?? "" }
-    expect(await (await send("/v1/me", undefined, { headers })).json()).toEqual({ role: "approver" })
+    const headers = { cookie: cookie.split(";")[0] ?? "", "haft-session-key": key }
+    expect(await (await send("/v1/me", undefined, { headers })).json()).toEqual({ name: "console", role: "approver" })
+    // Another server of this host gets the cookie, but not the key.
+    expect((await send("/v1/me", undefined, { headers: { cookie: headers.cookie } })).status).toBe(401)
+    const stream = await send(`${base}/events?key=${key}`, undefined, { headers: { cookie: headers.cookie } })
+    expect(stream.status).toBe(200)
+    await stream.body?.cancel()
     expect((await send(`${base}/approvals`, undefined, { headers })).status).toBe(200)
     const fromElsewhere = { ...headers, origin: "http://evil.example" }
     expect((await send(`${base}/approvals`, undefined, { headers: fromElsewhere })).status).toBe(403)
@@ -69,14 +75,17 @@ describe("who may do what", () => {
     const servers = [await startServer(), await startServer()] as const
     // Cookies as browsers keep them: by host and name, but not by port.
     const jar = new Map<string, string>()
+    const keys: Array<string> = []
     for (const { server, send } of servers) {
       const login = await send(server.consoleLink().slice(server.url.length))
+      keys.push(login.headers.get("location")?.split("=")[1] ?? "")
       const [name = "", value = ""] = (login.headers.get("set-cookie") ?? "").split(";")[0]?.split("=") ?? []
       jar.set(name, value)
     }
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
-    for (const { send } of servers) {
-      expect(await (await send("/v1/me", undefined, { headers: { cookie } })).json()).toEqual({ role: "approver" })
+    for (const [place, { send }] of servers.entries()) {
+      const headers = { cookie, "haft-session-key": keys[place] ?? "" }
+      expect(await (await send("/v1/me", undefined, { headers })).json()).toMatchObject({ role: "approver" })
     }
   })
 })

@@ -2,6 +2,7 @@ export {
   type Call,
   type ContentBlock,
   CurrentCall,
+  type Party,
   type Progress,
   type Reply,
   reportProgress,
@@ -138,14 +139,13 @@ export {
   type ToolErrorOptions,
   withMessage
 } from "./tool-error.ts"
+export { type Facts, type Risk, type Touches, withInput, withVariables, type WrittenPath } from "./touches.ts"
 export {
-  type Facts,
-  isProtectedPath,
-  type Risk,
-  type Touches,
-  withInput,
-  withVariables,
-  type WrittenPath
-} from "./touches.ts"
+  type ControlFile,
+  controlFileAt,
+  controlFiles,
+  dependencyDirectories,
+  isProtectedPath
+} from "./control-files.ts"
 export { singleLine, visibleJson, visibleLines, visibleText } from "./text/visible-text.ts"
 export { coreVersion } from "./plugin/version.ts"

@@ -16,6 +16,7 @@ export type {
   FileDifference,
   JournalEvent,
   JsonSchema,
+  Party,
   PluginError,
   Reply,
   ToolDescription,
@@ -71,6 +72,16 @@ export { type Replay, replayRun } from "./workspace/replay.ts"
 export { DialectNotAllowed, openWorkspace, type OpenWorkspace } from "./workspace/open-workspace.ts"
 export type { OpenTerminals, TerminalOutput } from "./workspace/open-terminals.ts"
 export { openRules, type Rules } from "./workspace/rules.ts"
-export { makeToken, type ServerTokens, serverTokens } from "./workspace/server-tokens.ts"
+export { type ServerTokens, serverTokens } from "./workspace/server-tokens.ts"
+export {
+  makeToken,
+  type NewToken,
+  openTokens,
+  requireStrongToken,
+  type TokenInfo,
+  type TokenRole,
+  tokenRoles,
+  type Tokens
+} from "./workspace/tokens.ts"
 export { makeHost, type StandardHostService, type TypedConfig } from "./host/typed-host.ts"
 export { standardHost, type StandardHostOptions } from "./host/standard-host.ts"

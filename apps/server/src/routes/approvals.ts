@@ -4,6 +4,7 @@ import * as z from "zod"
 import { json } from "../http/answer.ts"
 import { Problem } from "../http/problem.ts"
 import { defineRoute, type Route } from "../http/route.ts"
+import { partyOf } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
 
 const OpenRequest = z.object({
@@ -13,6 +14,7 @@ const OpenRequest = z.object({
   dialect: z.string(),
   args: z.record(z.string(), z.unknown()),
   reason: z.string().describe("Why a person is asked."),
+  caller: z.object({ name: z.string(), role: z.string() }).optional().describe("Who made the call."),
   description: z
     .object({
       tool: z.string(),
@@ -53,8 +55,9 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     access: "approver",
     body: GateResponse,
     replies: { 200: { description: "The answer was taken", schema: z.object({ accepted: z.literal(true) }) } },
-    handle: ({ path, body }) => {
-      const outcome = workspaces.named(path["workspace"]).approvals.answer(path["id"] ?? "", body)
+    handle: ({ path, body, identity }) => {
+      const gate = workspaces.named(path["workspace"]).approvals
+      const outcome = gate.answer(path["id"] ?? "", body, partyOf(identity))
       if (outcome === "accepted") return json({ accepted: true })
       if (outcome === "gone") {
         throw new Problem(404, "request_gone", "This request is not open: it was answered, cancelled or timed out.")

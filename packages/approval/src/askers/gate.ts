@@ -1,4 +1,4 @@
-import { type Answer, reportProgress } from "@haft/core"
+import { type Answer, type Party, reportProgress } from "@haft/core"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -18,6 +18,8 @@ export interface OpenRequest {
   readonly args: Readonly<Record<string, unknown>>
   readonly reason: string
   readonly dialect: string
+  /** Who made the call, where known by name. */
+  readonly caller?: Party
   readonly description: RequestDescription
   readonly diff?: string
   /** What the answer holds for; a response may repeat it, to be sure that it answers what was read. */
@@ -44,7 +46,7 @@ export interface ApprovalGateService {
   /** Open requests, oldest first. */
   readonly open: () => ReadonlyArray<OpenRequest>
   /** Answers a request. The first answer counts. */
-  readonly answer: (id: string, response: GateResponse) => GateOutcome
+  readonly answer: (id: string, response: GateResponse, by?: Party) => GateOutcome
   /** Closes a request that nobody will answer. That is a no, and the reason is on record. */
   readonly giveUp: (id: string, reason: string) => void
   /** Calls back whenever a request is opened or closed; the returned function ends it. */
@@ -101,11 +103,11 @@ export const askThroughGate: Layer.Layer<Asker | ApprovalGate> = Layer.effectCon
 
     const gate: ApprovalGateService = {
       open: () => [...waiting.values()].map(({ request }) => request),
-      answer: (id, { binding, ...response }) => {
+      answer: (id, { binding, ...response }, by) => {
         const found = waiting.get(id)
         if (found === undefined) return "gone"
         if (binding !== undefined && binding !== found.request.binding) return "other_request"
-        close(id, givenOnly(response))
+        close(id, { ...givenOnly(response), ...(by !== undefined && { by }) })
         return "accepted"
       },
       giveUp: (id, reason) => close(id, unanswered(reason)),
@@ -132,6 +134,7 @@ const openRequest = (question: Question, askedAt: number): OpenRequest => ({
   args: question.input,
   reason: question.reason,
   dialect: question.call.dialect,
+  ...(question.call.caller !== undefined && { caller: question.call.caller }),
   description: describeRequest(question),
   ...(question.preview !== undefined && { diff: question.preview }),
   binding: question.binding,

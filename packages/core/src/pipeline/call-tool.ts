@@ -25,7 +25,15 @@ import type { Executed, FailingTool, PreparedCall, Tool } from "../tool.ts"
 import type { Facts } from "../touches.ts"
 import { approve, type Decision } from "./approve.ts"
 import { assess } from "./assess.ts"
-import { type Call, type CallContext, CurrentCall, type Progress, type Reply, type SymlinkPolicy } from "./call.ts"
+import {
+  type Call,
+  type CallContext,
+  CurrentCall,
+  type Party,
+  type Progress,
+  type Reply,
+  type SymlinkPolicy
+} from "./call.ts"
 import { exhaustedIn, outOfResources } from "./out-of-resources.ts"
 import { paramsForRecord } from "./recorded-params.ts"
 
@@ -45,6 +53,8 @@ export interface CallOptions {
   readonly onProgress?: (progress: Progress) => void
   /** The caller's own span, as a `traceparent` header of W3C's Trace Context has it. */
   readonly traceParent?: string
+  /** Who calls, for the audit log and for whoever is asked. */
+  readonly caller?: Party
   /** How the caller itself can be asked for approval. Whether its answer counts is the approver's decision. */
   readonly ask?: AskCaller
 }
@@ -85,7 +95,9 @@ const road = Effect.fnUntraced(function* <R>(
   const known: KnownSoFar = {}
   const tool = settings.find(name)
   const operation = tool === undefined ? {} : { operation: tool.operation }
-  const started = { type: "tool_call_started", request_id: id, step, tool: name, ...operation, dialect, at: startedAt }
+  const caller = call.caller === undefined ? {} : { caller: call.caller }
+  const named = { request_id: id, step, tool: name, ...operation, dialect, ...caller }
+  const started = { type: "tool_call_started", ...named, at: startedAt }
   // A call that only reads, on this machine, may run before its start is written: it is enough that both its events are
   // on record before the caller gets the reply.
   const isReading = tool?.risk === "read_only" && !tool.openWorld
@@ -150,7 +162,7 @@ const nothing: ReadonlyArray<string> = []
 const newCall = <R>(
   { dialect, symlinks }: RoadSettings<R>,
   tool: string,
-  { requestId, onProgress, ask }: CallOptions,
+  { requestId, onProgress, ask, caller }: CallOptions,
   { journal: { run, nextStep }, startedAt }: { readonly journal: typeof Journal.Service; readonly startedAt: number }
 ): CallContext => {
   const step = nextStep()
@@ -164,7 +176,8 @@ const newCall = <R>(
     symlinks,
     assessedWrites: nothing,
     ...(onProgress !== undefined && { onProgress }),
-    ...(ask !== undefined && { ask })
+    ...(ask !== undefined && { ask }),
+    ...(caller !== undefined && { caller })
   }
 }
 

@@ -16,6 +16,14 @@ export interface Call {
   readonly dialect: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+  /** Who made the call, where the host knows callers by name. */
+  readonly caller?: Party
+}
+
+/** Somebody who calls or decides, for the audit log: the name of a token and its role. */
+export interface Party {
+  readonly name: string
+  readonly role: string
 }
 
 /** How a call ended: `output` where it is `ok`, otherwise an `error`. */

@@ -186,7 +186,7 @@ const workspaceShape = () =>
         fileSizeBytes: z.number().int().min(1).optional().describe("Size of one file"),
         openFiles: z.number().int().min(1).optional().describe("Open files of one process"),
         cpuSeconds: z.number().int().min(1).optional().describe("Processor time of one process"),
-        temporaryBytes: z.number().int().min(1).optional().describe("Size of the temporary directory")
+        temporaryBytes: z.number().int().min(1).optional().describe("Size of /tmp and /dev/shm together")
       })
         .optional()
         .describe("What commands may use up")

@@ -54,7 +54,7 @@ export const standardServices = (
         fileState({ directory })
       )
       const approver = standardApprover(config, asker)
-      return sandboxNamed(config.sandbox ?? "auto", config.sandboxOptions).pipe(
+      return sandboxNamed(config.sandbox ?? "auto", { ...config.sandboxOptions, state: directory }).pipe(
         Layer.provideMerge(Layer.merge(approver, nodeProcesses)),
         Layer.provideMerge(files)
       )

@@ -16,6 +16,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
+import { tellApproved } from "../../control-files/approved-changes.ts"
 import { attempt, hasCode, lookCodes, planCodes, stale } from "../../errno.ts"
 import { type Root, withPlace } from "../paths/containment.ts"
 import { pathOf, Spots } from "../paths/directory-entries.ts"
@@ -145,6 +146,14 @@ export const commitPlan = (
           attempt(planCodes, () => plan.copyMoves()),
           commitOnce(settings, plan, request)
         )
+    ),
+    Effect.tap((changed) =>
+      Effect.sync(() =>
+        tellApproved(
+          settings.root.path,
+          changed.map(({ path, movedTo, after }) => ({ path: movedTo ?? path, after }))
+        )
+      )
     )
   )
 
