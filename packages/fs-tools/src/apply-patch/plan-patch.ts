@@ -77,7 +77,7 @@ const removeEmptied = Effect.fnUntraced(function* (plan: ChangePlan, path: strin
   const before = plan.changes.length
   yield* plan.remove(path, { recursive: true })
   if (plan.changes.slice(before).some(({ what }) => what !== "directory")) {
-    return yield* toolError("already_exists", `${path} is a directory with other files in it; nothing was changed`, {
+    yield* toolError("already_exists", `${path} is a directory with other files in it; nothing was changed`, {
       suggestion: "Delete or move those files first.",
       details: { path }
     })
@@ -175,7 +175,8 @@ const move = Effect.fnUntraced(function* (plan: ChangePlan, from: string, to: st
   if (held !== undefined) {
     yield* requireNothing(plan, to)
     waiting.delete(from)
-    return yield* plan.write(to, held.content, { mode: held.mode & 0o777, createDirectories: true })
+    yield* plan.write(to, held.content, { mode: held.mode & 0o777, createDirectories: true })
+    return
   }
   const source = yield* requireFile(plan, from)
   const there = yield* plan.info(to, { follow: false })
