@@ -19,21 +19,23 @@ export interface Remaining {
  */
 export const placeByContent = (
   views: LineViews,
-  variants: ReadonlyArray<HunkSides>,
+  given: HunkSides,
+  others: () => ReadonlyArray<HunkSides>,
   place: ByContent,
   remaining: Remaining
 ): { readonly placement: Placement; readonly variant: HunkSides } => {
-  const [given] = variants
-  if (given === undefined) throw new Error("a hunk has at least the form it was sent in")
   const anchors = anchorPositions(views, place.anchors, remaining.cursor)
   if ("missing" in anchors) {
     return place.anchorsAreHints === true
-      ? placeByContent(views, variants, { ...place, anchors: [] }, remaining)
+      ? placeByContent(views, given, others, { ...place, anchors: [] }, remaining)
       : { placement: { kind: "missing", anchor: anchors.missing }, variant: given }
   }
   const search = new ContentSearch(views, { ...place, lines: anchors.lines }, remaining)
+  const first = search.place(given, strictPasses)
+  if (first !== undefined) return { placement: first, variant: given }
+  const read = others()
   for (const passes of [strictPasses, loosePasses]) {
-    for (const variant of variants) {
+    for (const variant of passes === strictPasses ? read : [given, ...read]) {
       const placement = search.place(variant, passes)
       if (placement !== undefined) return { placement, variant }
     }
@@ -41,7 +43,7 @@ export const placeByContent = (
     if (applied !== undefined) return { placement: applied, variant: given }
   }
   if (place.anchorsAreHints === true && place.anchors.length > 0) {
-    return placeByContent(views, variants, { ...place, anchors: [] }, remaining)
+    return placeByContent(views, given, others, { ...place, anchors: [] }, remaining)
   }
   return { placement: { kind: "missing", ...(search.overlaps && { because: "overlap" }) }, variant: given }
 }

@@ -29,18 +29,21 @@ const exactPasses = ["literal", "exact"] as const
 
 /**
  * Finds the place of a hunk that states its line. There, an exact match is enough. Anywhere else the place must be the
- * only one, and the lines that match must identify it; see docs/patches.md.
+ * only one, and the lines that match must identify it; see docs/patches.md. `others` are further ways to read the hunk.
  */
 export const placeByLine = (
   views: LineViews,
-  variants: ReadonlyArray<HunkSides>,
+  given: HunkSides,
+  others: () => ReadonlyArray<HunkSides>,
   expected: Expected
 ): { readonly placement: Placement; readonly variant: HunkSides } => {
-  const [given] = variants
-  if (given === undefined) throw new Error("a hunk has at least the form it was sent in")
-  let missing: Placement = { kind: "missing" }
+  const first = atExpectedLine(views, given, expected)
+  if (first !== undefined && first.kind !== "missing") return { placement: first, variant: given }
+  let missing: Placement = first ?? { kind: "missing" }
+  const read = others()
+  const variants = [given, ...read]
   const attempts = [
-    ...variants.map((variant) => ({ variant, find: () => atExpectedLine(views, variant, expected) })),
+    ...read.map((variant) => ({ variant, find: () => atExpectedLine(views, variant, expected) })),
     ...variants.map((variant) => ({
       variant,
       find: () => onlyPlace(views, variant, expected, [...exactPasses, "trailing_space"])

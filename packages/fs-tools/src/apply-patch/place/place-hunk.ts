@@ -11,7 +11,7 @@ import { placeByContent } from "./place-by-content.ts"
 import { placeByLine } from "./place-by-line.ts"
 import type { Placement } from "./placement.ts"
 import { refuseHunk } from "./refuse-hunk.ts"
-import { type Variant, variantsOf } from "./variants.ts"
+import { otherVariants, type Variant } from "./variants.ts"
 
 /** Where a hunk went, and how it was recognized. */
 export interface PlacedHunk {
@@ -93,19 +93,25 @@ class Placer {
   }
 
   place(hunk: Hunk, index: number): { readonly placement: Placement; readonly found: Found | undefined } {
-    const variants = variantsOf(hunk.lines)
     const { place } = hunk
-    const sides = variants.map(({ lines }) => sidesOf(lines))
-    const conflicts = (at: number): boolean => this.#conflicts(sides[0] ?? sidesOf([]), at)
+    const given = sidesOf(hunk.lines)
+    const warningOf = new Map<HunkSides, Variant["warning"]>()
+    const others = (): ReadonlyArray<HunkSides> =>
+      otherVariants(hunk.lines).map(({ lines, warning }) => {
+        const sides = sidesOf(lines)
+        warningOf.set(sides, warning)
+        return sides
+      })
+    const conflicts = (at: number): boolean => this.#conflicts(given, at)
     const { placement, variant } =
       place.kind === "line"
-        ? placeByLine(this.#views, sides, {
+        ? placeByLine(this.#views, given, others, {
             guess: Math.max(0, place.line + this.#drift),
             floor: this.#reached,
             hint: () => this.#hint(index),
             conflicts
           })
-        : placeByContent(this.#views, sides, place, { cursor: this.#cursor, conflicts })
+        : placeByContent(this.#views, given, others, place, { cursor: this.#cursor, conflicts })
     if (placement.kind !== "placed") return { placement, found: undefined }
     const { line: at } = placement
     const lines = this.#indented(variant, placement)
@@ -115,7 +121,7 @@ class Placer {
     this.#reached = Math.max(this.#reached, range.end)
     if (place.kind === "line") this.#drift = at - place.line
     this.#cursor = at + variant.old.length
-    const warnings = [variants[sides.indexOf(variant)]?.warning, place.kind === "line" ? place.warning : undefined]
+    const warnings = [warningOf.get(variant), place.kind === "line" ? place.warning : undefined]
     return { placement, found: this.#found(hunk, variant, lines, placement, warnings) }
   }
 

@@ -8,15 +8,14 @@ export interface Variant {
 }
 
 /**
- * The hunk as it is; without blank lines that only pad it; with context lines that came without their leading space; and
- * without line numbers pasted in from a reader.
+ * Other ways to read a hunk: without blank lines that only pad it; with context lines that came without their leading
+ * space; and without line numbers pasted in from a reader.
  */
-export const variantsOf = (lines: ReadonlyArray<HunkLine>): ReadonlyArray<Variant> => {
+export const otherVariants = (lines: ReadonlyArray<HunkLine>): ReadonlyArray<Variant> => {
   const unpadded = lines.slice(0, lines.findLastIndex(({ isBare }) => !isBare) + 1)
   const unmarked = withRestoredSpaces(unpadded)
   const unnumbered = withoutLineNumbers(unpadded)
   return [
-    { lines, warning: undefined },
     ...(unpadded.length < lines.length ? [{ lines: unpadded, warning: undefined }] : []),
     ...(unmarked === undefined
       ? []
