@@ -24,6 +24,9 @@ export const eventsPage = async (): Promise<string> => {
   return [
     "What is on record of a run: `events.jsonl`, one event a line, as `haft log --json`, `GET …/events` and `subscribe` give",
     "it too. Later versions may add types and fields.\n",
+    "A text of more than 64 KiB in `params` or `reply` is kept as an artifact of the run, named by its SHA-256, and",
+    '`{"artifact": "contents/<sha256>", "bytes": …, "kept_as": "text"}` stands in its place; what is larger than 1 MiB',
+    "without such texts is kept whole, as JSON.\n",
     "Every event has:\n",
     fieldTable(always, events),
     ...types.map((type) => {

@@ -40,20 +40,30 @@ const parsed = (text: string, where: string): unknown => {
   }
 }
 
-/** A key that an object in a JSON text has twice: `JSON.parse` would silently keep the last. */
+/** A key that an object in a valid JSON text has twice: `JSON.parse` would silently keep the last. */
 const repeatedKey = (json: string): string | undefined => {
   const open: Array<Set<string>> = []
-  for (const [token, text, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[[\]{}]/g)) {
-    if (token === "{" || token === "[") open.push(new Set())
-    else if (token === "}" || token === "]") open.pop()
-    else if (text !== undefined && colon !== undefined) {
-      const key = JSON.parse(text) as string
-      const keys = open.at(-1)
-      if (keys?.has(key) === true) return key
-      keys?.add(key)
-    }
+  for (let at = 0; at < json.length; at++) {
+    const sign = json[at]
+    if (sign === "{" || sign === "[") open.push(new Set())
+    else if (sign === "}" || sign === "]") open.pop()
+    if (sign !== '"') continue
+    const start = at
+    at = endOfString(json, start)
+    if (!/^\s*:/.test(json.slice(at + 1, at + 100))) continue
+    const key = JSON.parse(json.slice(start, at + 1)) as string
+    const keys = open.at(-1)
+    if (keys?.has(key) === true) return key
+    keys?.add(key)
   }
   return undefined
+}
+
+// By index and not by an expression, whose stack a text of megabytes overflows.
+const endOfString = (json: string, start: number): number => {
+  let at = start + 1
+  while (at < json.length && json[at] !== '"') at += json[at] === "\\" ? 2 : 1
+  return at
 }
 
 const readNamed = async (path: string): Promise<string> => {

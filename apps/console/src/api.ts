@@ -38,6 +38,8 @@ export interface WorkspaceApi {
   readonly call: (tool: string, params: unknown, dialect?: string) => Promise<unknown>
   readonly preview: (tool: string, params: unknown, dialect?: string) => Promise<Preview>
   readonly approvals: () => Promise<ReadonlyArray<OpenRequest>>
+  /** A request in full. */
+  readonly approval: (id: string) => Promise<OpenRequest>
   readonly answer: (id: string, answer: ApprovalAnswer) => Promise<void>
   readonly rules: () => Promise<ReadonlyArray<Rule>>
   readonly addRule: (rule: unknown) => Promise<void>
@@ -76,6 +78,7 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
     preview: (tool, params, dialect) =>
       sendJson("POST", `${base}/previews`, { tool, params, ...(dialect !== undefined && { dialect }) }),
     approvals: async () => (await getJson<{ approvals: ReadonlyArray<OpenRequest> }>(`${base}/approvals`)).approvals,
+    approval: (id) => getJson<OpenRequest>(`${base}/approvals/${encodeURIComponent(id)}`),
     answer: (id, answer) => sendJson("POST", `${base}/approvals/${encodeURIComponent(id)}`, answer),
     rules: async () => (await getJson<{ rules: ReadonlyArray<Rule> }>(`${base}/rules`)).rules,
     addRule: (rule) => sendJson("POST", `${base}/rules`, rule),

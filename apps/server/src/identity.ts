@@ -36,6 +36,8 @@ export interface Gatekeeper {
   readonly identify: (request: Request) => Promise<Identity | undefined>
   /** Fails with 401, 403 or 404 unless `identity` may use such a route of the workspace. */
   readonly admit: (identity: Identity | undefined, access: Access, workspace?: string) => void
+  /** Whether the token of an identity is neither revoked nor expired by now, for streams that outlast their request. */
+  readonly isInForce: (identity: Identity | undefined) => Promise<boolean>
   /** A code for the console's address; it works once, and not for long. The session belongs to `identity`. */
   readonly makeLink: (identity?: Identity) => string
   /** Trades the code for a session: a cookie, and a key that the console keeps for itself. */
@@ -68,6 +70,9 @@ export const gatekeeper = (fixed: FixedTokens, store?: Tokens, now: () => number
   const links = new Map<string, { readonly identity: Identity; readonly validUntil: number }>()
   const sessions = new Map<string, Session>()
 
+  const isInForce: Gatekeeper["isInForce"] = async (identity) =>
+    identity?.token === undefined || (await store?.isInForce(identity.token)) === true
+
   const byToken = async (token: string): Promise<Identity> => {
     const bytes = padded(token)
     const known = given.find(({ secret }) => timingSafeEqual(secret, bytes))
@@ -86,7 +91,7 @@ export const gatekeeper = (fixed: FixedTokens, store?: Tokens, now: () => number
     if (session === undefined || session.validUntil <= now()) return undefined
     if (!timingSafeEqual(session.key, hashOf(keyOf(request)))) return undefined
     const { identity } = session
-    if (identity.token !== undefined && (await store?.isInForce(identity.token)) !== true) return undefined
+    if (!(await isInForce(identity))) return undefined
     return { ...identity, client: `browser-${id.slice(0, 8)}` }
   }
 
@@ -112,6 +117,7 @@ export const gatekeeper = (fixed: FixedTokens, store?: Tokens, now: () => number
         )
       }
     },
+    isInForce,
     makeLink: (identity = { role: "approver", name: "console", client: "console" }) => {
       const code = makeToken()
       links.set(hashOf(code).toString("hex"), { identity, validUntil: now() + linkLifetimeMs })

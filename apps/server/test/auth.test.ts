@@ -282,6 +282,24 @@ describe("a body", () => {
   })
 })
 
+it("lists large questions without their bodies, and gives each in full by its id", async () => {
+  const { post, send, base } = await startServer()
+  const content = "x".repeat(2_000_000)
+  const waiting = [1, 2, 3].map((n) => post(`${base}/calls`, { tool: "write_file", params: { path: `${n}`, content } }))
+  const list = async () => (await send(`${base}/approvals`, "approver")).text()
+  await expect.poll(async () => (JSON.parse(await list()) as { approvals: [] }).approvals).toHaveLength(3)
+  const text = await list()
+  expect(text.length).toBeLessThan(10_000)
+  const [{ id }] = (JSON.parse(text) as { approvals: [{ id: string }] }).approvals
+  const whole = await (await send(`${base}/approvals/${id}`, "approver")).json()
+  expect(whole).toMatchObject({ id, args: { content } })
+  expect((await send(`${base}/approvals/${id}`, "agent")).status).toBe(403)
+  expect((await send(`${base}/approvals/nothing`, "approver")).status).toBe(404)
+  const { approvals } = JSON.parse(text) as { approvals: ReadonlyArray<{ id: string }> }
+  for (const request of approvals) await post(`${base}/approvals/${request.id}`, { approved: false }, "approver")
+  await Promise.all(waiting)
+})
+
 it("takes no more than it can do: one client gets 429, all together 503, and health is still answered", async () => {
   const { post, send, base, workspace } = await startServer({}, { limits: { calls: { perClient: 2, total: 3 } } })
   const wait = () => post(`${base}/calls`, { tool: "write_file", params: { path: "b", content: "" } })

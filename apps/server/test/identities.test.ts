@@ -66,7 +66,7 @@ it("a token is for its workspaces only, on every route", async () => {
 })
 
 it("a token ends when it is revoked or expires, while the server runs, and so does its browser's session", async () => {
-  const { as, store, send, server } = await start([
+  const { as, store, send, call, server } = await start([
     { name: "alice", role: "approver" },
     { name: "old", role: "agent", expires: "2020-01-01T00:00:00Z" }
   ])
@@ -78,7 +78,11 @@ it("a token ends when it is revoked or expires, while the server runs, and so do
     "haft-session-key": login.headers.get("location")?.split("=")[1] ?? ""
   }
   expect(await (await send("/v1/me", undefined, { headers })).json()).toEqual({ name: "alice", role: "approver" })
+  const stream = await as("alice", "/v1/workspaces/default/events")
   expect(await store.revoke("alice")).toBe(true)
+  // The stream ends with the next event instead of telling it.
+  await call("list_dir", {})
+  expect(await stream.text()).not.toContain("list_dir")
   expect((await as("alice", calls("default"), list)).status).toBe(401)
   expect((await send("/v1/me", undefined, { headers })).status).toBe(401)
 })

@@ -1,6 +1,7 @@
 import type * as z from "zod"
 
 import type { Call, SymlinkPolicy } from "./pipeline/call.ts"
+import type { Shortened } from "./pipeline/reply-budget.ts"
 import type { JsonSchema } from "./schema/json-schema.ts"
 import type { ErrorCode, ToolError } from "./tool-error.ts"
 import { makeTool, type Tool, type ToolDefinition, type TypesOf, type Wording } from "./tool.ts"
@@ -21,6 +22,8 @@ export interface FinishedCall {
 export interface Success extends FinishedCall {
   readonly output: Readonly<Record<string, unknown>>
   readonly text: string
+  /** Set where the output was beyond the budget of a reply, and parts of it are left out. */
+  readonly shortened?: Shortened
   /** True for a tool that belongs to no dialect: its output is not in this contract's shape. */
   readonly isForeign: boolean
 }
@@ -46,6 +49,8 @@ export interface DialectDefinition<out Name extends string = string> {
   readonly errorNames: Readonly<Record<ErrorCode, string>>
   /** Words for failures that sound the same in every tool of the contract. */
   readonly wording?: Wording
+  /** Whether texts of an output may be shortened when a reply is too large; lists may be in any case. */
+  readonly clipsTexts?: boolean
   readonly success: (success: Success) => unknown
   readonly failure: (failure: Failure) => unknown
   /** The JSON Schema of the envelope around a tool's output. */

@@ -10,6 +10,7 @@ export {
   type ApprovedState
 } from "./pipeline/call.ts"
 export type { CallOptions, RoadCode, RoadServices } from "./pipeline/call-tool.ts"
+export type { Shortened, ShortenedPart } from "./pipeline/reply-budget.ts"
 export { pluginContract } from "./plugin/check-shape.ts"
 export { type Clipped, clipText, HeadAndTail } from "./text/clip.ts"
 export { countNewlines } from "./text/count-newlines.ts"

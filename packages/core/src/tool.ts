@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as z from "zod"
 
 import type { ContentBlock } from "./pipeline/call.ts"
+import type { Shortened } from "./pipeline/reply-budget.ts"
 import { plainIssues } from "./schema/describe-issues.ts"
 import { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./schema/json-schema.ts"
 import { decodeLeniently } from "./schema/lenient-decoding.ts"
@@ -135,6 +136,8 @@ export interface Executed {
   readonly output: Readonly<Record<string, unknown>>
   readonly text: string
   readonly blocks: ReadonlyArray<ContentBlock>
+  /** Set where the answer was beyond the budget of a reply. */
+  readonly shortened?: Shortened
 }
 
 /** Makes a tool of a definition. Dialects call it through their own `tool`; `defineTool` is for any dialect. */

@@ -11,9 +11,15 @@ export const haft: Dialect<"haft"> = defineDialect({
   asks: (risk) => risk !== "read_only",
   errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, ErrorCode>,
   isLenient: true,
+  clipsTexts: true,
   // A command that exits with another code is a result for a model, and a failure for a shell.
   isSuccess: ({ exit_code }) => typeof exit_code !== "number" || exit_code === 0,
-  success: ({ output, adjusted }) => ({ ok: true, result: output, ...(adjusted.length > 0 && { adjusted }) }),
+  success: ({ output, adjusted, shortened }) => ({
+    ok: true,
+    result: output,
+    ...(shortened !== undefined && { shortened }),
+    ...(adjusted.length > 0 && { adjusted })
+  }),
   failure: ({ error, errorName, adjusted }) => ({
     ok: false,
     error: {
@@ -31,6 +37,7 @@ export const haft: Dialect<"haft"> = defineDialect({
     properties: {
       ok: { type: "boolean" },
       result: output,
+      shortened: { type: "object" },
       adjusted: { type: "array", items: { type: "string" } },
       error: {
         type: "object",

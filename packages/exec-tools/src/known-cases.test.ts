@@ -206,6 +206,14 @@ describe.runIf(isLinux)("commands in the strongest sandbox that works", () => {
     expect(JSON.stringify(events)).not.toContain("sk-fedcba")
   })
 
+  it("code sees variables as the call gave them, whatever their names", async () => {
+    const open = await host
+    const env = { name: "a", file: "b", directory: "c", number: "d", names: "e", root: "f", code: "g" }
+    const code = "import os; print(*(os.environ[n] for n in 'name file directory number names root code'.split()))"
+    const reply = await open.call("run_code", { language: "python", code, env })
+    expect(reply.wire).toMatchObject({ ok: true, result: { stdout: "a b c d e f g\n" } })
+  })
+
   it("a missing interpreter is a command that was not found", async () => {
     const open = await host
     const reply = await open.call("run_code", {

@@ -2,6 +2,7 @@ export {
   type Asker,
   askInTerminal,
   GateResponse,
+  listedRequest,
   type OpenRequest,
   Rule,
   ruleAdvice,

@@ -116,18 +116,21 @@ const printAddresses = (
   print(`         (for whoever starts the server; more with: haft token create)`)
 }
 
+/** A signal that comes so soon after one that counted is the same one. */
+const repeatMs = 200
+
 /**
- * Takes one of the steps for each signal. Signals within a second are one: Ctrl-C goes to every program of a terminal,
- * and a program that started this one, such as npm, may pass its own on.
+ * Takes one of the steps for each signal. Signals within a moment are one: Ctrl-C goes to every program of a terminal,
+ * and a program that started this one, such as npm, may pass its own on. A second Ctrl-C of a person comes later.
  */
 const onStopSignals = (steps: ReadonlyArray<(signal: string) => void>): void => {
   let taken = 0
   let last = Number.NEGATIVE_INFINITY
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
-      const isNew = performance.now() - last > 1_000
+      if (performance.now() - last < repeatMs) return
       last = performance.now()
-      if (isNew) steps[taken++]?.(signal)
+      steps[taken++]?.(signal)
     })
   }
 }

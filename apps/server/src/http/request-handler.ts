@@ -56,7 +56,8 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
     if (route.isWork) startWork()
     try {
       const body = route.body === undefined ? {} : check(route.body, await readBody(), "body")
-      const said = await route.handle({ request, path, query, body, readBody, startWork, identity })
+      const isInForce = (): Promise<boolean> => gatekeeper.isInForce(identity)
+      const said = await route.handle({ request, path, query, body, readBody, startWork, identity, isInForce })
       if (works.length === 0) return said
       return said.body instanceof ReadableStream ? sendingStream(said, said.body, leave) : { ...said, onSent: leave }
     } catch (error) {

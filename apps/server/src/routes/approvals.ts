@@ -1,4 +1,4 @@
-import { GateResponse, Rule } from "haft"
+import { GateResponse, listedRequest, Rule } from "haft"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
@@ -36,6 +36,15 @@ const OpenRequest = z.object({
   askedAt: z.number().describe("Milliseconds since the epoch.")
 })
 
+const ListedRequest = OpenRequest.extend({
+  args: OpenRequest.shape.args.optional(),
+  isWhole: z
+    .boolean()
+    .describe("False where args, diff and detail are large and left out; the request itself has them.")
+})
+
+const gone = new Problem(404, "request_gone", "This request is not open: it was answered, cancelled or timed out.")
+
 const base = "/v1/workspaces/{workspace}"
 
 /** Open questions. Only an approver may look, and answer. */
@@ -45,8 +54,23 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     path: `${base}/approvals`,
     summary: "Requests that wait for a person, oldest first",
     access: "approver",
-    replies: { 200: { description: "Open requests", schema: z.object({ approvals: z.array(OpenRequest) }) } },
-    handle: ({ path }) => json({ approvals: workspaces.named(path["workspace"]).approvals.open() })
+    replies: { 200: { description: "Open requests", schema: z.object({ approvals: z.array(ListedRequest) }) } },
+    handle: ({ path }) => json({ approvals: workspaces.named(path["workspace"]).approvals.open().map(listedRequest) })
+  }),
+  defineRoute({
+    method: "GET",
+    path: `${base}/approvals/{id}`,
+    summary: "A request in full",
+    access: "approver",
+    replies: { 200: { description: "The open request", schema: OpenRequest } },
+    handle: ({ path }) => {
+      const found = workspaces
+        .named(path["workspace"])
+        .approvals.open()
+        .find(({ id }) => id === path["id"])
+      if (found === undefined) throw gone
+      return json(found)
+    }
   }),
   defineRoute({
     method: "POST",
@@ -59,9 +83,7 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
       const gate = workspaces.named(path["workspace"]).approvals
       const outcome = gate.answer(path["id"] ?? "", body, partyOf(identity))
       if (outcome === "accepted") return json({ accepted: true })
-      if (outcome === "gone") {
-        throw new Problem(404, "request_gone", "This request is not open: it was answered, cancelled or timed out.")
-      }
+      if (outcome === "gone") throw gone
       throw new Problem(409, "other_request", "The request has changed since it was read; look at it again.")
     }
   })

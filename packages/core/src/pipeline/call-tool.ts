@@ -36,6 +36,7 @@ import {
 } from "./call.ts"
 import { exhaustedIn, outOfResources } from "./out-of-resources.ts"
 import { paramsForRecord } from "./recorded-params.ts"
+import { holdToBudget } from "./reply-budget.ts"
 
 /** The codes that a call of any tool can fail with: those of the road with a tool that can't fail itself. */
 export type RoadCode = (
@@ -62,6 +63,8 @@ export interface CallOptions {
 export interface RoadSettings<R, Code extends ErrorCode = ErrorCode> {
   readonly dialect: Dialect
   readonly symlinks: SymlinkPolicy
+  /** Bytes of a reply at most; what is beyond them becomes an artifact. */
+  readonly replyBytes: number
   readonly find: (name: string) => FailingTool<R, Code> | undefined
   readonly names: () => ReadonlyArray<string>
 }
@@ -224,7 +227,10 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     }
   })
   known.prepared = approved.prepared
-  const executed = withTimeout(approved.prepared)
+  const clipsTexts = tool.dialect === "any" || settings.dialect.clipsTexts === true
+  const executed = Effect.flatMap(withTimeout(approved.prepared), (done) =>
+    holdToBudget(done, call, { bytes: settings.replyBytes, clipsTexts })
+  )
   const { facts, state } = approved
   if (state === undefined && facts.writes.length === 0) return yield* executed
   return yield* Effect.provideService(executed, CurrentCall, {
@@ -341,8 +347,9 @@ const encode = (dialect: Dialect, finished: Finished, known: KnownSoFar, outcome
   const { durationMs } = finished
   if (!isToolError(outcome)) {
     const isForeign = known.tool?.dialect !== dialect.name
-    const { output, text, blocks } = outcome
-    const wire = dialect.success({ ...finished, output, text, writes, adjusted, isForeign })
+    const { output, text, blocks, shortened } = outcome
+    const told = { ...finished, output, text, writes, adjusted, isForeign }
+    const wire = dialect.success(shortened === undefined ? told : { ...told, shortened })
     return { ok: true, output, wire, text, blocks, writes, adjusted, durationMs }
   }
   const error = reword(dialect, known.prepared, outcome)

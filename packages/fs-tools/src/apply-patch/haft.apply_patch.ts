@@ -3,6 +3,7 @@ import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { linkWarnings } from "../hard-links.ts"
 import { omissionWarnings } from "../omissions.ts"
 import { describeHunk, parsePatch, patchOperation } from "./apply-patch.ts"
 import { isOfFile, type Section, touchedBy } from "./patch.ts"
@@ -60,7 +61,11 @@ export const haftApplyPatch = haft.tool({
         return movedTo === undefined ? file : Object.assign(file, { moved_to: movedTo })
       }),
       hunks: hunks.map(({ path, line, pass, offset, fuzz }) => ({ path, line, matched: pass, offset, fuzz })),
-      warnings: [...hunks.filter(isWorthTelling).map(describeHunk), ...omissionWarnings(addedText(sections), "")]
+      warnings: [
+        ...hunks.filter(isWorthTelling).map(describeHunk),
+        ...linkWarnings(changes),
+        ...omissionWarnings(addedText(sections), "")
+      ]
     }
   }),
   render: ({ files, warnings }) =>

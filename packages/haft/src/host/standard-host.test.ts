@@ -40,7 +40,7 @@ it.effect("is a layer with a host in it", () =>
 it.each([
   [
     { aproval: "none" },
-    "there is no setting aproval; there are root, dialect, alsoDialects, packages, plugins, onPluginError, approval, approvalOptions, sandbox, sandboxOptions, state, symlinks, workspaces"
+    "there is no setting aproval; there are root, dialect, alsoDialects, packages, plugins, onPluginError, approval, approvalOptions, sandbox, sandboxOptions, state, symlinks, replyBytes, workspaces"
   ],
   [{ sandboxOptions: { limits: { cpu: 1 } } }, "sandboxOptions.limits: there is no setting cpu; there are processes, "],
   [{ approval: "yes" }, 'approval: Invalid option: expected one of "ask"|"all"|"none"'],

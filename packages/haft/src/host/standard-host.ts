@@ -71,7 +71,7 @@ export const hostOn = (
 ): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { onPluginError = "refuse", symlinks } = config
+      const { onPluginError = "refuse", symlinks, replyBytes } = config
       const { plugins, skipped } = yield* loaded(() =>
         loadPlugins(config.plugins ?? [], {
           from: rootOf(config),
@@ -87,7 +87,8 @@ export const hostOn = (
         dialect,
         plugins: [...own, ...plugins],
         onPluginError,
-        ...(symlinks !== undefined && { symlinks })
+        ...(symlinks !== undefined && { symlinks }),
+        ...(replyBytes !== undefined && { replyBytes })
       })
       return Layer.effect(
         Host,

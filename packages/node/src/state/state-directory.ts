@@ -24,6 +24,12 @@ export const stateDirectory = (options: { readonly root: string; readonly state?
         suggestion: "Choose a state directory outside the workspace: tools must not reach their own records."
       })
     }
+    // It becomes private to its owner, with everything in it; and what lies in it must be haft's alone.
+    if (liesWithin(directory, root)) {
+      throw makeToolError("invalid_params", `the state directory ${directory} contains the workspace ${root}`, {
+        suggestion: "Choose a state directory beside the workspace, not above it."
+      })
+    }
     makeDirectory(directory)
     if ((statSync(directory).mode & 0o077) !== 0 && process.platform !== "win32") chmodSync(directory, 0o700)
     return realpathSync(directory)

@@ -209,9 +209,9 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
         info: infoOf(place)
       })).pipe(Effect.map((read) => ({ ...read, fingerprint: fingerprintBytes(read.content) }))),
     scan,
-    list: (given) => at(listCodes, given, (place) => inDirectory(place, () => readEntries(heldBase(place)))),
+    list: (given) => at(listCodes, given, (place) => inDirectory(place, () => readEntries(root, heldBase(place)))),
     walk: (given, visit) =>
-      at(listCodes, given, (place) => inDirectory(place, () => (readEntries(heldBase(place)), place.path))).pipe(
+      at(listCodes, given, (place) => inDirectory(place, () => (readEntries(root, heldBase(place)), place.path))).pipe(
         Effect.flatMap((path) =>
           Effect.acquireUseRelease(
             Effect.sync(() => startWalk(root, path, { visit })),

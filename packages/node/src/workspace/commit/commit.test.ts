@@ -79,15 +79,44 @@ describe("writing", () => {
     expect(new Set(seen)).toEqual(new Set(["one two", "1 two", "1 2"]))
   })
 
-  it("writes no file where a directory is named, and none under a name of its own", async () => {
+  it("writes no file where a directory is named", async () => {
     const root = workspaces.make({ "a.txt": "one" })
     const before = contentsOf(root)
     expect(await commit(root, [write("a.txt/", "x")])).toBe("is_directory")
     expect(await commit(root, [write("new/", "x")])).toBe("is_directory")
     expect(await commit(root, [write("new/.", "x")])).toBe("is_directory")
     expect(await commit(root, [{ kind: "move", from: "a.txt", to: "d/" }])).toBe("is_directory")
-    expect(await commit(root, [write(".haft-0123456789abcdef-0.tmp", "x")])).toBe("invalid_params")
     expect(contentsOf(root)).toEqual(before)
+  })
+
+  it("treats a file with the name of a temporary one like any other", async () => {
+    const planted = ".haft-0123456789abcdef-0.tmp"
+    const root = workspaces.make({ [planted]: "planted", [`d/${planted}`]: "planted" })
+    const listed = await inWorkspace(root, (workspace) => workspace.list("."))
+    expect(listed.map(({ name }) => name)).toEqual([planted, "d"])
+    await commit(root, [write(planted, "changed"), { kind: "delete", path: "d", recursive: true }])
+    expect(contentsOf(root)).toEqual({ [planted]: "changed" })
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect(contentsOf(root)).toEqual({ [planted]: "planted", d: null, [`d/${planted}`]: "planted" })
+  })
+
+  it("refuses everything in a workspace that was deleted, instead of showing it empty", async () => {
+    const root = workspaces.make({ "a.txt": "one" })
+    const outcomes = await inWorkspace(root, (workspace) =>
+      Effect.gen(function* () {
+        rmSync(root, { recursive: true })
+        return yield* Effect.all(
+          [
+            workspace.list("."),
+            workspace.walk(".", () => "continue"),
+            workspace.glob(".", "**"),
+            workspace.info("."),
+            workspace.commit([write("b.txt", "two")])
+          ].map(outcome)
+        )
+      })
+    )
+    expect(outcomes).toEqual(Array.from({ length: 5 }, () => "file_not_found"))
   })
 
   it("leaves every file alone when one change can't be made", async () => {
@@ -138,17 +167,37 @@ describe("writing", () => {
     })
   })
 
-  it("keeps the names of one file together", async () => {
-    const root = workspaces.make({ "one.txt": "old" }, (root) => {
-      chmodSync(join(root, "one.txt"), 0o640)
-      linkSync(join(root, "one.txt"), join(root, "two.txt"))
-    })
-    await commit(root, [write("one.txt", "new content")])
-    expect(contentsOf(root)).toEqual({ "one.txt": "new content", "two.txt": "new content" })
-    expect(statSync(join(root, "one.txt"))).toMatchObject({ nlink: 2, ino: statSync(join(root, "two.txt")).ino })
-    expect(statSync(join(root, "one.txt")).mode & 0o777).toBe(0o640)
-    await commit(root, [write("two.txt", "s")])
-    expect(contentsOf(root)).toEqual({ "one.txt": "s", "two.txt": "s" })
+  it.each(["write", "move over it", "mode"] as const)(
+    "breaks a hard link before it changes a file (%s)",
+    async (how) => {
+      const root = workspaces.make({ "one.txt": "old", "n.txt": "new" }, (root) => {
+        chmodSync(join(root, "one.txt"), 0o640)
+        linkSync(join(root, "one.txt"), `${root}.outside`)
+      })
+      const changes: Record<typeof how, Change> = {
+        write: write("one.txt", "new"),
+        "move over it": { kind: "move", from: "n.txt", to: "one.txt", overwrite: true },
+        mode: { kind: "set_mode", path: "one.txt", mode: 0o600 }
+      }
+      const made = await commit(root, [changes[how]])
+      expect(readFileSync(`${root}.outside`, "utf8")).toBe("old")
+      expect(statSync(`${root}.outside`)).toMatchObject({ nlink: 1 })
+      expect(statSync(`${root}.outside`).mode & 0o777).toBe(0o640)
+      expect(contentsOf(root)["one.txt"]).toBe(how === "mode" ? "old" : "new")
+      expect(made).toMatchObject([how === "move over it" ? { kind: "moved" } : { otherNames: 1 }])
+      await inWorkspace(root, (workspace) => workspace.undo())
+      expect(contentsOf(root)).toEqual({ "one.txt": "old", "n.txt": "new" })
+      expect(readFileSync(`${root}.outside`, "utf8")).toBe("old")
+    }
+  )
+
+  it("takes set-user-ID and set-group-ID away with the content that they were given to", async () => {
+    const root = workspaces.make({ tool: "old" }, (root) => chmodSync(join(root, "tool"), 0o6755))
+    const mode = () => statSync(join(root, "tool")).mode & 0o7777
+    await commit(root, [write("tool", "new")])
+    expect(mode()).toBe(0o755)
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect([mode(), contentsOf(root)]).toEqual([0o6755, { tool: "old" }])
   })
 
   it("touches nothing when nothing changes", async () => {

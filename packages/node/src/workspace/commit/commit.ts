@@ -251,6 +251,7 @@ const carryOut = (
     const staged = planned.staged.map(({ path }) => path)
     const spots = new Spots(root)
     let isDecided = false
+    root.commits.add(id)
     return Effect.gen(function* () {
       const linked = yield* attempt(planCodes, () => {
         journal.prepare(id, single === undefined ? staged : [...staged, ...rubbishOf(planned, single)])
@@ -282,6 +283,7 @@ const carryOut = (
       Effect.ensuring(
         Effect.sync(() => {
           spots.forget()
+          root.commits.remove(id)
           if (!isDecided) giveUp(settings, gathered, id, { steps: [], staged, rubbish: [] })
         })
       )
@@ -335,7 +337,6 @@ const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
   const [step, second] = steps
   if (step === undefined || steps.length > 2) return undefined
   if (second === undefined) {
-    if (step.do === "overwrite") return undefined
     if (step.do !== "put_in_place") return steps
     const { from, path, over } = step
     return [{ do: "put_in_place", from, path, ...(over && { over }) }]

@@ -80,6 +80,8 @@ export class NodePlan implements ChangePlan {
   readonly replaced: Array<FileNode> = []
   readonly #settings: PlanSettings
   readonly #commit: CommitPlan
+  /** Of content that was read or written by this plan. */
+  readonly #fingerprints = new WeakMap<Content, string>()
   #plannedBytes = 0
 
   constructor(settings: PlanSettings, commit: CommitPlan) {
@@ -115,12 +117,11 @@ export class NodePlan implements ChangePlan {
         return { path: names.join("/"), node }
       }),
       ({ path, node }) =>
-        Effect.map(this.#contentOf(node, given, maxBytes), (content) => ({
-          path,
-          content,
-          fingerprint: stateOfNode(this.view.root, node),
-          mode: modeOf(node) ?? 0o644
-        }))
+        Effect.map(this.#contentOf(node, given, maxBytes), (content) => {
+          const fingerprint = stateOfNode(this.view.root, node)
+          this.#fingerprints.set(content, fingerprint)
+          return { path, content, fingerprint, mode: modeOf(node) ?? 0o644 }
+        })
     )
 
   readonly write = (given: string, content: Content, options: WriteOptions = {}): Effect.Effect<void, PlanError> =>
@@ -226,8 +227,10 @@ export class NodePlan implements ChangePlan {
     const before = stateOfNode(this.view.root, old)
     checkBase(given, base, before)
     if (old?.origin !== undefined) checkWritable(this.view, old.origin, given)
-    const after = fingerprintContent(content)
-    const mode = file.mode ?? modeOf(old)
+    const after = (file.given && this.#fingerprints.get(file.given)) ?? fingerprintContent(content)
+    if (file.given !== undefined) this.#fingerprints.set(file.given, after)
+    // What a set-user-ID program may do was granted to its old content.
+    const mode = file.mode ?? (before === after ? modeOf(old) : withoutSetId(modeOf(old)))
     if (before === after && mode === modeOf(old)) return
     const bytesWritten = file.size ?? sizeOfContent(content)
     this.#plan(bytesWritten, given)
@@ -251,6 +254,7 @@ export class NodePlan implements ChangePlan {
       after,
       bytesWritten,
       ...(contentBefore !== undefined && { contentBefore }),
+      ...(old?.origin !== undefined && old.origin.links > 1 && { otherNames: old.origin.links - 1 }),
       ...(file.given !== undefined && { contentAfter: file.given }),
       ...(file.mode !== undefined && file.mode !== modeBefore && { modeAfter: file.mode }),
       ...(modeBefore !== undefined && file.mode !== undefined && file.mode !== modeBefore && { modeBefore })
@@ -440,6 +444,8 @@ interface Pending {
 }
 
 const sliceMs = 20
+
+const withoutSetId = (mode: number | undefined): number | undefined => mode && mode & ~0o6000
 
 const piecesOf = (content: Content): ReadonlyArray<Uint8Array> => (content instanceof Uint8Array ? [content] : content)
 

@@ -7,7 +7,6 @@ import { fingerprintBytes, fingerprintContent, fingerprintDescriptor, openFile, 
 import { type Place, readLink, type Root, withPlace, withResolved } from "../paths/containment.ts"
 import { pathOf, type Spots, withSpots } from "../paths/directory-entries.ts"
 import { identityOf, type Identity, isSame } from "../paths/identity.ts"
-import { isTemporaryName } from "./temporary-name.ts"
 
 /** Content that may be gone over more than once: first for its hash, then to write it. */
 export type Content = Iterable<Uint8Array>
@@ -209,7 +208,7 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
     names: (directory) => {
       const names = new Set<string>()
       if (directory.origin !== undefined) {
-        directory.listed = withResolved(root, directory.origin.path, listNames)
+        directory.listed = withResolved(root, directory.origin.path, (place) => listNames(root, place))
         for (const name of directory.listed) {
           if (child(directory, name) !== undefined) names.add(name)
         }
@@ -244,7 +243,7 @@ const isAsFound = (view: View, spots: Spots, node: Node, origin: Origin): boolea
   if (found === undefined || !isSame(identityOf(found), origin.identity)) return false
   if (node.kind === "directory") {
     if (node.listed === undefined || found.mtimeMs === origin.modified) return true
-    const names = withResolved(view.root, origin.path, listNames)
+    const names = withResolved(view.root, origin.path, (place) => listNames(view.root, place))
     return names.length === node.listed.length && names.every((name, index) => name === node.listed?.[index])
   }
   // Its content was of no interest.
@@ -322,10 +321,12 @@ const readSmall = (root: Root, node: FileNode, place: Place, { keep }: { readonl
   }
 }
 
-const listNames = ({ found, given }: Place): ReadonlyArray<string> => {
+const listNames = ({ commits }: Root, { found, given }: Place): ReadonlyArray<string> => {
   if (found === undefined) throw notFound(given)
   if (!found.stats.isDirectory()) throw notADirectory(given)
-  return readdirSync(found.base).filter((name) => !isTemporaryName(name))
+  return readdirSync(found.base)
+    .filter((name) => !commits.own(name))
+    .toSorted()
 }
 
 interface NodePlace extends Pick<Place, "path" | "name" | "found" | "directory"> {
