@@ -3,7 +3,7 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { defineConfig, GateResponse, Rule } from "haft"
+import { defineConfig, GateResponse, Rule } from "haft/internal"
 import { openHost } from "haft/promise"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 

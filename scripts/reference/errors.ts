@@ -1,4 +1,4 @@
-import type { ToolError } from "haft"
+import type { ToolError } from "haft/internal"
 
 /** When a call fails with each code; a code that nobody has explained does not compile. */
 export const whenItFails = {

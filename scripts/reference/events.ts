@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { type HaftConfig, type JournalEvent, openRules, readRun } from "haft"
+import { type HaftConfig, type JournalEvent, openRules, readRun } from "haft/internal"
 import { openHost } from "haft/promise"
 
 import { markdownTable } from "./table.ts"

@@ -1,8 +1,10 @@
-import type { JsonSchema } from "haft"
+import type { JsonSchema } from "haft/internal"
 
 import { UsageError } from "./command.ts"
 
-const forms = `Give the arguments as JSON, as @FILE, as - for standard input, or as KEY=VALUE pairs.`
+const forms =
+  "Give the arguments as JSON, as @FILE, as - for standard input, or as KEY=VALUE pairs; " +
+  "KEY=@FILE and KEY=- take a value from a file and from standard input."
 
 /** The arguments of a call, from what the person typed after the tool's name. */
 export const readArguments = async (
@@ -18,7 +20,30 @@ export const readArguments = async (
   }
   const stray = typed.find((word) => !isPair(word))
   if (stray !== undefined) throw new UsageError(`'${stray}' is not KEY=VALUE. ${forms}`)
-  return fromPairs(typed, schemaOf())
+  const schema = schemaOf()
+  const pairs: Array<Pair> = []
+  for (const word of typed) pairs.push(await pairOf(word, pairs))
+  return fromPairs(pairs, schema)
+}
+
+interface Pair {
+  readonly key: string
+  readonly value: string
+  readonly isFromStdin: boolean
+}
+
+/** One KEY=VALUE. The value `@FILE` stands for a file's content, `-` for standard input, `@@text` for `@text`. */
+const pairOf = async (word: string, before: ReadonlyArray<Pair>): Promise<Pair> => {
+  const at = word.indexOf("=")
+  const [key, written] = [word.slice(0, at), word.slice(at + 1)]
+  if (written === "-") {
+    if (before.some(({ isFromStdin }) => isFromStdin)) throw new UsageError(`${key}: standard input is read already`)
+    return { key, value: await readStdin(), isFromStdin: true }
+  }
+  if (written.startsWith("@@")) return { key, value: written.slice(1), isFromStdin: false }
+  if (!written.startsWith("@")) return { key, value: written, isFromStdin: false }
+  const hint = `. For a value that begins with @, write ${key}=@${written}`
+  return { key, value: await readNamed(written.slice(1), hint), isFromStdin: false }
 }
 
 const isPair = (word: string): boolean => /^[A-Za-z_][\w.-]*=/.test(word)
@@ -66,31 +91,29 @@ const endOfString = (json: string, start: number): number => {
   return at
 }
 
-const readNamed = async (path: string): Promise<string> => {
-  const { readNamedFile } = await import("haft")
+const readNamed = async (path: string, hint = ""): Promise<string> => {
+  const { readNamedFile } = await import("haft/internal")
   if (path === "") throw new UsageError(`which file? @ stands before its name. ${forms}`)
   return readNamedFile(path).catch((cause: Error) => {
-    throw new UsageError(`${path} can't be read: ${cause.message}`, { cause })
+    throw new UsageError(`${path} can't be read: ${cause.message}${hint}`, { cause })
   })
 }
 
 const readStdin = async (): Promise<string> => {
-  const { readWhole } = await import("haft")
+  const { readWhole } = await import("haft/internal")
   return readWhole(process.stdin).catch((cause: Error) => {
     throw new UsageError(`standard input can't be read: ${cause.message}`, { cause })
   })
 }
 
 // A string is taken as it was typed; a value of any other type is read as JSON. A list may be given several times.
-const fromPairs = (pairs: ReadonlyArray<string>, schema: JsonSchema | undefined): Record<string, unknown> => {
+const fromPairs = (pairs: ReadonlyArray<Pair>, schema: JsonSchema | undefined): Record<string, unknown> => {
   const properties = (schema?.["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>
   const args = new Map<string, unknown>()
-  for (const pair of pairs) {
-    const at = pair.indexOf("=")
-    const key = pair.slice(0, at)
+  for (const { key, value: written } of pairs) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined
     const isList = property !== undefined && typesOf(property).has("array")
-    const value = valueOf(pair.slice(at + 1), isList ? (property["items"] as JsonSchema | undefined) : property)
+    const value = valueOf(written, isList ? (property["items"] as JsonSchema | undefined) : property)
     if (!isList && args.has(key)) throw new UsageError(`${key} is given twice, and is no list`)
     if (!isList) args.set(key, value)
     else args.set(key, [...((args.get(key) as Array<unknown> | undefined) ?? []), value].flat())

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 import { temporaryWorkspace } from "@haft/testing"
-import { type OpenRequest, readRun } from "haft"
+import { type OpenRequest, readRun } from "haft/internal"
 import { expect, it, onTestFinished } from "vitest"
 
 import { bin, haft, placeOf } from "./haft.ts"

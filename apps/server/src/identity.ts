@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 
-import { makeToken, type Party, requireStrongToken, type TokenInfo, type TokenRole, type Tokens } from "haft"
+import { makeToken, type Party, requireStrongToken, type TokenInfo, type TokenRole, type Tokens } from "haft/internal"
 
 import { Problem } from "./http/problem.ts"
 import type { Access } from "./http/route.ts"

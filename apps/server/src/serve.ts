@@ -4,7 +4,7 @@ import { networkInterfaces } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
-import { ConfigError, type HaftConfig, type OpenRequest, readSite, type Tokens } from "haft"
+import { ConfigError, type HaftConfig, type OpenRequest, readSite, type Tokens } from "haft/internal"
 
 import { arrivalsAt } from "./http/accept-backpressure.ts"
 import { answerBrokenRequest } from "./http/broken-request.ts"

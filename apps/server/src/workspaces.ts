@@ -1,4 +1,4 @@
-import { DialectNotAllowed, dialectNames, type HaftConfig, openWorkspace, type OpenWorkspace } from "haft"
+import { DialectNotAllowed, dialectNames, type HaftConfig, openWorkspace, type OpenWorkspace } from "haft/internal"
 import { describeQuestion, type McpFetchHandler, mcpFetchHandler, mcpServer } from "haft/mcp"
 
 import { Problem } from "./http/problem.ts"

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { connect } from "node:net"
 
-import { exportFormats } from "haft"
+import { exportFormats } from "haft/internal"
 import { describe, expect, it } from "vitest"
 
 import { inFlight, sendRaw, startServer, tokens } from "./running.ts"

@@ -1,5 +1,5 @@
 import { temporaryWorkspace } from "@haft/testing"
-import { type NewToken, openTokens } from "haft"
+import { type NewToken, openTokens } from "haft/internal"
 import { expect, it, onTestFinished } from "vitest"
 
 import { readEvents, startServer, tokens as fixed } from "./running.ts"

@@ -5,7 +5,7 @@ import { temporaryWorkspace } from "@haft/testing"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { standardHost } from "./host/standard-host.ts"
-import { type DialectName, dialectNames, type HaftConfig, openRules } from "./index.ts"
+import { type DialectName, dialectNames, type HaftConfig, openRules } from "./internal.ts"
 
 const diffOf = (path: string) => `--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-KEY=s3cret\n+KEY=x\n`
 const copyOf = (path: string) => `diff --git a/${path} b/copy\nsimilarity index 100%\ncopy from ${path}\ncopy to copy\n`

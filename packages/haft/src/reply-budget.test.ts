@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import { temporaryWorkspace } from "@haft/testing"
 
-import type { DialectName, HaftConfig } from "./index.ts"
+import type { DialectName, HaftConfig } from "./internal.ts"
 import { openHost } from "./promise.ts"
 
 const open = async (config: HaftConfig = {}) => {

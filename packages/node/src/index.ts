@@ -19,6 +19,7 @@ export { makeScratchDirectory, type ScratchDirectory } from "./state/scratch-dir
 export { readSite } from "./state/site-files.ts"
 export { liesWithin } from "./workspace/paths/is-inside.ts"
 export { holdWorkspace } from "./workspace/paths/open-roots.ts"
+export { nearestRoot } from "./state/nearest-root.ts"
 export { stateDirectory, workspaceDirectory } from "./state/state-directory.ts"
 export { nodeWorkspace, type NodeWorkspaceOptions } from "./workspace/workspace.ts"
 export { unshareSandbox } from "./sandbox/linux/unshare.ts"

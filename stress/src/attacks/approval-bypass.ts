@@ -1,7 +1,7 @@
 import { openHost, type OpenHost } from "@haft/core/promise"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import * as fc from "fast-check"
-import { type DialectName, dialectNames, openRules, standardHost } from "haft"
+import { type DialectName, dialectNames, openRules, standardHost } from "haft/internal"
 
 import { type Attack, forSeconds, none } from "../attack.ts"
 

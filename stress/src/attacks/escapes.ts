@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 import { openHost, type OpenHost } from "@haft/core/promise"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
-import { standardHost } from "haft"
+import { standardHost } from "haft/internal"
 
 import { type Attack, forSeconds, none } from "../attack.ts"
 

@@ -1,4 +1,4 @@
-import type { HaftConfig, ScratchDirectory, ServerTokens } from "haft"
+import type { HaftConfig, ScratchDirectory, ServerTokens } from "haft/internal"
 
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
@@ -47,7 +47,7 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
   // The first signal lets running calls end, the second interrupts them, the third ends everything.
   onStopSignals([askToStop, askToHurry, () => process.exit(1)])
   const [{ serverTokens }, { serveHaft }, { compileSchemas }] = await Promise.all([
-    import("haft"),
+    import("haft/internal"),
     import("@haft/server"),
     import("../compile-schemas.ts")
   ])
@@ -90,7 +90,7 @@ const tokenGiven = async (given: Given): Promise<string | undefined> => {
   const typed = given.value("token")
   if (file === undefined) return typed ?? process.env["HAFT_TOKEN"]
   if (typed !== undefined) throw new UsageError("--token and --token-file are the same: give one of them")
-  const { readNamedFile } = await import("haft")
+  const { readNamedFile } = await import("haft/internal")
   const content = await readNamedFile(file).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new UsageError(`--token-file ${file} can't be read: ${why}`, { cause })

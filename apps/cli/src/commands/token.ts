@@ -1,4 +1,4 @@
-import type { NewToken, TokenInfo, TokenRole, Tokens } from "haft"
+import type { NewToken, TokenInfo, TokenRole, Tokens } from "haft/internal"
 
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
@@ -28,7 +28,7 @@ export const token: Command = {
   ],
   run: async (given) => {
     const [verb = "list", name] = given.positionals
-    const { openTokens } = await import("haft")
+    const { openTokens } = await import("haft/internal")
     const { config } = await configOf(given)
     const tokens = await openTokens(config)
     if (verb === "list") return list(tokens, given)

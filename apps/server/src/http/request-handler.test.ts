@@ -1,4 +1,4 @@
-import { makeToken } from "haft"
+import { makeToken } from "haft/internal"
 import { describe, expect, it } from "vitest"
 import * as z from "zod"
 

@@ -1,4 +1,4 @@
-import { GateResponse, listedRequest, Rule } from "haft"
+import { GateResponse, listedRequest, Rule } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"

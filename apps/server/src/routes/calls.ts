@@ -1,4 +1,4 @@
-import { exportFormats, exportTools, isToolError } from "haft"
+import { exportFormats, exportTools, isToolError } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"

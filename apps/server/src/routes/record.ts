@@ -1,4 +1,4 @@
-import type { OpenWorkspace } from "haft"
+import type { OpenWorkspace } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"

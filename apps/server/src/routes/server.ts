@@ -1,4 +1,4 @@
-import { tokenRoles } from "haft"
+import { tokenRoles } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"

@@ -1,4 +1,4 @@
-import type { TerminalOutput } from "haft"
+import type { TerminalOutput } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"

@@ -1,4 +1,4 @@
-import { ConfigError, tokenRoles, type Tokens } from "haft"
+import { ConfigError, tokenRoles, type Tokens } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"

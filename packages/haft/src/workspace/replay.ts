@@ -122,7 +122,7 @@ const beyondTheCopy =
     const isFree = sandbox === "none" && (touches?.runs !== undefined || touches?.types !== undefined)
     const isOutside = spoken?.tools.some(({ name, openWorld }) => name === tool && openWorld) === true
     return isFree || isOutside || touches?.network === true
-      ? "it reaches beyond the copy; --approve all makes it again all the same"
+      ? "it reaches beyond the copy; with approval `all` it is made again all the same"
       : undefined
   }
 

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "@effect/vitest"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 
-import { openTokens, serverTokens } from "../index.ts"
+import { openTokens, serverTokens } from "../internal.ts"
 
 let workspace: TemporaryWorkspace
 beforeEach(() => {
