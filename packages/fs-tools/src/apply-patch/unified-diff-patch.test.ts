@@ -185,7 +185,7 @@ describe("unified diffs: files", () => {
   })
 
   it.skipIf(process.platform === "win32")(
-    "lets a file that moves and changes keep what lets others act for its owner, and gives a copy none of it (not on this platform)",
+    "takes set-user-ID from a file that moves and changes, and from a copy (not on this platform)",
     async () => {
       await using tools = await openTools({ "a.txt": { text: "one\n", mode: 0o755 } })
       const mode = (path: string) => statSync(join(tools.workspace.root, path)).mode & 0o7777
@@ -204,7 +204,7 @@ describe("unified diffs: files", () => {
         "+1"
       ]
       expect(await tools.call("apply_patch", { patch: `${diff.join("\n")}\n` })).toMatchObject({ ok: true })
-      expect([mode("b.txt"), mode("c.txt"), tools.workspace.read("c.txt")]).toEqual([0o755, 0o4755, "1\n"])
+      expect([mode("b.txt"), mode("c.txt"), tools.workspace.read("c.txt")]).toEqual([0o755, 0o755, "1\n"])
     }
   )
 
