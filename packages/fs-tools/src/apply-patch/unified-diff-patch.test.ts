@@ -185,7 +185,7 @@ describe("unified diffs: files", () => {
   })
 
   it.skipIf(process.platform === "win32")(
-    "takes set-user-ID from a file that moves and changes, and from a copy (not on this platform)",
+    "takes set-user-ID from a file that moves and changes, and gives a copy none of it (not on this platform)",
     async () => {
       await using tools = await openTools({ "a.txt": { text: "one\n", mode: 0o755 } })
       const mode = (path: string) => statSync(join(tools.workspace.root, path)).mode & 0o7777

@@ -40,7 +40,8 @@ import {
   newHash,
   openFile,
   readPlace,
-  scanDescriptor
+  scanDescriptor,
+  stateByStats
 } from "./content.ts"
 import { globSource } from "./glob/directory-source.ts"
 import { globFiles } from "./glob/glob.ts"
@@ -229,7 +230,8 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
         at(lookCodes, given, (place): Opened | string => {
           if (place.found === undefined) return "absent"
           const info = infoOf(place)
-          return info.kind === "file" ? { info, descriptor: openFile(root, place) } : info.kind
+          if (info.kind !== "file") return info.kind
+          return stateByStats(place.found.stats) ?? { info, descriptor: openFile(root, place) }
         }),
         (opened) => {
           if (typeof opened === "string") return Effect.succeed(opened)
