@@ -28,7 +28,7 @@ export const planDelete = Effect.fnUntraced(function* (
     })
   }
   if (found?.kind === "file") yield* readForDiff(plan, path)
-  yield* plan.remove(path, { recursive })
+  return yield* plan.remove(path, { recursive })
 })
 
 /** Every path that went, sorted. */
