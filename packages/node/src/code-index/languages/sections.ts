@@ -1,0 +1,63 @@
+import type { Parse } from "./grammars.ts"
+import { languageNamed, type LanguageName } from "./language.ts"
+import { parseSymbols, type Section } from "./parse-symbols.ts"
+
+/** Lines of a window, for files that have no grammar. */
+const windowLines = 60
+
+/** Definitions by the grammar, headings of Markdown, else windows of 60 lines. */
+export const sectionsOf = (
+  source: string,
+  language: LanguageName | "markdown" | undefined,
+  parse: Parse | undefined
+): ReadonlyArray<Section> => {
+  if (language === "markdown") return headings(source) ?? windows(source)
+  const parsed =
+    language === undefined || parse === undefined ? undefined : parseSymbols(languageNamed(language), parse, source)
+  return parsed ?? windows(source)
+}
+
+/** One section a heading, down to the next heading, undefined without any; headings in fenced code are text. */
+const headings = (source: string): ReadonlyArray<Section> | undefined => {
+  const lines = source.split("\n")
+  const found: Array<Section & { readonly level: number }> = []
+  let fence: string | undefined
+  for (const [row, line] of lines.entries()) {
+    const [, mark] = /^\s{0,3}(`{3,}|~{3,})/.exec(line) ?? []
+    if (mark !== undefined) fence = fence === undefined ? mark : line.trim().startsWith(fence) ? undefined : fence
+    const [, hashes, title] = fence === undefined ? (/^(#{1,6})\s+(.+?)\s*#*\s*$/.exec(line) ?? []) : []
+    if (hashes === undefined || title === undefined) continue
+    const level = hashes.length
+    const container = found.findLast((above) => above.level < level)?.name ?? ""
+    const last = found.at(-1)
+    if (last !== undefined) found[found.length - 1] = { ...last, endLine: row }
+    const name = title.slice(0, 200)
+    found.push({
+      level,
+      name,
+      kind: "heading",
+      container,
+      startLine: row + 1,
+      endLine: lines.length,
+      signature: line.trim().slice(0, 240),
+      doc: ""
+    })
+  }
+  return found.length === 0 ? undefined : found.map(({ level: _, ...section }) => section)
+}
+
+const windows = (source: string): ReadonlyArray<Section> => {
+  const count = source.split("\n").length
+  return Array.from({ length: Math.min(Math.ceil(count / windowLines), mostWindows) }, (_, index) => ({
+    name: "",
+    kind: "lines",
+    container: "",
+    startLine: index * windowLines + 1,
+    endLine: Math.min((index + 1) * windowLines, count),
+    signature: "",
+    doc: ""
+  }))
+}
+
+/** Beyond that a file is data. */
+const mostWindows = 200
