@@ -19,7 +19,7 @@ import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
 import { IndexDatabase, isDamaged } from "./database.ts"
-import { type Grammars, hasGrammars, openGrammars } from "./languages/grammars.ts"
+import { hasGrammars, openGrammars } from "./languages/grammars.ts"
 import { pathRange, type RankedFile, rankFiles, symbolOf, symbolsNamed } from "./ranking.ts"
 import { findReferences } from "./references.ts"
 import { type Refreshed, refreshAll, type RefreshOptions, refreshPaths } from "./refresh.ts"
@@ -65,7 +65,6 @@ class SqliteIndex {
   readonly #changed = new Set<string>()
   readonly #stopListening: (() => void) | undefined
   #database: IndexDatabase | undefined
-  #grammars: Promise<Grammars | undefined> | undefined
   /** When all files are looked at again; 0 is now. */
   #dueAt = 0
   #left: Refreshed = { pending: 0, leftOut: 0 }
@@ -82,7 +81,8 @@ class SqliteIndex {
       this.#fresh(query.path, (database, path) =>
         Effect.gen({ self: this }, function* () {
           const ranked = rankFiles(database, query.query, path)
-          const items = yield* this.#shown(ranked.slice(0, query.limit), queryTerms(query.query))
+          const terms = [...queryTerms(query.query).keys()]
+          const items = yield* this.#shown(ranked.slice(0, query.limit), terms)
           return { items, total: ranked.length }
         })
       ),
@@ -170,11 +170,10 @@ class SqliteIndex {
   get #refreshOptions(): Effect.Effect<RefreshOptions> {
     return Effect.promise(async () => {
       const { maxFiles, maxBytes, buildTimeMs } = this.#options
-      this.#grammars ??= this.#options.grammars ? openGrammars() : Promise.resolve(undefined)
       return {
         workspace: this.#workspace,
         database: this.#open(),
-        grammars: await this.#grammars,
+        grammars: this.#options.grammars ? await openGrammars() : undefined,
         lock: `${this.#path}.lock`,
         maxFiles,
         maxBytes,

@@ -25,16 +25,16 @@ export const fileRow = (
   content: Uint8Array | undefined,
   language: { readonly name: LanguageName | "markdown" | undefined; readonly parse: Parse | undefined }
 ): FileRow => {
-  const source = (content === undefined ? undefined : textOf(content)) ?? ""
-  const sections =
-    source === "" || isGenerated(stat.path, source) ? [] : sectionsOf(source, language.name, language.parse)
+  const text = content === undefined ? undefined : textOf(content)
+  const source = text === undefined || isGenerated(stat.path, text) ? "" : text
+  const sections = source === "" ? [] : sectionsOf(source, language.name, language.parse)
   const lines = source === "" ? [] : source.split("\n")
   return {
     ...stat,
     hash: content === undefined ? "" : fingerprintBytes(content),
     pathText: rowText(pathTerms(stat.path)),
     namesText: rowText(sections.flatMap(({ name }) => nameTerms(name))),
-    bodyText: isGenerated(stat.path, source) ? "" : rowText(termsOf(source)),
+    bodyText: rowText(termsOf(source)),
     sections: sections.map((section, index) => sectionRow(section, ownLines(section, sections, index, lines)))
   }
 }

@@ -36,7 +36,8 @@ const fusion = 20
  * are found by the first, changes that concern a file by the second; a file that is high in both comes first.
  */
 export const rankFiles = (database: IndexDatabase, query: string, path: string): ReadonlyArray<RankedFile> => {
-  const terms = queryTerms(query)
+  const words = queryTerms(query)
+  const terms = [...words.keys()]
   if (terms.length === 0) return []
   const range = pathRange(path)
   const prior = priorFor(terms)
@@ -67,7 +68,7 @@ export const rankFiles = (database: IndexDatabase, query: string, path: string):
     file.sections = [symbol, ...file.sections.filter((one) => one.startLine !== symbol.startLine)]
   }
   return [...found]
-    .map(([path, { score, sections }]) => ({ path, score, sections, why: reasonFor(terms, path, sections[0]) }))
+    .map(([path, { score, sections }]) => ({ path, score, sections, why: reasonFor(words, path, sections[0]) }))
     .toSorted((one, other) => other.score - one.score || (one.path < other.path ? -1 : 1))
 }
 
@@ -176,14 +177,14 @@ const priorFor = (terms: ReadonlyArray<string>): ((path: string) => number) => {
   return (path) => lowered.reduce((prior, [kind, factor]) => (kind.test(path) ? prior * factor : prior), 1)
 }
 
-/** Which of the terms are in the name, the signature and the path; the others are in the text. */
-const reasonFor = (terms: ReadonlyArray<string>, path: string, section: CodeSymbol | undefined): string => {
-  const left = new Set(terms)
+/** Which of the words are in the name, the signature and the path; the others are in the text. */
+const reasonFor = (words: ReadonlyMap<string, string>, path: string, section: CodeSymbol | undefined): string => {
+  const left = new Map(words)
   const reasons: Array<string> = []
   const take = (field: string, text: ReadonlyArray<string>): void => {
-    const found = [...left].filter((term) => text.includes(term))
-    for (const term of found) left.delete(term)
-    if (found.length > 0) reasons.push(`${field}: ${found.join(", ")}`)
+    const found = [...left].filter(([term]) => text.includes(term))
+    for (const [term] of found) left.delete(term)
+    if (found.length > 0) reasons.push(`${field}: ${[...new Set(found.map(([, word]) => word))].join(", ")}`)
   }
   if (section !== undefined) {
     take("name", nameTerms(section.name))

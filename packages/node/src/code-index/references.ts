@@ -33,7 +33,8 @@ export const findReferences = ({ workspace, database, path, name: given, limit }
       ...(terms.length === 0 ? [] : [terms.map((term) => `"${term.replaceAll('"', "")}"`).join(" AND ")]),
       ...range.values
     )
-    const word = new RegExp(`(?<![\\w$])${name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}(?![\w$])`)
+    const escaped = name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+    const word = new RegExp(String.raw`(?<![\w$])${escaped}(?![\w$])`)
     const items: Array<CodeReference> = []
     let total = 0
     yield* workspace.readEach(

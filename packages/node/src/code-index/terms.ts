@@ -22,13 +22,17 @@ export const nameTerms = (name: string): Array<string> => {
 
 const wholeName = (name: string): string => name.toLowerCase().replaceAll(/[^a-z\d]/g, "")
 
-/** Terms of a query without the words that say nothing about code. All of them, where nothing else is left. */
-export const queryTerms = (query: string): ReadonlyArray<string> => {
-  const words = (query.match(/[\w$]+|[^\x00-\x7F\s]+/g) ?? []).flatMap((one) => {
-    const parts = nameTerms(one)
-    return stopWords.has(one.toLowerCase()) ? [] : parts
-  })
-  return [...new Set(words.length > 0 ? words : termsOf(query))].slice(0, mostTerms)
+/**
+ * Terms of a query, each with the word it comes from, without words that say nothing about code. All of them, where
+ * nothing else is left.
+ */
+export const queryTerms = (query: string): ReadonlyMap<string, string> => {
+  const words = query.match(/[\w$]+|[^\x00-\x7F\s]+/g) ?? []
+  const telling = words.filter((word) => !stopWords.has(word.toLowerCase()))
+  const terms = (telling.length > 0 ? telling : words).flatMap((word) =>
+    nameTerms(word).map((term) => [term, word] as const)
+  )
+  return new Map(terms.slice(0, mostTerms).toReversed())
 }
 
 /** More words don't make a query clearer, only slower. */
@@ -83,7 +87,7 @@ const stripped = (word: string): string => {
       : /[^sui]s$/.test(word)
         ? word.slice(0, -1)
         : word
-  const base = /^(.{3,})(?:ations?|ators?|ate|ing|ed|ers?|ors?|ions?|ment|able|ly)$/.exec(singular)?.[1] ?? singular
+  const base = /^(.{3,}?)(?:ations?|ators?|ate|ing|ed|ers?|ors?|ions?|ment|able|ly)$/.exec(singular)?.[1] ?? singular
   const single = base !== singular && /([^aeiouls])\1$/.test(base) ? base.slice(0, -1) : base
   return single.length > 3 && single.endsWith("e") ? single.slice(0, -1) : single
 }

@@ -43,8 +43,15 @@ export interface Grammars {
 /** A source that takes longer is data in the shape of a program, and is indexed by lines. */
 const mostParseMs = 2000
 
-/** The installed grammars, or undefined where the optional package `@vscode/tree-sitter-wasm` is not installed. */
-export const openGrammars = async (): Promise<Grammars | undefined> => {
+let opened: Promise<Grammars | undefined> | undefined
+
+/**
+ * The installed grammars, or undefined where the optional package `@vscode/tree-sitter-wasm` is not installed. All
+ * indexes of a process share them.
+ */
+export const openGrammars = (): Promise<Grammars | undefined> => (opened ??= openInstalled())
+
+const openInstalled = async (): Promise<Grammars | undefined> => {
   const found = installed()
   if (found === undefined) return undefined
   const { treeSitter, directory } = found

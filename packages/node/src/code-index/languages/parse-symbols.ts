@@ -70,7 +70,7 @@ const define = (context: Context, node: SyntaxNode, kind: string, around: Surrou
   const endRow = column === 0 && row > node.startPosition.row ? row - 1 : row
   found.push({
     name: named.name,
-    kind: finalKind(node, kind, around.container),
+    kind: finalKind(node, kind, container),
     container,
     startLine: startRow + 1,
     endLine: endRow + 1,

@@ -19,7 +19,7 @@ export const sectionsOf = (
 
 /** One section a heading, down to the next heading, undefined without any; headings in fenced code are text. */
 const headings = (source: string): ReadonlyArray<Section> | undefined => {
-  const lines = source.split("\n")
+  const lines = linesOf(source)
   const found: Array<Section & { readonly level: number }> = []
   let fence: string | undefined
   for (const [row, line] of lines.entries()) {
@@ -46,8 +46,10 @@ const headings = (source: string): ReadonlyArray<Section> | undefined => {
   return found.length === 0 ? undefined : found.map(({ level: _, ...section }) => section)
 }
 
+const linesOf = (source: string): ReadonlyArray<string> => source.replace(/\n$/, "").split("\n")
+
 const windows = (source: string): ReadonlyArray<Section> => {
-  const count = source.split("\n").length
+  const count = linesOf(source).length
   return Array.from({ length: Math.min(Math.ceil(count / windowLines), mostWindows) }, (_, index) => ({
     name: "",
     kind: "lines",
