@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
-import type { DatabaseSync, StatementSync } from "node:sqlite"
+import type * as Sqlite from "node:sqlite"
 
 import { makeToolError, reasonOf } from "@haft/core"
 
@@ -61,12 +61,12 @@ const schema = `
 
 /** The SQLite file of an index. All methods throw where it is damaged, see {@link isDamaged}. */
 export class IndexDatabase {
-  readonly #database: DatabaseSync
-  readonly #statements = new Map<string, StatementSync>()
+  readonly #database: Sqlite.DatabaseSync
+  readonly #statements = new Map<string, Sqlite.StatementSync>()
   readonly #path: string
   readonly #inode: number
 
-  private constructor(path: string, database: DatabaseSync) {
+  private constructor(path: string, database: Sqlite.DatabaseSync) {
     this.#path = path
     this.#database = database
     this.#inode = statSync(path).ino
@@ -90,7 +90,7 @@ export class IndexDatabase {
   }
 
   static #openOnce(path: string): IndexDatabase {
-    const { DatabaseSync } = sqlite()
+    const { DatabaseSync } = requireSqlite()
     const database = new DatabaseSync(path, { timeout: 10_000 })
     try {
       database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384")
@@ -120,7 +120,7 @@ export class IndexDatabase {
     )
   }
 
-  all(sql: string, ...values: ReadonlyArray<string | number>): ReadonlyArray<Readonly<Record<string, unknown>>> {
+  all(sql: string, values: ReadonlyArray<string | number> = []): ReadonlyArray<Readonly<Record<string, unknown>>> {
     return this.#statement(sql).all(...values)
   }
 
@@ -141,47 +141,58 @@ export class IndexDatabase {
     this.remove(file.path)
     const { path, size, modified, hash, isSettled } = file
     const id = Number(
-      this.#run(
-        "INSERT INTO file (path, size, modified, hash, settled) VALUES (?, ?, ?, ?, ?)",
-        ...[path, size, modified, hash, isSettled ? 1 : 0]
-      )
+      this.#run("INSERT INTO file (path, size, modified, hash, settled) VALUES (?, ?, ?, ?, ?)", [
+        path,
+        size,
+        modified,
+        hash,
+        isSettled ? 1 : 0
+      ])
     )
-    this.#run(
-      "INSERT INTO file_text (rowid, path, names, body) VALUES (?, ?, ?, ?)",
-      ...[id, file.pathText, file.namesText, file.bodyText]
-    )
+    this.#run("INSERT INTO file_text (rowid, path, names, body) VALUES (?, ?, ?, ?)", [
+      id,
+      file.pathText,
+      file.namesText,
+      file.bodyText
+    ])
     for (const section of file.sections) {
       const { name, kind, container, startLine, endLine, signature } = section
       const symbol = Number(
         this.#run(
           "INSERT INTO symbol (file, name, kind, container, start_line, end_line, signature) VALUES (?, ?, ?, ?, ?, ?, ?)",
-          ...[id, name, kind, container, startLine, endLine, signature]
+          [id, name, kind, container, startLine, endLine, signature]
         )
       )
-      this.#run(
-        "INSERT INTO symbol_text (rowid, name, signature, doc, path, body) VALUES (?, ?, ?, ?, ?, ?)",
-        ...[symbol, section.nameText, section.signatureText, section.docText, file.pathText, section.bodyText]
-      )
+      this.#run("INSERT INTO symbol_text (rowid, name, signature, doc, path, body) VALUES (?, ?, ?, ?, ?, ?)", [
+        symbol,
+        section.nameText,
+        section.signatureText,
+        section.docText,
+        file.pathText,
+        section.bodyText
+      ])
     }
   }
 
   /** Takes a file out of the index. */
   remove(path: string): void {
-    for (const { id } of this.all("SELECT id FROM file WHERE path = ?", path)) {
+    for (const { id } of this.all("SELECT id FROM file WHERE path = ?", [path])) {
       const file = Number(id)
-      this.#run("DELETE FROM symbol_text WHERE rowid IN (SELECT id FROM symbol WHERE file = ?)", file)
-      this.#run("DELETE FROM symbol WHERE file = ?", file)
-      this.#run("DELETE FROM file_text WHERE rowid = ?", file)
-      this.#run("DELETE FROM file WHERE id = ?", file)
+      this.#run("DELETE FROM symbol_text WHERE rowid IN (SELECT id FROM symbol WHERE file = ?)", [file])
+      this.#run("DELETE FROM symbol WHERE file = ?", [file])
+      this.#run("DELETE FROM file_text WHERE rowid = ?", [file])
+      this.#run("DELETE FROM file WHERE id = ?", [file])
     }
   }
 
   /** Notes the stat of a file whose content is the indexed one. */
   touch({ path, size, modified, isSettled }: Omit<IndexedFile, "id" | "hash">): void {
-    this.#run(
-      "UPDATE file SET size = ?, modified = ?, settled = ? WHERE path = ?",
-      ...[size, modified, isSettled ? 1 : 0, path]
-    )
+    this.#run("UPDATE file SET size = ?, modified = ?, settled = ? WHERE path = ?", [
+      size,
+      modified,
+      isSettled ? 1 : 0,
+      path
+    ])
   }
 
   files(): Map<string, IndexedFile> {
@@ -190,25 +201,25 @@ export class IndexDatabase {
   }
 
   file(path: string): IndexedFile | undefined {
-    const [row] = this.all("SELECT id, path, size, modified, hash, settled FROM file WHERE path = ?", path)
+    const [row] = this.all("SELECT id, path, size, modified, hash, settled FROM file WHERE path = ?", [path])
     return row === undefined ? undefined : fileOf(row)
   }
 
   /** A remembered number, such as when the index was last refreshed. */
   recall(key: string): number | undefined {
-    const [row] = this.all("SELECT value FROM meta WHERE key = ?", key)
+    const [row] = this.all("SELECT value FROM meta WHERE key = ?", [key])
     return row === undefined ? undefined : Number(row["value"])
   }
 
   remember(key: string, value: number): void {
-    this.#run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", key, value)
+    this.#run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", [key, value])
   }
 
-  #run(sql: string, ...values: ReadonlyArray<string | number>): number | bigint {
+  #run(sql: string, values: ReadonlyArray<string | number>): number | bigint {
     return this.#statement(sql).run(...values).lastInsertRowid
   }
 
-  #statement(sql: string): StatementSync {
+  #statement(sql: string): Sqlite.StatementSync {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known
     const made = this.#database.prepare(sql)
@@ -229,7 +240,7 @@ const fileOf = (row: Readonly<Record<string, unknown>>): IndexedFile => ({
 })
 
 // In a transaction that looks again, because another process may be making the same index.
-const create = (database: DatabaseSync): void => {
+const create = (database: Sqlite.DatabaseSync): void => {
   database.exec("BEGIN IMMEDIATE")
   try {
     const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"])
@@ -252,10 +263,10 @@ export const isDamaged = (cause: unknown): boolean =>
   cause instanceof OutdatedIndex ||
   (cause instanceof Error && "errcode" in cause && [corrupt, notADatabase].includes(Number(cause.errcode) & 0xff))
 
-let module: typeof import("node:sqlite") | undefined
+let module: typeof Sqlite | undefined
 
-/** Node's SQLite, without the warning that Node 22 prints about it. */
-const sqlite = (): typeof import("node:sqlite") => {
+/** Node's SQLite, without the warning that Node 22 prints about it. Throws `search_unavailable` where there is none. */
+export const requireSqlite = (): typeof Sqlite => {
   if (module !== undefined) return module
   const { emitWarning } = process
   process.emitWarning = () => {}

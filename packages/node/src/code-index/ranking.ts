@@ -45,7 +45,7 @@ export const rankFiles = (database: IndexDatabase, query: string, path: string):
     .map(({ symbol, score }) => ({ symbol, score: score * prior(symbol.path) }))
     .toSorted((one, other) => other.score - one.score)
   const files = matchingFiles(database, terms, range)
-    .map((file) => ({ ...file, score: file.score * prior(file.path) }))
+    .map(({ path, score }) => ({ path, score: score * prior(path) }))
     .toSorted((one, other) => other.score - one.score)
 
   const found = new Map<string, { score: number; sections: Array<CodeSymbol> }>()
@@ -80,7 +80,7 @@ const matchingSections = (database: IndexDatabase, terms: ReadonlyArray<string>,
          WHERE symbol_text MATCH ? ${within("symbol_text", "SELECT symbol.id FROM symbol JOIN file ON file.id = symbol.file", sql)}
          ORDER BY score LIMIT ${candidates}
        ) AS hit JOIN symbol ON symbol.id = hit.id JOIN file ON file.id = symbol.file ORDER BY hit.score`,
-      ...[matchOf(telling(database, "symbol", terms)), ...values]
+      [matchOf(telling(database, "symbol", terms)), ...values]
     )
     .map((row) => ({ symbol: symbolOf(row), score: -Number(row["score"]) }))
 
@@ -92,7 +92,7 @@ const matchingFiles = (database: IndexDatabase, terms: ReadonlyArray<string>, { 
          WHERE file_text MATCH ? ${within("file_text", "SELECT file.id FROM file", sql)}
          ORDER BY score LIMIT ${candidates}
        ) AS hit JOIN file ON file.id = hit.id ORDER BY hit.score`,
-      ...[matchOf(telling(database, "file", terms)), ...values]
+      [matchOf(telling(database, "file", terms)), ...values]
     )
     .map((row) => ({ path: String(row["path"]), score: -Number(row["score"]) }))
 
@@ -113,7 +113,7 @@ const telling = (
   terms: ReadonlyArray<string>
 ): ReadonlyArray<string> => {
   const counted = terms.map((term) => {
-    const [row] = database.all(`SELECT doc FROM ${table}_terms WHERE term = ?`, term)
+    const [row] = database.all(`SELECT doc FROM ${table}_terms WHERE term = ?`, [term])
     return { term, rows: Number(row?.["doc"] ?? 0) }
   })
   let scored = 0
@@ -142,7 +142,7 @@ export const symbolsNamed = (
       `SELECT file.path, symbol.* FROM symbol JOIN file ON file.id = symbol.file
        WHERE symbol.name = ? COLLATE NOCASE AND symbol.name <> '' AND ${range.sql}
        ORDER BY symbol.name <> ?, file.path, symbol.start_line LIMIT ${limit}`,
-      ...[name, ...range.values, name]
+      [name, ...range.values, name]
     )
     .map(symbolOf)
 

@@ -30,8 +30,9 @@ export const findReferences = ({ workspace, database, path, name: given, limit }
         ? `SELECT file.path FROM file WHERE ${range.sql} ORDER BY file.path LIMIT ${mostFiles}`
         : `SELECT file.path FROM file_text JOIN file ON file.id = file_text.rowid
            WHERE file_text MATCH ? AND ${range.sql} ORDER BY file.path LIMIT ${mostFiles}`,
-      ...(terms.length === 0 ? [] : [terms.map((term) => `"${term.replaceAll('"', "")}"`).join(" AND ")]),
-      ...range.values
+      terms.length === 0
+        ? range.values
+        : [terms.map((term) => `"${term.replaceAll('"', "")}"`).join(" AND "), ...range.values]
     )
     const escaped = name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
     const word = new RegExp(String.raw`(?<![\w$])${escaped}(?![\w$])`)

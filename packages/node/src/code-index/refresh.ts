@@ -84,7 +84,7 @@ export const refreshPaths = (
           info._tag === "Some" && info.value.kind === "file" && isIndexable(path) && (yield* isSeen(workspace, path))
         if (isThere) stats.push(statOf(path, info.value))
         else if (database.file(path) === undefined) {
-          const below = database.all("SELECT path FROM file WHERE path > ? AND path < ?", `${path}/`, `${path}0`)
+          const below = database.all("SELECT path FROM file WHERE path > ? AND path < ?", [`${path}/`, `${path}0`])
           yield* removeAll(
             database,
             below.map((row) => String(row["path"]))

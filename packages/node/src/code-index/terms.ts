@@ -1,5 +1,5 @@
 /** Words of identifiers and prose: `readHTTPFile2` is read, http, file. */
-const word = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d{2,}|[^\x00-\x7F\s]+/g
+const word = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d{2,}|[\u0080-\uFFFF]+/g
 
 /** Index terms of a text: words of identifiers and prose, in lower case and stemmed. */
 export const termsOf = (text: string): Array<string> => {
@@ -27,7 +27,7 @@ const wholeName = (name: string): string => name.toLowerCase().replaceAll(/[^a-z
  * nothing else is left.
  */
 export const queryTerms = (query: string): ReadonlyMap<string, string> => {
-  const words = query.match(/[\w$]+|[^\x00-\x7F\s]+/g) ?? []
+  const words = query.match(/[\w$]+|[\u0080-\uFFFF]+/g) ?? []
   const telling = words.filter((word) => !stopWords.has(word.toLowerCase()))
   const terms = (telling.length > 0 ? telling : words).flatMap((word) =>
     nameTerms(word).map((term) => [term, word] as const)
@@ -87,7 +87,8 @@ const stripped = (word: string): string => {
       : /[^sui]s$/.test(word)
         ? word.slice(0, -1)
         : word
-  const base = /^(.{3,}?)(?:ations?|ators?|ate|ing|ed|ers?|ors?|ions?|ment|able|ly)$/.exec(singular)?.[1] ?? singular
+  const base =
+    /^(.{3,}?)(?:ations?|ators?|ating|ated?|ing|ed|ers?|ors?|ions?|ment|able|ly)$/.exec(singular)?.[1] ?? singular
   const single = base !== singular && /([^aeiouls])\1$/.test(base) ? base.slice(0, -1) : base
   return single.length > 3 && single.endsWith("e") ? single.slice(0, -1) : single
 }

@@ -1,22 +1,13 @@
-import { defineTool, singleLine } from "@haft/core"
+import { type Counted, defineTool, singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { findSymbol } from "./find-symbol.ts"
+import { listed, listedSymbol } from "../code-symbol.ts"
+import { findSymbol, type FoundSymbol } from "./find-symbol.ts"
 
 const output = z.object({
-  definitions: z.array(
-    z.object({
-      path: z.string(),
-      symbol: z.string(),
-      kind: z.string(),
-      container: z.string().optional(),
-      start_line: z.number(),
-      end_line: z.number(),
-      signature: z.string()
-    })
-  ),
+  definitions: z.array(listedSymbol),
   total_definitions: z.number(),
   references: z.array(z.object({ path: z.string(), line: z.number(), content: z.string() })).optional(),
   total_references: z.number().optional(),
@@ -62,28 +53,7 @@ const definition = {
       path: input.path,
       limit: input.max_results,
       includeReferences: input.include_references
-    }).pipe(
-      Effect.map(({ definitions, references }) => ({
-        definitions: definitions.items.map(({ name, startLine, endLine, path, kind, container, signature }) => ({
-          path,
-          symbol: name,
-          kind,
-          ...(container !== undefined && { container }),
-          start_line: startLine,
-          end_line: endLine,
-          signature
-        })),
-        total_definitions: definitions.total,
-        ...(references !== undefined && {
-          references: references.items.map((reference) => ({ ...reference })),
-          total_references: references.total
-        }),
-        truncated:
-          definitions.total > definitions.items.length ||
-          (references !== undefined && references.total > references.items.length),
-        remarks: [...definitions.remarks]
-      }))
-    ),
+    }).pipe(Effect.map(outputOf)),
   render: (found: z.output<typeof output>) =>
     [
       `${found.total_definitions} ${found.total_definitions === 1 ? "definition" : "definitions"}`,
@@ -100,6 +70,16 @@ const definition = {
       ...found.remarks
     ].join("\n")
 } as const
+
+const outputOf = ({ definitions, references }: FoundSymbol): z.input<typeof output> => ({
+  definitions: definitions.items.map(listed),
+  total_definitions: definitions.total,
+  ...(references !== undefined && { references: [...references.items], total_references: references.total }),
+  truncated: isCut(definitions) || (references !== undefined && isCut(references)),
+  remarks: [...definitions.remarks]
+})
+
+const isCut = ({ items, total }: Counted<unknown>): boolean => total > items.length
 
 export const haftFindSymbol = haft.tool(definition)
 /** For hosts of other dialects, as an opt-in. */

@@ -3,6 +3,7 @@ import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { listed, type ListedSymbol, listedSymbol } from "../code-symbol.ts"
 import { outline } from "./outline.ts"
 
 const definition = {
@@ -17,17 +18,7 @@ const definition = {
     max_results: z.number().int().min(1).max(2000).default(300).describe("Definitions to return at most")
   }),
   output: z.object({
-    symbols: z.array(
-      z.object({
-        path: z.string(),
-        symbol: z.string(),
-        kind: z.string(),
-        container: z.string().optional(),
-        start_line: z.number(),
-        end_line: z.number(),
-        signature: z.string()
-      })
-    ),
+    symbols: z.array(listedSymbol),
     total: z.number(),
     truncated: z.boolean(),
     remarks: z.array(z.string())
@@ -38,22 +29,14 @@ const definition = {
   execute: (input: { readonly path: string; readonly members: boolean; readonly max_results: number }) =>
     outline({ path: input.path, limit: input.max_results, topLevelOnly: !input.members }).pipe(
       Effect.map(({ items, total, remarks }) => ({
-        symbols: items.map(({ name, startLine, endLine, path, kind, container, signature }) => ({
-          path,
-          symbol: name,
-          kind,
-          ...(container !== undefined && { container }),
-          start_line: startLine,
-          end_line: endLine,
-          signature
-        })),
+        symbols: items.map(listed),
         total,
         truncated: total > items.length,
         remarks: [...remarks]
       }))
     ),
   render: (found: {
-    readonly symbols: ReadonlyArray<Listed>
+    readonly symbols: ReadonlyArray<ListedSymbol>
     readonly total: number
     readonly remarks: ReadonlyArray<string>
   }) => {
@@ -61,22 +44,13 @@ const definition = {
     const shown = found.symbols.length < found.total ? `, the first ${found.symbols.length} of them:` : ""
     return [
       `${found.total} ${found.total === 1 ? "definition" : "definitions"}${shown}`,
-      ...files.flatMap(([path, symbols]) => [singleLine(path), ...symbols.map(lineOf)]),
+      ...files.flatMap(([path, symbols]) => [[singleLine(path)], symbols.map(lineOf)].flat()),
       ...found.remarks
     ].join("\n")
   }
 } as const
 
-interface Listed {
-  readonly path: string
-  readonly kind: string
-  readonly container?: string | undefined
-  readonly start_line: number
-  readonly end_line: number
-  readonly signature: string
-}
-
-const lineOf = ({ kind, container, start_line, end_line, signature }: Listed): string =>
+const lineOf = ({ kind, container, start_line, end_line, signature }: ListedSymbol): string =>
   `${container === undefined ? "  " : "    "}${start_line}-${end_line} ${kind} ${singleLine(signature)}`
 
 export const haftOutline = haft.tool(definition)

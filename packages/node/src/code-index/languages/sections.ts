@@ -20,7 +20,8 @@ export const sectionsOf = (
 /** One section a heading, down to the next heading, undefined without any; headings in fenced code are text. */
 const headings = (source: string): ReadonlyArray<Section> | undefined => {
   const lines = linesOf(source)
-  const found: Array<Section & { readonly level: number }> = []
+  const found: Array<Section> = []
+  const levels: Array<number> = []
   let fence: string | undefined
   for (const [row, line] of lines.entries()) {
     const [, mark] = /^\s{0,3}(`{3,}|~{3,})/.exec(line) ?? []
@@ -28,12 +29,12 @@ const headings = (source: string): ReadonlyArray<Section> | undefined => {
     const [, hashes, title] = fence === undefined ? (/^(#{1,6})\s+(.+?)\s*#*\s*$/.exec(line) ?? []) : []
     if (hashes === undefined || title === undefined) continue
     const level = hashes.length
-    const container = found.findLast((above) => above.level < level)?.name ?? ""
+    const container = found.findLast((_, at) => (levels[at] ?? 0) < level)?.name ?? ""
     const last = found.at(-1)
     if (last !== undefined) found[found.length - 1] = { ...last, endLine: row }
     const name = title.slice(0, 200)
+    levels.push(level)
     found.push({
-      level,
       name,
       kind: "heading",
       container,
@@ -43,7 +44,7 @@ const headings = (source: string): ReadonlyArray<Section> | undefined => {
       doc: ""
     })
   }
-  return found.length === 0 ? undefined : found.map(({ level: _, ...section }) => section)
+  return found.length === 0 ? undefined : found
 }
 
 const linesOf = (source: string): ReadonlyArray<string> => source.replace(/\n$/, "").split("\n")
