@@ -15,6 +15,7 @@ const nothingBut = (...allowed: Array<string>) => [
 const noneOfOurs = (...allowed: Array<string>) => [
   "@haft/**",
   "haft",
+  "haft/**",
   "!./**",
   "!../**",
   ...allowed.flatMap((name) => [`!${name}`, `!${name}/**`])

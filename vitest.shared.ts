@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { defineConfig } from "vitest/config"
+import { defineConfig, type Plugin } from "vitest/config"
 
 // Workspace packages are read from their TypeScript sources: tests need no build.
 const conditions = ["@haft/source", "module", "node", "development|production"]
@@ -14,7 +14,20 @@ const home = join(import.meta.dirname, "node_modules", ".test-home")
 mkdirSync(join(home, ".ssh"), { recursive: true })
 writeFileSync(join(home, ".ssh", "id_test"), "a key that no command may read\n")
 
+// The peers to test with, by the directory that they are installed in; scripts/lowest-peers.ts makes one with the lowest
+// versions that the manifests take.
+const { HAFT_PEERS: peers } = process.env
+const otherPeers = (directory: string): Plugin => ({
+  name: "other-peers",
+  enforce: "pre",
+  async resolveId(id) {
+    const isPeer = /^(?:zod|ai|openai|@anthropic-ai\/sdk)(?:\/|$)/.test(id)
+    return isPeer ? this.resolve(id, join(directory, "index.js"), { skipSelf: true }) : undefined
+  }
+})
+
 export const shared = defineConfig({
+  plugins: peers === undefined ? [] : [otherPeers(peers)],
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: ["@haft/source", "node"] } },
   test: {

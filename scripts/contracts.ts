@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
-import { checkContract, lockContract, showContractCheck } from "haft"
+import { checkContract, lockContract, showContractCheck } from "haft/internal"
 
 const root = dirname(import.meta.dirname)
 const directories = readdirSync(join(root, "packages"))

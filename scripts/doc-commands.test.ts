@@ -3,7 +3,7 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { defineConfig, GateResponse, Rule } from "haft"
+import { defineConfig, GateResponse, Rule } from "haft/internal"
 import { openHost } from "haft/promise"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
@@ -16,7 +16,7 @@ const elsewhere: ReadonlyArray<readonly [line: RegExp, reason: string]> = [
   [/^npm test$/, "this is part of it"],
   [/^npm run bench/, "a job of its own"],
   [/^npm run exec -- node .*examples\//, "every example is run as such"],
-  [/^(?:claude|codex) /, "another project's program"],
+  [/^(?:claude|codex|gemini|copilot) /, "another project's program"],
   [/^curl .*127\.0\.0\.1:4711/, "it needs a server; the server's tests make the same request"],
   [/^cd haft-plugin-words && npm install|^npm pack$/, "it needs a registry; the rehearsal of a release does it"],
   [/^npm run pack$/, "it builds everything; the rehearsal of a release does it"]
@@ -97,6 +97,10 @@ describe("JSON of the docs", () => {
       const places = { root: join(home, "workspace"), state: join(home, "plugins-state") }
       await using host = await openHost({ ...defineConfig(config), ...places })
       expect(host.skipped).toEqual([])
+    },
+    mcp: ({ mcp }: { readonly mcp: Record<string, { command: ReadonlyArray<string> }> }) => {
+      for (const { command } of Object.values(mcp))
+        expect(run([...command, "--help"].join(" "))).toMatchObject({ status: 0 })
     },
     servers: ({ servers }: { readonly servers: Record<string, { command: string; args: ReadonlyArray<string> }> }) => {
       for (const { command, args } of Object.values(servers)) {

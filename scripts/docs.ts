@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
-import { dialectNames, type ToolDescription } from "haft"
+import { dialectNames, type ToolDescription } from "haft/internal"
 import { openHost } from "haft/promise"
 import { format } from "oxfmt"
 

@@ -1,10 +1,12 @@
-// Puts the shell and perl programs of packages/node into a module, so that they are there however the package is built or
+// Puts the shell and perl programs of a package into a module, so that they are there however the package is built or
 // bundled. embedded-scripts.test.ts fails where the module is out of date.
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 
-const source = join(import.meta.dirname, "../packages/node/src")
-const target = join(source, "embedded-scripts.ts")
+/** Directories with such programs. Each has its module. */
+export const sources: ReadonlyArray<string> = ["node", "exec-tools"].map((name) =>
+  join(import.meta.dirname, "../packages", name, "src")
+)
 
 const nameOf = (path: string): string =>
   basename(path)
@@ -18,8 +20,8 @@ const withoutComments = (text: string): string =>
     .filter((line) => !/^\s*(#.*)?$/.test(line))
     .join("\n")
 
-/** The module for these programs. */
-export const embeddedScripts = (): string => {
+/** The module for the programs of a directory. */
+export const embeddedScripts = (source: string): string => {
   const paths = globSync("**/*.{sh,pl}", { cwd: source }).toSorted()
   const constants = paths.map((path) => {
     const code = `${withoutComments(readFileSync(join(source, path), "utf8"))}\n`
@@ -32,4 +34,6 @@ export const embeddedScripts = (): string => {
   ].join("\n")
 }
 
-if (process.argv[1] === import.meta.filename) writeFileSync(target, embeddedScripts())
+if (process.argv[1] === import.meta.filename) {
+  for (const source of sources) writeFileSync(join(source, "embedded-scripts.ts"), embeddedScripts(source))
+}

@@ -50,7 +50,11 @@ const stopped: ReadonlyArray<{ file: string; code: string; reason: string }> = [
   { file: "apps/cli/src/b.ts", code: `import "@haft/node"`, reason: "asks `haft` for a host" },
   { file: "apps/server/src/a.ts", code: `import "node:fs"`, reason: "Only packages/node opens files" },
   { file: "apps/server/src/b.ts", code: `import "@haft/cli"`, reason: "asks `haft` for a host" },
-  { file: "apps/console/src/a.tsx", code: `import type { Rule } from "haft"`, reason: "HTTP interface, nothing else" },
+  {
+    file: "apps/console/src/a.tsx",
+    code: `import type { Rule } from "haft/internal"`,
+    reason: "HTTP interface, nothing else"
+  },
   { file: "apps/console/src/c.tsx", code: `import "@haft/core"`, reason: "HTTP interface, nothing else" },
   { file: "apps/console/src/b.ts", code: `import "node:fs"`, reason: "Only packages/node opens files" }
 ]

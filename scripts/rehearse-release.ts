@@ -92,18 +92,9 @@ async function release(copy: string): Promise<void> {
     problems.push("changesets are left after versioning")
   }
   useRegistry(copy)
-  for (const name of readdirSync(join(copy, "packages")))
-    withoutProvenance(join(copy, "packages", name, "package.json"))
   await run("git", ["config", "user.name", "rehearsal"], copy)
   await run("git", ["config", "user.email", "rehearsal@localhost"], copy)
   await run("pnpm", ["release"], copy)
-}
-
-// Every manifest asks for provenance, which only the CI service can give: without this, publishing would fail here.
-function withoutProvenance(file: string): void {
-  const text = readFileSync(file, "utf8")
-  if (!text.includes('"provenance": true')) problems.push(`${file.slice(base.length)} does not ask for provenance`)
-  writeFileSync(file, text.replace(/,\s*"provenance": true/, ""))
 }
 
 function checkManifests(published: ReturnType<LoopbackRegistry["published"]>): void {
@@ -189,8 +180,7 @@ async function pluginOf(style: "promise" | "effect"): Promise<void> {
     problems.push(`${name}: its README had not the table that is made of its tools`)
   await run("git", ["init", "--quiet", "--initial-branch=main"], directory)
   await run("npm", ["run", "version"], directory)
-  // Provenance is only possible from a CI service.
-  await run("npm", ["publish", "--provenance=false"], directory)
+  await run("npm", ["publish"], directory)
   const host = await project(`uses-${style}`, "npm", ["haft", "effect", "zod", name])
   writeFileSync(join(host, "haft.config.json"), JSON.stringify({ plugins: [name] }))
   const listed = await run("npx", ["haft", "plugin", "list", "--config", "haft.config.json"], host)

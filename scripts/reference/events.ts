@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { type HaftConfig, type JournalEvent, openRules, readRun } from "haft"
+import { type HaftConfig, type JournalEvent, openRules, readRun } from "haft/internal"
 import { openHost } from "haft/promise"
 
 import { markdownTable } from "./table.ts"
@@ -24,6 +24,9 @@ export const eventsPage = async (): Promise<string> => {
   return [
     "What is on record of a run: `events.jsonl`, one event a line, as `haft log --json`, `GET …/events` and `subscribe` give",
     "it too. Later versions may add types and fields.\n",
+    "A text of more than 64 KiB in `params` or `reply` is kept as an artifact of the run, named by its SHA-256, and",
+    '`{"artifact": "contents/<sha256>", "bytes": …, "kept_as": "text"}` stands in its place; what is larger than 1 MiB',
+    "without such texts is kept whole, as JSON.\n",
     "Every event has:\n",
     fieldTable(always, events),
     ...types.map((type) => {
@@ -42,6 +45,8 @@ const moments: Readonly<Record<string, string>> = {
   approval_decided:
     "A person has answered or nobody has, or a rule or the policy said no. What these two allow has no event of its own: `approval` of the call's end tells it.",
   sandbox_chosen: "A command is about to run, and this holds it back.",
+  control_files_changed:
+    "A command made or changed files that other programs run or trust; those with a `quarantine` were moved there. For a terminal it is written when that is closed, with `terminal` and `command` instead of the call's fields.",
   PATCH_APPLIED: "agentbench's own event: its `apply_patch` has changed files.",
   tool_call_finished:
     "The call has ended; written after everything else. For a call whose host died the next one writes it, with `aborted`."
@@ -56,8 +61,11 @@ const fields: Readonly<Record<string, string>> = {
   request_id: "the call, by the name its caller gave it or one that was made for it",
   step: "the number of the call in its run",
   tool: "the tool's name in the dialect that was spoken",
+  files: "the control files: `path`, `reason`, and `quarantine`, where each of them is now",
   operation: "the operation that the tool words, the same in every dialect",
   dialect: "the contract that was spoken",
+  caller: "who called: the name and the role of a token; only of servers",
+  person: "who decided: the name and the role of a token; only of servers",
   params: "the arguments, secrets replaced; on a decision, those that a person changed them to",
   reason: "why it is asked, or why it was decided so",
   decision: "`allow` or `deny`",
@@ -86,6 +94,7 @@ const fields: Readonly<Record<string, string>> = {
   "approval.reason": "why",
   "approval.asks": "whether the contract wants a person for this",
   "approval.rule": "the rule that decided",
+  "approval.person": "who decided: the name and the role of a token; only of servers",
   reply: "the dialect's envelope, secrets replaced"
 }
 
@@ -138,7 +147,9 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     await (await openRules(config)).add({ id: "keep", tool: "delete_path", decision: "deny" })
     const first = await eventsOf(config, async (host) => {
       const ask = async () => ({ approved: true })
-      await host.call("write_file", { path: "a.txt", content: "two\n" }, { ask })
+      const askByName = async () => ({ approved: true, by: { name: "alice", role: "approver" } })
+      const caller = { name: "ci", role: "agent" }
+      await host.call("write_file", { path: "a.txt", content: "two\n" }, { ask: askByName, caller })
       await host.call("run_command", { command: "true" }, { ask })
       await host.call("read_file", { path: "nothing.txt" })
       await host.call("read_file", {})
@@ -155,7 +166,11 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     const second = await eventsOf({ ...config, dialect: "agentbench" }, async (host) => {
       await host.call("apply_patch", { unified_diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-two\n+three\n" })
     })
-    return [...first, ...second]
+    // Only a sandbox looks for them, and not every machine that makes this page has one.
+    const moved = { path: ".envrc", reason: "direnv runs or trusts it", quarantine: "state/quarantine/…/files/.envrc" }
+    const held = first.find(({ type }) => type === "sandbox_chosen")
+    const { kind: _kind, isolated: _isolated, ...common } = held ?? { type: "" }
+    return [...first, { ...common, type: "control_files_changed", files: [moved] }, ...second]
   } finally {
     await rm(directory, { recursive: true })
   }

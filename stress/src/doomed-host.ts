@@ -1,7 +1,7 @@
 // node doomed-host.ts ROOT STATE: a host that patches several files back and forth, and prints a line after each patch,
 // until it is killed.
 import { openHost } from "@haft/core/promise"
-import { standardHost } from "haft"
+import { standardHost } from "haft/internal"
 
 const [root = "", state = ""] = process.argv.slice(2)
 

@@ -5,7 +5,7 @@ import { join } from "node:path"
 
 import { serveHaft } from "@haft/server"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
-import type { HaftConfig } from "haft"
+import type { HaftConfig } from "haft/internal"
 
 const tokens = { agent: "agent-of-the-stress-test", approver: "approver-of-the-stress-test" }
 

@@ -1,5 +1,5 @@
 // node serve-apart.ts ROOT STATE CONFIG: a server that runs until its parent process disconnects or ends.
-import type { HaftConfig } from "haft"
+import type { HaftConfig } from "haft/internal"
 
 import { serve } from "./running-server.ts"
 

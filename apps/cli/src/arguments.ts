@@ -1,8 +1,10 @@
-import type { JsonSchema } from "haft"
+import type { JsonSchema } from "haft/internal"
 
 import { UsageError } from "./command.ts"
 
-const forms = `Give the arguments as JSON, as @FILE, as - for standard input, or as KEY=VALUE pairs.`
+const forms =
+  "Give the arguments as JSON, as @FILE, as - for standard input, or as KEY=VALUE pairs; " +
+  "KEY=@FILE and KEY=- take a value from a file and from standard input."
 
 /** The arguments of a call, from what the person typed after the tool's name. */
 export const readArguments = async (
@@ -18,7 +20,30 @@ export const readArguments = async (
   }
   const stray = typed.find((word) => !isPair(word))
   if (stray !== undefined) throw new UsageError(`'${stray}' is not KEY=VALUE. ${forms}`)
-  return fromPairs(typed, schemaOf())
+  const schema = schemaOf()
+  const pairs: Array<Pair> = []
+  for (const word of typed) pairs.push(await pairOf(word, pairs))
+  return fromPairs(pairs, schema)
+}
+
+interface Pair {
+  readonly key: string
+  readonly value: string
+  readonly isFromStdin: boolean
+}
+
+/** One KEY=VALUE. The value `@FILE` stands for a file's content, `-` for standard input, `@@text` for `@text`. */
+const pairOf = async (word: string, before: ReadonlyArray<Pair>): Promise<Pair> => {
+  const at = word.indexOf("=")
+  const [key, written] = [word.slice(0, at), word.slice(at + 1)]
+  if (written === "-") {
+    if (before.some(({ isFromStdin }) => isFromStdin)) throw new UsageError(`${key}: standard input is read already`)
+    return { key, value: await readStdin(), isFromStdin: true }
+  }
+  if (written.startsWith("@@")) return { key, value: written.slice(1), isFromStdin: false }
+  if (!written.startsWith("@")) return { key, value: written, isFromStdin: false }
+  const hint = `. For a value that begins with @, write ${key}=@${written}`
+  return { key, value: await readNamed(written.slice(1), hint), isFromStdin: false }
 }
 
 const isPair = (word: string): boolean => /^[A-Za-z_][\w.-]*=/.test(word)
@@ -40,47 +65,55 @@ const parsed = (text: string, where: string): unknown => {
   }
 }
 
-/** A key that an object in a JSON text has twice: `JSON.parse` would silently keep the last. */
+/** A key that an object in a valid JSON text has twice: `JSON.parse` would silently keep the last. */
 const repeatedKey = (json: string): string | undefined => {
   const open: Array<Set<string>> = []
-  for (const [token, text, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[[\]{}]/g)) {
-    if (token === "{" || token === "[") open.push(new Set())
-    else if (token === "}" || token === "]") open.pop()
-    else if (text !== undefined && colon !== undefined) {
-      const key = JSON.parse(text) as string
-      const keys = open.at(-1)
-      if (keys?.has(key) === true) return key
-      keys?.add(key)
-    }
+  for (let at = 0; at < json.length; at++) {
+    const sign = json[at]
+    if (sign === "{" || sign === "[") open.push(new Set())
+    else if (sign === "}" || sign === "]") open.pop()
+    if (sign !== '"') continue
+    const start = at
+    at = endOfString(json, start)
+    if (!/^\s*:/.test(json.slice(at + 1, at + 100))) continue
+    const key = JSON.parse(json.slice(start, at + 1)) as string
+    const keys = open.at(-1)
+    if (keys?.has(key) === true) return key
+    keys?.add(key)
   }
   return undefined
 }
 
-const readNamed = async (path: string): Promise<string> => {
-  const { readNamedFile } = await import("haft")
+// By index and not by an expression, whose stack a text of megabytes overflows.
+const endOfString = (json: string, start: number): number => {
+  let at = start + 1
+  while (at < json.length && json[at] !== '"') at += json[at] === "\\" ? 2 : 1
+  return at
+}
+
+const readNamed = async (path: string, hint = ""): Promise<string> => {
+  const { readNamedFile } = await import("haft/internal")
   if (path === "") throw new UsageError(`which file? @ stands before its name. ${forms}`)
   return readNamedFile(path).catch((cause: Error) => {
-    throw new UsageError(`${path} can't be read: ${cause.message}`, { cause })
+    throw new UsageError(`${path} can't be read: ${cause.message}${hint}`, { cause })
   })
 }
 
 const readStdin = async (): Promise<string> => {
-  const { readWhole } = await import("haft")
+  const { readWhole } = await import("haft/internal")
   return readWhole(process.stdin).catch((cause: Error) => {
     throw new UsageError(`standard input can't be read: ${cause.message}`, { cause })
   })
 }
 
 // A string is taken as it was typed; a value of any other type is read as JSON. A list may be given several times.
-const fromPairs = (pairs: ReadonlyArray<string>, schema: JsonSchema | undefined): Record<string, unknown> => {
+const fromPairs = (pairs: ReadonlyArray<Pair>, schema: JsonSchema | undefined): Record<string, unknown> => {
   const properties = (schema?.["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>
   const args = new Map<string, unknown>()
-  for (const pair of pairs) {
-    const at = pair.indexOf("=")
-    const key = pair.slice(0, at)
+  for (const { key, value: written } of pairs) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined
     const isList = property !== undefined && typesOf(property).has("array")
-    const value = valueOf(pair.slice(at + 1), isList ? (property["items"] as JsonSchema | undefined) : property)
+    const value = valueOf(written, isList ? (property["items"] as JsonSchema | undefined) : property)
     if (!isList && args.has(key)) throw new UsageError(`${key} is given twice, and is no list`)
     if (!isList) args.set(key, value)
     else args.set(key, [...((args.get(key) as Array<unknown> | undefined) ?? []), value].flat())

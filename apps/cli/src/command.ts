@@ -127,8 +127,19 @@ const parsed = (command: Command, args: ReadonlyArray<string>, options: Readonly
     )
     const message = cause instanceof Error ? (cause.message.split(/\.\s/)[0] ?? "") : String(cause)
     const hint = unknown === undefined ? "" : guess(unknown.slice(2), Object.keys(options), "--")
-    throw new UsageError(`${message}${hint}. See: haft ${command.name} --help`, { cause })
+    const isParameter = unknown !== undefined && hint === "" && command.takes?.includes("KEY=VALUE") === true
+    const parameter = isParameter ? ` Parameters of a tool are written KEY=VALUE: ${asPair(unknown, args)}` : ""
+    throw new UsageError(`${message}${hint}. See: haft ${command.name} --help${parameter}`, { cause })
   }
+}
+
+/** `--path x` and `--path=x` as `path=x`, quoted for a shell where that is needed. */
+const asPair = (option: string, args: ReadonlyArray<string>): string => {
+  const [key = "", ...value] = option.slice(2).split("=")
+  const next = args[args.indexOf(option) + 1] ?? ""
+  const text = value.length > 0 ? value.join("=") : next.startsWith("-") ? "" : next
+  const pair = `${key.replaceAll("-", "_")}=${text}`
+  return /^[\w=./:@%+,-]+$/.test(pair) ? pair : `'${pair.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** " (did you mean …?)" with the most similar of the words, or "" when none is similar. */

@@ -1,4 +1,4 @@
-import type { HaftConfig, ScratchDirectory } from "haft"
+import type { HaftConfig, ScratchDirectory } from "haft/internal"
 
 import type { Given } from "./command.ts"
 import { overridesOf } from "./host.ts"
@@ -7,7 +7,7 @@ import { overridesOf } from "./host.ts"
 export const makeDemo = async (
   given: Given
 ): Promise<{ readonly scratch: ScratchDirectory; readonly config: HaftConfig }> => {
-  const { makeScratchDirectory } = await import("haft")
+  const { makeScratchDirectory } = await import("haft/internal")
   const placed = Object.entries(files).map(([path, content]) => [`bakery/${path}`, content])
   const scratch = makeScratchDirectory("haft-demo", Object.fromEntries(placed))
   return {

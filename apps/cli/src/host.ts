@@ -1,15 +1,26 @@
-import type { ApprovalMode, DialectName, FoundConfig, HaftConfig, SandboxName } from "haft"
+import type { ApprovalMode, DialectName, FoundConfig, HaftConfig, SandboxName } from "haft/internal"
 import type { OpenHost } from "haft/promise"
 
 import type { Given } from "./command.ts"
 import { hushSpinner } from "./spinner.ts"
 import { note } from "./terminal.ts"
 
+export interface LookUp {
+  /** Look upwards for the workspace that the current directory belongs to, unless the command line names one. */
+  readonly upwards?: boolean
+}
+
 /** The configuration that the command line asks for. */
-export const configOf = async (given: Given): Promise<FoundConfig> => {
-  const { findConfig } = await import("haft/promise")
+export const configOf = async (given: Given, { upwards = false }: LookUp = {}): Promise<FoundConfig> => {
+  const { findConfig, findRoot } = await import("haft/promise")
   const file = given.value("config")
-  const found = await findConfig({ overrides: overridesOf(given), ...(file !== undefined && { file }) })
+  const from = upwards && file === undefined && !given.has("workspace") ? findRoot() : undefined
+  const found = await findConfig({
+    overrides: overridesOf(given),
+    ...(file !== undefined && { file }),
+    ...(from !== undefined && { from })
+  })
+  if (from !== undefined && from !== process.cwd()) note(`haft: the workspace is ${found.config.root ?? from}`)
   if (found.untrusted !== undefined) {
     note(
       `haft: ${found.untrusted} is not used, because an agent could have written it. ` +
@@ -46,10 +57,10 @@ const standardStreams = {
 /** Opens a host for one command and closes it afterwards. */
 export const withHost = async <A>(
   given: Given,
-  { onlyTool, ...settings }: HaftConfig & { readonly onlyTool?: string },
+  { onlyTool, upwards = false, ...settings }: HaftConfig & LookUp & { readonly onlyTool?: string },
   use: (host: OpenHost, config: HaftConfig) => Promise<A>
 ): Promise<A> => {
-  const found = await configOf(given)
+  const found = await configOf(given, { upwards })
   const config = { ...found.config, ...settings }
   const host = await openHostFor(config, onlyTool)
   try {

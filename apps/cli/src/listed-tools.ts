@@ -1,4 +1,4 @@
-import type { DialectName, ToolDescription } from "haft"
+import type { DialectName, ToolDescription } from "haft/internal"
 
 // A file for each dialect, written by `npm run docs` and checked in CI.
 const lists = {

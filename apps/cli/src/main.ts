@@ -10,6 +10,7 @@ import { plugin } from "./commands/plugin.ts"
 import { replay } from "./commands/replay.ts"
 import { rules } from "./commands/rules.ts"
 import { serve } from "./commands/serve.ts"
+import { token } from "./commands/token.ts"
 import { tools } from "./commands/tools.ts"
 import { undo } from "./commands/undo.ts"
 import { configOf } from "./host.ts"
@@ -21,6 +22,7 @@ const working: ReadonlyArray<Command> = [
   call,
   mcp,
   serve,
+  token,
   rules,
   log,
   undo,
@@ -74,6 +76,8 @@ export const explain = (cause: unknown): number => {
     note(`${haft} ${forScreen(process.stderr, error.message)}`)
     if ("suggestion" in error && typeof error.suggestion === "string")
       note(`  ${forScreen(process.stderr, error.suggestion)}`)
+    const options = optionsFor(error)
+    if (options.length > 0) note(`  On the command line: ${options.join(" or ")}`)
   } else if ("syscall" in error && error.syscall === "uv_cwd") {
     note(`${haft} the current directory is gone\n  Go to one that is there.`)
   } else {
@@ -83,11 +87,19 @@ export const explain = (cause: unknown): number => {
   return 2
 }
 
+// The engine names settings; here they are options.
+const optionsFor = (error: Error): ReadonlyArray<string> => {
+  const { details } = error as { details?: { settings?: ReadonlyArray<string> } }
+  return details?.settings?.flatMap((setting) => optionOf[setting] ?? []) ?? []
+}
+
+const optionOf: Readonly<Record<string, string>> = { root: "--workspace DIR", state: "--state DIR" }
+
 const isDebugged = (): boolean => (process.env["HAFT_DEBUG"] ?? "") !== ""
 
 // For somebody who types just `haft` in a terminal: what works here, then the commands.
 const welcome = async (version: string): Promise<number> => {
-  const [{ config }, { examine }] = await Promise.all([configOf(read(doctor, [], version)), import("haft")])
+  const [{ config }, { examine }] = await Promise.all([configOf(read(doctor, [], version)), import("haft/internal")])
   const findings = await examine(config, { briefly: true })
   printFindings(findings.map(({ enforced: _leftOut, ...finding }) => finding))
   print("\n")

@@ -5,11 +5,15 @@ import { visibleJson, visibleLines } from "@haft/core/visible-text"
 type Stream = NodeJS.WriteStream
 type Style = Parameters<typeof styleText>[0]
 
-/** Text in colour, on a terminal and unless NO_COLOR is set; otherwise plain. */
+/** Text in color: on a terminal unless NO_COLOR is set, and wherever FORCE_COLOR is; otherwise plain. */
 export const styled = (stream: Stream, style: Style, text: string): string =>
-  takesEscapes(stream) && (process.env["NO_COLOR"] ?? "") === ""
-    ? styleText(style, text, { validateStream: false })
-    : text
+  isColored(stream) ? styleText(style, text, { validateStream: false }) : text
+
+const isColored = (stream: Stream): boolean => {
+  const { FORCE_COLOR: forced, NO_COLOR: unwanted = "" } = process.env
+  if (forced !== undefined) return forced !== "0" && forced !== "false"
+  return unwanted === "" && takesEscapes(stream)
+}
 
 /** Whether a stream is a terminal that knows escape sequences. A dumb one would show them as text. */
 export const takesEscapes = ({ isTTY }: Stream): boolean => isTTY && process.env["TERM"] !== "dumb"

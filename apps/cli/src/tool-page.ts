@@ -1,4 +1,4 @@
-import type { JsonSchema, ToolDescription } from "haft"
+import type { JsonSchema, ToolDescription } from "haft/internal"
 
 import { table, wrapped } from "./table.ts"
 

@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
-import type { Finding } from "haft"
+import type { Finding } from "haft/internal"
 import manifest from "haft/package.json" with { type: "json" }
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
@@ -31,8 +31,8 @@ describe("haft", () => {
     writeFileSync(join(workspace.state, "rules.json"), "{ not json")
     const refused = await haft(inWorkspace("call", "read_file", "path=a.txt", "--approve", "all"))
     expect(refused.code).toBe(1)
-    expect(refused.stdout).toContain("the approval rules can't be read, so nothing is allowed")
-    expect(refused.stderr).toBe("haft: rules hold whatever --approve says; see them with: haft rules list\n")
+    expect(refused.stderr).toContain("the approval rules can't be read, so nothing is allowed")
+    expect(refused.stderr).toMatch(/haft: rules hold whatever --approve says; see them with: haft rules list\n$/)
     const listed = await haft(inWorkspace("rules", "list"))
     expect(listed.stderr).toContain(`the rules in ${join(workspace.state, "rules.json")} can't be read: it is not JSON`)
   })
@@ -42,9 +42,10 @@ describe("haft", () => {
     await haft(inWorkspace("rules", "add", rule))
     for (const mode of ["ask", "all"]) {
       const refused = await haft(inWorkspace("call", "read_file", "path=a.txt", "--approve", mode))
-      expect(refused.stdout).toContain("rule quiet forbids it")
-      expect(refused.stderr).toBe(
-        "haft: to change that: haft rules list, haft rules replace quiet RULE, or haft rules disable quiet\n"
+      expect(refused.stdout).toBe("")
+      expect(refused.stderr).toContain("rule quiet forbids it")
+      expect(refused.stderr).toContain(
+        "\nhaft: to change that: haft rules list, haft rules replace quiet RULE, or haft rules disable quiet\n"
       )
     }
   })
@@ -88,9 +89,9 @@ describe("haft", () => {
   })
 
   it("takes no name of a parameter for something else", async () => {
-    const { code, stdout } = await haft(inWorkspace("call", "read_file", "path=a.txt", "__proto__=1"))
+    const { code, stderr } = await haft(inWorkspace("call", "read_file", "path=a.txt", "__proto__=1"))
     expect(code).toBe(1)
-    expect(stdout).toContain("__proto__")
+    expect(stderr).toContain("__proto__")
   })
 
   it.each(["tools", "call", "mcp", "doctor"])("explains %s with examples", async (name) => {
@@ -153,10 +154,9 @@ describe("haft call", () => {
     expect(JSON.parse((await haft(inWorkspace("call", "read_file", file, "--json"))).stdout)).toMatchObject(result)
   })
 
-  it("prints for people: a tick, the text and the time, and no colour into a pipe", async () => {
+  it("prints the text alone into a pipe", async () => {
     const { code, stdout, stderr } = await haft(inWorkspace("call", "read_file", "path=a.txt"))
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-    expect(stdout).toMatch(/^✓ read_file\none\ntwo\nthree\n {2}Time: \d+ms\n$/)
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "one\ntwo\nthree\n", stderr: "" })
   })
 
   it("prints cliagent's headline as its contract shows it, and its JSON with the tool's name", async () => {
@@ -197,7 +197,7 @@ describe("haft call", () => {
     expect(json.code).toBe(1)
     expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, error: { code } })
     const plain = await haft(inWorkspace("call", ...args))
-    expect(plain).toMatchObject({ code: 1, stdout: expect.stringMatching(/^✗ Error: /) })
+    expect(plain).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^Error: /) })
   })
 
   it("calls a tool with a dot in its name under either spelling", async () => {
@@ -216,7 +216,7 @@ describe("haft call", () => {
     )
     const { stdout: more } = await haft(inWorkspace("call", "read_file", "--help"))
     expect(more).toContain("haft call read_file path=… [KEY=VALUE …] [options]\n")
-    expect(more).toMatch(/\n {2}format +text\|base64 \(text\) {2}base64 returns/)
+    expect(more).toMatch(/\n {2}encoding +text\|base64 \(text\) {2}base64 returns/)
     const { stdout: none } = await haft(inWorkspace("call", "last_command", "--help"))
     expect(none).toContain("It takes nothing.")
     expect(await haft(inWorkspace("call", "red_file", "--help"))).toEqual({
@@ -228,10 +228,8 @@ describe("haft call", () => {
 
   it("says where to look when parameters are wrong", async () => {
     const { code, stderr } = await haft(inWorkspace("call", "read_file", "file=a.txt"))
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: "haft: what it takes is shown by: haft call read_file --help\n"
-    })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/\nhaft: what it takes is shown by: haft call read_file --help\n$/)
   })
 
   it("shows with --dry-run what would be touched, and does nothing", async () => {

@@ -34,6 +34,31 @@ it("completes commands, tools and values of options in bash", () => {
   expect(file).toContain("@/etc/hosts")
 })
 
+it("completes parameters and the paths behind them in bash", () => {
+  writeFileSync(join(home, "work", "notes.md"), "")
+  const lines = [
+    "call read_file pa",
+    "call read_file path = no",
+    "call read_file path =",
+    "call read_file path=no",
+    "call -d toolrouter read_file offset=1 li",
+    "call read_file path = notes.md en"
+  ]
+  const complete = lines.map(
+    (words) => `COMP_WORDS=(haft ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _haft; echo "\${COMPREPLY[@]}"; `
+  )
+  const offered = run("bash", "-c", `source <(haft completion bash); ${complete.join("")}`)
+  expect(offered.split("\n")).toEqual([
+    "path=",
+    "notes.md",
+    "notes.md",
+    "path=notes.md",
+    "limit=",
+    "end_line= encoding=",
+    ""
+  ])
+})
+
 it("completes in bash what options before it lead to, and values behind an equals sign", () => {
   const lines = [
     "-d agentbench call list_f",

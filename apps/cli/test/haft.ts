@@ -24,12 +24,19 @@ export const placeOf = ({ root, state }: TemporaryWorkspace): ReadonlyArray<stri
 /** Runs the program to its end. */
 export const haft = (
   args: ReadonlyArray<string>,
-  options: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> } = {}
+  options: {
+    readonly stdin?: string
+    readonly env?: Readonly<Record<string, string>>
+    readonly cwd?: string
+  } = {}
 ): Promise<Ended> =>
   new Promise((resolve) => {
     const env = { ...process.env, ...options.env }
-    const child = execFile(process.execPath, [bin, ...args], { env }, (error, stdout, stderr) =>
-      resolve({ code: codeOf(error), stdout, stderr })
+    const child = execFile(
+      process.execPath,
+      [bin, ...args],
+      { env, cwd: options.cwd ?? process.cwd() },
+      (error, stdout, stderr) => resolve({ code: codeOf(error), stdout, stderr })
     )
     // A program that does not read its input may have exited before it is written.
     child.stdin?.on("error", () => {}).end(options.stdin ?? "")

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { temporaryWorkspace } from "@haft/testing"
 import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
-import { dialectNames, exportTools } from "haft"
+import { dialectNames, exportTools } from "haft/internal"
 import { openHost } from "haft/promise"
 import { expect, it } from "vitest"
 

@@ -22,7 +22,7 @@ describe("haft rules", () => {
 
   it("allow what was asked before, until they are disabled or removed", async () => {
     expect(await run("rules")).toMatchObject({ code: 0, stdout: expect.stringContaining("No rules") })
-    expect(await write()).toMatchObject({ code: 1, stdout: expect.stringContaining("not approved") })
+    expect(await write()).toMatchObject({ code: 1, stderr: expect.stringContaining("not approved") })
     expect(await run("rules", "add", rule)).toMatchObject({ code: 0, stdout: "Added docs: allow write_file\n" })
     const look = await run("call", "write_file", "path=docs/c.md", "content=three", "--dry-run")
     expect(look.stdout).toContain("would not ask: rule docs allows it")
@@ -98,7 +98,7 @@ describe("haft rules", () => {
   it("that can't be read deny everything, and say so", async () => {
     await run("rules", "add", rule)
     writeFileSync(`${workspace.state}/rules.json`, "{")
-    expect(await write("--approve", "all")).toMatchObject({ code: 1, stdout: expect.stringContaining("can't be read") })
+    expect(await write("--approve", "all")).toMatchObject({ code: 1, stderr: expect.stringContaining("can't be read") })
     expect(await run("rules")).toMatchObject({ code: 2, stderr: expect.stringContaining("it is not JSON") })
     expect(await run("rules", "remove", "docs")).toMatchObject({ code: 2, stderr: expect.stringContaining("not JSON") })
   })

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
 
 import { temporaryWorkspace } from "@haft/testing"
-import { type OpenRequest, readRun } from "haft"
+import { type OpenRequest, readRun } from "haft/internal"
 import { expect, it, onTestFinished } from "vitest"
 
 import { bin, haft, placeOf } from "./haft.ts"
@@ -47,8 +48,11 @@ it("serves until SIGTERM, lets the running call end, and exits with 0", async ()
   const place = [...placeOf(workspace), "--sandbox", "none"]
   const server = await start([...place, "--token", "the-agents-token"])
   const { agent, approver } = tokensIn(server.tokens)
-  expect(agent).toBe("the-agents-token")
+  // A token that is given is not stored.
+  expect(agent).toBe(undefined)
   expect(approver).toMatch(/^[\w-]{43}$/)
+  const me = await fetch(`${server.url}/v1/me`, { headers: { authorization: "Bearer the-agents-token" } })
+  expect(await me.json()).toEqual({ name: "agent", role: "agent" })
   expect(statSync(server.tokens).mode & 0o777).toBe(0o600)
   const calls = `${server.url}/v1/workspaces/default/calls`
   const slow = post(calls, approver, { tool: "run_command", params: { command: "touch started; sleep 1; echo done" } })
@@ -58,7 +62,7 @@ it("serves until SIGTERM, lets the running call end, and exits with 0", async ()
   expect(await server.ended).toBe(0)
 
   const again = await start(place)
-  expect(tokensIn(again.tokens)).toEqual({ agent, approver })
+  expect(tokensIn(again.tokens)).toEqual({ agent: expect.stringMatching(/^[\w-]{43}$/), approver })
   again.child.kill("SIGINT")
   expect(await again.ended).toBe(0)
 })
@@ -159,8 +163,33 @@ it("has an agent in its demo, which waits for a person", async () => {
 it.each([
   [["--port", "many"], "--port is a number from 0 to 65535, not 'many'"],
   [["--token", ""], "--token is empty"],
+  [["--token", "a"], "this token is too weak"],
+  [["--token-file", "/nowhere/token"], "/nowhere/token"],
   [["now"], "haft serve takes options only"]
 ])("refuses %j in words", async (args, message) => {
   const { code, stderr } = await haft(["serve", ...args])
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+})
+
+it("takes the agent's token from a file or from the environment, and prints none", async () => {
+  using workspace = temporaryWorkspace({ token: "the-token-of-a-file\n" })
+  const place = [...placeOf(workspace), "--sandbox", "none"]
+  const server = await start([...place, "--token-file", join(workspace.root, "token")])
+  const me = await fetch(`${server.url}/v1/me`, { headers: { authorization: "Bearer the-token-of-a-file" } })
+  expect(me.status).toBe(200)
+  server.child.kill("SIGTERM")
+  expect(await server.ended).toBe(0)
+})
+
+it("makes, lists and revokes tokens, and shows a secret once", async () => {
+  using workspace = temporaryWorkspace()
+  const place = placeOf(workspace)
+  const made = await haft(["token", "create", "ci", "--expires", "30d", "--workspaces", "default,docs", ...place])
+  expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^[\w-]{43}\n$/)])
+  const listed = await haft(["token", "list", ...place])
+  expect(listed.stdout).toMatch(/ci +agent +default, docs +until /)
+  expect(listed.stdout).not.toContain(made.stdout.trim())
+  expect((await haft(["token", "revoke", "ci", ...place])).stdout).toBe("Revoked ci\n")
+  expect((await haft(["token", "revoke", "ci", ...place])).code).toBe(2)
+  expect((await haft(["token", "create", "x", "--expires", "soon", ...place])).stderr).toContain("30d")
 })

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { dialectNames } from "haft"
+import { dialectNames } from "haft/internal"
 import { openHost } from "haft/promise"
 import { afterAll, expect, it } from "vitest"
 

@@ -1,3 +1,4 @@
+import { sessionHeaders, withSessionKey } from "./session-key.ts"
 import type {
   ApprovalAnswer,
   JournalEvent,
@@ -37,6 +38,8 @@ export interface WorkspaceApi {
   readonly call: (tool: string, params: unknown, dialect?: string) => Promise<unknown>
   readonly preview: (tool: string, params: unknown, dialect?: string) => Promise<Preview>
   readonly approvals: () => Promise<ReadonlyArray<OpenRequest>>
+  /** A request in full. */
+  readonly approval: (id: string) => Promise<OpenRequest>
   readonly answer: (id: string, answer: ApprovalAnswer) => Promise<void>
   readonly rules: () => Promise<ReadonlyArray<Rule>>
   readonly addRule: (rule: unknown) => Promise<void>
@@ -68,13 +71,14 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
       `${base}/runs/${encodeURIComponent(run)}/events?after=${after}&limit=${limit}`
     )
   return {
-    eventsAddress: `${base}/events`,
+    eventsAddress: withSessionKey(`${base}/events`),
     tools: (dialect) => getJson(`${base}/tools${dialect === undefined ? "" : `?dialect=${dialect}`}`),
     call: (tool, params, dialect) =>
       sendJson("POST", `${base}/calls`, { tool, params, ...(dialect !== undefined && { dialect }) }),
     preview: (tool, params, dialect) =>
       sendJson("POST", `${base}/previews`, { tool, params, ...(dialect !== undefined && { dialect }) }),
     approvals: async () => (await getJson<{ approvals: ReadonlyArray<OpenRequest> }>(`${base}/approvals`)).approvals,
+    approval: (id) => getJson<OpenRequest>(`${base}/approvals/${encodeURIComponent(id)}`),
     answer: (id, answer) => sendJson("POST", `${base}/approvals/${encodeURIComponent(id)}`, answer),
     rules: async () => (await getJson<{ rules: ReadonlyArray<Rule> }>(`${base}/rules`)).rules,
     addRule: (rule) => sendJson("POST", `${base}/rules`, rule),
@@ -83,7 +87,7 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
     removeRule: (id) => sendJson("DELETE", `${base}/rules/${encodeURIComponent(id)}`),
     simulate: (run) => sendJson("POST", `${base}/simulations`, { run }),
     terminals: async () => (await getJson<{ terminals: ReadonlyArray<OpenTerminal> }>(`${base}/terminals`)).terminals,
-    outputAddress: (terminal) => `${base}/terminals/${encodeURIComponent(terminal)}/output`,
+    outputAddress: (terminal) => withSessionKey(`${base}/terminals/${encodeURIComponent(terminal)}/output`),
     typeInto: (terminal, text) => sendJson("POST", `${base}/terminals/${encodeURIComponent(terminal)}/input`, { text }),
     runs: async () => (await getJson<{ runs: ReadonlyArray<RunName> }>(`${base}/runs`)).runs,
     lastEvents: async (run) => {
@@ -99,7 +103,8 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
     },
     artifact: async (run, path, limit) => {
       const address = `${base}/runs/${encodeURIComponent(run)}/artifacts/${path.split("/").map(encodeURIComponent).join("/")}`
-      const response = await fetch(address, limit === undefined ? {} : { headers: { range: `bytes=0-${limit - 1}` } })
+      const range = limit === undefined ? {} : { range: `bytes=0-${limit - 1}` }
+      const response = await fetch(address, { headers: { ...sessionHeaders(), ...range } })
       if (!response.ok) throw await failure(response)
       const bytes = new Uint8Array(await response.arrayBuffer())
       return { bytes, size: Number(response.headers.get("content-range")?.split("/")[1] ?? bytes.length) }
@@ -107,13 +112,14 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
   }
 }
 
-const getJson = <A>(address: string): Promise<A> => readJson(fetch(address))
+const getJson = <A>(address: string): Promise<A> => readJson(fetch(address, { headers: sessionHeaders() }))
 
 const sendJson = <A>(method: string, address: string, body?: unknown): Promise<A> =>
   readJson(
     fetch(address, {
       method,
-      ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) })
+      headers: { ...sessionHeaders(), ...(body !== undefined && { "content-type": "application/json" }) },
+      ...(body !== undefined && { body: JSON.stringify(body) })
     })
   )
 

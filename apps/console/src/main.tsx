@@ -3,6 +3,9 @@ import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 
 import { App } from "./app.tsx"
+import { takeSessionKey } from "./session-key.ts"
+
+takeSessionKey()
 
 const root = document.querySelector("#root")
 if (root !== null) {

@@ -55,7 +55,10 @@ export interface OpenRequest {
   readonly stepId: string
   readonly tool: string
   readonly dialect: string
-  readonly args: Readonly<Record<string, unknown>>
+  /** Left out of lists where it is large, as diff and detail are. */
+  readonly args?: Readonly<Record<string, unknown>>
+  /** False for an entry of a list with something left out. */
+  readonly isWhole?: boolean
   readonly reason: string
   readonly binding: string
   readonly askedAt: number

@@ -1,16 +1,29 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 
-import { makeToken } from "haft"
+import { makeToken, type Party, requireStrongToken, type TokenInfo, type TokenRole, type Tokens } from "haft/internal"
 
 import { Problem } from "./http/problem.ts"
 import type { Access } from "./http/route.ts"
 
 /** Who sends a request, as far as the server can tell. */
 export interface Identity {
-  readonly role: "agent" | "approver"
-  /** A name to count limits by; never a token. */
+  readonly role: TokenRole
+  /** The name of the token, for the audit log. */
+  readonly name: string
+  /** A name to count limits by, and what sessions belong to; never a token. */
   readonly client: string
+  /** The workspaces it may use; all when absent. */
+  readonly workspaces?: ReadonlyArray<string>
+  /** The stored token it comes from; absent for one that was given at the start. */
+  readonly token?: string
 }
+
+/** An identity as the audit log has it. */
+export const partyOf = (identity: Identity | undefined): Party | undefined =>
+  identity === undefined ? undefined : { name: identity.name, role: identity.role }
+
+/** Tokens that a server knows from its start on, besides those in its store. */
+export type FixedTokens = Readonly<Partial<Record<TokenRole, string>>>
 
 /** The sender of a request to a route that is not public. */
 export const identified = ({ identity }: { readonly identity: Identity | undefined }): Identity => {
@@ -18,88 +31,126 @@ export const identified = ({ identity }: { readonly identity: Identity | undefin
   return identity
 }
 
-export interface Tokens {
-  readonly agent: string
-  readonly approver: string
-}
-
 export interface Gatekeeper {
   /** Who sent it; undefined without credentials. Fails with 401 on credentials that are wrong. */
-  readonly identify: (request: Request) => Identity | undefined
-  /** Fails with 401 or 403 unless `identity` may use such a route. */
-  readonly admit: (identity: Identity | undefined, access: Access) => void
-  /** A code for the console's address; it works once, and not for long. */
-  readonly makeLink: () => string
-  /** Trades the code for the text of a cookie, which makes its browser an approver. */
-  readonly redeemLink: (code: string, request: Request) => string
+  readonly identify: (request: Request) => Promise<Identity | undefined>
+  /** Fails with 401, 403 or 404 unless `identity` may use such a route of the workspace. */
+  readonly admit: (identity: Identity | undefined, access: Access, workspace?: string) => void
+  /** Whether the token of an identity is neither revoked nor expired by now, for streams that outlast their request. */
+  readonly isInForce: (identity: Identity | undefined) => Promise<boolean>
+  /** A code for the console's address; it works once, and not for long. The session belongs to `identity`. */
+  readonly makeLink: (identity?: Identity) => string
+  /** Trades the code for a session: a cookie, and a key that the console keeps for itself. */
+  readonly redeemLink: (code: string, request: Request) => { readonly cookie: string; readonly key: string }
+}
+
+/** The header with the key of a console's session. Streams, which can't have headers, have it in their address. */
+const sessionKeyHeader = "haft-session-key"
+export const sessionKeyParameter = "key"
+
+interface Session {
+  readonly identity: Identity
+  readonly key: Buffer
+  readonly validUntil: number
 }
 
 const longestToken = 512
 const encoder = new TextEncoder()
 const linkLifetimeMs = 10 * 60_000
 const sessionLifetimeMs = 12 * 60 * 60_000
+const ranks: Readonly<Record<Access, number>> = { public: 0, agent: 1, approver: 2, admin: 3 }
 
-/** Checks tokens and cookies. Tokens are compared in constant time; of codes and cookies only hashes are kept. */
-export const gatekeeper = (tokens: Tokens, now: () => number = Date.now): Gatekeeper => {
-  const roles = [
-    { role: "agent", client: "agent-token", secret: padded(tokens.agent) },
-    { role: "approver", client: "approver-token", secret: padded(tokens.approver) }
-  ] as const
-  const links = new Map<string, number>()
-  const sessions = new Map<string, number>()
+/** Checks tokens and sessions. Tokens are compared in constant time or by hash; of codes and cookies hashes are kept. */
+export const gatekeeper = (fixed: FixedTokens, store?: Tokens, now: () => number = Date.now): Gatekeeper => {
+  for (const secret of Object.values(fixed)) requireStrongToken(secret)
+  const given = Object.entries(fixed).map(([role, secret]) => ({
+    identity: { role: role as TokenRole, name: role, client: `${role}-token` },
+    secret: padded(secret)
+  }))
+  const links = new Map<string, { readonly identity: Identity; readonly validUntil: number }>()
+  const sessions = new Map<string, Session>()
 
-  const byToken = (token: string): Identity => {
-    const given = padded(token)
-    const known = roles.find(({ secret }) => timingSafeEqual(secret, given))
-    if (known === undefined) throw unauthorized("The token is not known here.")
-    return known
+  const isInForce: Gatekeeper["isInForce"] = async (identity) =>
+    identity?.token === undefined || (await store?.isInForce(identity.token)) === true
+
+  const byToken = async (token: string): Promise<Identity> => {
+    const bytes = padded(token)
+    const known = given.find(({ secret }) => timingSafeEqual(secret, bytes))
+    if (known !== undefined) return known.identity
+    const stored = await store?.find(token)
+    if (stored === undefined) throw unauthorized("The token is not known here, was revoked, or has expired.")
+    return identityOf(stored)
   }
 
-  const byCookie = (request: Request): Identity | undefined => {
+  const bySession = async (request: Request): Promise<Identity | undefined> => {
     const value = cookieOf(request)
-    const key = value === undefined ? "" : hashOf(value).toString("hex")
-    if ((sessions.get(key) ?? 0) <= now()) return undefined
-    return { role: "approver", client: `browser-${key.slice(0, 8)}` }
+    const id = value === undefined ? "" : hashOf(value).toString("hex")
+    const session = sessions.get(id)
+    // Browsers send a cookie to every port of its host. The key is kept by the console's own origin, so that a cookie
+    // which another server has got is worth nothing.
+    if (session === undefined || session.validUntil <= now()) return undefined
+    if (!timingSafeEqual(session.key, hashOf(keyOf(request)))) return undefined
+    const { identity } = session
+    if (!(await isInForce(identity))) return undefined
+    return { ...identity, client: `browser-${id.slice(0, 8)}` }
   }
 
   return {
-    identify: (request) => {
+    identify: async (request) => {
       const header = request.headers.get("authorization")
-      if (header === null) return byCookie(request)
+      if (header === null) return bySession(request)
       const token = /^bearer +(\S+)$/i.exec(header)?.[1]
       if (token === undefined) throw unauthorized("Use Authorization: Bearer TOKEN.")
       return byToken(token)
     },
-    admit: (identity, access) => {
+    admit: (identity, access, workspace) => {
       if (access === "public") return
-      if (identity === undefined) throw unauthorized("This needs a token: Authorization: Bearer TOKEN.")
-      if (access === "approver" && identity.role !== "approver") {
-        throw new Problem(403, "forbidden", "Only an approver may do this; the agent's token does not allow it.")
+      const { role, workspaces } = identified({ identity })
+      if (ranks[role] < ranks[access]) {
+        throw new Problem(403, "forbidden", `Only an ${access} may do this; this token is an ${role}'s.`)
+      }
+      if (workspace !== undefined && workspaces !== undefined && !workspaces.includes(workspace)) {
+        throw new Problem(
+          404,
+          "unknown_workspace",
+          `There is no workspace '${workspace}' for this token. There are: ${workspaces.join(", ")}.`
+        )
       }
     },
-    makeLink: () => {
+    isInForce,
+    makeLink: (identity = { role: "approver", name: "console", client: "console" }) => {
       const code = makeToken()
-      links.set(hashOf(code).toString("hex"), now() + linkLifetimeMs)
+      links.set(hashOf(code).toString("hex"), { identity, validUntil: now() + linkLifetimeMs })
       return code
     },
     redeemLink: (code, request) => {
-      const key = hashOf(code).toString("hex")
-      const validUntil = links.get(key) ?? 0
-      links.delete(key)
-      if (validUntil <= now()) {
+      const id = hashOf(code).toString("hex")
+      const link = links.get(id)
+      links.delete(id)
+      if (link === undefined || link.validUntil <= now()) {
         throw new Problem(
           403,
           "link_used",
           "This link has been used or is too old. Start haft serve again, or ask it for a new one."
         )
       }
-      const session = makeToken()
-      for (const [old, until] of sessions) if (until <= now()) sessions.delete(old)
-      sessions.set(hashOf(session).toString("hex"), now() + sessionLifetimeMs)
-      return `${cookieNameFor(request)}=${session}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${sessionLifetimeMs / 1000}`
+      const [secret, key] = [makeToken(), makeToken()]
+      for (const [old, { validUntil }] of sessions) if (validUntil <= now()) sessions.delete(old)
+      const validUntil = now() + sessionLifetimeMs
+      sessions.set(hashOf(secret).toString("hex"), { identity: link.identity, key: hashOf(key), validUntil })
+      const attributes = `HttpOnly; SameSite=Strict; Path=/; Max-Age=${sessionLifetimeMs / 1000}`
+      return { cookie: `${cookieNameFor(request)}=${secret}; ${attributes}`, key }
     }
   }
 }
+
+const identityOf = ({ id, name, role, workspaces }: TokenInfo): Identity => ({
+  role,
+  name,
+  client: id,
+  token: id,
+  ...(workspaces !== undefined && { workspaces })
+})
 
 // All tokens get the same length, so that the time of a comparison does not reveal the length either.
 const padded = (token: string): Uint8Array => {
@@ -110,6 +161,9 @@ const padded = (token: string): Uint8Array => {
 }
 
 const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest()
+
+const keyOf = (request: Request): string =>
+  request.headers.get(sessionKeyHeader) ?? new URL(request.url).searchParams.get(sessionKeyParameter) ?? ""
 
 const cookieOf = (request: Request): string | undefined => {
   const start = `${cookieNameFor(request)}=`

@@ -4,7 +4,7 @@ import { networkInterfaces } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
-import { ConfigError, type HaftConfig, type OpenRequest, readSite } from "haft"
+import { ConfigError, type HaftConfig, type OpenRequest, readSite, type Tokens } from "haft/internal"
 
 import { arrivalsAt } from "./http/accept-backpressure.ts"
 import { answerBrokenRequest } from "./http/broken-request.ts"
@@ -16,7 +16,7 @@ import { openapiOf } from "./http/openapi.ts"
 import { requestHandler } from "./http/request-handler.ts"
 import type { Route } from "./http/route.ts"
 import { bracketed, hostNames, isEverywhere } from "./http/same-origin.ts"
-import { gatekeeper, type Tokens } from "./identity.ts"
+import { type FixedTokens, gatekeeper } from "./identity.ts"
 import { makeMetrics, measure } from "./metrics.ts"
 import { approvalRoutes } from "./routes/approvals.ts"
 import { callRoutes } from "./routes/calls.ts"
@@ -25,13 +25,17 @@ import { recordRoutes } from "./routes/record.ts"
 import { ruleRoutes } from "./routes/rules.ts"
 import { serverRoutes } from "./routes/server.ts"
 import { terminalRoutes } from "./routes/terminals.ts"
+import { tokenRoutes } from "./routes/tokens.ts"
 import { siteOf } from "./site.ts"
 import { openWorkspaces } from "./workspaces.ts"
 
 export interface ServeOptions {
   /** The workspaces by name; the short MCP address is for the one called default. */
   readonly workspaces: Readonly<Record<string, HaftConfig>>
-  readonly tokens: Tokens
+  /** Tokens that are known without being stored. */
+  readonly tokens?: FixedTokens
+  /** The server's stored tokens; those created and revoked while it runs count at once. */
+  readonly tokenStore?: Tokens
   readonly version: string
   /** 127.0.0.1 by default. */
   readonly host?: string
@@ -62,7 +66,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   const { host = "127.0.0.1", port = 4711, version } = options
   const limits = { ...standardLimits, ...options.limits }
   const workspaces = await openWorkspaces(options.workspaces, version)
-  const keeper = gatekeeper(options.tokens)
+  const keeper = gatekeeper(options.tokens ?? {}, options.tokenStore)
   const flow = flowControl(limits.calls)
   const metrics = makeMetrics()
   measure(metrics, workspaces, flow)
@@ -76,7 +80,8 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     ...ruleRoutes(workspaces),
     ...recordRoutes(workspaces),
     ...terminalRoutes(workspaces),
-    ...mcpRoutes(workspaces)
+    ...mcpRoutes(workspaces),
+    ...(options.tokenStore === undefined ? [] : tokenRoutes(options.tokenStore))
   ]
   const document = openapiOf(routes, version)
   const onDefect = options.onDefect ?? (() => {})

@@ -1,4 +1,4 @@
-import { DialectNotAllowed, dialectNames, type HaftConfig, openWorkspace, type OpenWorkspace } from "haft"
+import { DialectNotAllowed, dialectNames, type HaftConfig, openWorkspace, type OpenWorkspace } from "haft/internal"
 import { describeQuestion, type McpFetchHandler, mcpFetchHandler, mcpServer } from "haft/mcp"
 
 import { Problem } from "./http/problem.ts"
@@ -67,8 +67,11 @@ export const openWorkspaces = async (
       )
     })
   }
-  const mount = async (name: string | undefined, dialect?: string): Promise<McpFetchHandler> => {
-    const host = await hostOf(name, dialect)
+  const mount = async (caller: Identity, name?: string, dialect?: string): Promise<McpFetchHandler> => {
+    const shared = await hostOf(name, dialect)
+    const party = { name: caller.name, role: caller.role }
+    const call: Host["call"] = (tool, args, options) => shared.call(tool, args, { ...options, caller: party })
+    const host = { ...shared, call }
     // A client that answers for its user would let an agent approve its own calls, so that is opt-in.
     const asksElsewhere = configs[name ?? ""]?.approvalOptions?.askClient === true ? true : "always"
     return mcpFetchHandler(mcpServer(host, { version, asksElsewhere, describe: describeQuestion }))
@@ -80,7 +83,7 @@ export const openWorkspaces = async (
     host: hostOf,
     mcp: (name, caller, dialect) => {
       const key = JSON.stringify([name, dialect, caller.client])
-      const mounted = mounts.get(key) ?? mount(name, dialect)
+      const mounted = mounts.get(key) ?? mount(caller, name, dialect)
       mounts.set(key, mounted)
       mounted.catch(() => mounts.delete(key))
       return mounted

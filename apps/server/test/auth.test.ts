@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { connect } from "node:net"
 
-import { exportFormats } from "haft"
+import { exportFormats } from "haft/internal"
 import { describe, expect, it } from "vitest"
 
 import { inFlight, sendRaw, startServer, tokens } from "./running.ts"
@@ -44,11 +44,17 @@ describe("who may do what", () => {
     const path = server.consoleLink().slice(server.url.length)
     expect((await send(path, undefined, { method: "HEAD" })).status).toBe(405)
     const login = await send(path)
-    expect([login.status, login.headers.get("location")]).toEqual([303, "/"])
+    const key = /^\/#key=([\w-]{43})$/.exec(login.headers.get("location") ?? "")?.[1] ?? ""
+    expect(login.status).toBe(303)
     const cookie = login.headers.get("set-cookie") ?? ""
     expect(cookie).toMatch(/; HttpOnly; SameSite=Strict; Path=\//)
-    const headers = { cookie: cookie.split(";")[0] ?? "" }
-    expect(await (await send("/v1/me", undefined, { headers })).json()).toEqual({ role: "approver" })
+    const headers = { cookie: cookie.split(";")[0] ?? "", "haft-session-key": key }
+    expect(await (await send("/v1/me", undefined, { headers })).json()).toEqual({ name: "console", role: "approver" })
+    // Another server of this host gets the cookie, but not the key.
+    expect((await send("/v1/me", undefined, { headers: { cookie: headers.cookie } })).status).toBe(401)
+    const stream = await send(`${base}/events?key=${key}`, undefined, { headers: { cookie: headers.cookie } })
+    expect(stream.status).toBe(200)
+    await stream.body?.cancel()
     expect((await send(`${base}/approvals`, undefined, { headers })).status).toBe(200)
     const fromElsewhere = { ...headers, origin: "http://evil.example" }
     expect((await send(`${base}/approvals`, undefined, { headers: fromElsewhere })).status).toBe(403)
@@ -69,14 +75,17 @@ describe("who may do what", () => {
     const servers = [await startServer(), await startServer()] as const
     // Cookies as browsers keep them: by host and name, but not by port.
     const jar = new Map<string, string>()
+    const keys: Array<string> = []
     for (const { server, send } of servers) {
       const login = await send(server.consoleLink().slice(server.url.length))
+      keys.push(login.headers.get("location")?.split("=")[1] ?? "")
       const [name = "", value = ""] = (login.headers.get("set-cookie") ?? "").split(";")[0]?.split("=") ?? []
       jar.set(name, value)
     }
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
-    for (const { send } of servers) {
-      expect(await (await send("/v1/me", undefined, { headers: { cookie } })).json()).toEqual({ role: "approver" })
+    for (const [place, { send }] of servers.entries()) {
+      const headers = { cookie, "haft-session-key": keys[place] ?? "" }
+      expect(await (await send("/v1/me", undefined, { headers })).json()).toMatchObject({ role: "approver" })
     }
   })
 })
@@ -271,6 +280,24 @@ describe("a body", () => {
     expect(await overMcp.text()).not.toMatch(/\bat .*:\d+/)
     expect(defects).toEqual([])
   })
+})
+
+it("lists large questions without their bodies, and gives each in full by its id", async () => {
+  const { post, send, base } = await startServer()
+  const content = "x".repeat(2_000_000)
+  const waiting = [1, 2, 3].map((n) => post(`${base}/calls`, { tool: "write_file", params: { path: `${n}`, content } }))
+  const list = async () => (await send(`${base}/approvals`, "approver")).text()
+  await expect.poll(async () => (JSON.parse(await list()) as { approvals: [] }).approvals).toHaveLength(3)
+  const text = await list()
+  expect(text.length).toBeLessThan(10_000)
+  const [{ id }] = (JSON.parse(text) as { approvals: [{ id: string }] }).approvals
+  const whole = await (await send(`${base}/approvals/${id}`, "approver")).json()
+  expect(whole).toMatchObject({ id, args: { content } })
+  expect((await send(`${base}/approvals/${id}`, "agent")).status).toBe(403)
+  expect((await send(`${base}/approvals/nothing`, "approver")).status).toBe(404)
+  const { approvals } = JSON.parse(text) as { approvals: ReadonlyArray<{ id: string }> }
+  for (const request of approvals) await post(`${base}/approvals/${request.id}`, { approved: false }, "approver")
+  await Promise.all(waiting)
 })
 
 it("takes no more than it can do: one client gets 429, all together 503, and health is still answered", async () => {

@@ -3,7 +3,7 @@ import { connect } from "node:net"
 import { join } from "node:path"
 
 import { temporaryWorkspace } from "@haft/testing"
-import { readRun, verifyRun } from "haft"
+import { readRun, verifyRun } from "haft/internal"
 import { expect, it } from "vitest"
 
 import { inFlight, type Running, startServer, tokens } from "./running.ts"

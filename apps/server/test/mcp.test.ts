@@ -1,5 +1,5 @@
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
-import type { HaftConfig } from "haft"
+import type { HaftConfig } from "haft/internal"
 import { describe, expect, it, onTestFinished } from "vitest"
 
 import { inFlight, type Running, startServer, tokens } from "./running.ts"

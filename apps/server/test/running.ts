@@ -1,7 +1,7 @@
 import { connect } from "node:net"
 
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
-import type { HaftConfig } from "haft"
+import type { HaftConfig } from "haft/internal"
 import { onTestFinished } from "vitest"
 
 import { type RunningServer, serveHaft, type ServeOptions } from "../src/index.ts"

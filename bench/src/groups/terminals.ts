@@ -22,7 +22,7 @@ const term = "xterm-256color"
  */
 export const benchmarks: Group = async function* ({ quick }) {
   const directory = mkdtempSync(join(tmpdir(), "haft-bench-terminals-"))
-  const services = Layer.mergeAll(nodeProcesses, fileArtifacts({ directory }).pipe(Layer.provide(memoryJournal())))
+  const services = Layer.merge(nodeProcesses, fileArtifacts({ directory }).pipe(Layer.provideMerge(memoryJournal())))
   const runtime = ManagedRuntime.make(terminals(terminalsConfig.parse({})).pipe(Layer.provideMerge(services)))
   const open = (line: string): Promise<Terminal> => runtime.runPromise(opening(line))
 

@@ -16,8 +16,13 @@ export const aiSdkTools = (
         description: tool.description,
         // Without `validate`: arguments that don't fit reach the host, and are refused there, on record.
         inputSchema: jsonSchema(tool.inputSchema as JSONSchema7),
-        execute: (input, { abortSignal }) =>
-          host.call(tool.name, input, { ...options, ...(abortSignal !== undefined && { signal: abortSignal }) }),
+        // The model's own id for the call goes on record with it.
+        execute: (input, { abortSignal, toolCallId }) =>
+          host.call(tool.name, input, {
+            ...options,
+            requestId: toolCallId,
+            ...(abortSignal !== undefined && { signal: abortSignal })
+          }),
         toModelOutput: ({ output }) => {
           const { ok, wire } = output as { ok: boolean; wire: JSONValue }
           return { type: ok ? "json" : "error-json", value: wire }

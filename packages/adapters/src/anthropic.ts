@@ -20,7 +20,7 @@ export const anthropicTools = (host: Pick<OpenHost, "tools" | "call">, options: 
   return {
     tools: host.tools.map((tool) => anthropicTool(tool, legal(tool.name))),
     call: async ({ id, name, input }, callOptions) => {
-      const reply = await host.call(original(name), input, callOptions)
+      const reply = await host.call(original(name), input, { requestId: id, ...callOptions })
       return { type: "tool_result", tool_use_id: id, content: contentOf(reply, options), is_error: !reply.ok }
     }
   }

@@ -45,6 +45,7 @@ describe("OpenAI", () => {
     const item = first.output[0]
     if (item?.type !== "function_call") throw new Error("no function call")
     const output = await call(item)
+    expect(events.at(-1)).toMatchObject({ request_id: "c1" })
     expect(output).toEqual({
       type: "function_call_output",
       call_id: "c1",
@@ -82,6 +83,7 @@ describe("OpenAI", () => {
     const toolCall = (written: string) =>
       ({ id: "c1", type: "function", function: { name: "word_shout", arguments: written } }) as const
     expect(await call(toolCall('{"word":"hi"}'))).toEqual({ role: "tool", tool_call_id: "c1", content: "HI!" })
+    expect(events.at(-1)).toMatchObject({ request_id: "c1" })
     expect((await call(toolCall("{word: hi"))).content).toContain("must be an object")
     expect(events.at(-1)).toMatchObject({ type: "tool_call_finished", error: "invalid_params" })
   })
@@ -121,6 +123,7 @@ it("runs an Anthropic tool use, and marks failures", async () => {
     content: '{"ok":true,"output":{"said":"HI"}}',
     is_error: false
   })
+  expect(events.at(-1)).toMatchObject({ request_id: "t1" })
   expect(await call({ ...block, input: {} })).toMatchObject({ is_error: true })
   expect(sent[0]?.["tools"]).toMatchObject([{ name: "word_shout", input_schema: { type: "object" } }, {}, {}])
 })
@@ -153,6 +156,8 @@ it("runs inside the AI SDK's own loop, asking where it must", async () => {
   })
   expect(text).toBe("done")
   expect(asked).toEqual(["save"])
+  const started = events.filter(({ type }) => type === "tool_call_started")
+  expect(started.map(({ request_id }) => request_id)).toEqual(["1", "2"])
   expect(steps[0]?.toolResults[0]?.output).toMatchObject({ ok: true, wire: { output: { said: "HI" } } })
   expect(JSON.stringify(model.doGenerateCalls[1]?.prompt)).toContain('"type":"json","value":{"ok":true')
 })

@@ -54,7 +54,7 @@ export const openaiTools = (host: Pick<OpenHost, "tools" | "call">, options: Ope
       call: async (item, callOptions) => ({
         type: "function_call_output",
         call_id: item.call_id,
-        output: contentOf(await call(item.name, item.arguments, callOptions), options)
+        output: contentOf(await call(item.name, item.arguments, { requestId: item.call_id, ...callOptions }), options)
       })
     },
     chat: {
@@ -62,7 +62,7 @@ export const openaiTools = (host: Pick<OpenHost, "tools" | "call">, options: Ope
       call: async ({ id, function: { name, arguments: written } }, callOptions) => ({
         role: "tool",
         tool_call_id: id,
-        content: contentOf(await call(name, written, callOptions), options)
+        content: contentOf(await call(name, written, { requestId: id, ...callOptions }), options)
       })
     }
   }

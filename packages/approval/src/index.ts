@@ -5,9 +5,13 @@ export {
   ApprovalGate,
   type ApprovalGateService,
   askThroughGate,
+  askThroughLimitedGate,
   type GateChange,
+  type GateLimits,
   type GateOutcome,
   GateResponse,
+  type ListedRequest,
+  listedRequest,
   type OpenRequest
 } from "./askers/gate.ts"
 export { askInTerminal, type TerminalOptions } from "./askers/terminal.ts"

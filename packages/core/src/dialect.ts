@@ -1,6 +1,7 @@
 import type * as z from "zod"
 
 import type { Call, SymlinkPolicy } from "./pipeline/call.ts"
+import type { Shortened } from "./pipeline/reply-budget.ts"
 import type { JsonSchema } from "./schema/json-schema.ts"
 import type { ErrorCode, ToolError } from "./tool-error.ts"
 import { makeTool, type Tool, type ToolDefinition, type TypesOf, type Wording } from "./tool.ts"
@@ -14,11 +15,15 @@ export interface FinishedCall {
   readonly durationMs: number
   /** What the call wrote or would have written, relative to the workspace. */
   readonly writes: ReadonlyArray<string>
+  /** What was changed in the arguments to make them fit, for a dialect that is lenient. */
+  readonly adjusted: ReadonlyArray<string>
 }
 
 export interface Success extends FinishedCall {
   readonly output: Readonly<Record<string, unknown>>
   readonly text: string
+  /** Set where the output was beyond the budget of a reply, and parts of it are left out. */
+  readonly shortened?: Shortened
   /** True for a tool that belongs to no dialect: its output is not in this contract's shape. */
   readonly isForeign: boolean
 }
@@ -35,16 +40,27 @@ export interface DialectDefinition<out Name extends string = string> {
   readonly symlinks: SymlinkPolicy
   /** Whether a tool of this risk wants a person's consent, where the tool does not say. */
   readonly asks: (risk: Risk) => boolean
+  /**
+   * Takes arguments with only one possible meaning although they do not fit: `null` for absent, `"1"` for 1, one object
+   * for a list of one. The envelope has to say what was {@link FinishedCall.adjusted}. False when absent.
+   */
+  readonly isLenient?: boolean
   /** A name for every code there is. */
   readonly errorNames: Readonly<Record<ErrorCode, string>>
   /** Words for failures that sound the same in every tool of the contract. */
   readonly wording?: Wording
+  /** Whether texts of an output may be shortened when a reply is too large; lists may be in any case. */
+  readonly clipsTexts?: boolean
   readonly success: (success: Success) => unknown
   readonly failure: (failure: Failure) => unknown
   /** The JSON Schema of the envelope around a tool's output. */
   readonly envelope: (output: JsonSchema) => JsonSchema
   /** How the contract publishes a tool's parameters, where it differs from the schema itself. */
   readonly publishInput?: (schema: JsonSchema, tool: string) => JsonSchema
+  /** Whether an output counts as success on a command line, such as a command's exit code. Always when absent. */
+  readonly isSuccess?: (output: Readonly<Record<string, unknown>>) => boolean
+  /** True where the contract documents how replies are shown to people: with marks and timings, in a pipe too. */
+  readonly hasHumanFormat?: boolean
   /** How the contract prints an envelope on a command line, where it differs from the envelope. */
   readonly print?: (tool: string, wire: unknown) => unknown
 }

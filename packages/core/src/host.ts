@@ -14,6 +14,7 @@ import {
   type RoadSettings
 } from "./pipeline/call-tool.ts"
 import type { Reply, SymlinkPolicy } from "./pipeline/call.ts"
+import { standardReplyBytes } from "./pipeline/reply-budget.ts"
 import { within } from "./pipeline/time-limit.ts"
 import { traced } from "./pipeline/trace.ts"
 import { type PluginError, reasonOf } from "./plugin/plugin-error.ts"
@@ -76,6 +77,8 @@ export interface HostOptions<R> {
   readonly plugins: ReadonlyArray<ConfiguredPlugin<R>>
   /** The dialect's own policy when absent. */
   readonly symlinks?: SymlinkPolicy
+  /** Bytes of a reply at most, 512 KiB by default; what is beyond them becomes an artifact that the reply names. */
+  readonly replyBytes?: number
   /** `refuse`, the default, starts no host with a plugin that can't be used; `skip` starts it without that plugin. */
   readonly onPluginError?: OnPluginError
 }
@@ -104,6 +107,7 @@ const hostWith = Effect.fnUntraced(function* <R>(options: HostOptions<R>) {
   const settings: RoadSettings<unknown> = {
     dialect,
     symlinks: options.symlinks ?? dialect.symlinks,
+    replyBytes: options.replyBytes ?? standardReplyBytes,
     find: (name) => (tools.get(name) ?? tools.get(spelled(tools, name)))?.tool,
     names: () => [...tools.keys()]
   }

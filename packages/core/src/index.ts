@@ -2,6 +2,7 @@ export {
   type Call,
   type ContentBlock,
   CurrentCall,
+  type Party,
   type Progress,
   type Reply,
   reportProgress,
@@ -9,6 +10,7 @@ export {
   type ApprovedState
 } from "./pipeline/call.ts"
 export type { CallOptions, RoadCode, RoadServices } from "./pipeline/call-tool.ts"
+export type { Shortened, ShortenedPart } from "./pipeline/reply-budget.ts"
 export { pluginContract } from "./plugin/check-shape.ts"
 export { type Clipped, clipText, HeadAndTail } from "./text/clip.ts"
 export { countNewlines } from "./text/count-newlines.ts"
@@ -152,14 +154,13 @@ export {
   type ToolErrorOptions,
   withMessage
 } from "./tool-error.ts"
+export { type Facts, type Risk, type Touches, withInput, withVariables, type WrittenPath } from "./touches.ts"
 export {
-  type Facts,
-  isProtectedPath,
-  type Risk,
-  type Touches,
-  withInput,
-  withVariables,
-  type WrittenPath
-} from "./touches.ts"
+  type ControlFile,
+  controlFileAt,
+  controlFiles,
+  dependencyDirectories,
+  isProtectedPath
+} from "./control-files.ts"
 export { singleLine, visibleJson, visibleLines, visibleText } from "./text/visible-text.ts"
 export { coreVersion } from "./plugin/version.ts"

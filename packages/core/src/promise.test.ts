@@ -77,6 +77,7 @@ describe("a host without Effect", () => {
       text: '{\n  "sum": 3\n}',
       blocks: [{ type: "text", text: '{\n  "sum": 3\n}' }],
       writes: [],
+      adjusted: [],
       durationMs: expect.any(Number)
     })
     expect((await host.call("add", { a: -1, b: 2 })).wire).toEqual({ error: "invalid_range", message: "a is negative" })

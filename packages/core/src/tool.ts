@@ -3,8 +3,10 @@ import * as Effect from "effect/Effect"
 import type * as z from "zod"
 
 import type { ContentBlock } from "./pipeline/call.ts"
+import type { Shortened } from "./pipeline/reply-budget.ts"
 import { plainIssues } from "./schema/describe-issues.ts"
 import { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./schema/json-schema.ts"
+import { decodeLeniently } from "./schema/lenient-decoding.ts"
 import { frozen } from "./schema/reply-limits.ts"
 import { type ErrorCode, makeToolError, type ToolError, withMessage } from "./tool-error.ts"
 import type { Facts, Risk, Touches } from "./touches.ts"
@@ -101,7 +103,15 @@ export interface Tool<out R = never, out Types extends ToolTypes = ToolTypes> {
   /** What of the arguments goes on record; all of it when absent. */
   readonly forRecord?: (args: unknown) => Effect.Effect<unknown, never, R>
   /** Decodes arguments into a call that can be assessed and executed. */
-  readonly prepare: (args: unknown) => Effect.Effect<PreparedCall<R, Types["code"]>, ToolError<"invalid_params">>
+  readonly prepare: (
+    args: unknown,
+    options?: PrepareOptions
+  ) => Effect.Effect<PreparedCall<R, Types["code"]>, ToolError<"invalid_params">>
+}
+
+export interface PrepareOptions {
+  /** Takes `null` for absent, `"1"` for 1 and one object for a list of one, see {@link PreparedCall.adjusted}. */
+  readonly lenient?: boolean
 }
 
 /** A tool of which only the codes it can fail with are known. */
@@ -111,6 +121,8 @@ export type FailingTool<R, Code extends ErrorCode> = Tool<R, ToolTypes & { reado
 export interface PreparedCall<out R, out Code extends ErrorCode = ErrorCode> {
   /** Decoded arguments: keys in schema order, defaults filled in. */
   readonly input: Readonly<Record<string, unknown>>
+  /** What was changed in the arguments to make them fit, in words. Absent where they did. */
+  readonly adjusted?: ReadonlyArray<string>
   readonly timeout: Duration.Input | undefined
   readonly touches: Effect.Effect<Touches, ToolError<Code>, R>
   /** Undefined leaves it to the dialect. */
@@ -124,6 +136,8 @@ export interface Executed {
   readonly output: Readonly<Record<string, unknown>>
   readonly text: string
   readonly blocks: ReadonlyArray<ContentBlock>
+  /** Set where the answer was beyond the budget of a reply. */
+  readonly shortened?: Shortened
 }
 
 /** Makes a tool of a definition. Dialects call it through their own `tool`; `defineTool` is for any dialect. */
@@ -169,11 +183,13 @@ export const makeTool = <
     get defaults() {
       return (defaults ??= defaultsOf(definition.input))
     },
-    prepare: (args) => {
+    prepare: (args, { lenient = false } = {}) => {
       const decoded = definition.input.safeParse(args)
-      return decoded.success
-        ? Effect.succeed(prepareCall(definition, frozen(decoded.data), timeout))
-        : Effect.fail(invalidParams(decoded.error, args))
+      if (decoded.success) return Effect.succeed(prepareCall(definition, frozen(decoded.data), timeout))
+      const meant = lenient ? decodeLeniently(definition.input, args, decoded.error) : undefined
+      if (meant === undefined) return Effect.fail(invalidParams(decoded.error, args))
+      const { data, adjusted } = meant
+      return Effect.succeed({ ...prepareCall(definition, frozen(data), timeout), adjusted })
     }
   }
 }

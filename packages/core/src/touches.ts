@@ -35,7 +35,7 @@ export interface WrittenPath {
   /** Relative to the workspace, with `/`. */
   readonly path: string
   readonly exists: boolean
-  /** True for names that other programs execute or trust, see {@link isProtectedPath}, and directories that hold one. */
+  /** True for control files, see `isProtectedPath`, and directories that hold one. */
   readonly isProtected: boolean
   /** The protected path below it, where a directory holds one. */
   readonly protectedPath?: string
@@ -51,34 +51,3 @@ export const withVariables = (command: string, variables: Readonly<Record<string
 /** A command line as touches have it when it is given standard input: a policy can't tell what a program makes of it. */
 export const withInput = (command: string, stdin: string | undefined): string =>
   stdin === undefined ? command : `${command} <<< …`
-
-const protectedPaths = [
-  ".git",
-  ".gitmodules",
-  ".bashrc",
-  ".bash_profile",
-  ".bash_login",
-  ".bash_logout",
-  ".profile",
-  ".zshrc",
-  ".zshenv",
-  ".zprofile",
-  ".zlogin",
-  ".envrc",
-  ".vscode",
-  ".idea",
-  ".mcp.json",
-  ".npmrc"
-]
-
-const folded = (name: string): string => name.normalize("NFC").toLowerCase()
-
-/**
- * Names that other programs run or trust without asking: git's own directory, shell start-up files,
- * editor tasks, haft's configuration. Compared case-folded and normalised, because some file systems do.
- */
-export const isProtectedPath = (path: string): boolean =>
-  path
-    .split("/")
-    .map(folded)
-    .some((name) => protectedPaths.includes(name) || name.startsWith("haft.config."))

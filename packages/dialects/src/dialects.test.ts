@@ -1,5 +1,21 @@
 import { describe, expect, it } from "@effect/vitest"
-import { type ErrorCode, errorCodes, type FinishedCall, makeToolError, type Risk, type ToolError } from "@haft/core"
+import {
+  definePlugin,
+  defineTool,
+  denyAll,
+  type ErrorCode,
+  errorCodes,
+  type FinishedCall,
+  makeHost,
+  makeToolError,
+  memoryJournal,
+  memoryWorkspace,
+  type Risk,
+  type ToolError,
+  use
+} from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as z from "zod"
 
 import { agentbench, approvalgate, cliagent, filetools, haft, toolrouter } from "./index.ts"
@@ -8,7 +24,8 @@ const finished: FinishedCall = {
   call: { id: "r1", step: 1, tool: "read_file", dialect: "x", startedAt: Date.UTC(2026, 0, 2, 3, 4, 5, 6) },
   endedAt: Date.UTC(2026, 0, 2, 3, 4, 5, 18),
   durationMs: 12.4,
-  writes: []
+  writes: [],
+  adjusted: []
 }
 const succeeded = (output: Record<string, unknown>, isForeign = false) => ({
   ...finished,
@@ -110,6 +127,7 @@ describe("error names", () => {
     expect(renamed(agentbench.errorNames)).toEqual({
       path_outside_workspace: "path_escape",
       patch_hunk_failed: "patch_hunk_fail",
+      already_applied: "patch_hunk_fail",
       invalid_pattern: "ripgrep_error",
       search_unavailable: "ripgrep_unavailable",
       search_failed: "ripgrep_error",
@@ -254,3 +272,27 @@ describe("haft", () => {
     expect(haft.success(succeeded({ n: 1 }))).toEqual({ ok: true, result: { n: 1 } })
   })
 })
+
+it.effect.each([haft, agentbench, toolrouter, approvalgate, cliagent, filetools])(
+  "only haft takes arguments that do not fit but can mean one thing, and says so (%#)",
+  (dialect) =>
+    Effect.gen(function* () {
+      const count = defineTool({
+        name: "count",
+        description: "Counts.",
+        input: z.strictObject({ to: z.number(), by: z.number().optional() }),
+        output: z.object({ last: z.number() }),
+        risk: "read_only",
+        execute: ({ to }) => Effect.succeed({ last: to })
+      })
+      const plugin = use(definePlugin({ name: "counting", version: "1.0.0", tools: [count] }))
+      const host = yield* makeHost({ dialect, plugins: [plugin] })
+      const { ok, adjusted, wire } = yield* host.call(
+        "count",
+        JSON.parse('{ "to": "3", "by": null }') as { to: number }
+      )
+      expect(ok).toBe(dialect === haft)
+      expect(adjusted).toHaveLength(ok ? 2 : 0)
+      if (ok) expect(wire).toMatchObject({ ok: true, result: { last: 3 }, adjusted })
+    }).pipe(Effect.provide(Layer.mergeAll(memoryWorkspace(), memoryJournal(), denyAll)))
+)

@@ -2,15 +2,25 @@ import { defineDialect, type Dialect, type ErrorCode, errorCodes } from "@haft/c
 
 /**
  * haft's own contract: `{ ok: true, result }` or `{ ok: false, error }`, codes as the engine names them.
- * A failure that left something behind, such as a command's output, carries it as `result` too.
+ * A failure that left something behind, such as a command's output, carries it as `result` too. Arguments with only one
+ * possible meaning are taken although they do not fit, and `adjusted` says how.
  */
 export const haft: Dialect<"haft"> = defineDialect({
   name: "haft",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",
   errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, ErrorCode>,
-  success: ({ output }) => ({ ok: true, result: output }),
-  failure: ({ error, errorName }) => ({
+  isLenient: true,
+  clipsTexts: true,
+  // A command that exits with another code is a result for a model, and a failure for a shell.
+  isSuccess: ({ exit_code }) => typeof exit_code !== "number" || exit_code === 0,
+  success: ({ output, adjusted, shortened }) => ({
+    ok: true,
+    result: output,
+    ...(shortened !== undefined && { shortened }),
+    ...(adjusted.length > 0 && { adjusted })
+  }),
+  failure: ({ error, errorName, adjusted }) => ({
     ok: false,
     error: {
       code: errorName,
@@ -19,13 +29,16 @@ export const haft: Dialect<"haft"> = defineDialect({
       ...(error.details !== undefined && { details: error.details }),
       retryable: error.retryable ?? false
     },
-    ...(error.output !== undefined && { result: error.output })
+    ...(error.output !== undefined && { result: error.output }),
+    ...(adjusted.length > 0 && { adjusted })
   }),
   envelope: (output) => ({
     type: "object",
     properties: {
       ok: { type: "boolean" },
       result: output,
+      shortened: { type: "object" },
+      adjusted: { type: "array", items: { type: "string" } },
       error: {
         type: "object",
         properties: {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { readdirSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -206,6 +206,14 @@ describe.runIf(isLinux)("commands in the strongest sandbox that works", () => {
     expect(JSON.stringify(events)).not.toContain("sk-fedcba")
   })
 
+  it("code sees variables as the call gave them, whatever their names", async () => {
+    const open = await host
+    const env = { name: "a", file: "b", directory: "c", number: "d", names: "e", root: "f", code: "g" }
+    const code = "import os; print(*(os.environ[n] for n in 'name file directory number names root code'.split()))"
+    const reply = await open.call("run_code", { language: "python", code, env })
+    expect(reply.wire).toMatchObject({ ok: true, result: { stdout: "a b c d e f g\n" } })
+  })
+
   it("a missing interpreter is a command that was not found", async () => {
     const open = await host
     const reply = await open.call("run_code", {
@@ -220,6 +228,38 @@ describe.runIf(isLinux)("commands in the strongest sandbox that works", () => {
     await run("true")
     const chosen = events.findLast(({ type }) => type === "sandbox_chosen")
     expect(chosen).toMatchObject({ tool: "run_command", isolated: true })
+  })
+})
+
+const reports: ReadonlyArray<readonly [Dialect, tool: string, params: (code: string) => object, told: object]> = [
+  [haft, "run_command", (command) => ({ command }), { result: { control_files: [{ path: ".envrc" }] } }],
+  [agentbench, "run", (command) => ({ command }), { data: { quarantined: [".envrc"] } }],
+  [
+    toolrouter,
+    "shell",
+    (command) => ({ command }),
+    { message: "control files were moved out of the workspace: .envrc" }
+  ],
+  [approvalgate, "run_code", (code) => ({ language: "bash", code }), { value: { quarantined: [".envrc"] } }],
+  [cliagent, "run_in_terminal", (command) => ({ command }), { metadata: { quarantined: [".envrc"] } }]
+]
+
+describe.runIf(isLinux)("control files that a command makes", () => {
+  it.each(reports)("are told in %o by %s", async (dialect, tool, params, told) => {
+    const state = mkdtempSync(join(tmpdir(), "haft-test-state-"))
+    const { host, events, workspace } = opened(autoSandbox({ state }), { dialect })
+    const open = await host
+    const reply = await open.call(tool, params("echo evil > .envrc"))
+    await open.dispose()
+    expect(reply.wire).toMatchObject(told)
+    expect(reply.text).toContain(".envrc")
+    expect(workspace.exists(".envrc")).toBe(false)
+    expect(events.find(({ type }) => type === "control_files_changed")).toMatchObject({
+      tool,
+      files: [{ path: ".envrc", quarantine: expect.stringContaining(state) }]
+    })
+    workspace.remove()
+    rmSync(state, { recursive: true })
   })
 })
 

@@ -26,9 +26,14 @@ export interface OpenTools extends AsyncDisposable {
 /** A host with the tools of one dialect, on a temporary workspace. */
 export const openTools = async (
   files: Readonly<Record<string, Fixture>> = {},
-  options: { readonly dialect?: Dialect; readonly approver?: ScriptedApprover } = {}
+  options: {
+    readonly dialect?: Dialect
+    readonly approver?: ScriptedApprover
+    /** An existing workspace, for a second host on it. */
+    readonly workspace?: TemporaryWorkspace
+  } = {}
 ): Promise<OpenTools> => {
-  const workspace = temporaryWorkspace(files)
+  const workspace = options.workspace ?? temporaryWorkspace(files)
   const approver = options.approver ?? scriptedApprover()
   const events: Array<JournalEvent> = []
   const artifacts = new Map<string, Uint8Array>()

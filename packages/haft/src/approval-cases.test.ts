@@ -7,7 +7,7 @@ import { differs, temporaryWorkspace } from "@haft/testing"
 import { describe, expect, it } from "vitest"
 
 import { standardHost } from "./host/standard-host.ts"
-import { openRules, openWorkspace } from "./index.ts"
+import { openRules, openWorkspace } from "./internal.ts"
 
 /** What a contract promises about consent, as data: `contracts/<dialect>/approvals/<case>.json`. */
 interface ApprovalCase {

@@ -4,7 +4,7 @@ import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/server/validators/ajv"
 
 import { requestHandler, toolRegistrations, toolRegistry, ToolRouter, universalTools } from "./contracts.ts"
-import { type DialectName, dialectNames } from "./index.ts"
+import { type DialectName, dialectNames } from "./internal.ts"
 import { openHost } from "./promise.ts"
 
 let workspace: TemporaryWorkspace

@@ -1,12 +1,4 @@
-import {
-  CodeIndex,
-  isPluginError,
-  isToolError,
-  type PluginError,
-  reasonOf,
-  Sandbox,
-  type UnheldLimit
-} from "@haft/core"
+import { CodeIndex, isPluginError, type PluginError, reasonOf, Sandbox, type UnheldLimit } from "@haft/core"
 import { nodeProcesses, nodeWorkspace, sqliteCodeIndex } from "@haft/node"
 import { installedRipgrep, ripgrepVersion } from "@haft/search-tools"
 import * as Effect from "effect/Effect"
@@ -84,7 +76,7 @@ const unusable = ({ plugin, message }: PluginError): Finding => ({
 })
 
 const workspaceProblem = (cause: unknown): Finding => {
-  const mend = mendOf(cause) ?? "Choose another with --workspace."
+  const mend = "Set `root` (--workspace) to a directory that exists and can be read."
   return { subject: "Workspace", state: "missing", found: reasonOf(cause), mend }
 }
 
@@ -92,7 +84,9 @@ const state = async (config: HaftConfig): Promise<Finding> => {
   try {
     return { subject: "State directory", state: "ok", found: await Effect.runPromise(stateOf(config)) }
   } catch (cause) {
-    const mend = mendOf(cause) ?? "Choose a directory you can write to, outside the workspace, with --state."
+    const mend =
+      "Set `state` (--state) to a directory outside the workspace that can be written to, or `root` (--workspace) to a " +
+      "directory further down."
     return { subject: "State directory", state: "missing", found: reasonOf(cause), mend }
   }
 }
@@ -120,7 +114,7 @@ const codeIndex = async (config: HaftConfig): Promise<Finding> => {
   })
   const looked = await Effect.runPromise(Effect.result(look))
   if (looked._tag === "Failure") {
-    const mend = mendOf(looked.failure) ?? "search_text works without."
+    const mend = looked.failure.suggestion ?? "search_text works without."
     return { subject, state: "limited", found: reasonOf(looked.failure), mend }
   }
   const { files, symbols, bytes, refreshedAt, hasGrammars } = looked.success
@@ -161,7 +155,7 @@ const howToGet: Readonly<Partial<Record<SandboxName, string>>> = {
   bubblewrap: "Install it: apt install bubblewrap, dnf install bubblewrap.",
   unshare: "Install util-linux, and allow users their own namespaces: sysctl user.max_user_namespaces=15000.",
   docker: "Install a container engine and start it.",
-  auto: "Install bubblewrap, or choose --sandbox none, which holds nothing back."
+  auto: "Install bubblewrap, or set `sandbox` (--sandbox) to none, which holds nothing back."
 }
 
 const sandboxInUse = (config: HaftConfig): Promise<Finding> => sandbox(config, config.sandbox ?? "auto")
@@ -205,5 +199,3 @@ const howToFetch = (reason: string): string | undefined => {
   const [, image] = /(?:no such image|image not known): (\S+?)\.?(?:\s|$)/i.exec(reason) ?? []
   return image === undefined ? undefined : `Fetch its image: docker pull ${image}, or podman pull ${image}.`
 }
-
-const mendOf = (cause: unknown): string | undefined => (isToolError(cause) ? cause.suggestion : undefined)

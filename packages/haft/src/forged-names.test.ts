@@ -4,7 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { askInTerminal } from "@haft/approval"
 import { temporaryWorkspace } from "@haft/testing"
 
-import { type DialectName, dialectNames } from "./index.ts"
+import { type DialectName, dialectNames } from "./internal.ts"
 import { describeQuestion } from "./mcp.ts"
 import { openHost } from "./promise.ts"
 

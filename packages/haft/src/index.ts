@@ -1,76 +1,25 @@
 export {
-  type Asker,
-  askInTerminal,
-  GateResponse,
-  type OpenRequest,
-  Rule,
-  ruleAdvice,
-  type Simulation
-} from "@haft/approval"
-export { type ExportFormat, exportFormats, exportTools } from "@haft/adapters"
-export type {
-  Answer,
-  ApprovalQuestion,
-  CallPreview,
-  Facts,
-  FileDifference,
-  JournalEvent,
-  JsonSchema,
-  PluginError,
-  Reply,
-  ToolDescription,
-  ToolError
-} from "@haft/core"
-export {
+  type Answer,
+  type ApprovalQuestion,
+  type CallPreview,
   definePlugin,
   defineTool,
-  type EventFilter,
-  eventFilter,
   Host,
   isPluginError,
   isToolError,
-  type JsonExcess,
-  type JsonLimits,
-  JsonScanner,
-  printEvent,
-  type ReplayedCall,
+  type PluginError,
+  type Reply,
+  type ToolDescription,
+  type ToolError,
   toolError,
-  use,
-  visibleText
+  use
 } from "@haft/core"
-export {
-  type ApprovalMode,
-  approvalModes,
-  type ApprovalOptions,
-  ConfigError,
-  defineConfig,
-  type HaftConfig,
-  type PluginEntry,
-  type SandboxName,
-  sandboxNames,
-  type StandardServices,
-  type WorkspaceConfig
-} from "./config/config.ts"
-export {
-  type Bump,
-  checkContract,
-  type ContractCheck,
-  lockContract,
-  showContractCheck
-} from "./contract/check-contract.ts"
-export { type ContractChange, type Weight } from "./contract/compare-contracts.ts"
-export { type DialectName, dialectNames } from "./host/dialects.ts"
-export { examine, type ExamineOptions, type Finding } from "./doctor.ts"
-export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./config/find-config.ts"
-export { type PackageChoice, type PackageName, packageNames } from "./host/packages.ts"
-export { makeScratchDirectory, readNamedFile, readSite, readWhole, type ScratchDirectory } from "@haft/node"
-export { listPlugins, newPlugin, type PluginList, type PluginSummary, writePluginTable } from "./plugins/plugins.ts"
-export { type NewPlugin, type PluginStyle, pluginStyles } from "./plugins/plugin-files.ts"
-export { followRun, readRun, runsOf, verifyRun } from "./workspace/record.ts"
-export { type Replay, replayRun } from "./workspace/replay.ts"
-export { DialectNotAllowed, openWorkspace, type OpenWorkspace } from "./workspace/open-workspace.ts"
-export type { OpenTerminals, TerminalOutput } from "./workspace/open-terminals.ts"
-export { openRules, type Rules } from "./workspace/rules.ts"
-export { makeToken, type ServerTokens, serverTokens } from "./workspace/server-tokens.ts"
-export { makeHost, type StandardHostService, type TypedConfig } from "./host/typed-host.ts"
+export { ConfigError, defineConfig, type HaftConfig } from "./config/config.ts"
+export { findConfig } from "./config/find-config.ts"
+export { examine } from "./doctor.ts"
 export { standardHost, type StandardHostOptions } from "./host/standard-host.ts"
+export { makeHost } from "./host/typed-host.ts"
+export { openWorkspace, type OpenWorkspace } from "./workspace/open-workspace.ts"
+export { readRun } from "./workspace/record.ts"
+export { replayRun } from "./workspace/replay.ts"
+export { openRules } from "./workspace/rules.ts"

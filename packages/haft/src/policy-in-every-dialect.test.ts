@@ -5,7 +5,7 @@ import { temporaryWorkspace } from "@haft/testing"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { standardHost } from "./host/standard-host.ts"
-import { type DialectName, dialectNames, openRules } from "./index.ts"
+import { type DialectName, dialectNames, type HaftConfig, openRules } from "./internal.ts"
 
 const diffOf = (path: string) => `--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-KEY=s3cret\n+KEY=x\n`
 const copyOf = (path: string) => `diff --git a/${path} b/copy\nsimilarity index 100%\ncopy from ${path}\ncopy to copy\n`
@@ -171,6 +171,25 @@ describe("a rule for an operation", () => {
     ).not.toBe("approval_denied")
     await close()
   })
+})
+
+it("a POST of approvalgate to an allowed host runs unasked, as its contract says, unless a rule asks", async () => {
+  const workspace = temporaryWorkspace()
+  const config: HaftConfig = {
+    root: workspace.root,
+    state: workspace.state,
+    dialect: "approvalgate",
+    packages: { web: { allowedHosts: ["docs.example"] } }
+  }
+  const host = await openHost(standardHost(config))
+  const decisionOn = async (method: string) =>
+    (await host.preview("web_fetch", { url: "https://docs.example/", method })).verdict.decision
+  expect([await decisionOn("GET"), await decisionOn("POST")]).toEqual(["allow", "allow"])
+  const rule = { operation: "fetch-url", decision: "ask", fields: { method: { equals: "POST" } } }
+  await (await openRules(config)).add({ id: "posts", ...rule })
+  expect([await decisionOn("GET"), await decisionOn("POST")]).toEqual(["allow", "ask"])
+  await host.dispose()
+  workspace.remove()
 })
 
 describe("protected files", () => {

@@ -34,5 +34,5 @@ export {
 } from "@haft/core/promise"
 export { type Asker, askInTerminal } from "@haft/approval"
 export { ConfigError, defineConfig, type HaftConfig } from "./config/config.ts"
-export { findConfig, type FindConfigOptions, type FoundConfig } from "./config/find-config.ts"
+export { findConfig, type FindConfigOptions, findRoot, type FoundConfig } from "./config/find-config.ts"
 export type { StandardHostOptions } from "./host/standard-host.ts"

@@ -9,7 +9,7 @@ import { temporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { definePlugin as defineEffectPlugin, defineTool as defineEffectTool } from "./index.ts"
+import { definePlugin as defineEffectPlugin, defineTool as defineEffectTool } from "./internal.ts"
 import { definePlugin, defineTool } from "./promise.ts"
 import { checkPlugin, type PluginProblem, showReport, testPlugin } from "./testing.ts"
 

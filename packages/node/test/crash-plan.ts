@@ -19,7 +19,6 @@ export const filesOf = (version: Version): Record<string, string | null> => {
   const common = {
     "a.txt": `a ${text}`,
     "d/b.txt": `b ${text}`,
-    "d/hard.txt": `h ${text}`,
     "hard.txt": `h ${text}`,
     "run.sh": "the same",
     d: null

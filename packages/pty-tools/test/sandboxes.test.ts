@@ -1,11 +1,17 @@
 import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 
-import { describe, expect, it } from "@effect/vitest"
+import { afterAll, describe, expect, it } from "@effect/vitest"
 import { bubblewrapSandbox, containerSandbox, unshareSandbox } from "@haft/node"
 import * as Effect from "effect/Effect"
 
 import { type TerminalHostOptions, withTerminals } from "./host.ts"
 import { appeared, carrying, uniqueSleep } from "./processes.ts"
+
+const state = mkdtempSync(join(tmpdir(), "haft-test-state-"))
+afterAll(() => rmSync(state, { recursive: true }))
 
 const behind = (kind: string, sandbox: NonNullable<TerminalHostOptions["sandbox"]>): void => {
   const sandboxed = { sandbox }
@@ -105,6 +111,24 @@ const behind = (kind: string, sandbox: NonNullable<TerminalHostOptions["sandbox"
     )
   )
 
+  it.live("control files that its programs made are moved aside at its end, and told", () =>
+    withTerminals(
+      ({ open, call, write, until, workspace, events }) =>
+        Effect.gen(function* () {
+          const { terminal_id, output } = yield* open({ command: "bash --norc --noprofile" })
+          const typed = yield* write(terminal_id, { text: "echo evil > .envrc; echo do''ne", keys: ["enter"] })
+          yield* until(terminal_id, /done/, output + typed.output)
+          expect(workspace.exists(".envrc")).toBe(true)
+          const closed = yield* call("close_terminal", { terminal_id })
+          expect(closed.wire).toMatchObject({ result: { control_files: [{ path: ".envrc" }] } })
+          expect(closed.text).toContain("moved out of the workspace: .envrc")
+          expect(workspace.exists(".envrc")).toBe(false)
+          expect(events.find(({ type }) => type === "control_files_changed")).toMatchObject({ terminal: terminal_id })
+        }),
+      sandboxed
+    )
+  )
+
   it.live("nothing survives closing, and nothing stays on disk", () =>
     withTerminals(
       ({ open, call }) =>
@@ -121,18 +145,18 @@ const behind = (kind: string, sandbox: NonNullable<TerminalHostOptions["sandbox"
 }
 
 describe.concurrent("behind bubblewrap", () => {
-  behind("bubblewrap", bubblewrapSandbox())
+  behind("bubblewrap", bubblewrapSandbox({ state }))
 })
 
 describe.concurrent("behind unshare", () => {
-  behind("unshare", unshareSandbox())
+  behind("unshare", unshareSandbox({ state }))
 })
 
 const image = "haft-test"
 const hasEngine = spawnSync("docker", ["image", "inspect", image]).status === 0
 
 describe.runIf(hasEngine)("behind docker (needs an engine and the image haft-test, see .ci/test-image)", () => {
-  behind("docker", containerSandbox({ engine: "docker", image }))
+  behind("docker", containerSandbox({ engine: "docker", image, state }))
 
   // An engine takes a moment to remove one, and another host may have its own.
   it("leaves no container behind", async () => {

@@ -8,7 +8,7 @@ import { inspect } from "node:util"
 
 import { openHost } from "@haft/core/promise"
 import { temporaryWorkspace } from "@haft/testing"
-import { readRun, runsOf, standardHost, verifyRun } from "haft"
+import { readRun, runsOf, standardHost, verifyRun } from "haft/internal"
 
 import { bundleProgram } from "../../../packages/node/test/bundle.ts"
 import { type Attack, forSeconds, none } from "../attack.ts"

@@ -10,7 +10,7 @@ import { openHost, type OpenHost } from "@haft/core/promise"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import { Resolver } from "@haft/web-tools"
 import * as Layer from "effect/Layer"
-import { type HaftConfig, standardHost, verifyRun } from "haft"
+import { type HaftConfig, standardHost, verifyRun } from "haft/internal"
 
 import { type Attack, type Figure, none } from "../attack.ts"
 

@@ -5,7 +5,7 @@ import { inspect } from "node:util"
 import { openHost, type OpenHost } from "@haft/core/promise"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import * as fc from "fast-check"
-import { standardHost } from "haft"
+import { standardHost } from "haft/internal"
 
 import { type Attack, forSeconds, none } from "../attack.ts"
 import { fingerprint } from "../odd-workspace.ts"

@@ -1,7 +1,7 @@
 import { openHost } from "@haft/core/promise"
 import { temporaryWorkspace } from "@haft/testing"
 import * as fc from "fast-check"
-import { standardHost } from "haft"
+import { standardHost } from "haft/internal"
 
 import { type Attack, forSeconds, none } from "../attack.ts"
 import { fingerprint } from "../odd-workspace.ts"

@@ -8,7 +8,7 @@ import type { TemporaryWorkspace } from "@haft/testing"
 import { Resolver } from "@haft/web-tools"
 import * as Layer from "effect/Layer"
 import * as fc from "fast-check"
-import { dialectNames, type DialectName, standardHost } from "haft"
+import { dialectNames, type DialectName, standardHost } from "haft/internal"
 import * as z from "zod"
 
 import { type Attack, none } from "../attack.ts"

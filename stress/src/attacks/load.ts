@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 
-import { verifyRun } from "haft"
+import { verifyRun } from "haft/internal"
 
 import { type Attack, type Figure, none } from "../attack.ts"
 import { processesIn } from "../process-state.ts"

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 
 import { openHost } from "@haft/core/promise"
 import { temporaryWorkspace } from "@haft/testing"
-import { standardHost } from "haft"
+import { standardHost } from "haft/internal"
 
 import { type Attack, type Figure, forSeconds, none } from "../attack.ts"
 

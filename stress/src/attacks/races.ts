@@ -5,7 +5,7 @@ import { join } from "node:path"
 
 import { openHost, type OpenHost } from "@haft/core/promise"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
-import { standardHost } from "haft"
+import { standardHost } from "haft/internal"
 
 import { type Attack, type Figure, none } from "../attack.ts"
 import { fingerprint, secret } from "../odd-workspace.ts"

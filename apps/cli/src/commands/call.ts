@@ -1,7 +1,7 @@
-import { resolve } from "node:path"
+import { relative, resolve, sep } from "node:path"
 
 import { singleLine } from "@haft/core/visible-text"
-import type { CallPreview, HaftConfig, Reply, ToolDescription } from "haft"
+import type { CallPreview, HaftConfig, JsonSchema, Reply, ToolDescription, ToolError } from "haft/internal"
 import type { OpenHost } from "haft/promise"
 
 import { readArguments } from "../arguments.ts"
@@ -20,6 +20,8 @@ export const call: Command = {
   examples: [
     `haft call read_file '{"path":"README.md"}'`,
     "haft call read_file path=README.md start_line=1 end_line=5",
+    "haft call write_file path=notes.md content=@draft.md --approve all",
+    "git diff | haft call apply_patch patch=-",
     "haft call write_file @arguments.json --approve all",
     "haft call edit_file - --json < arguments.json",
     "haft call edit_file --help"
@@ -31,17 +33,61 @@ export const call: Command = {
   run: (given) => {
     const [name, ...typed] = given.positionals
     if (name === undefined) throw new UsageError("which tool? See them with: haft tools")
-    return withHost(given, { onlyTool: name }, async (host, config) => {
-      const args = await readArguments(typed, () => find(host.tools, name)?.inputSchema)
+    return withHost(given, { onlyTool: name, upwards: true }, async (host, config) => {
+      const root = resolve(config.root ?? ".")
+      const schema = find(host.tools, name)?.inputSchema
+      const written = await readArguments(typed, () => schema)
+      const args = given.has("workspace") ? written : await fromHere(root, written, schema)
       if (given.has("dry-run")) return dryRun(host, name, args, given)
       const reply = await callIt(host, name, args)
+      const hasSucceeded = reply.ok && (host.dialect.isSuccess?.(reply.output as Fields) ?? true)
       if (given.has("json")) printJson(host.dialect.print?.(name, reply.wire) ?? reply.wire)
-      else printReply(name, reply, resolve(config.root ?? "."))
-      if (reply.error?.code === "approval_denied") noteHow(await ruleAgainst(host, name, args), config)
-      if (reply.error?.code === "invalid_params") note(`haft: what it takes is shown by: haft call ${name} --help`)
-      return reply.ok ? 0 : 1
+      else if (process.stdout.isTTY || host.dialect.hasHumanFormat === true) printReply(name, reply, root, hasSucceeded)
+      else if (reply.ok) print(reply.text)
+      else note(reply.text)
+      for (const change of reply.adjusted) note(`haft: ${change}`)
+      if (reply.error !== undefined) await noteHints(reply.error, { host, name, args, root, config })
+      return hasSucceeded ? 0 : 1
     })
   }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Arguments typed in a directory of the workspace, as arguments for the workspace. */
+const fromHere = async (root: string, args: unknown, schema: JsonSchema | undefined): Promise<unknown> => {
+  const below = relative(root, process.cwd())
+  if (below === "" || below.startsWith("..")) return args
+  const { pathsFrom } = await import("haft/internal")
+  return pathsFrom(below.split(sep).join("/"), args, schema)
+}
+
+interface Refused {
+  readonly host: OpenHost
+  readonly name: string
+  readonly args: unknown
+  readonly root: string
+  readonly config: HaftConfig
+}
+
+/** Says on stderr what the person may have meant, or can do. */
+const noteHints = async (error: ToolError, { host, name, args, root, config }: Refused): Promise<void> => {
+  if (error.code === "approval_denied") return noteHow(await ruleAgainst(host, name, args), config)
+  if (error.code === "unknown_tool") {
+    const names = host.tools.map((tool) => tool.name)
+    return note(`haft: there is no tool '${name}'${guess(name, names)}. See them with: haft tools`)
+  }
+  if (error.code === "invalid_params") {
+    const known = Object.keys(find(host.tools, name)?.inputSchema["properties"] ?? {})
+    const wrong = Object.keys(args ?? {}).find((key) => !known.includes(key))
+    const near = wrong === undefined ? "" : guess(wrong, known)
+    return note(`haft: what it takes is shown by: haft call ${name} --help${near}`)
+  }
+  const { path } = (args ?? {}) as { path?: unknown }
+  if (error.code !== "file_not_found" || typeof path !== "string") return
+  const { pathsBeside } = await import("haft/internal")
+  const near = guess(path, await pathsBeside(root, path))
+  if (near !== "") note(`haft: ${path} is not there${near}`)
 }
 
 const pageAbout = async ({ tools }: OpenHost, name: string): Promise<string> => {
@@ -91,10 +137,10 @@ const callIt = async (host: OpenHost, name: string, args: unknown): Promise<Repl
   }
 }
 
-const printReply = (name: string, reply: Reply, root: string): void => {
+const printReply = (name: string, reply: Reply, root: string, hasSucceeded: boolean): void => {
   const { ok, writes, durationMs } = reply
   const text = forScreen(process.stdout, reply.text)
-  const mark = ok ? styled(process.stdout, "green", "✓") : styled(process.stdout, "red", "✗")
+  const mark = hasSucceeded ? styled(process.stdout, "green", "✓") : styled(process.stdout, "red", "✗")
   const [first = "", ...others] = text.trimEnd().split("\n")
   // Several lines without a headline, such as the content of a file, are printed below the tool's name.
   const isHeadline = !ok || others.length === 0 || first.endsWith(":")

@@ -1,4 +1,5 @@
-import { type Command, commonOptions, type Option, optionsOf, UsageError } from "../command.ts"
+import { type Command, commonOptions, type Given, type Option, optionsOf, UsageError } from "../command.ts"
+import { withHost } from "../host.ts"
 import { print } from "../terminal.ts"
 
 /** The command that prints completion scripts, for the other commands and itself. */
@@ -6,19 +7,29 @@ export const completionFor = (commands: ReadonlyArray<Command>): Command => {
   const completion: Command = {
     name: "completion",
     summary: "a completion script for bash, zsh or fish",
-    takes: "bash | zsh | fish",
-    atMost: 1,
+    takes: "bash | zsh | fish | parameters TOOL",
+    atMost: 2,
     subcommands: ["bash", "zsh", "fish"],
     examples: ["source <(haft completion bash)", "haft completion fish > ~/.config/fish/completions/haft.fish"],
-    run: async ({ positionals: [shell = ""] }) => {
+    run: async (given) => {
+      const [shell = "", tool] = given.positionals
+      if (shell === "parameters" && tool !== undefined) return printParameters(given, tool)
       const script = shells[shell]
-      if (script === undefined) throw new UsageError("which shell? One of: bash, zsh, fish")
+      if (script === undefined) throw new UsageError("missing shell: one of bash, zsh, fish")
       print(script([...commands, completion]))
       return 0
     }
   }
   return completion
 }
+
+/** Prints a tool's parameters as the scripts offer them: `path=`. */
+const printParameters = (given: Given, name: string): Promise<number> =>
+  withHost(given, { onlyTool: name, upwards: true }, async ({ tools }) => {
+    const schema = tools.find((tool) => tool.name === name)?.inputSchema
+    for (const parameter of Object.keys(schema?.["properties"] ?? {})) print(`${parameter}=`)
+    return 0
+  })
 
 const wordsOf = (command: Command): string =>
   [...(command.subcommands ?? []), ...Object.keys(optionsOf(command)).map((name) => `--${name}`)].join(" ")
@@ -47,33 +58,40 @@ const bashValue = ([names, { choices, value }]: readonly [string, Option]): stri
 const paths = (kind: "d" | "f", start: string): string => `PREFIX="$word"; compgen -P "${start}" -${kind} -- "$word"`
 
 const bash = (commands: ReadonlyArray<Command>): string => `_haft() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words="" start="" command="" first="" at
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words="" start="" command="" first="" value="" at
   local -a where
-  # bash takes --option=value for three words, zsh for one.
+  # bash takes --option=value and key=value for three words, zsh for one.
   case "$word" in
-    =) word="" ;;
-    --*=*) before="\${word%%=*}" start="\${word%%=*}=" word="\${word#*=}" ;;
-    *) [ "$before" = "=" ] && before="\${COMP_WORDS[COMP_CWORD-2]}" ;;
+    =) word="" value=1 ;;
+    @*) ;;
+    *=*) before="\${word%%=*}" start="\${word%%=*}=" word="\${word#*=}" value=1 ;;
+    *) [ "$before" = "=" ] && before="\${COMP_WORDS[COMP_CWORD-2]}" value=1 ;;
   esac
   for ((at = 1; at < COMP_CWORD; at++)); do
     case "\${COMP_WORDS[at]}" in
       ${toolsAreOf.join("|")}) where+=("\${COMP_WORDS[at]}" "\${COMP_WORDS[at+1]}"); at=$((at + 1)) ;;
       ${takesValue(commands)}) at=$((at + 1)) ;;
       -*) ;;
-      *) if [ -z "$command" ]; then command="\${COMP_WORDS[at]}"; else first="\${COMP_WORDS[at]}"; fi ;;
+      *) if [ -z "$command" ]; then command="\${COMP_WORDS[at]}"; else first="\${first:-\${COMP_WORDS[at]}}"; fi ;;
     esac
   done
   case "$before" in
 ${valuesOf(commands).map(bashValue).join("\n")}
     help) words="${commands.map(({ name }) => name).join(" ")}" ;;
   esac
-  case "$word" in @*) word="\${word#@}"; COMPREPLY=($(${paths("f", "@")})); return ;; esac
+  case "$word" in @*) word="\${word#@}"; COMPREPLY=($(${paths("f", "$start@")})); return ;; esac
+  if [ "$command" = call ] && [ -n "$first" ] && [ -z "$words" ] && [ -n "$value" ]; then
+    COMPREPLY=($(${paths("f", "$start")})); return
+  fi
   if [ -z "$words" ]; then
     case "$command" in
       "") words="${commands.map(({ name }) => name).join(" ")}" ;;
 ${commands.map((command) => `      ${command.name}) words="${wordsOf(command)}" ;;`).join("\n")}
     esac
-    if [ "$command" = call ] && [ -z "$first" ] && [ "\${word#-}" = "$word" ]; then
+    if [ "$command" = call ] && [ -n "$first" ] && [ "\${word#-}" = "$word" ]; then
+      words="$(haft completion parameters "$first" "\${where[@]}" 2>/dev/null)"
+      compopt -o nospace 2>/dev/null
+    elif [ "$command" = call ] && [ "\${word#-}" = "$word" ]; then
       words="$(haft tools --json "\${where[@]}" 2>/dev/null | sed -n 's/^    "name": "\\(.*\\)",$/\\1/p')"
     fi
   fi
@@ -113,7 +131,8 @@ const shells: Readonly<Record<string, (commands: ReadonlyArray<Command>) => stri
         return [...words, ...Object.entries(optionsOf(command)).map((option) => `${when} ${fishOption(option)}`)]
       }),
       fishTools,
-      "complete -c haft -n '__fish_seen_subcommand_from call' -a '(__haft_tools)'"
+      "complete -c haft -n '__fish_seen_subcommand_from call' -a '(__haft_tools)'",
+      "complete -c haft -n '__fish_seen_subcommand_from call' -a '(__haft_parameters)'"
     ].join("\n")
 }
 
@@ -124,6 +143,19 @@ const fishTools = `function __haft_tools
     contains -- $words[$at] ${toolsAreOf.join(" ")}; and set -a where $words[$at] $words[(math $at + 1)]
   end
   haft tools --json $where 2>/dev/null | sed -n 's/^    "name": "\\(.*\\)",$/\\1/p'
+end
+function __haft_parameters
+  set -l token (commandline -ct)
+  if string match -q '*=*' -- $token
+    set -l parts (string split -m 1 = -- $token)
+    for path in $parts[2]*
+      echo $parts[1]=$path
+    end
+    return
+  end
+  set -l words (commandline -opc)
+  set -l at (contains -i -- call $words); or return
+  test (count $words) -gt $at; and haft completion parameters $words[(math $at + 1)] 2>/dev/null
 end`
 
 const fishOption = ([name, { short, value, choices, describe }]: readonly [string, Option]): string =>

@@ -12,7 +12,7 @@ export const config: Command = {
   run: async (given) => {
     const [verb = "show"] = given.positionals
     if (verb === "trust") {
-      const { trustConfig } = await import("haft")
+      const { trustConfig } = await import("haft/internal")
       const file = await trustConfig(overridesOf(given))
       if (given.has("json")) printJson({ trusted: file })
       else print(`Trusted, as it is now: ${file}`)

@@ -11,7 +11,7 @@ export const contract: Command = {
   examples: ["haft contract check", "haft contract check packages/fs-tools --json", "haft contract lock"],
   run: async (given) => {
     const [verb = "check", ...named] = given.positionals
-    const { checkContract, lockContract, showContractCheck } = await import("haft")
+    const { checkContract, lockContract, showContractCheck } = await import("haft/internal")
     const directories = (named.length === 0 ? ["."] : named).map((one) => resolve(given.value("workspace") ?? ".", one))
     if (verb === "lock") {
       const locks = []

@@ -1,4 +1,4 @@
-import type { Finding } from "haft"
+import type { Finding } from "haft/internal"
 
 import type { Command } from "../command.ts"
 import { configOf } from "../host.ts"
@@ -11,7 +11,7 @@ export const doctor: Command = {
   summary: "what works on this machine, what is missing, and how to mend it",
   examples: ["haft doctor", "haft doctor --json"],
   run: async (given) => {
-    const [{ config, file }, { examine }] = await Promise.all([configOf(given), import("haft")])
+    const [{ config, file }, { examine }] = await Promise.all([configOf(given), import("haft/internal")])
     const findings = [...(await examine(config)), await port()]
     if (given.has("json")) printJson({ version: given.version, config: file ?? null, findings })
     else printFindings(findings)

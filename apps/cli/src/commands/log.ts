@@ -1,4 +1,4 @@
-import type { EventFilter, JournalEvent } from "haft"
+import type { EventFilter, JournalEvent } from "haft/internal"
 
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
@@ -24,7 +24,7 @@ export const log: Command = {
   },
   examples: ["haft log", "haft log runs", "haft log --run 20261116T101500-1f2e3d4c --json", "haft log --follow"],
   run: async (given) => {
-    const [haft, { config }] = await Promise.all([import("haft"), configOf(given)])
+    const [haft, { config }] = await Promise.all([import("haft/internal"), configOf(given, { upwards: true })])
     const run = given.value("run")
     const isWanted = haft.eventFilter(filterOf(given))
     const show = (event: JournalEvent): void =>

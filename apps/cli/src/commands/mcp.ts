@@ -1,4 +1,4 @@
-import type { HaftConfig } from "haft"
+import type { HaftConfig } from "haft/internal"
 
 import type { Command } from "../command.ts"
 import { configOf, openHostFor } from "../host.ts"

@@ -1,6 +1,6 @@
 import { join, relative, resolve } from "node:path"
 
-import type { PluginStyle, PluginSummary, SandboxName } from "haft"
+import type { PluginStyle, PluginSummary, SandboxName } from "haft/internal"
 
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
@@ -35,7 +35,7 @@ export const plugin: Command = {
 
 const actions: Readonly<Record<string, (given: Given, name: string | undefined) => Promise<number>>> = {
   list: async (given) => {
-    const [{ listPlugins }, { config }] = await Promise.all([import("haft"), configOf(given)])
+    const [{ listPlugins }, { config }] = await Promise.all([import("haft/internal"), configOf(given)])
     const list = await listPlugins(config)
     if (given.has("json")) printJson(list)
     else print(table([["PLUGIN", "VERSION", "CONTRACT", "RISKS", "TOOLS"], ...list.plugins.map(row)]))
@@ -46,7 +46,7 @@ const actions: Readonly<Record<string, (given: Given, name: string | undefined) 
     if (name === undefined || !/^(@[a-z0-9][a-z0-9-]*\/)?[a-z0-9][a-z0-9-]*$/.test(name)) {
       throw new UsageError("which name? Small letters, digits and dashes: haft plugin new haft-plugin-tickets")
     }
-    const { newPlugin } = await import("haft")
+    const { newPlugin } = await import("haft/internal")
     const style = given.value("style") as PluginStyle | undefined
     const plugin = { name, haft: given.version, ...(style !== undefined && { style }) }
     const directory = resolve(given.value("workspace") ?? ".")
@@ -61,7 +61,7 @@ const actions: Readonly<Record<string, (given: Given, name: string | undefined) 
     return 0
   },
   docs: async (given, directory = ".") => {
-    const { writePluginTable } = await import("haft")
+    const { writePluginTable } = await import("haft/internal")
     const isChanged = await writePluginTable(resolve(given.value("workspace") ?? ".", directory))
     if (given.has("json")) printJson({ changed: isChanged })
     else print(isChanged ? "✓ README.md has the tools of today" : "✓ README.md was up to date")

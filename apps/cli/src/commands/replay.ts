@@ -1,4 +1,4 @@
-import type { FileDifference, Replay } from "haft"
+import type { FileDifference, Replay } from "haft/internal"
 
 import type { Command } from "../command.ts"
 import { configOf } from "../host.ts"
@@ -12,7 +12,7 @@ export const replay: Command = {
   options: { into: { value: "DIR", describe: "make the copy there, and keep it (a temporary directory)" } },
   examples: ["haft replay", "haft replay 20261116T101500-1f2e3d4c --into ../copy"],
   run: async (given) => {
-    const [{ replayRun, visibleText }, { config }] = await Promise.all([import("haft"), configOf(given)])
+    const [{ replayRun, visibleText }, { config }] = await Promise.all([import("haft/internal"), configOf(given)])
     const [run] = given.positionals
     const into = given.value("into")
     const replayed = await replayRun(config, { ...(run !== undefined && { run }), ...(into !== undefined && { into }) })

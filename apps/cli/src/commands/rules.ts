@@ -1,4 +1,4 @@
-import type { DialectName, Rule, Rules, Simulation } from "haft"
+import type { DialectName, Rule, Rules, Simulation } from "haft/internal"
 
 import { readArguments } from "../arguments.ts"
 import { type Command, type Given, UsageError } from "../command.ts"
@@ -26,8 +26,8 @@ export const rules: Command = {
   ],
   run: async (given) => {
     const [verb = "list", ...rest] = given.positionals
-    const { openRules } = await import("haft")
-    const { config } = await configOf(given)
+    const { openRules } = await import("haft/internal")
+    const { config } = await configOf(given, { upwards: true })
     const store = await openRules(config)
     const action = actions[verb]
     if (action === undefined) throw new UsageError(`haft rules can ${Object.keys(actions).join(", ")}, not '${verb}'`)
@@ -43,7 +43,7 @@ const actions: Readonly<Record<string, Action>> = {
     if (given.has("json")) printJson(list)
     else if (list.length === 0) print("No rules. What the contract asks about is asked.")
     else {
-      const { visibleText } = await import("haft")
+      const { visibleText } = await import("haft/internal")
       print(table([["RULE", "DECISION", "TOOL", "WHERE"], ...list.map((rule) => row(rule).map(visibleText))]))
     }
     return 0
@@ -53,7 +53,7 @@ const actions: Readonly<Record<string, Action>> = {
     const rule = await store.add(await readArguments(rest))
     if (given.has("json")) printJson(rule)
     else print(`Added ${rule.id}: ${rule.decision} ${subjectOf(rule)}`)
-    const { ruleAdvice } = await import("haft")
+    const { ruleAdvice } = await import("haft/internal")
     for (const advice of ruleAdvice(rule)) note(`haft: ${advice}`)
     await noteUnknownTool(rule, given)
     return 0
@@ -130,7 +130,7 @@ const row = (rule: Rule): Array<string> => {
 }
 
 const printSimulation = async ({ calls, counts, flips, proposals, undecided }: Simulation): Promise<void> => {
-  const { visibleText } = await import("haft")
+  const { visibleText } = await import("haft/internal")
   print(
     `${calls.length} call${calls.length === 1 ? "" : "s"}: ${counts.allow} allowed, ${counts.ask} asked, ${counts.deny} denied`
   )

@@ -1,4 +1,4 @@
-import type { HaftConfig, ScratchDirectory, ServerTokens } from "haft"
+import type { HaftConfig, ScratchDirectory, ServerTokens } from "haft/internal"
 
 import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
@@ -13,7 +13,11 @@ export const serve: Command = {
   options: {
     host: { value: "ADDRESS", describe: "the address to listen on (127.0.0.1)" },
     port: { value: "NUMBER", describe: `the port to listen on; 0 takes any that is free (${standardPort})` },
-    token: { value: "T", describe: "the agent's token; one is made and kept otherwise" },
+    token: {
+      value: "T",
+      describe: "the agent's token, at least 16 characters; one is made at the first start otherwise"
+    },
+    "token-file": { value: "FILE", describe: "a file with the agent's token; HAFT_TOKEN has it in the environment" },
     "also-known-as": { value: "HOST", describe: "another name the server answers to, such as haft.example" },
     grace: { value: "SECONDS", describe: "how long running calls may go on when the server stops (10)" },
     demo: { describe: "serve a scratch workspace with a scripted agent in it, and forget it afterwards" }
@@ -43,19 +47,19 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
   // The first signal lets running calls end, the second interrupts them, the third ends everything.
   onStopSignals([askToStop, askToHurry, () => process.exit(1)])
   const [{ serverTokens }, { serveHaft }, { compileSchemas }] = await Promise.all([
-    import("haft"),
+    import("haft/internal"),
     import("@haft/server"),
     import("../compile-schemas.ts")
   ])
   compileSchemas()
   const { workspaces = {}, ...first } = config
-  const token = given.value("token")
-  if (token === "" || (token ?? "").length > 100) throw new UsageError("--token has 1 to 100 characters")
+  const token = await tokenGiven(given)
   const tokens = await serverTokens(first, token === undefined ? {} : { agent: token })
   const [host, alsoKnownAs] = [given.value("host"), given.value("also-known-as")]
   const server = await serveHaft({
     workspaces: { default: first, ...workspaces },
-    tokens,
+    ...(tokens.agent !== undefined && { tokens: { agent: tokens.agent } }),
+    tokenStore: tokens.store,
     version: given.version,
     ...(host !== undefined && { host }),
     port: numberOf(given, "port", standardPort, 65_535),
@@ -71,13 +75,27 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
   if (demo !== undefined) {
     const { visitDemo } = await import("../demo-agent.ts")
     // When the server stops, a call of the demo agent fails: that is nothing to report.
-    visitDemo({ url: server.url, token: tokens.agent }).catch(() => undefined)
+    visitDemo({ url: server.url, token: tokens.agent ?? tokens.secrets.agent ?? "" }).catch(() => undefined)
   }
   const signal = await stopAsked
   note(`haft: ${signal}, stopping`)
   void hurryAsked.then(() => server.stop({ atOnce: true }))
   await server.stop()
   return 0
+}
+
+/** The agent's token as it was given: as an option, in a file, or in the environment. */
+const tokenGiven = async (given: Given): Promise<string | undefined> => {
+  const file = given.value("token-file")
+  const typed = given.value("token")
+  if (file === undefined) return typed ?? process.env["HAFT_TOKEN"]
+  if (typed !== undefined) throw new UsageError("--token and --token-file are the same: give one of them")
+  const { readNamedFile } = await import("haft/internal")
+  const content = await readNamedFile(file).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new UsageError(`--token-file ${file} can't be read: ${why}`, { cause })
+  })
+  return content.trim()
 }
 
 const printAddresses = (
@@ -93,22 +111,26 @@ const printAddresses = (
   print(`${bold("Console")}  ${console}`)
   print(`         (the link works once, within ten minutes, and makes its browser an approver)`)
   print(`${bold("MCP")}      ${mcp}`)
-  print(`         claude mcp add --transport http haft ${mcp} --header "Authorization: Bearer ${tokens.agent}"`)
+  print(`         claude mcp add --transport http haft ${mcp} --header "Authorization: Bearer $TOKEN"`)
   print(`${bold("Tokens")}   ${tokens.file}`)
+  print(`         (for whoever starts the server; more with: haft token create)`)
 }
 
+/** A signal that comes so soon after one that counted is the same one. */
+const repeatMs = 200
+
 /**
- * Takes one of the steps for each signal. Signals within a second are one: Ctrl-C goes to every program of a terminal,
- * and a program that started this one, such as npm, may pass its own on.
+ * Takes one of the steps for each signal. Signals within a moment are one: Ctrl-C goes to every program of a terminal,
+ * and a program that started this one, such as npm, may pass its own on. A second Ctrl-C of a person comes later.
  */
 const onStopSignals = (steps: ReadonlyArray<(signal: string) => void>): void => {
   let taken = 0
   let last = Number.NEGATIVE_INFINITY
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
-      const isNew = performance.now() - last > 1_000
+      if (performance.now() - last < repeatMs) return
       last = performance.now()
-      if (isNew) steps[taken++]?.(signal)
+      steps[taken++]?.(signal)
     })
   }
 }

@@ -23,7 +23,7 @@ export const tools: Command = {
         if (process.stdout.isTTY) note("\nWhat one of them takes: haft call TOOL --help")
         return 0
       }
-      const { exportTools } = await import("haft")
+      const { exportTools } = await import("haft/internal")
       printJson(exportTools(tools, format as "json" | "openai" | "anthropic" | "mcp"))
       return 0
     })

@@ -1,6 +1,6 @@
 import type { Command } from "../command.ts"
 import { withHost } from "../host.ts"
-import { forScreen, print, printJson } from "../terminal.ts"
+import { forScreen, note, print, printJson } from "../terminal.ts"
 
 export const undo: Command = {
   name: "undo",
@@ -14,10 +14,11 @@ export const undo: Command = {
     const [call] = given.positionals
     const run = given.value("run")
     const args = { ...(call !== undefined && { call }), ...(run !== undefined && { run }) }
-    return withHost(given, { approval: "all", dialect: "haft" }, async (host) => {
+    return withHost(given, { approval: "all", dialect: "haft", upwards: true }, async (host) => {
       const reply = await host.call("undo", args)
       if (given.has("json")) printJson(reply.wire)
-      else print(`${reply.ok ? "✓" : "✗"} ${forScreen(process.stdout, reply.text)}`)
+      else if (reply.ok) print(process.stdout.isTTY ? `✓ ${forScreen(process.stdout, reply.text)}` : reply.text)
+      else note(`✗ ${forScreen(process.stderr, reply.text)}`)
       return reply.ok ? 0 : 1
     })
   }

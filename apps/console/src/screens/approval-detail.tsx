@@ -1,9 +1,10 @@
-import { type RefObject, type SubmitEvent, useState } from "react"
+import { type RefObject, type SubmitEvent, useCallback, useState } from "react"
 
 import type { WorkspaceApi } from "../api.ts"
 import { DiffView } from "../diff/diff-view.tsx"
 import { parseDiff } from "../diff/diff.ts"
-import { Block, Facts, Json, Key, RiskBadge, Section } from "../parts.tsx"
+import { useLoad } from "../hooks/use-load.ts"
+import { Block, Facts, Json, Key, Loading, RiskBadge, Section } from "../parts.tsx"
 import type { ApprovalAnswer, OpenRequest } from "../wire.ts"
 import { EditArguments } from "./edit-arguments.tsx"
 import { RuleSummary } from "./rule-summary.tsx"
@@ -20,8 +21,19 @@ interface ApprovalDetailProps {
   readonly onAnswer: (answer: Omit<ApprovalAnswer, "binding">) => void
 }
 
-/** A request in full, and the answers to it. */
+/** A request in full, and the answers to it. One that is large is loaded first: nobody answers what was not shown. */
 export const ApprovalDetail = (props: ApprovalDetailProps) => {
+  const { api, request } = props
+  const load = useCallback(
+    () => (request.isWhole === false ? api.approval(request.id) : Promise.resolve(request)),
+    [api, request]
+  )
+  const { loaded } = useLoad(load)
+  if (request.isWhole !== false) return <WholeRequest {...props} />
+  return <Loading loaded={loaded}>{(whole) => <WholeRequest {...props} request={whole} />}</Loading>
+}
+
+const WholeRequest = (props: ApprovalDetailProps) => {
   const { api, request, mode, isBusy, heading, onMode, onAnswer } = props
   const { tool, reason, description } = request
   return (

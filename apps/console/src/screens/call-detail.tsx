@@ -143,7 +143,7 @@ const outcomeText = (reply: unknown): string => {
   return error === undefined ? `Taken back: ${result?.paths?.join(", ") ?? "done"}` : (error.message ?? "It failed.")
 }
 
-const artifactName = /^(?:logs|diffs|output|terminals)\/[\w./-]+$/
+const artifactName = /^(?:logs|diffs|output|terminals|contents)\/[\w./-]+$/
 
 /** The paths of artifacts anywhere in a reply. */
 const artifactsIn = (reply: unknown): ReadonlyArray<string> => {

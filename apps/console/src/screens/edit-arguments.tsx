@@ -39,7 +39,7 @@ export const EditArguments = ({ api, request, onApprove, onCancel }: EditArgumen
       <Section title="Edit the arguments">
         <Loading loaded={loaded}>
           {(schema) => (
-            <SchemaForm schema={schema} initial={args} onSubmit={onApprove}>
+            <SchemaForm schema={schema} initial={args ?? {}} onSubmit={onApprove}>
               {(read) => (
                 <>
                   <button type="submit" className="primary">

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer"
 import { Readable } from "node:stream"
 
-import { type JsonExcess, type JsonLimits, JsonScanner } from "haft"
+import { type JsonExcess, type JsonLimits, JsonScanner } from "haft/internal"
 import type { ServerRequest } from "srvx"
 
 import { Problem } from "./problem.ts"

@@ -1,4 +1,4 @@
-import type { JsonLimits } from "haft"
+import type { JsonLimits } from "haft/internal"
 
 import type { FlowLimits } from "./flow-control.ts"
 

@@ -1,4 +1,4 @@
-import { makeToken } from "haft"
+import { makeToken } from "haft/internal"
 import { describe, expect, it } from "vitest"
 import * as z from "zod"
 
@@ -154,25 +154,39 @@ describe("tokens", () => {
     const { keeper, post } = setup()
     const code = keeper.makeLink()
     const here = new Request("http://127.0.0.1:4711/login", { headers: { host: "127.0.0.1:4711" } })
-    const cookie = keeper.redeemLink(code, here)
+    const { cookie, key } = keeper.redeemLink(code, here)
     expect(cookie).toMatch(/^haft_session_4711=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\//)
-    expect((await post("/approve", {}, undefined, { cookie: `other=1; ${cookie.split(";")[0]}` })).status).toBe(200)
-    expect((await post("/approve", {}, undefined, { cookie: "haft_session_4711=made-up" })).status).toBe(401)
+    const own = `other=1; ${cookie.split(";")[0]}`
+    const statusWith = async (headers: Record<string, string>) =>
+      (await post("/approve", {}, undefined, headers)).status
+    expect(await statusWith({ cookie: own, "haft-session-key": key })).toBe(200)
+    // Other servers of the host get the cookie, too.
+    expect(await statusWith({ cookie: own })).toBe(401)
+    expect(await statusWith({ cookie: own, "haft-session-key": "made-up" })).toBe(401)
+    expect(await statusWith({ cookie: "haft_session_4711=made-up", "haft-session-key": key })).toBe(401)
     expect(() => keeper.redeemLink(code, here)).toThrow("This link has been used or is too old")
   })
 
-  it("run out", () => {
+  it("run out", async () => {
     let now = 0
-    const keeper = gatekeeper({ agent: "a", approver: "b" }, () => now)
+    const keeper = gatekeeper({ agent: makeToken(), approver: makeToken() }, undefined, () => now)
     const [late, early] = [keeper.makeLink(), keeper.makeLink()]
-    const cookie = keeper.redeemLink(early, new Request("http://x/")).split(";")[0] ?? ""
-    const request = () => new Request("http://x/", { headers: { cookie } })
-    expect(keeper.identify(request())?.role).toBe("approver")
+    const { cookie, key } = keeper.redeemLink(early, new Request("http://x/"))
+    const request = () =>
+      new Request("http://x/", { headers: { cookie: cookie.split(";")[0] ?? "", "haft-session-key": key } })
+    expect(await keeper.identify(request())).toMatchObject({ role: "approver", name: "console" })
     now = 11 * 60_000
     expect(() => keeper.redeemLink(late, request())).toThrow("too old")
     now = 13 * 60 * 60_000
-    expect(keeper.identify(request())).toBe(undefined)
+    expect(await keeper.identify(request())).toBe(undefined)
   })
+
+  it.each(["", "a", "short", "aaaaaaaaaaaaaaaaaaaaaaaaaaaa", "with a blank in the middle of it"])(
+    "that are weak are refused: %j",
+    (agent) => {
+      expect(() => gatekeeper({ agent })).toThrow("too weak")
+    }
+  )
 })
 
 describe("a body", () => {

@@ -1,7 +1,7 @@
-import type { JsonLimits } from "haft"
+import type { JsonLimits } from "haft/internal"
 import type { ServerRequest } from "srvx"
 
-import type { Gatekeeper } from "../identity.ts"
+import { type Gatekeeper, sessionKeyParameter } from "../identity.ts"
 import type { Arrivals } from "./accept-backpressure.ts"
 import type { Answer } from "./answer.ts"
 import type { FlowControl } from "./flow-control.ts"
@@ -36,9 +36,10 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
     if (found === undefined) return pageOrNothing(request.method, url)
     const { route, path } = found
     begin.route = route
-    const identity = gatekeeper.identify(request)
-    gatekeeper.admit(identity, route.access)
-    const query = check(route.query, url.search === "" ? noQuery : Object.fromEntries(url.searchParams), "query")
+    const identity = await gatekeeper.identify(request)
+    gatekeeper.admit(identity, route.access, path["workspace"] ?? route.workspace)
+    const { [sessionKeyParameter]: _key, ...given } = url.search === "" ? {} : Object.fromEntries(url.searchParams)
+    const query = check(route.query, given, "query")
     const readBody = (): Promise<unknown> => readJson(request, options.bodyLimits)
     const works: Array<() => void> = []
     const startWork = (): void => {
@@ -55,7 +56,8 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
     if (route.isWork) startWork()
     try {
       const body = route.body === undefined ? {} : check(route.body, await readBody(), "body")
-      const said = await route.handle({ request, path, query, body, readBody, startWork, identity })
+      const isInForce = (): Promise<boolean> => gatekeeper.isInForce(identity)
+      const said = await route.handle({ request, path, query, body, readBody, startWork, identity, isInForce })
       if (works.length === 0) return said
       return said.body instanceof ReadableStream ? sendingStream(said, said.body, leave) : { ...said, onSent: leave }
     } catch (error) {
@@ -86,8 +88,6 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
     return said
   }
 }
-
-const noQuery = {}
 
 const clientGone = new Problem(499, "client_gone", "The client has closed the connection.")
 

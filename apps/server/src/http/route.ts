@@ -5,8 +5,8 @@ import type { Identity } from "../identity.ts"
 import type { Answer } from "./answer.ts"
 import { Problem } from "./problem.ts"
 
-/** Who may use a route. An approver may do what an agent may; an agent never what an approver may. */
-export type Access = "public" | "agent" | "approver"
+/** Who may use a route. An approver may do what an agent may, and an admin what an approver may; never the other way. */
+export type Access = "public" | "agent" | "approver" | "admin"
 
 export interface RouteRequest<Query, Body> {
   readonly request: ServerRequest
@@ -20,6 +20,8 @@ export interface RouteRequest<Query, Body> {
   readonly startWork: () => void
   /** Absent on public routes. */
   readonly identity: Identity | undefined
+  /** Whether the sender's token is neither revoked nor expired by now. */
+  readonly isInForce: () => Promise<boolean>
 }
 
 /** One route as data: the router follows it, and the OpenAPI document is made from it. */
@@ -29,6 +31,8 @@ export interface Route {
   readonly path: string
   readonly summary: string
   readonly access: Access
+  /** The workspace that the route is about, where its path does not name one. */
+  readonly workspace?: string
   readonly query: z.ZodObject
   /** Request headers that change the answer, with descriptions, for the OpenAPI document. */
   readonly headers?: Readonly<Record<string, string>>

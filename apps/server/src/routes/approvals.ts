@@ -1,9 +1,10 @@
-import { GateResponse, Rule } from "haft"
+import { GateResponse, listedRequest, Rule } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { Problem } from "../http/problem.ts"
 import { defineRoute, type Route } from "../http/route.ts"
+import { partyOf } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
 
 const OpenRequest = z.object({
@@ -13,6 +14,7 @@ const OpenRequest = z.object({
   dialect: z.string(),
   args: z.record(z.string(), z.unknown()),
   reason: z.string().describe("Why a person is asked."),
+  caller: z.object({ name: z.string(), role: z.string() }).optional().describe("Who made the call."),
   description: z
     .object({
       tool: z.string(),
@@ -34,6 +36,15 @@ const OpenRequest = z.object({
   askedAt: z.number().describe("Milliseconds since the epoch.")
 })
 
+const ListedRequest = OpenRequest.extend({
+  args: OpenRequest.shape.args.optional(),
+  isWhole: z
+    .boolean()
+    .describe("False where args, diff and detail are large and left out; the request itself has them.")
+})
+
+const gone = new Problem(404, "request_gone", "This request is not open: it was answered, cancelled or timed out.")
+
 const base = "/v1/workspaces/{workspace}"
 
 /** Open questions. Only an approver may look, and answer. */
@@ -43,8 +54,23 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     path: `${base}/approvals`,
     summary: "Requests that wait for a person, oldest first",
     access: "approver",
-    replies: { 200: { description: "Open requests", schema: z.object({ approvals: z.array(OpenRequest) }) } },
-    handle: ({ path }) => json({ approvals: workspaces.named(path["workspace"]).approvals.open() })
+    replies: { 200: { description: "Open requests", schema: z.object({ approvals: z.array(ListedRequest) }) } },
+    handle: ({ path }) => json({ approvals: workspaces.named(path["workspace"]).approvals.open().map(listedRequest) })
+  }),
+  defineRoute({
+    method: "GET",
+    path: `${base}/approvals/{id}`,
+    summary: "A request in full",
+    access: "approver",
+    replies: { 200: { description: "The open request", schema: OpenRequest } },
+    handle: ({ path }) => {
+      const found = workspaces
+        .named(path["workspace"])
+        .approvals.open()
+        .find(({ id }) => id === path["id"])
+      if (found === undefined) throw gone
+      return json(found)
+    }
   }),
   defineRoute({
     method: "POST",
@@ -53,12 +79,11 @@ export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
     access: "approver",
     body: GateResponse,
     replies: { 200: { description: "The answer was taken", schema: z.object({ accepted: z.literal(true) }) } },
-    handle: ({ path, body }) => {
-      const outcome = workspaces.named(path["workspace"]).approvals.answer(path["id"] ?? "", body)
+    handle: ({ path, body, identity }) => {
+      const gate = workspaces.named(path["workspace"]).approvals
+      const outcome = gate.answer(path["id"] ?? "", body, partyOf(identity))
       if (outcome === "accepted") return json({ accepted: true })
-      if (outcome === "gone") {
-        throw new Problem(404, "request_gone", "This request is not open: it was answered, cancelled or timed out.")
-      }
+      if (outcome === "gone") throw gone
       throw new Problem(409, "other_request", "The request has changed since it was read; look at it again.")
     }
   })

@@ -1,8 +1,9 @@
-import { exportFormats, exportTools, isToolError } from "haft"
+import { exportFormats, exportTools, isToolError } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { defineRoute, type Route } from "../http/route.ts"
+import { partyOf } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
 
 /** What a call would do, or why it can't be made. */
@@ -66,8 +67,10 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
         })
       }
     },
-    handle: () => {
-      const known = [...workspaces.all()].map(([name, { run, dialects }]) => ({
+    handle: ({ identity }) => {
+      const isOwn = (name: string): boolean => identity?.workspaces?.includes(name) ?? true
+      const own = [...workspaces.all()].filter(([name]) => isOwn(name))
+      const known = own.map(([name, { run, dialects }]) => ({
         name,
         run,
         dialect: dialects[0] ?? "",
@@ -108,14 +111,17 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     handle: async ({ path, body, request, identity }) => {
       const host = await workspaces.host(path["workspace"], body.dialect, identity)
       const traceParent = request.headers.get("traceparent")
+      const caller = partyOf(identity)
       const reply = await host.call(body.tool, body.params, {
         signal: request.signal,
         ...(traceParent !== null && { traceParent }),
         ...(body.request_id !== undefined && { requestId: body.request_id }),
         // A person with the approver's token has approved the call by making it.
-        ...(identity?.role === "approver" && {
-          ask: async () => ({ approved: true, reason: "called by the approver" })
-        })
+        ...(caller !== undefined && { caller }),
+        ...(caller !== undefined &&
+          caller.role !== "agent" && {
+            ask: async () => ({ approved: true, reason: `called by the ${caller.role}`, by: caller })
+          })
       })
       return json(reply.wire)
     }

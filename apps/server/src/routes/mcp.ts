@@ -20,6 +20,7 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
   const mount = (
     path: string,
     summary: string,
+    workspace: { readonly workspace?: string },
     mountOf: (asked: RouteRequest<unknown, unknown>, caller: Identity) => Promise<McpFetchHandler>
   ) =>
     methods.map((method) =>
@@ -27,6 +28,7 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
         method,
         path,
         summary,
+        ...workspace,
         access: "agent",
         replies: replies[method],
         handle: async (asked) => {
@@ -40,11 +42,14 @@ export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       })
     )
   return [
-    ...mount("/v1/workspaces/{workspace}/mcp/{dialect}", "MCP in a dialect", ({ path }, caller) =>
+    ...mount("/v1/workspaces/{workspace}/mcp/{dialect}", "MCP in a dialect", {}, ({ path }, caller) =>
       workspaces.mcp(path["workspace"], caller, path["dialect"])
     ),
-    ...mount("/mcp", "MCP on the workspace called default, in its own dialect", (_asked, caller) =>
-      workspaces.mcp("default", caller)
+    ...mount(
+      "/mcp",
+      "MCP on the workspace called default, in its own dialect",
+      { workspace: "default" },
+      (_asked, caller) => workspaces.mcp("default", caller)
     )
   ]
 }

@@ -1,9 +1,9 @@
-import type { OpenWorkspace } from "haft"
+import type { OpenWorkspace } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { askedRange, rangeOf } from "../http/byte-range.ts"
-import { type EventFeed, eventStream, eventText } from "../http/event-stream.ts"
+import { type EventFeed, eventStream, eventText, whileAllowed } from "../http/event-stream.ts"
 import { Problem } from "../http/problem.ts"
 import { defineRoute, type Route } from "../http/route.ts"
 import type { Workspaces } from "../workspaces.ts"
@@ -39,8 +39,10 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       access: "approver",
       headers: { "Last-Event-ID": "The id of the last event that the client has; the stream goes on after it." },
       replies: { 200: { description: "A stream", contentTypes: ["text/event-stream"] } },
-      handle: ({ path, request }) =>
-        eventStream(eventsOf(workspaces.named(path["workspace"]), request.headers.get("last-event-id") ?? undefined))
+      handle: ({ path, request, isInForce }) => {
+        const lastEventId = request.headers.get("last-event-id") ?? undefined
+        return eventStream(whileAllowed(eventsOf(workspaces.named(path["workspace"]), lastEventId), isInForce))
+      }
     }),
     defineRoute({
       method: "GET",

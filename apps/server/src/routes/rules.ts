@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 
-import { ConfigError, Rule } from "haft"
+import { ConfigError, Rule } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"

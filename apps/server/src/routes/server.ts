@@ -1,10 +1,11 @@
+import { tokenRoles } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import type { FlowControl } from "../http/flow-control.ts"
 import { Problem } from "../http/problem.ts"
 import { defineRoute, methodNotAllowed, type Route } from "../http/route.ts"
-import type { Gatekeeper } from "../identity.ts"
+import { type Gatekeeper, identified } from "../identity.ts"
 import type { Metrics } from "../metrics.ts"
 
 export interface ServerRoutesOptions {
@@ -63,10 +64,14 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     handle: ({ query, request }) => {
       // HEAD is used by programs that check links, and must not use up the code.
       if (request.method !== "GET") throw methodNotAllowed("GET")
-      const cookie = redeemed(() => options.gatekeeper.redeemLink(query.code, request), request)
+      const session = redeemed(() => options.gatekeeper.redeemLink(query.code, request), request)
       return {
         status: 303,
-        headers: { location: "/", ...(cookie !== undefined && { "set-cookie": cookie }) },
+        // Behind the #, which browsers send to no server.
+        headers: {
+          location: session === undefined ? "/" : `/#key=${session.key}`,
+          ...(session !== undefined && { "set-cookie": session.cookie })
+        },
         body: null
       }
     }
@@ -78,21 +83,33 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     access: "approver",
     body: z.strictObject({}),
     replies: { 200: { description: "It works once, within ten minutes", schema: z.object({ link: z.url() }) } },
-    handle: () => json({ link: `${options.url()}/login?code=${options.gatekeeper.makeLink()}` })
+    handle: ({ identity }) => json({ link: `${options.url()}/login?code=${options.gatekeeper.makeLink(identity)}` })
   }),
   defineRoute({
     method: "GET",
     path: "/v1/me",
     summary: "Who the server takes you for",
     access: "agent",
-    replies: { 200: { description: "Your role", schema: z.object({ role: z.enum(["agent", "approver"]) }) } },
-    handle: ({ identity }) => json({ role: identity?.role })
+    replies: {
+      200: {
+        description: "Your name, your role, and your workspaces unless you have all",
+        schema: z.object({
+          name: z.string(),
+          role: z.enum(tokenRoles),
+          workspaces: z.array(z.string()).optional()
+        })
+      }
+    },
+    handle: (asked) => {
+      const { name, role, workspaces } = identified(asked)
+      return json({ name, role, ...(workspaces !== undefined && { workspaces }) })
+    }
   })
 ]
 
 // A person whose link does not work any more gets to the console all the same: the browser may have a session already,
 // and if not, the console says what to do.
-const redeemed = (redeem: () => string, request: Request): string | undefined => {
+const redeemed = <Session>(redeem: () => Session, request: Request): Session | undefined => {
   try {
     return redeem()
   } catch (error) {

@@ -1,8 +1,8 @@
-import type { TerminalOutput } from "haft"
+import type { TerminalOutput } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
-import { type EventFeed, eventStream, eventText } from "../http/event-stream.ts"
+import { type EventFeed, eventStream, eventText, whileAllowed } from "../http/event-stream.ts"
 import { Problem } from "../http/problem.ts"
 import { defineRoute, type Route } from "../http/route.ts"
 import type { Workspaces } from "../workspaces.ts"
@@ -48,8 +48,10 @@ export const terminalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
       access: "approver",
       headers: { "Last-Event-ID": "The id of the last output that the client has; the stream goes on after it." },
       replies: { 200: { description: "A stream", contentTypes: ["text/event-stream"] } },
-      handle: ({ path, request }) =>
-        eventStream(printedBy(outputOf(path), Number(request.headers.get("last-event-id") ?? 0)))
+      handle: ({ path, request, isInForce }) => {
+        const output = printedBy(outputOf(path), Number(request.headers.get("last-event-id") ?? 0))
+        return eventStream(whileAllowed(output, isInForce))
+      }
     }),
     defineRoute({
       method: "POST",

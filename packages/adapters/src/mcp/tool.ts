@@ -1,4 +1,4 @@
-import type { Reply, ToolDescription } from "@haft/core"
+import type { ContentBlock, Reply, ToolDescription } from "@haft/core"
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server"
 
 /** A tool as `tools/list` shows it. */
@@ -33,9 +33,15 @@ const titleOf = (name: string): string => {
 
 const acronyms = new Set(["api", "html", "http", "id", "json", "pdf", "url"])
 
-/** A reply as `tools/call` answers it. */
-export const mcpResult = (reply: Reply): CallToolResult => ({
-  content: [{ type: "text", text: reply.text }],
-  structuredContent: reply.wire,
-  isError: !reply.ok
+/** A reply as `tools/call` answers it. The first block is always the text for people. */
+export const mcpResult = ({ text, blocks, wire, ok }: Reply): CallToolResult => ({
+  content: blocks[0]?.type === "text" ? blocks.map(mcpBlock) : [{ type: "text", text }, ...blocks.map(mcpBlock)],
+  structuredContent: wire,
+  isError: !ok
 })
+
+const mcpBlock = (block: ContentBlock): CallToolResult["content"][number] => {
+  if (block.type !== "resource") return block
+  const { type, ...resource } = block
+  return { type, resource }
+}

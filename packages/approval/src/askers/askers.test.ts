@@ -16,8 +16,10 @@ import {
   askInTerminal,
   askNobody,
   askThroughGate,
+  askThroughLimitedGate,
   type GateChange,
   GateResponse,
+  listedRequest,
   type Question,
   Rule,
   type TerminalOptions
@@ -178,6 +180,51 @@ describe("asking at a terminal", () => {
       input.destroy(new Error("hung up"))
       expect(yield* Fiber.join(fiber)).toEqual({ approved: false, unanswered: true, reason: "the terminal was closed" })
     })
+  )
+})
+
+describe("a gate with limits", () => {
+  it.effect("refuses a question beyond the count or the size, and takes one again when another is answered", () =>
+    Effect.gen(function* () {
+      const gate = yield* ApprovalGate
+      const { ask } = yield* Asker
+      const large = question({ input: { path: "a.txt", content: "x".repeat(600) } })
+      yield* Effect.forkChild(ask(large), { startImmediately: true })
+      expect(yield* ask(large)).toMatchObject({
+        approved: false,
+        unanswered: true,
+        reason: expect.stringContaining("1 questions wait")
+      })
+      yield* Effect.forkChild(ask(question()), { startImmediately: true })
+      expect((yield* ask(question())).reason).toContain("2 questions wait")
+      gate.answer(gate.open()[0]?.id ?? "", { approved: true })
+      yield* Effect.forkChild(ask(large), { startImmediately: true })
+      expect(gate.open()).toHaveLength(2)
+    }).pipe(Effect.provide(askThroughLimitedGate({ questions: 2, perCaller: 2, characters: 1_000 })))
+  )
+
+  it.effect("refuses a caller who has too many questions open, and asks those of others", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* Asker
+      const by = (name: string) => question({ call: { ...question().call, caller: { role: "agent", name } } })
+      yield* Effect.forkChild(ask(by("one")), { startImmediately: true })
+      expect((yield* ask(by("one"))).reason).toContain("1 questions of this caller wait")
+      yield* Effect.forkChild(ask(by("two")), { startImmediately: true })
+      expect((yield* ApprovalGate).open()).toHaveLength(2)
+    }).pipe(Effect.provide(askThroughLimitedGate({ questions: 10, perCaller: 1, characters: 1_000 })))
+  )
+
+  it.effect("lists a large request without its bodies", () =>
+    Effect.gen(function* () {
+      const gate = yield* ApprovalGate
+      const { ask } = yield* Asker
+      const input = { path: "a.txt", content: "x".repeat(1_000_000) }
+      yield* Effect.forkChild(ask(question({ input, preview: "y".repeat(1_000_000) })), { startImmediately: true })
+      const [listed] = gate.open().map(listedRequest)
+      expect(JSON.stringify(listed).length).toBeLessThan(2_000)
+      expect(listed).toMatchObject({ isWhole: false, tool: "create_file", description: { filesAffected: ["a.txt"] } })
+      expect(listed).not.toHaveProperty("args")
+    }).pipe(Effect.provide(askThroughGate))
   )
 })
 

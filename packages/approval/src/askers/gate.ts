@@ -1,4 +1,4 @@
-import { type Answer, reportProgress } from "@haft/core"
+import { type Answer, type Party, reportProgress } from "@haft/core"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -18,6 +18,8 @@ export interface OpenRequest {
   readonly args: Readonly<Record<string, unknown>>
   readonly reason: string
   readonly dialect: string
+  /** Who made the call, where known by name. */
+  readonly caller?: Party
   readonly description: RequestDescription
   readonly diff?: string
   /** What the answer holds for; a response may repeat it, to be sure that it answers what was read. */
@@ -44,7 +46,7 @@ export interface ApprovalGateService {
   /** Open requests, oldest first. */
   readonly open: () => ReadonlyArray<OpenRequest>
   /** Answers a request. The first answer counts. */
-  readonly answer: (id: string, response: GateResponse) => GateOutcome
+  readonly answer: (id: string, response: GateResponse, by?: Party) => GateOutcome
   /** Closes a request that nobody will answer. That is a no, and the reason is on record. */
   readonly giveUp: (id: string, reason: string) => void
   /** Calls back whenever a request is opened or closed; the returned function ends it. */
@@ -58,65 +60,134 @@ export type GateChange =
 /** A queue of open questions, for hosts whose people are elsewhere: behind HTTP, in a console. */
 export class ApprovalGate extends Context.Service<ApprovalGate, ApprovalGateService>()("@haft/approval/ApprovalGate") {}
 
+/** Limits of the questions that wait at a gate. Beyond them a call is refused instead of being asked about. */
+export interface GateLimits {
+  readonly questions: number
+  /** Questions of one caller, where callers are known by name. */
+  readonly perCaller: number
+  /** Arguments and previews of all of them together, in characters. */
+  readonly characters: number
+}
+
+const standardLimits: GateLimits = { questions: 100, perCaller: 50, characters: 32 * 1024 * 1024 }
+
 interface Waiting {
   readonly request: OpenRequest
+  readonly size: number
+  readonly caller: string | undefined
   readonly answer: Deferred.Deferred<Answer>
 }
 
-/** Puts questions into an {@link ApprovalGate}. When the host ends, whatever is open is a no. */
-export const askThroughGate: Layer.Layer<Asker | ApprovalGate> = Layer.effectContext(
-  Effect.gen(function* () {
-    const waiting = new Map<string, Waiting>()
-    const listeners = new Set<(change: GateChange) => void>()
-    const tell = (change: GateChange): void => {
-      for (const listener of listeners) listener(change)
-    }
-    const close = (id: string, answer: Answer): void => {
-      const found = waiting.get(id)
-      if (found === undefined) return
-      waiting.delete(id)
-      Deferred.doneUnsafe(found.answer, Effect.succeed(answer))
-      tell({ type: "closed", id, approved: answer.approved })
-    }
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        for (const id of waiting.keys()) close(id, unanswered("the host ended"))
-      })
-    )
-
-    const ask = (question: Question): Effect.Effect<Answer> =>
-      Effect.gen(function* () {
-        const request = openRequest(question, yield* Clock.currentTimeMillis)
-        const answer = yield* Deferred.make<Answer>()
-        const open = Effect.sync(() => {
-          waiting.set(request.id, { request, answer })
-          tell({ type: "opened", request })
-        })
-        return yield* Effect.acquireUseRelease(
-          open,
-          () => Effect.raceFirst(Deferred.await(answer), stillWaiting),
-          () => Effect.sync(() => close(request.id, unanswered("nobody waits for the answer any more")))
-        )
-      })
-
-    const gate: ApprovalGateService = {
-      open: () => [...waiting.values()].map(({ request }) => request),
-      answer: (id, { binding, ...response }) => {
-        const found = waiting.get(id)
-        if (found === undefined) return "gone"
-        if (binding !== undefined && binding !== found.request.binding) return "other_request"
-        close(id, givenOnly(response))
-        return "accepted"
-      },
-      giveUp: (id, reason) => close(id, unanswered(reason)),
-      subscribe: (listener) => {
-        listeners.add(listener)
-        return () => listeners.delete(listener)
+/** Puts questions into an {@link ApprovalGate}, within limits. When the host ends, whatever is open is a no. */
+export const askThroughLimitedGate = (limits: GateLimits): Layer.Layer<Asker | ApprovalGate> =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const waiting = new Map<string, Waiting>()
+      let characters = 0
+      const listeners = new Set<(change: GateChange) => void>()
+      const tell = (change: GateChange): void => {
+        for (const listener of listeners) listener(change)
       }
+      const close = (id: string, answer: Answer): void => {
+        const found = waiting.get(id)
+        if (found === undefined) return
+        waiting.delete(id)
+        characters -= found.size
+        Deferred.doneUnsafe(found.answer, Effect.succeed(answer))
+        tell({ type: "closed", id, approved: answer.approved })
+      }
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          for (const id of waiting.keys()) close(id, unanswered("the host ended"))
+        })
+      )
+
+      const ask = (question: Question): Effect.Effect<Answer> =>
+        Effect.gen(function* () {
+          const size = charactersIn(question.input) + 2 * (question.preview?.length ?? 0)
+          const caller = question.call.caller?.name
+          const own = [...waiting.values()].filter((other) => caller !== undefined && other.caller === caller).length
+          if (own >= limits.perCaller) {
+            return unanswered(
+              `${own} questions of this caller wait for a person already; try again when some are answered`
+            )
+          }
+          if (waiting.size >= limits.questions || characters + size > limits.characters) {
+            return unanswered(`${waiting.size} questions wait for a person already; try again when some are answered`)
+          }
+          const request = openRequest(question, yield* Clock.currentTimeMillis)
+          const answer = yield* Deferred.make<Answer>()
+          const open = Effect.sync(() => {
+            waiting.set(request.id, { request, size, answer, caller })
+            characters += size
+            tell({ type: "opened", request })
+          })
+          return yield* Effect.acquireUseRelease(
+            open,
+            () => Effect.raceFirst(Deferred.await(answer), stillWaiting),
+            () => Effect.sync(() => close(request.id, unanswered("nobody waits for the answer any more")))
+          )
+        })
+
+      const gate: ApprovalGateService = {
+        open: () => [...waiting.values()].map(({ request }) => request),
+        answer: (id, { binding, ...response }, by) => {
+          const found = waiting.get(id)
+          if (found === undefined) return "gone"
+          if (binding !== undefined && binding !== found.request.binding) return "other_request"
+          close(id, { ...givenOnly(response), ...(by !== undefined && { by }) })
+          return "accepted"
+        },
+        giveUp: (id, reason) => close(id, unanswered(reason)),
+        subscribe: (listener) => {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
+        }
+      }
+      return Context.make(Asker, { ask }).pipe(Context.add(ApprovalGate, gate))
+    })
+  )
+
+/** A gate with the standard limits. */
+export const askThroughGate: Layer.Layer<Asker | ApprovalGate> = askThroughLimitedGate(standardLimits)
+
+const charactersIn = (value: unknown): number => {
+  if (typeof value === "string") return value.length
+  if (typeof value !== "object" || value === null) return 8
+  let sum = 0
+  for (const [key, inner] of Object.entries(value)) sum += key.length + charactersIn(inner)
+  return sum
+}
+
+/** A request for a list: without arguments, diff and detail where those are large. */
+export const listedRequest = (request: OpenRequest): ListedRequest => {
+  const { args, diff, description, always, ...rest } = request
+  const { detail: _leftOut, filesAffected, ...shown } = description
+  const size = charactersIn([args, diff, description, always])
+  if (size <= mostListed) return { ...request, isWhole: true }
+  const value = (text: string): string => (text.length > 300 ? `${text.slice(0, 300)}…` : text)
+  return {
+    ...rest,
+    isWhole: false,
+    description: {
+      ...shown,
+      ...(shown.command !== undefined && { command: value(shown.command) }),
+      ...(shown.url !== undefined && { url: value(shown.url) }),
+      ...(shown.types !== undefined && { types: value(shown.types) }),
+      parameters: shown.parameters.slice(0, 50).map(({ name, value: text }) => ({ name, value: value(text) })),
+      filesAffected: filesAffected.slice(0, 50).map(value)
     }
-    return Context.make(Asker, { ask }).pipe(Context.add(ApprovalGate, gate))
-  })
-)
+  }
+}
+
+/** An entry of a list of requests. */
+export interface ListedRequest extends Omit<OpenRequest, "args"> {
+  readonly args?: OpenRequest["args"]
+  /** False where arguments, diff and detail are left out; the request itself has them. */
+  readonly isWhole: boolean
+}
+
+const mostListed = 16_384
 
 const unanswered = (reason: string): Answer => ({ approved: false, unanswered: true, reason })
 
@@ -132,6 +203,7 @@ const openRequest = (question: Question, askedAt: number): OpenRequest => ({
   args: question.input,
   reason: question.reason,
   dialect: question.call.dialect,
+  ...(question.call.caller !== undefined && { caller: question.call.caller }),
   description: describeRequest(question),
   ...(question.preview !== undefined && { diff: question.preview }),
   binding: question.binding,

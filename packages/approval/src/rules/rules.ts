@@ -1,4 +1,4 @@
-import { type ApprovalRequest, type Call, isProtectedPath, plainIssues } from "@haft/core"
+import { type ApprovalRequest, type Call, controlFileAt, plainIssues } from "@haft/core"
 
 import { readCommand } from "../matching/parse-command.ts"
 import { type Subject, subjectOf } from "../matching/subject.ts"
@@ -134,7 +134,8 @@ const mayAllow = ({ names }: CompiledRule, { facts, command }: Subject): boolean
 
 // A protected name must stand in the rule itself; a `**` that happens to cover it is not enough.
 const namesProtected = (names: ReadonlyArray<string>, path: string): boolean => {
-  const wanted = path.split("/").find(isProtectedPath)
+  const parts = path.split("/")
+  const wanted = parts.find((_, index) => controlFileAt(parts.slice(0, index + 1)) !== undefined)
   return wanted !== undefined && names.some((name) => name.split("/").some((part) => folded(part) === folded(wanted)))
 }
 

@@ -13,7 +13,7 @@ import { type ErrorCode, toolError } from "../tool-error.ts"
 import type { FailingTool, PreparedCall } from "../tool.ts"
 import type { Facts, Risk } from "../touches.ts"
 import { assess } from "./assess.ts"
-import { type ApprovedState, CurrentCall } from "./call.ts"
+import { type ApprovedState, CurrentCall, type Party } from "./call.ts"
 import { paramsForRecord } from "./recorded-params.ts"
 
 /** How often a question is asked again because a file changed under it. */
@@ -26,6 +26,8 @@ export interface Decision {
   readonly by: "policy" | "person" | "nobody"
   readonly reason: string
   readonly rule?: string
+  /** The person, where known by name. */
+  readonly person?: Party
 }
 
 /** Told what is known of a call as soon as it is, because a call may end at any moment. */
@@ -61,7 +63,15 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     const wish = yield* prepared.asks(facts)
     const asks = wish ?? dialect.asks(facts.risk)
     const request: ApprovalRequest = {
-      call: { id, step, tool: tool.name, operation: tool.operation, dialect: dialect.name, startedAt },
+      call: {
+        id,
+        step,
+        tool: tool.name,
+        operation: tool.operation,
+        dialect: dialect.name,
+        startedAt,
+        ...(call.caller !== undefined && { caller: call.caller })
+      },
       input: prepared.input,
       facts,
       defaults: () => tool.defaults,
@@ -95,12 +105,12 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     const consent = yield* askPerson(question, watcher)
     const edited = consent.modifiedArgs === undefined ? undefined : plainData(consent.modifiedArgs)
     yield* record(
-      { decision: "allow", reason: consent.reason ?? "approved", by: "person" },
+      { decision: "allow", reason: consent.reason ?? "approved", by: "person", ...personIn(consent) },
       edited === undefined ? {} : { params: yield* paramsForRecord(tool, edited.data) }
     )
     if (edited !== undefined) {
       // Edited arguments are decoded, assessed and judged like those of the caller.
-      prepared = yield* prepareWith(tool, edited)
+      prepared = yield* prepareWith(tool, edited, dialect)
       consented = facts.risk
       continue
     }
@@ -131,14 +141,16 @@ const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watch
     reason: `asking for approval failed: ${reason}`
   }))
   if (answer.approved && answer.unanswered !== true) {
-    watcher.decided({ decision: "allow", by: "person", reason: answer.reason ?? "approved", asks })
+    watcher.decided({ decision: "allow", by: "person", reason: answer.reason ?? "approved", ...personIn(answer), asks })
     return answer
   }
   const by = answer.unanswered === true ? "nobody" : "person"
   const refusal = answer.reason ?? (by === "nobody" ? "nobody answered" : "the request was refused")
-  watcher.decided({ decision: "deny", by, reason: refusal, asks })
-  return yield* denied(by, refusal)
+  watcher.decided({ decision: "deny", by, reason: refusal, ...personIn(answer), asks })
+  return yield* denied(by, refusal, personIn(answer))
 })
+
+const personIn = ({ by }: Answer): { readonly person?: Party } => (by === undefined ? {} : { person: by })
 
 const isAnswer = (answer: unknown): answer is Answer =>
   typeof answer === "object" && answer !== null && "approved" in answer && typeof answer.approved === "boolean"
@@ -152,8 +164,8 @@ const failClosed = <A, R>(
     Effect.as(Effect.logError("approval failed", cause), refusal(reasonOf(Cause.squash(cause))))
   )
 
-const denied = Effect.fnUntraced(function* (by: Decision["by"], reason: string) {
-  yield* record({ decision: "deny", by, reason })
+const denied = Effect.fnUntraced(function* (by: Decision["by"], reason: string, person: Pick<Decision, "person"> = {}) {
+  yield* record({ decision: "deny", by, reason, ...person })
   return yield* toolError("approval_denied", `the call was not approved: ${reason}`, {
     suggestion:
       by === "nobody"

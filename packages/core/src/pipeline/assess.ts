@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 
+import { controlFileAt, dependencyDirectories, isProtectedPath } from "../control-files.ts"
 import { type ContainError, Workspace, type WorkspaceService } from "../services/workspace.ts"
 import type { ErrorCode } from "../tool-error.ts"
 import type { PreparedCall, Tool } from "../tool.ts"
-import { type Facts, isProtectedPath, type WrittenPath } from "../touches.ts"
+import type { Facts, WrittenPath } from "../touches.ts"
 import { CurrentCall } from "./call.ts"
 
 /** What a call is about to touch: every path contained, every target looked at, the risk settled. */
@@ -81,15 +82,16 @@ const removedTarget = Effect.fnUntraced(function* (
 /** Entries that are looked at below one directory. A larger one counts as protected, because it may hold anything. */
 const mostEntries = 20_000
 
-/** The first protected path below a directory. Of dependencies in `node_modules` only git's own directories count. */
+/** The first protected path below a directory. Among installed packages only git's own directories count. */
 const protectedBelow = Effect.fnUntraced(function* (workspace: WorkspaceService, directory: string) {
   const found: { path?: string } = {}
   let entries = 0
   const look = workspace.walk(directory, ({ name, path }) => {
     entries += 1
     if (entries > mostEntries) return "stop"
-    const isDependency = path.split("/").includes("node_modules")
-    if (!isProtectedPath(name) || (isDependency && name.toLowerCase() !== ".git")) return "continue"
+    const names = [...directory.split("/"), ...path.split("/")]
+    const isDependency = names.some((part) => dependencyDirectories.includes(part))
+    if (controlFileAt(names) === undefined || (isDependency && name.toLowerCase() !== ".git")) return "continue"
     found.path = directory === "." ? path : `${directory}/${path}`
     return "stop"
   })

@@ -143,6 +143,7 @@ describe("the road", () => {
           text: "HEYHEY!",
           blocks: [{ type: "text", text: "HEYHEY!" }],
           writes: [],
+          adjusted: [],
           durationMs: expect.any(Number)
         })
         expect(events.map(({ type, request_id, status }) => [type, request_id, status])).toEqual([

@@ -25,9 +25,18 @@ import type { Executed, FailingTool, PreparedCall, Tool } from "../tool.ts"
 import type { Facts } from "../touches.ts"
 import { approve, type Decision } from "./approve.ts"
 import { assess } from "./assess.ts"
-import { type Call, type CallContext, CurrentCall, type Progress, type Reply, type SymlinkPolicy } from "./call.ts"
+import {
+  type Call,
+  type CallContext,
+  CurrentCall,
+  type Party,
+  type Progress,
+  type Reply,
+  type SymlinkPolicy
+} from "./call.ts"
 import { exhaustedIn, outOfResources } from "./out-of-resources.ts"
 import { paramsForRecord } from "./recorded-params.ts"
+import { holdToBudget } from "./reply-budget.ts"
 
 /** The codes that a call of any tool can fail with: those of the road with a tool that can't fail itself. */
 export type RoadCode = (
@@ -45,6 +54,8 @@ export interface CallOptions {
   readonly onProgress?: (progress: Progress) => void
   /** The caller's own span, as a `traceparent` header of W3C's Trace Context has it. */
   readonly traceParent?: string
+  /** Who calls, for the audit log and for whoever is asked. */
+  readonly caller?: Party
   /** How the caller itself can be asked for approval. Whether its answer counts is the approver's decision. */
   readonly ask?: AskCaller
 }
@@ -52,6 +63,8 @@ export interface CallOptions {
 export interface RoadSettings<R, Code extends ErrorCode = ErrorCode> {
   readonly dialect: Dialect
   readonly symlinks: SymlinkPolicy
+  /** Bytes of a reply at most; what is beyond them becomes an artifact. */
+  readonly replyBytes: number
   readonly find: (name: string) => FailingTool<R, Code> | undefined
   readonly names: () => ReadonlyArray<string>
 }
@@ -85,7 +98,9 @@ const road = Effect.fnUntraced(function* <R>(
   const known: KnownSoFar = {}
   const tool = settings.find(name)
   const operation = tool === undefined ? {} : { operation: tool.operation }
-  const started = { type: "tool_call_started", request_id: id, step, tool: name, ...operation, dialect, at: startedAt }
+  const caller = call.caller === undefined ? {} : { caller: call.caller }
+  const named = { request_id: id, step, tool: name, ...operation, dialect, ...caller }
+  const started = { type: "tool_call_started", ...named, at: startedAt }
   // A call that only reads, on this machine, may run before its start is written: it is enough that both its events are
   // on record before the caller gets the reply.
   const isReading = tool?.risk === "read_only" && !tool.openWorld
@@ -125,13 +140,13 @@ const road = Effect.fnUntraced(function* <R>(
 /** Decodes arguments as the road does: keys in schema order, defaults filled in. */
 export const decodeCall = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, name: string, args: unknown) {
   const tool = yield* findTool(settings, name)
-  return (yield* prepareWith(tool, plainData(args))).input
+  return (yield* prepareWith(tool, plainData(args), settings.dialect)).input
 })
 
 /** Runs the road up to and including assess and judge, and says what the call would do. */
 export const previewCall = Effect.fnUntraced(function* <R>(settings: RoadSettings<R>, name: string, args: unknown) {
   const tool = yield* findTool(settings, name)
-  const prepared = yield* prepareWith(tool, plainData(args))
+  const prepared = yield* prepareWith(tool, plainData(args), settings.dialect)
   const facts = yield* assess(tool, prepared)
   const asks = (yield* prepared.asks(facts)) ?? settings.dialect.asks(facts.risk)
   const diff = prepared.preview === undefined ? undefined : yield* prepared.preview
@@ -150,7 +165,7 @@ const nothing: ReadonlyArray<string> = []
 const newCall = <R>(
   { dialect, symlinks }: RoadSettings<R>,
   tool: string,
-  { requestId, onProgress, ask }: CallOptions,
+  { requestId, onProgress, ask, caller }: CallOptions,
   { journal: { run, nextStep }, startedAt }: { readonly journal: typeof Journal.Service; readonly startedAt: number }
 ): CallContext => {
   const step = nextStep()
@@ -164,7 +179,8 @@ const newCall = <R>(
     symlinks,
     assessedWrites: nothing,
     ...(onProgress !== undefined && { onProgress }),
-    ...(ask !== undefined && { ask })
+    ...(ask !== undefined && { ask }),
+    ...(caller !== undefined && { caller })
   }
 }
 
@@ -197,7 +213,7 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
 ) {
   const tool = yield* findTool(settings, call.tool)
   known.tool = tool
-  const decoded = yield* prepareWith(tool, given)
+  const decoded = yield* prepareWith(tool, given, settings.dialect)
   known.prepared = decoded
   const approved = yield* approve(settings.dialect, tool, decoded, {
     assessed: (facts) => {
@@ -211,7 +227,10 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     }
   })
   known.prepared = approved.prepared
-  const executed = withTimeout(approved.prepared)
+  const clipsTexts = tool.dialect === "any" || settings.dialect.clipsTexts === true
+  const executed = Effect.flatMap(withTimeout(approved.prepared), (done) =>
+    holdToBudget(done, call, { bytes: settings.replyBytes, clipsTexts })
+  )
   const { facts, state } = approved
   if (state === undefined && facts.writes.length === 0) return yield* executed
   return yield* Effect.provideService(executed, CurrentCall, {
@@ -324,17 +343,19 @@ const encoded = (
 
 const encode = (dialect: Dialect, finished: Finished, known: KnownSoFar, outcome: Executed | ToolError): Reply => {
   const writes = known.facts?.writes.map(({ path }) => path) ?? []
+  const adjusted = known.prepared?.adjusted ?? []
   const { durationMs } = finished
   if (!isToolError(outcome)) {
     const isForeign = known.tool?.dialect !== dialect.name
-    const { output, text, blocks } = outcome
-    const wire = dialect.success({ ...finished, output, text, writes, isForeign })
-    return { ok: true, output, wire, text, blocks, writes, durationMs }
+    const { output, text, blocks, shortened } = outcome
+    const told = { ...finished, output, text, writes, adjusted, isForeign }
+    const wire = dialect.success(shortened === undefined ? told : { ...told, shortened })
+    return { ok: true, output, wire, text, blocks, writes, adjusted, durationMs }
   }
   const error = reword(dialect, known.prepared, outcome)
-  const wire = dialect.failure({ ...finished, error, writes, errorName: dialect.errorNames[error.code] })
+  const wire = dialect.failure({ ...finished, error, writes, adjusted, errorName: dialect.errorNames[error.code] })
   const text = failureText(error)
-  return { ok: false, error, wire, text, blocks: [{ type: "text", text }], writes, durationMs }
+  return { ok: false, error, wire, text, blocks: [{ type: "text", text }], writes, adjusted, durationMs }
 }
 
 const reword = (dialect: Dialect, prepared: PreparedCall<unknown> | undefined, error: ToolError): ToolError => {

@@ -16,6 +16,14 @@ export interface Call {
   readonly dialect: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+  /** Who made the call, where the host knows callers by name. */
+  readonly caller?: Party
+}
+
+/** Somebody who calls or decides, for the audit log: the name of a token and its role. */
+export interface Party {
+  readonly name: string
+  readonly role: string
 }
 
 /** How a call ended: `output` where it is `ok`, otherwise an `error`. */
@@ -44,6 +52,8 @@ interface ReplyFacts {
   readonly blocks: ReadonlyArray<ContentBlock>
   /** What the call wrote, or would have written, relative to the workspace. */
   readonly writes: ReadonlyArray<string>
+  /** What was changed in the arguments to make them fit, in words; only in dialects that are lenient. */
+  readonly adjusted: ReadonlyArray<string>
   readonly durationMs: number
 }
 

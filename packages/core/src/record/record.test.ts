@@ -212,6 +212,7 @@ describe("replaying calls", () => {
             text: "",
             blocks: [],
             writes: [],
+            adjusted: [],
             durationMs: 1
           })
       }

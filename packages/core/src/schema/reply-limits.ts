@@ -1,5 +1,6 @@
 import type * as Effect from "effect/Effect"
 
+import type { Dialect } from "../dialect.ts"
 import { type ErrorCode, toolError, type ToolError } from "../tool-error.ts"
 import type { FailingTool, PreparedCall } from "../tool.ts"
 
@@ -114,10 +115,11 @@ export const frozen = <A>(value: A): A => {
 /** A tool with arguments that were taken as data. */
 export const prepareWith = <R, Code extends ErrorCode>(
   tool: FailingTool<R, Code>,
-  { data, problem }: PlainData
+  { data, problem }: PlainData,
+  { isLenient = false }: Pick<Dialect, "isLenient">
 ): Effect.Effect<PreparedCall<R, Code>, ToolError<"invalid_params">> =>
   problem === undefined
-    ? tool.prepare(data)
+    ? tool.prepare(data, { lenient: isLenient })
     : toolError("invalid_params", `the parameters are no plain data: ${problem}`, {
         suggestion: "Send what JSON can say: texts, numbers, true, false, null, lists and objects of them."
       })

@@ -2,7 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import type { ApprovedState, Call } from "../pipeline/call.ts"
+import type { ApprovedState, Call, Party } from "../pipeline/call.ts"
 import type { Facts } from "../touches.ts"
 
 /** Everything a policy may look at before it decides. */
@@ -49,6 +49,8 @@ export interface Answer {
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
   /** Store what the question offered to remember. */
   readonly remember?: boolean
+  /** Who answered, where that is known by name. */
+  readonly by?: Party
 }
 
 /** Puts a question to whoever made the call, for callers that have a person at hand. */

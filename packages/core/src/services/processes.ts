@@ -44,7 +44,7 @@ export interface ProcessEnd {
   readonly controlFiles?: ReadonlyArray<ControlFileChange>
 }
 
-/** A control file (see `isControlPath`) that a command made or changed. */
+/** A control file (see `controlFiles`) that a command made or changed. */
 export interface ControlFileChange {
   /** Relative to the workspace, with `/`. */
   readonly path: string

@@ -3,6 +3,7 @@ import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { quarantinedField, quarantinedMark, showQuarantined } from "../run-command/quarantine-report.ts"
 import { sandboxField, sandboxMark, sandboxRemark, showSandbox } from "../run-command/sandbox-mark.ts"
 import { codeAsCommand, runCode } from "./run-code.ts"
 
@@ -22,7 +23,8 @@ export const approvalgateRunCode = approvalgate.tool({
     stderr: z.string(),
     exitCode: z.number().int(),
     duration: z.number().describe("Milliseconds"),
-    sandbox: sandboxField
+    sandbox: sandboxField,
+    quarantined: quarantinedField
   }),
   risk: "dangerous",
   asks: false,
@@ -33,7 +35,8 @@ export const approvalgateRunCode = approvalgate.tool({
       stdout: outcome.stdout.text,
       stderr: outcome.stderr.text,
       duration: outcome.durationMs,
-      ...sandboxMark(outcome)
+      ...sandboxMark(outcome),
+      ...quarantinedMark(outcome)
     }
     if (outcome.timedOut) {
       return yield* toolError("timeout", `the code took longer than ${timeout} s and was ended`, {
@@ -43,5 +46,6 @@ export const approvalgateRunCode = approvalgate.tool({
     }
     return { ...output, exitCode: outcome.exitCode }
   }),
-  render: ({ stdout, stderr, sandbox }) => stdout + stderr + showSandbox(sandbox)
+  render: ({ stdout, stderr, sandbox, quarantined }) =>
+    stdout + stderr + showSandbox(sandbox) + showQuarantined(quarantined)
 })

@@ -1,6 +1,7 @@
 import { toolError, withVariables } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import { runCode as runCodeScript } from "../embedded-scripts.ts"
 import { type CommandRequest, runCommand } from "../run-command/run-command.ts"
 import { sandboxMark, sandboxRemark } from "../run-command/sandbox-mark.ts"
 
@@ -26,7 +27,7 @@ export const runCode = Effect.fnUntraced(function* ({ language, code, args, ...r
   const outcome = yield* runCommand({
     ...rest,
     command: `${language} ${args.join(" ")}`.trimEnd(),
-    words: ["sh", "-c", starter, "sh", names, file, ...args],
+    words: ["sh", "-c", runCodeScript, "sh", names, file, ...args],
     stdin: code
   })
   if (outcome.exitCode === 127 && outcome.stderr.text === noInterpreter) {
@@ -50,23 +51,3 @@ export const codeAsCommand = ({
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 const noInterpreter = "haft: no interpreter\n"
-
-// Where there is no sandbox, the next code clears away what code that was killed has left. A file, so that the code has its standard input to itself and errors can show the line they are about. In a
-// subshell, or the shell's own remarks on how it ended would go where the code's errors go.
-const starter = `
-names=$1 file=$2
-shift 2
-for name in $names; do command -v "$name" >/dev/null && break; name=; done
-[ -n "$name" ] || { echo "haft: no interpreter" >&2; exit 127; }
-for old in "\${TMPDIR:-/tmp}"/haft-code.*; do
-  number=\${old##*/haft-code.}
-  [ ! -d "$old" ] || kill -0 "\${number%%.*}" || rm -rf "$old"
-done 2>/dev/null
-directory=$(mktemp -d "\${TMPDIR:-/tmp}/haft-code.$$.XXXXXX") || exit 125
-trap 'rm -rf "$directory"' EXIT
-trap 'rm -rf "$directory"; trap - EXIT TERM; kill -TERM $$' TERM
-cat > "$directory/$file"
-export PYTHONPATH="$PWD\${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
-exec 9>&2 2>/dev/null
-( exec "$name" "$directory/$file" "$@" </dev/null 2>&9 9>&- )
-`

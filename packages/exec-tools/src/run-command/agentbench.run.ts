@@ -3,6 +3,7 @@ import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { quarantinedField, quarantinedMark, showQuarantined } from "./quarantine-report.ts"
 import { runCommand, shellWords } from "./run-command.ts"
 import { sandboxField, sandboxMark, sandboxRemark, showSandbox } from "./sandbox-mark.ts"
 
@@ -21,7 +22,8 @@ export const agentbenchRun = agentbench.tool({
     stderr_path: z.string(),
     stdout: z.string(),
     stderr: z.string(),
-    sandbox: sandboxField
+    sandbox: sandboxField,
+    quarantined: quarantinedField
   }),
   risk: "dangerous",
   touches: ({ command, env }) => ({ runs: withVariables(command, env ?? {}) }),
@@ -38,7 +40,8 @@ export const agentbenchRun = agentbench.tool({
       stderr_path: outcome.stderr.path,
       stdout: outcome.stdout.text,
       stderr: outcome.stderr.text,
-      ...sandboxMark(outcome)
+      ...sandboxMark(outcome),
+      ...quarantinedMark(outcome)
     }
     if (outcome.timedOut) {
       return yield* toolError("timeout", `the command took longer than ${outcome.timeoutMs / 1000} s and was ended`, {
@@ -54,5 +57,6 @@ export const agentbenchRun = agentbench.tool({
       details: { exit_code: outcome.exitCode, signal: outcome.signal }
     })
   }),
-  render: ({ stdout, stderr, sandbox }) => stdout + stderr + showSandbox(sandbox)
+  render: ({ stdout, stderr, sandbox, quarantined }) =>
+    stdout + stderr + showSandbox(sandbox) + showQuarantined(quarantined)
 })

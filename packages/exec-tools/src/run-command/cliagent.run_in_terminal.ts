@@ -3,6 +3,7 @@ import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { quarantinedField, quarantinedMark, quarantineRemark, showQuarantined } from "./quarantine-report.ts"
 import { type CommandOutcome, runCommand } from "./run-command.ts"
 import { sandboxField, sandboxMark, sandboxRemark, showSandbox } from "./sandbox-mark.ts"
 
@@ -21,7 +22,8 @@ export const cliagentRunInTerminal = cliagent.tool({
       exit_code: z.number(),
       stdout_lines: z.number(),
       stderr_lines: z.number(),
-      sandbox: sandboxField
+      sandbox: sandboxField,
+      quarantined: quarantinedField
     })
   }),
   risk: "dangerous",
@@ -30,7 +32,7 @@ export const cliagentRunInTerminal = cliagent.tool({
     runCommand({ command, words: defaultShell(command), timeoutMs: timeout_seconds * 1000 }).pipe(
       Effect.flatMap((outcome) => report(outcome, timeout_seconds))
     ),
-  render: ({ output, metadata }) => output + showSandbox(metadata.sandbox),
+  render: ({ output, metadata }) => output + showSandbox(metadata.sandbox) + showQuarantined(metadata.quarantined),
   wording: {
     command_not_found: ({ details }) => `Command '${String(details?.["program"])}' not found`,
     timeout: (_error, { timeout_seconds }) => `Command timed out after ${timeout_seconds} seconds`
@@ -52,10 +54,12 @@ const report = Effect.fnUntraced(function* (outcome: CommandOutcome, seconds: nu
     exit_code: exitCode,
     stdout_lines: stdout.totalLines,
     stderr_lines: stderr.totalLines,
-    ...sandboxMark(outcome)
+    ...sandboxMark(outcome),
+    ...quarantinedMark(outcome)
   }
   // The contract has no facts on a failure; that nothing held the command back is told all the same.
-  const marked = outcome.sandbox.isolated ? {} : { output: { metadata } }
+  const isPlain = outcome.sandbox.isolated && quarantineRemark(outcome) === undefined
+  const marked = isPlain ? {} : { output: { metadata } }
   if (outcome.timedOut) {
     return yield* toolError("timeout", `the command took longer than ${seconds} s and was ended`, {
       suggestion: `Give it more time, or let it do less.${sandboxRemark(outcome)}`,

@@ -2,6 +2,7 @@ import { toolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { controlFileList, controlFileResult, remarkOn } from "./quarantine-report.ts"
 import type { CommandOutcome } from "./run-command.ts"
 import { sandboxRemark } from "./sandbox-mark.ts"
 
@@ -20,7 +21,8 @@ export const commandResult = z.object({
   stdout_path: z.string().describe("Artifact with all of it"),
   stderr_path: z.string(),
   left_running: z.number().int().describe("Processes it left behind; in a sandbox they ended with it"),
-  sandbox: z.object({ kind: z.string(), isolated: z.boolean() })
+  sandbox: z.object({ kind: z.string(), isolated: z.boolean() }),
+  control_files: controlFileResult
 })
 
 export const resultOf = (outcome: CommandOutcome): z.output<typeof commandResult> => ({
@@ -37,7 +39,8 @@ export const resultOf = (outcome: CommandOutcome): z.output<typeof commandResult
   stdout_path: outcome.stdout.path,
   stderr_path: outcome.stderr.path,
   left_running: outcome.leftRunning,
-  sandbox: outcome.sandbox
+  sandbox: outcome.sandbox,
+  ...controlFileList(outcome)
 })
 
 /** A command that was ended or that the shell did not find has failed; what it printed comes along. */
@@ -72,10 +75,16 @@ export const showResult = (result: z.output<typeof commandResult>): string => {
       ? []
       : [`${result.omitted_bytes} bytes left out; all of it is in ${result.stdout_path} and ${result.stderr_path}`]),
     ...(result.left_running === 0 ? [] : [`${result.left_running} processes were left behind`]),
-    ...(result.sandbox.isolated ? [] : ["ran without a sandbox"])
+    ...(result.sandbox.isolated ? [] : ["ran without a sandbox"]),
+    ...movedOf(result)
   ]
   return [result.stdout, result.stderr, ...remarks.map((remark) => `[${remark}]`)]
     .filter((part) => part !== "")
     .map((part) => (part.endsWith("\n") ? part : `${part}\n`))
     .join("")
+}
+
+const movedOf = ({ control_files: files = [] }: z.output<typeof commandResult>): ReadonlyArray<string> => {
+  const moved = files.filter(({ moved_to }) => moved_to !== null)
+  return moved.length === 0 ? [] : [remarkOn(moved.map(({ path }) => path))]
 }

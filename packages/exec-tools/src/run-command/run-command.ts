@@ -2,6 +2,7 @@ import { constants } from "node:os"
 
 import {
   type Command,
+  type ControlFileChange,
   CurrentCall,
   Journal,
   type ProcessEnd,
@@ -53,6 +54,8 @@ export interface CommandOutcome {
   /** The program that the shell did not find, where that is why it failed. */
   readonly notFound?: string
   readonly sandbox: { readonly kind: string; readonly isolated: boolean }
+  /** Control files that it made or changed. */
+  readonly controlFiles: ReadonlyArray<ControlFileChange>
 }
 
 /** Runs a program in the sandbox. A failing command is an outcome; a command that could not run is an error. */
@@ -117,6 +120,7 @@ const runInSandbox = Effect.fnUntraced(function* (
     run,
     signsOfLife(() => stdout.lastLine() || stderr.lastLine())
   )
+  if (end.controlFiles !== undefined) yield* recordControlFiles(end.controlFiles)
   return { end, sandbox: { kind, isolated } }
 })
 
@@ -127,6 +131,12 @@ const recordSandbox = Effect.fnUntraced(function* (sandbox: CommandOutcome["sand
   yield* journal.append({ type: "sandbox_chosen", request_id: id, step, tool, ...sandbox })
 })
 
+const recordControlFiles = Effect.fnUntraced(function* (files: ReadonlyArray<ControlFileChange>) {
+  const journal = yield* Journal
+  const { id, step, tool } = yield* CurrentCall
+  yield* journal.append({ type: "control_files_changed", request_id: id, step, tool, files })
+})
+
 const signsOfLife = Effect.fnUntraced(function* (lastLine: () => string) {
   for (let seconds = 1; ; seconds++) {
     yield* Effect.sleep("1 second")
@@ -135,7 +145,7 @@ const signsOfLife = Effect.fnUntraced(function* (lastLine: () => string) {
 })
 
 const outcomeOf = (
-  { exitCode, signal, timedOut, durationMs, leftRunning }: ProcessEnd,
+  { exitCode, signal, timedOut, durationMs, leftRunning, controlFiles = [] }: ProcessEnd,
   timeoutMs: number,
   collectors: Collectors,
   sandbox: CommandOutcome["sandbox"]
@@ -153,6 +163,7 @@ const outcomeOf = (
     stderr,
     leftRunning,
     sandbox,
+    controlFiles,
     ...(notFound !== undefined && { notFound })
   }
 }

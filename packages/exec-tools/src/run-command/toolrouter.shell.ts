@@ -2,6 +2,7 @@ import { toolrouter } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { quarantineRemark } from "./quarantine-report.ts"
 import { runCommand, shellWords } from "./run-command.ts"
 
 export const toolrouterShell = toolrouter.tool({
@@ -31,9 +32,11 @@ export const toolrouterShell = toolrouter.tool({
       directory: workdir ?? ".",
       timeoutMs: timeout_ms
     })
+    const moved = quarantineRemark(outcome)
     const remarks = [
       ...(outcome.timedOut ? [`the command took longer than ${timeout_ms} ms and was ended`] : []),
-      ...(outcome.sandbox.isolated ? [] : ["it ran without a sandbox"])
+      ...(outcome.sandbox.isolated ? [] : ["it ran without a sandbox"]),
+      ...(moved === undefined ? [] : [moved])
     ]
     return {
       stdout: outcome.stdout.text,

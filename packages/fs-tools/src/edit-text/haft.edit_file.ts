@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { changedRanges } from "../changed-ranges.ts"
+import { linkWarnings } from "../hard-links.ts"
 import { omissionWarnings } from "../omissions.ts"
 import { planOnce } from "../plan-once.ts"
 import { snippetOf } from "../snippet.ts"
@@ -72,6 +73,7 @@ export const haftEditFile = haft.tool({
       lines: [...lines],
       snippet: snippetOf(after, lines),
       warnings: [
+        ...linkWarnings(changes),
         ...looseMatches(made),
         ...omissionWarnings(edits.map(({ replace }) => replace).join("\n"), before.text)
       ]

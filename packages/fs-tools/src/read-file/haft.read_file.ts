@@ -27,7 +27,7 @@ export const haftReadFile = haft.tool({
     end_line: z.number().int().min(1).optional().describe("Last line, included; the file's last when absent"),
     max_lines: z.number().int().min(1).max(100_000).default(2000).describe("Lines to return at most"),
     line_numbers: z.boolean().default(false).describe("Put the line's number and a tab before each line"),
-    format: z.enum(["text", "base64"]).default("text").describe("base64 returns the whole file's bytes")
+    encoding: z.enum(["text", "base64"]).default("text").describe("base64 returns the whole file's bytes")
   }),
   output: z.object({
     path: z.string(),
@@ -44,8 +44,8 @@ export const haftReadFile = haft.tool({
   risk: "read_only",
   timeout: "60 seconds",
   touches: ({ path }) => ({ reads: [path] }),
-  execute: Effect.fnUntraced(function* ({ path, start_line, end_line, max_lines, line_numbers, format }) {
-    if (format === "base64") {
+  execute: Effect.fnUntraced(function* ({ path, start_line, end_line, max_lines, line_numbers, encoding }) {
+    if (encoding === "base64") {
       const { content, info, fingerprint } = yield* readBytes(path)
       return {
         content: Buffer.from(content).toString("base64"),

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { changedRanges } from "../changed-ranges.ts"
+import { linkWarnings } from "../hard-links.ts"
 import { omissionWarnings } from "../omissions.ts"
 import { planOnce } from "../plan-once.ts"
 import { snippetOf } from "../snippet.ts"
@@ -52,18 +53,18 @@ export const haftWriteFile = haft.tool({
   touches: ({ path }) => ({ writes: [path] }),
   preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: Effect.fnUntraced(function* (call) {
-    const { result } = yield* operation.commit(call)
+    const { changes, result } = yield* operation.commit(call)
     const { bytes } = result
     const { before, ...written } = result.written
     const after = TextFile.decode(bytes)
-    if (after === undefined) return { ...written, lines: [], snippet: "", warnings: [] }
+    if (after === undefined) return { ...written, lines: [], snippet: "", warnings: [...linkWarnings(changes)] }
     const lines = changedRanges(before ?? TextFile.of(""), after)
     return {
       ...written,
       total_lines: after.lineCount,
       lines: [...lines],
       snippet: snippetOf(after, lines),
-      warnings: [...omissionWarnings(call.content, before?.text ?? "")]
+      warnings: [...linkWarnings(changes), ...omissionWarnings(call.content, before?.text ?? "")]
     }
   }),
   render: ({ path, change, size, warnings }) =>

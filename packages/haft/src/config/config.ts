@@ -91,6 +91,8 @@ export interface HaftConfig {
   readonly state?: string
   /** Whether links inside the workspace are followed; the dialect says so by default. */
   readonly symlinks?: "inside" | "deny"
+  /** Bytes of a reply at most, 512 KiB by default; what is beyond them becomes an artifact that the reply names. */
+  readonly replyBytes?: number
   /** More workspaces for `haft serve`, by name. They inherit nothing from this one. */
   readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
 }
@@ -186,7 +188,7 @@ const workspaceShape = () =>
         fileSizeBytes: z.number().int().min(1).optional().describe("Size of one file"),
         openFiles: z.number().int().min(1).optional().describe("Open files of one process"),
         cpuSeconds: z.number().int().min(1).optional().describe("Processor time of one process"),
-        temporaryBytes: z.number().int().min(1).optional().describe("Size of the temporary directory")
+        temporaryBytes: z.number().int().min(1).optional().describe("Size of /tmp and /dev/shm together")
       })
         .optional()
         .describe("What commands may use up")
@@ -203,7 +205,13 @@ const workspaceShape = () =>
     symlinks: z
       .enum(["inside", "deny"])
       .optional()
-      .describe("Whether links inside the workspace are followed; the dialect says so by default")
+      .describe("Whether links inside the workspace are followed; the dialect says so by default"),
+    replyBytes: z
+      .number()
+      .int()
+      .min(4_096)
+      .optional()
+      .describe("Bytes of a reply at most, 512 KiB by default; the rest becomes an artifact that the reply names")
   })
 
 const workspaceName = () =>

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
 import { type StateError, StateFiles, type StateFilesService } from "@haft/core"
-import { fileState, liesWithin } from "@haft/node"
+import { fileState, liesWithin, nearestRoot } from "@haft/node"
 import * as Effect from "effect/Effect"
 
 import { stateOf } from "../host/standard-host.ts"
@@ -24,6 +24,8 @@ export interface FindConfigOptions {
   readonly file?: string
   /** Settings from the command line; they win over the file's. */
   readonly overrides?: HaftConfig
+  /** The directory that is the workspace unless a file or `overrides` names another; the current one by default. */
+  readonly from?: string
 }
 
 const fileNames = ["haft.config.ts", "haft.config.js", "haft.config.json"]
@@ -33,8 +35,20 @@ const trustDocument = "trusted-config.json"
  * Finds the configuration: the file the person names, else the workspace's, else the user's. One that lies inside the
  * workspace could have been written by the agent it is meant to hold, so it counts only if its content was trusted.
  */
-export const findConfig = async ({ file, overrides = {} }: FindConfigOptions = {}): Promise<FoundConfig> => {
-  const root = resolve(overrides.root ?? ".")
+export const findConfig = async ({ file, overrides = {}, from }: FindConfigOptions = {}): Promise<FoundConfig> => {
+  const found = await findIn(resolve(overrides.root ?? from ?? "."), overrides, file)
+  return from === undefined || found.config.root !== undefined
+    ? found
+    : { ...found, config: { ...found.config, root: resolve(from) } }
+}
+
+/**
+ * The workspace that a directory belongs to: the nearest one upwards with a configuration, or that haft keeps state
+ * for; the directory itself where there is none.
+ */
+export const findRoot = (from = "."): string => nearestRoot(from, fileNames)
+
+const findIn = async (root: string, overrides: HaftConfig, file: string | undefined): Promise<FoundConfig> => {
   if (file !== undefined) return loaded({ path: resolve(file) }, overrides)
   let untrusted: string | undefined
   for (const directory of [root, userDirectory()]) {
@@ -107,7 +121,7 @@ const loaded = async ({ path: file, content, root }: ToLoad, overrides: HaftConf
     if (root === undefined || !liesWithin(root, target)) return
     throw new ConfigError(
       `${file} is trusted by its content, and brings in ${target}, which the agent could change. ` +
-        `Name the configuration with --config, or keep what it needs outside the workspace.`
+        `Name the configuration as the \`file\` to use (--config), or keep what it needs outside the workspace.`
     )
   }
   const trusted = root === undefined || content === undefined ? undefined : { content, refuse }
@@ -136,10 +150,10 @@ const seenFrom = (directory: string, written: WorkspaceConfig): WorkspaceConfig 
   ...written,
   ...(written.root !== undefined && { root: resolve(directory, written.root) }),
   ...(written.state !== undefined && { state: resolve(directory, written.state) }),
-  ...(written.plugins !== undefined && { plugins: written.plugins.map((entry) => from(directory, entry)) })
+  ...(written.plugins !== undefined && { plugins: written.plugins.map((entry) => entryFrom(directory, entry)) })
 })
 
-const from = (directory: string, entry: PluginEntry): PluginEntry => {
+const entryFrom = (directory: string, entry: PluginEntry): PluginEntry => {
   if (typeof entry === "string") return entry.startsWith(".") ? resolve(directory, entry) : entry
   if (!("package" in entry) || !entry.package.startsWith(".")) return entry
   return { ...entry, package: resolve(directory, entry.package) }

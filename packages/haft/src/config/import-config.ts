@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { findPackageJSON, registerHooks, type ResolveFnOutput, type ResolveHookContext } from "node:module"
+import * as nodeModule from "node:module"
 import { isAbsolute } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
@@ -23,7 +23,12 @@ export const importConfig = async (file: string, trusted: Trusted | undefined): 
   const query = trusted === undefined ? "" : `?${hashOf(trusted.content)}`
   const address = `${pathToFileURL(file).href}${query}`
   let itself = address
-  const hooks = registerHooks({
+  if (!("registerHooks" in nodeModule)) {
+    throw new ConfigError(
+      `${file} can't be loaded: this runtime has no module hooks. Use Node, or pass the configuration as an object.`
+    )
+  }
+  const hooks = nodeModule.registerHooks({
     resolve: (specifier, context, next) => {
       if (specifier === address) {
         // Node would follow links to another file. For a trusted one the address is kept, and `load` gives its content.
@@ -68,7 +73,9 @@ export const importConfig = async (file: string, trusted: Trusted | undefined): 
 export const doorTo = (specifier: string, address: string): string => {
   if (isAbsolute(specifier)) return specifier
   if (/^(?:\.|file:)/.test(specifier)) return fileURLToPath(new URL(specifier, address))
-  return (specifier.startsWith("#") ? undefined : findPackageJSON(specifier, address)) ?? fileURLToPath(address)
+  return (
+    (specifier.startsWith("#") ? undefined : nodeModule.findPackageJSON(specifier, address)) ?? fileURLToPath(address)
+  )
 }
 
 const textOf = ({ content }: Trusted): string => new TextDecoder().decode(content)
@@ -77,10 +84,10 @@ const isOurs = (specifier: string): boolean => /^(?:haft|@haft\/[\w-]+)(?:\/|$)/
 
 // Tries the contexts one after the other, each also with the sources: a checkout of haft may not be built yet.
 const firstThat = (
-  next: (specifier: string, context: ResolveHookContext) => ResolveFnOutput,
+  next: (specifier: string, context: nodeModule.ResolveHookContext) => nodeModule.ResolveFnOutput,
   specifier: string,
-  [context, ...others]: readonly [ResolveHookContext, ...ReadonlyArray<ResolveHookContext>]
-): ResolveFnOutput => {
+  [context, ...others]: readonly [nodeModule.ResolveHookContext, ...ReadonlyArray<nodeModule.ResolveHookContext>]
+): nodeModule.ResolveFnOutput => {
   for (const way of [context, ...others]) {
     for (const conditions of [way.conditions, [...way.conditions, "@haft/source"]]) {
       try {

@@ -62,7 +62,7 @@ export const standardServices = (
         fileState({ directory })
       )
       const approver = standardApprover(config, asker)
-      return sandboxNamed(config.sandbox ?? "auto", config.sandboxOptions).pipe(
+      return sandboxNamed(config.sandbox ?? "auto", { ...config.sandboxOptions, state: directory }).pipe(
         Layer.provideMerge(Layer.merge(approver, nodeProcesses)),
         Layer.provideMerge(files)
       )
@@ -79,7 +79,7 @@ export const hostOn = (
 ): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { onPluginError = "refuse", symlinks } = config
+      const { onPluginError = "refuse", symlinks, replyBytes } = config
       const { plugins, skipped } = yield* loaded(() =>
         loadPlugins(config.plugins ?? [], {
           from: rootOf(config),
@@ -95,7 +95,8 @@ export const hostOn = (
         dialect,
         plugins: [...own, ...plugins],
         onPluginError,
-        ...(symlinks !== undefined && { symlinks })
+        ...(symlinks !== undefined && { symlinks }),
+        ...(replyBytes !== undefined && { replyBytes })
       })
       return Layer.effect(
         Host,

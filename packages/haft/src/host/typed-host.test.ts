@@ -23,7 +23,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as z from "zod"
 
-import { makeHost } from "../index.ts"
+import { makeHost } from "../internal.ts"
 import {
   definePlugin,
   defineTool,

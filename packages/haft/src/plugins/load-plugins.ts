@@ -1,4 +1,5 @@
-import { createRequire, findPackageJSON } from "node:module"
+// By namespace, because Bun has no `findPackageJSON`, and the import of a name that is missing would fail.
+import * as nodeModule from "node:module"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
@@ -114,7 +115,7 @@ export const addressOf = (name: string, from: string): string => {
     return pathToFileURL(entryOf(path) ?? path).href
   }
   try {
-    return pathToFileURL(createRequire(join(from, "haft.config.js")).resolve(name)).href
+    return pathToFileURL(nodeModule.createRequire(join(from, "haft.config.js")).resolve(name)).href
   } catch (cause) {
     throw new PluginError(
       name,
@@ -129,12 +130,12 @@ export const addressOf = (name: string, from: string): string => {
 /** The directory of a plugin's package. */
 export const packageOf = (name: string, from: string): string => {
   const address = addressOf(name, from)
-  return dirname(findPackageJSON(address) ?? fileURLToPath(address))
+  return dirname(nodeModule.findPackageJSON(address) ?? fileURLToPath(address))
 }
 
 // The main file of the package in a directory: it is resolved as an import of the package by its own name.
 const entryOf = (directory: string): string | undefined => {
-  const require = createRequire(join(directory, "package.json"))
+  const require = nodeModule.createRequire(join(directory, "package.json"))
   let name: string
   try {
     name = (require("./package.json") as { name: string }).name

@@ -1,4 +1,4 @@
-import { resolve, sep } from "node:path"
+import { dirname, resolve, sep } from "node:path"
 
 import {
   compareFiles,
@@ -14,7 +14,7 @@ import {
   Workspace,
   type WorkspaceService
 } from "@haft/core"
-import { copyWorkspace, makeScratchDirectory } from "@haft/node"
+import { copyWorkspace, makeScratchDirectory, restoreLargeContents } from "@haft/node"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -42,8 +42,9 @@ export const replayRun = async (
   config: HaftConfig,
   { run, into }: { readonly run?: string; readonly into?: string } = {}
 ): Promise<Replay> => {
-  const { name } = await runFile(config, run)
-  const calls = recordedCalls(await readRun(config, { run: name }))
+  const { name, file } = await runFile(config, run)
+  const events = await readRun(config, { run: name })
+  const calls = recordedCalls(events.map((event) => restoreLargeContents(event, dirname(file))))
   const root = rootOf(config)
   const scratch = makeScratchDirectory("haft-replay", {})
   try {
@@ -121,7 +122,7 @@ const beyondTheCopy =
     const isFree = sandbox === "none" && (touches?.runs !== undefined || touches?.types !== undefined)
     const isOutside = spoken?.tools.some(({ name, openWorld }) => name === tool && openWorld) === true
     return isFree || isOutside || touches?.network === true
-      ? "it reaches beyond the copy; --approve all makes it again all the same"
+      ? "it reaches beyond the copy; with approval `all` it is made again all the same"
       : undefined
   }
 

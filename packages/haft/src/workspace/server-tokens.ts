@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 
 import { StateFiles } from "@haft/core"
@@ -8,56 +7,58 @@ import * as z from "zod"
 
 import { ConfigError, type HaftConfig } from "../config/config.ts"
 import { stateOf } from "../host/standard-host.ts"
-
-/** The two tokens of a server: the agent's for calls, the approver's to decide what the agent may do. */
-export interface ServerTokens {
-  readonly agent: string
-  readonly approver: string
-  /** The file they are kept in, which only its owner can read. */
-  readonly file: string
-}
+import { makeToken, openTokens, requireStrongToken, type Tokens } from "./tokens.ts"
 
 const document = "server-tokens.json"
-const Stored = z.object({ agent: z.string().min(1), approver: z.string().min(1) })
+const Secrets = z.object({ agent: z.string().min(1).optional(), approver: z.string().min(1).optional() })
 
-/** 256 bits from the system's source of randomness. */
-export const makeToken = (): string => randomBytes(32).toString("base64url")
+/** The tokens of a server, and the file that holds the secrets of its first two. */
+export interface ServerTokens {
+  /** The agent's token for this start, where one was given: it is not stored. */
+  readonly agent?: string
+  readonly store: Tokens
+  /** Readable by its owner alone. It may be removed: the server needs the hashes only. */
+  readonly file: string
+  /** What the file holds. */
+  readonly secrets: Readonly<z.output<typeof Secrets>>
+}
 
-/** The tokens of a server on this workspace: made at its first start, and kept for the next. */
+/** The tokens of a server on this workspace. At its first start one for an agent and one for an approver are made. */
 export const serverTokens = async (
   config: HaftConfig,
   { agent }: { readonly agent?: string } = {}
 ): Promise<ServerTokens> => {
+  if (agent !== undefined) requireStrongToken(agent)
   const directory = await Effect.runPromise(stateOf(config))
   const file = join(directory, document)
-  const tokens = await Effect.runPromise(
-    StateFiles.use((state) =>
-      state.exclusively(
-        document,
-        Effect.gen(function* () {
-          const stored = storedIn(yield* state.read(document), file)
-          const tokens = {
-            agent: agent ?? stored?.agent ?? makeToken(),
-            approver: stored?.approver ?? makeToken()
-          }
-          if (tokens.agent === tokens.approver) return yield* Effect.die(sameToken())
-          yield* state.write(document, new TextEncoder().encode(`${JSON.stringify(tokens, null, 2)}\n`))
-          return tokens
-        })
-      )
-    ).pipe(Effect.provide(fileState({ directory })))
-  )
-  return { ...tokens, file }
+  const store = await openTokens(config)
+  const known = await store.list()
+  const files = await Effect.runPromise(StateFiles.pipe(Effect.provide(fileState({ directory }))))
+  const secrets = { ...secretsIn(await Effect.runPromise(files.read(document)), file) }
+  let isChanged = false
+  for (const role of ["agent", "approver"] as const) {
+    // One that was revoked stays so; one that is given takes the place of the first.
+    if (known.some(({ name }) => name === role) || (role === "agent" && agent !== undefined)) continue
+    const secret = secrets[role] ?? makeToken()
+    await store.create({ name: role, role, secret })
+    secrets[role] = secret
+    isChanged = true
+  }
+  if (isChanged) {
+    const content = new TextEncoder().encode(`${JSON.stringify(secrets, null, 2)}\n`)
+    await Effect.runPromise(files.write(document, content))
+  }
+  if (agent !== undefined && ((await store.find(agent))?.role ?? "agent") !== "agent") {
+    throw new ConfigError("the agent's token must not be the approver's: an agent would approve its own calls")
+  }
+  return { ...(agent !== undefined && { agent }), store, file, secrets }
 }
 
-const sameToken = (): ConfigError =>
-  new ConfigError("the agent's token must not be the approver's: an agent would approve its own calls")
-
-const storedIn = (content: Uint8Array | undefined, file: string): z.output<typeof Stored> | undefined => {
-  if (content === undefined) return undefined
+const secretsIn = (content: Uint8Array | undefined, file: string): z.output<typeof Secrets> => {
+  if (content === undefined) return {}
   try {
-    return Stored.parse(JSON.parse(new TextDecoder().decode(content)))
+    return Secrets.parse(JSON.parse(new TextDecoder().decode(content)))
   } catch {
-    throw new ConfigError(`${file} does not hold the server's tokens; remove it, and new ones are made`)
+    throw new ConfigError(`${file} does not hold the server's tokens; remove it, and make new ones: haft token create`)
   }
 }

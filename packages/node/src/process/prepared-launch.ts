@@ -28,6 +28,8 @@ export interface LaunchOptions {
   readonly signalsAsCodes?: boolean
   /** Tells a launcher's own failure from the command's, by its exit code and the beginning of what it printed as errors. */
   readonly failure?: (exitCode: number | null, stderr: string) => ToolError<RunErrorCode> | undefined
+  /** Called just before the program is started. */
+  readonly onStart?: () => void
   /** Runs once the process is gone, however it ended. */
   readonly afterEnd?: Effect.Effect<void>
   /** Looks for control files that the command made or changed, once the process is gone. */

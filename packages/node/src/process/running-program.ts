@@ -85,6 +85,7 @@ export class RunningProgram {
   async #live(): Promise<Omit<ProcessEnd, "timedOut" | "durationMs">> {
     const command = this.#command
     checkProgram(command)
+    this.#launch.onStart?.()
     this.#started = await this.#start({
       command,
       mark: this.#mark,

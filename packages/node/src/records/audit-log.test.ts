@@ -21,6 +21,7 @@ import * as Layer from "effect/Layer"
 import { fileArtifacts } from "./artifacts.ts"
 import { readJournal, verifyJournal } from "./audit-log-lines.ts"
 import { fileJournal } from "./audit-log.ts"
+import { restoreLargeContents } from "./large-contents.ts"
 
 const base = mkdtempSync(join(tmpdir(), "haft-journal-"))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
@@ -241,7 +242,7 @@ describe("the record", () => {
   it("writes the log of the session while the host lives, and loses no long line", async () => {
     const directory = newDirectory()
     const log = join(directory, "runs", "run1", "session.log")
-    const long = { ...finished(1), reply: { content: "x".repeat(3_000_000) } }
+    const long = { ...finished(1), reply: { parts: Array.from({ length: 15 }, () => "x".repeat(60_000)) } }
     await withJournal(
       directory,
       Effect.fnUntraced(function* (journal) {
@@ -255,7 +256,7 @@ describe("the record", () => {
       "run1"
     )
     const lines = readFileSync(log, "utf8").split("\n")
-    expect(lines.map((line) => line.length > 3_000_000)).toEqual([false, true, false, false])
+    expect(lines.map((line) => line.length > 900_000)).toEqual([false, true, false, false])
   })
 
   it("puts the end of a call on record though the file was removed, and begins no other", async () => {
@@ -556,5 +557,40 @@ describe("artifacts", () => {
       })
     )
     chmodSync(directory, 0o700)
+  })
+})
+
+describe("large contents of an event", () => {
+  it("are kept once by their hash as an artifact, and the line stays short", async () => {
+    const directory = newDirectory()
+    const content = `${"0123456789".repeat(900_000)}\u2028ü`
+    const reply = { result: { content, more: Array.from({ length: 40 }, () => "x".repeat(60_000)) } }
+    const start = { ...started(1), params: { path: "a", content, edits: [{ replace: content }] } }
+    await withJournal(
+      directory,
+      (journal) =>
+        Effect.andThen(journal.append(start), journal.append({ ...finished(1), reply }, { canWait: "awaited" })),
+      "large"
+    )
+    const file = eventsOf(directory, "large")
+    for (const line of readFileSync(file, "utf8").split("\n")) expect(line.length).toBeLessThan(2_000)
+    expect(verifyJournal(file)).toMatchObject({ intact: true, events: 2 })
+    expect(readdirSync(join(directory, "runs", "large", "contents"))).toHaveLength(2)
+    const events = readJournal(file)
+    expect(events[0]).toMatchObject({
+      params: { path: "a", content: { artifact: expect.stringMatching(/^contents\/[0-9a-f]{64}$/), kept_as: "text" } }
+    })
+    const restored = events.map((event) => restoreLargeContents(event, join(directory, "runs", "large")))
+    expect(restored).toMatchObject([{ params: start.params }, { reply }])
+  })
+
+  it("stay a reference where the artifact was changed", async () => {
+    const directory = newDirectory()
+    await withJournal(directory, (journal) => journal.append({ ...started(1), params: "x".repeat(70_000) }), "changed")
+    const run = join(directory, "runs", "changed")
+    const [name] = readdirSync(join(run, "contents"))
+    writeFileSync(join(run, "contents", name ?? ""), "other")
+    const [event] = readJournal(eventsOf(directory, "changed"))
+    expect(restoreLargeContents(event!, run)["params"]).toMatchObject({ artifact: `contents/${name}`, bytes: 70_000 })
   })
 })

@@ -11,6 +11,7 @@ import { hasCode, isErrno, whyNotWritten } from "../errno.ts"
 import { takeLock } from "../state/lock-file.ts"
 import { repairTail, sealedLine, type UnfinishedCall, unfinishedCalls, writeEnd } from "./audit-log-lines.ts"
 import { JournalWriter } from "./audit-log-writer.ts"
+import { keepLargeContents } from "./large-contents.ts"
 import { openSessionLog } from "./session-log.ts"
 
 export interface FileJournalOptions {
@@ -38,6 +39,8 @@ export const fileJournal = (options: FileJournalOptions): Layer.Layer<Journal, T
 
 interface Run {
   readonly name: string
+  /** The run's own directory. */
+  readonly files: string
   readonly writer: JournalWriter
   /** Told about every event once it is written. */
   readonly listeners: Set<(event: JournalEvent) => void>
@@ -73,6 +76,7 @@ const openRun = ({ directory, run = newRunName() }: FileJournalOptions): Run => 
   }
   return {
     name: run,
+    files,
     writer,
     listeners,
     ...flushTogether(descriptor),
@@ -136,18 +140,19 @@ const removeRun = (files: string): void => {
   }
 }
 
-const makeJournal = ({ name, writer, listeners, flush }: Run): typeof Journal.Service => {
+const makeJournal = ({ name, files, writer, listeners, flush }: Run): typeof Journal.Service => {
   const flushed = Effect.tryPromise({ try: flush, catch: unavailable })
   let step = 0
   return {
     run: name,
     nextStep: () => ++step,
     append: (event, { durable = false, canWait } = {}) => {
-      if (canWait === "awaited") return writtenWithOthers(writer, event)
+      if (canWait === "awaited") return writtenWithOthers(writer, () => keepLargeContents(event, files))
       // After a failed write nothing is left waiting any more, so that what can't be written does not pile up.
-      const written = recording(() =>
-        canWait === undefined || writer.isStuck ? writer.add(event) : writer.addLater(event)
-      )
+      const written = recording(() => {
+        const small = keepLargeContents(event, files)
+        return canWait === undefined || writer.isStuck ? writer.add(small) : writer.addLater(small)
+      })
       return durable ? Effect.andThen(written, flushed) : written
     },
     subscribe: (listener) => {
@@ -157,12 +162,12 @@ const makeJournal = ({ name, writer, listeners, flush }: Run): typeof Journal.Se
   }
 }
 
-const writtenWithOthers = (writer: JournalWriter, event: JournalEvent) =>
+const writtenWithOthers = (writer: JournalWriter, event: () => JournalEvent) =>
   Effect.callback<void, ToolError<"journal_unavailable">>((resume) => {
     const done = (failure?: unknown): void =>
       resume(failure === undefined ? Effect.void : Effect.fail(unavailable(failure)))
     try {
-      writer.addLater(event, done)
+      writer.addLater(event(), done)
     } catch (failure) {
       done(failure)
     }

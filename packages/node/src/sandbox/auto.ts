@@ -4,11 +4,15 @@ import { bubblewrapSandbox } from "./linux/bubblewrap.ts"
 import { unshareSandbox } from "./linux/unshare.ts"
 import { seatbeltSandbox } from "./seatbelt.ts"
 
-/** The strongest sandbox that works on this machine, found with the first command. Never none. */
+/**
+ * The strongest sandbox that works on this machine, found with the first command. Never none. Order on Linux: bubblewrap
+ * (a small, audited program, and a gate before each command), containers (a maintained engine, limits held by cgroups also
+ * for ordinary users), and last unshare, whose namespaces are shut by a perl program of haft's own.
+ */
 export const autoSandbox = (options: ContainerOptions = {}): SandboxLayer =>
   firstThatWorks(
     "auto",
     process.platform === "linux"
-      ? [bubblewrapSandbox(options), unshareSandbox(options), containerSandbox(options)]
+      ? [bubblewrapSandbox(options), containerSandbox(options), unshareSandbox(options)]
       : [seatbeltSandbox(options), containerSandbox(options)]
   )

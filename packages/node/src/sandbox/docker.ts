@@ -60,14 +60,14 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
       let isUsed = false
       const engineRuns = (words: ReadonlyArray<string>): Effect.Effect<void> =>
         Effect.ignore(processes.run(engineCommand(words, root), { timeoutMs: 20_000 }))
-      const wrap = (command: Command, request: SandboxRequest = {}): Command => {
+      const wrap = (command: Command, request: SandboxRequest, existing: ReadonlyArray<string>): Command => {
         isUsed = true
         for (const path of visiblePaths(root, options)) refuseRuntimeInside(path)
         const name = `haft-${host}-${randomBytes(4).toString("hex")}`
         const profile = join(profiles(), profileName)
         const limits = { ...defaultLimits, ...options.limits }
         const { writable = true } = request
-        const mounts = ownMounts(root, options, { isWritable: writable, held })
+        const mounts = ownMounts(root, options, { isWritable: writable, held, existing })
         const plan = { name, host, root, profile, limits, options, request, mounts }
         const made = withLaunch(inContainer(engine ?? "docker", command, plan), {
           alsoKill: removeContainer((pauses) => engineRuns(sweep(engine ?? "docker", `name=${name}`, pauses)), removals)
@@ -87,6 +87,7 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
       return yield* probedSandbox({
         kind: "docker",
         program: engine,
+        options,
         wrap,
         describe: () => describe({ ...defaultLimits, ...options.limits })
       })
@@ -295,6 +296,8 @@ const describe = (limits: SandboxLimits): SandboxDescription => ({
     "no network unless a call is allowed it",
     "only the image's programs and the workspace are visible",
     "no capabilities, no new privileges, a filter for system calls",
+    `own /tmp and /dev/shm, ${bytes(limits.temporaryBytes)} together`,
+    "control files stay as they are: read-only where they exist, moved aside where a command makes them",
     `${bytes(limits.memoryBytes)} of memory and ${limits.processes} processes for all together`,
     eachProcess(limits)
   ],

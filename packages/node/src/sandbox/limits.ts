@@ -38,6 +38,8 @@ export interface SandboxOptions {
   /** Names of variables that commands may see besides the usual ones. */
   readonly environment?: ReadonlyArray<string>
   readonly limits?: Partial<SandboxLimits>
+  /** The host's state directory, where quarantined files go. The workspace's usual one when absent. */
+  readonly state?: string
 }
 
 /** What Processes holds the whole tree to. */
@@ -69,11 +71,13 @@ export const describeLimits = (
   const facts: ReadonlyArray<readonly [isEnforced: boolean, limit: string, mend?: string]> = [
     [true, "no network unless a call is allowed it"],
     [true, "only the system's programs and the workspace are visible"],
-    [true, "own processes, own /tmp, ends with the host"],
+    [true, "own processes, ends with the host"],
+    [true, `own /tmp and /dev/shm, ${bytes(limits.temporaryBytes)} together`],
+    [true, "control files stay as they are: read-only where they exist, moved aside where a command makes them"],
     [true, eachProcess(limits)],
     [
       hasFilter,
-      "vsock, io_uring, keyrings and terminal injection are filtered",
+      "vsock, io_uring, keyrings, terminal injection and setuid bits are filtered",
       "The filter is written for x64 and arm64; elsewhere, choose the sandbox docker."
     ],
     [held.memory, `${bytes(limits.memoryBytes)} of memory for all processes together`, groupMend],

@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync
 } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 
 import { isProtectedPath } from "@haft/core"
 import * as Effect from "effect/Effect"
@@ -81,6 +81,13 @@ const copySettings = (directory: string): void => {
   chmodSync(directory, 0o755)
 }
 
+interface OwnMountsOptions {
+  readonly isWritable: boolean
+  readonly held?: HeldPlaces
+  /** Control files of the workspace, absolute. */
+  readonly existing?: ReadonlyArray<string>
+}
+
 /**
  * What of the host's own a command works with: the workspace, and what the host's configuration adds. A mount hides
  * what was there before, so what holds the workspace comes before it, and what is in the workspace after it.
@@ -88,14 +95,14 @@ const copySettings = (directory: string): void => {
 export const ownMounts = (
   root: string,
   options: SandboxOptions,
-  { isWritable, held }: { readonly isWritable: boolean; readonly held?: HeldPlaces }
+  { isWritable, held, existing = [] }: OwnMountsOptions
 ): ReadonlyArray<Mount> => {
   const added = [...(options.readOnlyPaths ?? []).map(readable), ...(options.writablePaths ?? []).map(writable)]
   const isInside = ({ path }: Mount): boolean => path.startsWith(`${root}/`)
   return [
     ...added.filter((mount) => !isInside(mount)).toSorted(byLength),
     isWritable ? writable(root) : readable(root),
-    ...(isWritable ? protectedMounts(root).filter(({ path }) => held?.has(path) !== false) : []),
+    ...(isWritable ? protectedMounts(root, existing).filter(({ path }) => held?.has(path) !== false) : []),
     ...added.filter(isInside).toSorted(byLength)
   ]
 }
@@ -114,14 +121,25 @@ const byLength = (a: Mount, b: Mount): number => a.path.length - b.path.length
  * haft's configuration. `.git` becomes a mount of its own first, or renaming it would go round the rest.
  * Only what is really there, never through a link: its target may be anywhere.
  */
-const protectedMounts = (root: string): ReadonlyArray<Mount> => [
+const protectedMounts = (root: string, existing: ReadonlyArray<string>): ReadonlyArray<Mount> => [
   ...(isDirectory(join(root, ".git")) ? gitMounts(join(root, ".git")) : []),
   ...entriesOf(root)
     .filter(
       (entry) => isProtectedPath(entry.name) && (entry.isFile() || (entry.isDirectory() && entry.name !== ".git"))
     )
-    .map((entry) => readable(join(root, entry.name)))
+    .map((entry) => readable(join(root, entry.name))),
+  ...existing
+    .filter((path) => path.slice(root.length + 1).includes("/"))
+    .slice(0, mostNested)
+    .flatMap((path): ReadonlyArray<Mount> => {
+      const stat = lstat(path)
+      if (stat?.isDirectory() === true && basename(path) === ".git") return gitMounts(path)
+      return stat?.isDirectory() === true || stat?.isFile() === true ? [readable(path)] : []
+    })
 ]
+
+/** Each mount costs every command time. Those beyond are put back after a command that changed them. */
+const mostNested = 32
 
 // A workspace that is gone has nothing to protect; the sandbox then says that it can't be entered.
 const entriesOf = (directory: string): ReadonlyArray<Dirent> => {

@@ -13,25 +13,35 @@ import {
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
+import { type ControlFileGuard, controlFileGuard } from "../control-files/guard.ts"
+import { withLaunch } from "../process/prepared-launch.ts"
 import { systemDirectories } from "../process/system-programs.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
+import type { SandboxOptions } from "./limits.ts"
 
 /** What a sandbox is made of. */
 export interface SandboxParts {
   readonly kind: string
   /** The program that it can't do without, undefined when there is none. */
   readonly program: string | undefined
-  readonly wrap: (command: Command, request?: SandboxRequest) => Command
+  readonly options: SandboxOptions
+  /** `existing` are control files of the workspace, to be mounted read-only. */
+  readonly wrap: (command: Command, request: SandboxRequest, existing: ReadonlyArray<string>) => Command
   readonly describe: () => SandboxDescription
 }
 
 /** A sandbox that is there only if a command really runs in it; tried with the first use, and again only after a failure. */
-export const probedSandbox = Effect.fnUntraced(function* ({ kind, program, wrap, describe }: SandboxParts) {
+export const probedSandbox = Effect.fnUntraced(function* ({ kind, program, options, wrap, describe }: SandboxParts) {
   const processes = yield* Processes
   const { root } = yield* Workspace
-  const wrapped = (command: Command, request?: SandboxRequest): Effect.Effect<Command, ToolError<"sandbox_error">> =>
+  const guard = yield* controlFileGuard(root, options.state)
+  const wrapped = (
+    command: Command,
+    request: SandboxRequest = {},
+    existing: ReadonlyArray<string> = []
+  ): Effect.Effect<Command, ToolError<"sandbox_error">> =>
     Effect.try({
-      try: () => wrap(command, request),
+      try: () => wrap(command, request, existing),
       catch: (cause) =>
         isToolError(cause)
           ? (cause as ToolError<"sandbox_error">)
@@ -48,21 +58,45 @@ export const probedSandbox = Effect.fnUntraced(function* ({ kind, program, wrap,
           )
         )
   )
+  const usable = yield* Effect.cached(hasNoPrograms([root, ...(options.writablePaths ?? [])]))
   return Sandbox.of({
-    wrap: (command, request) => Effect.andThen(usableRoot(root), Effect.andThen(works, wrapped(command, request))),
+    wrap: Effect.fnUntraced(function* (command: Command, request: SandboxRequest = {}) {
+      yield* usable
+      yield* works
+      if (request.writable === false) return yield* wrapped(command, request)
+      yield* guard.refresh
+      return watched(yield* wrapped(command, request, guard.existing()), guard, request.terminal === true)
+    }),
     describe: Effect.map(works, describe)
   })
 })
 
 // Programs outside the sandbox come from there, so a sandbox must not be able to write to it.
-const usableRoot = (root: string): Effect.Effect<void, ToolError<"sandbox_error">> => {
-  const exposed = systemDirectories.find((directory) => liesWithin(root, directory))
-  return exposed === undefined
-    ? Effect.void
-    : toolError("sandbox_error", `the workspace ${root} contains the system's programs in ${exposed}`, {
+const hasNoPrograms = (writable: ReadonlyArray<string>): Effect.Effect<void, ToolError<"sandbox_error">> =>
+  Effect.suspend(() => {
+    for (const path of writable) {
+      const exposed = systemDirectories.find((directory) => liesWithin(path, directory))
+      if (exposed === undefined) continue
+      return toolError("sandbox_error", `${path} contains the system's programs in ${exposed}`, {
         suggestion:
           "Choose a workspace that contains no system directory: its commands could replace programs of the host."
       })
+    }
+    return Effect.void
+  })
+
+/** A command after which control files are looked for. Who opens a terminal starts it by other means, so it counts now. */
+const watched = (command: Command, guard: ControlFileGuard, isTerminal: boolean): Command => {
+  let hasBegun = false
+  const onStart = (): void => {
+    if (!hasBegun) guard.begin()
+    hasBegun = true
+  }
+  if (isTerminal) onStart()
+  return withLaunch(command, {
+    onStart,
+    inspect: Effect.suspend(() => (hasBegun ? guard.end : Effect.succeed([])))
+  })
 }
 
 /** What was found out once stays; a failure may be due to the moment. */

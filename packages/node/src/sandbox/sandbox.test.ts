@@ -36,7 +36,7 @@ const put = (make: Make, more: { countsLeftovers?: boolean } = {}): void => {
     it,
     afterAll,
     sandbox: (workspace, limits) =>
-      make(limits === undefined ? {} : { limits }).pipe(
+      make({ state: workspace.state, ...(limits !== undefined && { limits }) }).pipe(
         Layer.provideMerge(nodeProcesses),
         Layer.provide(workspaceAt(workspace))
       )

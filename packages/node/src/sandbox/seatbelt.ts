@@ -25,7 +25,7 @@ export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandb
       const program = yield* Effect.sync(() =>
         process.platform === "darwin" ? systemProgram("sandbox-exec") : undefined
       )
-      const wrap = (command: Command, request: SandboxRequest = {}): Command => ({
+      const wrap = (command: Command, request: SandboxRequest): Command => ({
         ...command,
         program: program ?? "sandbox-exec",
         args: [
@@ -48,6 +48,7 @@ export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandb
       return yield* probedSandbox({
         kind: "seatbelt",
         program,
+        options,
         wrap,
         describe: () => ({
           kind: "seatbelt",

@@ -1,4 +1,4 @@
-import { statSync, symlinkSync } from "node:fs"
+import { chmodSync, mkdirSync, statSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 
 import { afterAll, expect, it } from "@effect/vitest"
@@ -38,6 +38,17 @@ it("is refused inside the workspace, also where a link there leads out again", (
   for (const state of ["state", "link", "link/state"]) {
     expect(() => stateDirectory({ root, state: join(root, state) })).toThrow(/is inside the workspace/)
   }
+})
+
+it("is refused where it contains the workspace, whose mode stays as it is", () => {
+  const above = workspaces.make({})
+  const root = join(above, "inner", "workspace")
+  mkdirSync(root, { recursive: true })
+  chmodSync(above, 0o755)
+  for (const state of [above, join(above, "inner"), root]) {
+    expect(() => stateDirectory({ root, state })).toThrow(/contains the workspace|is inside the workspace/)
+  }
+  expect(statSync(above).mode & 0o777).toBe(0o755)
 })
 
 it("says which of the two directories is at fault", () => {

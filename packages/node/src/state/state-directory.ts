@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, realpathSync, statSync } from "node:f
 import { homedir } from "node:os"
 import { basename, dirname, isAbsolute, join, resolve } from "node:path"
 
-import { isToolError, makeToolError, reasonOf } from "@haft/core"
+import { isToolError, makeToolError, reasonOf, type ToolErrorOptions } from "@haft/core"
 
 import { isErrno, notADirectory } from "../errno.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
@@ -17,11 +17,23 @@ import { openRootPath } from "../workspace/paths/open-roots.ts"
 export const stateDirectory = (options: { readonly root: string; readonly state?: string }): string => {
   const root = workspaceDirectory(options.root)
   const directory = resolve(options.state ?? defaultStateDirectory(root))
-  const elsewhere = "Choose a directory you can write to, outside the workspace, with --state."
+  const elsewhere = {
+    suggestion: "Set `state` to a directory outside the workspace that can be written to.",
+    details: { settings: ["state"] }
+  }
   return usable(`the state directory ${directory}`, elsewhere, () => {
     if (liesWithin(root, directory)) {
       throw makeToolError("invalid_params", `the state directory ${directory} is inside the workspace ${root}`, {
-        suggestion: "Choose a state directory outside the workspace: tools must not reach their own records."
+        suggestion:
+          "Tools must not reach their own records: set `state` to a directory outside the workspace, or `root` to a " +
+          "directory further down.",
+        details: { settings: ["state", "root"] }
+      })
+    }
+    // It becomes private to its owner, with everything in it; and what lies in it must be haft's alone.
+    if (liesWithin(directory, root)) {
+      throw makeToolError("invalid_params", `the state directory ${directory} contains the workspace ${root}`, {
+        suggestion: "Choose a state directory beside the workspace, not above it."
       })
     }
     makeDirectory(directory)
@@ -32,23 +44,26 @@ export const stateDirectory = (options: { readonly root: string; readonly state?
 
 /** Where a workspace really lies; it fails where there is no directory. */
 export const workspaceDirectory = (root: string): string =>
-  usable(`the workspace ${root}`, "Choose a directory that is there, with --workspace.", () => {
+  usable(`the workspace ${root}`, noSuchRoot, () => {
     const found = openRootPath(root) ?? realpathSync(resolve(root))
     if (!statSync(found).isDirectory()) throw notADirectory(root)
     return found
   })
 
-const usable = <A>(what: string, suggestion: string, use: () => A): A => {
+const noSuchRoot = { suggestion: "Set `root` to a directory that exists.", details: { settings: ["root"] } }
+
+const usable = <A>(what: string, help: ToolErrorOptions, use: () => A): A => {
   try {
     return use()
   } catch (cause) {
     if (isToolError(cause)) throw cause
     const reason = isErrno(cause, "ENOENT") && what.startsWith("the workspace") ? "it does not exist" : reasonOf(cause)
-    throw makeToolError("invalid_params", `${what} can't be used: ${reason}`, { suggestion })
+    throw makeToolError("invalid_params", `${what} can't be used: ${reason}`, help)
   }
 }
 
-const defaultStateDirectory = (root: string): string => {
+/** Where a workspace's state is kept unless a directory is given. It may not be there yet. */
+export const defaultStateDirectory = (root: string): string => {
   const { XDG_STATE_HOME: stateHome = "" } = process.env
   const home = isAbsolute(stateHome) ? stateHome : join(homedir(), ".local", "state")
   return join(home, "haft", workspaceId(root))

@@ -3,15 +3,14 @@ import { type Dirent, lstatSync, readdirSync } from "node:fs"
 import type { DirectoryEntry, FileKind, WalkEntry, WalkStep } from "@haft/core"
 
 import { isAboutPath } from "../errno.ts"
-import { isTemporaryName } from "./commit/temporary-name.ts"
 import { kindOf } from "./content.ts"
 import { type Root, withResolved } from "./paths/containment.ts"
 import type { Held } from "./paths/handles.ts"
 
 /** A directory's entries, sorted by code unit. */
-export const readEntries = (directory: string): Array<DirectoryEntry> =>
+export const readEntries = ({ commits }: Root, directory: string): Array<DirectoryEntry> =>
   readdirSync(directory, { withFileTypes: true })
-    .filter(({ name }) => !isTemporaryName(name))
+    .filter(({ name }) => !commits.own(name))
     .map((entry) => ({ name: entry.name, kind: kindOfEntry(directory, entry) }))
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
 
@@ -53,7 +52,7 @@ export const startWalk = (root: Root, start: string, visitor: WalkVisitor): Walk
     let held: Held | undefined
     try {
       held = open()
-      const entries = readEntries(held.base)
+      const entries = readEntries(root, held.base)
       visitor.enter?.({ path, entries, depth, held })
       const isKept = levels.length < heldLevels
       if (!isKept) held.close()

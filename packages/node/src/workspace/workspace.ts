@@ -40,7 +40,8 @@ import {
   newHash,
   openFile,
   readPlace,
-  scanDescriptor
+  scanDescriptor,
+  stateByStats
 } from "./content.ts"
 import { globSource } from "./glob/directory-source.ts"
 import { globFiles } from "./glob/glob.ts"
@@ -210,9 +211,9 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
         info: infoOf(place)
       })).pipe(Effect.map((read) => ({ ...read, fingerprint: fingerprintBytes(read.content) }))),
     scan,
-    list: (given) => at(listCodes, given, (place) => inDirectory(place, () => readEntries(heldBase(place)))),
+    list: (given) => at(listCodes, given, (place) => inDirectory(place, () => readEntries(root, heldBase(place)))),
     walk: (given, visit) =>
-      at(listCodes, given, (place) => inDirectory(place, () => (readEntries(heldBase(place)), place.path))).pipe(
+      at(listCodes, given, (place) => inDirectory(place, () => (readEntries(root, heldBase(place)), place.path))).pipe(
         Effect.flatMap((path) =>
           Effect.acquireUseRelease(
             Effect.sync(() => startWalk(root, path, { visit })),
@@ -230,7 +231,8 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
         at(lookCodes, given, (place): Opened | string => {
           if (place.found === undefined) return "absent"
           const info = infoOf(place)
-          return info.kind === "file" ? { info, descriptor: openFile(root, place) } : info.kind
+          if (info.kind !== "file") return info.kind
+          return stateByStats(place.found.stats) ?? { info, descriptor: openFile(root, place) }
         }),
         (opened) => {
           if (typeof opened === "string") return Effect.succeed(opened)

@@ -44,6 +44,10 @@ export const reportFields = {
   cursor: z.number(),
   truncated: z.boolean(),
   omitted_bytes: z.number(),
+  control_files: z
+    .array(z.object({ path: z.string(), reason: z.string(), moved_to: z.string().nullable() }))
+    .optional()
+    .describe("Control files that its programs made or changed, once it is closed; moved out of the workspace"),
   screen: z.object({ cols: z.number(), rows: z.number(), cursor_row: z.number(), cursor_column: z.number() }).optional()
 }
 
@@ -60,6 +64,11 @@ export const reportWire = (report: TerminalReport): ReportWire => {
     cursor: report.cursor,
     truncated: report.truncated,
     omitted_bytes: report.omittedBytes,
+    ...(terminal.controlFiles.length > 0 && {
+      control_files: terminal.controlFiles
+        .slice(0, 20)
+        .map(({ path, reason, quarantine = null }) => ({ path, reason, moved_to: quarantine }))
+    }),
     ...(screen !== undefined && {
       screen: {
         cols: screen.cols,
@@ -71,8 +80,10 @@ export const reportWire = (report: TerminalReport): ReportWire => {
   }
 }
 
-export const showReport = ({ terminal_id, state, exit_code, signal, output }: ReportWire): string => {
+export const showReport = ({ terminal_id, state, exit_code, signal, output, control_files }: ReportWire): string => {
   const how = signal === null ? `exit code ${exit_code}` : signal
-  const status = state === "running" ? `${terminal_id} is running` : `${terminal_id} has ended: ${how}`
+  const moved = (control_files ?? []).filter(({ moved_to }) => moved_to !== null).map(({ path }) => path)
+  const remark = moved.length === 0 ? "" : `; control files were moved out of the workspace: ${moved.join(", ")}`
+  const status = state === "running" ? `${terminal_id} is running` : `${terminal_id} has ended: ${how}${remark}`
   return output === "" || output.endsWith("\n") ? `${output}[${status}]` : `${output}\n[${status}]`
 }

@@ -1,5 +1,6 @@
 import { constants } from "node:os"
 
+import type { ControlFileChange } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { type Feed, type NativeTerminal, type Typist, typist, type WindowSize } from "./native.ts"
@@ -54,6 +55,8 @@ export class Terminal {
   pendingLine = ""
   /** When it was last seen to echo what is typed, in milliseconds since the epoch. */
   echoedAt: number | undefined
+  /** Control files that its programs made or changed, known once it is closed. */
+  controlFiles: ReadonlyArray<ControlFileChange> = []
   lastUsedAt = performance.now()
   #lastOutputAt = performance.now()
   #size: WindowSize

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline"
 import { promisify } from "node:util"
 
 import { describe, expect, it } from "@effect/vitest"
-import { memoryArtifacts, type ToolError } from "@haft/core"
+import { memoryArtifacts, memoryJournal, type ToolError } from "@haft/core"
 import { nodeProcesses } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -216,7 +216,7 @@ describe.concurrent("a terminal", () => {
         terminals(
           terminalsConfig.parse(undefined),
           loadNative(() => Promise.reject(new Error("no binary")))
-        ).pipe(Layer.provide(Layer.merge(nodeProcesses, memoryArtifacts())))
+        ).pipe(Layer.provide(Layer.mergeAll(nodeProcesses, memoryArtifacts(), memoryJournal())))
       )
     )
   )
@@ -247,7 +247,7 @@ describe.concurrent("a terminal", () => {
               }
             })
           )
-        ).pipe(Layer.provide(Layer.merge(nodeProcesses, memoryArtifacts())))
+        ).pipe(Layer.provide(Layer.mergeAll(nodeProcesses, memoryArtifacts(), memoryJournal())))
       )
     )
   )

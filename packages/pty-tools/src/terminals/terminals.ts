@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import {
   Artifacts,
   type Command,
+  Journal,
   makeToolError,
   Processes,
   type ProcessMark,
@@ -95,12 +96,13 @@ interface Session {
 export const terminals = (
   config: TerminalsConfig,
   native: Effect.Effect<SpawnTerminal, ToolError<"terminal_unavailable">> = loadNative()
-): Layer.Layer<Terminals, never, Processes | Artifacts> =>
+): Layer.Layer<Terminals, never, Processes | Artifacts | Journal> =>
   Layer.effect(
     Terminals,
     Effect.gen(function* () {
       const artifacts = yield* Artifacts
       const processes = yield* Processes
+      const journal = yield* Journal
       const fibers = yield* FiberSet.make<void>()
       const oneAtATime = yield* Semaphore.make(1)
       const sessions = new Map<string, Session>()
@@ -175,7 +177,13 @@ export const terminals = (
           yield* processes.end({ pid: terminal.pid, mark })
           yield* terminal.ended.pipe(Effect.timeoutOption("1 second"))
           terminal.release()
-          yield* processes.release(command)
+          terminal.controlFiles = yield* processes.release(command)
+          if (terminal.controlFiles.length > 0) {
+            const { id, controlFiles: files } = terminal
+            const event = { type: "control_files_changed", terminal: id, command: redactText(terminal.command), files }
+            // The files are moved already, and their record lies beside them.
+            yield* Effect.ignore(journal.append(event))
+          }
           yield* Scope.close(scope, Exit.void)
           yield* Deferred.succeed(gone, undefined)
           changed()

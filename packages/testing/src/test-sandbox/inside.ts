@@ -1,7 +1,14 @@
 import { readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
-import { type Command, Processes, type RunOptions, Sandbox, type SandboxRequest } from "@haft/core"
+import {
+  type Command,
+  type ControlFileChange,
+  Processes,
+  type RunOptions,
+  Sandbox,
+  type SandboxRequest
+} from "@haft/core"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -61,6 +68,7 @@ export interface Ran {
   readonly stdout: string
   readonly stderr: string
   readonly bytes: number
+  readonly controlFiles?: ReadonlyArray<ControlFileChange>
 }
 
 /** One host for many tests, each of which finds an empty workspace. */

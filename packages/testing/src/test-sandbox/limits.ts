@@ -50,17 +50,20 @@ export const testLimits = (check: Check): void => {
     assert.ok(ran.stdout.split("held").length - 1 < 8, ran.stdout)
   })
 
-  check("stops a file that grows too large, a full /tmp, and too many open files", async ({ probe, workspace }) => {
-    const { temporary, open } = await probe({
-      file: "head -c 10000000 /dev/zero > big",
-      temporary:
-        "for n in 1 2 3 4 5 6 7 8 9; do head -c 1900000 /dev/zero > /tmp/$n; done 2>/dev/null; cat /tmp/[1-9] | wc -c",
-      open: `LC_ALL=C perl -e 'while (@f < 5000) { open(my $f, "<", "/dev/null") or last; push @f, $f } print scalar @f'`
-    })
-    assert.ok(workspace.bytes("big").length <= tight.fileSizeBytes)
-    assert.ok(Number(temporary) > 0 && Number(temporary) <= tight.temporaryBytes, temporary)
-    assert.ok(Number(open) > 0 && Number(open) <= tight.openFiles, open)
-  })
+  check(
+    "stops a file that grows too large, /tmp and /dev/shm together, and too many open files",
+    async ({ probe, workspace }) => {
+      const { temporary, open } = await probe({
+        file: "head -c 10000000 /dev/zero > big",
+        temporary:
+          "for n in 1 2 3 4 5 6 7 8 9; do for d in /tmp /dev/shm; do head -c 1900000 /dev/zero > $d/$n; done; done 2>/dev/null; cat /tmp/[1-9] /dev/shm/[1-9] | wc -c",
+        open: `LC_ALL=C perl -e 'while (@f < 5000) { open(my $f, "<", "/dev/null") or last; push @f, $f } print scalar @f'`
+      })
+      assert.ok(workspace.bytes("big").length <= tight.fileSizeBytes)
+      assert.ok(Number(temporary) > 0 && Number(temporary) <= tight.temporaryBytes, temporary)
+      assert.ok(Number(open) > 0 && Number(open) <= tight.openFiles, open)
+    }
+  )
 
   check("stops a program that uses up its CPU time", async ({ sh }) => {
     const ran = await sh("while :; do :; done", { timeoutMs: 60_000 })

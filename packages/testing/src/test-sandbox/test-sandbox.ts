@@ -1,3 +1,4 @@
+import { testControlFiles } from "./control-files.ts"
 import { testEndings } from "./endings.ts"
 import { testFiles } from "./files.ts"
 import { type Check, type SandboxUnderTest, SharedSandbox } from "./inside.ts"
@@ -27,6 +28,7 @@ export const testSandbox = (subject: SandboxUnderTest): void => {
   testPrivileges(within(wide))
   testRepository(within(wide))
   testTrust(within(wide))
+  testControlFiles(within(wide))
   testLimits(within(narrow))
   testEndings(within(wide), subject.countsLeftovers ?? true)
 }

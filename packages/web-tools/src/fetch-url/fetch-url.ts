@@ -1,6 +1,7 @@
 import type { ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import { withoutHidden } from "../readable-page/hidden-characters.ts"
 import { type ReadablePage, rawText, readablePage } from "../readable-page/readable-page.ts"
 import type { FetchError, WebResponse } from "../safe-fetch/safe-fetch.ts"
 import { Web } from "../web.ts"
@@ -17,6 +18,8 @@ export interface FetchedPage extends ReadablePage {
   readonly response: WebResponse
   /** As the header has it; empty when there is none. */
   readonly contentType: string
+  /** How many characters that nobody sees were removed from the text. */
+  readonly removedCharacters: number
 }
 
 /** Gets a page and makes it readable. */
@@ -37,7 +40,9 @@ export const fetchPage = Effect.fnUntraced(function* ({
   const contentType = response.headers["content-type"] ?? ""
   const content = { bytes: response.bytes, contentType, url: response.url.href }
   const page = raw ? { title: undefined, text: rawText(content) } : yield* readablePage(content)
-  return { ...page, response, contentType }
+  const { text, removed } = withoutHidden(page.text)
+  const title = page.title === undefined ? undefined : withoutHidden(page.title).text
+  return { ...page, title, text, removedCharacters: removed, response, contentType }
 })
 
 /** What a call is going to fetch, checked before anybody is asked about it. */

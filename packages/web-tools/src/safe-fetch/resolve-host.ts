@@ -1,4 +1,3 @@
-import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
 
 import type { ToolError } from "@haft/core"
@@ -7,6 +6,7 @@ import * as Effect from "effect/Effect"
 
 import { isPublicAddress } from "./address-policy.ts"
 import { isNamedPrivate } from "./host-list.ts"
+import { nameResolver } from "./name-resolver.ts"
 import { networkError, reasonOf } from "./network-error.ts"
 import { blocked, literalAddress } from "./target-url.ts"
 
@@ -19,8 +19,7 @@ export interface ResolvedAddress {
 export const Resolver = Context.Reference<(hostname: string) => Promise<ReadonlyArray<string>>>(
   "@haft/web-tools/Resolver",
   {
-    defaultValue: () => (hostname) =>
-      lookup(hostname, { all: true, order: "verbatim" }).then((found) => found.map(({ address }) => address))
+    defaultValue: () => nameResolver()
   }
 )
 

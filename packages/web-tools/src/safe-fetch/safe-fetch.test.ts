@@ -354,7 +354,7 @@ describe("redirects", () => {
     ["credentials", "http://user:password@public.test/"]
   ])("to %s are not followed", async (_name, location) => {
     await using server = await redirecting(302, location)
-    expect(["url_blocked", "invalid_url"]).toContain((await fetchFrom([server], { url: `${server.url}/start` })).code)
+    expect((await fetchFrom([server], { url: `${server.url}/start` })).code).toBe("url_blocked")
     expect(server.requests.length).toBe(1)
   })
 
@@ -366,6 +366,22 @@ describe("redirects", () => {
     await using server = await redirecting(302, location.toString("latin1"))
     const { value } = await fetchFrom([server], { url: `${server.url}/start` })
     expect(value.body).toBe(`GET ${expected} `)
+  })
+
+  it("to a file are blamed on the page that redirects", async () => {
+    await using server = await redirecting(302, "file:///etc/passwd")
+    const { code, reason } = await fetchFrom([server], { url: `${server.url}/start` })
+    expect([code, reason]).toEqual([
+      "url_blocked",
+      "it redirects to a URL that can't be used: it does not start with http:// or https://"
+    ])
+  })
+
+  it.each([22, 25, 6379, 6667, 11211])("to port %i, of another protocol, are not followed", async (port) => {
+    await using server = await redirecting(302, `http://public.test:${port}/`)
+    expect((await fetchFrom([server], { url: `${server.url}/start` })).reason).toBe(
+      `port ${port} belongs to another protocol`
+    )
   })
 
   it("to something that is no URL are a network error", async () => {

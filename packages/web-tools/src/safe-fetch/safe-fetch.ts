@@ -95,7 +95,13 @@ const nextTarget = Effect.fnUntraced(function* (
   location: string
 ): Effect.fn.Return<URL, FetchError> {
   if (!URL.canParse(location, from.href)) return yield* networkError(from, "it redirects to something that is no URL")
-  const to = yield* parseTarget(new URL(location, from).href, privateHosts)
+  // What is wrong with the target is the fault of the page that redirects, not of the URL that was asked for.
+  const to = yield* parseTarget(new URL(location, from).href, privateHosts).pipe(
+    Effect.catchIf(
+      ({ code }) => code === "invalid_url",
+      ({ details }) => blocked(from, `it redirects to a URL that can't be used: ${String(details?.["reason"])}`, noWay)
+    )
+  )
   if (to.host === from.host && to.protocol === from.protocol) return to
   const again = `If you want that page, call again with ${to.href}.`
   if (from.protocol === "https:" && to.protocol === "http:") {
@@ -110,6 +116,8 @@ const nextTarget = Effect.fnUntraced(function* (
   }
   return to
 })
+
+const noWay = "There is nothing to fetch there."
 
 const redirected = ({ body, ...request }: ExchangeRequest, status: number, url: URL): ExchangeRequest => {
   const headers = url.origin === request.url.origin ? request.headers : withoutCredentials(request.headers)

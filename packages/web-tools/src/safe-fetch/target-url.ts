@@ -4,6 +4,7 @@ import { type ToolError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { isPublicAddress } from "./address-policy.ts"
+import { isBlockedPort } from "./blocked-ports.ts"
 import { bareHost, isNamedPrivate } from "./host-list.ts"
 
 const maxLength = 8192
@@ -29,7 +30,11 @@ export const parseTarget = (
   if (url.username !== "" || url.password !== "") return invalid("it contains a user name or password")
   url.hash = ""
   url.hostname = bareHost(url.hostname)
-  return isReachable(url, namedPrivate) ? Effect.succeed(url) : blocked(url, `${url.hostname} is not a public host`)
+  if (!isReachable(url, namedPrivate)) return blocked(url, `${url.hostname} is not a public host`)
+  if (isBlockedPort(url) && !isNamedPrivate(namedPrivate, url)) {
+    return blocked(url, `port ${url.port} belongs to another protocol`, "Use a port of a web server.")
+  }
+  return Effect.succeed(url)
 }
 
 /** The address a URL spells out instead of a name. */

@@ -90,9 +90,10 @@ const madeBy = (
       return yield* probedSandbox({
         kind: maker.kind,
         program,
-        wrap: (command, request = {}) => {
+        options,
+        wrap: (command, request, existing) => {
           for (const mount of visiblePaths(root, options)) refuseRuntimeInside(mount)
-          const plan = planOf(command, request, { root, settings: settings(), limits, options, owner, held })
+          const plan = planOf(command, request, { root, settings: settings(), limits, options, owner, held, existing })
           const starting: Starting = {
             words: [
               ...(before ?? []),
@@ -132,10 +133,12 @@ interface Setting {
   readonly options: SandboxOptions
   readonly owner: Owner | undefined
   readonly held: HeldPlaces
+  /** Control files of the workspace. */
+  readonly existing: ReadonlyArray<string>
 }
 
 const planOf = (command: Command, request: SandboxRequest, setting: Setting): Plan => {
-  const { root, settings, limits, options, owner, held } = setting
+  const { root, settings, limits, options, owner, held, existing } = setting
   const { network = false, writable = true, terminal = false } = request
   return {
     network,
@@ -143,7 +146,7 @@ const planOf = (command: Command, request: SandboxRequest, setting: Setting): Pl
     mounts: {
       system: systemMounts(settings, network),
       kernel: owner === undefined ? kernelFiles.map(readable) : [],
-      own: ownMounts(root, options, { isWritable: writable, held })
+      own: ownMounts(root, options, { isWritable: writable, held, existing })
     },
     sizes: temporarySizes(limits),
     directory: command.directory,

@@ -2,9 +2,7 @@ import {
   closeSync,
   constants,
   copyFileSync,
-  fchmodSync,
   fsyncSync,
-  ftruncateSync,
   chmodSync,
   lchownSync,
   linkSync,
@@ -19,7 +17,6 @@ import {
 import { dirname } from "node:path"
 
 import { ignoring, isErrno, isWithoutLinks, stale } from "../../errno.ts"
-import { chunksOf, openFile, writeFully } from "../content.ts"
 import { type Place, type Root, withResolved } from "../paths/containment.ts"
 import { pathOf, type Spots } from "../paths/directory-entries.ts"
 import { isLastName, letGo } from "../paths/handles.ts"
@@ -29,7 +26,7 @@ import { otherOwner } from "./owner.ts"
 import type { Step } from "./steps.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
-const { O_WRONLY, O_RDONLY } = constants
+const { O_RDONLY } = constants
 const O_DIRECTORY = constants.O_DIRECTORY ?? 0
 
 /**
@@ -62,8 +59,6 @@ export const doStep = (spots: Spots, step: Step): void => {
       if (step.kept !== undefined) keepName(path, pathOf(spots.at(step.kept)))
       return replace(spots, step.path, { from, over: step.over })
     }
-    case "overwrite":
-      return redoStep(spots.root, step)
   }
 }
 
@@ -112,15 +107,6 @@ export const redoStep = (root: Root, step: Step): void => {
           renameSync(pathOf(from), pathOf(place))
         })
       })
-    case "overwrite":
-      return withResolved(root, step.from, (from) => {
-        if (from.found === undefined) return
-        withResolved(root, step.path, (place) => {
-          copyFile(root, step.kept, place)
-          overwrite(root, from, place)
-          unlinkSync(pathOf(from))
-        })
-      })
   }
 }
 
@@ -142,10 +128,6 @@ export const undoStep = (root: Root, step: Step, imagePath: ImagePath): void => 
       return withResolved(root, step.from, (from) =>
         withResolved(root, step.path, (place) => undoPutInPlace(root, step, { from, place, imagePath }))
       )
-    case "overwrite":
-      return withResolved(root, step.kept, (kept) => {
-        if (kept.found !== undefined) withResolved(root, step.path, (place) => overwrite(root, kept, place))
-      })
   }
 }
 
@@ -257,34 +239,6 @@ const keepFile = (root: Root, kept: string, place: Place): void =>
   withResolved(root, kept, (keeping) => {
     if (keeping.found === undefined && place.found !== undefined) keepName(pathOf(place), pathOf(keeping))
   })
-
-const copyFile = (root: Root, kept: string, place: Place): void =>
-  withResolved(root, kept, (keeping) => {
-    if (keeping.found !== undefined || place.found === undefined) return
-    copyFileSync(place.found.base, pathOf(keeping), constants.COPYFILE_EXCL)
-  })
-
-const overwrite = (root: Root, from: Place, place: Place): void => {
-  if (place.found === undefined || from.found === undefined) throw stale(place.path)
-  const source = openFile(root, from)
-  try {
-    const target = root.technique.open(place.found, O_WRONLY)
-    try {
-      let size = 0
-      for (const chunk of chunksOf(source)) {
-        writeFully(target, chunk)
-        size += chunk.length
-      }
-      ftruncateSync(target, size)
-      fchmodSync(target, from.found.stats.mode & 0o7777)
-      fsyncSync(target)
-    } finally {
-      closeSync(target)
-    }
-  } finally {
-    closeSync(source)
-  }
-}
 
 const makeDirectory = (path: string): void => {
   mkdirSync(path)

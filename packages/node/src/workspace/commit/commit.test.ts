@@ -12,6 +12,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync
 } from "node:fs"
@@ -79,15 +80,44 @@ describe("writing", () => {
     expect(new Set(seen)).toEqual(new Set(["one two", "1 two", "1 2"]))
   })
 
-  it("writes no file where a directory is named, and none under a name of its own", async () => {
+  it("writes no file where a directory is named", async () => {
     const root = workspaces.make({ "a.txt": "one" })
     const before = contentsOf(root)
     expect(await commit(root, [write("a.txt/", "x")])).toBe("is_directory")
     expect(await commit(root, [write("new/", "x")])).toBe("is_directory")
     expect(await commit(root, [write("new/.", "x")])).toBe("is_directory")
     expect(await commit(root, [{ kind: "move", from: "a.txt", to: "d/" }])).toBe("is_directory")
-    expect(await commit(root, [write(".haft-0123456789abcdef-0.tmp", "x")])).toBe("invalid_params")
     expect(contentsOf(root)).toEqual(before)
+  })
+
+  it("treats a file with the name of a temporary one like any other", async () => {
+    const planted = ".haft-0123456789abcdef-0.tmp"
+    const root = workspaces.make({ [planted]: "planted", [`d/${planted}`]: "planted" })
+    const listed = await inWorkspace(root, (workspace) => workspace.list("."))
+    expect(listed.map(({ name }) => name)).toEqual([planted, "d"])
+    await commit(root, [write(planted, "changed"), { kind: "delete", path: "d", recursive: true }])
+    expect(contentsOf(root)).toEqual({ [planted]: "changed" })
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect(contentsOf(root)).toEqual({ [planted]: "planted", d: null, [`d/${planted}`]: "planted" })
+  })
+
+  it("refuses everything in a workspace that was deleted, instead of showing it empty", async () => {
+    const root = workspaces.make({ "a.txt": "one" })
+    const outcomes = await inWorkspace(root, (workspace) =>
+      Effect.gen(function* () {
+        rmSync(root, { recursive: true })
+        return yield* Effect.all(
+          [
+            workspace.list("."),
+            workspace.walk(".", () => "continue"),
+            workspace.glob(".", "**"),
+            workspace.info("."),
+            workspace.commit([write("b.txt", "two")])
+          ].map(outcome)
+        )
+      })
+    )
+    expect(outcomes).toEqual(Array.from({ length: 5 }, () => "file_not_found"))
   })
 
   it("leaves every file alone when one change can't be made", async () => {
@@ -138,17 +168,37 @@ describe("writing", () => {
     })
   })
 
-  it("keeps the names of one file together", async () => {
-    const root = workspaces.make({ "one.txt": "old" }, (root) => {
-      chmodSync(join(root, "one.txt"), 0o640)
-      linkSync(join(root, "one.txt"), join(root, "two.txt"))
-    })
-    await commit(root, [write("one.txt", "new content")])
-    expect(contentsOf(root)).toEqual({ "one.txt": "new content", "two.txt": "new content" })
-    expect(statSync(join(root, "one.txt"))).toMatchObject({ nlink: 2, ino: statSync(join(root, "two.txt")).ino })
-    expect(statSync(join(root, "one.txt")).mode & 0o777).toBe(0o640)
-    await commit(root, [write("two.txt", "s")])
-    expect(contentsOf(root)).toEqual({ "one.txt": "s", "two.txt": "s" })
+  it.each(["write", "move over it", "mode"] as const)(
+    "breaks a hard link before it changes a file (%s)",
+    async (how) => {
+      const root = workspaces.make({ "one.txt": "old", "n.txt": "new" }, (root) => {
+        chmodSync(join(root, "one.txt"), 0o640)
+        linkSync(join(root, "one.txt"), `${root}.outside`)
+      })
+      const changes: Record<typeof how, Change> = {
+        write: write("one.txt", "new"),
+        "move over it": { kind: "move", from: "n.txt", to: "one.txt", overwrite: true },
+        mode: { kind: "set_mode", path: "one.txt", mode: 0o600 }
+      }
+      const made = await commit(root, [changes[how]])
+      expect(readFileSync(`${root}.outside`, "utf8")).toBe("old")
+      expect(statSync(`${root}.outside`)).toMatchObject({ nlink: 1 })
+      expect(statSync(`${root}.outside`).mode & 0o777).toBe(0o640)
+      expect(contentsOf(root)["one.txt"]).toBe(how === "mode" ? "old" : "new")
+      expect(made).toMatchObject([how === "move over it" ? { kind: "moved" } : { otherNames: 1 }])
+      await inWorkspace(root, (workspace) => workspace.undo())
+      expect(contentsOf(root)).toEqual({ "one.txt": "old", "n.txt": "new" })
+      expect(readFileSync(`${root}.outside`, "utf8")).toBe("old")
+    }
+  )
+
+  it("takes set-user-ID and set-group-ID away with the content that they were given to", async () => {
+    const root = workspaces.make({ tool: "old" }, (root) => chmodSync(join(root, "tool"), 0o6755))
+    const mode = () => statSync(join(root, "tool")).mode & 0o7777
+    await commit(root, [write("tool", "new")])
+    expect(mode()).toBe(0o755)
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect([mode(), contentsOf(root)]).toEqual([0o6755, { tool: "old" }])
   })
 
   it("touches nothing when nothing changes", async () => {
@@ -226,13 +276,59 @@ describe("deleting, moving, creating", () => {
     expect(leftovers(root)).toEqual([])
   })
 
-  it("deletes names that are not text", async () => {
-    const root = workspaces.make({ "d/a": "a" }, (root) => {
-      writeFileSync(Buffer.concat([Buffer.from(join(root, "d/")), Buffer.from([0xff, 0xfe])]), "")
-      writeFileSync(join(root, "d", "C:\\odd\\.."), "")
-    })
+  it("deletes names that look like paths of another system", async () => {
+    const root = workspaces.make({ "d/a": "a" }, (root) => writeFileSync(join(root, "d", "C:\\odd\\.."), ""))
     await commit(root, [{ kind: "delete", path: "d", recursive: true }])
     expect(contentsOf(root)).toEqual({})
+  })
+
+  it("refuses to delete a directory with a name that undo could not bring back", async () => {
+    const name = Buffer.from([0xff, 0xfe])
+    const root = workspaces.make({ "d/a": "a" }, (root) => {
+      writeFileSync(Buffer.concat([Buffer.from(join(root, "d/")), name]), "")
+    })
+    expect(await commit(root, [{ kind: "delete", path: "d", recursive: true }])).toBe("write_failed")
+    expect(readdirSync(join(root, "d"), { encoding: "buffer" })).toEqual([Buffer.from("a"), name])
+  })
+
+  it("refuses to delete a tree that is too deep for undo to bring back", { timeout: 60_000 }, async () => {
+    const root = workspaces.make({ "d/a": "a" })
+    const deep = "d/".repeat(400)
+    execFileSync("mkdir", ["-p", join(root, deep)])
+    expect(await commit(root, [{ kind: "delete", path: "d", recursive: true }])).toBe("write_failed")
+    expect(existsSync(join(root, deep))).toBe(true)
+  })
+
+  it("moves, deletes and brings back a file of 1 TB without reading it", async () => {
+    const root = workspaces.make({ "large.bin": "" }, (root) => truncateSync(join(root, "large.bin"), 1e12))
+    expect(await commit(root, [{ kind: "move", from: "large.bin", to: "d.bin" }])).toMatchObject([{ kind: "moved" }])
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect(statSync(join(root, "large.bin")).size).toBe(1e12)
+    const base = await inWorkspace(root, (workspace) => workspace.fingerprint("large.bin"))
+    expect(await commit(root, [{ kind: "delete", path: "large.bin", base }])).toMatchObject([{ kind: "deleted" }])
+    expect(readdirSync(root)).toEqual([])
+    expect(await inWorkspace(root, (workspace) => outcome(workspace.undo()))).toBe("no_history")
+  })
+
+  it("brings back a large file that was replaced or deleted, without hashing it", async () => {
+    const root = workspaces.make({ "large.bin": "" }, (root) => truncateSync(join(root, "large.bin"), 20_000_000))
+    await commit(root, [write("large.bin", "small")])
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect(statSync(join(root, "large.bin")).size).toBe(20_000_000)
+    await commit(root, [{ kind: "delete", path: "large.bin" }])
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect(statSync(join(root, "large.bin")).size).toBe(20_000_000)
+    const kept = readdirSync(join(`${root}.state`, "history", "images"))
+    expect(kept).toContainEqual(expect.stringMatching(/^stat-/))
+  })
+
+  it("holds to the fingerprint of a large file's content, where the caller knows it", async () => {
+    const root = workspaces.make({ "large.txt": "x".repeat(20_000_000) })
+    const base = await inWorkspace(root, (workspace) =>
+      Effect.map(workspace.snapshot("large.txt"), ({ fingerprint }) => fingerprint)
+    )
+    expect(await commit(root, [write("large.txt", "1", { base })])).toMatchObject([{ before: base }])
+    expect(await commit(root, [write("large.txt", "2", { base })])).toBe("stale_file")
   })
 
   it("deletes a link and not what it leads to", async () => {

@@ -16,6 +16,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
+import { tellApproved } from "../../control-files/approved-changes.ts"
 import { attempt, hasCode, lookCodes, planCodes, stale } from "../../errno.ts"
 import { type Root, withPlace } from "../paths/containment.ts"
 import { pathOf, Spots } from "../paths/directory-entries.ts"
@@ -24,7 +25,7 @@ import type { Recorded } from "../undo/history-log.ts"
 import type { Gathered, History } from "../undo/history.ts"
 import { exclusively, type Turns } from "./lock.ts"
 import { type CommitPlan, NodePlan } from "./plan.ts"
-import { type Node, openView, stateOfNode, type View } from "./planned-tree.ts"
+import { type Node, openView, stateLike, stateOfNode, type View } from "./planned-tree.ts"
 import { discard } from "./remove-leftover.ts"
 import { stageAll } from "./stage.ts"
 import { type Step, type Steps, stepsFor } from "./steps.ts"
@@ -147,6 +148,14 @@ export const commitPlan = (
           attempt(planCodes, () => plan.copyMoves()),
           commitOnce(settings, plan, request)
         )
+    ),
+    Effect.tap((changed) =>
+      Effect.sync(() =>
+        tellApproved(
+          settings.root.path,
+          changed.map(({ path, movedTo, after }) => ({ path: movedTo ?? path, after }))
+        )
+      )
     )
   )
 
@@ -246,6 +255,7 @@ const carryOut = (
     const staged = planned.staged.map(({ path }) => path)
     const spots = new Spots(root)
     let isDecided = false
+    root.commits.add(id)
     return Effect.gen(function* () {
       const linked = yield* attempt(planCodes, () => {
         journal.prepare(id, single === undefined ? staged : [...staged, ...rubbishOf(planned, single)])
@@ -277,6 +287,7 @@ const carryOut = (
       Effect.ensuring(
         Effect.sync(() => {
           spots.forget()
+          root.commits.remove(id)
           if (!isDecided) giveUp(settings, gathered, id, { steps: [], staged, rubbish: [] })
         })
       )
@@ -330,7 +341,6 @@ const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
   const [step, second] = steps
   if (step === undefined || steps.length > 2) return undefined
   if (second === undefined) {
-    if (step.do === "overwrite") return undefined
     if (step.do !== "put_in_place") return steps
     const { from, path, over } = step
     return [{ do: "put_in_place", from, path, ...(over && { over }) }]
@@ -370,7 +380,8 @@ const rubbishOf = ({ steps, rubbish }: Steps, final: ReadonlyArray<Step>): Reado
 
 /** What a person approved must still be so. */
 const checkApproved = (view: View, { approvedState, symlinks }: CommitRequest): void => {
-  for (const [path, state] of approvedState ?? []) if (stateNow(view, path, symlinks) !== state) throw stale(path)
+  for (const [path, state] of approvedState ?? [])
+    if (stateNow(view, path, symlinks, state) !== state) throw stale(path)
 }
 
 /** Refuses what the call was not judged by: links are resolved, so one that was put in the way since then shows here. */
@@ -399,10 +410,10 @@ const elsewhere = (path: string): ToolError =>
     details: { path }
   })
 
-const stateNow = (view: View, given: string, symlinks: SymlinkPolicy): string => {
+const stateNow = (view: View, given: string, symlinks: SymlinkPolicy, approved: string): string => {
   try {
     const path = withPlace(view.root, given, { symlinks }, (place) => place.path)
-    return stateOfNode(view.root, view.original(path))
+    return stateLike(view.root, view.original(path), approved)
   } catch (error) {
     if (isToolError(error)) return error.code
     throw error

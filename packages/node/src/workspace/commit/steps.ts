@@ -23,8 +23,6 @@ export type Step =
       readonly image?: string
       readonly identity?: Identity
     }
-  /** The same for a file with several names: it is written in place, so that all of them see the new content. */
-  | { readonly do: "overwrite"; readonly from: string; readonly path: string; readonly kept: string }
 
 /** A file or link that has to be written under a temporary name before anything else happens. */
 export interface Staged {
@@ -86,11 +84,7 @@ export const stepsFor = (view: View, commit: string): Steps => {
     }
     const kept = temporaryFor(path)
     rubbish.push(kept)
-    arriving.push(
-      over.origin.links > 1 && aside === undefined
-        ? { do: "overwrite", from, path, kept }
-        : { do: "put_in_place", from, path, kept, over: over.origin.identity, ...(identity && { identity }) }
-    )
+    arriving.push({ do: "put_in_place", from, path, kept, over: over.origin.identity, ...(identity && { identity }) })
   }
   return { staged, steps: [...leaving, ...arriving], rubbish, involved }
 }

@@ -3,8 +3,8 @@ import { isAbsolute, relative as relativePath, resolve, sep } from "node:path"
 
 import { makeToolError, type SymlinkPolicy, type ToolError } from "@haft/core"
 
-import { fromErrno, isErrno, nameTooLong, replacedMeanwhile } from "../../errno.ts"
-import { isTemporaryName } from "../commit/temporary-name.ts"
+import { fromErrno, isErrno, nameTooLong, notFound, replacedMeanwhile } from "../../errno.ts"
+import { CommitsUnderWay } from "../commit/temporary-name.ts"
 import { LatelyHeld } from "./directory-handle-cache.ts"
 import type { Held, Technique } from "./handles.ts"
 import { openSharedRoot } from "./open-roots.ts"
@@ -19,6 +19,7 @@ export interface Root {
   readonly held: Held
   readonly close: () => void
   readonly lately: LatelyHeld
+  readonly commits: CommitsUnderWay
 }
 
 /** Where a path ends, with the directory around it held. */
@@ -47,7 +48,7 @@ export interface ResolveOptions {
 
 export const openRoot = (directory: string, technique?: Technique): Root => {
   const { path, alias, technique: chosen, held, close } = openSharedRoot(directory, technique)
-  return { path, alias, technique: chosen, held, close, lately: new LatelyHeld(path) }
+  return { path, alias, technique: chosen, held, close, lately: new LatelyHeld(path), commits: new CommitsUnderWay() }
 }
 
 export const closeRoot = ({ close, lately }: Root): void => {
@@ -177,11 +178,11 @@ const findPlace = (
 }
 
 /** The root as a thing that was found; closing it leaves the root itself open. */
-const holdAgain = (root: Root): Held => ({
-  base: root.held.base,
-  stats: lstatSync(`${root.held.base}/.`),
-  close: () => {}
-})
+const holdAgain = (root: Root): Held => {
+  const stats = lstatSync(`${root.held.base}/.`)
+  if (stats.nlink === 0) throw notFound(root.path)
+  return { base: root.held.base, stats, close: () => {} }
+}
 
 const lookUp = (
   technique: Technique,
@@ -245,7 +246,7 @@ const namesOf = (root: Root, given: string): Array<string> => {
   for (const name of contained) {
     if (name.length > 63 && Buffer.byteLength(name) > 255) throw nameTooLong(given)
     if (process.platform === "win32" && isSpecialOnWindows(name)) throw outside(given)
-    if (isTemporaryName(name)) throw reserved(given)
+    if (root.commits.own(name)) throw reserved(given)
   }
   return contained
 }

@@ -1,0 +1,19 @@
+// The key of this browser's session. It is kept by origin, port included, while the session's cookie goes to every port
+// of the host: a server on another port gets the cookie, and can't use it.
+const place = "haft-session-key"
+
+/** Takes the key that signing in has put behind the address's #, and takes it out of the address. */
+export const takeSessionKey = (): void => {
+  const key = /^#key=([\w-]+)$/.exec(window.location.hash)?.[1]
+  if (key === undefined) return
+  window.localStorage.setItem(place, key)
+  window.history.replaceState(null, "", window.location.pathname)
+}
+
+const sessionKey = (): string => window.localStorage.getItem(place) ?? ""
+
+/** The header that every request carries. */
+export const sessionHeaders = (): Readonly<Record<string, string>> => ({ "haft-session-key": sessionKey() })
+
+/** An address for an EventSource, which can't send headers. */
+export const withSessionKey = (address: string): string => `${address}?key=${encodeURIComponent(sessionKey())}`
