@@ -268,8 +268,8 @@ let module: typeof Sqlite | undefined
 /** Node's SQLite, without the warning that Node 22 prints about it. Throws `search_unavailable` where there is none. */
 export const requireSqlite = (): typeof Sqlite => {
   if (module !== undefined) return module
-  const { emitWarning } = process
-  process.emitWarning = () => {}
+  const emitWarning: unknown = Reflect.get(process, "emitWarning")
+  Reflect.set(process, "emitWarning", () => {})
   try {
     module = process.getBuiltinModule("node:sqlite")
     if (module === undefined) throw new Error("this Node was built without SQLite")
@@ -279,6 +279,6 @@ export const requireSqlite = (): typeof Sqlite => {
       suggestion: "Use Node 22.19 or newer with SQLite, or search_text, which needs no index."
     })
   } finally {
-    process.emitWarning = emitWarning
+    Reflect.set(process, "emitWarning", emitWarning)
   }
 }
