@@ -14,7 +14,7 @@ const elsewhere: ReadonlyArray<readonly [line: RegExp, reason: string]> = [
   [/^npm start +$|^npm start$/, "it serves until somebody ends it; the server's tests do it"],
   [/^haft serve/, "it serves until somebody ends it; the command's tests do it"],
   [/^npm test$/, "this is part of it"],
-  [/^npm run bench/, "a job of its own"],
+  [/^npm run (?:bench|robustness)/, "a job of its own"],
   [/^npm run exec -- node .*examples\//, "every example is run as such"],
   [/^(?:claude|codex|gemini|copilot) /, "another project's program"],
   [/^curl .*127\.0\.0\.1:4711/, "it needs a server; the server's tests make the same request"],
@@ -52,7 +52,8 @@ const isElsewhere = (line: string): boolean => elsewhere.some(([pattern]) => pat
 let home = ""
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), "haft-doc-commands-"))
-  mkdirSync(join(home, "workspace"))
+  mkdirSync(join(home, "workspace/src"), { recursive: true })
+  writeFileSync(join(home, "workspace/src/index.ts"), "export const greet = (name: string) => `Hello, ${name}`\n")
   writeFileSync(join(home, "workspace/README.md"), "# A project\n")
 })
 afterAll(() => rmSync(home, { recursive: true }))
