@@ -45,6 +45,7 @@ export default {
         "src/measure-group.ts",
         "src/orphans.ts",
         "src/robustness/main.ts",
+        "src/code-search/*.ts",
         "src/groups/*.ts",
         "src/http/serve.ts",
         "src/mcp/bare-server.ts"
