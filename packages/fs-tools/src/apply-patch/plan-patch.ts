@@ -76,12 +76,13 @@ const isMove = (section: Section & { kind: "update" }): boolean => section.targe
 const removeEmptied = Effect.fnUntraced(function* (plan: ChangePlan, path: string) {
   const before = plan.changes.length
   yield* plan.remove(path, { recursive: true })
-  if (plan.changes.slice(before).some(({ what }) => what !== "directory")) {
-    yield* toolError("already_exists", `${path} is a directory with other files in it; nothing was changed`, {
-      suggestion: "Delete or move those files first.",
-      details: { path }
-    })
-  }
+  const hasFiles = plan.changes.slice(before).some(({ what }) => what !== "directory")
+  yield* hasFiles
+    ? toolError("already_exists", `${path} is a directory with other files in it; nothing was changed`, {
+        suggestion: "Delete or move those files first.",
+        details: { path }
+      })
+    : Effect.void
 })
 
 const planSection = (
