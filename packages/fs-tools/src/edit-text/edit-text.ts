@@ -69,11 +69,12 @@ export const planEdits = Effect.fnUntraced(function* (
 
 const requireBase = Effect.fnUntraced(function* (plan: ChangePlan, path: string, base: string) {
   const { fingerprint } = yield* plan.file(path)
-  if (fingerprint === base) return
-  yield* toolError("stale_file", `${path} has changed since it was read; nothing was changed`, {
-    suggestion: "Read the file again, then repeat the call.",
-    details: { path, fingerprint }
-  })
+  return yield* fingerprint === base
+    ? Effect.void
+    : toolError("stale_file", `${path} has changed since it was read; nothing was changed`, {
+        suggestion: "Read the file again, then repeat the call.",
+        details: { path, fingerprint }
+      })
 })
 
 /**

@@ -123,6 +123,7 @@ const openSettings = (options: NodeWorkspaceOptions): CommitSettings => {
       root,
       durable,
       decide,
+      listeners: new Set(),
       takeTurn: openTurn(join(state, "turn")),
       turn: Semaphore.makeUnsafe(1),
       kept: new KeptPlace(root),
@@ -243,6 +244,10 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
       ),
     plan,
     commit: (changes) => commitChanges(plan, changes),
+    onCommit: (listener) => {
+      settings.listeners.add(listener)
+      return () => settings.listeners.delete(listener)
+    },
     undo: (what) => CurrentCall.use((call) => exclusively(settings, undoCalls(settings, requestOf(call), what))),
     // Not while a commit is made: its entry is in the history already, and its files would look as if somebody else had
     // changed them.

@@ -37,6 +37,8 @@ export interface CommitSettings extends Turns {
   readonly history: History
   readonly durable: boolean
   readonly decide: Decide
+  /** Told about the paths of every commit that was made. */
+  readonly listeners: Set<(paths: ReadonlyArray<string>) => void>
   /** Told about every moment at which a crash would find another state. For tests. */
   readonly onStep?: (name: string) => void
 }
@@ -191,6 +193,8 @@ const commitOnce = Effect.fnUntraced(function* (
   yield* carryOut(settings, gathered, { id, steps, plan, request }).pipe(
     Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => cancelIfPossible(history, id))))
   )
+  const paths = plan.changes.flatMap(({ path, movedTo = path }) => (movedTo === path ? [path] : [path, movedTo]))
+  for (const listener of settings.listeners) listener(paths)
   return plan.changes
 })
 
