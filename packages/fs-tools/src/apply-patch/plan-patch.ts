@@ -73,18 +73,17 @@ const nothingCleared: Cleared = { done: [], hunks: [] }
 const isMove = (section: Section & { kind: "update" }): boolean => section.target !== undefined && !section.isCopy
 
 /** Removes a directory that has no files any more. */
-const removeEmptied = (plan: ChangePlan, path: string): Effect.Effect<void, PatchError> => {
+const removeEmptied = Effect.fnUntraced(function* (plan: ChangePlan, path: string) {
   const before = plan.changes.length
-  const isEmptied = () => plan.changes.slice(before).every(({ what }) => what === "directory")
-  return plan.remove(path, { recursive: true }).pipe(
-    Effect.filterOrElse(isEmptied, () =>
-      toolError("already_exists", `${path} is a directory with other files in it; nothing was changed`, {
+  yield* plan.remove(path, { recursive: true })
+  const hasFiles = plan.changes.slice(before).some(({ what }) => what !== "directory")
+  yield* hasFiles
+    ? toolError("already_exists", `${path} is a directory with other files in it; nothing was changed`, {
         suggestion: "Delete or move those files first.",
         details: { path }
       })
-    )
-  )
-}
+    : Effect.void
+})
 
 const planSection = (
   plan: ChangePlan,
