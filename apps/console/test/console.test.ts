@@ -256,16 +256,6 @@ describe.skipIf(!hasBrowser)(
       expect(console.complaints).toEqual([])
     })
 
-    it("says when the server knows the browser no more, and comes back when it does", async () => {
-      await using console = await openConsole(browser)
-      const { page } = console
-      await page.route("**/events*", (route) => route.fulfill({ status: 401, json: {} }))
-      await page.reload()
-      await page.getByText("Signed out").waitFor()
-      await page.unroute("**/events*")
-      await page.getByText("Live", { exact: true }).waitFor()
-    })
-
     it("draws a bounded number of rows for 10,000 events", async () => {
       await using console = await openConsole(browser)
       const { page } = console

@@ -1,13 +1,17 @@
 import { useEffect, useMemo, useRef, useState } from "react"
 
-import { endText, requestSubject, timeText } from "../calls/describe-call.ts"
+import type { CallLog } from "../calls/call-log.ts"
+import { endText, requestSubject, subjectOf, timeText } from "../calls/describe-call.ts"
+import { useConnection } from "../events/feed.ts"
 import { messageOf } from "../hooks/use-load.ts"
 import { useSelectedRequest } from "../hooks/use-selected-request.ts"
 import { useShortcuts } from "../hooks/use-shortcuts.ts"
 import { Empty, Loading, Problem, RiskBadge } from "../parts.tsx"
+import { addressOf } from "../route.ts"
 import type { ScreenProps } from "../screen-props.ts"
 import type { ApprovalAnswer } from "../wire.ts"
 import { ApprovalDetail, type DetailMode } from "./approval-detail.tsx"
+import { TimeLeft } from "./time-left.tsx"
 
 /** The requests that wait for a person, and the one that is selected. */
 export const Approvals = (props: ScreenProps) => {
@@ -18,6 +22,7 @@ export const Approvals = (props: ScreenProps) => {
   const [mode, setMode] = useState<DetailMode>("look")
   const [problem, setProblem] = useState<string>()
   const [isSending, setIsSending] = useState(false)
+  const isLive = useConnection() === "live"
   const heading = useRef<HTMLHeadingElement>(null)
   const shownId = useRef<string>(undefined)
 
@@ -75,12 +80,17 @@ export const Approvals = (props: ScreenProps) => {
         </h2>
         <Problem>{problem}</Problem>
         <Loading loaded={requestsLoaded}>
-          {() => (
-            <Empty title="Nothing is waiting">
-              When an agent asks for something that needs a person, it appears here at once.
-            </Empty>
-          )}
+          {() =>
+            isLive ? (
+              <Empty title="Nothing is waiting">
+                When an agent asks for something that needs a person, it appears here at once.
+              </Empty>
+            ) : (
+              <Empty title="Not connected">Requests may be pending. They appear when the connection is back.</Empty>
+            )
+          }
         </Loading>
+        <TimedOut workspace={props.workspace} log={log} />
       </>
     )
   }
@@ -88,7 +98,7 @@ export const Approvals = (props: ScreenProps) => {
     <div className="split">
       <section className="split-list" aria-label="Waiting requests">
         <h2>
-          Waiting <span className="quiet">{requests.length}</span>
+          Pending <span className="quiet">{requests.length}</span>
         </h2>
         <ul className="cards">
           {requests.map((request) => (
@@ -105,12 +115,14 @@ export const Approvals = (props: ScreenProps) => {
                 </span>
                 <span className="card-subject">{requestSubject(request)}</span>
                 <span className="quiet">
-                  since {timeText(request.askedAt)} · {request.dialect}
+                  since {timeText(request.askedAt)} · {request.caller?.name ?? request.dialect}
+                  {request.expiresAt !== undefined && <TimeLeft expiresAt={request.expiresAt} />}
                 </span>
               </button>
             </li>
           ))}
         </ul>
+        <TimedOut workspace={props.workspace} log={log} />
       </section>
       <article className="split-detail" aria-labelledby="request-title">
         <Problem>{problem}</Problem>
@@ -129,5 +141,28 @@ export const Approvals = (props: ScreenProps) => {
         />
       </article>
     </div>
+  )
+}
+
+/** Requests of this run that nobody answered, the latest first. */
+const TimedOut = ({ workspace, log }: { readonly workspace: string; readonly log: CallLog }) => {
+  const calls = log.calls.filter(({ approval }) => approval?.by === "nobody").slice(-20)
+  if (calls.length === 0) return null
+  return (
+    <section aria-labelledby="unanswered-title">
+      <h3 id="unanswered-title">Ended without an answer</h3>
+      <ul className="paths">
+        {calls.toReversed().map((call) => (
+          <li key={call.key}>
+            <a href={addressOf(workspace, "activity", call.key)}>
+              {call.tool} {subjectOf(call)}
+            </a>{" "}
+            <span className="quiet">
+              {timeText(call.decidedAt ?? call.startedAt)}: {call.approval?.reason}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
