@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser)(
 
       await console.goTo("activity")
       await page.getByRole("link", { name: /Done write_file greeting\.txt/ }).click()
-      await page.getByText("allow by person: approved").waitFor()
+      await page.getByText("Approved by console: approved").waitFor()
       await page.getByRole("button", { name: "Undo this call" }).click()
       await page.getByText("Taken back: greeting.txt").waitFor()
       expect(workspace.read("greeting.txt")).toBe("hello\n")

@@ -30,7 +30,7 @@ export const useEvents = (
       isBehind = true
       if (isLoading) return
       isLoading = true
-      while (isBehind && !isOver) {
+      while (isBehind) {
         isBehind = false
         // Where it fails the connection is lost, and everything is loaded again when it is back.
         const page = await api.events(run, after).catch(() => undefined)

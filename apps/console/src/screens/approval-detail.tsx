@@ -48,7 +48,10 @@ const WholeRequest = (props: ApprovalDetailProps) => {
         <h2 id="request-title" ref={heading} tabIndex={-1}>
           {tool} <RiskBadge risk={description.risk} />
         </h2>
-        <p className="quiet">{reason}</p>
+        <p className="quiet">
+          {request.caller !== undefined && `Requested by ${request.caller.name}. `}
+          {reason}
+        </p>
       </header>
       <div role="status">
         {ended !== undefined && (
