@@ -27,7 +27,7 @@ import { exclusively, type Turns } from "./lock.ts"
 import { type CommitPlan, NodePlan } from "./plan.ts"
 import { type Node, openView, stateLike, stateOfNode, type View } from "./planned-tree.ts"
 import { discard } from "./remove-leftover.ts"
-import { stageAll } from "./stage.ts"
+import { removeScratchNames, stageAll } from "./stage.ts"
 import { type Step, type Steps, stepsFor } from "./steps.ts"
 import { type CommitJournal, doSteps, type JournalledCommit, takeBack } from "./write-ahead-log.ts"
 
@@ -280,6 +280,7 @@ const carryOut = (
             isDecided = true
             onStep?.("decided")
             perform(settings, gathered, spots, id, commit)
+            removeScratchNames(planned.staged)
           })
         )
       )

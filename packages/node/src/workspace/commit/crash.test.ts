@@ -1,6 +1,16 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs"
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync
+} from "node:fs"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { text } from "node:stream/consumers"
@@ -9,7 +19,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 
 import { bundleProgram } from "../../../test/bundle.ts"
-import { filesOf, modeOf, type Version } from "../../../test/crash-plan.ts"
+import { filesOf, modeOf, scratchOf, type Version } from "../../../test/crash-plan.ts"
 import { contentsOf, inWorkspace, makeWorkspaces, outcome } from "../../../test/workspaces.ts"
 
 const workspaces = makeWorkspaces("crash")
@@ -49,6 +59,8 @@ const ended = async (child: ChildProcess): Promise<string | null> => {
 
 /** Which version the workspace shows once the next host has opened it. Fails on a mixture. */
 const versionAfterRecovery = async (root: string): Promise<Version> => {
+  // A scratch directory is removed by its owner, whatever became of the commit.
+  rmSync(scratchOf(root), { force: true })
   await inWorkspace(root, () => Effect.void, { open: { durable: false } })
   const found = contentsOf(root)
   const version = found["a.txt"] === filesOf("old")["a.txt"] ? "old" : "new"
@@ -74,7 +86,10 @@ describe("a host that is killed", () => {
     for (let step = 1; ; step++) {
       const target: Version = version === "old" ? "new" : "old"
       const signal = await ended(startChild(root, step, target, way))
+      const hasScratch = existsSync(scratchOf(root))
       const after = await versionAfterRecovery(root)
+      // A file to be adopted is not lost where the commit did not happen, and gone where it came to its end.
+      if (target === "new" && (after === "old" || signal === null)) expect(hasScratch).toBe(after === "old")
       seen.add(after === version ? "back" : "forward")
       version = after
       if (signal === null) break
