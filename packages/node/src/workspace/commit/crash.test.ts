@@ -89,7 +89,9 @@ describe("a host that is killed", () => {
       const hasScratch = existsSync(scratchOf(root))
       const after = await versionAfterRecovery(root)
       // A file to be adopted is not lost where the commit did not happen, and gone where it came to its end.
-      if (target === "new" && (after === "old" || signal === null)) expect(hasScratch).toBe(after === "old")
+      const isLost = target === "new" && after === "old" && !hasScratch
+      const isLeft = target === "new" && signal === null && hasScratch
+      expect({ isLost, isLeft }).toEqual({ isLost: false, isLeft: false })
       seen.add(after === version ? "back" : "forward")
       version = after
       if (signal === null) break
