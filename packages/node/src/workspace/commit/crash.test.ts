@@ -5,6 +5,7 @@ import {
   existsSync,
   linkSync,
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -181,6 +182,47 @@ describe("a host that is killed", () => {
       expect(given).toBeGreaterThan(5)
     }
   )
+
+  it.each(["commit", "abort"] as const)(
+    "is recovered from when a directory is back that was away at the next start (%s)",
+    { timeout: 120_000 },
+    async (record) => {
+      const root = makeOld()
+      await ended(startChild(root, 30, "new", "quick"))
+      const commits = join(`${root}.state`, "commits")
+      const name = readdirSync(commits).find((file) => file.endsWith(".commit")) ?? ""
+      if (record === "abort") renameSync(join(commits, name), join(commits, name.replace(".commit", ".abort")))
+      renameSync(join(root, "d"), `${root}.away`)
+      const before = contentsOf(root)
+      const change = (path: string) =>
+        inWorkspace(root, (workspace) => {
+          const content = new TextEncoder().encode("x")
+          return outcome(workspace.commit([{ kind: "write", path, content, createDirectories: true }]))
+        })
+      for (const path of ["d/b.txt", "d/other.txt", "d", "a.txt", "made/other"]) {
+        expect(await change(path)).toBe("write_failed")
+      }
+      expect(contentsOf(root)).toEqual(before)
+      expect(await change("apart.txt")).toHaveLength(1)
+      rmSync(join(root, "apart.txt"))
+      renameSync(`${root}.away`, join(root, "d"))
+      expect(await versionAfterRecovery(root)).toBe(record === "commit" ? "new" : "old")
+      expect(await change("d/other.txt")).toHaveLength(1)
+    }
+  )
+
+  it("leaves an unfinished commit behind once its directory is made anew", { timeout: 120_000 }, async () => {
+    const root = makeOld()
+    await ended(startChild(root, 30, "new", "quick"))
+    rmSync(scratchOf(root), { force: true })
+    rmSync(join(root, "d"), { recursive: true })
+    await inWorkspace(root, () => Effect.void)
+    expect(readdirSync(join(`${root}.state`, "commits"))).toContainEqual(expect.stringMatching(/\.commit$/))
+    mkdirSync(join(root, "d"))
+    await inWorkspace(root, () => Effect.void)
+    expect(readdirSync(join(`${root}.state`, "commits"))).toEqual([])
+    expect(Object.keys(contentsOf(root)).filter((path) => path.includes(".haft-"))).toEqual([])
+  })
 
   it(`leaves all old or all new, at ${trials} moments by chance`, { timeout: 1_200_000 }, async () => {
     const versions = { old: 0, new: 0 }
