@@ -13,7 +13,7 @@ export const subscribeToFeed = (listener: (message: FeedMessage) => void): (() =
   return () => listeners.delete(listener)
 }
 
-export const connectionNow = (): Connection => connection
+const connectionNow = (): Connection => connection
 
 export const useConnection = (): Connection => useSyncExternalStore(subscribeToFeed, connectionNow)
 
