@@ -53,7 +53,8 @@ export const Approvals = (props: ScreenProps) => {
   }
 
   const answer = async (given: Omit<ApprovalAnswer, "binding">): Promise<void> => {
-    if (selected === undefined || isSending || isFresh) return
+    // A large request is loaded first; its heading appears together with all of it.
+    if (selected === undefined || heading.current === null || isSending || isFresh) return
     setIsSending(true)
     setProblem(undefined)
     try {

@@ -27,6 +27,8 @@ export interface RunOptions {
   readonly onStderr?: (chunk: Uint8Array) => void
   /** Address space that the program may take, where that can be limited. One that runs into this leaves no core file. */
   readonly addressSpaceBytes?: number
+  /** Told of control files that the command made or changed, however it ended: also when it was cancelled. */
+  readonly onControlFiles?: (changes: ReadonlyArray<ControlFileChange>) => void
 }
 
 export interface ProcessEnd {
