@@ -22,7 +22,7 @@ const noneOfOurs = (...allowed: Array<string>) => [
 ]
 
 const machine: Fence = {
-  regex: "^(node:)?(fs|child_process)(/|$)|^(execa|fast-glob)(/|$)",
+  regex: "^(node:)?(fs|child_process|sqlite)(/|$)|^(execa|fast-glob)(/|$)",
   message:
     "Only packages/node opens files and starts processes. Ask the Workspace, Processes or Sandbox service, so that containment, approval and the journal see it."
 }

@@ -9,10 +9,20 @@ const pages = globSync(
     cwd: root
   }
 )
-// Files that pages show or link to.
-const files = globSync(["docs/**/*.{png,svg}", "examples/*/src/*.ts", "packages/*/src/**/*.grammar", "LICENSE"], {
-  cwd: root
-})
+// Files that pages show or link to: sources and tests by the links themselves, the rest by their kind.
+const linkedSources = pages.flatMap((page) =>
+  [...readFileSync(join(root, page), "utf8").matchAll(/\]\(([^)\s#]+\.ts)\)/g)]
+    .map(([, link]) => posix.join(posix.dirname(page), link))
+    .filter((file) => existsSync(join(root, file)))
+)
+const files = [
+  ...new Set([
+    ...globSync(["docs/**/*.{png,svg}", "examples/*/src/*.ts", "packages/*/src/**/*.grammar", "LICENSE"], {
+      cwd: root
+    }),
+    ...linkedSources
+  ])
+]
 
 /** @param {import("@11ty/eleventy/UserConfig").default} config */
 export default (config) => {

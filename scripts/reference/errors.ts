@@ -27,6 +27,7 @@ export const whenItFails = {
   match_not_unique: "the text to replace is there more than once; the message tells the lines",
   patch_parse_error: "the patch can't be read; the message tells the line",
   patch_hunk_failed: "the patch does not fit the file",
+  already_applied: "the file already has what the patch would make of it; the message tells the line",
   no_history: "there is nothing to take back, or no earlier command to tell about",
   invalid_pattern: "the glob or the regular expression is none",
   search_unavailable: "ripgrep is missing or does not run",

@@ -61,6 +61,20 @@ export {
   type Verdict
 } from "./services/approver.ts"
 export { Artifacts, type ArtifactWriter, memoryArtifacts } from "./services/artifacts.ts"
+export {
+  CodeIndex,
+  type CodeIndexError,
+  type CodeIndexService,
+  type CodeIndexStatus,
+  type CodeMatch,
+  type CodeOutline,
+  type CodeQuery,
+  type CodeReference,
+  type CodeScope,
+  type CodeSymbol,
+  type Counted,
+  type SymbolQuery
+} from "./services/code-index.ts"
 export { Journal, type JournalEvent, memoryJournal } from "./services/journal.ts"
 export {
   type Command,

@@ -34,6 +34,7 @@ export const errorCodes = [
   "match_not_unique",
   "patch_parse_error",
   "patch_hunk_failed",
+  "already_applied",
   "no_history",
   // search
   "invalid_pattern",

@@ -28,6 +28,7 @@ const errorNames = {
   match_not_unique: "match_not_unique",
   patch_parse_error: "patch_parse_error",
   patch_hunk_failed: "patch_hunk_fail",
+  already_applied: "patch_hunk_fail",
   no_history: "no_history",
   invalid_pattern: "ripgrep_error",
   search_unavailable: "ripgrep_unavailable",

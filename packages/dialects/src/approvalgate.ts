@@ -28,6 +28,7 @@ const errorNames = {
   match_not_unique: "MATCH_NOT_UNIQUE",
   patch_parse_error: "PATCH_PARSE_ERROR",
   patch_hunk_failed: "PATCH_HUNK_FAILED",
+  already_applied: "ALREADY_APPLIED",
   no_history: "NO_HISTORY",
   invalid_pattern: "INVALID_PATTERN",
   search_unavailable: "SEARCH_UNAVAILABLE",

@@ -127,6 +127,7 @@ describe("error names", () => {
     expect(renamed(agentbench.errorNames)).toEqual({
       path_outside_workspace: "path_escape",
       patch_hunk_failed: "patch_hunk_fail",
+      already_applied: "patch_hunk_fail",
       invalid_pattern: "ripgrep_error",
       search_unavailable: "ripgrep_unavailable",
       search_failed: "ripgrep_error",

@@ -28,6 +28,7 @@ const errorNames = {
   match_not_unique: "find_not_unique",
   patch_parse_error: "patch_parse_error",
   patch_hunk_failed: "patch_hunk_failed",
+  already_applied: "already_applied",
   no_history: "no_history",
   invalid_pattern: "invalid_pattern",
   search_unavailable: "ripgrep_not_found",

@@ -1,24 +1,141 @@
 /** The spaces and tabs a line begins with. */
 export const indentOf = (line: string): string => /^[ \t]*/.exec(line)?.[0] ?? ""
 
+/** A line as a request spells it and as the file has it. */
+export interface LinePair {
+  readonly expected: string
+  readonly found: string
+}
+
 /**
- * How a block was shifted: given each line as it was expected and as it was found, a function that shifts
- * a new line alike. Undefined when the lines were not all shifted by the same amount.
+ * New lines, indented as the place is where the old ones were found. New lines that fit the place already stay as they
+ * are. Undefined when the old lines do not say how the new ones should be indented.
  */
-export const indentShift = (
-  pairs: ReadonlyArray<{ readonly expected: string; readonly found: string }>
-): ((line: string) => string) | undefined => {
+export const fitIndentation = (
+  pairs: ReadonlyArray<LinePair>,
+  lines: ReadonlyArray<string>
+): ReadonlyArray<string> | undefined => {
   const indents = pairs
     .filter(({ expected }) => expected.trim() !== "")
-    .map(({ expected, found }) => ({ expected: indentOf(expected), found: indentOf(found) }))
+    .map(({ expected, found }) => ({
+      text: expected.trim(),
+      expected: indentOf(expected),
+      found: indentOf(found),
+      losesTabs: found.trim().includes("\t") && !expected.trim().includes("\t")
+    }))
+  // Where tabs within lines became spaces, nobody can tell which spaces of a new line were tabs.
+  if (indents.some(({ losesTabs }) => losesTabs) && lines.some((line) => line.trim().includes("  "))) return undefined
+  if (indents.every(({ expected, found }) => expected === found)) return lines
+  const decided = isFitting(indents, lines)
+  if (decided === undefined) return undefined
+  if (decided) return lines
+  const shift = shiftBetween(indents)
+  const shifted: Array<string> = []
+  for (const line of lines) {
+    const isBlank = line.trim() === ""
+    const indent = isBlank && line === "" ? "" : (shift(indentOf(line)) ?? (isBlank ? indentOf(line) : undefined))
+    if (indent === undefined) return undefined
+    shifted.push(indent + line.slice(indentOf(line).length))
+  }
+  return shifted
+}
+
+interface Indents {
+  readonly expected: string
+  readonly found: string
+}
+
+/**
+ * True when new lines have the indentation of the file, false when they have that of the request, undefined when that
+ * can't be told. Lines that stay the same tell it best; otherwise the least indented line does.
+ */
+const isFitting = (
+  indents: ReadonlyArray<Indents & { readonly text: string }>,
+  lines: ReadonlyArray<string>
+): boolean | undefined => {
+  const news = lines.filter((line) => line.trim() !== "")
+  if (news.length === 0) return true
+  const votes = { file: 0, request: 0 }
+  for (const line of news) {
+    const same = indents.filter(({ text, expected, found }) => text === line.trim() && expected !== found)
+    if (same.some(({ found }) => found === indentOf(line))) votes.file++
+    if (same.some(({ expected }) => expected === indentOf(line))) votes.request++
+  }
+  if (votes.file + votes.request > 0) {
+    return votes.file > 0 && votes.request > 0 ? undefined : votes.file > 0
+  }
+  const least = (all: ReadonlyArray<string>): string =>
+    all.reduce((one, other) => (other.length < one.length ? other : one))
+  const own = least(news.map(indentOf))
+  const expected = least(indents.map((one) => one.expected))
+  const found = least(indents.map((one) => one.found))
+  if (own === expected && own !== found) return false
+  if (own === found && own !== expected) return true
+  const asExpected = indents.some((one) => one.expected === own && one.found !== own)
+  const asFound = indents.some((one) => one.found === own && one.expected !== own)
+  if (asExpected !== asFound) return asFound
+  // Tabs in the file and only spaces in the request, or the other way round.
+  const spells = (mark: string, all: ReadonlyArray<string>): boolean => all.some((indent) => indent.includes(mark))
+  const news0 = news.map(indentOf)
+  if (
+    spells(
+      "\t",
+      indents.map((one) => one.found)
+    ) &&
+    !spells(
+      "\t",
+      indents.map((one) => one.expected)
+    )
+  ) {
+    if (!spells("\t", news0)) return false
+    if (!spells(" ", news0)) return true
+  }
+  return undefined
+}
+
+/** How indentation changes from the request to the file: undefined for an indentation about which nothing is known. */
+const shiftBetween = (indents: ReadonlyArray<Indents>): ((indent: string) => string | undefined) =>
+  prefixShift(indents) ?? tabShift(indents) ?? knownShift(indents)
+
+/** All lines are further in, or further out, by the same amount. */
+const prefixShift = (indents: ReadonlyArray<Indents>): ((indent: string) => string | undefined) | undefined => {
   const [first] = indents
   if (first === undefined) return undefined
   const least = indents.reduce((one, other) => (other.expected.length < one.expected.length ? other : one), first)
+  const rest = (indent: string): string => indent.slice(least.expected.length)
   const isEven = indents.every(
-    ({ expected, found }) =>
-      expected.startsWith(least.expected) && found === least.found + expected.slice(least.expected.length)
+    ({ expected, found }) => expected.startsWith(least.expected) && found === least.found + rest(expected)
   )
-  if (!isEven) return undefined
-  return (line) =>
-    line.trim() === "" || !line.startsWith(least.expected) ? line : least.found + line.slice(least.expected.length)
+  if (!isEven || usesTabsForSpaces(indents)) return undefined
+  return (indent) => (indent.startsWith(least.expected) ? least.found + rest(indent) : undefined)
+}
+
+/** One depth alone fits a shift, too: with a tab for spaces, deeper lines need tabs as well. */
+const usesTabsForSpaces = (indents: ReadonlyArray<Indents>): boolean =>
+  indents.some(
+    ({ expected, found }) =>
+      expected.includes(" ") !== found.includes(" ") && expected.includes("\t") !== found.includes("\t")
+  )
+
+/** One side has tabs, the other so many spaces for each of them. */
+const tabShift = (indents: ReadonlyArray<Indents>): ((indent: string) => string | undefined) | undefined => {
+  const widths = [1, 2, 3, 4, 5, 6, 7, 8].filter((width) => {
+    const expand = (indent: string): string => indent.replaceAll("\t", " ".repeat(width))
+    return indents.every(({ expected, found }) => expand(expected) === expand(found))
+  })
+  const [width] = widths
+  if (width === undefined || widths.length > 1) return undefined
+  const spaces = " ".repeat(width)
+  const toTabs = indents.some(({ found }) => found.includes("\t"))
+  if (toTabs && indents.some(({ found }) => found.startsWith(spaces))) return knownShift(indents)
+  return (indent) => (toTabs ? indent.replaceAll(spaces, "\t") : indent.replaceAll("\t", spaces))
+}
+
+/** Only an indentation that was seen is known. */
+const knownShift = (indents: ReadonlyArray<Indents>): ((indent: string) => string | undefined) => {
+  const known = new Map<string, string | undefined>()
+  for (const { expected, found } of indents) {
+    known.set(expected, known.has(expected) && known.get(expected) !== found ? undefined : found)
+  }
+  return (indent) => known.get(indent)
 }

@@ -9,8 +9,13 @@ export interface NearestPlace {
   readonly differs: { readonly line: number; readonly expected: string; readonly found: string } | undefined
 }
 
-export const nearestPlace = (file: TextFile, expected: ReadonlyArray<string>): NearestPlace | undefined => {
-  const start = byCommonLines(file, expected) ?? bySimilarLine(file, expected)
+/** `stated` is the line at which the first one should be: of places that are equally close, the nearer is meant. */
+export const nearestPlace = (
+  file: TextFile,
+  expected: ReadonlyArray<string>,
+  stated?: number
+): NearestPlace | undefined => {
+  const start = byCommonLines(file, expected, stated) ?? bySimilarLine(file, expected)
   if (start === undefined) return undefined
   const at = expected.findIndex((text, index) => lineOrEmpty(file, start + index) !== text)
   if (at === -1) return { line: Math.max(0, start), differs: undefined }
@@ -24,21 +29,51 @@ export const nearestPlace = (file: TextFile, expected: ReadonlyArray<string>): N
   }
 }
 
-/** One sentence for a message, and the facts for its details. `whole` says why all lines being there is not enough. */
-export const describeNearest = (
+/** Longer repairs are not sent back. */
+const maximumRepair = 4000
+
+/** The lines of the file at the nearest place, if most of those that were expected stand there as they were. */
+export const repairedLines = (
+  file: TextFile,
   place: NearestPlace | undefined,
-  whole: string
-): { readonly sentence: string; readonly details: Readonly<Record<string, unknown>> } => {
-  if (place === undefined) return { sentence: "nothing in the file is close to it", details: {} }
+  expected: ReadonlyArray<string>
+): ReadonlyArray<string> | undefined => {
+  if (place?.differs === undefined || place.line + expected.length > file.lineCount) return undefined
+  const found = expected.map((_, index) => lineOrEmpty(file, place.line + index))
+  const same = found.filter((line, index) => normalised(line) === normalised(expected[index] ?? "")).length
+  const length = found.reduce((sum, line) => sum + line.length + 1, 0)
+  return 2 * same > expected.length && length <= maximumRepair ? found : undefined
+}
+
+interface NearestDescription {
+  readonly sentence: string
+  /** The one thing to change. */
+  readonly remedy: string
+  /** True when all lines stand there. */
+  readonly isWhole: boolean
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+const readAgain = "Read the file again, and copy the lines from what it says now."
+
+/** One sentence for a message, and the facts for its details. `whole` says why all lines being there is not enough. */
+export const describeNearest = (place: NearestPlace | undefined, whole: string): NearestDescription => {
+  if (place === undefined) {
+    return { sentence: "nothing in the file is close to it", remedy: readAgain, isWhole: false, details: {} }
+  }
   if (place.differs === undefined) {
     return {
       sentence: `its lines stand at line ${place.line + 1}, but ${whole}`,
+      remedy: readAgain,
+      isWhole: true,
       details: { nearest_line: place.line + 1 }
     }
   }
   const { line, expected, found } = place.differs
   return {
     sentence: `the nearest place is line ${place.line + 1}, where line ${line + 1} is ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`,
+    remedy: `Where the request has ${JSON.stringify(expected)}, write ${JSON.stringify(found)} if that line is meant.`,
+    isWhole: false,
     details: { nearest_line: place.line + 1, differs_at: line + 1, expected, found }
   }
 }
@@ -55,7 +90,11 @@ const lineOrEmpty = (file: TextFile, line: number): string =>
 const shortened = (line: string): string => (line.length > 200 ? `${line.slice(0, 199)}…` : line)
 
 /** The place where most expected lines stand where they should, spaces aside. */
-const byCommonLines = (file: TextFile, expected: ReadonlyArray<string>): number | undefined => {
+const byCommonLines = (
+  file: TextFile,
+  expected: ReadonlyArray<string>,
+  stated: number | undefined
+): number | undefined => {
   const wanted = new Map<string, Array<number>>()
   for (const [index, line] of expected.entries()) {
     const text = normalised(line)
@@ -66,12 +105,14 @@ const byCommonLines = (file: TextFile, expected: ReadonlyArray<string>): number 
   }
   const votes = new Map<number, number>()
   let best: number | undefined
+  const distance = (start: number): number => Math.abs(start - (stated ?? start))
   for (let line = 0; line < Math.min(file.lineCount, linesCompared); line++) {
     for (const index of wanted.get(normalised(file.line(line).slice(0, 1000))) ?? []) {
       const start = line - index
       const count = (votes.get(start) ?? 0) + 1
       votes.set(start, count)
-      if (best === undefined || count > (votes.get(best) ?? 0)) best = start
+      const most = best === undefined ? 0 : (votes.get(best) ?? 0)
+      if (best === undefined || count > most || (count === most && distance(start) < distance(best))) best = start
     }
   }
   return best

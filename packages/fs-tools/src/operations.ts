@@ -1,7 +1,8 @@
 // What this package can do, unaware of any contract: for tools in a dialect of your own. Each needs a Workspace, and a
 // tool made of one says in its touches which paths it reads and writes.
-export { describeHunk, type FoundHunk, parsePatch, patchOperation, planPatch } from "./apply-patch/apply-patch.ts"
+export { describeHunk, parsePatch, patchOperation } from "./apply-patch/apply-patch.ts"
 export { type Section, touchedBy } from "./apply-patch/patch.ts"
+export { type FoundHunk, planPatch } from "./apply-patch/plan-patch.ts"
 export { type CreatedDirectory, planDirectory } from "./create-directory/create-directory.ts"
 export { type DeleteOptions, planDelete } from "./delete-path/delete-path.ts"
 export { type EditedText, type EditOptions, planEdits, type TextEdit } from "./edit-text/edit-text.ts"

@@ -20,6 +20,7 @@ export class TextFile {
   readonly #pieces: ReadonlyArray<Piece>
   #text: string | undefined
   #lineStarts: Uint32Array | undefined
+  #lineBreak: "\n" | "\r" | undefined
 
   private constructor(original: Original, pieces: ReadonlyArray<Piece>, text?: string) {
     this.encoding = original.encoding
@@ -45,6 +46,18 @@ export class TextFile {
     return (this.#text ??= this.#pieces.map((piece) => this.#textOf(piece)).join(""))
   }
 
+  /** What ends lines here: a line feed, or a carriage return in a file that has only those between its lines. */
+  get lineBreak(): "\n" | "\r" {
+    return (this.#lineBreak ??= !this.text.includes("\n") && /\r[^]/.test(this.text) ? "\r" : "\n")
+  }
+
+  /** The same file with carriage returns as characters of its lines, as git and diff see them. */
+  withLineFeedsOnly(): TextFile {
+    const file = new TextFile(this.#original, this.#pieces, this.#text)
+    file.#lineBreak = "\n"
+    return file
+  }
+
   /** A newline ends a line: `a\nb\n` has two lines, an empty file none. */
   get lineCount(): number {
     return this.#starts.length
@@ -65,15 +78,16 @@ export class TextFile {
     return this.#lineEnd(line) - start === text.length && this.text.startsWith(text, start)
   }
 
-  /** What ends a line: `\n`, `\r\n`, or nothing for a last line without a newline. */
-  terminator(line: number): "\n" | "\r\n" | "" {
+  /** What ends a line: `\n`, `\r\n`, a lone `\r`, or nothing for a last line without a newline. */
+  terminator(line: number): "\n" | "\r\n" | "\r" | "" {
     if (!this.endsWithNewline(line)) return ""
+    if (this.lineBreak === "\r") return "\r"
     return this.text[this.#lineEnd(line) - 1] === "\r" && this.#lineEnd(line) > this.lineStart(line) ? "\r\n" : "\n"
   }
 
   /** False only for a last line that has no newline. */
   endsWithNewline(line: number): boolean {
-    return line + 1 < this.lineCount || this.text.endsWith("\n")
+    return line + 1 < this.lineCount || this.text.endsWith(this.lineBreak)
   }
 
   /** The line that an offset lies in, from 0. */
@@ -157,32 +171,32 @@ export class TextFile {
   }
 
   get #starts(): Uint32Array {
-    return (this.#lineStarts ??= lineStartsOf(this.text))
+    return (this.#lineStarts ??= lineStartsOf(this.text, this.lineBreak))
   }
 
   #lineEnd(line: number): number {
     const next = this.#starts[line + 1]
     if (next !== undefined) return next - 1
-    return this.text.endsWith("\n") ? this.text.length - 1 : this.text.length
+    return this.text.endsWith(this.lineBreak) ? this.text.length - 1 : this.text.length
   }
 }
 
 // The lines of a large file are counted first: a list that grows takes many times the room.
-const lineStartsOf = (text: string): Uint32Array => {
-  const starts = text.length > smallBytes ? new Uint32Array(countLines(text)) : new Array<number>()
+const lineStartsOf = (text: string, lineBreak: string): Uint32Array => {
+  const starts = text.length > smallBytes ? new Uint32Array(countLines(text, lineBreak)) : new Array<number>()
   let line = 0
-  for (let start = 0; start < text.length; start = nextLine(text, start)) starts[line++] = start
+  for (let start = 0; start < text.length; start = nextLine(text, lineBreak, start)) starts[line++] = start
   return starts instanceof Uint32Array ? starts : new Uint32Array(starts)
 }
 
-const countLines = (text: string): number => {
+const countLines = (text: string, lineBreak: string): number => {
   let count = 0
-  for (let start = 0; start < text.length; start = nextLine(text, start)) count++
+  for (let start = 0; start < text.length; start = nextLine(text, lineBreak, start)) count++
   return count
 }
 
-const nextLine = (text: string, start: number): number => {
-  const newline = text.indexOf("\n", start)
+const nextLine = (text: string, lineBreak: string, start: number): number => {
+  const newline = text.indexOf(lineBreak, start)
   return newline === -1 ? text.length : newline + 1
 }
 

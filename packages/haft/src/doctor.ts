@@ -1,5 +1,5 @@
-import { isPluginError, type PluginError, reasonOf, Sandbox, type UnheldLimit } from "@haft/core"
-import { nodeProcesses, nodeWorkspace } from "@haft/node"
+import { CodeIndex, isPluginError, type PluginError, reasonOf, Sandbox, type UnheldLimit } from "@haft/core"
+import { nodeProcesses, nodeWorkspace, sqliteCodeIndex } from "@haft/node"
 import { installedRipgrep, ripgrepVersion } from "@haft/search-tools"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -31,7 +31,9 @@ export const examine = async (
   config: HaftConfig = {},
   { briefly = false }: ExamineOptions = {}
 ): Promise<ReadonlyArray<Finding>> => {
-  const checks = briefly ? [workspace, state, sandboxInUse] : [node, workspace, state, ripgrep, terminals, sandboxes]
+  const checks = briefly
+    ? [workspace, state, sandboxInUse]
+    : [node, workspace, state, ripgrep, codeIndex, terminals, sandboxes]
   return (await Promise.all(checks.map((check) => check(config)))).flat()
 }
 
@@ -100,6 +102,29 @@ const ripgrep = async ({ packages = {} }: HaftConfig): Promise<Finding> => {
   if (looked._tag === "Success") return { subject, state: "ok", found: looked.success }
   const { message, suggestion } = looked.failure
   return { subject, state: "missing", found: message, ...(suggestion !== undefined && { mend: suggestion }) }
+}
+
+const codeIndex = async (config: HaftConfig): Promise<Finding> => {
+  const subject = "Code index"
+  const look = Effect.gen(function* () {
+    const directory = yield* stateOf(config)
+    const workspace = nodeWorkspace({ root: rootOf(config), state: directory })
+    const index = sqliteCodeIndex({ directory }).pipe(Layer.provide(workspace))
+    return yield* Effect.scoped(CodeIndex.use(({ status }) => status).pipe(Effect.provide(index)))
+  })
+  const looked = await Effect.runPromise(Effect.result(look))
+  if (looked._tag === "Failure") {
+    const mend = looked.failure.suggestion ?? "search_text works without."
+    return { subject, state: "limited", found: reasonOf(looked.failure), mend }
+  }
+  const { files, symbols, bytes, refreshedAt, hasGrammars } = looked.success
+  const found =
+    refreshedAt === undefined
+      ? "not built yet; the first search_code builds it"
+      : `${files} files, ${symbols} definitions, ${(bytes / 2 ** 20).toFixed(1)} MiB, refreshed ${new Date(refreshedAt).toISOString()}`
+  if (hasGrammars) return { subject, state: "ok", found }
+  const mend = "Install @vscode/tree-sitter-wasm: without it files are indexed by lines, without definitions."
+  return { subject, state: "limited", found, mend }
 }
 
 const terminals = async (): Promise<Finding> => {

@@ -1,3 +1,4 @@
+export { sqliteCodeIndex, type SqliteCodeIndexOptions } from "./code-index/code-index.ts"
 export { fileArtifacts, type FileArtifactsOptions } from "./records/artifacts.ts"
 export { copyWorkspace } from "./workspace/copy-workspace.ts"
 export { fileState } from "./state/state-files.ts"

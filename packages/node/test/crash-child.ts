@@ -39,7 +39,8 @@ const settings: CommitSettings = {
   turn: Semaphore.makeUnsafe(1),
   kept: new KeptPlace(root),
   journal: openCommitJournal({ root, directory: join(state, "commits"), durable, imagePath, onStep }),
-  history
+  history,
+  listeners: new Set()
 }
 
 const request = { call: "call", run: "run", tool: "tool", at: 0, symlinks: "inside" } as const

@@ -9,7 +9,7 @@ import { hostOf } from "../test/hosts.ts"
 const contracts = join(import.meta.dirname, "../../../contracts")
 
 describe.each([
-  [haft, ["search_text", "find_files"]],
+  [haft, ["search_text", "find_files", "search_code", "outline", "find_symbol"]],
   [agentbench, ["search"]],
   [toolrouter, ["grep_files"]],
   [cliagent, ["grep_search", "file_search"]],

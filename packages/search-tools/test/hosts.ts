@@ -8,7 +8,7 @@ import {
   Workspace,
   type WorkspaceService
 } from "@haft/core"
-import { nodeWorkspace } from "@haft/node"
+import { nodeWorkspace, sqliteCodeIndex } from "@haft/node"
 import { type Fixture, scriptedApprover, temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -31,10 +31,14 @@ export const hostOf = (
   Host.layer({ dialect, plugins: [use(searchTools, ripgrep === undefined ? undefined : { ripgrep })] }).pipe(
     Layer.provide(
       Layer.mergeAll(
-        Layer.effect(
-          Workspace,
-          Workspace.useSync((real) => ({ ...real, ...disturb(real) }))
-        ).pipe(Layer.provide(nodeWorkspace({ root: workspace.root, state: workspace.state }))),
+        sqliteCodeIndex({ directory: workspace.state }).pipe(
+          Layer.provideMerge(
+            Layer.effect(
+              Workspace,
+              Workspace.useSync((real) => ({ ...real, ...disturb(real) }))
+            ).pipe(Layer.provide(nodeWorkspace({ root: workspace.root, state: workspace.state })))
+          )
+        ),
         memoryJournal(),
         scriptedApprover().layer,
         processes

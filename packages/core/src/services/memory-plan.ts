@@ -79,12 +79,19 @@ export class MemoryPlan implements ChangePlan {
   ): Effect.Effect<void, PlanError> =>
     Effect.gen({ self: this }, function* () {
       const path = yield* containIn(given)
-      if ((yield* this.#stateOf(path, base)) === "absent") yield* missing(path)
+      const before = yield* this.#stateOf(path, base)
+      yield* before === "absent" ? missing(path) : Effect.void
       for (const [name, content] of this.#after) {
         if (name !== path && !name.startsWith(`${path}/`)) continue
         this.#after.delete(name)
-        const before = fingerprintOf(content)
-        const change = { path: name, kind: "deleted", what: "file", before, after: "absent", bytesWritten: 0 } as const
+        const change = {
+          path: name,
+          kind: "deleted",
+          what: "file",
+          before: fingerprintOf(content),
+          after: "absent",
+          bytesWritten: 0
+        } as const
         this.#changes.push({ ...change, contentBefore: content })
       }
     })
@@ -98,10 +105,11 @@ export class MemoryPlan implements ChangePlan {
       const path = yield* containIn(from)
       const movedTo = yield* containIn(to)
       const before = yield* this.#stateOf(path, base)
-      if (before === "absent") yield* missing(path)
-      if (!overwrite && (yield* this.#stateOf(movedTo)) !== "absent") {
-        yield* toolError("already_exists", `${movedTo} already exists`, { details: { path: movedTo } })
-      }
+      yield* before === "absent" ? missing(path) : Effect.void
+      const isTaken = !overwrite && (yield* this.#stateOf(movedTo)) !== "absent"
+      yield* isTaken
+        ? toolError("already_exists", `${movedTo} already exists`, { details: { path: movedTo } })
+        : Effect.void
       this.#after.set(movedTo, this.#after.get(path) ?? new Uint8Array())
       this.#after.delete(path)
       this.#changes.push({ path, kind: "moved", what: "file", movedTo, before, after: before, bytesWritten: 0 })

@@ -143,6 +143,11 @@ export interface WorkspaceService {
   readonly plan: Effect.Effect<ChangePlan, LookError>
   /** Plans changes that are given as data, and commits them: all or none. */
   readonly commit: (changes: ReadonlyArray<Change>) => Effect.Effect<ReadonlyArray<ChangedPath>, CommitError>
+  /**
+   * Tells a listener which paths each commit and undo of this host changed, and returns how to end that. Absent where
+   * a workspace can't tell.
+   */
+  readonly onCommit?: (listener: (paths: ReadonlyArray<string>) => void) => () => void
   /** Takes back the last call that changed something, a named call, or every call of this run. */
   readonly undo: (
     what?: UndoTarget

@@ -8,7 +8,10 @@ import { parseUnifiedDiff } from "./parse/parse-unified-diff.ts"
 import { isOfFile, touchedBy } from "./patch.ts"
 import { readOnce } from "./place/read-once.ts"
 
-const read = readOnce((input: { readonly unified_diff: string }) => parseUnifiedDiff(input.unified_diff))
+// The example of the contract counts two lines of context that it leaves out.
+const read = readOnce((input: { readonly unified_diff: string }) =>
+  parseUnifiedDiff(input.unified_diff, { mayLackContext: true })
+)
 const operation = patchOperation(read)
 
 export const agentbenchApplyPatch = agentbench.tool({

@@ -5,11 +5,15 @@ import * as z from "zod"
 
 import { linkWarnings } from "../hard-links.ts"
 import { omissionWarnings } from "../omissions.ts"
-import { describeHunk, type FoundHunk, parsePatch, patchOperation } from "./apply-patch.ts"
+import { describeHunk, parsePatch, patchOperation } from "./apply-patch.ts"
 import { isOfFile, type Section, touchedBy } from "./patch.ts"
 import { readOnce } from "./place/read-once.ts"
+import type { FoundHunk } from "./plan-patch.ts"
 
-const read = readOnce(({ patch }: { readonly patch: string }) => parsePatch(patch))
+// What `git diff` prints when nothing differs is a patch that changes nothing.
+const read = readOnce(({ patch }: { readonly patch: string }) =>
+  patch.trim() === "" ? Effect.succeed([]) : parsePatch(patch)
+)
 const operation = patchOperation(read)
 
 export const haftApplyPatch = haft.tool({
@@ -38,8 +42,7 @@ export const haftApplyPatch = haft.tool({
         line: z.number(),
         matched: z.string(),
         offset: z.number(),
-        fuzz: z.number(),
-        also_fits: z.array(z.number())
+        fuzz: z.number()
       })
     ),
     warnings: z.array(z.string())
@@ -57,14 +60,7 @@ export const haftApplyPatch = haft.tool({
         const file = { path, change: kind, bytes_written: bytesWritten, fingerprint: after }
         return movedTo === undefined ? file : Object.assign(file, { moved_to: movedTo })
       }),
-      hunks: hunks.map(({ path, line, pass, offset, fuzz, others }) => ({
-        path,
-        line,
-        matched: pass,
-        offset,
-        fuzz,
-        also_fits: [...others]
-      })),
+      hunks: hunks.map(({ path, line, pass, offset, fuzz }) => ({ path, line, matched: pass, offset, fuzz })),
       warnings: [
         ...hunks.filter(isWorthTelling).map(describeHunk),
         ...linkWarnings(changes),
@@ -83,8 +79,8 @@ export const haftApplyPatch = haft.tool({
 })
 
 /** A hunk that went where it fits, and not plainly where it belongs. */
-const isWorthTelling = ({ pass, fuzz, others, warning }: FoundHunk): boolean =>
-  warning !== undefined || fuzz > 0 || others.length > 0 || !(pass === "exact" || pass === "line_endings")
+const isWorthTelling = ({ pass, fuzz, warning }: FoundHunk): boolean =>
+  warning !== undefined || fuzz > 0 || !(pass === "exact" || pass === "line_endings")
 
 const addedText = (sections: ReadonlyArray<Section>): string =>
   sections

@@ -7,6 +7,8 @@ export type Section =
       readonly path: string
       readonly lines: ReadonlyArray<HunkLine>
       readonly executable: boolean | undefined
+      /** True for a symbolic link, whose lines are its target. */
+      readonly isLink?: boolean
     }
   | {
       readonly kind: "delete"
@@ -38,14 +40,16 @@ export interface StatedLine {
   readonly kind: "line"
   /** Index of the first old line, or of the line to insert before. */
   readonly line: number
-  /** False when the header's counts had to be corrected: then the amount of context says nothing about the file's ends. */
-  readonly isExact: boolean
+  /** What had to be corrected in its header. */
+  readonly warning: string | undefined
 }
 
 /** A hunk that is found by what it holds, below its anchors. */
 export interface ByContent {
   readonly kind: "content"
   readonly anchors: ReadonlyArray<string>
+  /** True when the place may be anywhere should an anchor not lead to it, as with the headings that git prints. */
+  readonly anchorsAreHints?: boolean
   readonly endsFile: boolean
 }
 
@@ -56,6 +60,8 @@ export interface HunkLine {
   readonly noNewline: boolean
   /** True for a context line that came without its leading space, so that it may be mere padding. */
   readonly isBare: boolean
+  /** True for a context line that began with neither a space nor any other sign. */
+  readonly isUnsigned?: boolean
 }
 
 export const hunkLine = (sign: HunkLine["sign"], text: string): HunkLine => ({

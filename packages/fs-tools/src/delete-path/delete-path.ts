@@ -16,19 +16,19 @@ export const planDelete = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, PlanError> {
   const found = yield* plan.info(path, { follow: false })
   if (found?.path === ".") {
-    yield* toolError("path_outside_workspace", "the workspace itself can't be deleted", {
+    return yield* toolError("path_outside_workspace", "the workspace itself can't be deleted", {
       suggestion: "Delete what is in it, by name.",
       details: { path }
     })
   }
   if (found?.kind === "directory" && !recursive) {
-    yield* toolError("is_directory", `${path} is a directory; nothing was deleted`, {
+    return yield* toolError("is_directory", `${path} is a directory; nothing was deleted`, {
       suggestion: "Ask for a recursive deletion if everything in it should go too.",
       details: { path }
     })
   }
   if (found?.kind === "file") yield* readForDiff(plan, path)
-  yield* plan.remove(path, { recursive })
+  return yield* plan.remove(path, { recursive })
 })
 
 /** Every path that went, sorted. */

@@ -77,7 +77,8 @@ const planReplacement = Effect.fnUntraced(function* (plan: ChangePlan, call: z.o
       details: { path }
     })
   }
-  yield* replaceText(plan, path, [replacementFor(text, first, { find: old_string, replace: new_string })])
+  const replacement = replacementFor(text, first, { find: old_string, replace: new_string })
+  yield* replaceText(plan, path, replacement === undefined ? [] : [replacement])
   return { found: count, line: text.lineAt(first.start) + 1 }
 })
 

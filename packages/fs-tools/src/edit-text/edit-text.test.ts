@@ -114,8 +114,99 @@ describe("edit-text", () => {
     expect(result).toMatchObject({ edits: [{ matched: "indentation" }] })
   })
 
-  it("does not take an uneven indentation for a shifted block", async () => {
-    expect((await edit("  a\n        b\n", [{ find: "a\n  b", replace: "x" }])).error?.code).toBe("match_not_found")
+  it("indents new lines by the old ones, and refuses an indentation that those do not tell", async () => {
+    const file = "  a\n        b\n"
+    expect((await edit(file, [{ find: "a\n  b", replace: "x\n  y" }])).text).toBe("  x\n        y\n")
+    const { text, error } = await edit(file, [{ find: "a\n  b", replace: "a\n    c" }])
+    expect([text, error?.code]).toEqual([file, "match_not_found"])
+    expect(error?.message).toContain("does not tell how the replacement should be spaced")
+  })
+
+  it.each([
+    ["in the text to find", "a\r\nb", "c\nd"],
+    ["in the replacement", "a\nb", "c\r\nd"],
+    ["in both", "a\r\nb", "c\r\nd"]
+  ])("keeps the line ends of the file when CRLF stands %s", async (_where, find, replace) => {
+    for (const more of [{}, { exact: true }]) {
+      expect((await edit("a\nb\ne\n", [{ find, replace }], more)).text).toBe("c\nd\ne\n")
+      expect((await edit("a\r\nb\r\ne\r\n", [{ find, replace }], more)).text).toBe("c\r\nd\r\ne\r\n")
+      expect((await edit("a\rb\re\r", [{ find, replace }], more)).text).toBe("c\rd\re\r")
+    }
+    await using tools = await openTools({ f: "a\nb\ne\n" }, { dialect: cliagent })
+    await tools.call("replace_string_in_file", { path: "f", old_string: find, new_string: replace })
+    expect(tools.workspace.read("f")).toBe("c\nd\ne\n")
+  })
+
+  it("takes a carriage return and a line feed as one when the text to find begins with a line feed", async () => {
+    expect((await edit("a\r\nb\r\n", [{ find: "\nb", replace: "\nx\nb" }])).text).toBe("a\r\nx\r\nb\r\n")
+  })
+
+  it("leaves a replacement alone that has the indentation of the file, when only the text to find lost it", async () => {
+    const file = "class A:\n    def f(self):\n        return 1\n"
+    const replace = "    def f(self):\n        x = 2\n        return x"
+    expect((await edit(file, [{ find: "def f(self):\n    return 1", replace }])).text).toBe(`class A:\n${replace}\n`)
+    const list = "[\n    a,\n]\n"
+    expect((await edit(list, [{ find: "a,\n", replace: "    a,\n    b,\n" }])).text).toBe("[\n    a,\n    b,\n]\n")
+    expect((await edit(list, [{ find: "a,", replace: "    a," }])).text).toBe("[\n        a,\n]\n")
+  })
+
+  it.each([
+    [
+      "spaces for tabs",
+      "\tif x:\n\t\ty\n",
+      "    if x:\n        y",
+      "    if x:\n        z\n            w",
+      "\tif x:\n\t\tz\n\t\t\tw\n"
+    ],
+    ["tabs for spaces", "  if x:\n    y\n", "\tif x:\n\t\ty", "\tif x:\n\t\tz", "  if x:\n    z\n"]
+  ])("writes the indentation of the file when a request has %s", async (_what, file, find, replace, after) => {
+    const { text, result } = await edit(file, [{ find, replace }])
+    expect(text).toBe(after)
+    expect(result).toMatchObject({ edits: [{ matched: "indentation" }], warnings: [expect.any(String)] })
+  })
+
+  it("forgives how words are spaced, and keeps the spacing of lines that stay", async () => {
+    const { text, result } = await edit("a  =  1\nb = 2  # two\n", [
+      { find: "a = 1\nb = 2 # two", replace: "a = 1\nb = 3 # three" }
+    ])
+    expect(text).toBe("a  =  1\nb = 3 # three\n")
+    expect(result).toMatchObject({ edits: [{ matched: "spacing" }] })
+  })
+
+  it("forgives blank lines between lines that stay, and keeps those of the file", async () => {
+    const { text, result } = await edit("a()\n\nb()\nc()\n", [{ find: "a()\nb()\nc()", replace: "a()\nb()\nd()" }])
+    expect(text).toBe("a()\n\nb()\nd()\n")
+    expect(result).toMatchObject({ edits: [{ matched: "blank_lines" }] })
+    const more = await edit("a()\nb()\nc()\n", [{ find: "a()\n\nb()\nc()", replace: "a()\nb()\nd()" }])
+    expect(more.text).toBe("a()\nb()\nd()\n")
+    const beside = await edit("a()\n\nb()\n", [{ find: "a()\nb()", replace: "a()\nc()" }])
+    expect([beside.text, beside.error?.code]).toEqual(["a()\n\nb()\n", "match_not_found"])
+  })
+
+  it("hands over the text to find as the file has it, where most of it stands", async () => {
+    const { error } = await edit("one\ntwo\nthree\n", [{ find: "one\nzwei\nthree", replace: "x" }])
+    expect(error?.details).toMatchObject({ nearest_line: 1, repaired: { find: "one\ntwo\nthree" } })
+  })
+
+  it("does not guess which spaces of a new line were tabs", async () => {
+    const file = "name\t= 1\n"
+    const { text, error } = await edit(file, [{ find: "name    = 1", replace: "name    = 2" }])
+    expect([text, error?.code]).toEqual([file, "match_not_found"])
+  })
+
+  it("finds an edit of spacing alone only where its spacing stands", async () => {
+    const file = "        foo()\n"
+    const { text, error } = await edit(file, [{ find: "  foo()\nbar", replace: "    foo()\n    bar" }])
+    expect([text, error?.code]).toEqual([file, "match_not_found"])
+  })
+
+  it("refuses an edit that is made already, unless it is to be exact", async () => {
+    const change = [{ find: "import a\n", replace: "import a\nimport b\n" }]
+    const { text, error } = await edit("import a\nimport b\n", change)
+    expect([text, error?.code]).toEqual(["import a\nimport b\n", "already_applied"])
+    expect((await edit("import a\nimport b\n", change, { exact: true })).text).toBe("import a\nimport b\nimport b\n")
+    const gone = await edit("const total = 2\n", [{ find: "const sum = 1", replace: "const total = 2" }])
+    expect(gone.error).toMatchObject({ code: "match_not_found", details: { replacement_line: 1 } })
   })
 
   it("forgives nothing when it is to be exact", async () => {
@@ -315,8 +406,9 @@ describe("edit-text", () => {
         const text = TextFile.decode(Buffer.from(`${before}<<HERE>>${after}`))
         const options = { overlapping: true, keep: 1 }
         const found = text && findText(text, "<<HERE>>", "exact", options).places[0]
-        if (text === undefined || found === undefined) throw new Error("the text to find is always there")
-        const bytes = Buffer.concat(text.replace([replacementFor(text, found, { find: "<<HERE>>", replace })]).encode())
+        const replacement = text && found && replacementFor(text, found, { find: "<<HERE>>", replace })
+        if (replacement === undefined) throw new Error("the text to find is always there")
+        const bytes = Buffer.concat(text?.replace([replacement]).encode() ?? [])
         const middle = bytes.toString().slice(before.length, bytes.toString().length - after.length)
         expect(bytes.toString().startsWith(before) && bytes.toString().endsWith(after)).toBe(true)
         expect(middle.replaceAll("\r\n", "\n")).toBe(replace)

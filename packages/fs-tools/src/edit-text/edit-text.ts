@@ -1,10 +1,12 @@
 import { type ChangePlan, toolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { describeNearest, nearestPlace } from "../nearest-place.ts"
+import { fitIndentation, indentOf, type LinePair } from "../indentation.ts"
+import { describeNearest, nearestPlace, repairedLines } from "../nearest-place.ts"
 import { replaceText, type TextError, textIn } from "../planned-text.ts"
 import type { Replacement, TextFile } from "../text-file.ts"
-import { type FindPass, findPasses, findText, type FoundText, strictPasses } from "./find-text.ts"
+import { keepBlankLines } from "./blank-lines.ts"
+import { type FindPass, findPasses, findText, type FoundText, lineEnd, strictPasses } from "./find-text.ts"
 
 /** A text to find and what takes its place. */
 export interface TextEdit {
@@ -21,7 +23,7 @@ export interface EditOptions {
   readonly base?: string | undefined
 }
 
-export type EditError = TextError | ToolError<"match_not_found" | "match_not_unique" | "stale_file">
+export type EditError = TextError | ToolError<"match_not_found" | "match_not_unique" | "already_applied" | "stale_file">
 
 export interface EditedText {
   readonly before: TextFile
@@ -50,7 +52,13 @@ export const planEdits = Effect.fnUntraced(function* (
   for (const [index, edit] of edits.entries()) {
     const which = edits.length === 1 ? "the text to find" : `the text to find of edit ${index + 1}`
     const { pass, places } = yield* placesFor({ path, which }, after, edit, options)
-    const replacements = places.map((place) => replacementFor(after, place, edit))
+    if (options.loosely === true && edit.all !== true) yield* refuseApplied({ path, which }, after, edit, places)
+    const replacements = places
+      .map((place) => replacementFor(after, options.loosely === true ? wholeLine(after, place, edit) : place, edit))
+      .filter((one) => one !== undefined)
+    if (replacements.length < places.length) {
+      return yield* unclearIndentation({ path, which }, after.lineAt(places[0]?.start ?? 0) + 1)
+    }
     made.push({ pass, replaced: places.length, line: after.lineAt(places[0]?.start ?? 0) + 1 })
     after = yield* replaceText(plan, path, replacements)
   }
@@ -59,22 +67,93 @@ export const planEdits = Effect.fnUntraced(function* (
 
 const requireBase = Effect.fnUntraced(function* (plan: ChangePlan, path: string, base: string) {
   const { fingerprint } = yield* plan.file(path)
-  if (fingerprint === base) return
-  yield* toolError("stale_file", `${path} has changed since it was read; nothing was changed`, {
-    suggestion: "Read the file again, then repeat the call.",
-    details: { path, fingerprint }
-  })
+  return yield* fingerprint === base
+    ? Effect.void
+    : toolError("stale_file", `${path} has changed since it was read; nothing was changed`, {
+        suggestion: "Read the file again, then repeat the call.",
+        details: { path, fingerprint }
+      })
 })
 
-/** What is written in the place of a found text. New lines end as the lines around them do. */
-export const replacementFor = (text: TextFile, found: FoundText, edit: TextEdit): Replacement => {
-  const { start, end, shift } = found
-  const shifted = shift === undefined ? edit.replace : edit.replace.split("\n").map(shift).join("\n")
-  // Who spells carriage returns out means the bytes as they are.
-  const isSpelledOut = edit.find.includes("\r") || edit.replace.includes("\r")
-  const usesCarriageReturns = !isSpelledOut && shifted.includes("\n") && endingAt(text, start) === "\r\n"
-  return { start, end, text: usesCarriageReturns ? shifted.replaceAll("\n", "\r\n") : shifted }
+/**
+ * What is written in the place of a found text. Its lines end as those around them do, and are indented as the place is.
+ * Undefined when the text that was looked for does not tell how that is.
+ */
+export const replacementFor = (text: TextFile, found: FoundText, edit: TextEdit): Replacement | undefined => {
+  const { end, pairs } = found
+  // An edit that changes nothing but line ends means the bytes as they are.
+  if (edit.find !== edit.replace && withLineFeeds(edit.find) === withLineFeeds(edit.replace)) {
+    return { start: found.start, end, text: edit.replace }
+  }
+  // A line feed that stands for a carriage return and a line feed takes both of them.
+  const splitsEnding = found.start > 0 && text.text.startsWith("\r\n", found.start - 1)
+  const start = splitsEnding ? found.start - 1 : found.start
+  const lines = withLineFeeds(edit.replace).split("\n")
+  if (found.blankLines !== undefined) {
+    const kept = keepBlankLines(found.blankLines, lines)
+    return kept && { start, end, text: kept.join(endingAt(text, start)) }
+  }
+  const fitted = pairs === undefined ? lines : fitIndentation(pairs, lines)
+  if (fitted === undefined) return undefined
+  const kept = pairs === undefined ? fitted : keepLines(pairs, lines, fitted)
+  return { start, end, text: kept.join(endingAt(text, start)) }
 }
+
+const withLineFeeds = (text: string): string => text.replaceAll("\r\n", "\n")
+
+/** Lines that the edit leaves as they are keep the bytes that the file has for them. */
+const keepLines = (
+  pairs: ReadonlyArray<LinePair>,
+  lines: ReadonlyArray<string>,
+  fitted: ReadonlyArray<string>
+): ReadonlyArray<string> => {
+  let next = 0
+  const blank = pairs.findLast(({ expected }) => expected === "")?.found ?? ""
+  return lines.map((line, index) => {
+    const same = pairs.findIndex(({ expected }, at) => at >= next && expected === line)
+    if (same === -1) return line === "" ? blank : (fitted[index] ?? line)
+    next = same + 1
+    return pairs[same]?.found ?? line
+  })
+}
+
+/**
+ * The place with the indentation before it, when only the text to find lost that: the replacement's lines all have it,
+ * and its first line would have it twice.
+ */
+const wholeLine = (text: TextFile, place: FoundText, { find, replace }: TextEdit): FoundText => {
+  const [first = "", ...rest] = withLineFeeds(replace).split("\n")
+  const lineStart = text.lineStart(text.lineAt(place.start))
+  const indent = text.text.slice(lineStart, place.start)
+  const isLost = indent !== "" && indent.trim() === "" && indentOf(find) === "" && indentOf(first) === indent
+  const others = rest.filter((line) => line.trim() !== "").map(indentOf)
+  const fits = others.length > 0 && others.every((one) => one.startsWith(indent)) && others.includes(indent)
+  return isLost && fits ? { ...place, start: lineStart } : place
+}
+
+/** Refuses an edit whose text to find is part of its replacement where that stands already. */
+const refuseApplied = (
+  { path, which }: { readonly path: string; readonly which: string },
+  text: TextFile,
+  edit: TextEdit,
+  places: ReadonlyArray<FoundText>
+): Effect.Effect<void, ToolError<"already_applied">> => {
+  const [place] = places
+  if (place === undefined || edit.find === edit.replace || edit.replace.trim().length < shortestRecognized) {
+    return Effect.void
+  }
+  const result = withLineFeeds(edit.replace).replaceAll("\n", endingAt(text, place.start))
+  const at = text.text.indexOf(result, Math.max(0, place.start - result.length))
+  if (at === -1 || at > place.start || at + result.length < place.end) return Effect.void
+  const line = text.lineAt(at) + 1
+  return toolError(
+    "already_applied",
+    `${which} stands in ${path} only as part of its replacement, at line ${line}: the edit is made already; nothing was changed`,
+    { suggestion: "Leave the edit out. To make it again, set `exact`.", details: { path, line } }
+  )
+}
+
+const spacedOut = (text: string): string => text.trim().replace(/\s+/g, " ")
 
 /** So many places are replaced at once. */
 const maximumPlaces = 1_000_000
@@ -88,6 +167,8 @@ const placesFor = Effect.fnUntraced(function* (
   options: EditOptions
 ): Effect.fn.Return<{ pass: FindPass; places: ReadonlyArray<FoundText> }, EditError> {
   for (const pass of options.loosely === true ? findPasses : strictPasses) {
+    // An edit of spacing alone must say exactly which spacing it means.
+    if (!strictPasses.includes(pass) && spacedOut(edit.find) === spacedOut(edit.replace)) break
     // A guess is made once at most: many places are replaced only where each is what was asked for.
     const isAll = edit.all === true && strictPasses.includes(pass)
     const { places, count } = findText(text, edit.find, pass, {
@@ -117,19 +198,53 @@ const placesFor = Effect.fnUntraced(function* (
       }
     )
   }
-  const nearest = describeNearest(
-    nearestPlace(text, edit.find.split(/\r?\n/)),
-    "the last of them does not end as given"
+  const expected = edit.find.split(lineEnd)
+  const place = nearestPlace(text, expected)
+  const nearest = describeNearest(place, "the last of them does not end as given")
+  const repaired = repairedLines(text, place, expected)
+  const applied = appliedLine(text, edit)
+  return yield* toolError(
+    "match_not_found",
+    `${which} is not in ${path}; ${nearest.sentence}${applied === undefined ? "" : `; the replacement stands at line ${applied}: the edit seems to be made already`}; nothing was changed`,
+    {
+      suggestion: applied === undefined ? nearest.remedy : "Read the file, and leave the edit out if it is made.",
+      details: {
+        path,
+        ...nearest.details,
+        ...(repaired !== undefined && applied === undefined && { repaired: { find: repaired.join("\n") } }),
+        ...(applied !== undefined && { replacement_line: applied })
+      }
+    }
   )
-  return yield* toolError("match_not_found", `${which} is not in ${path}; ${nearest.sentence}; nothing was changed`, {
-    suggestion: "Copy the text to find from the file as it is now.",
-    details: { path, ...nearest.details }
-  })
 })
 
+/** Where the replacement of an edit stands, if it says enough to be recognized and stands once. */
+const appliedLine = (text: TextFile, { replace }: TextEdit): number | undefined => {
+  if (replace.trim().length < shortestRecognized) return undefined
+  const { places, count } = findText(text, replace, "exact", { overlapping: true, keep: 1 })
+  const [place] = places
+  return place === undefined || count > 1 ? undefined : text.lineAt(place.start) + 1
+}
+
+const shortestRecognized = 8
+
+const unclearIndentation = (
+  { path, which }: { readonly path: string; readonly which: string },
+  line: number
+): Effect.Effect<never, ToolError<"match_not_found">> =>
+  toolError(
+    "match_not_found",
+    `${which} stands at line ${line} of ${path} with other spacing, which does not tell how the replacement should be spaced or indented; nothing was changed`,
+    {
+      suggestion: "Copy the text to find from the file with its spaces, tabs and blank lines.",
+      details: { path, nearest_line: line }
+    }
+  )
+
+/** How lines end where a text was found. */
 const endingAt = (text: TextFile, offset: number): string => {
   const line = text.lineAt(offset)
   const own = text.lineCount === 0 ? "" : text.terminator(line)
-  if (own !== "" || line === 0) return own
-  return text.terminator(line - 1)
+  const before = own === "" && line > 0 ? text.terminator(line - 1) : own
+  return before === "" ? "\n" : before
 }

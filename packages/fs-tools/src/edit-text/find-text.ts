@@ -1,21 +1,33 @@
-import { indentShift } from "../indentation.ts"
+import { findLines } from "../find-lines.ts"
+import type { LinePair } from "../indentation.ts"
 import { foldLookAlikes } from "../look-alikes.ts"
 import { visitOccurrences } from "../occurrences.ts"
 import type { TextFile } from "../text-file.ts"
+import { type BlankLines, findIgnoringBlankLines } from "./blank-lines.ts"
 
 /**
  * How a text is looked for, from strict to loose. The first two are how a model sees a file; the others
- * forgive spaces at line ends, the indentation of a whole block, and characters that look alike.
+ * forgive spaces at line ends, indentation, any spacing, blank lines, and characters that look alike.
  */
-export const findPasses = ["exact", "line_endings", "trailing_space", "indentation", "look_alikes"] as const
+export const findPasses = [
+  "exact",
+  "line_endings",
+  "trailing_space",
+  "indentation",
+  "spacing",
+  "blank_lines",
+  "look_alikes"
+] as const
 export type FindPass = (typeof findPasses)[number]
 export const strictPasses: ReadonlyArray<FindPass> = ["exact", "line_endings"]
 
 export interface FoundText {
   readonly start: number
   readonly end: number
-  /** Shifts a line of the replacement as the place is shifted against what was looked for. */
-  readonly shift?: (line: string) => string
+  /** Each line as it was looked for and as the file has it; absent where they are the same but for their ends. */
+  readonly pairs?: ReadonlyArray<LinePair>
+  /** Where blank lines differ: the place is from the first to the last line that is not blank. */
+  readonly blankLines?: BlankLines
 }
 
 export interface FoundPlaces {
@@ -42,7 +54,10 @@ export const findText = (file: TextFile, find: string, pass: FindPass, options: 
     if (count++ < options.keep) places.push(place)
   }
   if (pass === "exact") findExactly(file.text, find, options, add)
-  else if (isWorthwhile(file, find, pass)) findByLines(file, find, pass, add)
+  else if (!isWorthwhile(file, find, pass)) return { places, count }
+  else if (pass === "spacing") findBySpacing(file, find, add)
+  else if (pass === "blank_lines") findByBlankLines(file, find, add)
+  else findByLines(file, find, pass, add)
   return { places, count }
 }
 
@@ -70,8 +85,46 @@ const findExactly = (text: string, find: string, { overlapping }: FindOptions, a
 const isWorthwhile = ({ text }: TextFile, find: string, pass: FindPass): boolean =>
   pass === "line_endings" ? find.includes("\n") && (text.includes("\r") || find.includes("\r")) : find.trim() !== ""
 
-const findByLines = (file: TextFile, find: string, pass: Exclude<FindPass, "exact">, add: Add): void => {
-  const given = find.split(/\r?\n/)
+/** Whole lines that differ only in how their words are spaced. */
+const findBySpacing = (file: TextFile, find: string, add: Add): void => {
+  const spaced = (line: string): string => line.trim().replace(/\s+/g, " ")
+  const given = find.split(lineEnd)
+  const isOpen = given.length > 1 && given.at(-1) === ""
+  const expected = isOpen ? given.slice(0, -1) : given
+  const view = Array.from({ length: file.lineCount }, (_, line) => spaced(file.line(line)))
+  for (const line of findLines(view, expected.map(spaced))) {
+    const last = line + expected.length - 1
+    if (isOpen && file.terminator(last) === "") continue
+    const start = line === 0 && file.text.startsWith("\uFEFF") ? 1 : file.lineStart(line)
+    const end = file.lineStart(last + 1) - (isOpen ? 0 : file.terminator(last).length)
+    add({ start, end, pairs: pairsOf(given, file.text.slice(start, end)) })
+  }
+}
+
+const findByBlankLines = (file: TextFile, find: string, add: Add): void => {
+  const given = find.split(lineEnd)
+  for (const { from, to } of findIgnoringBlankLines(file, given)) {
+    const start = from === 0 && file.text.startsWith("\uFEFF") ? 1 : file.lineStart(from)
+    const end = file.lineStart(to) - file.terminator(to - 1).length
+    add({ start, end, blankLines: { given, found: file.text.slice(start, end).split(lineEnd) } })
+  }
+}
+
+/** What ends a line, in a request or in a file. */
+export const lineEnd = /\r\n|\n|\r/
+
+const pairsOf = (given: ReadonlyArray<string>, text: string): ReadonlyArray<LinePair> => {
+  const found = text.split(lineEnd)
+  return given.map((expected, index) => ({ expected, found: found[index] ?? "" }))
+}
+
+const findByLines = (
+  file: TextFile,
+  find: string,
+  pass: Exclude<FindPass, "exact" | "spacing" | "blank_lines">,
+  add: Add
+): void => {
+  const given = find.split(file.lineBreak === "\n" ? /\r?\n/ : lineEnd)
   const lines = new ComparedLines(file, pass)
   if (given.length > lines.count) return
   const wanted = given.map((line) => comparable(line, pass))
@@ -83,10 +136,7 @@ const findByLines = (file: TextFile, find: string, pass: Exclude<FindPass, "exac
   const ends = { first, last: wanted.at(-1) ?? "", whole, isOpen, endsLine }
   const addPlace = (place: FoundText | undefined): void => {
     if (place === undefined) return
-    if (!whole) return add(place)
-    const found = file.text.slice(place.start, place.end).split(/\r?\n/)
-    const shift = indentShift(given.map((expected, index) => ({ expected, found: found[index] ?? "" })))
-    if (shift !== undefined) add({ ...place, shift })
+    add(pass === "line_endings" ? place : { ...place, pairs: pairsOf(given, file.text.slice(place.start, place.end)) })
   }
   if (wanted.length === 1 && !endsLine) {
     return findExactly(lines.text, first, { overlapping: true, keep: 0 }, addPlace)
@@ -150,7 +200,7 @@ class ComparedLines {
     this.#file = file
     this.#pass = pass
     this.text = pass === "look_alikes" ? foldLookAlikes(file.text) : file.text
-    this.count = file.lineCount + (file.text === "" || file.text.endsWith("\n") ? 1 : 0)
+    this.count = file.lineCount + (file.text === "" || file.text.endsWith(file.lineBreak) ? 1 : 0)
   }
 
   at(line: number): Bounds {
@@ -158,8 +208,8 @@ class ComparedLines {
     const begin = this.#file.lineStart(line)
     // A byte order mark is no part of a line.
     const from = begin === 0 && text.startsWith("\uFEFF") ? 1 : begin
-    let to = this.#file.lineStart(line + 1)
-    if (to > from && text[to - 1] === "\n") to -= to - 1 > from && text[to - 2] === "\r" ? 2 : 1
+    const next = this.#file.lineStart(line + 1)
+    const to = line < this.#file.lineCount ? Math.max(from, next - this.#file.terminator(line).length) : next
     let [start, end] = [from, to]
     if (this.#pass !== "line_endings") while (end > from && isSpace(text[end - 1])) end--
     if (this.#pass === "indentation") while (start < end && isSpace(text[start])) start++

@@ -2,7 +2,15 @@ import { resolve } from "node:path"
 
 import type { Asker } from "@haft/approval"
 import { type ConfiguredPlugin, type Dialect, Host, type PluginError, type ToolError } from "@haft/core"
-import { fileArtifacts, fileJournal, fileState, nodeProcesses, nodeWorkspace, stateDirectory } from "@haft/node"
+import {
+  fileArtifacts,
+  fileJournal,
+  fileState,
+  nodeProcesses,
+  nodeWorkspace,
+  sqliteCodeIndex,
+  stateDirectory
+} from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -49,7 +57,7 @@ export const standardServices = (
       const root = rootOf(config)
       const directory = yield* stateOf(config)
       const files = Layer.mergeAll(
-        nodeWorkspace({ root, state: directory }),
+        sqliteCodeIndex({ directory }).pipe(Layer.provideMerge(nodeWorkspace({ root, state: directory }))),
         fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
         fileState({ directory })
       )

@@ -150,6 +150,16 @@ const nextTurn: Effect.Effect<void> = Effect.callback((resume) => {
   return Effect.sync(() => clearImmediate(handle))
 })
 
+/** A larger file that nobody has read is not hashed to tell its state: that could take minutes, or for ever. */
+const hashedBytes = 16 * 1024 * 1024
+
+/** The state of a large file by its size, its time and its inode, which a rename keeps; undefined for a smaller one. */
+export const stateByStats = ({ size, mtimeMs, ino }: Pick<Stats, "size" | "mtimeMs" | "ino">): string | undefined =>
+  size > hashedBytes ? `stat:${size}-${mtimeMs}-${ino}` : undefined
+
+/** True for the state of a regular file, by its content or its metadata. */
+export const isFileState = (state: string): boolean => state.startsWith("sha256:") || state.startsWith("stat:")
+
 export const newHash = (): Hash => createHash("sha256")
 export const fingerprintOf = (hash: Hash): string => fingerprint(hash.digest("hex"))
 

@@ -40,7 +40,8 @@ import {
   newHash,
   openFile,
   readPlace,
-  scanDescriptor
+  scanDescriptor,
+  stateByStats
 } from "./content.ts"
 import { globSource } from "./glob/directory-source.ts"
 import { globFiles } from "./glob/glob.ts"
@@ -122,6 +123,7 @@ const openSettings = (options: NodeWorkspaceOptions): CommitSettings => {
       root,
       durable,
       decide,
+      listeners: new Set(),
       takeTurn: openTurn(join(state, "turn")),
       turn: Semaphore.makeUnsafe(1),
       kept: new KeptPlace(root),
@@ -229,7 +231,8 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
         at(lookCodes, given, (place): Opened | string => {
           if (place.found === undefined) return "absent"
           const info = infoOf(place)
-          return info.kind === "file" ? { info, descriptor: openFile(root, place) } : info.kind
+          if (info.kind !== "file") return info.kind
+          return stateByStats(place.found.stats) ?? { info, descriptor: openFile(root, place) }
         }),
         (opened) => {
           if (typeof opened === "string") return Effect.succeed(opened)
@@ -241,6 +244,10 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
       ),
     plan,
     commit: (changes) => commitChanges(plan, changes),
+    onCommit: (listener) => {
+      settings.listeners.add(listener)
+      return () => settings.listeners.delete(listener)
+    },
     undo: (what) => CurrentCall.use((call) => exclusively(settings, undoCalls(settings, requestOf(call), what))),
     // Not while a commit is made: its entry is in the history already, and its files would look as if somebody else had
     // changed them.

@@ -24,7 +24,8 @@ export const startsFile = (lines: ReadonlyArray<string>, at: number): boolean =>
 
 export const readFileHeader = Effect.fnUntraced(function* (
   lines: ReadonlyArray<string>,
-  start: number
+  start: number,
+  { mayLink = false }: { readonly mayLink?: boolean } = {}
 ): Effect.fn.Return<FileHeader, ParseError> {
   const git = (lines[start] ?? "").startsWith("diff --git ") ? gitNames(lines[start] ?? "") : undefined
   const extended: Extended = {}
@@ -34,19 +35,35 @@ export const readFileHeader = Effect.fnUntraced(function* (
     return yield* refuseLine(next, binaryPatch)
   }
   let named: Named | undefined
+  let absent: Absent = { old: false, new: false }
   if ((lines[next] ?? "").startsWith("--- ") && (lines[next + 1] ?? "").startsWith("+++ ")) {
-    named = { old: fileName(lines[next] ?? ""), new: fileName(lines[next + 1] ?? "") }
+    const [old, now] = [readName(lines[next] ?? ""), readName(lines[next + 1] ?? "")]
+    named = { old: old.name, new: now.name }
     next += 2
+    const [, oldRange, newRange] = /^@@ -(\S+) \+(\S+) @@/.exec(lines[next] ?? "") ?? []
+    absent = { old: old.isEpoch && oldRange === "0,0", new: now.isEpoch && newRange === "0,0" }
   }
-  const names = yield* strippedNames(named, git, extended, start)
+  const names = withoutAbsent(yield* strippedNames(named, git, extended, start), absent)
   const name = names.new ?? names.old ?? ""
   const { oldMode, newMode, createdMode, deletedMode, keptMode } = extended
   for (const mode of [oldMode, newMode, createdMode, deletedMode, keptMode]) {
-    if (mode === "120000") return yield* refusePath(name, "is a symbolic link")
+    const isWhole = mode === createdMode || mode === deletedMode
+    if (mode === "120000" && !(mayLink && isWhole)) return yield* refusePath(name, "is a symbolic link")
     if (mode === "160000") return yield* refusePath(name, "is a submodule")
   }
   for (const path of [names.old, names.new]) if (path !== undefined) yield* patchPath(path)
   return { start, next, name, section: (hunks) => sectionOf(names, extended, hunks) }
+})
+
+/** Sides whose file does not exist, as `diff -N` says it: by the time at which time begins. */
+interface Absent {
+  readonly old: boolean
+  readonly new: boolean
+}
+
+const withoutAbsent = (names: Names, absent: Absent): Names => ({
+  old: absent.old ? undefined : names.old,
+  new: absent.new && !absent.old ? undefined : names.new
 })
 
 interface Named {
@@ -105,7 +122,8 @@ const sectionOf = (names: Names, extended: Extended, hunks: ReadonlyArray<Hunk>)
     const isEmptyFile = extended.createdMode !== undefined && hunks.length === 0
     const lines = hunks.flatMap((hunk) => hunk.lines)
     if ((lines.length === 0 && !isEmptyFile) || lines.some(({ sign }) => sign !== "+")) return undefined
-    return { kind: "add", path: names.new ?? "", lines, executable }
+    const isLink = extended.createdMode === "120000"
+    return { kind: "add", path: names.new ?? "", lines, executable: isLink ? undefined : executable, isLink }
   }
   if (names.new === undefined) {
     return hunks.length === 0 && extended.deletedMode === undefined
@@ -161,12 +179,26 @@ const stripPrefixes = ({ old, new: now }: Named): Named => {
   return { old: strip(old), new: strip(now) }
 }
 
-/** The name in a `--- ` or `+++ ` line, without what may follow a tab. */
-const fileName = (line: string): string => {
-  const rest = line.slice(4)
-  if (rest.startsWith('"')) return unquote(rest)
-  const end = rest.indexOf("\t")
-  return end === -1 ? rest.trimEnd() : rest.slice(0, end)
+/** The name in a `--- ` or `+++ ` line, and whether the time behind it is that of a file that does not exist. */
+const readName = (line: string): { readonly name: string; readonly isEpoch: boolean } => {
+  const rest = line.slice(4).replace(/\r$/, "")
+  const time = timestamp.exec(rest)
+  const isEpoch = time !== null && isEpochTime(time[1] ?? "")
+  if (rest.startsWith('"')) return { name: unquote(rest), isEpoch }
+  const tab = rest.indexOf("\t")
+  if (tab !== -1) return { name: rest.slice(0, tab), isEpoch }
+  return { name: (time === null ? rest : rest.slice(0, time.index)).trimEnd(), isEpoch }
+}
+
+/** The time that diff puts behind a name, after a tab or, once tabs are lost, after spaces. */
+const timestamp =
+  /\s+(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:[+-]\d\d:?\d\d|Z|UTC))?|\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}(?: [+-]\d{4})?)\s*$/
+
+/** True for 1970-01-01 00:00:00 UTC; without a time zone, for any hour that may be it somewhere. */
+const isEpochTime = (time: string): boolean => {
+  const zone = /(?:[+-]\d\d:?\d\d|Z|UTC)$/.exec(time)?.[0]
+  const elapsed = Date.parse(zone === undefined ? `${time} UTC` : time)
+  return zone === undefined ? Math.abs(elapsed) <= 14 * 3_600_000 && elapsed % 900_000 === 0 : elapsed === 0
 }
 
 /** Both names of a `diff --git` line. Without quotes they can only be told apart when they are the same. */

@@ -33,6 +33,7 @@ export const parseEnvelope = Effect.fnUntraced(function* (
   }
   const reader = new Reader(lines, offset)
   reader.at = 1
+  while (reader.value("Environment ID") !== undefined) reader.at++
   const sections: Array<Section> = []
   while (reader.marker() !== end) {
     if (reader.isAtEnd) {
@@ -46,7 +47,6 @@ export const parseEnvelope = Effect.fnUntraced(function* (
   reader.at++
   while (reader.marker() === "" && !reader.isAtEnd) reader.at++
   if (!reader.isAtEnd) return yield* refuseLine(reader.patchLine, `there is more text after '${end}'`)
-  if (sections.length === 0) return yield* refuseLine(offset, "the patch has no sections")
   return sections
 })
 
@@ -158,12 +158,12 @@ const readHunk = Effect.fnUntraced(function* (reader: Reader): Effect.fn.Return<
     const sign = reader.line[0]
     if (sign === " " || sign === "+" || sign === "-") lines.push(hunkLine(sign, reader.line.slice(1)))
     else if (sign === undefined) lines.push({ ...hunkLine(" ", ""), isBare: true })
-    else {
+    else if (reader.line.startsWith("***")) {
       return yield* refuseLine(
         reader.patchLine,
         `'${reader.line}' is no line of a hunk: it begins with ' ' (kept), '-' (removed), '+' (added) or '@@' (an anchor)`
       )
-    }
+    } else lines.push({ ...hunkLine(" ", reader.line), isUnsigned: true })
   }
   const endsFile = reader.marker() === endOfFile
   if (endsFile) reader.at++

@@ -2,14 +2,24 @@ import { type ToolError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { type Hunk, type HunkLine, hunkLine, type Section } from "../patch.ts"
-import { anchorOf } from "../place/anchor.ts"
+import { anchorOf, isPlaceholderHeader } from "../place/anchor.ts"
 import { readFileHeader, startsFile } from "./file-header.ts"
 import { binaryPatch, type ParseError, refuseEscaped, refuseLine } from "./line-error.ts"
+import { linkTarget } from "./patch-path.ts"
 
-/** Reads a unified diff, plain or from git. It never looks at the disk. `refuse` says that a text is none. */
+export interface UnifiedDiffOptions {
+  /** Says that a text is no patch. */
+  readonly refuse?: () => Effect.Effect<never, ParseError>
+  /** Takes a last hunk that ends in a change although its header counts context after it. */
+  readonly mayLackContext?: boolean
+  /** Takes new and deleted symbolic links, where a new one leads to a path inside the workspace. */
+  readonly mayLink?: boolean
+}
+
+/** Reads a unified diff, plain or from git. It never looks at the disk. */
 export const parseUnifiedDiff = Effect.fnUntraced(function* (
   diff: string,
-  refuse: () => Effect.Effect<never, ParseError> = refuseOtherText
+  { refuse = refuseOtherText, mayLackContext = false, mayLink = false }: UnifiedDiffOptions = {}
 ): Effect.fn.Return<ReadonlyArray<Section>, ParseError> {
   const lines = linesOf(diff)
   const sections: Array<Section> = []
@@ -19,12 +29,13 @@ export const parseUnifiedDiff = Effect.fnUntraced(function* (
       at++
       continue
     }
-    const header = yield* readFileHeader(lines, at)
-    const { hunks, next } = yield* readHunks(lines, header.next)
+    const header = yield* readFileHeader(lines, at, { mayLink })
+    const { hunks, next } = yield* readHunks(lines, header.next, mayLackContext)
     const section = header.section(hunks)
     if (section === undefined) {
       return yield* refuseLine(header.start, `${header.name} has a header but no hunks`)
     }
+    if (section.kind === "add" && section.isLink === true) yield* linkTarget(section)
     sections.push(section)
     at = next
   }
@@ -40,14 +51,20 @@ const refuseOtherText = (): Effect.Effect<never, ParseError> =>
     { suggestion: "Send a diff such as `diff -u` or `git diff` prints, with file headers and hunks." }
   )
 
-/** The patch's lines; a patch that came with CRLF throughout loses its carriage returns. */
+/** The patch's lines; a patch that came with colors, or with CRLF throughout, loses those. */
 const linesOf = (diff: string): ReadonlyArray<string> => {
-  const lines = diff.split("\n")
+  const isColored = coloredHeader.test(diff)
+  const lines = (isColored ? diff.replace(color, "") : diff).split("\n")
   if (lines.at(-1) === "") lines.pop()
   const headers = lines.filter((line) => /^(--- |\+\+\+ |@@)/.test(line))
   const cameWithCarriageReturns = headers.length > 0 && headers.every((line) => line.endsWith("\r"))
   return cameWithCarriageReturns ? lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line)) : lines
 }
+
+// oxlint-disable-next-line no-control-regex -- escape sequences are what is looked for
+const color = /\u001B\[[0-9;]*[mK]/g
+// oxlint-disable-next-line no-control-regex -- escape sequences are what is looked for
+const coloredHeader = /^(?:\u001B\[[0-9;]*[mK])+(?:diff --git |--- |\+\+\+ |@@)/m
 
 const refuseForeign = (
   lines: ReadonlyArray<string>,
@@ -63,16 +80,16 @@ const refuseForeign = (
   return Effect.void
 }
 
-const readHunks = Effect.fnUntraced(function* (lines: ReadonlyArray<string>, from: number) {
+const readHunks = Effect.fnUntraced(function* (lines: ReadonlyArray<string>, from: number, mayLackContext: boolean) {
   const hunks: Array<Hunk> = []
   let at = from
   while (at < lines.length && (lines[at] ?? "").startsWith("@@")) {
     const start = at
     const range = yield* readRange(lines[at] ?? "", at)
-    const body = bodyByCount(lines, at + 1, range) ?? { ...bodyByShape(lines, at + 1), isExact: false }
-    if (!body.isExact) yield* refuseRest(lines, body.next)
+    const body = yield* readBody(lines, at + 1, range)
     if (body.lines.length === 0) return yield* refuseLine(at, "the hunk is empty")
     if (body.lines.every(({ sign }) => sign === " ")) return yield* refuseLine(at, "the hunk changes nothing")
+    if (!body.isExact) yield* refuseCutOff(lines, body, range, mayLackContext)
     hunks.push({ place: placeOf(range, body), lines: body.lines, patchLine: start + 1 })
     at = body.next
     let next = at
@@ -82,48 +99,124 @@ const readHunks = Effect.fnUntraced(function* (lines: ReadonlyArray<string>, fro
   return { hunks, next: at }
 })
 
+/** The body as its header counts it, else as far as lines look like one; context lines may have lost their sign. */
+const readBody = (
+  lines: ReadonlyArray<string>,
+  from: number,
+  range: Range
+): Effect.Effect<Body, ToolError<"patch_parse_error">> => {
+  const counted = bodyByCount(lines, from, range, "signed")
+  if (counted !== undefined) return Effect.succeed(counted)
+  const shaped = { ...bodyByShape(lines, from), isExact: false }
+  if (mayFollow(lines, shaped.next) && !losesLines(lines, shaped, range)) return Effect.succeed(shaped)
+  const unsigned = bodyByCount(lines, from, range, "unsigned") ?? unsignedBody(lines, from, shaped.next)
+  return unsigned === undefined
+    ? refuseLine(
+        shaped.next,
+        `'${(lines[shaped.next] ?? "").slice(0, 100)}' is no line of a hunk: it begins with neither ' ', '-' nor '+'`
+      )
+    : Effect.succeed(unsigned)
+}
+
+/** True when the header counts more lines and changes follow behind a line that ends the body. */
+const losesLines = (lines: ReadonlyArray<string>, body: Body, range: Range): boolean => {
+  const { old, now } = missingLines(body, range)
+  if (old <= 0 && now <= 0) return false
+  for (let at = body.next; at < lines.length; at++) {
+    const line = lines[at] ?? ""
+    if (startsFile(lines, at) || line.startsWith("@@")) return false
+    if (/^[-+](?!-- ?$)/.test(line)) return true
+  }
+  return false
+}
+
+/** Lines up to the last one that changes something before the next header; those without a sign are context. */
+const unsignedBody = (lines: ReadonlyArray<string>, from: number, stop: number): Body | undefined => {
+  let next = from
+  const body: Array<HunkLine> = []
+  for (let at = from; at < lines.length; at++) {
+    const read = bodyLine(lines[at]) ?? unsignedLine(lines, at)
+    if (read === undefined || startsFile(lines, at) || (read === "no newline" && !markNoNewline(body))) break
+    if (read === "no newline") continue
+    body.push(read)
+    if (read.sign !== " ") next = body.length
+  }
+  return from + next > stop ? { lines: body.slice(0, next), next: from + next, isExact: false } : undefined
+}
+
+/** How many lines a header counts on each side that the body does not have. */
+const missingLines = (body: Body, range: Range): { readonly old: number; readonly now: number } => {
+  if ("heading" in range || range.oldCount === undefined || range.newCount === undefined) return { old: 0, now: 0 }
+  const count = (sign: "+" | "-"): number => body.lines.filter((line) => line.sign !== sign).length
+  return { old: range.oldCount - count("+"), now: range.newCount - count("-") }
+}
+
+/** So many lines may be missing at the end of a patch for the count to be what is wrong. */
+const maximumMiscount = 3
+
+/** Refuses a hunk at the end of the text that its header promises more of: the text was cut off. */
+const refuseCutOff = (
+  lines: ReadonlyArray<string>,
+  body: Body,
+  range: Range,
+  mayLackContext: boolean
+): Effect.Effect<void, ToolError<"patch_parse_error">> => {
+  if (lines.slice(body.next).some((line) => line.trim() !== "")) return Effect.void
+  const { old, now } = missingLines(body, range)
+  const missing = Math.max(old, now)
+  const lacksContext = mayLackContext && old === now
+  const endsInChange = body.lines.at(-1)?.sign !== " " && !lacksContext
+  if (missing <= 0 || (missing <= maximumMiscount && !endsInChange)) return Effect.void
+  return refuseLine(
+    lines.length - 1,
+    `the patch ends here, but the header of the hunk counts ${missing} more ${missing === 1 ? "line" : "lines"}: it was cut off`
+  )
+}
+
 /** What may follow a body whose end no header tells: the end, another hunk or file, and what tools and models put there. */
 const follows = /^(@@|diff |Index: |={3}|-- ?$|```|Only in |From )/
 
-/** A line that is no part of a hunk where it should go on: what comes after it would be lost. */
-const refuseRest = (lines: ReadonlyArray<string>, at: number): Effect.Effect<void, ToolError<"patch_parse_error">> => {
+const mayFollow = (lines: ReadonlyArray<string>, at: number): boolean => {
   const line = lines[at]
-  if (line === undefined || startsFile(lines, at) || follows.test(line)) return Effect.void
-  return refuseLine(at, `'${line.slice(0, 100)}' is no line of a hunk: it begins with neither ' ', '-' nor '+'`)
+  return line === undefined || startsFile(lines, at) || follows.test(line)
 }
 
 type Range =
-  | { readonly oldStart: number; readonly oldCount: number; readonly newCount: number }
-  | { readonly heading: string }
+  | { readonly oldStart: number; readonly oldCount: number | undefined; readonly newCount: number | undefined }
+  | { readonly heading: string; readonly isHint: boolean }
 
 const readRange = (header: string, at: number): Effect.Effect<Range, ToolError<"patch_parse_error">> => {
-  const found = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(header)
-  if (found !== null) {
-    const [, oldStart = "0", oldCount = "1", , newCount = "1"] = found
+  const full = /^@@\s*-\s*(\d+)(?:\s*,\s*(\d+))?\s+\+\s*(\d+)(?:\s*,\s*(\d+))?\s*(?:@@|$)/.exec(header)
+  if (full !== null) {
+    const [, oldStart = "0", oldCount = "1", , newCount = "1"] = full
     return Effect.succeed({ oldStart: Number(oldStart), oldCount: Number(oldCount), newCount: Number(newCount) })
   }
+  const line = /^@@\s*-?(\d+)(?:,\d+)?\s*@@/.exec(header)?.[1]
+  if (line !== undefined) return Effect.succeed({ oldStart: Number(line), oldCount: undefined, newCount: undefined })
   if (header.startsWith("@@@")) {
     return refuseLine(at, "this is the combined diff of a merge; send the diff against one of its sides")
   }
-  if (/^@@\s*-/.test(header)) {
+  const isHint = isPlaceholderHeader(header)
+  if (!isHint && /^@@\s*-/.test(header)) {
     return refuseLine(at, `'${header.trim()}' is no hunk header; it looks like '@@ -12,3 +12,4 @@'`)
   }
-  return Effect.succeed({ heading: anchorOf(header).trim() })
+  return Effect.succeed({ heading: anchorOf(header).trim(), isHint })
 }
 
 const placeOf = (range: Range, body: Body): Hunk["place"] => {
   if ("heading" in range) {
-    return { kind: "content", anchors: range.heading === "" ? [] : [range.heading], endsFile: false }
+    const anchors = range.heading === "" ? [] : [range.heading]
+    return { kind: "content", anchors, endsFile: false, ...(range.isHint && { anchorsAreHints: true }) }
   }
   const hasOldLines = body.lines.some(({ sign }) => sign !== "+")
   // `-N,0` stands after line N, everything else begins at line N.
-  const line = hasOldLines
-    ? Math.max(0, range.oldStart - 1)
-    : range.oldCount === 0
-      ? range.oldStart
-      : range.oldStart - 1
-  return { kind: "line", line: Math.max(0, line), isExact: body.isExact }
+  const line = hasOldLines || range.oldCount !== 0 ? range.oldStart - 1 : range.oldStart
+  const isCorrected = !body.isExact && range.oldCount !== undefined
+  return { kind: "line", line: Math.max(0, line), warning: isCorrected ? correctedCounts : undefined }
 }
+
+const correctedCounts =
+  "its header counts other lines than follow, which were taken as they are: was the patch cut short?"
 
 interface Body {
   readonly lines: ReadonlyArray<HunkLine>
@@ -132,13 +225,13 @@ interface Body {
 }
 
 /** The body as the header counts it, or undefined when the counts can't be right. */
-const bodyByCount = (lines: ReadonlyArray<string>, from: number, range: Range): Body | undefined => {
-  if ("heading" in range) return undefined
+const bodyByCount = (lines: ReadonlyArray<string>, from: number, range: Range, signs: Signs): Body | undefined => {
+  if ("heading" in range || range.oldCount === undefined || range.newCount === undefined) return undefined
   const body: Array<HunkLine> = []
   let { oldCount, newCount } = range
   let at = from
   while (oldCount > 0 || newCount > 0) {
-    const read = bodyLine(lines[at])
+    const read = bodyLine(lines[at]) ?? (signs === "unsigned" ? unsignedLine(lines, at) : undefined)
     if (read === undefined) return undefined
     if (read !== "no newline") {
       if (read.sign !== "+") oldCount--
@@ -171,6 +264,16 @@ const bodyByShape = (lines: ReadonlyArray<string>, from: number): Omit<Body, "is
   }
   while (body.at(-1)?.isBare === true) body.pop()
   return { lines: body, next: at }
+}
+
+/** Whether every line of a body must have its sign. */
+type Signs = "signed" | "unsigned"
+
+/** A context line that came without its leading space. */
+const unsignedLine = (lines: ReadonlyArray<string>, at: number): HunkLine | undefined => {
+  const line = lines[at]
+  if (line === undefined || startsFile(lines, at) || line.startsWith("@@")) return undefined
+  return { ...hunkLine(" ", line), isUnsigned: true }
 }
 
 const bodyLine = (line: string | undefined): HunkLine | "no newline" | undefined => {

@@ -28,3 +28,24 @@ export const refusePath = (path: string, how: string): Effect.Effect<never, Tool
     suggestion: "Use paths relative to the workspace, outside .git.",
     details: { path }
   })
+
+/** Holds a new symbolic link to a relative target that stays in the workspace, outside .git. */
+export const linkTarget = ({
+  path,
+  lines
+}: {
+  readonly path: string
+  readonly lines: ReadonlyArray<{ readonly text: string }>
+}): Effect.Effect<void, ToolError<"path_outside_workspace" | "invalid_params">> => {
+  const target = lines.map(({ text }) => text).join("\n")
+  const parts = path.split("/").slice(0, -1)
+  for (const part of target.split("/")) {
+    if (part === "..") {
+      if (parts.pop() === undefined) return refusePath(path, `is a symbolic link to ${target}, which leads out`)
+    } else if (part !== "." && part !== "") parts.push(part)
+  }
+  if (target === "" || lines.length !== 1 || target.startsWith("/") || /[\\\0]|^[A-Za-z]:/.test(target)) {
+    return refusePath(path, "is a symbolic link without a relative target")
+  }
+  return Effect.asVoid(patchPath(parts.length === 0 ? "." : parts.join("/")))
+}

@@ -1,11 +1,17 @@
+/** What stands between the two `@@` of a hunk header instead of line numbers: dots, question marks, or `-N,M +N,M`. */
+const placeholder = /^@@\s*(?:[.…?*_]*|-\S+(?:\s+\+\S+)?)\s*@@(?=\s|$)/
+
+/** True for a header that has a place for line numbers and none in it, such as `@@ ... @@` or `@@ -N,M +N,M @@`. */
+export const isPlaceholderHeader = (line: string): boolean => placeholder.test(line)
+
 /**
- * The anchor in an `@@` line: the line of the file to look below, or empty when it names none. Line numbers are left out,
- * and so are a closing `@@` and the dots that models put there for something left out.
+ * The anchor in an `@@` line: the line of the file to look below, or empty when it names none. Line numbers, what
+ * stands for them, a closing `@@` and dots for something left out are no part of it.
  */
 export const anchorOf = (line: string): string => {
   const said = line
+    .replace(placeholder, "")
     .replace(/^@@/, "")
-    .replace(/^ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@(?= |$)/, "")
     .replace(/ @@\s*$/, "")
     .replace(/^ /, "")
     .trimEnd()

@@ -1,45 +1,86 @@
+import { findLines } from "../../find-lines.ts"
 import { foldLookAlikes } from "../../look-alikes.ts"
 import type { TextFile } from "../../text-file.ts"
+import type { HunkLine } from "../patch.ts"
 
-/** From strict to loose. A looser pass is only tried when a stricter one finds nothing at all. */
-export const contentPasses = ["exact", "trailing_space", "surrounding_space", "look_alikes"] as const
+/** Ways to compare lines by what they show, from strict to loose. A looser one is tried only when a stricter finds nothing. */
+export const contentPasses = ["exact", "trailing_space", "surrounding_space", "spacing", "look_alikes"] as const
 export type ContentPass = (typeof contentPasses)[number]
 
-/** A file's lines as one pass compares them, made when they are first asked for; `literal` is with their newlines. */
+/** Passes that forgive nothing but what ends a line. */
+export const strictPasses = ["exact", "trailing_space"] as const
+export const loosePasses = ["surrounding_space", "spacing", "look_alikes"] as const
+
+/** `literal` compares every byte, the newline included. */
+export type LinePass = ContentPass | "literal"
+
+/** A file's lines as each pass compares them, computed on first use. */
 export class LineViews {
-  readonly #file: TextFile
-  readonly #views = new Map<ContentPass | "literal", ReadonlyArray<string>>()
+  readonly file: TextFile
+  readonly #views = new Map<LinePass, ReadonlyArray<string>>()
   constructor(file: TextFile) {
-    this.#file = file
+    this.file = file
   }
-  get(pass: ContentPass | "literal"): ReadonlyArray<string> {
+
+  get(pass: LinePass): ReadonlyArray<string> {
     const known = this.#views.get(pass)
     if (known !== undefined) return known
     const view = pass === "literal" ? this.#literal() : this.#comparable(pass)
     this.#views.set(pass, view)
     return view
   }
-  #literal(): ReadonlyArray<string> {
-    const file = this.#file
-    return Array.from({ length: file.lineCount }, (_, line) =>
-      literally({ text: file.line(line), noNewline: !file.endsWithNewline(line) })
-    )
+
+  /** True when lines of a hunk stand at a line of the file. */
+  matchesAt(pass: LinePass, lines: ReadonlyArray<HunkLine>, at: number): boolean {
+    if (at < 0 || at + lines.length > this.file.lineCount) return false
+    return lines.every((line, index) => this.#isSame(pass, line, at + index))
   }
+
+  /** Every place at which lines of a hunk stand. */
+  find(pass: LinePass, lines: ReadonlyArray<HunkLine>, from = 0, to?: number): ReadonlyArray<number> {
+    const wanted = lines.map((line) => (pass === "literal" ? literally(line) : comparable(line.text, pass)))
+    const places = findLines(this.get(pass), wanted, from, to)
+    const last = lines.findIndex(({ noNewline }) => noNewline)
+    return last === -1 ? places : places.filter((line) => line + last === this.file.lineCount - 1)
+  }
+
+  #isSame(pass: LinePass, { text, noNewline }: HunkLine, line: number): boolean {
+    const { file } = this
+    if (noNewline && line !== file.lineCount - 1) return false
+    if (pass !== "literal") return this.#compared(pass, line) === comparable(text, pass)
+    return file.lineBreak === "\n" && file.lineEquals(line, text) && file.endsWithNewline(line) === !noNewline
+  }
+
+  /** One line as a pass sees it, without preparing all of them. */
+  #compared(pass: ContentPass, line: number): string {
+    return this.#views.get(pass)?.[line] ?? this.#comparableLine(pass, line)
+  }
+
+  #literal(): ReadonlyArray<string> {
+    const { file } = this
+    return Array.from({ length: file.lineCount }, (_, line) => {
+      const end = file.lineBreak === "\n" ? "\n" : "\r"
+      return file.line(line) + (file.endsWithNewline(line) ? end : "")
+    })
+  }
+
   #comparable(pass: ContentPass): ReadonlyArray<string> {
-    const view = Array.from({ length: this.#file.lineCount }, (_, line) => comparable(this.#file.line(line), pass))
-    if (view[0]?.startsWith("\uFEFF") === true) view[0] = view[0].slice(1)
-    return view
+    return Array.from({ length: this.file.lineCount }, (_, line) => this.#comparableLine(pass, line))
+  }
+
+  #comparableLine(pass: ContentPass, line: number): string {
+    const text = this.file.line(line)
+    return comparable(line === 0 && text.startsWith("\uFEFF") ? text.slice(1) : text, pass)
   }
 }
 
-/** How a pass sees a line. A carriage return at the end is never seen. */
+/** A line as a pass sees it. A carriage return at its end never counts. */
 export const comparable = (line: string, pass: ContentPass): string => {
   const visible = line.endsWith("\r") ? line.slice(0, -1) : line
   if (pass === "exact") return visible
   if (pass === "trailing_space") return visible.trimEnd()
-  return pass === "surrounding_space" ? visible.trim() : foldLookAlikes(visible).trim()
+  if (pass === "surrounding_space") return visible.trim()
+  return (pass === "spacing" ? visible : foldLookAlikes(visible)).trim().replace(/\s+/g, " ")
 }
 
-/** A line of which every character counts. */
-export const literally = (line: { readonly text: string; readonly noNewline: boolean }): string =>
-  line.noNewline ? line.text : `${line.text}\n`
+const literally = ({ text, noNewline }: HunkLine): string => (noNewline ? text : `${text}\n`)

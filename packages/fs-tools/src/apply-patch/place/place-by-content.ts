@@ -1,65 +1,126 @@
 import { findLines } from "../../find-lines.ts"
 import { indentOf } from "../../indentation.ts"
 import type { ByContent } from "../patch.ts"
-import { comparable, type ContentPass, contentPasses, type LineViews } from "./line-views.ts"
+import { type HunkSides, isInformative, looksUnchanged } from "./hunk-sides.ts"
+import { comparable, type ContentPass, contentPasses, type LineViews, loosePasses, strictPasses } from "./line-views.ts"
+import type { Placement } from "./placement.ts"
 
-export type ContentPlacement =
-  | { readonly kind: "placed"; readonly line: number; readonly pass: ContentPass }
-  | { readonly kind: "ambiguous"; readonly lines: ReadonlyArray<number> }
-  | { readonly kind: "missing"; readonly anchor?: string }
+/** What the hunks before a hunk leave to it. */
+export interface Remaining {
+  /** Where the hunk before it ends. */
+  readonly cursor: number
+  /** True for a place that another hunk changes. */
+  readonly conflicts: (at: number) => boolean
+}
 
 /**
- * Finds the place of lines by what they hold: after `cursor`, else before it. More than one place in the
- * same pass is never settled by choosing.
+ * Finds the place of a hunk by what it holds: after the hunk before it, else before that. Several places that fit
+ * equally well are never settled by choosing.
  */
 export const placeByContent = (
   views: LineViews,
-  old: ReadonlyArray<string>,
-  { anchors, endsFile }: ByContent,
-  cursor: number,
-  isFree: (start: number, end: number) => boolean
-): ContentPlacement => {
-  const { length } = views.get("exact")
-  const positions = anchorPositions(views, anchors, cursor)
-  if ("missing" in positions) return { kind: "missing", anchor: positions.missing }
-  if (old.length === 0) {
-    if (anchors.length === 0) return { kind: "placed", line: length, pass: "exact" }
-    return (
-      decide(
-        positions.lines.map((line) => line + 1),
-        "exact"
-      ) ?? { kind: "missing" }
-    )
+  given: HunkSides,
+  others: () => ReadonlyArray<HunkSides>,
+  place: ByContent,
+  remaining: Remaining
+): { readonly placement: Placement; readonly variant: HunkSides } => {
+  const anchors = anchorPositions(views, place.anchors, remaining.cursor)
+  if ("missing" in anchors) {
+    return place.anchorsAreHints === true
+      ? placeByContent(views, given, others, { ...place, anchors: [] }, remaining)
+      : { placement: { kind: "missing", anchor: anchors.missing }, variant: given }
   }
-  const search = (pass: ContentPass, from: number, to: number): ReadonlyArray<number> => {
-    const wanted = old.map((line) => comparable(line, pass))
-    return findLines(views.get(pass), wanted, from, to).filter((line) => isFree(line, line + old.length))
+  const search = new ContentSearch(views, { ...place, lines: anchors.lines }, remaining)
+  const first = search.place(given, strictPasses)
+  if (first !== undefined) return { placement: first, variant: given }
+  const read = others()
+  for (const passes of [strictPasses, loosePasses]) {
+    for (const variant of passes === strictPasses ? read : [given, ...read]) {
+      const placement = search.place(variant, passes)
+      if (placement !== undefined) return { placement, variant }
+    }
+    const applied = search.applied(given)
+    if (applied !== undefined) return { placement: applied, variant: given }
   }
-  if (endsFile) {
-    const last = length - old.length
-    for (const pass of contentPasses)
-      if (search(pass, last, length).length > 0) return { kind: "placed", line: last, pass }
+  if (place.anchorsAreHints === true && place.anchors.length > 0) {
+    return placeByContent(views, given, others, { ...place, anchors: [] }, remaining)
   }
-  for (const pass of contentPasses) {
-    const found =
-      anchors.length === 0
-        ? orElse(search(pass, cursor, length), () => search(pass, 0, cursor + old.length - 1))
-        : [
-            ...new Set(
-              positions.lines.flatMap((anchor) => placesBelow(views, anchor, (to) => search(pass, anchor, to)))
-            )
-          ]
-    const decided = decide(found, pass)
-    if (decided !== undefined) return decided
-  }
-  return { kind: "missing" }
+  return { placement: { kind: "missing", ...(search.overlaps && { because: "overlap" }) }, variant: given }
 }
 
-const decide = (lines: ReadonlyArray<number>, pass: ContentPass): ContentPlacement | undefined => {
-  const [line] = lines
-  if (line === undefined) return undefined
-  return lines.length === 1 ? { kind: "placed", line, pass } : { kind: "ambiguous", lines }
+class ContentSearch {
+  /** True once a place was passed over because another hunk changes it. */
+  overlaps = false
+  readonly #views: LineViews
+  readonly #place: ByContent & { readonly lines: ReadonlyArray<number> }
+  readonly #remaining: Remaining
+  constructor(views: LineViews, place: ByContent & { readonly lines: ReadonlyArray<number> }, remaining: Remaining) {
+    this.#views = views
+    this.#place = place
+    this.#remaining = remaining
+  }
+
+  place(sides: HunkSides, passes: ReadonlyArray<ContentPass>): Placement | undefined {
+    if (sides.old.length === 0) return this.#insertion(sides)
+    for (const pass of passes) {
+      if (pass !== "exact" && looksUnchanged(sides, pass)) continue
+      const [line, ...others] = this.#places(sides, pass)
+      if (line === undefined) continue
+      if (others.length > 0) return { kind: "ambiguous", lines: [line, ...others] }
+      return this.#standsAround(sides, line) ? { kind: "applied", line } : { kind: "placed", line, pass, fuzz: 0 }
+    }
+    return undefined
+  }
+
+  /** Where the result of the hunk stands, when its old lines do not. */
+  applied({ now, old }: HunkSides): Placement | undefined {
+    if (now.length < 2 && now.length < old.length) return undefined
+    const [line] = now.some(isInformative) ? this.#views.find("exact", now) : []
+    return line === undefined ? undefined : { kind: "applied", line }
+  }
+
+  #insertion({ now }: HunkSides): Placement | undefined {
+    const { anchors, lines } = this.#place
+    const { lineCount } = this.#views.file
+    if (anchors.length === 0) {
+      const end = lineCount - now.length
+      return now.some(isInformative) && this.#views.matchesAt("exact", now, end)
+        ? { kind: "applied", line: end }
+        : { kind: "placed", line: lineCount, pass: "exact", fuzz: 0 }
+    }
+    const [first, ...others] = lines.map((line) => line + 1)
+    if (first === undefined) return undefined
+    if (others.length > 0) return { kind: "ambiguous", lines: [first, ...others] }
+    return now.some(isInformative) && this.#views.matchesAt("exact", now, first)
+      ? { kind: "applied", line: first }
+      : { kind: "placed", line: first, pass: "exact", fuzz: 0 }
+  }
+
+  /** What a hunk makes may hold what it expects: then it fits where its result stands. */
+  #standsAround({ now, old }: HunkSides, line: number): boolean {
+    if (now.length < old.length || isSame(old, now) || !now.some(isInformative)) return false
+    return this.#views.find("exact", now, line - now.length, line + old.length + now.length).length > 0
+  }
+
+  #places({ old }: HunkSides, pass: ContentPass): ReadonlyArray<number> {
+    const { anchors, endsFile, lines } = this.#place
+    const { cursor } = this.#remaining
+    const { lineCount } = this.#views.file
+    const search = (from: number, to: number): ReadonlyArray<number> => {
+      const found = this.#views.find(pass, old, from, to)
+      const free = found.filter((line) => !this.#remaining.conflicts(line))
+      this.overlaps ||= free.length < found.length
+      return free
+    }
+    const last = endsFile ? search(lineCount - old.length, lineCount) : []
+    if (last.length > 0) return last
+    if (anchors.length === 0) return orElse(search(cursor, lineCount), () => search(0, cursor + old.length - 1))
+    return [...new Set(lines.flatMap((anchor) => placesBelow(this.#views, anchor, (to) => search(anchor, to))))]
+  }
 }
+
+const isSame = (old: HunkSides["old"], now: HunkSides["now"]): boolean =>
+  old.length === now.length && old.every(({ text }, index) => text === now[index]?.text)
 
 const orElse = <A>(one: ReadonlyArray<A>, other: () => ReadonlyArray<A>): ReadonlyArray<A> =>
   one.length > 0 ? one : other()

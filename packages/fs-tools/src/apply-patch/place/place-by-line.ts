@@ -1,168 +1,195 @@
 import { findLines } from "../../find-lines.ts"
-import type { TextFile } from "../../text-file.ts"
-import type { HunkLine, StatedLine } from "../patch.ts"
-import { comparable, type LineViews, literally } from "./line-views.ts"
+import { type HunkSides, isInformative, looksUnchanged } from "./hunk-sides.ts"
+import { comparable, type LinePass, loosePasses, type LineViews } from "./line-views.ts"
+import type { Placement } from "./placement.ts"
 
-/** How many lines of context at each end may fail to match, as GNU patch has it. */
+/** How many context lines at each side of a hunk may differ from the file. */
 const maximumFuzz = 2
 
-export interface LinePlacement {
-  /** Index of the hunk's first old line. */
-  readonly line: number
-  readonly pass: "exact" | "line_endings"
-  /** The fuzz it was found with, as GNU patch counts it. */
-  readonly fuzz: number
-  /** True when no line of context had to be left out, after all. */
-  readonly isWhole: boolean
-  /** Other lines it would fit as well, told when it is not where it was stated to be. */
-  readonly others: ReadonlyArray<number>
+/** How far from the expected line a hunk may go that fits only partly. */
+const nearbyLines = 25
+
+/** More places than these are not compared one by one. */
+const maximumCandidates = 200
+
+/** Where a hunk is expected, and what is known of the other hunks. */
+export interface Expected {
+  /** Its stated line and the offset of the hunks before it. */
+  readonly guess: number
+  /** Where the hunks before it end: a hunk that fits only partly can't stand before that. */
+  readonly floor: number
+  /** The line that the other hunks of the file point to, where one of them has a unique place. */
+  readonly hint: () => number | undefined
+  /** True for a place that another hunk changes. */
+  readonly conflicts: (at: number) => boolean
 }
 
-/** Where the hunks before it ended. Strict once one of them was placed with fuzz: then no hunk may stand before that. */
-export interface Floor {
-  readonly line: number
-  readonly isStrict: boolean
-}
-
-/** A file, and its lines as they are compared all at once. */
-export interface Searched {
-  readonly file: TextFile
-  readonly views: LineViews
-}
-
-/** More of them help nobody. */
-const maximumOthers = 10
+type Pass = Exclude<LinePass, "literal"> | "literal"
+const exactPasses = ["literal", "exact"] as const
 
 /**
- * Finds the place of a hunk that states its line: there, then ever further away in both directions, then
- * the same with up to two lines of context left out at either end.
+ * Finds the place of a hunk that states its line. There, an exact match is enough. Anywhere else the place must be the
+ * only one, and the lines that match must identify it; see docs/patches.md. `others` are further ways to read the hunk.
  */
 export const placeByLine = (
-  { file, views }: Searched,
-  lines: ReadonlyArray<HunkLine>,
-  stated: StatedLine & { readonly drift: number; readonly floor: Floor },
-  isFree: (start: number, end: number) => boolean
-): LinePlacement | undefined => {
-  const guess = Math.max(0, stated.line + stated.drift)
-  const old = lines.filter(({ sign }) => sign !== "+")
-  if (old.length === 0) {
-    return guess <= file.lineCount ? { line: guess, pass: "exact", fuzz: 0, isWhole: true, others: [] } : undefined
+  views: LineViews,
+  given: HunkSides,
+  others: () => ReadonlyArray<HunkSides>,
+  expected: Expected
+): { readonly placement: Placement; readonly variant: HunkSides } => {
+  const first = atExpectedLine(views, given, expected)
+  if (first !== undefined && first.kind !== "missing") return { placement: first, variant: given }
+  let missing: Placement = first ?? { kind: "missing" }
+  const read = others()
+  const variants = [given, ...read]
+  const attempts = [
+    ...read.map((variant) => ({ variant, find: () => atExpectedLine(views, variant, expected) })),
+    ...variants.map((variant) => ({
+      variant,
+      find: () => onlyPlace(views, variant, expected, [...exactPasses, "trailing_space"])
+    })),
+    { variant: given, find: () => appliedPlace(views, given, { guess: expected.guess }) },
+    ...variants.map((variant) => ({ variant, find: () => onlyPlace(views, variant, expected, loosePasses) })),
+    { variant: given, find: () => partialPlace(views, given, expected) }
+  ]
+  for (const { variant, find } of attempts) {
+    const placement = find()
+    if (placement === undefined) continue
+    if (placement.kind !== "missing") return { placement, variant }
+    missing = placement
   }
-  const prefix = lines.findIndex(({ sign }) => sign !== " ")
-  const suffix = lines.length - 1 - lines.findLastIndex(({ sign }) => sign !== " ")
-  const context = Math.max(prefix, suffix)
-  for (let fuzz = 0; fuzz <= Math.min(maximumFuzz, context); fuzz++) {
-    // Fuzz counts from the longer side, so that the shorter one is not used up first.
-    const window = { prefix: fuzz + prefix - context, suffix: fuzz + suffix - context }
-    const skip = { prefix: Math.max(0, window.prefix), suffix: Math.max(0, window.suffix) }
-    // With nothing left to compare, a hunk would fit everywhere: then it must be where it says, with all that it says.
-    if (skip.prefix + skip.suffix >= old.length)
-      return placeWhole(file, old, { guess, fuzz, floor: stated.floor }, isFree)
-    for (const pass of ["exact", "line_endings"] as const) {
-      const mayStand = (line: number): boolean =>
-        line >= (fuzz > 0 || stated.floor.isStrict ? stated.floor.line : 0) &&
-        line + old.length - skip.suffix <= file.lineCount &&
-        isFree(line, line + old.length)
-      const fits = (line: number): boolean => mayStand(line) && linesMatch(file, old, line, skip, pass)
-      const places = (): ReadonlyArray<number> => placesOf({ file, views }, old, skip, pass).filter(mayStand)
-      const line = lineThatFits(file, old.length, guess, fits, places, {
-        // Less context before than after means that the file begins here, and the other way round.
-        startsFile: stated.isExact && window.prefix < 0 && stated.line === 0,
-        endsFile: stated.isExact && window.suffix < 0
-      })
-      if (line === undefined) continue
-      const others = line === guess ? [] : places().filter((other) => other !== line)
-      const isWhole =
-        skip.prefix + skip.suffix === 0 ||
-        (line + old.length <= file.lineCount && linesMatch(file, old, line, { prefix: 0, suffix: 0 }, pass))
-      return { line, pass, fuzz, isWhole, others: others.slice(0, maximumOthers) }
-    }
+  return { placement: missing, variant: given }
+}
+
+/** An exact match where the hunk says. Without context at one side it may be there already. */
+const atExpectedLine = (
+  views: LineViews,
+  { old, now, prefix, suffix }: HunkSides,
+  { guess, hint, conflicts }: Expected
+): Placement | undefined => {
+  const hasAllContext = prefix > 0 && suffix > 0
+  if (!hasAllContext && now.some(isInformative) && now.length > old.length && views.matchesAt("exact", now, guess))
+    return { kind: "applied", line: guess }
+  if (old.length === 0) {
+    const hinted = hint()
+    if (hinted !== undefined && hinted !== guess) return { kind: "missing", because: "uncertain_line" }
+    if (guess > views.file.lineCount) return { kind: "missing", because: "far" }
+    return conflicts(guess)
+      ? { kind: "missing", because: "overlap" }
+      : { kind: "placed", line: guess, pass: "literal", fuzz: 0 }
+  }
+  const pass = exactPasses.find((one) => views.matchesAt(one, old, guess))
+  if (pass === undefined) return undefined
+  return conflicts(guess) ? { kind: "missing", because: "overlap" } : { kind: "placed", line: guess, pass, fuzz: 0 }
+}
+
+/** The only place in the file at which all old lines stand. */
+const onlyPlace = (
+  views: LineViews,
+  sides: HunkSides,
+  { guess, hint, conflicts }: Expected,
+  passes: ReadonlyArray<Pass>
+): Placement | undefined => {
+  const { old, now } = sides
+  if (old.length === 0) return undefined
+  for (const pass of passes) {
+    if (pass !== "literal" && pass !== "exact" && looksUnchanged(sides, pass)) continue
+    const found = views.find(pass, old)
+    if (found.length === 0) continue
+    const free = found.filter((line) => !conflicts(line))
+    if (free.length === 0) return { kind: "missing", because: "overlap" }
+    const line = theOne(free, hint)
+    if (line === undefined) return { kind: "ambiguous", lines: free }
+    const distance = Math.abs(line - guess)
+    if (views.matchesAt("exact", now, line) && now.length >= old.length) return { kind: "applied", line }
+    const applied =
+      distance === 0 ? undefined : appliedPlace(views, sides, { guess, within: distance, apartFrom: line })
+    if (applied !== undefined) return applied
+    // A hunk at the first line, without context before it, says that the file begins there.
+    const startsFile = guess === 0 && sides.prefix === 0 && sides.suffix > 0
+    return isIdentified(sides, distance) && !(startsFile && distance > 0)
+      ? { kind: "placed", line, pass, fuzz: 0 }
+      : { kind: "missing", because: "weak" }
   }
   return undefined
 }
 
-const placeWhole = (
-  file: TextFile,
-  old: ReadonlyArray<HunkLine>,
-  { guess, fuzz, floor }: { readonly guess: number; readonly fuzz: number; readonly floor: Floor },
-  isFree: (start: number, end: number) => boolean
-): LinePlacement | undefined => {
-  const end = guess + old.length
-  if (guess < floor.line || end > file.lineCount || !isFree(guess, end)) return undefined
-  const all = { prefix: 0, suffix: 0 }
-  const pass = (["exact", "line_endings"] as const).find((one) => linesMatch(file, old, guess, all, one))
-  return pass === undefined ? undefined : { line: guess, pass, fuzz, isWhole: true, others: [] }
+const theOne = (lines: ReadonlyArray<number>, hint: () => number | undefined): number | undefined => {
+  if (lines.length === 1) return lines[0]
+  const hinted = hint()
+  return hinted !== undefined && lines.includes(hinted) ? hinted : undefined
 }
 
-const lineThatFits = (
-  file: TextFile,
-  length: number,
-  guess: number,
-  fits: (line: number) => boolean,
-  places: () => ReadonlyArray<number>,
-  only: { readonly startsFile: boolean; readonly endsFile: boolean }
-): number | undefined => {
-  if (only.startsFile) return (!only.endsFile || length === file.lineCount) && fits(0) ? 0 : undefined
-  if (only.endsFile) return fits(file.lineCount - length) ? file.lineCount - length : undefined
-  for (let distance = 0; distance <= nearby; distance++) {
-    if (fits(guess + distance)) return guess + distance
-    if (distance > 0 && guess - distance >= 0 && fits(guess - distance)) return guess - distance
+/** True when lines that stand away from where they should still say which place is meant. */
+const isIdentified = ({ old, prefix, suffix }: HunkSides, distance: number): boolean => {
+  const informative = old.filter(isInformative).length
+  if (old.some(({ noNewline }) => noNewline)) return true
+  if (informative === 0) return distance === 0
+  return informative > 1 || prefix + suffix > 0 || distance <= nearbyLines
+}
+
+/** Where the hunk's result stands already: no further away than its old lines, and not among them. */
+const appliedPlace = (
+  views: LineViews,
+  { old, now, lines }: HunkSides,
+  {
+    guess,
+    within = Number.POSITIVE_INFINITY,
+    apartFrom = Number.POSITIVE_INFINITY
+  }: { readonly guess: number; readonly within?: number; readonly apartFrom?: number }
+): Placement | undefined => {
+  if (!now.some(isInformative)) return undefined
+  // What a hunk only removes leaves its context behind, which must be all that is around it.
+  if (lines.every(({ sign }) => sign !== "+") && now.length < 2) return undefined
+  const [first, ...others] = views
+    .find("exact", now)
+    .filter((line) => Math.abs(line - guess) <= within)
+    .filter((line) => now.length >= old.length || line + now.length <= apartFrom || line >= apartFrom + old.length)
+  if (first === undefined) return undefined
+  const line = others.reduce((one, other) => (Math.abs(other - guess) < Math.abs(one - guess) ? other : one), first)
+  return { kind: "applied", line }
+}
+
+/** A place near the expected line where all lines to remove stand, and some context differs. */
+const partialPlace = (
+  views: LineViews,
+  { lines, old, prefix, suffix }: HunkSides,
+  { guess, floor, conflicts }: Expected
+): Placement | undefined => {
+  if (prefix + suffix === 0) return undefined
+  const view = views.get("exact")
+  const texts = old.map(({ text }) => comparable(text, "exact"))
+  const core = texts.slice(prefix, texts.length - suffix)
+  const starts =
+    core.length > 0
+      ? findLines(view, core).map((line) => line - prefix)
+      : Array.from({ length: 2 * nearbyLines + 1 }, (_, index) => guess - nearbyLines + index)
+  if (starts.length > maximumCandidates) return undefined
+  const candidates = starts.flatMap((start) => {
+    const differs = texts.map((text, index) => view[start + index] !== text)
+    const before = differs.slice(0, prefix).filter(Boolean).length
+    const after = differs.slice(old.length - suffix).filter(Boolean).length
+    const fuzz = Math.max(before, after)
+    const informative = old.filter((line, index) => differs[index] === false && isInformative(line)).length
+    const isPartial = fuzz <= maximumFuzz && informative >= (core.length > 0 ? 1 : 2)
+    return isPartial && prefix + suffix > before + after ? [{ start, fuzz }] : []
+  })
+  if (candidates.length > 1) return { kind: "ambiguous", lines: candidates.map(({ start }) => Math.max(0, start)) }
+  const [only] = candidates
+  if (only === undefined) return undefined
+  const { start, fuzz } = only
+  if (Math.abs(start - guess) > nearbyLines) return { kind: "missing", because: "far" }
+  const change = start + prefix
+  if (change < floor || conflicts(start)) return { kind: "missing", because: "overlap" }
+  if (change > views.file.lineCount) return undefined
+  const added = lines.filter(({ sign }) => sign === "+")
+  const afterRemoved = change + core.length
+  if (added.some(isInformative)) {
+    for (const at of [change, afterRemoved, change - added.length])
+      if (views.matchesAt("exact", added, at)) return { kind: "applied", line: at }
   }
-  let nearest: number | undefined
-  for (const line of places()) {
-    const distance = Math.abs(line - guess)
-    // Of two that are equally far, the one below.
-    if (nearest === undefined || distance <= Math.abs(nearest - guess)) nearest = line
-  }
-  return nearest
-}
-
-/** Lines at each side that are looked at one by one, before all of the file is. */
-const nearby = 50
-
-/** All lines at which a hunk's old lines stand, whether or not they are still free. */
-const placesOf = (
-  { file, views }: Searched,
-  old: ReadonlyArray<HunkLine>,
-  skip: { readonly prefix: number; readonly suffix: number },
-  pass: LinePlacement["pass"]
-): ReadonlyArray<number> => {
-  const compared = old.slice(skip.prefix, old.length - skip.suffix)
-  const found =
-    pass === "exact"
-      ? findLines(views.get("literal"), compared.map(literally))
-      : findLines(
-          views.get("exact"),
-          compared.map(({ text }) => comparable(text, "exact"))
-        )
-  const places = found.map((line) => line - skip.prefix).filter((line) => line >= 0)
-  const last = compared.findIndex(({ noNewline }) => noNewline)
-  return last === -1 ? places : places.filter((line) => line + skip.prefix + last === file.lineCount - 1)
-}
-
-const linesMatch = (
-  file: TextFile,
-  old: ReadonlyArray<HunkLine>,
-  at: number,
-  skip: { readonly prefix: number; readonly suffix: number },
-  pass: LinePlacement["pass"]
-): boolean => {
-  for (let index = skip.prefix; index < old.length - skip.suffix; index++) {
-    const expected = old[index]
-    if (expected === undefined) return false
-    const line = at + index
-    const isSame =
-      pass === "exact"
-        ? file.lineEquals(line, expected.text) && file.endsWithNewline(line) === !expected.noNewline
-        : withoutEnding(file.line(line), line) === withoutEnding(expected.text, line) &&
-          (!expected.noNewline || line === file.lineCount - 1)
-    if (!isSame) return false
-  }
-  return true
-}
-
-/** A line as it looks: without its carriage return, and without the byte order mark of a first line. */
-const withoutEnding = (text: string, line: number): string => {
-  const start = line === 0 && text.startsWith("\uFEFF") ? 1 : 0
-  return text.slice(start, text.endsWith("\r") ? -1 : undefined)
+  const isLiteral = old.every(
+    (line, index) => view[start + index] !== texts[index] || views.matchesAt("literal", [line], start + index)
+  )
+  return { kind: "placed", line: start, pass: isLiteral ? "literal" : "exact", fuzz }
 }

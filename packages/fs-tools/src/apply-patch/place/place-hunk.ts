@@ -1,27 +1,27 @@
-import { type ToolError, toolError } from "@haft/core"
+import type { ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { indentShift } from "../../indentation.ts"
-import { describeNearest, nearestPlace } from "../../nearest-place.ts"
+import { fitIndentation, indentOf, type LinePair } from "../../indentation.ts"
 import type { Replacement, TextFile } from "../../text-file.ts"
-import { withoutLineNumbers } from "../parse/line-numbers.ts"
-import type { ByContent, Hunk, HunkLine, StatedLine } from "../patch.ts"
+import type { Hunk, HunkLine } from "../patch.ts"
 import { changedRange, hunkReplacements } from "./hunk-replacements.ts"
+import { type HunkSides, sidesOf } from "./hunk-sides.ts"
 import { type ContentPass, LineViews } from "./line-views.ts"
 import { placeByContent } from "./place-by-content.ts"
-import { type Floor, placeByLine, type Searched } from "./place-by-line.ts"
+import { placeByLine } from "./place-by-line.ts"
+import type { Placement } from "./placement.ts"
+import { refuseHunk } from "./refuse-hunk.ts"
+import { otherVariants, type Variant } from "./variants.ts"
 
-/** Where a hunk went, and how it was recognised. */
+/** Where a hunk went, and how it was recognized. */
 export interface PlacedHunk {
   /** The first line it changes in the file as it was, from 1. */
   readonly line: number
   readonly pass: ContentPass | "line_endings"
-  /** Lines of context left out at an end, at most. */
+  /** Context lines at one side that differ from the file, at most. */
   readonly fuzz: number
-  /** How far from the stated line; 0 for hunks that state none. */
+  /** Distance from the stated line; 0 for hunks that state none. */
   readonly offset: number
-  /** Other lines that it would have fitted as well, from 1. */
-  readonly others: ReadonlyArray<number>
   readonly warning: string | undefined
 }
 
@@ -30,41 +30,28 @@ export interface PlacedHunks {
   readonly hunks: ReadonlyArray<PlacedHunk>
 }
 
+export type PlaceError = ToolError<"patch_hunk_failed" | "already_applied">
+
 /** Finds a place for every hunk of one file, or fails for the first that has none or several. */
 export const placeHunks = Effect.fnUntraced(function* (
   path: string,
-  file: TextFile,
+  text: TextFile,
   hunks: ReadonlyArray<Hunk>
-): Effect.fn.Return<PlacedHunks, ToolError<"patch_hunk_failed">> {
-  const views = new LineViews(file)
-  const used: Array<{ readonly start: number; readonly end: number }> = []
+): Effect.fn.Return<PlacedHunks, PlaceError> {
+  const hasReturns = hunks.some(({ lines }) => lines.some((line) => line.text.includes("\r")))
+  const file = hasReturns && text.lineBreak === "\r" ? text.withLineFeedsOnly() : text
+  const placer = new Placer(file, hunks)
   const placed: Array<Found> = []
-  let reached = 0
-  let usedFuzz = false
-  let drift = 0
-  let cursor = 0
   for (const [index, hunk] of hunks.entries()) {
-    const isFree = (start: number, end: number): boolean =>
-      start >= reached || used.every((range) => end <= range.start || start >= range.end)
-    const floor: Floor = { line: reached, isStrict: usedFuzz }
-    const { lines, place } = hunk
-    const found: Found | NotFound =
-      place.kind === "line"
-        ? findByLine({ file, views }, lines, { ...place, drift, floor }, isFree)
-        : findByContent({ file, views }, lines, { ...place, cursor }, isFree)
-    if (!("placed" in found)) return yield* failed(path, file, { hunk, number: index + 1, of: hunks.length }, found)
-    const range = changedRange(found.lines, found.at)
-    if (range.end > range.start) {
-      used.push(range)
-      reached = Math.max(reached, range.end)
+    const { placement, found } = placer.place(hunk, index)
+    if (found === undefined) {
+      return yield* refuseHunk(file, { path, hunk, number: index + 1, of: hunks.length }, placement)
     }
-    usedFuzz ||= found.isFuzzy
-    if (place.kind === "line") drift = found.at - place.line
-    cursor = found.at + oldLines(found.lines).length
     placed.push(found)
   }
   return {
     replacements: placed
+      .map((found) => placer.withTabs(found))
       .flatMap(({ lines, at, endings }) => hunkReplacements(file, lines, at, endings))
       .toSorted((one, other) => one.start - other.start || one.end - other.end),
     hunks: placed.map((found) => found.placed)
@@ -76,126 +63,159 @@ interface Found {
   /** Index of the first old line. */
   readonly at: number
   readonly endings: "literal" | "adapted"
-  /** True when it was looked for with less context than it has. */
-  readonly isFuzzy: boolean
   readonly placed: PlacedHunk
 }
 
-interface NotFound {
-  /** Places between which there is no choosing. */
-  readonly candidates: ReadonlyArray<number>
-  readonly anchor?: string
+interface Range {
+  readonly start: number
+  readonly end: number
 }
 
-type IsFree = (start: number, end: number) => boolean
+/** Places the hunks of one file in turn. */
+class Placer {
+  readonly #file: TextFile
+  readonly #views: LineViews
+  readonly #hunks: ReadonlyArray<Hunk>
+  /** What earlier hunks change, and the end of the last of it. */
+  readonly #changed: Array<Range> = []
+  #reached = 0
+  /** Offset of the last hunk that stated its line. */
+  #drift = 0
+  #cursor = 0
+  /** Lines of the patch with spaces where the file has tabs. */
+  readonly #lostTabs: Array<LinePair> = []
+  #offsets: ReadonlyArray<{ readonly index: number; readonly offset: number }> | undefined
 
-const oldLines = (lines: ReadonlyArray<HunkLine>): ReadonlyArray<HunkLine> => lines.filter(({ sign }) => sign !== "+")
+  constructor(file: TextFile, hunks: ReadonlyArray<Hunk>) {
+    this.#file = file
+    this.#views = new LineViews(file)
+    this.#hunks = hunks
+  }
 
-const findByLine = (
-  searched: Searched,
-  lines: ReadonlyArray<HunkLine>,
-  stated: StatedLine & { readonly drift: number; readonly floor: Floor },
-  isFree: IsFree
-): Found | NotFound => {
-  const found = placeByLine(searched, lines, stated, isFree)
-  if (found === undefined) return { candidates: [] }
-  const { line: at, pass, fuzz, isWhole, others } = found
-  const lead = changedRange(lines, at).start - at + 1
-  const hasOldLines = oldLines(lines).length > 0
-  const spellsCarriageReturns = lines.some(({ text }) => text.endsWith("\r"))
-  return {
-    lines,
-    at,
+  place(hunk: Hunk, index: number): { readonly placement: Placement; readonly found: Found | undefined } {
+    const { place } = hunk
+    const given = sidesOf(hunk.lines)
+    const warningOf = new Map<HunkSides, Variant["warning"]>()
+    const others = (): ReadonlyArray<HunkSides> =>
+      otherVariants(hunk.lines).map(({ lines, warning }) => {
+        const sides = sidesOf(lines)
+        warningOf.set(sides, warning)
+        return sides
+      })
+    const conflicts = (at: number): boolean => this.#conflicts(given, at)
+    const { placement, variant } =
+      place.kind === "line"
+        ? placeByLine(this.#views, given, others, {
+            guess: Math.max(0, place.line + this.#drift),
+            floor: this.#reached,
+            hint: () => this.#hint(index),
+            conflicts
+          })
+        : placeByContent(this.#views, given, others, place, { cursor: this.#cursor, conflicts })
+    if (placement.kind !== "placed") return { placement, found: undefined }
+    const { line: at } = placement
+    const lines = this.#indented(variant, placement)
+    if (lines === undefined) return { placement: { kind: "missing", because: "indentation" }, found: undefined }
+    const range = changedRange(lines, at)
+    this.#changed.push(range)
+    this.#reached = Math.max(this.#reached, range.end)
+    if (place.kind === "line") this.#drift = at - place.line
+    this.#cursor = at + variant.old.length
+    const warnings = [warningOf.get(variant), place.kind === "line" ? place.warning : undefined]
+    return { placement, found: this.#found(hunk, variant, lines, placement, warnings) }
+  }
+
+  #found(
+    { place }: Hunk,
+    { old }: HunkSides,
+    lines: ReadonlyArray<HunkLine>,
+    { line: at, pass, fuzz }: Placement & { kind: "placed" },
+    warnings: ReadonlyArray<Variant["warning"]>
+  ): Found {
     // Without an old line to compare, only the patch's own carriage returns tell how its lines should end.
-    endings: pass === "exact" && (hasOldLines || spellsCarriageReturns) ? "literal" : "adapted",
-    isFuzzy: fuzz > 0,
-    placed: {
-      line: at + lead,
-      pass,
-      fuzz: isWhole ? 0 : fuzz,
-      offset: at - stated.line,
-      others: others.map((line) => line + lead),
-      warning: stated.isExact
-        ? undefined
-        : "its header counts other lines than follow, which were taken as they are: was the patch cut short?"
+    const spellsEndings = old.length > 0 || lines.some(({ text }) => text.endsWith("\r"))
+    const isLiteral = pass === "literal" && spellsEndings && this.#file.lineBreak === "\n"
+    const said = warnings.filter((warning) => warning !== undefined)
+    return {
+      lines,
+      at,
+      endings: isLiteral ? "literal" : "adapted",
+      placed: {
+        line: changedRange(lines, at).start + 1,
+        pass: pass === "literal" ? "exact" : pass === "exact" && place.kind === "line" ? "line_endings" : pass,
+        fuzz,
+        offset: place.kind === "line" ? at - place.line : 0,
+        warning: said.length === 0 ? undefined : said.join("; ")
+      }
     }
   }
-}
 
-const findByContent = (
-  { file, views }: Searched,
-  given: ReadonlyArray<HunkLine>,
-  { cursor, ...place }: ByContent & { readonly cursor: number },
-  isFree: IsFree
-): Found | NotFound => {
-  let missing: NotFound = { candidates: [] }
-  for (const { lines, warning } of variantsOf(given)) {
-    const old = oldLines(lines).map(({ text }) => text)
-    const placement = placeByContent(views, old, place, cursor, isFree)
-    if (placement.kind === "ambiguous") return { candidates: placement.lines }
-    if (placement.kind === "missing") {
-      missing = { candidates: [], ...(placement.anchor !== undefined && { anchor: placement.anchor }) }
-      continue
-    }
-    const { line: at, pass } = placement
-    const shifted = pass === "exact" || pass === "trailing_space" ? lines : reindented(file, lines, at)
-    const placed = { line: changedRange(lines, at).start + 1, pass, fuzz: 0, offset: 0, others: [], warning }
-    return { lines: shifted, at, endings: "adapted", isFuzzy: false, placed }
+  /** The hunk with its added lines indented as the place is; undefined when it does not say how. */
+  #indented(
+    { lines, old }: HunkSides,
+    { line: at, pass }: Placement & { kind: "placed" }
+  ): ReadonlyArray<HunkLine> | undefined {
+    if (pass === "literal" || pass === "exact" || pass === "trailing_space") return lines
+    const pairs = old.map(({ sign, text }, index) => ({ sign, expected: text, found: this.#file.line(at + index) }))
+    // Added lines stand for removed ones; context tells only where those have no indentation.
+    const removed = pairs.filter(
+      ({ sign, expected, found }) => sign === "-" && indentOf(expected) + indentOf(found) !== ""
+    )
+    const added = lines.filter(({ sign }) => sign === "+").map(({ text }) => text)
+    const fitted = fitIndentation(removed.length > 0 ? removed : pairs, added)
+    if (fitted === undefined) return undefined
+    this.#lostTabs.push(
+      ...pairs.filter(({ expected, found }) => indentOf(found).includes("\t") && !indentOf(expected).includes("\t"))
+    )
+    return withAdded(lines, fitted)
   }
-  return missing
-}
 
-interface Variant {
-  readonly lines: ReadonlyArray<HunkLine>
-  readonly warning: string | undefined
-}
+  /**
+   * The hunk with tabs in its added lines where other hunks of the patch lost them, unless its own old lines tell that
+   * spaces are meant.
+   */
+  withTabs(found: Found): Found {
+    const { lines, placed } = found
+    if (this.#lostTabs.length === 0 || placed.pass !== "exact") return found
+    if (lines.some(({ sign, text }) => sign !== "+" && /^[ \t]/.test(text))) return found
+    const added = lines.filter(({ sign }) => sign === "+").map(({ text }) => text)
+    const fitted = added.some((text) => text.includes("\t")) ? undefined : fitIndentation(this.#lostTabs, added)
+    return fitted === undefined ? found : { ...found, lines: withAdded(lines, fitted) }
+  }
 
-/** The hunk as it is; without the blank lines that only pad it; without a reader's line numbers. */
-const variantsOf = (lines: ReadonlyArray<HunkLine>): ReadonlyArray<Variant> => {
-  const lastReal = lines.findLastIndex(({ isBare }) => !isBare)
-  const unpadded = lines.slice(0, lastReal + 1)
-  const unnumbered = withoutLineNumbers(unpadded)
-  return [
-    { lines, warning: undefined },
-    ...(unpadded.length < lines.length ? [{ lines: unpadded, warning: undefined }] : []),
-    ...(unnumbered === undefined
-      ? []
-      : [{ lines: unnumbered, warning: "line numbers pasted in from a reader were left out" }])
-  ]
-}
-
-const reindented = (file: TextFile, lines: ReadonlyArray<HunkLine>, at: number): ReadonlyArray<HunkLine> => {
-  const shift = indentShift(
-    oldLines(lines).map(({ text }, index) => ({ expected: text, found: file.line(at + index) }))
-  )
-  if (shift === undefined) return lines
-  return lines.map((line) => (line.sign === "+" ? { ...line, text: shift(line.text) } : line))
-}
-
-const failed = (
-  path: string,
-  file: TextFile,
-  { hunk, number, of }: { readonly hunk: Hunk; readonly number: number; readonly of: number },
-  { candidates, anchor }: NotFound
-): Effect.Effect<never, ToolError<"patch_hunk_failed">> => {
-  const which = `hunk ${number} of ${of} (line ${hunk.patchLine} of the patch)`
-  const details = { path, hunk: number, patch_line: hunk.patchLine }
-  if (candidates.length > 0) {
-    const lines = candidates.slice(0, 20).map((line) => line + 1)
-    return toolError(
-      "patch_hunk_failed",
-      `${path}: ${which} fits ${candidates.length} places, at lines ${lines.join(", ")}; nothing was changed`,
-      { suggestion: "Add context lines or an anchor that only one of them has.", details: { ...details, lines } }
+  /** True when another hunk changes lines that a hunk expects there, or adds lines between them. */
+  #conflicts({ lines, old }: HunkSides, at: number): boolean {
+    const end = at + old.length
+    const own = changedRange(lines, at)
+    if (at > this.#reached || this.#changed.length === 0) return false
+    return this.#changed.some(({ start, end: stop }) =>
+      start === stop
+        ? (at < start && start < end) || (own.start === own.end && own.start === start)
+        : at < stop && start < end
     )
   }
-  const expected = anchor === undefined ? oldLines(hunk.lines).map(({ text }) => text) : [anchor]
-  const nearest = describeNearest(
-    nearestPlace(file, expected),
-    "another hunk changes them, or the context says that the file begins or ends there: give as much after as before"
-  )
-  const problem = anchor === undefined ? "does not match the file" : `has an anchor that is not in the file: ${anchor}`
-  return toolError("patch_hunk_failed", `${path}: ${which} ${problem}; ${nearest.sentence}; nothing was changed`, {
-    suggestion: "Read the file again and rebuild the patch from what it says now.",
-    details: { ...details, ...nearest.details }
-  })
+
+  /** The line at which other hunks, found by what they hold, let a hunk be expected. */
+  #hint(index: number): number | undefined {
+    this.#offsets ??= this.#hunks.slice(0, hintedHunks).flatMap(({ place, lines }, other) => {
+      if (place.kind !== "line") return []
+      const { old } = sidesOf(lines)
+      const [line, ...more] = old.length === 0 ? [] : this.#views.find("exact", old)
+      return line === undefined || more.length > 0 ? [] : [{ index: other, offset: line - place.line }]
+    })
+    const place = this.#hunks[index]?.place
+    const nearest = this.#offsets.reduce<{ readonly index: number; readonly offset: number } | undefined>(
+      (one, other) => (one === undefined || Math.abs(other.index - index) <= Math.abs(one.index - index) ? other : one),
+      undefined
+    )
+    return nearest === undefined || place?.kind !== "line" ? undefined : Math.max(0, place.line + nearest.offset)
+  }
 }
+
+const withAdded = (lines: ReadonlyArray<HunkLine>, added: ReadonlyArray<string>): ReadonlyArray<HunkLine> => {
+  let next = 0
+  return lines.map((line) => (line.sign === "+" ? { ...line, text: added[next++] ?? line.text } : line))
+}
+
+/** Hunks that are looked at for a hint; more would take longer than they help. */
+const hintedHunks = 200

@@ -12,6 +12,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync
 } from "node:fs"
@@ -275,13 +276,59 @@ describe("deleting, moving, creating", () => {
     expect(leftovers(root)).toEqual([])
   })
 
-  it("deletes names that are not text", async () => {
-    const root = workspaces.make({ "d/a": "a" }, (root) => {
-      writeFileSync(Buffer.concat([Buffer.from(join(root, "d/")), Buffer.from([0xff, 0xfe])]), "")
-      writeFileSync(join(root, "d", "C:\\odd\\.."), "")
-    })
+  it("deletes names that look like paths of another system", async () => {
+    const root = workspaces.make({ "d/a": "a" }, (root) => writeFileSync(join(root, "d", "C:\\odd\\.."), ""))
     await commit(root, [{ kind: "delete", path: "d", recursive: true }])
     expect(contentsOf(root)).toEqual({})
+  })
+
+  it("refuses to delete a directory with a name that undo could not bring back", async () => {
+    const name = Buffer.from([0xff, 0xfe])
+    const root = workspaces.make({ "d/a": "a" }, (root) => {
+      writeFileSync(Buffer.concat([Buffer.from(join(root, "d/")), name]), "")
+    })
+    expect(await commit(root, [{ kind: "delete", path: "d", recursive: true }])).toBe("write_failed")
+    expect(readdirSync(join(root, "d"), { encoding: "buffer" })).toEqual([Buffer.from("a"), name])
+  })
+
+  it("refuses to delete a tree that is too deep for undo to bring back", { timeout: 60_000 }, async () => {
+    const root = workspaces.make({ "d/a": "a" })
+    const deep = "d/".repeat(400)
+    execFileSync("mkdir", ["-p", join(root, deep)])
+    expect(await commit(root, [{ kind: "delete", path: "d", recursive: true }])).toBe("write_failed")
+    expect(existsSync(join(root, deep))).toBe(true)
+  })
+
+  it("moves, deletes and brings back a file of 1 TB without reading it", async () => {
+    const root = workspaces.make({ "large.bin": "" }, (root) => truncateSync(join(root, "large.bin"), 1e12))
+    expect(await commit(root, [{ kind: "move", from: "large.bin", to: "d.bin" }])).toMatchObject([{ kind: "moved" }])
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect(statSync(join(root, "large.bin")).size).toBe(1e12)
+    const base = await inWorkspace(root, (workspace) => workspace.fingerprint("large.bin"))
+    expect(await commit(root, [{ kind: "delete", path: "large.bin", base }])).toMatchObject([{ kind: "deleted" }])
+    expect(readdirSync(root)).toEqual([])
+    expect(await inWorkspace(root, (workspace) => outcome(workspace.undo()))).toBe("no_history")
+  })
+
+  it("brings back a large file that was replaced or deleted, without hashing it", async () => {
+    const root = workspaces.make({ "large.bin": "" }, (root) => truncateSync(join(root, "large.bin"), 20_000_000))
+    await commit(root, [write("large.bin", "small")])
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect(statSync(join(root, "large.bin")).size).toBe(20_000_000)
+    await commit(root, [{ kind: "delete", path: "large.bin" }])
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect(statSync(join(root, "large.bin")).size).toBe(20_000_000)
+    const kept = readdirSync(join(`${root}.state`, "history", "images"))
+    expect(kept).toContainEqual(expect.stringMatching(/^stat-/))
+  })
+
+  it("holds to the fingerprint of a large file's content, where the caller knows it", async () => {
+    const root = workspaces.make({ "large.txt": "x".repeat(20_000_000) })
+    const base = await inWorkspace(root, (workspace) =>
+      Effect.map(workspace.snapshot("large.txt"), ({ fingerprint }) => fingerprint)
+    )
+    expect(await commit(root, [write("large.txt", "1", { base })])).toMatchObject([{ before: base }])
+    expect(await commit(root, [write("large.txt", "2", { base })])).toBe("stale_file")
   })
 
   it("deletes a link and not what it leads to", async () => {

@@ -25,7 +25,7 @@ import type { Recorded } from "../undo/history-log.ts"
 import type { Gathered, History } from "../undo/history.ts"
 import { exclusively, type Turns } from "./lock.ts"
 import { type CommitPlan, NodePlan } from "./plan.ts"
-import { type Node, openView, stateOfNode, type View } from "./planned-tree.ts"
+import { type Node, openView, stateLike, stateOfNode, type View } from "./planned-tree.ts"
 import { discard } from "./remove-leftover.ts"
 import { stageAll } from "./stage.ts"
 import { type Step, type Steps, stepsFor } from "./steps.ts"
@@ -37,6 +37,8 @@ export interface CommitSettings extends Turns {
   readonly history: History
   readonly durable: boolean
   readonly decide: Decide
+  /** Told about the paths of every commit that was made. */
+  readonly listeners: Set<(paths: ReadonlyArray<string>) => void>
   /** Told about every moment at which a crash would find another state. For tests. */
   readonly onStep?: (name: string) => void
 }
@@ -191,6 +193,8 @@ const commitOnce = Effect.fnUntraced(function* (
   yield* carryOut(settings, gathered, { id, steps, plan, request }).pipe(
     Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => cancelIfPossible(history, id))))
   )
+  const paths = plan.changes.flatMap(({ path, movedTo = path }) => (movedTo === path ? [path] : [path, movedTo]))
+  for (const listener of settings.listeners) listener(paths)
   return plan.changes
 })
 
@@ -376,7 +380,8 @@ const rubbishOf = ({ steps, rubbish }: Steps, final: ReadonlyArray<Step>): Reado
 
 /** What a person approved must still be so. */
 const checkApproved = (view: View, { approvedState, symlinks }: CommitRequest): void => {
-  for (const [path, state] of approvedState ?? []) if (stateNow(view, path, symlinks) !== state) throw stale(path)
+  for (const [path, state] of approvedState ?? [])
+    if (stateNow(view, path, symlinks, state) !== state) throw stale(path)
 }
 
 /** Refuses what the call was not judged by: links are resolved, so one that was put in the way since then shows here. */
@@ -405,10 +410,10 @@ const elsewhere = (path: string): ToolError =>
     details: { path }
   })
 
-const stateNow = (view: View, given: string, symlinks: SymlinkPolicy): string => {
+const stateNow = (view: View, given: string, symlinks: SymlinkPolicy, approved: string): string => {
   try {
     const path = withPlace(view.root, given, { symlinks }, (place) => place.path)
-    return stateOfNode(view.root, view.original(path))
+    return stateLike(view.root, view.original(path), approved)
   } catch (error) {
     if (isToolError(error)) return error.code
     throw error

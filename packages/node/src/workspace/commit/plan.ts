@@ -38,6 +38,7 @@ import { copyNode } from "./copy-across-devices.ts"
 import type { Owner } from "./owner.ts"
 import {
   checkWritable,
+  contentState,
   type DirectoryNode,
   type FileNode,
   firstChange,
@@ -47,6 +48,7 @@ import {
   openView,
   type ReadFor,
   sizeOfContent,
+  stateLike,
   stateOfNode,
   type View
 } from "./planned-tree.ts"
@@ -118,7 +120,7 @@ export class NodePlan implements ChangePlan {
       }),
       ({ path, node }) =>
         Effect.map(this.#contentOf(node, given, maxBytes), (content) => {
-          const fingerprint = stateOfNode(this.view.root, node)
+          const fingerprint = contentState(this.view.root, node)
           this.#fingerprints.set(content, fingerprint)
           return { path, content, fingerprint, mode: modeOf(node) ?? 0o644 }
         })
@@ -224,7 +226,7 @@ export class NodePlan implements ChangePlan {
     const old = this.view.child(parent, name)
     if (old?.kind === "directory") throw isDirectory(given)
     if (old !== undefined && old.kind !== "file") throw notARegularFile(given)
-    const before = stateOfNode(this.view.root, old)
+    const before = stateLike(this.view.root, old, base)
     checkBase(given, base, before)
     if (old?.origin !== undefined) checkWritable(this.view, old.origin, given)
     const after = (file.given && this.#fingerprints.get(file.given)) ?? fingerprintContent(content)
@@ -306,7 +308,7 @@ export class NodePlan implements ChangePlan {
     if (names.length === 0) throw rootStays("deleted")
     if (base !== undefined) {
       const isLink = node.kind === "symlink" && node.origin !== undefined && !exact
-      const state = isLink ? stateThrough(this.view, given, symlinks) : stateOfNode(this.view.root, node)
+      const state = isLink ? stateThrough(this.view, given, symlinks) : stateLike(this.view.root, node, base)
       checkBase(given, base, state)
     }
     if (node.kind === "directory" && !recursive) {
@@ -324,6 +326,7 @@ export class NodePlan implements ChangePlan {
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       const { node, path, isOpen } = next
       if (node.kind === "directory" && !isOpen) {
+        if (path.split("/").length > maximumDepth) throw tooDeep(given)
         const inside = this.view.names(node)
         if (inside.length > 0 && node.origin !== undefined) checkWritable(this.view, node.origin, given)
         pending.push({ node, path, isOpen: true })
@@ -373,7 +376,7 @@ export class NodePlan implements ChangePlan {
     if (parent.origin !== undefined) checkWritable(view, parent.origin, target)
     const name = to.at(-1) ?? ""
     const there = view.child(parent, name)
-    const before = stateOfNode(view.root, node)
+    const before = stateLike(this.view.root, node, base)
     checkBase(given, base, before)
     if (there !== undefined && !isSameEntry(there, node)) {
       if (!overwrite) throw alreadyExists(target)
@@ -445,6 +448,9 @@ interface Pending {
 
 const sliceMs = 20
 
+/** Deeper trees are not removed: bringing them back, one directory after the other, would take for ever. */
+const maximumDepth = 256
+
 const withoutSetId = (mode: number | undefined): number | undefined => mode && mode & ~0o6000
 
 const piecesOf = (content: Content): ReadonlyArray<Uint8Array> => (content instanceof Uint8Array ? [content] : content)
@@ -504,6 +510,12 @@ const checkBase = (path: string, base: string | undefined, state: string): void 
 }
 
 const isNamedAsDirectory = (path: string): boolean => /\/\.?$/.test(path)
+
+const tooDeep = (given: string): ToolError<"write_failed"> =>
+  makeToolError("write_failed", `${given} is more than ${maximumDepth} directories deep; nothing was changed`, {
+    suggestion: "Delete it with a command: undo could not bring it back.",
+    details: { path: given }
+  })
 
 const tooMuch = (given: string): ToolError<"file_too_large"> =>
   makeToolError(

@@ -1,9 +1,17 @@
+import { isUtf8 } from "node:buffer"
 import { accessSync, closeSync, constants, fstatSync, lstatSync, readdirSync, type Stats } from "node:fs"
 
-import { isToolError, type SymlinkPolicy } from "@haft/core"
+import { isToolError, makeToolError, type SymlinkPolicy } from "@haft/core"
 
 import { fromErrno, isErrno, notADirectory, notFound } from "../../errno.ts"
-import { fingerprintBytes, fingerprintContent, fingerprintDescriptor, openFile, readDescriptor } from "../content.ts"
+import {
+  fingerprintBytes,
+  fingerprintContent,
+  fingerprintDescriptor,
+  openFile,
+  readDescriptor,
+  stateByStats
+} from "../content.ts"
 import { type Place, readLink, type Root, withPlace, withResolved } from "../paths/containment.ts"
 import { pathOf, type Spots, withSpots } from "../paths/directory-entries.ts"
 import { identityOf, type Identity, isSame } from "../paths/identity.ts"
@@ -223,9 +231,23 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
 export const stateOfNode = (root: Root, node: Node | undefined): string => {
   if (node === undefined) return "absent"
   if (node.kind !== "file") return node.kind
-  return (node.fingerprint ??=
-    node.content === undefined ? fingerprintOnDisk(root, node) : fingerprintContent(node.content))
+  if (node.fingerprint !== undefined) return node.fingerprint
+  return (node.content === undefined ? largeState(node) : undefined) ?? contentState(root, node)
 }
+
+/** The state of a node in the form that another state of it has: by content, or by size and time. */
+export const stateLike = (root: Root, node: Node | undefined, other: string | undefined): string => {
+  if (node?.kind !== "file" || other === undefined) return stateOfNode(root, node)
+  if (other.startsWith("stat:")) return largeState(node) ?? contentState(root, node)
+  return other.startsWith("sha256:") ? contentState(root, node) : stateOfNode(root, node)
+}
+
+const largeState = ({ origin }: FileNode): string | undefined =>
+  origin && stateByStats({ size: origin.size, mtimeMs: origin.modified, ino: origin.identity.number })
+
+/** The fingerprint of a file's content, however large it is. */
+export const contentState = (root: Root, node: FileNode): string =>
+  (node.fingerprint ??= node.content === undefined ? fingerprintOnDisk(root, node) : fingerprintContent(node.content))
 
 /** The first path that is no longer as it was found; undefined when all are. */
 export const firstChange = (view: View): string | undefined =>
@@ -246,8 +268,9 @@ const isAsFound = (view: View, spots: Spots, node: Node, origin: Origin): boolea
     const names = withResolved(view.root, origin.path, (place) => listNames(view.root, place))
     return names.length === node.listed.length && names.every((name, index) => name === node.listed?.[index])
   }
-  // Its content was of no interest.
-  if (node.kind !== "file" || node.fingerprint === undefined) return true
+  if (node.kind !== "file") return true
+  // Its content was of no interest, or is too much to read.
+  if (node.fingerprint === undefined) return found.size === origin.size && found.mtimeMs === origin.modified
   const isUntouched =
     !origin.isRecent &&
     found.size === origin.size &&
@@ -324,10 +347,26 @@ const readSmall = (root: Root, node: FileNode, place: Place, { keep }: { readonl
 const listNames = ({ commits }: Root, { found, given }: Place): ReadonlyArray<string> => {
   if (found === undefined) throw notFound(given)
   if (!found.stats.isDirectory()) throw notADirectory(given)
-  return readdirSync(found.base)
-    .filter((name) => !commits.own(name))
-    .toSorted()
+  const names = readdirSync(found.base)
+  if (names.some((name) => name.includes("\u{FFFD}"))) refuseUnnameable(found.base, given)
+  return names.filter((name) => !commits.own(name)).toSorted()
 }
+
+/** A name that is not UTF-8 can't be written down, so what has it could not be brought back. */
+const refuseUnnameable = (directory: string, given: string): void => {
+  const bad = readdirSync(directory, { encoding: "buffer" }).find((name) => !isUtf8(name))
+  if (bad === undefined) return
+  throw makeToolError(
+    "write_failed",
+    `${given} holds a name that is not UTF-8 (${escaped(bad)}); nothing was changed`,
+    {
+      suggestion: "Rename or delete it with a command: it could not be brought back by undo.",
+      details: { path: given }
+    }
+  )
+}
+
+const escaped = (name: Buffer): string => JSON.stringify(name.toString("latin1"))
 
 interface NodePlace extends Pick<Place, "path" | "name" | "found" | "directory"> {
   readonly home: DirectoryNode | undefined

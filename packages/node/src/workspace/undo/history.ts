@@ -5,7 +5,7 @@ import { makeToolError, type ToolError } from "@haft/core"
 
 import { namingState } from "../../errno.ts"
 import { type Content, type FileNode, sizeOfContent, stateOfNode } from "../commit/planned-tree.ts"
-import { fingerprintContent } from "../content.ts"
+import { fingerprintContent, isFileState } from "../content.ts"
 import type { Root } from "../paths/containment.ts"
 import type { Spots } from "../paths/directory-entries.ts"
 import { type Entry, openHistoryLog } from "./history-log.ts"
@@ -128,12 +128,16 @@ export const openHistory = (options: {
     entries: log.entries,
     content: (state) => {
       const content = images.content(state)
-      if (content === undefined || fingerprintContent(content) !== state) throw gone(state)
+      if (content === undefined || !isContentOf(state, content, images.size(state))) throw gone(state)
       return content
     },
     imagePath: images.path
   }
 }
+
+// What is too large to be hashed is known by its size.
+const isContentOf = (state: string, content: Content, size: number): boolean =>
+  state.startsWith("stat:") ? state.startsWith(`stat:${size}-`) : fingerprintContent(content) === state
 
 const gone = (state: string): ToolError<"no_history"> =>
   makeToolError("no_history", "the earlier content is not kept any more; nothing was changed", {
@@ -144,7 +148,7 @@ const gone = (state: string): ToolError<"no_history"> =>
 const imagesOf = (entry: Entry | undefined): Array<string> =>
   (entry?.did ?? []).flatMap((one) => {
     if (one.did === "write") return one.before === null ? [] : [one.before.state]
-    return one.did === "delete" && one.state.startsWith("sha256:") ? [one.state] : []
+    return one.did === "delete" && isFileState(one.state) ? [one.state] : []
   })
 
 const sizeOfNode = ({ content, origin }: FileNode): number =>

@@ -51,7 +51,7 @@ export type ImagePath = (state: string) => string
 export const openImages = (root: Root, directory: string): Images => {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const { dev } = statSync(directory)
-  const pathOfState: ImagePath = (state) => join(directory, state.slice("sha256:".length))
+  const pathOfState: ImagePath = (state) => join(directory, state.replace(/^sha256:/, "").replace(":", "-"))
   const look = (state: string) => lstatSync(pathOfState(state), { throwIfNoEntry: false })
   const isShared = (state: string): boolean => (look(state)?.nlink ?? 0) > 1
 
@@ -118,7 +118,8 @@ export const openImages = (root: Root, directory: string): Images => {
     },
     size: (state) => look(state)?.size ?? 0,
     content: (state) => look(state) && fileContent(pathOfState(state)),
-    states: () => readdirSync(directory).map((name) => `sha256:${name}`),
+    states: () =>
+      readdirSync(directory).map((name) => (name.startsWith("stat-") ? name.replace("-", ":") : `sha256:${name}`)),
     remove: (state) => rmSync(pathOfState(state), { force: true }),
     path: pathOfState
   }

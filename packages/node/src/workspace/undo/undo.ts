@@ -13,6 +13,7 @@ import { attempt, type ErrorWith, planCodes, undoCodes } from "../../errno.ts"
 import { commitPlan, type CommitRequest, type CommitSettings, newPlan } from "../commit/commit.ts"
 import type { Owner } from "../commit/owner.ts"
 import type { NodePlan } from "../commit/plan.ts"
+import { isFileState } from "../content.ts"
 import type { Entry, Recorded } from "./history-log.ts"
 import type { History } from "./history.ts"
 
@@ -224,7 +225,7 @@ const inverse = (history: History, one: Recorded): Inverse => {
 
 /** Pipes, sockets and devices are not kept: what they hold is not on the disk. */
 const isLost = (one: Recorded): one is Extract<Recorded, { did: "delete" }> =>
-  one.did === "delete" && one.target === undefined && one.state !== "directory" && !one.state.startsWith("sha256:")
+  one.did === "delete" && one.target === undefined && one.state !== "directory" && !isFileState(one.state)
 
 const notAFile = (path: string): ToolError<"no_history"> =>
   makeToolError(
