@@ -34,7 +34,7 @@ it.each(dialectNames)("messages about wrong parameters of %s use no words of the
   await using host = await openHost(standardHost(config))
   const messages = new Set<string>()
   for (const { name, inputSchema } of host.tools) {
-    const parameters = Object.keys((inputSchema["properties"] ?? {}) as object)
+    const parameters = Object.keys(inputSchema["properties"] ?? {})
     for (const parameter of [...parameters, "unknown"]) {
       for (const value of wrongValues) {
         const failure: unknown = await host.decode(name, { [parameter]: value }).then(

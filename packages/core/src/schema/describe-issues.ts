@@ -44,8 +44,9 @@ const wordsFor = (issue: Exclude<Issue, { readonly code: "invalid_union" }>): st
     case "invalid_element":
       return "it has an element that is not accepted"
     case "custom":
-      return "this value is not accepted"
+      break
   }
+  return "this value is not accepted"
 }
 
 const withArticle = (type: string): string => {
