@@ -13,6 +13,7 @@ export type { CallOptions, RoadCode, RoadServices } from "./pipeline/call-tool.t
 export type { Shortened, ShortenedPart } from "./pipeline/reply-budget.ts"
 export { pluginContract } from "./plugin/check-shape.ts"
 export { type Clipped, clipText, HeadAndTail } from "./text/clip.ts"
+export { OutputLog, type OutputSince } from "./text/output-log.ts"
 export { countNewlines } from "./text/count-newlines.ts"
 export {
   defineDialect,
@@ -83,7 +84,9 @@ export {
   Processes,
   type ProcessMark,
   type ProcessTree,
+  reportDescriptor,
   type RunErrorCode,
+  type RunningProcess,
   type RunOptions
 } from "./services/processes.ts"
 export {

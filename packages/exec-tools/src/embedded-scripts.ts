@@ -23,3 +23,20 @@ export PYTHONPATH="$PWD\${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
 exec 9>&2 2>/dev/null
 (exec "$haft_name" "$haft_directory/$haft_file" "$@" </dev/null 2>&9 9>&-)
 `
+
+/** Code of shell/persistent-shell.sh. */
+export const persistentShell: string = `haft_relay() {
+  while IFS= read -r haft_line; do
+    case $haft_line in
+      +*) printf '%s\\n' "\${haft_line#+}" ;;
+      *) kill -INT "-$haft_line" || kill -INT "$haft_line" ;;
+    esac
+  done 2>/dev/null
+}
+if command -v bash >/dev/null; then set -- bash --norc --noprofile -i; else set -- sh -i; fi
+if command -v setsid >/dev/null; then set -- setsid "$@"; fi
+haft_relay 7>&- | {
+  "$@" 9>&1 8>&2 >/dev/null 2>&1
+  printf 'gone %s\\000' "$?" >&7
+}
+`

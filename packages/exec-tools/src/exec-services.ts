@@ -3,10 +3,10 @@ import type * as z from "zod"
 
 import { CommandMemory } from "./last-command/last-command.ts"
 import { execConfig, ExecSettings } from "./settings.ts"
+import { Shells } from "./shell/shells.ts"
 
 /** What the operations of this package need and the host does not lend. */
-export const execServices = (config?: z.input<typeof execConfig>): Layer.Layer<ExecSettings | CommandMemory> =>
-  Layer.merge(
-    Layer.sync(ExecSettings, () => execConfig.parse(config)),
-    CommandMemory.layer
+export const execServices = (config?: z.input<typeof execConfig>): Layer.Layer<ExecSettings | CommandMemory | Shells> =>
+  Layer.merge(CommandMemory.layer, Shells.layer).pipe(
+    Layer.provideMerge(Layer.sync(ExecSettings, () => execConfig.parse(config)))
   )

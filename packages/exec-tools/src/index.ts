@@ -10,6 +10,7 @@ import { cliagentRunInTerminal } from "./run-command/cliagent.run_in_terminal.ts
 import { haftRunCommand } from "./run-command/haft.run_command.ts"
 import { toolrouterShell } from "./run-command/toolrouter.shell.ts"
 import { execConfig } from "./settings.ts"
+import { haftShell } from "./shell/haft.shell.ts"
 
 /** Commands and code in every dialect that has them. */
 export const execTools = definePlugin({
@@ -20,6 +21,7 @@ export const execTools = definePlugin({
     haftRunCommand,
     haftRunCode,
     haftLastCommand,
+    haftShell,
     agentbenchRun,
     toolrouterShell,
     approvalgateRunCode,

@@ -3,4 +3,5 @@
 export { execServices } from "./exec-services.ts"
 export { lastCommand, type PastCommand } from "./last-command/last-command.ts"
 export { codeAsCommand, type CodeRequest, runCode } from "./run-code/run-code.ts"
+export { shell, type ShellOutcome, type ShellRequest } from "./shell/shell.ts"
 export { type CommandOutcome, type CommandRequest, runCommand, shellWords } from "./run-command/run-command.ts"

@@ -9,6 +9,14 @@ export const execConfig = z
       .enum(["never", "on_request"])
       .default("never")
       .describe("Whether a call that asks for the network gets it"),
+    maxShells: z.number().int().min(1).max(256).default(16).describe("Persistent shells open at once"),
+    shellIdleMs: z
+      .number()
+      .int()
+      .min(1)
+      .max(2_147_483_647)
+      .default(1_800_000)
+      .describe("A persistent shell that is unused for so long is ended"),
     artifactBytes: z
       .number()
       .int()

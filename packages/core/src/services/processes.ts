@@ -25,10 +25,30 @@ export interface RunOptions {
   /** The chunk is only valid during the call, copy what is kept: the next one comes in the same memory. */
   readonly onStdout?: (chunk: Uint8Array) => void
   readonly onStderr?: (chunk: Uint8Array) => void
+  /**
+   * Opens a control channel: `send` of the running program reaches its standard input, and what it writes to the
+   * descriptor `reportDescriptor` comes here. The command's own `stdin` is not used then.
+   */
+  readonly onReport?: (chunk: Uint8Array) => void
+  /** Called once the program runs, with a handle that is good until it has ended. */
+  readonly onStarted?: (running: RunningProcess) => void
   /** Address space that the program may take, where that can be limited. One that runs into this leaves no core file. */
   readonly addressSpaceBytes?: number
   /** Told of control files that the command made or changed, however it ended: also when it was cancelled. */
   readonly onControlFiles?: (changes: ReadonlyArray<ControlFileChange>) => void
+}
+
+/** Descriptor that a program with a control channel reports to, see {@link RunOptions.onReport}. */
+export const reportDescriptor = 7
+
+/** Handle of a program that runs. */
+export interface RunningProcess {
+  /** Writes to the control channel; what is sent to a program that has ended is dropped. */
+  readonly send: (text: string) => void
+  /** Ends the program's whole tree: SIGTERM, a short grace, SIGKILL. `run` then returns how it ended. */
+  readonly stop: Effect.Effect<void>
+  /** True when something in the program's network listens on this TCP port. */
+  readonly listensOn: (port: number) => Effect.Effect<boolean>
 }
 
 export interface ProcessEnd {

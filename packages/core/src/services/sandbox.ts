@@ -11,6 +11,8 @@ export interface SandboxRequest {
   readonly network?: boolean
   /** The workspace can be changed; false mounts it read-only. True by default. */
   readonly writable?: boolean
+  /** The command gets a control channel: descriptors beyond standard error must reach it. */
+  readonly channel?: boolean
   /** The command gets a terminal, so it needs job control. */
   readonly terminal?: boolean
 }

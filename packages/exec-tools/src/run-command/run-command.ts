@@ -100,7 +100,7 @@ const noNetwork = toolError("approval_denied", "this host allows commands no net
   details: { by: "policy", parameter: "network" }
 })
 
-const placeOf = (root: string, directory: string): string => (directory === "." ? root : `${root}/${directory}`)
+export const placeOf = (root: string, directory: string): string => (directory === "." ? root : `${root}/${directory}`)
 
 const runInSandbox = Effect.fnUntraced(function* (
   request: CommandRequest,
@@ -131,7 +131,7 @@ const runInSandbox = Effect.fnUntraced(function* (
 })
 
 // Contracts have no field for it, so that a command ran without a sandbox must at least be on record.
-const recordSandbox = Effect.fnUntraced(function* (sandbox: CommandOutcome["sandbox"]) {
+export const recordSandbox = Effect.fnUntraced(function* (sandbox: CommandOutcome["sandbox"]) {
   const journal = yield* Journal
   const { id, step, tool } = yield* CurrentCall
   yield* journal.append({ type: "sandbox_chosen", request_id: id, step, tool, ...sandbox })
@@ -144,7 +144,7 @@ const recordControlFiles = Effect.fnUntraced(function* (files: ReadonlyArray<Con
   yield* journal.append({ type: "control_files_changed", request_id: id, step, tool, files })
 })
 
-const signsOfLife = Effect.fnUntraced(function* (lastLine: () => string) {
+export const signsOfLife = Effect.fnUntraced(function* (lastLine: () => string) {
   for (let seconds = 1; ; seconds++) {
     yield* Effect.sleep("1 second")
     yield* reportProgress({ message: lastLine() || `running for ${seconds} s`, done: seconds })

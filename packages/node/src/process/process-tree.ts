@@ -52,7 +52,7 @@ export const endTree = async (tree: ProcessTree, options: EndOptions): Promise<v
 }
 
 /** The members of a tree: descendants, members of their sessions, and whoever carries the mark. */
-const membersOf = (tree: ProcessTree, table: ProcessTable, since: Moment | undefined): ReadonlyArray<number> => {
+export const membersOf = (tree: ProcessTree, table: ProcessTable, since: Moment | undefined): ReadonlyArray<number> => {
   const { mark } = tree
   const members = new Set(mark === undefined ? [] : table.carriers(`${mark.name}=${mark.value}`, since))
   members.delete(process.pid)

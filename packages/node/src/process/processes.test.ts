@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { join } from "node:path"
 
-import { type Command, type ProcessEnd, Processes, type RunOptions } from "@haft/core"
+import { type Command, type ProcessEnd, Processes, type RunningProcess, type RunOptions } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Layer from "effect/Layer"
@@ -47,6 +47,25 @@ describe.runIf(isLinux).each(ways)("programs started %s", (_, layer) => {
     ).pipe(Effect.map((end) => ({ ...end, ...output })))
   }
   const run = (...args: Parameters<typeof start>) => runtime.runPromise(start(...args))
+
+  it("have a control channel to standard input and from a descriptor of its own", async () => {
+    let reported = ""
+    const { promise: started, resolve } = Promise.withResolvers<RunningProcess>()
+    const running = run('while read -r line; do echo "out $line"; echo "report $line" >&7; done', {
+      onReport: (chunk) => (reported += Buffer.from(chunk).toString()),
+      onStarted: resolve
+    })
+    const { send, stop } = await started
+    send("one\n")
+    send(`${"x".repeat(100_000)}\n`)
+    await expect.poll(() => reported, { timeout: 10_000 }).toBe(`report one\nreport ${"x".repeat(100_000)}\n`)
+    await Effect.runPromise(stop)
+    expect(await running).toMatchObject({
+      stdout: `out one\nout ${"x".repeat(100_000)}\n`,
+      timedOut: false,
+      exitCode: null
+    })
+  })
 
   const ended = (exitCode: number, more: Partial<ProcessEnd & { stdout: string; stderr: string }> = {}) => ({
     exitCode,

@@ -6,6 +6,7 @@ import {
   makeToolError,
   type ProcessEnd,
   type ProcessMark,
+  type RunningProcess,
   type RunOptions,
   type ToolError
 } from "@haft/core"
@@ -13,6 +14,7 @@ import * as Effect from "effect/Effect"
 
 import { isErrno } from "../errno.ts"
 import { checkProgram } from "./check-program.ts"
+import { treeListensOn } from "./listening-port.ts"
 import { launchOf, type LaunchOptions } from "./prepared-launch.ts"
 import { childrenOf, countCarriers, thisMoment } from "./process-table.ts"
 import { endTree, graceMs } from "./process-tree.ts"
@@ -97,6 +99,7 @@ export class RunningProgram {
       onStdout: (chunk) => this.#options.onStdout?.(chunk),
       onStderr: (chunk) => this.#hearStderr(chunk),
       onGate: (line) => this.#hearGate(line),
+      onReport: this.#options.onReport,
       isCancelled: () => this.#isStopped,
       addressSpaceBytes: this.#options.addressSpaceBytes
     }).catch((cause: unknown) => {
@@ -106,6 +109,7 @@ export class RunningProgram {
     if (this.#started === undefined) return { exitCode: null, signal: "SIGTERM", leftRunning: 0 }
     const started = this.#started
     if (this.#isStopped) await this.#endAll(started)
+    else this.#options.onStarted?.(this.#handle(started))
     const end = await started.end
     const allRead = Promise.all(
       [...started.streams, ...(started.gate === undefined ? [] : [started.gate])].map(({ ended }) => ended)
@@ -131,6 +135,14 @@ export class RunningProgram {
     const failure = this.#isStopped ? undefined : this.#launch.failure?.(end.exitCode, this.#launcherSays)
     if (failure !== undefined) throw failure
     return { ...this.#endFrom(end), leftRunning }
+  }
+
+  #handle({ send, root }: Started): RunningProcess {
+    return {
+      send: (text) => send?.(text),
+      stop: Effect.promise(() => this.stop()),
+      listensOn: (port) => Effect.promise(() => treeListensOn({ pid: root, mark: this.#mark }, port, this.#since))
+    }
   }
 
   #endFrom(end: End): End {

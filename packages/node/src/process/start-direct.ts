@@ -1,6 +1,8 @@
 import type { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 
+import { reportDescriptor } from "@haft/core"
+
 import { isErrno } from "../errno.ts"
 import { graceMs } from "./process-tree.ts"
 import { Cancelled, type Start, type Started, type Stream } from "./started.ts"
@@ -10,23 +12,35 @@ export class DirectStarter {
   /** Programs that have ended and left something running, which is in the group that they led. */
   readonly #left = new Set<number>()
 
-  readonly start: Start = async ({ command, mark, onStdout, onStderr, isCancelled }): Promise<Started> => {
+  readonly start: Start = async ({ command, mark, onStdout, onStderr, onReport, isCancelled }): Promise<Started> => {
     const { execa } = await import("execa")
     if (isCancelled()) throw new Cancelled()
     const program = execa(command.program, command.args, {
       cwd: command.directory,
       env: { ...command.env, [mark.name]: mark.value },
       extendEnv: false,
-      ...(command.stdin === undefined ? { stdin: "ignore" } : { input: command.stdin }),
-      stdout: "pipe",
-      stderr: "pipe",
+      ...(command.stdin !== undefined && onReport === undefined && { input: command.stdin }),
+      stdio: [
+        command.stdin === undefined && onReport === undefined ? "ignore" : "pipe",
+        "pipe",
+        "pipe",
+        ...(onReport === undefined
+          ? []
+          : [...Array.from({ length: reportDescriptor - 3 }, () => "ignore" as const), "pipe" as const])
+      ],
       encoding: "buffer",
       buffer: false,
       detached: process.platform !== "win32",
       cleanup: false,
       reject: false
     })
-    const streams = [listen(program.stdout, onStdout), listen(program.stderr, onStderr)]
+    const pipes: ReadonlyArray<unknown> = program.nodeChildProcess.stdio
+    const streams = [
+      listen(program.stdout, onStdout),
+      listen(program.stderr, onStderr),
+      ...(onReport === undefined ? [] : [listen(pipes[reportDescriptor] as Readable, onReport)])
+    ]
+    program.stdin?.on("error", () => undefined)
     const { promise: end, resolve } = Promise.withResolvers<Awaited<Started["end"]>>()
     program.nodeChildProcess.once("exit", (exitCode, signal) => resolve({ exitCode, signal }))
     if (program.pid === undefined) {
@@ -38,7 +52,8 @@ export class DirectStarter {
     const release = (): void => {
       if (groupTakes(root, 0)) this.#left.add(root)
     }
-    return { root, spared: [], end, streams, release }
+    const send = (text: string): void => void program.stdin?.write(text)
+    return { root, spared: [], end, streams, release, ...(onReport !== undefined && { send }) }
   }
 
   /** Ends what is still running. */

@@ -12,6 +12,8 @@ export interface Started {
   /** Standard output and standard error. */
   readonly streams: ReadonlyArray<Stream>
   readonly gate?: Gate
+  /** Writes to the program's control channel, where it has one. */
+  readonly send?: (text: string) => void
   /** For when nothing of the program is left, or nobody cares for it any more. */
   readonly release: () => void
 }
@@ -51,6 +53,8 @@ export interface StartOptions {
   readonly mark: { readonly name: string; readonly value: string }
   readonly onStdout: (chunk: Uint8Array) => void
   readonly onStderr: (chunk: Uint8Array) => void
+  /** Opens a control channel, see `RunOptions` of core. */
+  readonly onReport: ((chunk: Uint8Array) => void) | undefined
   /** What the sandbox's launcher says, line by line. */
   readonly onGate: (line: string) => void
   /** True once nobody wants the program any more: then it is not started. */

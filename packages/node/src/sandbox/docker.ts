@@ -61,6 +61,11 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
       const engineRuns = (words: ReadonlyArray<string>): Effect.Effect<void> =>
         Effect.ignore(processes.run(engineCommand(words, root), { timeoutMs: 20_000 }))
       const wrap = (command: Command, request: SandboxRequest, existing: ReadonlyArray<string>): Command => {
+        if (request.channel === true) {
+          throw makeToolError("sandbox_error", "a container can't keep a shell open between calls", {
+            suggestion: "Run each command with run_command, or open a terminal."
+          })
+        }
         isUsed = true
         for (const path of visiblePaths(root, options)) refuseRuntimeInside(path)
         const name = `haft-${host}-${randomBytes(4).toString("hex")}`

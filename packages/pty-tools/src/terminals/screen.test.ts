@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
+import { OutputLog } from "@haft/core"
 
-import { OutputLog } from "./output-log.ts"
 import { Screen } from "./screen.ts"
 
 const screenOf = (limitBytes = 1_000_000) => {

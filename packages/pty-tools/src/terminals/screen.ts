@@ -1,7 +1,7 @@
+import type { OutputLog } from "@haft/core"
 import type { IBufferLine, Terminal as Emulator } from "@xterm/headless"
 
 import type { WindowSize } from "./native.ts"
-import type { OutputLog } from "./output-log.ts"
 
 /** What a person would see. */
 export interface ScreenView {

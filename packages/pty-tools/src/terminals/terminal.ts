@@ -1,10 +1,9 @@
 import { constants } from "node:os"
 
-import type { ControlFileChange } from "@haft/core"
+import { type ControlFileChange, OutputLog } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { type Feed, type NativeTerminal, type Typist, typist, type WindowSize } from "./native.ts"
-import { OutputLog } from "./output-log.ts"
 import type { Recording } from "./recording.ts"
 import { Screen } from "./screen.ts"
 

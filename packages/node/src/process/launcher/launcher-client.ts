@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
-import { closeSync, writeSync } from "node:fs"
+import { closeSync, constants, openSync, writeSync } from "node:fs"
 
-import { makeToolError } from "@haft/core"
+import { makeToolError, reportDescriptor } from "@haft/core"
 
 import { boundPath } from "../../workspace/paths/open-roots.ts"
 import { launchOf } from "../prepared-launch.ts"
@@ -18,6 +18,14 @@ export const markName = "HAFT_CALL"
 
 /** What was opened for a program, and how it is closed again should the program not start. */
 type Opened = Array<() => void>
+
+/** The two pipes of a control channel. */
+interface Channel {
+  readonly input: { readonly path: string; readonly mode: "<" }
+  readonly report: { readonly path: string; readonly mode: ">" }
+  readonly send: (text: string) => void
+  readonly release: () => void
+}
 
 type ReleasableGate = Gate & { readonly release: () => void }
 
@@ -65,7 +73,7 @@ export class LeanStarter {
 
   async #startIn(
     lane: Lane,
-    { command, mark, onStdout, onStderr, onGate, isCancelled, addressSpaceBytes }: Parameters<Start>[0],
+    { command, mark, onStdout, onStderr, onReport, onGate, isCancelled, addressSpaceBytes }: Parameters<Start>[0],
     opened: Opened
   ): Promise<Started> {
     const { files = [], gated = false, limits, ifHostDies } = launchOf(command)
@@ -73,6 +81,7 @@ export class LeanStarter {
     const [goPath = ""] = gated ? await this.#pipes.take("write", 1) : []
     const readers = [this.#listen(stdoutPath, onStdout, opened), this.#listen(stderrPath, onStderr, opened)]
     if (isCancelled()) throw new Cancelled()
+    const channel = onReport === undefined ? undefined : await this.#channel(onReport, opened)
     const held: Array<number> = []
     opened.push(() => held.forEach((descriptor) => closeSync(descriptor)))
     const lend = (content: string | Uint8Array) => {
@@ -81,7 +90,7 @@ export class LeanStarter {
       return { path: `/proc/${process.pid}/fd/${descriptor}`, mode: "<" as const }
     }
     const streams: Launch["streams"] = new Map([
-      [0, command.stdin === undefined ? { path: "/dev/null", mode: "<" } : lend(command.stdin)],
+      [0, channel?.input ?? (command.stdin === undefined ? { path: "/dev/null", mode: "<" } : lend(command.stdin))],
       [1, { path: stdoutPath, mode: ">" }],
       [2, { path: stderrPath, mode: ">" }],
       ...files.map((content, index) => [3 + index, lend(content)] as const),
@@ -90,7 +99,8 @@ export class LeanStarter {
             [3 + files.length, { path: goPath, mode: "<" }],
             [4 + files.length, { path: gatePath, mode: ">" }]
           ] as const)
-        : [])
+        : []),
+      ...(channel === undefined ? [] : ([[reportDescriptor, channel.report]] as const))
     ])
     const gate = gated ? this.#gate(goPath, gatePath, onGate, opened) : undefined
     const { program, args } = command
@@ -104,12 +114,39 @@ export class LeanStarter {
       end,
       streams: readers,
       ...(gate !== undefined && { gate }),
+      ...(channel !== undefined && { send: channel.send }),
       release: () => {
         for (const descriptor of held) closeSync(descriptor)
         gate?.release()
+        channel?.release()
         this.#lanes.giveBack(lane, limits)
       }
     } satisfies Started
+  }
+
+  async #channel(onReport: (chunk: Uint8Array) => void, opened: Opened): Promise<Channel> {
+    const [reportPath = ""] = await this.#pipes.take("read", 1)
+    const [inputPath = ""] = await this.#pipes.take("write", 1)
+    const report = this.#listen(reportPath, onReport, opened)
+    // Both ways, because opening only for writing waits for a reader.
+    const descriptor = openSync(inputPath, constants.O_RDWR | constants.O_NONBLOCK)
+    const { Socket } = process.getBuiltinModule("node:net")
+    const input = new Socket({ fd: descriptor, readable: false, writable: true })
+    input.on("error", () => undefined)
+    input.unref()
+    const release = (): void => {
+      input.destroy()
+      report.close()
+      // It may hold what nobody has read.
+      this.#pipes.throwAway(inputPath)
+    }
+    opened.push(release)
+    return {
+      input: { path: inputPath, mode: "<" },
+      report: { path: reportPath, mode: ">" },
+      send: (text) => void input.write(text),
+      release
+    }
   }
 
   async #ready(): Promise<Launcher> {

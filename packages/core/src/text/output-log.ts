@@ -1,4 +1,4 @@
-import { type Clipped, HeadAndTail } from "@haft/core"
+import { type Clipped, HeadAndTail } from "./clip.ts"
 
 /** What a reply can show of the output after a cursor. */
 export interface OutputSince extends Clipped {
@@ -10,7 +10,7 @@ export interface OutputSince extends Clipped {
 const pinnedBytes = 50_000
 
 /**
- * A terminal's output in bounded memory, addressed by byte from the terminal's first one on: the last bytes in a ring,
+ * Output of a program in bounded memory, addressed by byte from its first one on: the last bytes in a ring,
  * and the first ones after a pinned position, so that a flood takes the middle of a reply and not its beginning.
  */
 export class OutputLog {

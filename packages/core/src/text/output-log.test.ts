@@ -5,7 +5,7 @@ import { OutputLog } from "./output-log.ts"
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (content: Uint8Array) => new TextDecoder().decode(content)
 
-describe("a terminal's output", () => {
+describe("OutputLog", () => {
   it("is read from any cursor, as often as one likes", () => {
     const log = new OutputLog(1000)
     log.append(bytes("one "))

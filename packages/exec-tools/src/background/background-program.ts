@@ -1,0 +1,104 @@
+import {
+  type Command,
+  CurrentCall,
+  Journal,
+  type ProcessEnd,
+  Processes,
+  redactText,
+  type RunErrorCode,
+  type RunningProcess,
+  type RunOptions,
+  Sandbox,
+  type SandboxRequest,
+  type ToolError
+} from "@haft/core"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
+
+import type { CommandOutcome } from "../run-command/run-command.ts"
+import { recordSandbox } from "../run-command/run-command.ts"
+
+export interface BackgroundRequest {
+  /** Command line for the audit log. */
+  readonly label: string
+  readonly command: Command
+  readonly sandbox: SandboxRequest
+  readonly options: Omit<RunOptions, "onStarted">
+  /** Called once nothing of the program is left. */
+  readonly onEnd: (end: ProgramEnd) => void
+}
+
+/** How a background program ended. `failure` says why it did not run to its own end. */
+export interface ProgramEnd extends Pick<ProcessEnd, "exitCode" | "signal" | "timedOut" | "leftRunning"> {
+  readonly failure?: string
+}
+
+/** A program in the sandbox that outlives the call that started it, and ends with the host. */
+export interface BackgroundProgram {
+  readonly running: RunningProcess
+  readonly sandbox: CommandOutcome["sandbox"]
+  /** Ends the whole process tree and waits until nothing is left. */
+  readonly stop: Effect.Effect<void>
+}
+
+/** Starts a program that lives on in `fibers`. */
+export const startBackground = Effect.fnUntraced(function* (
+  fibers: FiberSet.FiberSet<void>,
+  request: BackgroundRequest
+) {
+  const { label, command, options, onEnd } = request
+  const service = yield* Sandbox
+  const processes = yield* Processes
+  const { kind, isolated } = yield* service.describe
+  yield* recordSandbox({ kind, isolated })
+  const started = yield* Deferred.make<RunningProcess, ToolError<RunErrorCode>>()
+  const audit = yield* controlFileAudit(label)
+  const fiber = yield* service.wrap(command, request.sandbox).pipe(
+    Effect.flatMap((wrapped) => {
+      const onStarted = (running: RunningProcess): void => {
+        Deferred.doneUnsafe(started, Effect.succeed(running))
+      }
+      const life = processes.run(wrapped, { ...options, onStarted }).pipe(
+        Effect.tap(audit),
+        Effect.match({
+          onSuccess: onEnd,
+          onFailure: (error) => {
+            Deferred.doneUnsafe(started, Effect.fail(error))
+            onEnd({ exitCode: null, signal: null, timedOut: false, leftRunning: 0, failure: error.message })
+          }
+        }),
+        Effect.onInterrupt(() =>
+          Effect.sync(() => onEnd({ exitCode: null, signal: "SIGKILL", timedOut: false, leftRunning: 0 }))
+        )
+      )
+      return FiberSet.run(fibers, life)
+    }),
+    // An interruption in between would leave behind what the sandbox prepared.
+    Effect.uninterruptible
+  )
+  const running = yield* Deferred.await(started).pipe(Effect.onInterrupt(() => Fiber.interrupt(fiber)))
+  const stop = Effect.andThen(running.stop, Fiber.await(fiber)).pipe(Effect.asVoid)
+  return { running, sandbox: { kind, isolated }, stop } satisfies BackgroundProgram
+})
+
+/** Puts control files that a program changed into the audit log of the call that started it. */
+const controlFileAudit = Effect.fnUntraced(function* (label: string) {
+  const journal = yield* Journal
+  const { id, step, tool } = yield* CurrentCall
+  return ({ controlFiles: files = [] }: ProcessEnd): Effect.Effect<void> =>
+    files.length === 0
+      ? Effect.void
+      : // The files are moved already, and their record lies beside them.
+        Effect.ignore(
+          journal.append({
+            type: "control_files_changed",
+            request_id: id,
+            step,
+            tool,
+            command: redactText(label),
+            files
+          })
+        )
+})

@@ -1,0 +1,84 @@
+import { haft } from "@haft/dialects"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { longestCommand, shell, shellTimeout } from "./shell.ts"
+
+export const haftShell = haft.tool({
+  name: "shell",
+  operation: "shell",
+  description:
+    "Run a command in a bash that stays open: directory, variables and functions live on until the next call. " +
+    "A non-zero exit code is a result. A command that takes too long is interrupted. No network, no input.",
+  input: z
+    .strictObject({
+      command: z
+        .string()
+        .min(1)
+        .refine((text) => !text.includes("\0"), "must not contain NUL")
+        .refine((text) => Buffer.byteLength(text) <= longestCommand, `must have at most ${longestCommand} bytes`)
+        .optional()
+        .describe("Command line; may be absent with restart"),
+      session_id: z
+        .string()
+        .regex(/^[\w.-]{1,64}$/, "must have 1 to 64 letters, digits, '.', '_' or '-'")
+        .default("default")
+        .describe("Which shell; a new name opens one"),
+      restart: z.boolean().default(false).describe("End the shell first, with all that runs in it"),
+      timeout_ms: z.number().int().min(1).max(86_400_000).optional().describe("The host's own limit when absent")
+    })
+    .refine(({ command, restart }) => command !== undefined || restart, {
+      path: ["command"],
+      message: "is required unless restart is true"
+    }),
+  output: z.object({
+    session_id: z.string(),
+    exit_code: z.number().int().describe("Of the command, or of the shell where that ended"),
+    timed_out: z.boolean(),
+    shell: z.enum(["running", "ended"]).describe("After ended, the next command starts in a new shell"),
+    new_shell: z.boolean().describe("Opened for this command"),
+    cwd: z.string().nullable().describe("Directory after the command, relative to the workspace"),
+    duration_ms: z.number().int(),
+    stdout: z.string().describe("Head and tail where it is long"),
+    stderr: z.string(),
+    omitted_bytes: z.number().int().describe("Of both, left out here"),
+    stdout_path: z.string().describe("Artifact with all of it"),
+    stderr_path: z.string(),
+    sandbox: z.string()
+  }),
+  risk: "dangerous",
+  // To end a shell needs no consent.
+  asks: ({ runs }) => runs !== undefined,
+  touches: ({ command }) => (command === undefined ? {} : { runs: command }),
+  execute: Effect.fnUntraced(function* ({ command, session_id, restart, timeout_ms }) {
+    const outcome = yield* shell({ session: session_id, command, restart, timeoutMs: timeout_ms })
+    const { stdout, stderr } = outcome
+    const output = {
+      session_id,
+      exit_code: outcome.exitCode,
+      timed_out: outcome.timedOut,
+      shell: outcome.isOver ? ("ended" as const) : ("running" as const),
+      new_shell: outcome.isNew,
+      cwd: outcome.directory,
+      duration_ms: outcome.durationMs,
+      stdout: stdout.text,
+      stderr: stderr.text,
+      omitted_bytes: stdout.omittedBytes + stderr.omittedBytes,
+      stdout_path: stdout.path,
+      stderr_path: stderr.path,
+      sandbox: outcome.sandbox.kind
+    }
+    return outcome.timedOut ? yield* shellTimeout(outcome, output) : output
+  }),
+  render: ({ stdout, stderr, exit_code, shell: state, sandbox }) =>
+    [
+      stdout,
+      stderr,
+      ...(exit_code === 0 ? [] : [`[exit code ${exit_code}]`]),
+      ...(state === "running" ? [] : ["[the shell has ended]"]),
+      ...(sandbox === "none" ? ["[ran without a sandbox]"] : [])
+    ]
+      .filter((part) => part !== "")
+      .map((part) => (part.endsWith("\n") ? part : `${part}\n`))
+      .join("")
+})
