@@ -3,7 +3,7 @@ import type { KnipConfig } from "knip"
 export default {
   // Each package can test Effects, whether or not one of its tests does today. A package that is a program is looked
   // for at run time, from wherever the code was bundled to.
-  ignoreDependencies: ["@effect/vitest", "@vscode/ripgrep"],
+  ignoreDependencies: ["@effect/vitest", "@vscode/ripgrep", "@vscode/tree-sitter-wasm"],
   // Programs of the system that tests and benchmarks start, and one of a package that is not the root.
   ignoreBinaries: [
     "apt-get",
@@ -45,6 +45,7 @@ export default {
         "src/measure-group.ts",
         "src/orphans.ts",
         "src/robustness/main.ts",
+        "src/code-search/*.ts",
         "src/groups/*.ts",
         "src/http/serve.ts",
         "src/mcp/bare-server.ts"

@@ -66,7 +66,8 @@ describe("haft", () => {
     terminal.onData((text) => (seen += text))
     await new Promise((resolve) => terminal.onExit(resolve))
     expect(seen).toContain("done")
-    expect({ draws: seen.includes(" drawing a line and \r"), isOrdered: seen.includes("\u001B") }).toEqual(expected)
+    const draws = seen.includes(" drawing\\u{1b}[5A a line and \r")
+    expect({ draws, isOrdered: seen.includes("\u001B") }).toEqual(expected)
     expect(seen).not.toContain("\u001B[5A")
   })
 

@@ -34,6 +34,7 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["find_symbol", { name: "KEY", include_references: true }],
     ["shell", { command: "cat d/.env" }],
     ["shell", { command: "cd d; cat .env" }],
+    ["find_symbol", { name: "KEY", path: "d", include_references: true }],
     ["write_file", { path: "d/.env", content: "x" }],
     ["edit_file", { path: "d/.env", edits: [{ find: "s3cret", replace: "x" }] }],
     ["apply_patch", { patch: diffOf("d/.env") }],

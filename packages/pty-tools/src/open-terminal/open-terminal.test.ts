@@ -185,7 +185,13 @@ describe.concurrent("open_terminal", () => {
         Effect.gen(function* () {
           const { error } = yield* call("open_terminal", { command: "touch made" })
           expect(error?.code).toBe("approval_denied")
-          expect(questions[0]?.facts).toEqual({ reads: ["."], writes: [], runs: "touch made", risk: "dangerous" })
+          expect(questions[0]?.facts).toEqual({
+            reads: ["."],
+            directories: ["."],
+            writes: [],
+            runs: "touch made",
+            risk: "dangerous"
+          })
           expect(workspace.exists("made")).toBe(false)
         }),
       { approver }

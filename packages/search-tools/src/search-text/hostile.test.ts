@@ -131,8 +131,9 @@ describe("a reply with thousands of lines of context", () => {
 
   it("is given whole as long as it is not too long", async () => {
     const params = { query: "hit", max_results: 10_000, context_lines: 10 }
-    const reply = await callIn(agentbench, files, "search", params)
-    expect(reply.wire).toMatchObject({ data: { total_matches: 10_000, truncated: false } })
+    const fewer = { a: { ...files.a, times: 300 } }
+    const reply = await callIn(agentbench, fewer, "search", params)
+    expect(reply.wire).toMatchObject({ data: { total_matches: 300, truncated: false } })
   })
 
   it("is cut where it would be too long", async () => {

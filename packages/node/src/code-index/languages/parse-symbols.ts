@@ -188,7 +188,7 @@ const commentLine = /^\s*(?:\/\/|\/\*|\*|#(?!\s*(?:include|define|if|endif|pragm
 const mostCommentLines = 40
 
 /** The comment that ends right above a row, without its markers. Attributes and decorators in between are skipped. */
-export const commentAbove = (lines: ReadonlyArray<string>, row: number): string => {
+const commentAbove = (lines: ReadonlyArray<string>, row: number): string => {
   let first = row
   while (first > 0 && row - first < mostCommentLines && commentLine.test(lines[first - 1] ?? "")) first--
   return lines

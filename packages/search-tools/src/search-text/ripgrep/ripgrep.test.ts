@@ -56,14 +56,14 @@ describe("ripgrep", () => {
     }
   })
 
-  it("sees no file that a commit has put beside its target, as listing does not", async () => {
+  it("leaves out names of temporary commit files, which find_files lists unless a commit is under way", async () => {
     const temporary = ".haft-0123456789abcdef-12.tmp"
     const files = { a: "hit", [`d/${temporary}`]: "hit", ".haft-x-1.tmp": "hit" }
     const reply = await callIn(haft, files, "search_text", { query: "hit", include_ignored: true })
     expect(placesOf(reply)).toEqual([".haft-x-1.tmp:1", "a:1"])
     expect(resultOf(reply)).toMatchObject({ total_matches: 2, truncated: false, remarks: [] })
     const listed = await callIn(haft, files, "find_files", { pattern: "**" })
-    expect(listed.text).toBe("2 files\n.haft-x-1.tmp\na")
+    expect(listed.text).toBe(`3 files\n.haft-x-1.tmp\na\nd/${temporary}`)
   })
 
   it.each([
