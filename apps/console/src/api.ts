@@ -31,9 +31,14 @@ export interface Artifact {
   readonly size: number
 }
 
+/** Events of a run, and the number of the last. */
+export interface EventPage {
+  readonly events: ReadonlyArray<JournalEvent>
+  readonly after: number
+}
+
 /** The routes of one workspace. */
 export interface WorkspaceApi {
-  readonly eventsAddress: string
   readonly tools: (dialect?: string) => Promise<ReadonlyArray<ToolDescription>>
   readonly call: (tool: string, params: unknown, dialect?: string) => Promise<unknown>
   readonly preview: (tool: string, params: unknown, dialect?: string) => Promise<Preview>
@@ -52,8 +57,8 @@ export interface WorkspaceApi {
   readonly outputAddress: (terminal: string) => string
   readonly typeInto: (terminal: string, text: string) => Promise<void>
   readonly runs: () => Promise<ReadonlyArray<RunName>>
-  /** The last events of a run, at most ten thousand. */
-  readonly lastEvents: (run: string) => Promise<ReadonlyArray<JournalEvent>>
+  /** The events of a run after a number; without one the last ones, at most ten thousand. */
+  readonly events: (run: string, after?: number) => Promise<EventPage>
   /** The first `limit` bytes of an artifact, or all of it. */
   readonly artifact: (run: string, path: string, limit?: number) => Promise<Artifact>
 }
@@ -71,7 +76,6 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
       `${base}/runs/${encodeURIComponent(run)}/events?after=${after}&limit=${limit}`
     )
   return {
-    eventsAddress: withSessionKey(`${base}/events`),
     tools: (dialect) => getJson(`${base}/tools${dialect === undefined ? "" : `?dialect=${dialect}`}`),
     call: (tool, params, dialect) =>
       sendJson("POST", `${base}/calls`, { tool, params, ...(dialect !== undefined && { dialect }) }),
@@ -90,16 +94,15 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
     outputAddress: (terminal) => withSessionKey(`${base}/terminals/${encodeURIComponent(terminal)}/output`),
     typeInto: (terminal, text) => sendJson("POST", `${base}/terminals/${encodeURIComponent(terminal)}/input`, { text }),
     runs: async () => (await getJson<{ runs: ReadonlyArray<RunName> }>(`${base}/runs`)).runs,
-    lastEvents: async (run) => {
-      const { total } = await eventsOf(run, 0, 1)
+    events: async (run, known) => {
+      let after = known ?? Math.max(0, (await eventsOf(run, 0, 1)).total - mostEvents)
       const events: Array<JournalEvent> = []
-      for (let after = Math.max(0, total - mostEvents); after < total;) {
+      for (;;) {
         const page = await eventsOf(run, after, mostEvents)
-        if (page.events.length === 0) break
         events.push(...page.events)
         after += page.events.length
+        if (page.events.length === 0 || after >= page.total) return { events, after }
       }
-      return events
     },
     artifact: async (run, path, limit) => {
       const address = `${base}/runs/${encodeURIComponent(run)}/artifacts/${path.split("/").map(encodeURIComponent).join("/")}`

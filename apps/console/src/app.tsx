@@ -2,13 +2,19 @@ import { useEffect, useMemo } from "react"
 
 import { ApiError, listWorkspaces, workspaceApi } from "./api.ts"
 import { Console } from "./console.tsx"
+import { useConnection } from "./events/feed.ts"
 import { useLoad } from "./hooks/use-load.ts"
 import { Empty, Problem } from "./parts.tsx"
 import { addressOf, goTo, useRoute } from "./route.ts"
 
 /** Finds out which workspaces there are and whether this browser may see them. */
 export const App = () => {
-  const { loaded } = useLoad(workspacesOrNobody)
+  const { loaded, reload } = useLoad(workspacesOrNobody)
+  const connection = useConnection()
+  useEffect(() => {
+    // A server that was started again records another run.
+    if (connection === "live") reload()
+  }, [connection, reload])
   const route = useRoute()
   const workspaces = loaded.state === "ready" ? loaded.value : undefined
   const chosen = workspaces?.find(({ name }) => name === route.workspace) ?? workspaces?.[0]

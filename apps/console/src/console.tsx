@@ -1,6 +1,7 @@
 import { type ComponentType, lazy, Suspense, useCallback, useEffect, useRef } from "react"
 
 import type { WorkspaceApi } from "./api.ts"
+import { useConnection } from "./events/feed.ts"
 import { Header } from "./header.tsx"
 import { useApprovals } from "./hooks/use-approvals.ts"
 import { useEvents } from "./hooks/use-events.ts"
@@ -37,7 +38,8 @@ interface ConsoleProps {
 
 /** One workspace: its live state, and the screen that is chosen. */
 export const Console = ({ api, workspace: { name, run, dialects }, workspaces, route }: ConsoleProps) => {
-  const { log, connection, news } = useEvents(api, run)
+  const connection = useConnection()
+  const { log, news } = useEvents(api, name, run)
   const { requests, loaded, reload } = useApprovals(api, news.approvals)
   const [shortcuts, setShortcuts] = useSetting("shortcuts", ["on", "off"], "on")
   const openApprovals = useCallback(() => goTo(addressOf(name, "approvals")), [name])
@@ -84,6 +86,11 @@ export const Console = ({ api, workspace: { name, run, dialects }, workspaces, r
         onShortcuts={setShortcuts}
       />
       <main id="main" ref={main} tabIndex={-1} className={`screen ${screen}`}>
+        {connection === "lost" && (
+          <p className="problem" role="alert">
+            The connection to the server is lost. What you see may be out of date.
+          </p>
+        )}
         <Suspense fallback={<p className="quiet">Loading…</p>}>
           <Screen
             api={api}
@@ -100,12 +107,29 @@ export const Console = ({ api, workspace: { name, run, dialects }, workspaces, r
           />
         </Suspense>
       </main>
+      {connection === "signed-out" && <SignedOut />}
       <p className="for-readers" role="status" aria-live="polite">
         {loaded.state === "ready" && waitingText(requests.map(({ tool }) => tool))}
       </p>
     </>
   )
 }
+
+/** Covers the console, and keeps what was typed into it until somebody signs in again. */
+const SignedOut = () => (
+  <dialog
+    className="signed-out"
+    aria-labelledby="signed-out-title"
+    ref={(dialog) => dialog?.showModal()}
+    onCancel={(event) => event.preventDefault()}
+  >
+    <h2 id="signed-out-title">Your session has expired</h2>
+    <p>
+      Nothing here is up to date, and nothing can be answered. The session is over, or the server was started again:
+      open the link that <code>haft serve</code> printed, in this browser. This page then goes on.
+    </p>
+  </dialog>
+)
 
 const waitingText = (tools: ReadonlyArray<string>): string =>
   tools.length === 0

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react"
 
-import type { Connection } from "./hooks/use-events.ts"
+import type { Connection } from "./events/follow-events.ts"
 import type { useNotifications } from "./hooks/use-notifications.ts"
 import { useSetting } from "./hooks/use-setting.ts"
 import { useShortcuts } from "./hooks/use-shortcuts.ts"
@@ -23,7 +23,7 @@ const connectionNames = {
   connecting: "Connecting",
   live: "Live",
   lost: "Reconnecting",
-  refused: "Signed out: open a new link from haft serve"
+  "signed-out": "Signed out"
 } as const
 const themes = ["auto", "light", "dark"] as const
 

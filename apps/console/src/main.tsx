@@ -3,9 +3,11 @@ import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 
 import { App } from "./app.tsx"
+import { startFeed } from "./events/feed.ts"
 import { takeSessionKey } from "./session-key.ts"
 
 takeSessionKey()
+startFeed()
 
 const root = document.querySelector("#root")
 if (root !== null) {

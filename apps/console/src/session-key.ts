@@ -10,6 +10,10 @@ export const takeSessionKey = (): void => {
   window.history.replaceState(null, "", window.location.pathname)
 }
 
+/** Calls back when another tab has signed in. */
+export const onSessionChange = (listener: () => void): void =>
+  window.addEventListener("storage", ({ key }) => key === place && listener())
+
 const sessionKey = (): string => window.localStorage.getItem(place) ?? ""
 
 /** The header that every request carries. */

@@ -49,6 +49,12 @@ export interface Rule {
   readonly [condition: string]: unknown
 }
 
+/** An agent or a person, by the name of its token. */
+export interface Party {
+  readonly name: string
+  readonly role: string
+}
+
 /** A request that waits for a person. */
 export interface OpenRequest {
   readonly id: string
@@ -62,6 +68,10 @@ export interface OpenRequest {
   readonly reason: string
   readonly binding: string
   readonly askedAt: number
+  /** When the request times out, by the server's clock. */
+  readonly expiresAt?: number
+  /** The agent that made the call, where known by name. */
+  readonly caller?: Party
   readonly diff?: string
   readonly always?: Rule
   readonly description: {
@@ -101,6 +111,8 @@ export interface Decision {
   readonly by: "policy" | "person" | "nobody"
   readonly reason: string
   readonly rule?: string
+  /** The person, where known by name. */
+  readonly person?: Party
 }
 
 export interface JournalEvent {

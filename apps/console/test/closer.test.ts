@@ -20,7 +20,7 @@ describe.skipIf(!hasBrowser)(
       const approve = async (tool: string, params: object) => {
         const reply = console.call(tool, params)
         await page.getByRole("heading", { name: tool }).waitFor()
-        await page.getByRole("button", { name: "Approve" }).click()
+        await page.getByRole("button", { name: "Approve", exact: true }).click()
         expect(await reply).toMatchObject({ ok: true })
       }
       await approve("write_file", { path: "long.txt", content: `${lines.join("\n").replace("line 30", "LINE 30")}\n` })
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)(
       ]
       const reply = console.call("edit_file", { path: "a.txt", edits })
       await page.getByRole("heading", { name: /edit_file/ }).waitFor()
-      await page.keyboard.press("e")
+      await page.keyboard.type("je")
       const second = page.getByRole("group", { name: "edits 2" })
       await second.getByLabel(/^replace/).fill("zwei\n")
       await page.getByRole("button", { name: "Remove edits 1" }).click()
@@ -162,8 +162,8 @@ describe.skipIf(!hasBrowser)(
       await look("the list of keys")
       await page.getByRole("button", { name: "Close" }).click()
       await page.getByRole("dialog").waitFor({ state: "hidden" })
-      await page.keyboard.press("r")
-      await page.getByLabel(/^Why not/).waitFor()
+      await page.keyboard.type("jr")
+      await page.getByLabel(/^Message to the agent/).waitFor()
       await look("a reason to deny")
       await page.getByRole("button", { name: "Back" }).click()
       await page.keyboard.press("w")

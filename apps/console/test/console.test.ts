@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)(
       expect(await change.locator("td.diff-text.after").innerText()).toContain("goodbye")
       expect(workspace.read("greeting.txt")).toBe("hello\n")
 
-      await page.keyboard.press("e")
+      await page.keyboard.type("je")
       await page.getByLabel("content").fill("hello, world\n")
       await page.getByRole("button", { name: "Preview" }).click()
       await page.getByText("hello, world").last().waitFor()
@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser)(
 
       await console.goTo("activity")
       await page.getByRole("link", { name: /Done write_file greeting\.txt/ }).click()
-      await page.getByText("allow by person: approved").waitFor()
+      await page.getByText("Approved by console: approved").waitFor()
       await page.getByRole("button", { name: "Undo this call" }).click()
       await page.getByText("Taken back: greeting.txt").waitFor()
       expect(workspace.read("greeting.txt")).toBe("hello\n")
@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)(
         }
         throw new Error(`no way to ${name}`)
       }
-      await page.keyboard.press("e")
+      await page.keyboard.type("je")
       await page.locator("textarea:focus, input:focus").waitFor()
       await page.keyboard.press("ControlOrMeta+a")
       await page.keyboard.type("touch edited")
@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser)(
       await page.getByText("Live", { exact: true }).waitFor()
       void console.call("fetch_url", { url: "https://example.invalid/page" })
       await page.getByRole("heading", { name: /fetch_url/ }).waitFor()
-      await page.getByRole("button", { name: "Approve" }).first().waitFor()
+      await page.getByRole("button", { name: "Approve", exact: true }).first().waitFor()
       const told = await page.evaluate("globalThis.told")
       expect(told).toEqual(throws ? [] : ["fetch_url waits for approval: https://example.invalid/page"])
       expect(console.complaints).toEqual([])
@@ -96,8 +96,8 @@ describe.skipIf(!hasBrowser)(
       const { page, workspace } = console
       const reply = console.call("delete_path", { path: "keep.txt" })
       await page.getByRole("heading", { name: /delete_path/ }).waitFor()
-      await page.keyboard.press("r")
-      await page.getByLabel("Why not? The agent is told.").fill("it is still needed")
+      await page.keyboard.type("jr")
+      await page.getByLabel("Message to the agent").fill("it is still needed")
       await page.keyboard.press("Enter")
       expect(await reply).toMatchObject({
         ok: false,
@@ -116,18 +116,14 @@ describe.skipIf(!hasBrowser)(
       await page.getByRole("heading", { name: /delete_path/ }).waitFor()
       const second = console.call("delete_path", { path: "two.txt" })
       await page.getByRole("button", { name: /two\.txt/ }).waitFor()
-      await page.keyboard.press("a")
-      await page.keyboard.press("a")
+      await page.keyboard.type("jaa")
       expect(await first).toMatchObject({ ok: true })
       await page
         .getByRole("button", { name: /two\.txt/, pressed: false })
         .and(page.locator("[aria-current=true]"))
         .waitFor()
       expect(workspace.exists("two.txt")).toBe(true)
-      await page
-        .getByRole("button", { name: "Deny d" })
-        .or(page.getByRole("button", { name: "Deny", exact: true }))
-        .click()
+      await page.getByRole("button", { name: "Deny", exact: true }).click()
       expect(await second).toMatchObject({ ok: false })
       expect([workspace.exists("one.txt"), workspace.exists("two.txt")]).toEqual([false, true])
     })
@@ -138,7 +134,7 @@ describe.skipIf(!hasBrowser)(
       const params = { path: "log.txt", content: "same\n" }
       const reply = console.call("write_file", params)
       await page.getByRole("heading", { name: /write_file/ }).waitFor()
-      await page.keyboard.press("w")
+      await page.keyboard.type("jw")
       await page.getByText("exactly with").waitFor()
       await page.keyboard.press("Enter")
       expect(await reply).toMatchObject({ ok: true })
@@ -157,7 +153,7 @@ describe.skipIf(!hasBrowser)(
       const { page } = console
       const reply = console.call("write_file", { path: "docs/a.md", content: "a\n" })
       await page.getByRole("heading", { name: /write_file/ }).waitFor()
-      await page.keyboard.press("a")
+      await page.keyboard.type("ja")
       await reply
       await console.goTo("rules")
       await page.getByRole("button", { name: "Add a rule" }).click()
@@ -206,7 +202,7 @@ describe.skipIf(!hasBrowser)(
       const { page } = console
       const opened = console.call("open_terminal", { command: "echo ready; cat" })
       await page.getByRole("heading", { name: /open_terminal/ }).waitFor()
-      await page.keyboard.press("a")
+      await page.keyboard.type("ja")
       expect(await opened).toMatchObject({ ok: true })
       await console.goTo("terminals")
       const rows = page.locator(".xterm-rows")
@@ -234,7 +230,7 @@ describe.skipIf(!hasBrowser)(
         command: `printf 'before${endless}\nready\n'; read line; printf '${questions}\nasked\n'; cat`
       })
       await page.getByRole("heading", { name: /open_terminal/ }).waitFor()
-      await page.keyboard.press("a")
+      await page.keyboard.type("ja")
       expect(await opened).toMatchObject({ ok: true })
       await console.goTo("terminals")
       const rows = page.locator(".xterm-rows")
@@ -258,16 +254,6 @@ describe.skipIf(!hasBrowser)(
       await console.goTo("activity")
       await page.getByText("600 calls").waitFor()
       expect(console.complaints).toEqual([])
-    })
-
-    it("says when the server knows the browser no more, and comes back when it does", async () => {
-      await using console = await openConsole(browser)
-      const { page } = console
-      await page.route("**/events*", (route) => route.fulfill({ status: 401, json: {} }))
-      await page.reload()
-      await page.getByText("Signed out").waitFor()
-      await page.unroute("**/events*")
-      await page.getByText("Live", { exact: true }).waitFor()
     })
 
     it("draws a bounded number of rows for 10,000 events", async () => {
@@ -301,7 +287,7 @@ describe.skipIf(!hasBrowser)(
       ] as const) {
         const reply = console.call(tool, params)
         await page.getByRole("heading", { name: tool }).waitFor()
-        await page.getByRole("button", { name: "Approve" }).click()
+        await page.getByRole("button", { name: "Approve", exact: true }).click()
         expect(await reply).toMatchObject({ ok: true })
       }
       void console.call("write_file", { path: "a.txt", content: "b\n" })
@@ -327,7 +313,7 @@ describe.skipIf(!hasBrowser)(
       await using console = await openConsole(browser, { "a.txt": "a\n" }, { viewport: { width: 390, height: 800 } })
       const { page } = console
       void console.call("write_file", { path: "a.txt", content: `${"long ".repeat(100)}\n` })
-      await page.getByRole("button", { name: "Approve" }).waitFor()
+      await page.getByRole("button", { name: "Approve", exact: true }).waitFor()
       void console.call("delete_path", { path: "a.txt" })
       const cards = page.locator(".approvals .card")
       await cards.nth(1).waitFor()

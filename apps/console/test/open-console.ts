@@ -29,8 +29,11 @@ export interface OpenConsole extends AsyncDisposable {
   readonly context: BrowserContext
   /** Errors of the page, refusals of its content security policy among them. */
   readonly complaints: ReadonlyArray<string>
-  /** A call as an agent makes it; it waits where a person is asked. */
-  readonly call: (tool: string, params: unknown) => Promise<unknown>
+  /** A call as an agent makes it; it waits where a person is asked. The signal ends the agent's connection. */
+  readonly call: (tool: string, params: unknown, signal?: AbortSignal) => Promise<unknown>
+  /** A request of another approver, by API. */
+  readonly asApprover: (path: string, body?: unknown) => Promise<unknown>
+  readonly pending: () => Promise<ReadonlyArray<{ readonly id: string; readonly args: object }>>
   readonly goTo: (screen: string) => Promise<void>
 }
 
@@ -38,12 +41,13 @@ export interface OpenConsole extends AsyncDisposable {
 export const openConsole = async (
   browser: Browser,
   files: Parameters<typeof temporaryWorkspace>[0] = {},
-  options: BrowserContextOptions = {}
+  options: BrowserContextOptions = {},
+  approvalOptions: { readonly timeoutMs?: number } = {}
 ): Promise<OpenConsole> => {
   const workspace = temporaryWorkspace(files)
   const { root, state } = workspace
   const server = await serveHaft({
-    workspaces: { default: { root, state, sandbox: "none", approval: "ask" } },
+    workspaces: { default: { root, state, sandbox: "none", approval: "ask", approvalOptions } },
     tokens: { agent: "the-agent-of-this-test", approver: "the-approver-of-this-test" },
     version: "0.0.0",
     port: 0,
@@ -58,16 +62,28 @@ export const openConsole = async (
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()))
   await page.goto(server.consoleLink())
   await page.getByText("Live", { exact: true }).waitFor()
+  const asApprover = async (path: string, body?: unknown): Promise<unknown> => {
+    const response = await fetch(`${server.url}/v1/workspaces/default/${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { authorization: "Bearer the-approver-of-this-test", "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) })
+    })
+    return response.json()
+  }
   return {
     workspace,
     page,
     context,
     complaints,
-    call: async (tool, params) => {
+    asApprover,
+    pending: async () =>
+      ((await asApprover("approvals")) as { approvals: Awaited<ReturnType<OpenConsole["pending"]>> }).approvals,
+    call: async (tool, params, signal) => {
       const response = await fetch(`${server.url}/v1/workspaces/default/calls`, {
         method: "POST",
         headers: { authorization: "Bearer the-agent-of-this-test", "content-type": "application/json" },
-        body: JSON.stringify({ tool, params })
+        body: JSON.stringify({ tool, params }),
+        ...(signal !== undefined && { signal })
       })
       return response.json()
     },

@@ -155,3 +155,22 @@ it("a fixed token has the name of its role", async () => {
   expect(await (await send("/v1/me", "agent")).json()).toEqual({ name: "agent", role: "agent" })
   expect(fixed.agent.length).toBeGreaterThan(15)
 })
+
+it("one event stream tells of news in all of one's workspaces, and of no others", async () => {
+  const { as } = await start([
+    { name: "docs-approver", role: "approver", workspaces: ["docs"] },
+    { name: "alice", role: "approver" },
+    { name: "ci", role: "agent" }
+  ])
+  expect((await as("ci", "/v1/events")).status).toBe(403)
+  const [ofDocs, ofAll] = [await as("docs-approver", "/v1/events"), await as("alice", "/v1/events")]
+  for (const workspace of ["default", "docs"]) await as("ci", calls(workspace), list)
+  const told = async (stream: Response, count: number) => {
+    const events = await readEvents(stream, (all) => workspacesIn(all).size >= count)
+    return workspacesIn(events)
+  }
+  const workspacesIn = (events: Awaited<ReturnType<typeof readEvents>>) =>
+    new Set(events.flatMap(({ event, data }) => (event === "record" ? [data?.["workspace"]] : [])))
+  expect(await told(ofAll, 2)).toEqual(new Set(["default", "docs"]))
+  expect(await told(ofDocs, 1)).toEqual(new Set(["docs"]))
+})

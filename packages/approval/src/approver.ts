@@ -1,6 +1,6 @@
 import { type Answer, type ApprovalQuestion, Approver, type Risk, Workspace } from "@haft/core"
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -68,7 +68,8 @@ export const policyApprover = (
         const always = rememberedRule(question, { workspace, now })
         const binding = bindingOf(question, workspace)
         const remembers = "rule" in always ? { remembers: printRule(always.rule) } : {}
-        const asked = { ...question, workspace, binding, always, ...remembers }
+        const expiresAt = now + Duration.toMillis(timeout)
+        const asked = { ...question, workspace, binding, always, expiresAt, ...remembers }
         const answer: Answer = yield* asker.ask(asked).pipe(
           Effect.timeoutOrElse({
             duration: timeout,

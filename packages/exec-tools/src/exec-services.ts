@@ -2,11 +2,14 @@ import * as Layer from "effect/Layer"
 import type * as z from "zod"
 
 import { CommandMemory } from "./last-command/last-command.ts"
+import { ManagedProcesses } from "./managed-processes/managed-processes.ts"
 import { execConfig, ExecSettings } from "./settings.ts"
 import { Shells } from "./shell/shells.ts"
 
 /** What the operations of this package need and the host does not lend. */
-export const execServices = (config?: z.input<typeof execConfig>): Layer.Layer<ExecSettings | CommandMemory | Shells> =>
-  Layer.merge(CommandMemory.layer, Shells.layer).pipe(
+export const execServices = (
+  config?: z.input<typeof execConfig>
+): Layer.Layer<ExecSettings | CommandMemory | Shells | ManagedProcesses> =>
+  Layer.mergeAll(CommandMemory.layer, Shells.layer, ManagedProcesses.layer).pipe(
     Layer.provideMerge(Layer.sync(ExecSettings, () => execConfig.parse(config)))
   )

@@ -1,6 +1,8 @@
 import * as Context from "effect/Context"
 import * as z from "zod"
 
+const milliseconds = z.number().int().min(1).max(2_147_483_647)
+
 /** What a host decides about commands, whatever a call asks for. */
 export const execConfig = z
   .strictObject({
@@ -10,13 +12,17 @@ export const execConfig = z
       .default("never")
       .describe("Whether a call that asks for the network gets it"),
     maxShells: z.number().int().min(1).max(256).default(16).describe("Persistent shells open at once"),
-    shellIdleMs: z
+    shellIdleMs: milliseconds.default(1_800_000).describe("A persistent shell that is unused for so long is ended"),
+    maxProcesses: z.number().int().min(1).max(1024).default(32).describe("Background processes, ended ones included"),
+    maxLifetimeMs: milliseconds.default(28_800_000).describe("A background process is ended after this time"),
+    keepEndedMs: milliseconds.default(600_000).describe("How long an ended background process can be read"),
+    retainedBytes: z
       .number()
       .int()
-      .min(1)
-      .max(2_147_483_647)
-      .default(1_800_000)
-      .describe("A persistent shell that is unused for so long is ended"),
+      .min(1000)
+      .max(67_108_864)
+      .default(1_048_576)
+      .describe("Bytes of output kept in memory for each background process"),
     artifactBytes: z
       .number()
       .int()

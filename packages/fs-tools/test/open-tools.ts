@@ -31,6 +31,8 @@ export const openTools = async (
     readonly approver?: ScriptedApprover
     /** An existing workspace, for a second host on it. */
     readonly workspace?: TemporaryWorkspace
+    /** The budget of a reply; the host's own when absent. */
+    readonly replyBytes?: number
   } = {}
 ): Promise<OpenTools> => {
   const workspace = options.workspace ?? temporaryWorkspace(files)
@@ -44,7 +46,11 @@ export const openTools = async (
     approver.layer
   )
   const host = await openHost(
-    Host.layer({ dialect: options.dialect ?? haft, plugins: [use(fsTools)] }).pipe(Layer.provide(services))
+    Host.layer({
+      dialect: options.dialect ?? haft,
+      plugins: [use(fsTools)],
+      ...(options.replyBytes !== undefined && { replyBytes: options.replyBytes })
+    }).pipe(Layer.provide(services))
   )
   return {
     workspace,

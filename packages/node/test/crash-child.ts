@@ -2,7 +2,7 @@
 // what a commit needs, so that hundreds of these processes start quickly.
 // Arguments: root, state, the number of the step to die at (0: never), the version to begin with (none: only recover
 // from an earlier crash), and whether to wait for the disk (durable).
-import { mkdirSync, writeSync } from "node:fs"
+import { mkdirSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 
 import { planChanges } from "@haft/core"
@@ -15,7 +15,7 @@ import { openCommitJournal } from "../src/workspace/commit/write-ahead-log.ts"
 import { openRoot } from "../src/workspace/paths/containment.ts"
 import { KeptPlace } from "../src/workspace/paths/last-path-cache.ts"
 import { openHistory } from "../src/workspace/undo/history.ts"
-import { changesTo, type Version } from "./crash-plan.ts"
+import { adopted, changesTo, scratchOf, type Version } from "./crash-plan.ts"
 
 const [directory = "", state = "", dieAt = "0", begin = "new", waiting = ""] = process.argv.slice(2)
 let steps = 0
@@ -49,6 +49,10 @@ const commit = (version: Version): Promise<unknown> =>
     Effect.gen(function* () {
       const plan = yield* newPlan(settings, "inside")
       yield* planChanges(plan, changesTo(version))
+      if (version === "new") {
+        writeFileSync(scratchOf(directory), adopted.text)
+        yield* plan.adopt(adopted.path, scratchOf(directory))
+      }
       return yield* commitPlan(settings, plan, request)
     })
   )

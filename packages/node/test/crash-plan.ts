@@ -40,7 +40,7 @@ export const filesOf = (version: Version): Record<string, string | null> => {
       }
     : {
         ...common,
-        "comes.txt": "comes",
+        [adopted.path]: adopted.text,
         "d/moved.txt": "moves",
         "under.txt": "over",
         made: null,
@@ -51,7 +51,12 @@ export const filesOf = (version: Version): Record<string, string | null> => {
       }
 }
 
-/** The changes of one commit that lead to a version from the other one. */
+/** The file that the new version adopts from a scratch directory, and what it holds. */
+export const adopted = { path: "comes.txt", text: "comes" }
+
+export const scratchOf = (root: string): string => `${root}.scratch`
+
+/** The changes of one commit that lead to a version from the other one, without the file that is adopted. */
 export const changesTo = (version: Version): ReadonlyArray<Change> => {
   const text = `${version} `.repeat(2000)
   const common = [
@@ -63,7 +68,6 @@ export const changesTo = (version: Version): ReadonlyArray<Change> => {
   return version === "new"
     ? [
         ...common,
-        write("comes.txt", "comes"),
         { kind: "delete", path: "goes.txt" },
         { kind: "delete", path: "link" },
         { kind: "move", from: "moves.txt", to: "d/moved.txt" },
@@ -74,7 +78,7 @@ export const changesTo = (version: Version): ReadonlyArray<Change> => {
       ]
     : [
         ...common,
-        { kind: "delete", path: "comes.txt" },
+        { kind: "delete", path: adopted.path },
         write("goes.txt", "goes"),
         { kind: "symlink", path: "link", target: "a.txt" },
         { kind: "move", from: "d/moved.txt", to: "moves.txt" },

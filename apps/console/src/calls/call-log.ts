@@ -1,4 +1,4 @@
-import type { Decision, JournalEvent, Touches } from "../wire.ts"
+import type { Decision, JournalEvent, Party, Touches } from "../wire.ts"
 
 /** One call, put together from its events on record. */
 export interface RecordedCall {
@@ -9,6 +9,8 @@ export interface RecordedCall {
   readonly requestId: string
   readonly tool: string
   readonly dialect: string
+  /** The agent, where known by name. */
+  readonly caller?: Party
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly params: unknown
@@ -19,6 +21,8 @@ export interface RecordedCall {
   readonly waitedMs?: number
   readonly touches?: Touches
   readonly approval?: Decision
+  /** When the last approval was given or denied, in milliseconds since the epoch. */
+  readonly decidedAt?: number
   readonly reply?: unknown
 }
 
@@ -71,11 +75,12 @@ const withEvent = (call: RecordedCall, event: JournalEvent): RecordedCall | unde
       return {
         ...call,
         dialect: textOf(event["dialect"]),
+        ...callerIn(event),
         startedAt: Date.parse(event.at),
         params: event["params"]
       }
     case "approval_decided":
-      return { ...call, approval: call.approval ?? (event as unknown as Decision) }
+      return { ...call, approval: call.approval ?? (event as unknown as Decision), decidedAt: Date.parse(event.at) }
     case "tool_call_finished": {
       const { error, duration_sec: seconds, waited_sec: waited, touches, approval } = event as unknown as FinishedEvent
       return {
@@ -100,6 +105,11 @@ interface FinishedEvent {
   readonly waited_sec?: number
   readonly touches?: Touches
   readonly approval?: Decision
+}
+
+const callerIn = (event: JournalEvent): { readonly caller?: Party } => {
+  const { caller } = event as { readonly caller?: Party }
+  return caller === undefined ? {} : { caller }
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "")

@@ -2,7 +2,7 @@ import { visibleText } from "@haft/core/visible-text"
 
 import { isObject } from "../is-object.ts"
 import type { OpenRequest, Touches } from "../wire.ts"
-import type { RecordedCall } from "./call-log.ts"
+import type { CallLog, RecordedCall } from "./call-log.ts"
 
 export type CallState = "waiting" | "running" | "done" | "failed" | "refused" | "unanswered"
 
@@ -40,6 +40,14 @@ export const subjectOf = (call: RecordedCall): string => {
 export const requestSubject = ({ description }: OpenRequest): string => {
   const { command, url, types, filesAffected, parameters } = description
   return command ?? url ?? types ?? (filesAffected.join(", ") || parameters.map(({ value }) => value).join(" "))
+}
+
+/** How a request ended that is not open any more: "timed out", "approved by alice". */
+export const endText = ({ stepId, expiresAt = Infinity }: OpenRequest, { calls }: CallLog): string => {
+  const { approval, decidedAt = 0 } = calls.findLast(({ requestId }) => requestId === stepId) ?? {}
+  if (approval === undefined) return "not pending any more"
+  if (approval.by === "nobody") return decidedAt >= expiresAt ? "timed out" : approval.reason
+  return `${approval.decision === "allow" ? "approved" : "denied"} by ${approval.person?.name ?? approval.by}`
 }
 
 /** What a call touches, in words. What it does not touch is left out. */

@@ -13,7 +13,7 @@ export const useRun = (
   const [chosen, choose] = useState(current)
   const isLive = chosen === current
   const load = useCallback(
-    async () => (isLive ? undefined : logOf(chosen, await api.lastEvents(chosen))),
+    async () => (isLive ? undefined : logOf(chosen, (await api.events(chosen)).events)),
     [api, chosen, isLive]
   )
   const { loaded } = useLoad(load)

@@ -105,7 +105,7 @@ export const Activity = ({ api, workspace, run, item, log: live, requests, hasSh
       </section>
       <article key={open?.key} className="split-detail" aria-label="The open call">
         {open === undefined ? (
-          <Empty title="No call is open">Choose one to see what went in and what came out.</Empty>
+          <Empty title="Select a call">Select one to see what went in and what came out.</Empty>
         ) : (
           <CallDetail api={api} call={open} state={stateOf(open, waiting)} workspace={workspace} />
         )}

@@ -15,26 +15,32 @@ interface ApprovalDetailProps {
   readonly api: WorkspaceApi
   readonly request: OpenRequest
   readonly mode: DetailMode
+  /** How the request ended; undefined while it is open. */
+  readonly ended: string | undefined
+  /** Whether single keys answer it. */
+  readonly isArmed: boolean
   readonly isBusy: boolean
   readonly heading: RefObject<HTMLHeadingElement | null>
   readonly onMode: (mode: DetailMode) => void
   readonly onAnswer: (answer: Omit<ApprovalAnswer, "binding">) => void
+  /** Leaves a request that ended. */
+  readonly onNext: () => void
 }
 
 /** A request in full, and the answers to it. One that is large is loaded first: nobody answers what was not shown. */
 export const ApprovalDetail = (props: ApprovalDetailProps) => {
   const { api, request } = props
-  const load = useCallback(
-    () => (request.isWhole === false ? api.approval(request.id) : Promise.resolve(request)),
-    [api, request]
-  )
+  const { id, isWhole = true } = request
+  // By its id and not by the object, which is another after each load of the list: a form would be lost on the way.
+  const load = useCallback(() => (isWhole ? Promise.resolve(undefined) : api.approval(id)), [api, id, isWhole])
   const { loaded } = useLoad(load)
-  if (request.isWhole !== false) return <WholeRequest {...props} />
-  return <Loading loaded={loaded}>{(whole) => <WholeRequest {...props} request={whole} />}</Loading>
+  if (isWhole) return <WholeRequest {...props} />
+  return <Loading loaded={loaded}>{(whole) => whole && <WholeRequest {...props} request={whole} />}</Loading>
 }
 
 const WholeRequest = (props: ApprovalDetailProps) => {
-  const { api, request, mode, isBusy, heading, onMode, onAnswer } = props
+  const { api, request, mode, ended, isArmed, isBusy, heading, onMode, onAnswer, onNext } = props
+  const key = (name: string) => isArmed && <Key>{name}</Key>
   const { tool, reason, description } = request
   return (
     <>
@@ -42,27 +48,45 @@ const WholeRequest = (props: ApprovalDetailProps) => {
         <h2 id="request-title" ref={heading} tabIndex={-1}>
           {tool} <RiskBadge risk={description.risk} />
         </h2>
-        <p className="quiet">{reason}</p>
+        <p className="quiet">
+          {request.caller !== undefined && `Requested by ${request.caller.name}. `}
+          {reason}
+        </p>
       </header>
+      <div role="status">
+        {ended !== undefined && (
+          <p className="ended">
+            <strong>Ended: {ended}.</strong> Nothing you type here is sent.{" "}
+            <button type="button" onClick={onNext}>
+              Next request
+            </button>
+          </p>
+        )}
+      </div>
       <div className="answers">
-        {mode === "look" && (
+        {mode === "look" && ended === undefined && (
           <>
             <button type="button" className="primary" disabled={isBusy} onClick={() => onAnswer({ approved: true })}>
-              Approve <Key>a</Key>
+              Approve {key("a")}
             </button>
             <button type="button" className="danger" disabled={isBusy} onClick={() => onAnswer({ approved: false })}>
-              Deny <Key>d</Key>
+              Deny {key("d")}
             </button>
             <button type="button" onClick={() => onMode("deny")}>
-              Deny with reason <Key>r</Key>
+              Deny with feedback {key("r")}
             </button>
             <button type="button" onClick={() => onMode("edit")}>
-              Edit <Key>e</Key>
+              Edit and approve {key("e")}
             </button>
             {request.always !== undefined && (
               <button type="button" onClick={() => onMode("always")}>
-                Always <Key>w</Key>
+                Always allow… {key("w")}
               </button>
+            )}
+            {!isArmed && (
+              <span className="quiet">
+                <Key>j</Key> enables the keys
+              </span>
             )}
           </>
         )}
@@ -73,6 +97,7 @@ const WholeRequest = (props: ApprovalDetailProps) => {
         <EditArguments
           api={api}
           request={request}
+          isBusy={isBusy}
           onApprove={(modifiedArgs) => onAnswer({ approved: true, modifiedArgs })}
           onCancel={() => onMode("look")}
         />
@@ -123,7 +148,7 @@ const DenyPanel = ({ isBusy, onMode, onAnswer }: ApprovalDetailProps) => {
   return (
     <form className="panel" onSubmit={send}>
       <label className="field">
-        Why not? The agent is told.
+        Message to the agent
         <input
           value={reason}
           maxLength={2000}

@@ -1,37 +1,30 @@
 import { useEffect, useMemo, useRef, useState } from "react"
 
-import { requestSubject, timeText } from "../calls/describe-call.ts"
+import type { CallLog } from "../calls/call-log.ts"
+import { endText, requestSubject, subjectOf, timeText } from "../calls/describe-call.ts"
+import { useConnection } from "../events/feed.ts"
 import { messageOf } from "../hooks/use-load.ts"
+import { useSelectedRequest } from "../hooks/use-selected-request.ts"
 import { useShortcuts } from "../hooks/use-shortcuts.ts"
 import { Empty, Loading, Problem, RiskBadge } from "../parts.tsx"
+import { addressOf } from "../route.ts"
 import type { ScreenProps } from "../screen-props.ts"
 import type { ApprovalAnswer } from "../wire.ts"
 import { ApprovalDetail, type DetailMode } from "./approval-detail.tsx"
+import { TimeLeft } from "./time-left.tsx"
 
-/**
- * For so long a request that took the place of another can't be answered: a key pressed now was meant for the one
- * before, and nobody reads a request in less time.
- */
-const readingMs = 400
-
-/** The requests that wait for a person, and the one that is open. */
+/** The requests that wait for a person, and the one that is selected. */
 export const Approvals = (props: ScreenProps) => {
-  const { api, requests: open, requestsLoaded, reloadApprovals, hasShortcuts } = props
+  const { api, log, requests: open, requestsLoaded, reloadApprovals, hasShortcuts } = props
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set())
   const requests = useMemo(() => open.filter(({ id }) => !answered.has(id)), [open, answered])
-  const [selectedId, setSelectedId] = useState<string>()
+  const { selected, isEnded, isArmed, isFresh, select, move, advance } = useSelectedRequest(requests)
   const [mode, setMode] = useState<DetailMode>("look")
   const [problem, setProblem] = useState<string>()
   const [isSending, setIsSending] = useState(false)
-  const [isFresh, setIsFresh] = useState(false)
+  const isLive = useConnection() === "live"
   const heading = useRef<HTMLHeadingElement>(null)
   const shownId = useRef<string>(undefined)
-
-  const position = Math.max(
-    0,
-    requests.findIndex(({ id }) => id === selectedId)
-  )
-  const selected = requests[position]
 
   useEffect(() => {
     const before = shownId.current
@@ -39,27 +32,21 @@ export const Approvals = (props: ScreenProps) => {
     if (before === undefined || before === selected?.id) return
     heading.current?.focus()
   }, [selected?.id])
-  useEffect(() => {
-    if (!isFresh) return undefined
-    const timer = window.setTimeout(() => setIsFresh(false), readingMs)
-    return () => window.clearTimeout(timer)
-  }, [isFresh])
-
   const [lookedAt, setLookedAt] = useState(selected?.id)
   if (lookedAt !== selected?.id) {
     setLookedAt(selected?.id)
     setMode("look")
-    if (lookedAt !== undefined && !requests.some(({ id }) => id === lookedAt)) setIsFresh(true)
   }
 
   const answer = async (given: Omit<ApprovalAnswer, "binding">): Promise<void> => {
     // A large request is loaded first; its heading appears together with all of it.
-    if (selected === undefined || heading.current === null || isSending || isFresh) return
+    if (selected === undefined || heading.current === null || isEnded || isSending || isFresh) return
     setIsSending(true)
     setProblem(undefined)
     try {
       await api.answer(selected.id, { ...given, binding: selected.binding })
       setAnswered((before) => new Set([...before, selected.id]))
+      advance()
     } catch (error) {
       setProblem(messageOf(error))
     } finally {
@@ -67,9 +54,8 @@ export const Approvals = (props: ScreenProps) => {
       reloadApprovals()
     }
   }
-  const move = (by: number): void => {
-    const next = requests[Math.min(requests.length - 1, Math.max(0, position + by))]
-    if (next !== undefined) setSelectedId(next.id)
+  const whereArmed = (action: () => void) => (): void => {
+    if (isArmed && mode === "look") action()
   }
   useShortcuts(
     {
@@ -77,11 +63,11 @@ export const Approvals = (props: ScreenProps) => {
       k: () => move(-1),
       ArrowDown: () => move(1),
       ArrowUp: () => move(-1),
-      a: () => mode === "look" && void answer({ approved: true }),
-      d: () => mode === "look" && void answer({ approved: false }),
-      r: () => setMode("deny"),
-      e: () => setMode("edit"),
-      w: () => selected?.always !== undefined && setMode("always"),
+      a: whereArmed(() => void answer({ approved: true })),
+      d: whereArmed(() => void answer({ approved: false })),
+      r: whereArmed(() => setMode("deny")),
+      e: whereArmed(() => setMode("edit")),
+      w: whereArmed(() => selected?.always !== undefined && setMode("always")),
       Escape: () => setMode("look")
     },
     hasShortcuts
@@ -95,12 +81,17 @@ export const Approvals = (props: ScreenProps) => {
         </h2>
         <Problem>{problem}</Problem>
         <Loading loaded={requestsLoaded}>
-          {() => (
-            <Empty title="Nothing is waiting">
-              When an agent asks for something that needs a person, it appears here at once.
-            </Empty>
-          )}
+          {() =>
+            isLive ? (
+              <Empty title="Nothing is waiting">
+                When an agent asks for something that needs a person, it appears here at once.
+              </Empty>
+            ) : (
+              <Empty title="Not connected">Requests may be pending. They appear when the connection is back.</Empty>
+            )
+          }
         </Loading>
+        <TimedOut workspace={props.workspace} log={log} />
       </>
     )
   }
@@ -108,7 +99,7 @@ export const Approvals = (props: ScreenProps) => {
     <div className="split">
       <section className="split-list" aria-label="Waiting requests">
         <h2>
-          Waiting <span className="quiet">{requests.length}</span>
+          Pending <span className="quiet">{requests.length}</span>
         </h2>
         <ul className="cards">
           {requests.map((request) => (
@@ -117,7 +108,7 @@ export const Approvals = (props: ScreenProps) => {
                 type="button"
                 className="card"
                 aria-current={request.id === selected.id}
-                onClick={() => setSelectedId(request.id)}
+                onClick={() => select(request)}
               >
                 <span className="card-title">
                   <strong>{request.tool}</strong>
@@ -125,12 +116,14 @@ export const Approvals = (props: ScreenProps) => {
                 </span>
                 <span className="card-subject">{requestSubject(request)}</span>
                 <span className="quiet">
-                  since {timeText(request.askedAt)} · {request.dialect}
+                  since {timeText(request.askedAt)} · {request.caller?.name ?? request.dialect}
+                  {request.expiresAt !== undefined && <TimeLeft expiresAt={request.expiresAt} />}
                 </span>
               </button>
             </li>
           ))}
         </ul>
+        <TimedOut workspace={props.workspace} log={log} />
       </section>
       <article className="split-detail" aria-labelledby="request-title">
         <Problem>{problem}</Problem>
@@ -139,12 +132,38 @@ export const Approvals = (props: ScreenProps) => {
           api={api}
           request={selected}
           mode={mode}
-          isBusy={isSending || isFresh}
+          ended={isEnded ? endText(selected, log) : undefined}
+          isArmed={isArmed && hasShortcuts}
+          isBusy={isEnded || isSending || isFresh}
           heading={heading}
           onMode={setMode}
           onAnswer={(given) => void answer(given)}
+          onNext={() => select(requests[0])}
         />
       </article>
     </div>
+  )
+}
+
+/** Requests of this run that nobody answered, the latest first. */
+const TimedOut = ({ workspace, log }: { readonly workspace: string; readonly log: CallLog }) => {
+  const calls = log.calls.filter(({ approval }) => approval?.by === "nobody").slice(-20)
+  if (calls.length === 0) return null
+  return (
+    <section aria-labelledby="unanswered-title">
+      <h3 id="unanswered-title">Ended without an answer</h3>
+      <ul className="paths">
+        {calls.toReversed().map((call) => (
+          <li key={call.key}>
+            <a href={addressOf(workspace, "activity", call.key)}>
+              {call.tool} {subjectOf(call)}
+            </a>{" "}
+            <span className="quiet">
+              {timeText(call.decidedAt ?? call.startedAt)}: {call.approval?.reason}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }

@@ -28,6 +28,7 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
   const canUndo = state === "done" && (touches?.writes?.length ?? 0) > 0
   const facts: ReadonlyArray<readonly [string, string | undefined]> = [
     ["call", call.requestId],
+    ["agent", call.caller?.name],
     ["dialect", call.dialect],
     ["started", new Date(call.startedAt).toLocaleString()],
     ["took", durationText(call.durationMs)],
@@ -111,8 +112,10 @@ const AskedChange = ({ call }: Pick<CallDetailProps, "call">) => {
   )
 }
 
-const decisionText = ({ decision, by, reason }: Decision): string =>
-  by === "nobody" ? `unanswered: ${reason}` : `${decision} by ${by}: ${reason}`
+const decisionText = ({ decision, by, reason, person }: Decision): string =>
+  by === "nobody"
+    ? `unanswered: ${reason}`
+    : `${decision === "allow" ? "Approved" : "Denied"} by ${person?.name ?? by}: ${reason}`
 
 /** Takes the call's changes back; refused by the server where a file has changed since. */
 const UndoButton = ({ api, call }: { readonly api: WorkspaceApi; readonly call: RecordedCall }) => {

@@ -10,12 +10,13 @@ import { PreviewOutcome } from "./preview-outcome.tsx"
 interface EditArgumentsProps {
   readonly api: WorkspaceApi
   readonly request: OpenRequest
+  readonly isBusy: boolean
   readonly onApprove: (values: FieldValues) => void
   readonly onCancel: () => void
 }
 
 /** The request's arguments in a form, with a look at what the edited ones would do. */
-export const EditArguments = ({ api, request, onApprove, onCancel }: EditArgumentsProps) => {
+export const EditArguments = ({ api, request, isBusy, onApprove, onCancel }: EditArgumentsProps) => {
   const { tool, dialect, args } = request
   const load = useCallback(
     async () => (await api.tools(dialect)).find(({ name }) => name === tool)?.inputSchema ?? {},
@@ -42,7 +43,7 @@ export const EditArguments = ({ api, request, onApprove, onCancel }: EditArgumen
             <SchemaForm schema={schema} initial={args ?? {}} onSubmit={onApprove}>
               {(read) => (
                 <>
-                  <button type="submit" className="primary">
+                  <button type="submit" className="primary" disabled={isBusy}>
                     Approve these arguments
                   </button>
                   <button type="button" onClick={() => look(read())}>

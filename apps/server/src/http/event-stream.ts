@@ -16,7 +16,8 @@ export const whileAllowed = (feed: EventFeed, isAllowed: () => Promise<boolean>)
   next: async () => ((await isAllowed()) ? feed.next() : undefined)
 })
 
-const heartbeatMs = 15_000
+/** Clients take a stream that is silent for longer as lost. */
+const heartbeatMs = 5_000
 
 /** Events within this time are sent together. */
 const gatherMs = 10

@@ -33,7 +33,8 @@ const OpenRequest = z.object({
   diff: z.string().optional(),
   binding: z.string().describe("What an answer holds for; it may repeat it."),
   always: Rule.optional().describe("The rule that `remember` would store."),
-  askedAt: z.number().describe("Milliseconds since the epoch.")
+  askedAt: z.number().describe("Milliseconds since the epoch."),
+  expiresAt: z.number().optional().describe("When it times out, in milliseconds since the epoch.")
 })
 
 const ListedRequest = OpenRequest.extend({

@@ -46,6 +46,20 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
     }),
     defineRoute({
       method: "GET",
+      path: "/v1/events",
+      summary:
+        "News of all your workspaces in one stream (server-sent events), to be loaded by whoever needs it: " +
+        "`record`, `approvals` and `terminals`, each with a workspace and its run",
+      access: "approver",
+      replies: { 200: { description: "A stream", contentTypes: ["text/event-stream"] } },
+      handle: ({ identity, isInForce }) => {
+        const isOwn = (name: string): boolean => identity?.workspaces?.includes(name) ?? true
+        const own = [...workspaces.all()].filter(([name]) => isOwn(name))
+        return eventStream(whileAllowed(newsOf(own), isInForce))
+      }
+    }),
+    defineRoute({
+      method: "GET",
       path: `${base}/runs`,
       summary: "The runs on record, oldest first",
       access: "approver",
@@ -122,6 +136,34 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       }
     })
   ]
+}
+
+/** What has changed in which workspace. News that a slow client has not taken yet is told once, so none piles up. */
+const newsOf = (workspaces: ReadonlyArray<readonly [string, OpenWorkspace]>): EventFeed => {
+  const news = new Map<string, string>()
+  return {
+    next: () => {
+      const text = [...news.values()].join("")
+      news.clear()
+      return text
+    },
+    subscribe: (wake) => {
+      const subscriptions = workspaces.flatMap(([workspace, { run, subscribe, approvals, terminals }]) => {
+        const tell = (name: string) => (): void => {
+          news.set(`${name} ${workspace}`, eventText(JSON.stringify({ workspace, run }), { name }))
+          wake()
+        }
+        return [
+          subscribe(tell("record")),
+          approvals.subscribe(tell("approvals")),
+          terminals.subscribe(tell("terminals"))
+        ]
+      })
+      return () => {
+        for (const unsubscribe of subscriptions) unsubscribe()
+      }
+    }
+  }
 }
 
 /** The events on record after the client's last one, and in between news of approvals and terminals. */

@@ -10,6 +10,8 @@ export interface Question extends ApprovalQuestion {
   readonly workspace: string
   /** Hash of tool, arguments, workspace and the state of what is touched: what the answer holds for. */
   readonly binding: string
+  /** When the question times out, in milliseconds since the epoch. Infinite where it never does. */
+  readonly expiresAt?: number
   /** The rule that "always" would store, to be shown before it is; or why there is none. */
   readonly always: { readonly rule: Rule } | { readonly whyNot: string }
 }

@@ -28,6 +28,8 @@ export interface OpenRequest {
   readonly always?: Rule
   /** Milliseconds since the epoch. */
   readonly askedAt: number
+  /** When the request times out, in milliseconds since the epoch. */
+  readonly expiresAt?: number
 }
 
 export const GateResponse = z.strictObject({
@@ -210,7 +212,8 @@ const openRequest = (question: Question, askedAt: number): OpenRequest => ({
   ...(question.preview !== undefined && { diff: question.preview }),
   binding: question.binding,
   ...("rule" in question.always && { always: question.always.rule }),
-  askedAt
+  askedAt,
+  ...(Number.isFinite(question.expiresAt) && { expiresAt: question.expiresAt })
 })
 
 const givenOnly = ({ approved, modifiedArgs, reason, remember }: GateResponse): Answer => ({

@@ -183,7 +183,7 @@ const denied = Effect.fnUntraced(function* (
 // A call that is cancelled while its question is open was not approved: that goes on record as a no of nobody's.
 const unanswered = (asks: boolean, watcher: ApprovalWatcher) =>
   Effect.suspend(() => {
-    const decision = { decision: "deny", by: "nobody", reason: "the call ended before anybody answered" } as const
+    const decision = { decision: "deny", by: "nobody", reason: "the caller canceled the call or disconnected" } as const
     watcher.decided({ ...decision, asks })
     return Effect.ignore(record(decision))
   })

@@ -82,7 +82,8 @@ export interface ChangePlan {
   readonly symlink: (path: string, target: string) => Effect.Effect<void, PlanError>
   /**
    * Writes a file by taking over one from a scratch directory of the host, by an absolute path outside the workspace.
-   * It is renamed where both lie on one disk, and gone from the scratch directory after the commit.
+   * It is renamed where both lie on one disk, and gone from the scratch directory after the commit; a commit that fails
+   * leaves it there.
    */
   readonly adopt: (path: string, scratchFile: string, options?: WriteOptions) => Effect.Effect<void, PlanError>
   /** What the plan changes so far, in the order of planning. */

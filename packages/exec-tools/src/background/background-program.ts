@@ -63,14 +63,21 @@ export const startBackground = Effect.fnUntraced(function* (
       const life = processes.run(wrapped, { ...options, onStarted }).pipe(
         Effect.tap(audit),
         Effect.match({
-          onSuccess: onEnd,
+          onSuccess: (end) => {
+            // It may have been stopped before it ran: nobody is told of a start then.
+            Deferred.doneUnsafe(started, Effect.succeed(notRunning))
+            onEnd(end)
+          },
           onFailure: (error) => {
             Deferred.doneUnsafe(started, Effect.fail(error))
             onEnd({ exitCode: null, signal: null, timedOut: false, leftRunning: 0, failure: error.message })
           }
         }),
         Effect.onInterrupt(() =>
-          Effect.sync(() => onEnd({ exitCode: null, signal: "SIGKILL", timedOut: false, leftRunning: 0 }))
+          Effect.sync(() => {
+            Deferred.doneUnsafe(started, Effect.succeed(notRunning))
+            onEnd({ exitCode: null, signal: "SIGKILL", timedOut: false, leftRunning: 0 })
+          })
         )
       )
       return FiberSet.run(fibers, life)
@@ -82,6 +89,12 @@ export const startBackground = Effect.fnUntraced(function* (
   const stop = Effect.andThen(running.stop, Fiber.await(fiber)).pipe(Effect.asVoid)
   return { running, sandbox: { kind, isolated }, stop } satisfies BackgroundProgram
 })
+
+const notRunning: RunningProcess = {
+  send: () => undefined,
+  stop: Effect.void,
+  listensOn: () => Effect.succeed(false)
+}
 
 /** Puts control files that a program changed into the audit log of the call that started it. */
 const controlFileAudit = Effect.fnUntraced(function* (label: string) {

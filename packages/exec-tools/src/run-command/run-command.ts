@@ -63,7 +63,7 @@ export interface CommandOutcome {
 export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) {
   yield* checkWords(request)
   const settings = yield* ExecSettings
-  if (request.network === true && settings.network === "never") return yield* noNetwork
+  yield* requireNetwork(request.network === true)
   const workspace = yield* Workspace
   const directory = yield* workspace.contain(request.directory ?? ".")
   if ((yield* workspace.info(directory)).kind !== "directory") {
@@ -90,15 +90,17 @@ const findBash = `command -v bash >/dev/null && exec bash -c " $1"; exec sh -c "
 
 /** What a command touches. One that asks for a network it will not get is refused before anybody is asked about it. */
 export const commandTouches = (touches: Touches): Effect.Effect<Touches, ToolError<"approval_denied">, ExecSettings> =>
-  ExecSettings.use((settings) =>
-    touches.network === true && settings.network === "never" ? noNetwork : Effect.succeed(touches)
-  )
+  Effect.as(requireNetwork(touches.network === true), touches)
 
 const noNetwork = toolError("approval_denied", "this host allows commands no network", {
   suggestion:
     'Do without, or ask the person who runs the host to allow it: network "on_request" in the settings of exec.',
   details: { by: "policy", parameter: "network" }
 })
+
+/** Refuses a network that the host's settings never give. */
+export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">, ExecSettings> =>
+  ExecSettings.use((settings) => (isWanted && settings.network === "never" ? noNetwork : Effect.void))
 
 export const placeOf = (root: string, directory: string): string => (directory === "." ? root : `${root}/${directory}`)
 

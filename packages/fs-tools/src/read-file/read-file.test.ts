@@ -14,7 +14,7 @@ describe("a line longer than any answer", () => {
   it("is cut between two characters, and every dialect says that it was", async () => {
     const fixture = { f: `a${"é".repeat(mostBytes / 2)}\nlast\n` }
     const read = async (dialect: Dialect, tool: string): Promise<unknown> => {
-      await using tools = await openTools(fixture, { dialect })
+      await using tools = await openTools(fixture, { dialect, replyBytes: 2 * mostBytes })
       return await tools.call(tool, { path: "f" })
     }
     const kept = `a${"é".repeat(mostBytes / 2 - 1)}`

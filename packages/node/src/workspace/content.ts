@@ -19,8 +19,7 @@ export const kindOf = (found: Pick<Stats, "isFile" | "isDirectory" | "isSymbolic
 }
 
 /** Opens the regular file at a place for reading; nothing else is ever opened. */
-export const openFile = (root: Root, place: Place): number => {
-  const { found, given } = place
+export const openFile = (root: Root, { found, given }: Pick<Place, "found" | "given">): number => {
   if (found === undefined) throw notFound(given)
   if (found.stats.isDirectory()) throw isDirectory(given)
   if (!found.stats.isFile()) throw notARegularFile(given)

@@ -102,12 +102,15 @@ export const nodeWorkspace = (
             closeRoot(root)
           })
       )
-      const recovered = yield* exclusively(
+      const { count, waiting } = yield* exclusively(
         settings,
         attempt(openCodes, () => recover(settings))
       )
-      if (recovered > 0)
-        yield* Effect.logWarning(`brought ${recovered} unfinished change(s) in ${settings.root.path} to an end`)
+      if (count > 0)
+        yield* Effect.logWarning(`brought ${count} unfinished change(s) in ${settings.root.path} to an end`)
+      for (const { directory } of waiting) {
+        yield* Effect.logWarning(`a change in ${settings.root.path} stays unfinished until ${directory} is back`)
+      }
       return makeWorkspace(settings)
     })
   )

@@ -27,9 +27,9 @@ import { exclusively, type Turns } from "./lock.ts"
 import { type CommitPlan, NodePlan } from "./plan.ts"
 import { type Node, openView, stateLike, stateOfNode, type View } from "./planned-tree.ts"
 import { discard } from "./remove-leftover.ts"
-import { stageAll } from "./stage.ts"
+import { removeScratchNames, stageAll } from "./stage.ts"
 import { type Step, type Steps, stepsFor } from "./steps.ts"
-import { type CommitJournal, doSteps, type JournalledCommit, takeBack } from "./write-ahead-log.ts"
+import { type CommitJournal, doSteps, type JournalledCommit, takeBack, type WaitingCommit } from "./write-ahead-log.ts"
 
 export interface CommitSettings extends Turns {
   readonly root: Root
@@ -166,9 +166,10 @@ const commitOnce = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<ChangedPath>, CommitError> {
   const { history } = settings
   const prepared = yield* attempt(planCodes, () => {
-    recover(settings)
+    const { waiting } = recover(settings)
     const changed = plan.firstChange
     if (changed !== undefined) throw stale(changed)
+    checkWaiting(plan.changes, waiting)
     checkApproved(plan.view, request)
     checkAssessed(plan.changes, request)
     const id = randomUUID().replaceAll("-", "").slice(0, 16)
@@ -209,10 +210,18 @@ const cancelIfPossible = (history: History, id: string): void => {
 
 type Recovering = Pick<CommitSettings, "root" | "journal" | "history" | "onStep">
 
-/** Finishes or takes back what a host that died left behind. Returns how many commits that were. */
-export const recover = ({ root, journal, history, onStep }: Recovering): number => {
-  const { finished, swept, forget } = journal.recover()
-  if (finished.length + swept.length === 0) return 0
+/** What became of the commits of hosts that died. */
+interface Recovery {
+  /** How many were finished or taken back. */
+  readonly count: number
+  /** Those that are half made until a directory is back. */
+  readonly waiting: ReadonlyArray<WaitingCommit>
+}
+
+/** Finishes or takes back what a host that died left behind. */
+export const recover = ({ root, journal, history, onStep }: Recovering): Recovery => {
+  const { finished, swept, waiting, forget } = journal.recover()
+  if (finished.length + swept.length === 0) return { count: 0, waiting }
   onStep?.("tidied")
   const view = openView(root, "deny")
   for (const entry of history.entries()) {
@@ -223,7 +232,7 @@ export const recover = ({ root, journal, history, onStep }: Recovering): number 
   }
   // Last, so that after another crash the next host settles the history again.
   forget()
-  return finished.length + swept.length
+  return { count: finished.length + swept.length, waiting }
 }
 
 /** True when the workspace looks as if all of this had been done, one after the other. */
@@ -280,6 +289,7 @@ const carryOut = (
             isDecided = true
             onStep?.("decided")
             perform(settings, gathered, spots, id, commit)
+            removeScratchNames(planned.staged)
           })
         )
       )
@@ -383,6 +393,28 @@ const checkApproved = (view: View, { approvedState, symlinks }: CommitRequest): 
   for (const [path, state] of approvedState ?? [])
     if (stateNow(view, path, symlinks, state) !== state) throw stale(path)
 }
+
+/** Refuses to change what a commit has half made: it will be finished when its directory is back. */
+const checkWaiting = (changed: ReadonlyArray<ChangedPath>, waiting: ReadonlyArray<WaitingCommit>): void => {
+  for (const { directory, paths } of waiting) {
+    for (const path of changed.flatMap((change) => [change.path, change.movedTo ?? change.path])) {
+      const isInTheWay = [directory, ...paths].some((one) => one === path || isBelow(path, one) || isBelow(one, path))
+      if (isInTheWay) throw halfMade(path, directory)
+    }
+  }
+}
+
+const isBelow = (path: string, directory: string): boolean => path.startsWith(`${directory}/`)
+
+const halfMade = (path: string, directory: string): ToolError<"write_failed"> =>
+  makeToolError(
+    "write_failed",
+    `${path} is part of an earlier change that is unfinished because ${directory} is missing; nothing was changed`,
+    {
+      suggestion: `Bring ${directory} back, or create it with a command if it is gone for good; the next change finishes the earlier one.`,
+      details: { path, missing: directory }
+    }
+  )
 
 /** Refuses what the call was not judged by: links are resolved, so one that was put in the way since then shows here. */
 const checkAssessed = (changed: ReadonlyArray<ChangedPath>, { assessedWrites }: CommitRequest): void => {

@@ -1,6 +1,17 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs"
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync
+} from "node:fs"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { text } from "node:stream/consumers"
@@ -9,7 +20,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 
 import { bundleProgram } from "../../../test/bundle.ts"
-import { filesOf, modeOf, type Version } from "../../../test/crash-plan.ts"
+import { filesOf, modeOf, scratchOf, type Version } from "../../../test/crash-plan.ts"
 import { contentsOf, inWorkspace, makeWorkspaces, outcome } from "../../../test/workspaces.ts"
 
 const workspaces = makeWorkspaces("crash")
@@ -49,6 +60,8 @@ const ended = async (child: ChildProcess): Promise<string | null> => {
 
 /** Which version the workspace shows once the next host has opened it. Fails on a mixture. */
 const versionAfterRecovery = async (root: string): Promise<Version> => {
+  // A scratch directory is removed by its owner, whatever became of the commit.
+  rmSync(scratchOf(root), { force: true })
   await inWorkspace(root, () => Effect.void, { open: { durable: false } })
   const found = contentsOf(root)
   const version = found["a.txt"] === filesOf("old")["a.txt"] ? "old" : "new"
@@ -74,7 +87,12 @@ describe("a host that is killed", () => {
     for (let step = 1; ; step++) {
       const target: Version = version === "old" ? "new" : "old"
       const signal = await ended(startChild(root, step, target, way))
+      const hasScratch = existsSync(scratchOf(root))
       const after = await versionAfterRecovery(root)
+      // A file to be adopted is not lost where the commit did not happen, and gone where it came to its end.
+      const isLost = target === "new" && after === "old" && !hasScratch
+      const isLeft = target === "new" && signal === null && hasScratch
+      expect({ isLost, isLeft }).toEqual({ isLost: false, isLeft: false })
       seen.add(after === version ? "back" : "forward")
       version = after
       if (signal === null) break
@@ -164,6 +182,47 @@ describe("a host that is killed", () => {
       expect(given).toBeGreaterThan(5)
     }
   )
+
+  it.each(["commit", "abort"] as const)(
+    "is recovered from when a directory is back that was away at the next start (%s)",
+    { timeout: 120_000 },
+    async (record) => {
+      const root = makeOld()
+      await ended(startChild(root, 30, "new", "quick"))
+      const commits = join(`${root}.state`, "commits")
+      const name = readdirSync(commits).find((file) => file.endsWith(".commit")) ?? ""
+      if (record === "abort") renameSync(join(commits, name), join(commits, name.replace(".commit", ".abort")))
+      renameSync(join(root, "d"), `${root}.away`)
+      const before = contentsOf(root)
+      const change = (path: string) =>
+        inWorkspace(root, (workspace) => {
+          const content = new TextEncoder().encode("x")
+          return outcome(workspace.commit([{ kind: "write", path, content, createDirectories: true }]))
+        })
+      for (const path of ["d/b.txt", "d/other.txt", "d", "a.txt", "made/other"]) {
+        expect(await change(path)).toBe("write_failed")
+      }
+      expect(contentsOf(root)).toEqual(before)
+      expect(await change("apart.txt")).toHaveLength(1)
+      rmSync(join(root, "apart.txt"))
+      renameSync(`${root}.away`, join(root, "d"))
+      expect(await versionAfterRecovery(root)).toBe(record === "commit" ? "new" : "old")
+      expect(await change("d/other.txt")).toHaveLength(1)
+    }
+  )
+
+  it("leaves an unfinished commit behind once its directory is made anew", { timeout: 120_000 }, async () => {
+    const root = makeOld()
+    await ended(startChild(root, 30, "new", "quick"))
+    rmSync(scratchOf(root), { force: true })
+    rmSync(join(root, "d"), { recursive: true })
+    await inWorkspace(root, () => Effect.void)
+    expect(readdirSync(join(`${root}.state`, "commits"))).toContainEqual(expect.stringMatching(/\.commit$/))
+    mkdirSync(join(root, "d"))
+    await inWorkspace(root, () => Effect.void)
+    expect(readdirSync(join(`${root}.state`, "commits"))).toEqual([])
+    expect(Object.keys(contentsOf(root)).filter((path) => path.includes(".haft-"))).toEqual([])
+  })
 
   it(`leaves all old or all new, at ${trials} moments by chance`, { timeout: 1_200_000 }, async () => {
     const versions = { old: 0, new: 0 }

@@ -1,4 +1,4 @@
-import { closeSync, statSync } from "node:fs"
+import { closeSync, lstatSync } from "node:fs"
 import { isAbsolute } from "node:path"
 
 import {
@@ -33,6 +33,7 @@ import {
 } from "../../errno.ts"
 import { fileContent, fingerprintContent, openFile, readInSlices, repeatUntilDone, tooLarge } from "../content.ts"
 import { type Root, withPlace, withResolved } from "../paths/containment.ts"
+import { identityOf } from "../paths/identity.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import { copyNode } from "./copy-across-devices.ts"
 import type { Owner } from "./owner.ts"
@@ -47,6 +48,7 @@ import {
   type Node,
   openView,
   type ReadFor,
+  type ScratchFile,
   sizeOfContent,
   stateLike,
   stateOfNode,
@@ -131,10 +133,12 @@ export class NodePlan implements ChangePlan {
 
   readonly adopt = (given: string, scratch: string, options: WriteOptions = {}): Effect.Effect<void, PlanError> =>
     attempt(planCodes, () => {
-      const stats = statSync(scratch, { throwIfNoEntry: false })
-      if (!isAbsolute(scratch) || stats?.isFile() !== true) throw notARegularFile(scratch)
+      const stats = isAbsolute(scratch) ? lstatSync(scratch, { throwIfNoEntry: false }) : undefined
+      if (stats?.isFile() !== true) throw notARegularFile(scratch)
+      const { size, mtimeMs } = stats
       const mode = options.mode ?? stats.mode & 0o777
-      this.putFile(given, { ...options, content: fileContent(scratch), scratch, size: stats.size, mode })
+      const file = { path: scratch, identity: identityOf(stats), size, modified: mtimeMs }
+      this.putFile(given, { ...options, content: fileContent(scratch), scratch: file, size, mode })
     })
 
   readonly setMode = (given: string, mode: number): Effect.Effect<void, PlanError> =>
@@ -434,7 +438,7 @@ interface NewFile extends WriteOptions {
   readonly content: Iterable<Uint8Array>
   /** The content as the caller gave it. */
   readonly given?: Content
-  readonly scratch?: string
+  readonly scratch?: ScratchFile
   readonly size?: number
   /** Whose it is to be, where nothing is yet. */
   readonly owner?: Owner

@@ -42,6 +42,14 @@ export interface Origin {
   readonly name: string
 }
 
+/** A file in a scratch directory of the host, as it was when it was planned. */
+export interface ScratchFile {
+  readonly path: string
+  readonly identity: Identity
+  readonly size: number
+  readonly modified: number
+}
+
 export interface FileNode {
   readonly kind: "file"
   readonly origin?: Origin
@@ -50,7 +58,7 @@ export interface FileNode {
   /** What is on disk, once it was read. */
   bytes?: Uint8Array
   /** A file outside the workspace that is renamed into it. */
-  readonly scratch?: string
+  readonly scratch?: ScratchFile
   readonly mode?: number
   readonly owner?: Origin["owner"]
   fingerprint?: string
@@ -110,6 +118,8 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
   const loaded: Array<Node> = []
   const byPath = new Map<string, Node>()
   const absent = new Set<string>()
+  /** Paths as callers gave them, which are resolved once, with a link at their end left alone. */
+  const located = new Map<string, ReadonlyArray<string>>()
   const remember = (place: NodePlace): Node | undefined => {
     const node = nodeAt(place)
     if (node === undefined) return undefined
@@ -203,11 +213,14 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
     find,
     child,
     locate: (given, { follow = true, read } = {}) => {
-      const direct = withPlace(root, given, { symlinks, follow: false }, (place) => {
-        const names = namesOf(place.path)
-        adopt(place, names, read)
-        return names
-      })
+      const direct =
+        located.get(given) ??
+        withPlace(root, given, { symlinks, follow: false }, (place) => {
+          const names = namesOf(place.path)
+          adopt(place, names, read)
+          located.set(given, names)
+          return names
+        })
       if (!follow) return direct
       const node = find(direct)
       const isLinkOnDisk = node?.kind === "symlink" && node.origin?.path === direct.join("/")
@@ -261,6 +274,9 @@ export const firstChange = (view: View): string | undefined =>
   })
 
 const isAsFound = (view: View, spots: Spots, node: Node, origin: Origin): boolean => {
+  if (node.kind === "file" && node.fingerprint !== undefined && origin.isRecent) {
+    return contentAt(view.root, spots, origin) === node.fingerprint
+  }
   const found = lookAt(spots, origin.path)
   if (found === undefined || !isSame(identityOf(found), origin.identity)) return false
   if (node.kind === "directory") {
@@ -269,21 +285,41 @@ const isAsFound = (view: View, spots: Spots, node: Node, origin: Origin): boolea
     return names.length === node.listed.length && names.every((name, index) => name === node.listed?.[index])
   }
   if (node.kind !== "file") return true
+  const isUntouched = found.size === origin.size && found.mtimeMs === origin.modified
   // Its content was of no interest, or is too much to read.
-  if (node.fingerprint === undefined) return found.size === origin.size && found.mtimeMs === origin.modified
-  const isUntouched =
-    !origin.isRecent &&
-    found.size === origin.size &&
-    found.mtimeMs === origin.modified &&
-    found.ctimeMs === origin.changed
-  return isUntouched || fingerprintOnDisk(view.root, { kind: "file", origin }) === node.fingerprint
+  if (node.fingerprint === undefined) return isUntouched
+  return (isUntouched && found.ctimeMs === origin.changed) || contentAt(view.root, spots, origin) === node.fingerprint
 }
 
-const lookAt = (spots: Spots, path: string): Stats | undefined => {
+/** The fingerprint of a file where it was found; undefined where it is another one by now. */
+const contentAt = (root: Root, spots: Spots, { path, identity }: Origin): string | undefined => {
+  const held = ifThere(() => {
+    const { directory, name } = spots.at(path)
+    return root.technique.hold(directory.base, name)
+  })
+  if (held === undefined) return undefined
   try {
-    return lstatSync(pathOf(spots.at(path)), { throwIfNoEntry: false })
+    if (!held.stats.isFile() || !isSame(identityOf(held.stats), identity)) return undefined
+    const descriptor = openFile(root, { found: held, given: path })
+    try {
+      return fingerprintOpen(path, descriptor, held.stats.size)
+    } finally {
+      closeSync(descriptor)
+    }
+  } finally {
+    held.close()
+  }
+}
+
+const lookAt = (spots: Spots, path: string): Stats | undefined =>
+  ifThere(() => lstatSync(pathOf(spots.at(path)), { throwIfNoEntry: false }))
+
+/** Undefined where the way to a path is no longer there. */
+const ifThere = <A>(look: () => A): A | undefined => {
+  try {
+    return look()
   } catch (error) {
-    if (isToolError(error) || isErrno(error, "ENOTDIR", "ELOOP")) return undefined
+    if (isToolError(error) || isErrno(error, "ENOENT", "ENOTDIR", "ELOOP")) return undefined
     throw error
   }
 }

@@ -16,11 +16,12 @@ import { dirname } from "node:path"
 
 import * as Effect from "effect/Effect"
 
-import { attempt, type ErrorWith, isErrno, isWithoutLinks, naming, planCodes } from "../../errno.ts"
+import { attempt, type ErrorWith, ignoring, isErrno, isWithoutLinks, naming, planCodes, stale } from "../../errno.ts"
 import { repeatUntilDone, writeFully } from "../content.ts"
 import { pathOf, type Spots } from "../paths/directory-entries.ts"
-import { type Identity, identityOf } from "../paths/identity.ts"
+import { type Identity, identityOf, isSame } from "../paths/identity.ts"
 import { type Owner, otherOwner } from "./owner.ts"
+import type { ScratchFile } from "./planned-tree.ts"
 import type { Staged } from "./steps.ts"
 
 interface StageOptions {
@@ -70,7 +71,7 @@ export const stageAll = (
 
 type StageError = ErrorWith<(typeof planCodes)[number]>
 
-const { O_WRONLY, O_CREAT, O_EXCL } = constants
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL } = constants
 const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0
 
 /** Writes a staged file or link under its temporary name. A file's descriptor is left open. */
@@ -84,7 +85,7 @@ const stage = (
     return { descriptor: undefined, identity: identityOf(lstatSync(target)) }
   }
   const isTaken = node.scratch !== undefined && takeOver(node.scratch, target)
-  const descriptor = openSync(target, isTaken ? O_WRONLY | O_NOFOLLOW : O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
+  const descriptor = openSync(target, isTaken ? O_RDONLY | O_NOFOLLOW : O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
   try {
     if (!isTaken) for (const piece of node.content ?? []) writeFully(descriptor, piece)
     const stats = fstatSync(descriptor)
@@ -99,16 +100,27 @@ const stage = (
   }
 }
 
-/** Renames a scratch file; false where it lies on another disk. */
-const takeOver = (scratch: string, target: string): boolean => {
+/** Gives a scratch file its temporary name as a second one; false where it lies on another disk and has to be copied. */
+const takeOver = ({ path, identity, size, modified }: ScratchFile, target: string): boolean => {
+  const now = lstatSync(path, { throwIfNoEntry: false })
+  const isAsPlanned = now !== undefined && isSame(identityOf(now), identity)
+  if (!isAsPlanned || now.size !== size || now.mtimeMs !== modified) throw stale(path)
   try {
-    linkSync(scratch, target)
+    linkSync(path, target)
   } catch (error) {
     if (isErrno(error, "EXDEV") || isWithoutLinks(error)) return false
     throw error
   }
-  unlinkSync(scratch)
   return true
+}
+
+/** Takes the names of adopted files in the scratch directory away, once the commit is made: until then it may fail. */
+export const removeScratchNames = (staged: ReadonlyArray<Staged>): void => {
+  for (const { node } of staged) {
+    const { scratch } = node.kind === "file" ? node : {}
+    // What can't be removed stays for the owner of the scratch directory, who removes it as a whole.
+    if (scratch !== undefined) ignoring(() => unlinkSync(scratch.path), "ENOENT", "EACCES", "EPERM", "EROFS")
+  }
 }
 
 /** Says whether it is theirs afterwards; only root can give a file to another user. */

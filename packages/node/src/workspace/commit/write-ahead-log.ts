@@ -15,13 +15,14 @@ import { isToolError } from "@haft/core"
 
 import { hasCode, ignoring, isErrno, naming, namingState } from "../../errno.ts"
 import { writeFully } from "../content.ts"
-import type { Root } from "../paths/containment.ts"
+import { type Root, withResolved } from "../paths/containment.ts"
 import { type Spots, withSpots } from "../paths/directory-entries.ts"
 import type { ImagePath } from "../undo/stored-versions.ts"
 import { doStep, redoStep, syncDirectory, undoStep } from "./apply-step.ts"
 import { openSweepFile } from "./leftover-list.ts"
 import { discardAtOnce } from "./remove-leftover.ts"
 import type { Step } from "./steps.ts"
+import { isTemporaryName } from "./temporary-name.ts"
 
 /** A commit as it stands in the journal. Once it is there it will happen, whatever happens to the host. */
 export interface JournalledCommit {
@@ -57,8 +58,17 @@ export interface Recovered {
   readonly finished: ReadonlyArray<string>
   /** Commits that were not decided, or were a single step which happened or did not. */
   readonly swept: ReadonlyArray<string>
+  /** Decided commits that can't be finished yet, because a directory of theirs is away. */
+  readonly waiting: ReadonlyArray<WaitingCommit>
   /** Takes them off the record; those of which something stays are left on it. */
   readonly forget: () => void
+}
+
+/** A commit that is half made until a directory is back, such as one on a disk that is not mounted. */
+export interface WaitingCommit {
+  readonly directory: string
+  /** What it changes. */
+  readonly paths: ReadonlyArray<string>
 }
 
 export const openCommitJournal = (options: {
@@ -109,9 +119,8 @@ export const openCommitJournal = (options: {
   }
 
   /** False when something of it stays. */
-  const recoverOne = (id: string, { state, temporaries }: Unfinished): boolean => {
+  const recoverOne = (id: string, { state, temporaries, commit }: Unfinished): boolean => {
     if (state === undefined) return sweep(root, temporaries)
-    const commit = readCommit(file(id, state))
     if (state === "commit") redoSteps(root, commit.steps, { durable, ...(onStep && { onStep }) })
     const isClean = state === "abort" ? takeBack(root, commit, imagePath) : sweepNames(root, commit)
     if (!isClean && commit.steps.length > 0) keepNames(file(id, state), commit)
@@ -142,18 +151,29 @@ export const openCommitJournal = (options: {
       const found = new Map<string, Unfinished>()
       const names = readdirSync(directory)
       const { records, files } = sweeps.read(names)
-      for (const { id, temporaries } of records) found.set(id, { temporaries, state: undefined })
+      for (const { id, temporaries } of records) found.set(id, { temporaries, state: undefined, commit: nothing })
       for (const name of names) {
         const [id = "", state] = name.split(".")
         if (name.endsWith(".new")) rmSync(join(directory, name), { force: true })
-        else if (state === "commit" || state === "abort") found.set(id, { temporaries: [], state })
+        else if (state === "commit" || state === "abort") {
+          const commit = readCommit(join(directory, name))
+          found.set(id, { temporaries: temporariesOf(commit), state, commit })
+        }
       }
       for (const sweepFile of files) if (sweepFile.id === undefined) sweepFile.remove()
+      const waiting: Array<WaitingCommit> = []
+      for (const [id, { temporaries, commit }] of found) {
+        const away = firstAway(root, temporaries)
+        if (away === undefined) continue
+        found.delete(id)
+        if (commit.steps.length > 0) waiting.push({ directory: away, paths: commit.steps.map(({ path }) => path) })
+      }
       const over = [...found].filter(([id, unfinished]) => recoverOne(id, unfinished))
       const finished = [...found].filter(([, { state }]) => state === "commit").map(([id]) => id)
       return {
         finished,
         swept: [...found.keys()].filter((id) => !finished.includes(id)),
+        waiting,
         forget: () => {
           for (const [id, { state }] of over) {
             for (const sweepFile of files) if (sweepFile.id === id) sweepFile.remove()
@@ -169,7 +189,30 @@ export const openCommitJournal = (options: {
 interface Unfinished {
   readonly state: "commit" | "abort" | undefined
   readonly temporaries: ReadonlyArray<string>
+  readonly commit: JournalledCommit
 }
+
+/** The temporary names of a commit. They lie in directories that it neither makes nor moves. */
+const temporariesOf = ({ steps, staged, rubbish }: JournalledCommit): ReadonlyArray<string> => {
+  const used = steps.flatMap((step) => {
+    if (step.do === "make_directory") return []
+    return step.do === "set_aside" ? [step.aside] : [step.from]
+  })
+  return [...used, ...staged, ...rubbish].filter((path) => isTemporaryName(path.slice(path.lastIndexOf("/") + 1)))
+}
+
+/** The first directory of these names that is not there. Something else in its place is somebody's change, which counts. */
+const firstAway = (root: Root, temporaries: ReadonlyArray<string>): string | undefined =>
+  [...new Set(temporaries.map(directoryOf))].find((path) => {
+    try {
+      return withResolved(root, path, ({ found, blocked }) => found === undefined && !blocked)
+    } catch (error) {
+      if (isToolError(error)) return false
+      throw error
+    }
+  })
+
+const directoryOf = (path: string): string => (path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".")
 
 /** Does the steps of a commit that is decided. What it has begun is put into `begun`, in order. */
 export const doSteps = (
@@ -251,7 +294,7 @@ const directoriesOf = (steps: ReadonlyArray<Step>): ReadonlySet<string> => {
     if (step.do === "make_directory") return [step.path]
     return step.do === "set_aside" ? [step.path, step.aside] : [step.path, step.from]
   })
-  return new Set(paths.map((path) => (path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".")))
+  return new Set(paths.map(directoryOf))
 }
 
 const nothing: JournalledCommit = { steps: [], staged: [], rubbish: [] }

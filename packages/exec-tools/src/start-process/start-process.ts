@@ -1,0 +1,54 @@
+import { toolError, Workspace } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import { startBackground } from "../background/background-program.ts"
+import { ManagedProcesses } from "../managed-processes/managed-processes.ts"
+import { checkWords } from "../run-command/check-words.ts"
+import { placeOf, requireNetwork, shellWords } from "../run-command/run-command.ts"
+import { ExecSettings } from "../settings.ts"
+
+export interface ProcessRequest {
+  readonly command: string
+  readonly directory: string
+  readonly env: Readonly<Record<string, string>>
+  readonly network: boolean
+  /** How long to wait for an early end. */
+  readonly waitMs: number
+}
+
+/** Starts a command that goes on running after the call, in the sandbox. */
+export const startProcess = Effect.fnUntraced(function* (request: ProcessRequest) {
+  const { command, env, network, waitMs } = request
+  const words = shellWords(command)
+  yield* checkWords({ words, env })
+  yield* requireNetwork(network)
+  const { maxLifetimeMs } = yield* ExecSettings
+  const workspace = yield* Workspace
+  const directory = yield* workspace.contain(request.directory)
+  if ((yield* workspace.info(directory)).kind !== "directory") {
+    return yield* toolError("not_a_directory", `${request.directory} is not a directory`, {
+      details: { path: request.directory }
+    })
+  }
+  const processes = yield* ManagedProcesses
+  const managed = yield* processes.add({ command, directory })
+  const [program = "", ...args] = words
+  managed.program = yield* startBackground(processes.fibers, {
+    label: command,
+    command: { program, args, directory: placeOf(workspace.root, directory), env },
+    sandbox: { network },
+    options: {
+      timeoutMs: maxLifetimeMs,
+      onStdout: (chunk) => managed.print(chunk),
+      onStderr: (chunk) => managed.print(chunk)
+    },
+    onEnd: (end) => managed.finish(end)
+  }).pipe(Effect.onError(() => processes.remove(managed)))
+  yield* earlyEnd(() => managed.end !== undefined, waitMs)
+  return managed
+})
+
+const earlyEnd = Effect.fnUntraced(function* (hasEnded: () => boolean, waitMs: number) {
+  const deadline = performance.now() + waitMs
+  while (!hasEnded() && performance.now() < deadline) yield* Effect.sleep(20)
+})
