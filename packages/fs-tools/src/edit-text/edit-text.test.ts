@@ -188,6 +188,18 @@ describe("edit-text", () => {
     expect(error?.details).toMatchObject({ nearest_line: 1, repaired: { find: "one\ntwo\nthree" } })
   })
 
+  it("writes look-alike characters of the request as the file has them", async () => {
+    const { text } = await edit('say "hi"\nend\n', [{ find: "say \u201Dhi\u201D", replace: "say \u201Dho\u201D" }])
+    expect(text).toBe('say "ho"\nend\n')
+  })
+
+  it("keeps the spaces at line ends of lines that stay, among new lines that look the same", async () => {
+    const { text } = await edit("f {  \n}  \ng {  \n}  \n", [
+      { find: "f {\n}\ng {\n}", replace: "f {\n}\nnew {\n}\ng {\n}" }
+    ])
+    expect(text).toBe("f {  \n}  \nnew {\n}\ng {  \n}  \n")
+  })
+
   it("does not guess which spaces of a new line were tabs", async () => {
     const file = "name\t= 1\n"
     const { text, error } = await edit(file, [{ find: "name    = 1", replace: "name    = 2" }])

@@ -2,10 +2,12 @@ import { type ChangePlan, toolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { fitIndentation, indentOf, type LinePair } from "../indentation.ts"
+import { foldLookAlikes } from "../look-alikes.ts"
 import { describeNearest, nearestPlace, repairedLines } from "../nearest-place.ts"
 import { replaceText, type TextError, textIn } from "../planned-text.ts"
 import type { Replacement, TextFile } from "../text-file.ts"
 import { keepBlankLines } from "./blank-lines.ts"
+import { commonLines } from "./common-lines.ts"
 import { type FindPass, findPasses, findText, type FoundText, lineEnd, strictPasses } from "./find-text.ts"
 
 /** A text to find and what takes its place. */
@@ -101,20 +103,39 @@ export const replacementFor = (text: TextFile, found: FoundText, edit: TextEdit)
 
 const withLineFeeds = (text: string): string => text.replaceAll("\r\n", "\n")
 
-/** Lines that the edit leaves as they are keep the bytes that the file has for them. */
+/** Lines that the edit leaves as they are keep the bytes that the file has for them; new ones take its characters. */
 const keepLines = (
   pairs: ReadonlyArray<LinePair>,
   lines: ReadonlyArray<string>,
   fitted: ReadonlyArray<string>
 ): ReadonlyArray<string> => {
-  let next = 0
+  const kept = commonLines(
+    pairs.map(({ expected }) => expected),
+    lines
+  )
   const blank = pairs.findLast(({ expected }) => expected === "")?.found ?? ""
+  const spell = lookAlikesOf(pairs)
   return lines.map((line, index) => {
-    const same = pairs.findIndex(({ expected }, at) => at >= next && expected === line)
-    if (same === -1) return line === "" ? blank : (fitted[index] ?? line)
-    next = same + 1
-    return pairs[same]?.found ?? line
+    const same = pairs[kept?.[index] ?? -1]
+    if (same !== undefined) return same.found
+    return line === "" ? blank : spell(fitted[index] ?? line)
   })
+}
+
+/** Spells a text as the file does, where each look-alike character of the request stands for one character of the file. */
+const lookAlikesOf = (pairs: ReadonlyArray<LinePair>): ((text: string) => string) => {
+  const known = new Map<string, string | undefined>()
+  for (const { expected, found } of pairs) {
+    if (expected.length !== found.length) continue
+    for (const [index, character] of expected.split("").entries()) {
+      const other = found[index] ?? ""
+      if (foldLookAlikes(character) !== foldLookAlikes(other)) continue
+      known.set(character, known.has(character) && known.get(character) !== other ? undefined : other)
+    }
+  }
+  const changed = new Map([...known].filter(([from, to]) => to !== undefined && to !== from))
+  return (text) =>
+    changed.size === 0 ? text : text.replace(/[^]/g, (character) => changed.get(character) ?? character)
 }
 
 /**
