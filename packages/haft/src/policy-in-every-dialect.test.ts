@@ -34,6 +34,8 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["find_symbol", { name: "KEY", include_references: true }],
     ["shell", { command: "cat d/.env" }],
     ["shell", { command: "cd d; cat .env" }],
+    ["start_process", { command: "cat d/.env" }],
+    ["start_process", { command: "cat .env", cwd: "d" }],
     ["find_symbol", { name: "KEY", path: "d", include_references: true }],
     ["write_file", { path: "d/.env", content: "x" }],
     ["edit_file", { path: "d/.env", edits: [{ find: "s3cret", replace: "x" }] }],
@@ -105,6 +107,7 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
 /** Tools that touch no file, or only one that another tool has opened. */
 const others = new Set(
   (
+    "list_processes read_output wait_for stop_process " +
     "last_command terminal_last_command list_terminals close_terminal write_terminal write_stdin undo " +
     "fetch_url search_web web_fetch web_search fetch_webpage"
   ).split(" ")

@@ -54,7 +54,7 @@ export const Approvals = (props: ScreenProps) => {
       reloadApprovals()
     }
   }
-  const whereArmed = (action: () => void) => (): void => {
+  const whereArmed = (action: () => void): void => {
     if (isArmed && mode === "look") action()
   }
   useShortcuts(
@@ -63,11 +63,11 @@ export const Approvals = (props: ScreenProps) => {
       k: () => move(-1),
       ArrowDown: () => move(1),
       ArrowUp: () => move(-1),
-      a: whereArmed(() => void answer({ approved: true })),
-      d: whereArmed(() => void answer({ approved: false })),
-      r: whereArmed(() => setMode("deny")),
-      e: whereArmed(() => setMode("edit")),
-      w: whereArmed(() => selected?.always !== undefined && setMode("always")),
+      a: () => whereArmed(() => void answer({ approved: true })),
+      d: () => whereArmed(() => void answer({ approved: false })),
+      r: () => whereArmed(() => setMode("deny")),
+      e: () => whereArmed(() => setMode("edit")),
+      w: () => whereArmed(() => selected?.always !== undefined && setMode("always")),
       Escape: () => setMode("look")
     },
     hasShortcuts

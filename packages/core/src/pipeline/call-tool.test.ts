@@ -286,7 +286,7 @@ describe("the road", () => {
               type: "approval_decided",
               decision: "deny",
               by: "nobody",
-              reason: expect.stringContaining("ended before")
+              reason: expect.stringContaining("canceled the call")
             },
             { type: "tool_call_finished", error: "cancelled", approval: { decision: "deny", by: "nobody" } }
           ])
