@@ -26,7 +26,8 @@ export const eventsPage = async (): Promise<string> => {
     "it too. Later versions may add types and fields.\n",
     "A text of more than 64 KiB in `params` or `reply` is kept as an artifact of the run, named by its SHA-256, and",
     '`{"artifact": "contents/<sha256>", "bytes": …, "kept_as": "text"}` stands in its place; what is larger than 1 MiB',
-    "without such texts is kept whole, as JSON.\n",
+    "without such texts is kept whole, as JSON. Any other field of more than 64 KiB shows the first entries of its lists,",
+    "and is whole in such an artifact, which a field beside it names: `touches_whole` for `touches`.\n",
     "Every event has:\n",
     fieldTable(always, events),
     ...types.map((type) => {

@@ -167,7 +167,7 @@ describe.skipIf(!hasBrowser)(
         ["5", "The conditions must be in braces"],
         ['["docs/**"]', "The conditions must be in braces"],
         ['{"decision":"deny"}', '"decision" has a field of its own.'],
-        ['{"touches":{"write":"docs/**"}}', 'Unrecognized key: "write"'],
+        ['{"touches":{"write":"docs/**"}}', "unknown key 'write'"],
         ['{"pattern":"("}', "missing closing )"]
       ] as const
       for (const [conditions, complaint] of notConditions) {

@@ -57,6 +57,25 @@ describe("strict schemas", () => {
     })
   })
 
+  it("have a list of names and values for an object with free keys", () => {
+    const numbers = z.record(z.string(), z.array(z.number()))
+    const free = inputJsonSchema(z.strictObject({ env: z.record(z.string(), z.string()).default({}), also: numbers }))
+    const strict = strictSchema(free)
+    expect(lintTool({ name: "x", parameters: strict ?? {} }, "openai-strict")).toEqual([])
+    const env = [
+      { name: "A", value: "1" },
+      { name: "__proto__", value: "2" }
+    ]
+    expect(fromStrict({ env, also: [{ name: "n", value: [3] }] }, free)).toEqual({
+      env: Object.fromEntries([
+        ["A", "1"],
+        ["__proto__", "2"]
+      ]),
+      also: { n: [3] }
+    })
+    expect(fromStrict({ env: null, also: [] }, free)).toEqual({ also: {} })
+  })
+
   it("leave out what strict readers refuse and the road checks anyway", () => {
     const strict = strictSchema(inputJsonSchema(z.strictObject({ url: z.url(), id: z.uuid(), few: z.string().max(9) })))
     expect(strict).toMatchObject({ properties: { id: { format: "uuid" } } })
@@ -64,7 +83,7 @@ describe("strict schemas", () => {
   })
 
   it.each([
-    ["free keys", { env: { type: "object", additionalProperties: { type: "string" } } }],
+    ["free keys with any value", { env: { type: "object", additionalProperties: true } }],
     ["any keys", { env: { type: "object" } }],
     ["anything", { value: { description: "anything" } }],
     ["true", { value: true }],

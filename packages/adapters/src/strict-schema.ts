@@ -4,7 +4,8 @@ import { isObject } from "./malformed-schema.ts"
 
 /**
  * The schema as strict function calling wants it: all properties are required, no others are allowed, and an optional
- * property may be null instead. Undefined where that is not possible, as for objects with arbitrary keys.
+ * property may be null instead. An object with arbitrary keys becomes a list of names and values. Undefined where that is
+ * not possible, as for values of any type.
  */
 export const strictSchema = (schema: JsonSchema): JsonSchema | undefined => {
   try {
@@ -16,11 +17,17 @@ export const strictSchema = (schema: JsonSchema): JsonSchema | undefined => {
 }
 
 /**
- * Arguments made for {@link strictSchema}, as the schema itself wants them: a null for an optional property is removed.
+ * Arguments made for {@link strictSchema}, as the schema itself wants them: a null for an optional property is removed, and a
+ * list of names and values becomes an object.
  */
 export const fromStrict = (args: unknown, schema: JsonSchema, root: JsonSchema = schema): unknown => {
   const branches = branchesOf(schema, root)
   if (Array.isArray(args)) {
+    const map = branches.some(({ type }) => type === "array") ? undefined : branches.find(isMap)
+    if (map !== undefined && args.every(isPair)) {
+      const values = subschema(map, "additionalProperties")
+      return Object.fromEntries(args.map(({ name, value }) => [name, fromStrict(value, values, root)]))
+    }
     const items = branches.map((branch) => subschema(branch, "items")).find(isFilled) ?? {}
     return args.map((item) => fromStrict(item, items, root))
   }
@@ -105,6 +112,7 @@ export const strictFormats: ReadonlyArray<string> = [
 
 const strict = (schema: unknown): JsonSchema => {
   if (!isObject(schema) || inexpressible.some((keyword) => keyword in schema)) throw new NotStrict()
+  if (isMap(schema)) return strictMap(schema)
   const result: Record<string, unknown> = {}
   for (const [keyword, value] of Object.entries(schema)) {
     if (narrowing.includes(keyword) || keyword === "title") continue
@@ -119,6 +127,31 @@ const strict = (schema: unknown): JsonSchema => {
   if (isObject(result["$defs"])) result["$defs"] = mapValues(result["$defs"], strict)
   return types.includes("object") || "properties" in result ? strictObject(result) : result
 }
+
+/** True for an object whose keys are the caller's, all with values of one schema. */
+const isMap = (schema: JsonSchema): boolean =>
+  schema["type"] === "object" &&
+  !isFilled(subschema(schema, "properties")) &&
+  isFilled(subschema(schema, "additionalProperties"))
+
+interface Pair {
+  readonly name: string
+  readonly value: unknown
+}
+
+const isPair = (value: unknown): value is Pair =>
+  isObject(value) && typeof value["name"] === "string" && "value" in value
+
+const strictMap = ({ description, additionalProperties }: JsonSchema): JsonSchema => ({
+  ...(description !== undefined && { description }),
+  type: "array",
+  items: {
+    type: "object",
+    properties: { name: { type: "string" }, value: strict(additionalProperties) },
+    required: ["name", "value"],
+    additionalProperties: false
+  }
+})
 
 const strictObject = (schema: JsonSchema): JsonSchema => {
   const { additionalProperties } = schema

@@ -261,6 +261,28 @@ describe.runIf(isLinux)("control files that a command makes", () => {
     workspace.remove()
     rmSync(state, { recursive: true })
   })
+
+  it("are on record when the command was cancelled", async () => {
+    const state = mkdtempSync(join(tmpdir(), "haft-test-state-"))
+    const { host, events, workspace } = opened(autoSandbox({ state }))
+    const open = await host
+    const cancel = new AbortController()
+    const onProgress = () => workspace.exists(".envrc") && cancel.abort()
+    const call = open.call(
+      "run_command",
+      { command: "echo evil > .envrc; sleep 60" },
+      { signal: cancel.signal, onProgress }
+    )
+    await expect(call).rejects.toBeDefined()
+    await open.dispose()
+    expect(workspace.exists(".envrc")).toBe(false)
+    expect(events.find(({ type }) => type === "control_files_changed")).toMatchObject({
+      tool: "run_command",
+      files: [{ path: ".envrc", quarantine: expect.stringContaining(state) }]
+    })
+    workspace.remove()
+    rmSync(state, { recursive: true })
+  })
 })
 
 describe.runIf(isLinux)("commands without a sandbox", () => {

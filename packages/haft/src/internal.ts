@@ -36,6 +36,7 @@ export {
   type JsonExcess,
   type JsonLimits,
   JsonScanner,
+  plainIssues,
   printEvent,
   type ReplayedCall,
   toolError,

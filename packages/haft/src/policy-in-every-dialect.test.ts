@@ -27,9 +27,15 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["search_text", { query: "KEY", path: "d" }],
     ["search_text", { query: "KEY" }],
     ["find_files", { pattern: "**/*", path: "d" }],
-    ["search_code", { query: "KEY", path: "d" }],
     ["search_code", { query: "KEY" }],
+    ["search_code", { query: "KEY", path: "d" }],
     ["outline", { path: "d/.env" }],
+    ["outline", {}],
+    ["find_symbol", { name: "KEY", include_references: true }],
+    ["shell", { command: "cat d/.env" }],
+    ["shell", { command: "cd d; cat .env" }],
+    ["start_process", { command: "cat d/.env" }],
+    ["start_process", { command: "cat .env", cwd: "d" }],
     ["find_symbol", { name: "KEY", path: "d", include_references: true }],
     ["write_file", { path: "d/.env", content: "x" }],
     ["edit_file", { path: "d/.env", edits: [{ find: "s3cret", replace: "x" }] }],
@@ -101,6 +107,7 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
 /** Tools that touch no file, or only one that another tool has opened. */
 const others = new Set(
   (
+    "list_processes read_output wait_for stop_process " +
     "last_command terminal_last_command list_terminals close_terminal write_terminal write_stdin undo " +
     "fetch_url search_web web_fetch web_search fetch_webpage"
   ).split(" ")
@@ -149,6 +156,21 @@ describe.each(dialectNames)("a rule without a tool in %s", (dialect) => {
     const read = opened.host.tools.find(({ name }) => ["read_file", "file.read"].includes(name))
     expect((await opened.host.call(read?.name ?? "", { path: "d/b.txt" })).ok).toBe(true)
   })
+})
+
+it("a rule that denies a file asks about commands that do not name it, and denies those that do", async () => {
+  const { host, close } = await open("haft", [
+    { id: "no", decision: "deny", touches: { reads: ["**/.env", "d/**"] } },
+    { id: "yes", decision: "allow", touches: { runs: "cat **" } }
+  ])
+  const decisionOn = async (args: object) => (await host.preview("run_command", args)).verdict.decision
+  for (const args of [{ command: "cat a.txt" }, { command: "make", cwd: "hooked" }]) {
+    expect(await decisionOn(args)).toBe("ask")
+  }
+  const naming = [{ command: "cat hooked/.env" }, { command: "cat .env", cwd: "hooked" }, { command: "make", cwd: "d" }]
+  for (const args of naming) expect(await decisionOn(args)).toBe("deny")
+  expect(await decisionOn({ command: "grep -r KEY ." })).toBe("deny")
+  await close()
 })
 
 it("a rule without a tool holds for undo", async () => {

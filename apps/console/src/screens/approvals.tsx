@@ -39,7 +39,8 @@ export const Approvals = (props: ScreenProps) => {
   }
 
   const answer = async (given: Omit<ApprovalAnswer, "binding">): Promise<void> => {
-    if (selected === undefined || isEnded || isSending || isFresh) return
+    // A large request is loaded first; its heading appears together with all of it.
+    if (selected === undefined || heading.current === null || isEnded || isSending || isFresh) return
     setIsSending(true)
     setProblem(undefined)
     try {
@@ -53,7 +54,7 @@ export const Approvals = (props: ScreenProps) => {
       reloadApprovals()
     }
   }
-  const whereArmed = (action: () => void) => (): void => {
+  const whereArmed = (action: () => void): void => {
     if (isArmed && mode === "look") action()
   }
   useShortcuts(
@@ -62,11 +63,11 @@ export const Approvals = (props: ScreenProps) => {
       k: () => move(-1),
       ArrowDown: () => move(1),
       ArrowUp: () => move(-1),
-      a: whereArmed(() => void answer({ approved: true })),
-      d: whereArmed(() => void answer({ approved: false })),
-      r: whereArmed(() => setMode("deny")),
-      e: whereArmed(() => setMode("edit")),
-      w: whereArmed(() => selected?.always !== undefined && setMode("always")),
+      a: () => whereArmed(() => void answer({ approved: true })),
+      d: () => whereArmed(() => void answer({ approved: false })),
+      r: () => whereArmed(() => setMode("deny")),
+      e: () => whereArmed(() => setMode("edit")),
+      w: () => whereArmed(() => selected?.always !== undefined && setMode("always")),
       Escape: () => setMode("look")
     },
     hasShortcuts

@@ -1,3 +1,4 @@
+import { plainIssues } from "haft/internal"
 import type { ServerRequest } from "srvx"
 import * as z from "zod"
 
@@ -73,7 +74,7 @@ export const defineRoute = <Query extends z.ZodObject = typeof nothing, Body ext
 export const check = <Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> => {
   const checked = schema.safeParse(value)
   if (checked.success) return checked.data
-  const issues = checked.error.issues.map(({ path, message }) => `${[what, ...path].join(".")}: ${message}`)
+  const issues = plainIssues(checked.error).map(({ path, message }) => `${[what, ...path].join(".")}: ${message}`)
   throw new Problem(400, "invalid_request", issues.join("; "))
 }
 

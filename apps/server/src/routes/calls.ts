@@ -107,7 +107,10 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
       request_id: z.string().min(1).max(200).optional(),
       dialect: z.string().optional()
     }),
-    replies: { 200: { description: "The dialect's envelope", schema: z.looseObject({}) } },
+    replies: {
+      200: { description: "The dialect's envelope", schema: z.looseObject({}) },
+      429: { description: "The same, where too many questions wait for a person already", schema: z.looseObject({}) }
+    },
     handle: async ({ path, body, request, identity }) => {
       const host = await workspaces.host(path["workspace"], body.dialect, identity)
       const traceParent = request.headers.get("traceparent")
@@ -123,7 +126,8 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
             ask: async () => ({ approved: true, reason: `called by the ${caller.role}`, by: caller })
           })
       })
-      return json(reply.wire)
+      const isOverloaded = reply.error?.details?.["overloaded"] === true
+      return json(reply.wire, isOverloaded ? { status: 429, headers: { "retry-after": "5" } } : {})
     }
   }),
   defineRoute({

@@ -110,12 +110,12 @@ export const askThroughLimitedGate = (limits: GateLimits): Layer.Layer<Asker | A
           const caller = question.call.caller?.name
           const own = [...waiting.values()].filter((other) => caller !== undefined && other.caller === caller).length
           if (own >= limits.perCaller) {
-            return unanswered(
+            return overloaded(
               `${own} questions of this caller wait for a person already; try again when some are answered`
             )
           }
           if (waiting.size >= limits.questions || characters + size > limits.characters) {
-            return unanswered(`${waiting.size} questions wait for a person already; try again when some are answered`)
+            return overloaded(`${waiting.size} questions wait for a person already; try again when some are answered`)
           }
           const request = openRequest(question, yield* Clock.currentTimeMillis)
           const answer = yield* Deferred.make<Answer>()
@@ -190,6 +190,8 @@ export interface ListedRequest extends Omit<OpenRequest, "args"> {
 }
 
 const mostListed = 16_384
+
+const overloaded = (reason: string): Answer => ({ ...unanswered(reason), overloaded: true })
 
 const unanswered = (reason: string): Answer => ({ approved: false, unanswered: true, reason })
 

@@ -65,7 +65,11 @@ const writtenPaths = ({ writes, directories = [] }: Facts): ReadonlyArray<Touche
 
 // What is changed, moved or deleted is read on the way: it is in the diff, and in the place that it is moved to.
 const readPaths = (facts: Facts): ReadonlyArray<TouchedPath> => [
-  ...facts.reads.map((path) => ({ path, isDirectory: facts.directories?.includes(path) === true })),
+  ...facts.reads.flatMap((path, at) =>
+    facts.runs !== undefined && at === 0
+      ? startOf(path)
+      : [{ path, isDirectory: facts.directories?.includes(path) === true }]
+  ),
   ...facts.writes
     .filter(({ exists }) => exists)
     .map(({ path }) => ({
@@ -73,6 +77,13 @@ const readPaths = (facts: Facts): ReadonlyArray<TouchedPath> => [
       isDirectory: facts.directories?.includes(path) === true
     }))
 ]
+
+/**
+ * The working directory of a command. That it starts there does not say that it reads all below: a rule about the
+ * directory itself, or about any name in it, hits; one about some file below is left to the words of the command.
+ */
+const startOf = (directory: string): ReadonlyArray<TouchedPath> =>
+  directory === "." ? [asFile(anyName)] : [asFile(directory), asFile(`${directory}/${anyName}`)]
 
 /**
  * Which files a command reads and writes is not known before it runs. One whose words name a path that a rule is about

@@ -147,7 +147,7 @@ const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watch
   const by = answer.unanswered === true ? "nobody" : "person"
   const refusal = answer.reason ?? (by === "nobody" ? "nobody answered" : "the request was refused")
   watcher.decided({ decision: "deny", by, reason: refusal, ...personIn(answer), asks })
-  return yield* denied(by, refusal, personIn(answer))
+  return yield* denied(by, refusal, { ...personIn(answer), overloaded: answer.overloaded })
 })
 
 const personIn = ({ by }: Answer): { readonly person?: Party } => (by === undefined ? {} : { person: by })
@@ -164,14 +164,19 @@ const failClosed = <A, R>(
     Effect.as(Effect.logError("approval failed", cause), refusal(reasonOf(Cause.squash(cause))))
   )
 
-const denied = Effect.fnUntraced(function* (by: Decision["by"], reason: string, person: Pick<Decision, "person"> = {}) {
+const denied = Effect.fnUntraced(function* (
+  by: Decision["by"],
+  reason: string,
+  { overloaded = false, ...person }: Pick<Decision, "person"> & { readonly overloaded?: boolean | undefined } = {}
+) {
   yield* record({ decision: "deny", by, reason, ...person })
   return yield* toolError("approval_denied", `the call was not approved: ${reason}`, {
     suggestion:
       by === "nobody"
         ? "Nobody has said no: repeat the call when somebody is there, or do something that needs no approval."
         : "Do something that needs no approval, or ask the person to allow it.",
-    details: { by }
+    details: { by, ...(overloaded && { overloaded }) },
+    ...(overloaded && { retryable: true })
   })
 })
 

@@ -73,14 +73,14 @@ describe("plugins", () => {
     expect(() => use(greetings, { greeting: 1 } as never)).toThrow(
       new PluginError(
         "greetings",
-        "its configuration does not fit: greeting: Invalid input: expected string, received number. Correct it where the plugin is named."
+        "its configuration does not fit: greeting: expected a string, got a number. Correct it where the plugin is named."
       )
     )
   })
 
   it("are told what they need when they are given no configuration", () => {
     expect(() => use(greetings, undefined as never)).toThrow(
-      "plugin greetings: it needs a configuration: greeting: Invalid input: expected string, received undefined. Give it one: use("
+      "plugin greetings: it needs a configuration: greeting: expected a string, got nothing. Give it one: use("
     )
   })
 

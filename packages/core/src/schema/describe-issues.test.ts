@@ -16,14 +16,14 @@ const wordsFor = (value: unknown) => {
 
 it("says what each shape expects, where the value has none of them", () => {
   expect(wordsFor({ lines: "1" })).toEqual([
-    "lines: Invalid input: expected number, received string, or Invalid input: expected array, received string"
+    "lines: expected a number, got a string, or expected an array, got a string"
   ])
 })
 
 it("says what is wrong inside the shape that was meant", () => {
-  expect(wordsFor({ lines: [1, "2"] })).toEqual(["lines.1: Invalid input: expected number, received string"])
+  expect(wordsFor({ lines: [1, "2"] })).toEqual(["lines.1: expected a number, got a string"])
   expect(wordsFor({ lines: 1, when: { day: "x" } })).toEqual([
-    "when.day: Invalid input: expected number, received string, or Invalid input: expected boolean, received string"
+    "when.day: expected a number, got a string, or expected a boolean, got a string"
   ])
 })
 

@@ -44,6 +44,8 @@ export interface Answer {
   readonly approved: boolean
   /** True where nobody answered: the time was over, or nobody could be reached. That is a no, but nobody's. */
   readonly unanswered?: boolean
+  /** True where nobody was asked, because too many questions wait already. */
+  readonly overloaded?: boolean
   readonly reason?: string
   /** Arguments the person changed; they are validated, assessed and judged anew. */
   readonly modifiedArgs?: Readonly<Record<string, unknown>>

@@ -34,6 +34,8 @@ export interface RunOptions {
   readonly onStarted?: (running: RunningProcess) => void
   /** Address space that the program may take, where that can be limited. One that runs into this leaves no core file. */
   readonly addressSpaceBytes?: number
+  /** Told of control files that the command made or changed, however it ended: also when it was cancelled. */
+  readonly onControlFiles?: (changes: ReadonlyArray<ControlFileChange>) => void
 }
 
 /** Descriptor that a program with a control channel reports to, see {@link RunOptions.onReport}. */

@@ -16,6 +16,7 @@ import {
 } from "@haft/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 
 import { CommandMemory } from "../last-command/last-command.ts"
 import { ExecSettings } from "../settings.ts"
@@ -117,12 +118,17 @@ const runInSandbox = Effect.fnUntraced(function* (
   yield* recordSandbox({ kind, isolated })
   const wrapped = yield* sandbox.wrap(command, { network, writable })
   const processes = yield* Processes
-  const run = processes.run(wrapped, { timeoutMs, onStdout: stdout.push, onStderr: stderr.push })
+  let controlFiles: ReadonlyArray<ControlFileChange> = []
+  const onControlFiles = (changes: ReadonlyArray<ControlFileChange>): void => void (controlFiles = changes)
+  const run = processes.run(wrapped, { timeoutMs, onStdout: stdout.push, onStderr: stderr.push, onControlFiles })
   const end = yield* Effect.raceFirst(
     run,
     signsOfLife(() => stdout.lastLine() || stderr.lastLine())
+  ).pipe(
+    // Also of a command that was cancelled. The files are moved already, and their record lies beside them.
+    Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.ignore(recordControlFiles(controlFiles))))
   )
-  if (end.controlFiles !== undefined) yield* recordControlFiles(end.controlFiles)
+  yield* recordControlFiles(controlFiles)
   return { end, sandbox: { kind, isolated } }
 })
 
@@ -134,6 +140,7 @@ export const recordSandbox = Effect.fnUntraced(function* (sandbox: CommandOutcom
 })
 
 const recordControlFiles = Effect.fnUntraced(function* (files: ReadonlyArray<ControlFileChange>) {
+  if (files.length === 0) return
   const journal = yield* Journal
   const { id, step, tool } = yield* CurrentCall
   yield* journal.append({ type: "control_files_changed", request_id: id, step, tool, files })

@@ -40,9 +40,9 @@ it.effect("is a layer with a host in it", () =>
 it.each([
   [{ aproval: "none" }, "there is no setting aproval; there are root, dialect, "],
   [{ sandboxOptions: { limits: { cpu: 1 } } }, "sandboxOptions.limits: there is no setting cpu; there are processes, "],
-  [{ approval: "yes" }, 'approval: Invalid option: expected one of "ask"|"all"|"none"'],
-  [{ dialect: "klingon" }, 'dialect: Invalid option: expected one of "haft"|"agentbench"'],
-  [{ packages: ["fs", "foo"] }, 'packages.1: Invalid option: expected one of "fs"|"search"'],
+  [{ approval: "yes" }, "approval: expected one of 'ask', 'all', 'none'"],
+  [{ dialect: "klingon" }, "dialect: expected one of 'haft', 'agentbench'"],
+  [{ packages: ["fs", "foo"] }, "packages.1: expected one of 'fs', 'search'"],
   [{ plugins: [5] }, "plugins.0: expected the name of a package or a path, "]
 ])("refuses %j, handed over by a program, and says why", async (written, why) => {
   const given = { ...config(), ...written } as HaftConfig

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto"
 
-import { StateFiles, type StateFilesService } from "@haft/core"
+import { plainIssues, StateFiles, type StateFilesService } from "@haft/core"
 import { fileState } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -145,7 +145,7 @@ const hashOf = (secret: string): string => createHash("sha256").update(secret).d
 const checked = (token: TokenInfo): TokenInfo => {
   const result = Token.safeParse(token)
   if (result.success) return result.data
-  const [issue] = result.error.issues
+  const [issue] = plainIssues(result.error)
   throw new ConfigError(`this is not a token: ${issue?.path.join(".")}: ${issue?.message}`)
 }
 

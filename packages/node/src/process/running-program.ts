@@ -72,7 +72,12 @@ export class RunningProgram {
       this.#started?.release()
       // The numbers of its processes may belong to others from here on: nothing must be signalled any more.
       this.#started = undefined
-      controlFiles = await cleanUp(this.#launch).finally(() => this.#ended.resolve())
+      try {
+        controlFiles = await cleanUp(this.#launch)
+        if (controlFiles.length > 0) this.#options.onControlFiles?.(controlFiles)
+      } finally {
+        this.#ended.resolve()
+      }
     }
     return { ...end, timedOut, ...(controlFiles.length > 0 && { controlFiles }) }
   }

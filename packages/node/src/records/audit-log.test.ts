@@ -584,6 +584,25 @@ describe("large contents of an event", () => {
     expect(restored).toMatchObject([{ params: start.params }, { reply }])
   })
 
+  it("cut long lists of touches and control files short, whole in an artifact", async () => {
+    const directory = newDirectory()
+    const writes = Array.from({ length: 20_000 }, (_, at) => ({ path: `src/directory/file-${at}.ts`, exists: true }))
+    const end = { ...finished(1), touches: { risk: "safe_write", writes } }
+    const files = writes.map(({ path }) => ({ path, reason: "git would run it" }))
+    const changed = { type: "control_files_changed", request_id: "1", step: 1, tool: "run_command", files }
+    await withJournal(directory, (journal) => Effect.andThen(journal.append(end), journal.append(changed)), "long")
+    const file = eventsOf(directory, "long")
+    for (const line of readFileSync(file, "utf8").split("\n")) expect(line.length).toBeLessThan(10_000)
+    const events = readJournal(file)
+    expect(events[0]).toMatchObject({
+      touches: { risk: "safe_write", writes: writes.slice(0, 100) },
+      touches_whole: { artifact: expect.stringMatching(/^contents\//), kept_as: "json" }
+    })
+    const restored = events.map((event) => restoreLargeContents(event, join(directory, "runs", "long")))
+    expect(restored).toMatchObject([{ touches: end.touches }, { files }])
+    expect(restored[0]).not.toHaveProperty("touches_whole")
+  })
+
   it("stay a reference where the artifact was changed", async () => {
     const directory = newDirectory()
     await withJournal(directory, (journal) => journal.append({ ...started(1), params: "x".repeat(70_000) }), "changed")

@@ -18,11 +18,35 @@ interface ContentsReference {
   readonly kept_as: "text" | "json"
 }
 
-/** Keeps the large contents of an event as artifacts below `directory`, and returns the event with references to them. */
+/** Entries of a list that an event shows, where the list is kept as an artifact. */
+const listed = 100
+
+/**
+ * Keeps the large contents of an event as artifacts below `directory`, and returns the event with references to them.
+ * Other fields than parameters and reply keep their shape, with lists cut short: `touches` is whole in `touches_whole`.
+ */
 export const keepLargeContents = (event: JournalEvent, directory: string): JournalEvent => {
-  const large = ["params", "reply"].filter((field) => sizeOf(event[field]) > longestText)
+  const large = Object.keys(event).filter((field) => sizeOf(event[field]) > longestText)
   if (large.length === 0) return event
-  return { ...event, ...Object.fromEntries(large.map((field) => [field, smallForm(event[field], directory)])) }
+  const kept = large.flatMap((field): ReadonlyArray<readonly [string, unknown]> => {
+    const value = event[field]
+    if (field === "params" || field === "reply") return [[field, smallForm(value, directory)]]
+    const whole = keep(JSON.stringify(value), "json", directory)
+    return [
+      [field, clipped(value)],
+      [field + wholeSuffix, whole]
+    ]
+  })
+  return { ...event, ...Object.fromEntries(kept) }
+}
+
+const wholeSuffix = "_whole"
+
+const clipped = (value: unknown): unknown => {
+  if (typeof value === "string") return value.length > longestText / 16 ? `${value.slice(0, longestText / 16)}…` : value
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.slice(0, listed).map(clipped)
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, clipped(inner)]))
 }
 
 const smallForm = (value: unknown, directory: string): unknown => {
@@ -41,7 +65,15 @@ export const restoreLargeContents = (event: JournalEvent, directory: string): Jo
     }
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, restore(inner)]))
   }
-  return restore(event) as JournalEvent
+  const restored = restore(event) as JournalEvent
+  const whole = Object.keys(event).filter((field) => field.endsWith(wholeSuffix) && isReference(Object(event[field])))
+  return Object.fromEntries(
+    Object.entries(restored).flatMap(([field, value]) => {
+      if (whole.includes(field)) return isReference(Object(value)) ? [[field, value]] : []
+      const all = whole.includes(field + wholeSuffix) ? restored[field + wholeSuffix] : undefined
+      return [[field, all === undefined || isReference(Object(all)) ? value : all]]
+    })
+  ) as JournalEvent
 }
 
 // An estimate of the JSON's length. Strings count as they are.

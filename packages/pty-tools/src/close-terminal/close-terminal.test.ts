@@ -113,9 +113,9 @@ describe.concurrent("close_terminal", () => {
 
   it.live.each([
     [{}, "missing parameter 'terminal_id' (expected string)"],
-    [{ terminal_id: 1 }, "parameter 'terminal_id': Invalid input: expected string, received number"],
+    [{ terminal_id: 1 }, "parameter 'terminal_id': expected a string, got a number"],
     [{ terminal_id: "x", force: true }, "unknown parameter 'force'"],
-    [{ terminal_id: "x", max_bytes: 0 }, "parameter 'max_bytes': Too small: expected number to be >=1000"]
+    [{ terminal_id: "x", max_bytes: 0 }, "parameter 'max_bytes': expected a number of at least 1000"]
   ])("refuses %j", ([args, message]) =>
     withTerminals(({ call }) =>
       Effect.gen(function* () {

@@ -136,18 +136,18 @@ describe.concurrent("open_terminal", () => {
   )
 
   it.live.each([
-    [{ cols: 0 }, "parameter 'cols': Too small: expected number to be >=1"],
-    [{ rows: 0 }, "parameter 'rows': Too small: expected number to be >=1"],
-    [{ cols: 5000 }, "parameter 'cols': Too big: expected number to be <=1000"],
-    [{ command: "" }, "parameter 'command': Too small: expected string to have >=1 characters"],
+    [{ cols: 0 }, "parameter 'cols': expected a number of at least 1"],
+    [{ rows: 0 }, "parameter 'rows': expected a number of at least 1"],
+    [{ cols: 5000 }, "parameter 'cols': expected a number of at most 1000"],
+    [{ command: "" }, "parameter 'command': expected at least 1 character"],
     [{ command: "echo \0 rm" }, "parameter 'command': must not contain NUL"],
     [{ command: `echo ${"ü".repeat(65_536)}` }, "parameter 'command': must have at most 131071 bytes"],
     [{ env: { A: "x".repeat(131_070) } }, "parameter 'env': must have at most 131071 bytes"],
     [{ env: { "A=B": "c" } }, "parameter 'env': must not contain NUL, nor '=' in a name"],
     [{ env: { A: "b\0" } }, "parameter 'env': must not contain NUL, nor '=' in a name"],
-    [{ yield_time_ms: 100 }, "parameter 'yield_time_ms': Too small: expected number to be >=250"],
-    [{ yield_time_ms: 30_001 }, "parameter 'yield_time_ms': Too big: expected number to be <=30000"],
-    [{ view: "html" }, `parameter 'view': Invalid option: expected one of "raw"|"screen"`],
+    [{ yield_time_ms: 100 }, "parameter 'yield_time_ms': expected a number of at least 250"],
+    [{ yield_time_ms: 30_001 }, "parameter 'yield_time_ms': expected a number of at most 30000"],
+    [{ view: "html" }, `parameter 'view': expected one of 'raw', 'screen'`],
     [{ shell: "zsh" }, "unknown parameter 'shell'"]
   ])("refuses %j", ([args, message]) =>
     withTerminals(({ call, questions }) =>
@@ -329,7 +329,7 @@ describe.concurrent("exec_command", () => {
     [{ ...exec, session_id: "" }, "parameter 'session_id': must have 1 to 200 characters"],
     [{ ...exec, session_id: "x".repeat(201) }, "parameter 'session_id': must have 1 to 200 characters"],
     [{ ...exec, timeout: 1 }, "unknown parameter 'timeout'"],
-    [{ ...exec, workdir: 1 }, "parameter 'workdir': Invalid input: expected string, received number"]
+    [{ ...exec, workdir: 1 }, "parameter 'workdir': expected a string, got a number"]
   ] as ReadonlyArray<[object, string]>)("refuses %j", ([args, message]) =>
     withTerminals(
       ({ call }) =>

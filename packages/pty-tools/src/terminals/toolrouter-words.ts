@@ -12,23 +12,37 @@ export const plainOutput = z.object({
   output: z.string(),
   truncated: z.boolean(),
   exit_code: z.number().nullable(),
-  sandbox: z.string().optional().describe("`none` where the command runs without a sandbox")
+  sandbox: z.string().optional().describe("`none` where the command runs without a sandbox"),
+  quarantined: z
+    .array(z.string())
+    .optional()
+    .describe("Control files that its programs made or changed, once it has ended; moved out of the workspace")
 })
 
 export const plainWire = Effect.fnUntraced(function* (report: TerminalReport) {
   const sandbox = yield* Sandbox
   const { kind, isolated } = yield* sandbox.describe
+  const moved = report.terminal.controlFiles.filter(({ quarantine }) => quarantine !== undefined)
   return {
     output: stripVTControlCharacters(report.output).replaceAll("\r\n", "\n"),
     truncated: report.truncated,
     exit_code: report.exitCode ?? signalCode(report.signal),
-    ...(!isolated && { sandbox: kind })
+    ...(!isolated && { sandbox: kind }),
+    ...(moved.length > 0 && { quarantined: moved.slice(0, mostListed).map(({ path }) => path) })
   }
 })
 
 /** The same for people. */
-export const showPlain = ({ output, sandbox }: z.output<typeof plainOutput>): string =>
-  sandbox === undefined ? output : `${output}\n[runs without a sandbox]\n`
+export const showPlain = ({ output, sandbox, quarantined }: z.output<typeof plainOutput>): string => {
+  const remarks = [
+    ...(sandbox === undefined ? [] : ["runs without a sandbox"]),
+    ...(quarantined === undefined ? [] : [`control files were moved out of the workspace: ${quarantined.join(", ")}`])
+  ]
+  return [output, ...remarks.map((remark) => `\n[${remark}]\n`)].join("")
+}
+
+/** Control files that a reply names; the audit log has them all. */
+const mostListed = 20
 
 /** As a shell reports it: 128 and the signal's number. */
 const signalCode = (signal: string | null): number | null =>

@@ -295,14 +295,14 @@ describe.concurrent("write_terminal", () => {
   )
 
   it.live.each([
-    [{ cols: 0 }, "parameter 'cols': Too small: expected number to be >=1"],
-    [{ rows: -1 }, "parameter 'rows': Too small: expected number to be >=1"],
-    [{ keys: ["any"] }, "parameter 'keys.0': Invalid option"],
-    [{ cursor: -1 }, "parameter 'cursor': Too small: expected number to be >=0"],
-    [{ yield_time_ms: 1 }, "parameter 'yield_time_ms': Too small: expected number to be >=250"],
-    [{ text: 1 }, "parameter 'text': Invalid input: expected string, received number"],
-    [{ text: "x".repeat(100_001) }, "parameter 'text': Too big: expected string to have <=100000 characters"],
-    [{ max_bytes: 10 }, "parameter 'max_bytes': Too small: expected number to be >=1000"],
+    [{ cols: 0 }, "parameter 'cols': expected a number of at least 1"],
+    [{ rows: -1 }, "parameter 'rows': expected a number of at least 1"],
+    [{ keys: ["any"] }, "parameter 'keys.0': expected one of"],
+    [{ cursor: -1 }, "parameter 'cursor': expected a number of at least 0"],
+    [{ yield_time_ms: 1 }, "parameter 'yield_time_ms': expected a number of at least 250"],
+    [{ text: 1 }, "parameter 'text': expected a string, got a number"],
+    [{ text: "x".repeat(100_001) }, "parameter 'text': expected at most 100000 characters"],
+    [{ max_bytes: 10 }, "parameter 'max_bytes': expected a number of at least 1000"],
     [{ path: "C:\\" }, "unknown parameter 'path'"]
   ] as ReadonlyArray<[object, string]>)("refuses %j", ([args, message]) =>
     withTerminals(({ call }) =>
@@ -452,7 +452,7 @@ describe.concurrent("write_stdin", () => {
   it.live.each([
     [{ session_id }, "missing parameter 'chars' (expected string)"],
     [{ chars: "" }, "missing parameter 'session_id' (expected string)"],
-    [{ session_id, chars: null }, "parameter 'chars': Invalid input: expected string, received null"],
+    [{ session_id, chars: null }, "parameter 'chars': expected a string, got null"],
     [{ session_id, chars: "x".repeat(100_001) }, "parameter 'chars': must have at most 100000 characters"],
     [{ session_id, chars: "", cursor: 0 }, "unknown parameter 'cursor'"]
   ] as ReadonlyArray<[object, string]>)("refuses %j", ([args, message]) =>

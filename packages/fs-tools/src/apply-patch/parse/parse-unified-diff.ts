@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 
 import { type Hunk, type HunkLine, hunkLine, type Section } from "../patch.ts"
 import { anchorOf, isPlaceholderHeader } from "../place/anchor.ts"
+import { TimeSlices } from "../time-slices.ts"
 import { readFileHeader, startsFile } from "./file-header.ts"
 import { binaryPatch, type ParseError, refuseEscaped, refuseLine } from "./line-error.ts"
 import { linkTarget } from "./patch-path.ts"
@@ -82,8 +83,10 @@ const refuseForeign = (
 
 const readHunks = Effect.fnUntraced(function* (lines: ReadonlyArray<string>, from: number, mayLackContext: boolean) {
   const hunks: Array<Hunk> = []
+  const slices = new TimeSlices()
   let at = from
   while (at < lines.length && (lines[at] ?? "").startsWith("@@")) {
+    if (slices.isOver()) yield* slices.pause
     const start = at
     const range = yield* readRange(lines[at] ?? "", at)
     const body = yield* readBody(lines, at + 1, range)
@@ -161,7 +164,7 @@ const refuseCutOff = (
   range: Range,
   mayLackContext: boolean
 ): Effect.Effect<void, ToolError<"patch_parse_error">> => {
-  if (lines.slice(body.next).some((line) => line.trim() !== "")) return Effect.void
+  for (let at = body.next; at < lines.length; at++) if (lines[at]?.trim() !== "") return Effect.void
   const { old, now } = missingLines(body, range)
   const missing = Math.max(old, now)
   const lacksContext = mayLackContext && old === now

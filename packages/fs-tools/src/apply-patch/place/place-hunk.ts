@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { fitIndentation, indentOf, type LinePair } from "../../indentation.ts"
 import type { Replacement, TextFile } from "../../text-file.ts"
 import type { Hunk, HunkLine } from "../patch.ts"
+import { TimeSlices } from "../time-slices.ts"
 import { changedRange, hunkReplacements } from "./hunk-replacements.ts"
 import { type HunkSides, sidesOf } from "./hunk-sides.ts"
 import { type ContentPass, LineViews } from "./line-views.ts"
@@ -42,7 +43,9 @@ export const placeHunks = Effect.fnUntraced(function* (
   const file = hasReturns && text.lineBreak === "\r" ? text.withLineFeedsOnly() : text
   const placer = new Placer(file, hunks)
   const placed: Array<Found> = []
+  const slices = new TimeSlices()
   for (const [index, hunk] of hunks.entries()) {
+    if (slices.isOver()) yield* slices.pause
     const { placement, found } = placer.place(hunk, index)
     if (found === undefined) {
       return yield* refuseHunk(file, { path, hunk, number: index + 1, of: hunks.length }, placement)

@@ -104,6 +104,9 @@ export const withHeldPlace = <A>(root: Root, place: Place, use: (place: Place) =
   }
 }
 
+/** Levels above a path that are looked up among the directories held lately. */
+const nearby = 3
+
 // As many as Linux follows before it gives up.
 const maximumLinks = 40
 
@@ -119,9 +122,14 @@ const findPlace = (
   let directory = root.held
   let links = 0
   if (names.length > 1 && !names.includes("..")) {
-    const outer = names.slice(0, -1)
-    const held = lately.find(outer)
-    if (held !== undefined) [directory, resolved, pending] = [held, outer, names.slice(-1)]
+    // The directory around it, or one a little further out: a walk down a chain of directories takes a step at a time.
+    for (let known = names.length - 1; known > 0 && known >= names.length - nearby; known--) {
+      const outer = names.slice(0, known)
+      const held = lately.find(outer)
+      if (held === undefined) continue
+      ;[directory, resolved, pending] = [held, outer, names.slice(known)]
+      break
+    }
   }
   const release = () => {
     if (directory !== root.held) directory.close()

@@ -6,6 +6,8 @@ import type { WorkspaceService } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { inWorkspace, makeWorkspaces, openIn, outcome } from "../../../test/workspaces.ts"
+import { closeRoot, openRoot, withPlace } from "./containment.ts"
+import { techniques } from "./handles.ts"
 
 const workspaces = makeWorkspaces("lately-held")
 afterAll(workspaces.remove)
@@ -141,3 +143,27 @@ describe("a directory that was walked to a moment ago", () => {
     }
   )
 })
+
+it.skipIf(process.platform !== "linux")(
+  "a chain of directories is entered step by step, not from the root each time",
+  () => {
+    const depth = 300
+    const names = Array.from({ length: depth }, () => "d")
+    const path = workspaces.make({ [`${names.join("/")}/f.txt`]: "deep" })
+    let entered = 0
+    const enter: typeof techniques.descriptors.enter = (directory, name) => {
+      entered++
+      return techniques.descriptors.enter(directory, name)
+    }
+    const root = openRoot(path, { ...techniques.descriptors, enter })
+    try {
+      for (let level = 1; level <= depth; level++) {
+        const given = names.slice(0, level).join("/")
+        expect(withPlace(root, given, { symlinks: "inside", follow: false }, (place) => place.path)).toBe(given)
+      }
+    } finally {
+      closeRoot(root)
+    }
+    expect(entered).toBeLessThan(3 * depth)
+  }
+)
