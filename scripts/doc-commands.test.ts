@@ -16,6 +16,7 @@ const elsewhere: ReadonlyArray<readonly [line: RegExp, reason: string]> = [
   [/^npm test$/, "this is part of it"],
   [/^npm run (?:bench|robustness)/, "a job of its own"],
   [/^npm run exec -- node .*examples\//, "every example is run as such"],
+  [/^npm run exec -- node .*bench\//, "a job of its own"],
   [/^(?:claude|codex|gemini|copilot) /, "another project's program"],
   [/^curl .*127\.0\.0\.1:4711/, "it needs a server; the server's tests make the same request"],
   [/^cd haft-plugin-words && npm install|^npm pack$/, "it needs a registry; the rehearsal of a release does it"],

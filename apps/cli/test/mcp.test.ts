@@ -84,7 +84,13 @@ it("lists what a configuration leaves", async () => {
   const args = ["mcp", "-w", root, "--state", state, "--config", join(root, "../haft.json")]
   const { stdout } = await haft(args, { stdin: lines(listing) })
   const [, listed] = answersIn(stdout)
-  expect(listed?.result?.tools?.map(({ name }) => name)).toEqual(["search_text", "find_files"])
+  expect(listed?.result?.tools?.map(({ name }) => name)).toEqual([
+    "search_text",
+    "find_files",
+    "search_code",
+    "outline",
+    "find_symbol"
+  ])
 })
 
 it("answers a client that calls without asking for the list", async () => {

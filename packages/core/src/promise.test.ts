@@ -196,7 +196,7 @@ describe("a host without Effect", () => {
       tools: []
     })
     expect(() => use(missing, { url: "nonsense" })).toThrow(
-      "plugin config: its configuration does not fit: url: Invalid URL"
+      "plugin config: its configuration does not fit: url: expected a text in the format"
     )
   })
 })

@@ -35,8 +35,8 @@ export const attack: Attack = async function* ({ seconds }) {
 
   async function lane(way: Way) {
     const files = Object.entries(filesOf("old")).filter((entry): entry is [string, string] => entry[1] !== null)
-    const root = workspaces.make(Object.fromEntries(files.filter(([path]) => path !== "hard.txt")), (root) =>
-      linkSync(join(root, "d/hard.txt"), join(root, "hard.txt"))
+    const root = workspaces.make(Object.fromEntries(files), (root) =>
+      linkSync(join(root, "hard.txt"), `${root}.outside`)
     )
     const counts = { steps: 0, chances: 0, back: 0, forward: 0, problems: [] as Array<string> }
     let version: Version = "old"

@@ -9,7 +9,8 @@ import {
   isToolError,
   type ScannedFile,
   Workspace,
-  type WorkspaceService
+  type WorkspaceService,
+  makeToolError
 } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -83,6 +84,24 @@ const mostAtOnce = 256 * 1024
 const briefly = (bytes: number): Buffer => Buffer.allocUnsafe(bytes)
 
 const atMost = (maxBytes: number): number => Math.min(maxBytes, maximumRead)
+
+/** Attempts to resolve a path whose links are replaced meanwhile. */
+const mostResolutions = 10
+
+/** Resolves a path again when a link on the way vanished between looking at it and reading it. */
+const resolveSteadily = (given: string, resolve: () => string): string => {
+  for (let left = mostResolutions; left > 0; left--) {
+    try {
+      return resolve()
+    } catch (error) {
+      if (!isToolError(error) || error.code !== "file_not_found") throw error
+    }
+  }
+  throw makeToolError("symlink_blocked", `${given} could not be resolved: a link on the way keeps changing`, {
+    suggestion: "Repeat the call when the link no longer changes.",
+    details: { path: given }
+  })
+}
 
 const openCodes = [...lookCodes, "not_a_directory", "write_failed"] as const
 
@@ -202,7 +221,8 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
   return {
     root: root.path,
     roots: [{ name: "", path: root.path, access: "write" }],
-    contain: (given) => CurrentCall.use((call) => attempt(containCodes, () => kept.resolve(call, given))),
+    contain: (given) =>
+      CurrentCall.use((call) => attempt(containCodes, () => resolveSteadily(given, () => kept.resolve(call, given)))),
     info: (given, { follow } = {}) => at(lookCodes, given, infoOf, follow),
     read: (given, { maxBytes = maximumRead } = {}) =>
       at(readCodes, given, (place) => readPlace(root, place, { maxBytes: atMost(maxBytes) })),
