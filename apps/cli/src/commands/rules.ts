@@ -106,7 +106,7 @@ const byId = async (
   return 0
 }
 
-/** What a rule applies to. */
+/** Operations, tool or touches that a rule applies to, in words. */
 const subjectOf = ({ tool, operation }: Rule): string =>
   [tool, ...[operation ?? []].flat()].filter((part) => part !== undefined).join(", ") || "any tool"
 

@@ -1,4 +1,4 @@
-/** What a tab is told: the state of the connection, or an event of some workspace. */
+/** Message to a tab: the state of the connection, or an event of some workspace. */
 export type FeedMessage =
   | { readonly connection: Connection }
   | { readonly name: string; readonly data: { readonly workspace: string; readonly [field: string]: unknown } }

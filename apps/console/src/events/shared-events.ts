@@ -1,6 +1,6 @@
 import { type FeedMessage, followEvents } from "./follow-events.ts"
 
-/** What a tab asks for: its session's headers while it wants events, nothing while it is hidden. */
+/** Subscription of a tab: its session's headers while it wants events, nothing while it is hidden. */
 export interface FeedRequest {
   readonly headers?: Readonly<Record<string, string>>
 }

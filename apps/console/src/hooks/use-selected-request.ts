@@ -8,11 +8,11 @@ const readingMs = 400
 export interface SelectedRequest {
   /** The request on screen. It stays when it ends, until the person goes on. */
   readonly selected: OpenRequest | undefined
-  /** Whether it was answered elsewhere, timed out or was canceled. */
+  /** True for a request that was answered elsewhere, timed out or was canceled. */
   readonly isEnded: boolean
-  /** Whether the person chose it, so that single keys may answer it. One that appeared by itself is only shown. */
+  /** True for a request that the person chose, so that single keys may answer it. One that appeared by itself is only shown. */
   readonly isArmed: boolean
-  /** Whether it took the place of another just now. */
+  /** True right after this request replaced another on screen. */
   readonly isFresh: boolean
   readonly select: (request: OpenRequest | undefined) => void
   /** Selects the next or previous request; the one on screen, if nobody chose it yet. */

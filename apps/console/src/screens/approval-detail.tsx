@@ -17,7 +17,7 @@ interface ApprovalDetailProps {
   readonly mode: DetailMode
   /** How the request ended; undefined while it is open. */
   readonly ended: string | undefined
-  /** Whether single keys answer it. */
+  /** True while keyboard shortcuts may answer the request. */
   readonly isArmed: boolean
   readonly isBusy: boolean
   readonly heading: RefObject<HTMLHeadingElement | null>

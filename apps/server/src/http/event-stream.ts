@@ -10,7 +10,7 @@ export interface EventFeed {
   readonly subscribe: (wake: () => void) => () => void
 }
 
-/** The same feed, which is over when `isAllowed` says so: looked at before anything is sent, and at every heartbeat. */
+/** Event feed that ends when `isAllowed` returns false, checked before anything is sent, and at every heartbeat. */
 export const whileAllowed = (feed: EventFeed, isAllowed: () => Promise<boolean>): EventFeed => ({
   ...feed,
   next: async () => ((await isAllowed()) ? feed.next() : undefined)
