@@ -6,6 +6,7 @@ import {
   Sandbox,
   type SandboxDescription,
   type SandboxRequest,
+  stepSpan,
   toolError,
   type ToolError,
   Workspace
@@ -66,7 +67,7 @@ export const probedSandbox = Effect.fnUntraced(function* ({ kind, program, optio
       if (request.writable === false) return yield* wrapped(command, request)
       yield* guard.refresh
       return watched(yield* wrapped(command, request, guard.existing()), guard, request.terminal === true)
-    }),
+    }, stepSpan("sandbox", { "haft.sandbox": kind })),
     describe: Effect.map(works, describe)
   })
 })
