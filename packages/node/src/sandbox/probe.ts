@@ -61,13 +61,16 @@ export const probedSandbox = Effect.fnUntraced(function* ({ kind, program, optio
   )
   const usable = yield* Effect.cached(hasNoPrograms([root, ...(options.writablePaths ?? [])]))
   return Sandbox.of({
-    wrap: Effect.fnUntraced(function* (command: Command, request: SandboxRequest = {}) {
-      yield* usable
-      yield* works
-      if (request.writable === false) return yield* wrapped(command, request)
-      yield* guard.refresh
-      return watched(yield* wrapped(command, request, guard.existing()), guard, request.terminal === true)
-    }, stepSpan("sandbox", { "haft.sandbox": kind })),
+    wrap: Effect.fnUntraced(
+      function* (command: Command, request: SandboxRequest = {}) {
+        yield* usable
+        yield* works
+        if (request.writable === false) return yield* wrapped(command, request)
+        yield* guard.refresh
+        return watched(yield* wrapped(command, request, guard.existing()), guard, request.terminal === true)
+      },
+      stepSpan("sandbox", { "haft.sandbox": kind })
+    ),
     describe: Effect.map(works, describe)
   })
 })
