@@ -52,8 +52,7 @@ export const requireVersion = (
   )
 }
 
-const bytesOf = (content: Content): Uint8Array =>
-  content instanceof Uint8Array ? content : Buffer.concat(content as ReadonlyArray<Uint8Array>)
+const bytesOf = (content: Content): Uint8Array => (content instanceof Uint8Array ? content : Buffer.concat(content))
 
 /** The id of a file that is not there. */
 const isNone = (id: string): boolean => /^0+$/.test(id)

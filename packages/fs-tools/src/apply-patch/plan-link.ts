@@ -14,14 +14,13 @@ export const planLink = Effect.fnUntraced(function* (
   target: string
 ): Effect.fn.Return<void, LinkError> {
   const { symlinks } = yield* CurrentCall
-  if (symlinks === "deny") {
-    return yield* toolError(
-      "symlink_blocked",
-      `${path} is a symbolic link in the patch, and links are not allowed here; nothing was changed`,
-      { suggestion: "Leave the link out of the patch, or add a file instead.", details: { path } }
-    )
-  }
-  yield* requireNothing(plan, path)
+  yield* symlinks === "deny"
+    ? toolError(
+        "symlink_blocked",
+        `${path} is a symbolic link in the patch, and links are not allowed here; nothing was changed`,
+        { suggestion: "Leave the link out of the patch, or add a file instead.", details: { path } }
+      )
+    : requireNothing(plan, path)
   const parent = path.split("/").slice(0, -1).join("/")
   if (parent !== "") yield* plan.makeDirectory(parent)
   yield* plan.symlink(path, target)
@@ -33,36 +32,36 @@ export const retarget = Effect.fnUntraced(function* (
   path: string,
   hunks: ReadonlyArray<Hunk>
 ): Effect.fn.Return<void, LinkError> {
-  const next = linesOf(hunks, "+")
   yield* requireLink(plan, path, hunks)
   yield* plan.remove(path)
-  yield* planLink(plan, path, next ?? "")
+  yield* planLink(plan, path, targetIn(hunks, "+") ?? "")
 })
 
 /** Fails unless a path is a symbolic link with the target that the hunks remove, where there are any. */
-export const requireLink = Effect.fnUntraced(function* (
+export const requireLink = (
   plan: ChangePlan,
   path: string,
   hunks: ReadonlyArray<Hunk>
-): Effect.fn.Return<void, LinkError> {
-  const found = yield* plan.info(path, { follow: false })
-  const expected = linesOf(hunks, "-")
-  if (found?.kind === "symlink" && (hunks.length === 0 || found.target === expected)) return
-  const is = found?.kind === "symlink" ? `a symbolic link to ${found.target ?? ""}` : "not a symbolic link"
-  if (found?.kind === "symlink" && found.target === linesOf(hunks, "+")) {
-    return yield* toolError("already_applied", `${path} is ${is} already; nothing was changed`, {
-      suggestion: "Leave the link out of the patch.",
+): Effect.Effect<void, LinkError> =>
+  Effect.flatMap(plan.info(path, { follow: false }), (found): Effect.Effect<void, LinkError> => {
+    const expected = targetIn(hunks, "-")
+    const target = found?.kind === "symlink" ? (found.target ?? "") : undefined
+    if (target !== undefined && (hunks.length === 0 || target === expected)) return Effect.void
+    const is = target === undefined ? "not a symbolic link" : `a symbolic link to ${target}`
+    if (target !== undefined && target === targetIn(hunks, "+")) {
+      return toolError("already_applied", `${path} is ${is} already; nothing was changed`, {
+        suggestion: "Leave the link out of the patch.",
+        details: { path }
+      })
+    }
+    const wanted = expected === undefined ? "a link" : `a link to ${expected}`
+    return toolError("patch_hunk_failed", `${path} is ${is}, but the patch expects ${wanted}; nothing was changed`, {
+      suggestion: "Rebuild the patch from the link as it is now.",
       details: { path }
     })
-  }
-  return yield* toolError(
-    "patch_hunk_failed",
-    `${path} is ${is}, but the patch expects ${expected === undefined ? "a link" : `a link to ${expected}`}; nothing was changed`,
-    { suggestion: "Rebuild the patch from the link as it is now.", details: { path } }
-  )
-})
+  })
 
-const linesOf = (hunks: ReadonlyArray<Hunk>, sign: "-" | "+"): string | undefined =>
+const targetIn = (hunks: ReadonlyArray<Hunk>, sign: "-" | "+"): string | undefined =>
   targetOf(
     hunks.flatMap(({ lines }) => lines),
     sign

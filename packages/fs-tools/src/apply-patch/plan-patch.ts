@@ -191,9 +191,7 @@ const move = Effect.fnUntraced(function* (plan: ChangePlan, from: string, to: st
   const held = waiting.get(from)
   if (held !== undefined) {
     waiting.delete(from)
-    if (typeof held === "string") return yield* planLink(plan, to, held)
-    yield* requireNothing(plan, to)
-    yield* plan.write(to, held.content, { mode: held.mode & 0o777, createDirectories: true })
+    yield* put(plan, to, held)
     return
   }
   const source = yield* requireFile(plan, from)
@@ -203,15 +201,19 @@ const move = Effect.fnUntraced(function* (plan: ChangePlan, from: string, to: st
   yield* plan.move(from, to, { createDirectories: true })
 })
 
-/** Puts a copy where nothing is, of what the file was before the plan: copies in git's diffs do not depend on their order. */
+/** Puts a copy where nothing is, of what was there before the plan: copies in git's diffs do not depend on their order. */
 const copy = Effect.fnUntraced(function* (plan: ChangePlan, from: string, to: string) {
-  const link = yield* plan.info(from, { follow: false, original: true })
-  if (link?.kind === "symlink") return yield* planLink(plan, to, link.target ?? "")
-  yield* requireNothing(plan, to)
-  const { content, mode } = yield* plan.file(from, { original: true })
-  // Only the plain permission bits: the copy may belong to another user, for whom set-user-ID would mean something else.
-  yield* plan.write(to, content, { mode: mode & 0o777, createDirectories: true })
+  const { kind, target = "" } = (yield* plan.info(from, { follow: false, original: true })) ?? {}
+  yield* put(plan, to, kind === "symlink" ? target : yield* plan.file(from, { original: true }))
 })
+
+/** Puts a file, or a link with a target, where nothing is. */
+const put = (plan: ChangePlan, path: string, what: PlannedFile | string): Effect.Effect<void, PatchError> => {
+  if (typeof what === "string") return planLink(plan, path, what)
+  // Only the plain permission bits: the file may belong to another user, for whom set-user-ID would mean something else.
+  const options = { mode: what.mode & 0o777, createDirectories: true }
+  return Effect.andThen(requireNothing(plan, path), plan.write(path, what.content, options))
+}
 
 // Who may read it may run it, as git and chmod have it.
 const setExecutable = Effect.fnUntraced(function* (plan: ChangePlan, path: string, executable: boolean) {

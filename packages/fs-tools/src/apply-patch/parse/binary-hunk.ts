@@ -63,7 +63,7 @@ const readData = Effect.fnUntraced(function* (lines: ReadonlyArray<string>, star
 })
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
-const valueOf = new Map([...alphabet].map((character, value) => [character, value]))
+const valueOf = new Map(alphabet.split("").map((character, value) => [character, value]))
 
 /** The bytes of one line: a letter says how many, then five characters of base 85 stand for four of them. */
 const decodeLine = (line: string): Uint8Array | undefined => {
