@@ -215,8 +215,8 @@ const sandbox = (config: HaftConfig, name: SandboxName): Effect.Effect<Finding> 
   )
 }
 
-// For an engine that works but lacks the image of the sandbox: no call ever downloads one.
-const howToFetch = (reason: string): string | undefined => {
+/** How to get the image that a container engine lacks: no call ever downloads one. */
+export const howToFetch = (reason: string): string | undefined => {
   const [, image] = /(?:no such image|image not known): (\S+?)\.?(?:\s|$)/i.exec(reason) ?? []
   return image === undefined ? undefined : `Fetch its image: docker pull ${image}, or podman pull ${image}.`
 }
