@@ -290,7 +290,7 @@ describe("haft doctor", () => {
   })
 
   it("does not start a docker that only PATH names", async () => {
-    workspace.put("programs/docker", "#!/bin/sh\ntouch \"$(dirname \"$0\")/started\"\nexit 125\n")
+    workspace.put("programs/docker", '#!/bin/sh\ntouch "$(dirname "$0")/started"\nexit 125\n')
     chmodSync(`${workspace.root}/programs/docker`, 0o755)
     const env = { PATH: `${workspace.root}/programs:${process.env["PATH"]}` }
     const { stdout } = await haft(inWorkspace("doctor"), { env })
