@@ -56,7 +56,7 @@ export const keepBlankLines = (
     const isUnchanged = given?.length === gap.length && isBetweenOld
     const blank = isUnchanged ? (file.lines[place]?.gap ?? []) : gap
     const text = (from === -1 ? fitted[index] : file.lines[from]?.text) ?? ""
-    return index === 0 ? [text] : [...blank, text]
+    return index === 0 ? [text] : blank.concat(text)
   })
 }
 
