@@ -50,6 +50,27 @@ export { printEvent } from "./record/print-event.ts"
 export { type RecordedCall, recordedCalls } from "./record/recorded-calls.ts"
 export { type ReplayedCall, replayCalls, type ReplayOptions, type ReplyDifference } from "./record/replay-calls.ts"
 export { type EventFilter, eventFilter } from "./record/event-filter.ts"
+export {
+  canonicalHost,
+  type Endpoint,
+  type HostPattern,
+  isLocalName,
+  parseEndpoint,
+  parseHostPattern,
+  printEndpoint
+} from "./network/host-pattern.ts"
+export { isBlockedPort } from "./network/blocked-ports.ts"
+export { isAddress, isPublicAddress } from "./network/public-address.ts"
+export {
+  type Admission,
+  type Connection,
+  ConnectionRefused,
+  connectTool,
+  Network,
+  networkPolicy,
+  type NetworkService
+} from "./network/network.ts"
+export { networkConfig, type NetworkConfig } from "./network/network-config.ts"
 export { type Program, type ProgramEnd, runProgram, type RunsPrograms } from "./services/run-program.ts"
 export { redact, redactText } from "./text/redact.ts"
 export {

@@ -24,6 +24,8 @@ export interface Facts {
   /** True where what runs may use the network, absent otherwise. */
   readonly network?: true
   readonly fetches?: string
+  /** Host and port that a running call wants to connect to, `example.com:443`. */
+  readonly connects?: string
   readonly types?: { readonly terminal: string; readonly text: string }
   /** Those of the paths above that are directories, or will be: what is done to one is done to all below it. */
   readonly directories?: ReadonlyArray<string>

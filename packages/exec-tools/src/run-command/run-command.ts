@@ -5,6 +5,7 @@ import {
   type ControlFileChange,
   CurrentCall,
   Journal,
+  Network,
   type ProcessEnd,
   Processes,
   reportProgress,
@@ -89,18 +90,18 @@ export const shellWords = (command: string): ReadonlyArray<string> => ["sh", "-c
 const findBash = `command -v bash >/dev/null && exec bash -c " $1"; exec sh -c " $1"`
 
 /** What a command touches. One that asks for a network it will not get is refused before anybody is asked about it. */
-export const commandTouches = (touches: Touches): Effect.Effect<Touches, ToolError<"approval_denied">, ExecSettings> =>
+export const commandTouches = (touches: Touches): Effect.Effect<Touches, ToolError<"approval_denied">> =>
   Effect.as(requireNetwork(touches.network === true), touches)
 
-const noNetwork = toolError("approval_denied", "this host allows commands no network", {
-  suggestion:
-    'Do without, or ask the person who runs the host to allow it: network "on_request" in the settings of exec.',
-  details: { by: "policy", parameter: "network" }
-})
+const noNetwork = (reason: string) =>
+  toolError("approval_denied", "this host allows commands no network", {
+    suggestion: `Do without, or ask the person who runs the host for a network policy: ${reason}.`,
+    details: { by: "policy", parameter: "network" }
+  })
 
-/** Refuses a network that the host's settings never give. */
-export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">, ExecSettings> =>
-  ExecSettings.use((settings) => (isWanted && settings.network === "never" ? noNetwork : Effect.void))
+/** Refuses a network that the host's policy never gives. */
+export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">> =>
+  Network.use(({ closed }) => (isWanted && closed !== undefined ? noNetwork(closed) : Effect.void))
 
 export const placeOf = (root: string, directory: string): string => (directory === "." ? root : `${root}/${directory}`)
 
@@ -116,7 +117,7 @@ const runInSandbox = Effect.fnUntraced(function* (
   const sandbox = yield* Sandbox
   const { kind, isolated } = yield* sandbox.describe
   yield* recordSandbox({ kind, isolated })
-  const wrapped = yield* sandbox.wrap(command, { network, writable })
+  const wrapped = yield* sandbox.wrap(command, { network, writable, title: request.command })
   const processes = yield* Processes
   let controlFiles: ReadonlyArray<ControlFileChange> = []
   const onControlFiles = (changes: ReadonlyArray<ControlFileChange>): void => void (controlFiles = changes)

@@ -1,7 +1,7 @@
 import { resolve } from "node:path"
 
 import type { Asker } from "@haft/approval"
-import { type ConfiguredPlugin, type Dialect, Host, type PluginError, type ToolError } from "@haft/core"
+import { type ConfiguredPlugin, type Dialect, Host, networkPolicy, type PluginError, type ToolError } from "@haft/core"
 import {
   fileArtifacts,
   fileJournal,
@@ -62,7 +62,9 @@ export const standardServices = (
         fileState({ directory })
       )
       const approver = standardApprover(config, asker)
+      const network = config.network === undefined ? Layer.empty : networkPolicy(config.network)
       return sandboxNamed(config.sandbox ?? "auto", { ...config.sandboxOptions, state: directory }).pipe(
+        Layer.provideMerge(network),
         Layer.provideMerge(Layer.merge(approver, nodeProcesses)),
         Layer.provideMerge(files)
       )

@@ -29,7 +29,7 @@ import { bytes, defaultLimits, eachProcess, type SandboxLimits, type SandboxOpti
 import { HeldPlaces } from "./linux/protected-mounts.ts"
 import { containerProfile } from "./linux/seccomp.ts"
 import { madeWhenUsed, type Mount, ownMounts, visiblePaths } from "./paths.ts"
-import { probedSandbox } from "./probe.ts"
+import { probedSandbox, type Surroundings } from "./probe.ts"
 
 export interface ContainerOptions extends SandboxOptions {
   /** It must be there already: a sandbox fetches nothing. */
@@ -60,7 +60,7 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
       let isUsed = false
       const engineRuns = (words: ReadonlyArray<string>): Effect.Effect<void> =>
         Effect.ignore(processes.run(engineCommand(words, root), { timeoutMs: 20_000 }))
-      const wrap = (command: Command, request: SandboxRequest, existing: ReadonlyArray<string>): Command => {
+      const wrap = (command: Command, request: SandboxRequest, { existing }: Surroundings): Command => {
         if (request.channel === true) {
           throw makeToolError("sandbox_error", "a container can't keep a shell open between calls", {
             suggestion: "Run each command with run_command, or open a terminal."
@@ -94,6 +94,7 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
         program: engine,
         options,
         wrap,
+        network: "a container has no way out that leads only to haft",
         describe: () => describe({ ...defaultLimits, ...options.limits })
       })
     })
@@ -161,8 +162,7 @@ const passedName = (name: string): string => (isIdentifier(name) ? `HAFT_GIVES_$
 const isIdentifier = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name)
 
 const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
-  const { limits, options, request, root, mounts } = plan
-  const { network = false } = request
+  const { limits, options, root, mounts } = plan
   const { getuid, getgid } = process
   const user = otherOwner(root) ?? { uid: getuid?.() ?? 65_534, gid: getgid?.() ?? 65_534 }
   const memory = String(limits.memoryBytes)
@@ -174,7 +174,7 @@ const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
     "--log-driver=none",
     `--name=${plan.name}`,
     `--label=haft.host=${plan.host}`,
-    ...(network ? [] : ["--network=none"]),
+    "--network=none",
     "--read-only",
     `--tmpfs=/tmp:rw,exec,nosuid,nodev,mode=1777,size=${sizes.tmp}`,
     `--shm-size=${sizes.shm}`,
@@ -298,7 +298,7 @@ const describe = (limits: SandboxLimits): SandboxDescription => ({
   kind: "docker",
   isolated: true,
   enforced: [
-    "no network unless a call is allowed it",
+    "no network",
     "only the image's programs and the workspace are visible",
     "no capabilities, no new privileges, a filter for system calls",
     `own /tmp and /dev/shm, ${bytes(limits.temporaryBytes)} together`,
