@@ -43,48 +43,71 @@ const escapes: Readonly<Record<string, string>> = {
 const octal = (character: string): string =>
   [...new TextEncoder().encode(character)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("")
 
-const hunksOf = (before: TextFile, after: TextFile): string => {
-  const edits = editsBetween(before, after)
-  const groups: Array<Array<LineEdit>> = []
-  for (const edit of edits) {
-    const last = groups.at(-1)?.at(-1)
-    if (last !== undefined && edit.oldLine - (last.oldLine + last.removed) <= 2 * contextLines)
-      groups.at(-1)?.push(edit)
-    else groups.push([edit])
-  }
-  return groups.map((group) => hunkText(before, group)).join("")
+/** A stretch of a diff with the lines around it. */
+export interface DiffHunk {
+  /** From 1; the line before it, where none is removed. */
+  readonly oldStart: number
+  readonly oldLines: number
+  readonly newStart: number
+  readonly newLines: number
+  /** Each with its sign, ` `, `-` or `+`, and without its newline. */
+  readonly lines: ReadonlyArray<string>
 }
 
-const hunkText = (before: TextFile, edits: ReadonlyArray<LineEdit>): string => {
+/** The hunks of a unified diff between two texts. */
+export const diffHunks = (
+  before: TextFile,
+  after: TextFile,
+  { context = contextLines }: { readonly context?: number } = {}
+): ReadonlyArray<DiffHunk> => {
+  const groups: Array<Array<LineEdit>> = []
+  for (const edit of editsBetween(before, after)) {
+    const last = groups.at(-1)?.at(-1)
+    if (last !== undefined && edit.oldLine - (last.oldLine + last.removed) <= 2 * context) groups.at(-1)?.push(edit)
+    else groups.push([edit])
+  }
+  return groups.map((group) => hunkOf(before, group, context))
+}
+
+const hunksOf = (before: TextFile, after: TextFile): string => diffHunks(before, after).map(hunkText).join("")
+
+const hunkOf = (before: TextFile, edits: ReadonlyArray<LineEdit>, context: number): DiffHunk => {
   const [first] = edits
   const last = edits.at(-1)
-  if (first === undefined || last === undefined) return ""
-  const lead = Math.min(contextLines, first.oldLine)
-  const trail = Math.min(contextLines, before.lineCount - last.oldLine - last.removed)
-  const body: Array<string> = []
+  if (first === undefined || last === undefined) throw new TypeError("a hunk is made of one edit at least")
+  const lead = Math.min(context, first.oldLine)
+  const trail = Math.min(context, before.lineCount - last.oldLine - last.removed)
+  const lines: Array<string> = []
   let line = first.oldLine - lead
+  const put = (sign: string, text: string): void => {
+    if (text.endsWith("\n")) lines.push(sign + text.slice(0, -1))
+    else lines.push(sign + text, "\\ No newline at end of file")
+  }
   const keepUntil = (end: number): void => {
-    for (; line < end; line++) body.push(printed(" ", lineOf(before, line)))
+    for (; line < end; line++) put(" ", lineOf(before, line))
   }
   for (const edit of edits) {
     keepUntil(edit.oldLine)
-    for (; line < edit.oldLine + edit.removed; line++) body.push(printed("-", lineOf(before, line)))
-    for (const added of edit.added) body.push(printed("+", added))
+    for (; line < edit.oldLine + edit.removed; line++) put("-", lineOf(before, line))
+    for (const added of edit.added) put("+", added)
   }
   keepUntil(line + trail)
   const oldStart = first.oldLine - lead
   const newStart = first.newLine - lead
-  const oldCount = last.oldLine + last.removed + trail - oldStart
-  const newCount = last.newLine + last.added.length + trail - newStart
-  return `@@ -${range(oldStart, oldCount)} +${range(newStart, newCount)} @@\n${body.join("")}`
+  const oldLines = last.oldLine + last.removed + trail - oldStart
+  const newLines = last.newLine + last.added.length + trail - newStart
+  return {
+    oldStart: oldLines === 0 ? oldStart : oldStart + 1,
+    oldLines,
+    newStart: newLines === 0 ? newStart : newStart + 1,
+    newLines,
+    lines
+  }
 }
 
-const range = (start: number, count: number): string => {
-  if (count === 0) return `${start},0`
-  return count === 1 ? `${start + 1}` : `${start + 1},${count}`
-}
+const hunkText = ({ oldStart, oldLines, newStart, newLines, lines }: DiffHunk): string =>
+  `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@\n${lines.map((line) => `${line}\n`).join("")}`
+
+const range = (start: number, count: number): string => (count === 1 ? `${start}` : `${start},${count}`)
 
 const lineOf = (file: TextFile, line: number): string => file.text.slice(file.lineStart(line), file.lineStart(line + 1))
-
-const printed = (sign: string, line: string): string =>
-  sign + (line.endsWith("\n") ? line : `${line}\n\\ No newline at end of file\n`)

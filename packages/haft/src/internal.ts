@@ -64,7 +64,7 @@ export {
   showContractCheck
 } from "./contract/check-contract.ts"
 export { type ContractChange, type Weight } from "./contract/compare-contracts.ts"
-export { type DialectName, dialectNames } from "./host/dialects.ts"
+export { contractNames, type DialectName, dialectNames, loadDialect, packagedNames } from "./host/dialects.ts"
 export { examine, type ExamineOptions, type Finding } from "./doctor.ts"
 export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./config/find-config.ts"
 export { type PackageChoice, type PackageName, packageNames } from "./host/packages.ts"

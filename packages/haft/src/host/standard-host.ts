@@ -18,8 +18,8 @@ import { checkConfig, type ConfigError, type HaftConfig, type StandardServices }
 import { loadPlugins } from "../plugins/load-plugins.ts"
 import { vetPlugin } from "../plugins/vet-plugin.ts"
 import { standardApprover } from "./approver.ts"
-import { dialectOf } from "./dialects.ts"
-import { standardPlugins } from "./packages.ts"
+import { type DialectName, loadDialect } from "./dialects.ts"
+import { standardPlugins, withToolsOf } from "./packages.ts"
 import { sandboxNamed } from "./sandbox.ts"
 
 export interface StandardHostOptions {
@@ -41,7 +41,7 @@ export const standardHost = (
       try: () => {
         if (options.isChecked !== true) checkConfig(config)
         const services = standardServices(config, options)
-        return hostOn(config, dialectOf(config.dialect), options).pipe(Layer.provide(services))
+        return hostOn(config, config.dialect, options).pipe(Layer.provide(services))
       },
       catch: (cause) => cause as ConfigError
     })
@@ -74,12 +74,13 @@ type OwnPlugins = ReadonlyArray<ConfiguredPlugin<StandardServices>>
 /** A host for one dialect on existing services. `own` are haft's packages, if they are started already. */
 export const hostOn = (
   config: HaftConfig,
-  dialect: Dialect,
+  spoken: DialectName | Dialect | undefined,
   { onlyTool, own: given }: Pick<StandardHostOptions, "onlyTool"> & { readonly own?: OwnPlugins } = {}
 ): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { onPluginError = "refuse", symlinks, replyBytes } = config
+      const { dialect, tools } = yield* loaded(() => loadDialect(spoken))
       const { plugins, skipped } = yield* loaded(() =>
         loadPlugins(config.plugins ?? [], {
           from: rootOf(config),
@@ -89,7 +90,10 @@ export const hostOn = (
       )
       // With plugins all packages are loaded, to notice a plugin's tool that has the name of one of haft's own.
       const only = onlyTool === undefined || plugins.length > 0 ? undefined : { name: onlyTool, dialect: dialect.name }
-      const own = given ?? (yield* loaded(() => standardPlugins(config.packages, only)))
+      const own =
+        given === undefined
+          ? yield* loaded(() => standardPlugins(config.packages, { tools, ...(only !== undefined && { only }) }))
+          : given.map((plugin) => withToolsOf(plugin, tools))
       for (const { message } of skipped) yield* Effect.logWarning(`started without ${message}`)
       const host = Host.layer({
         dialect,
