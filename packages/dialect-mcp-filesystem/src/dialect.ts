@@ -30,7 +30,10 @@ export const mcpFilesystem: Dialect<"mcp-filesystem"> = defineDialect({
   success: ({ output, isForeign, text }) => (isForeign ? { content: text } : output),
   failure: (failure) => ({ content: failureText(failure) }),
   failureText: (failure) => failureText(failure),
-  envelope: (output) => ("content" in (output["properties"] ?? {}) ? output : contentOnly)
+  envelope: (output) => {
+    const { properties } = output
+    return typeof properties === "object" && properties !== null && "content" in properties ? output : contentOnly
+  }
 })
 
 const contentOnly = { type: "object", properties: { content: { type: "string" } }, required: ["content"] }
