@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import type { Dialect } from "../dialect.ts"
 import { reasonOf } from "../plugin/plugin-error.ts"
 import { plainData, prepareWith } from "../schema/reply-limits.ts"
-import { type Answer, type ApprovalQuestion, type ApprovalRequest, Approver } from "../services/approver.ts"
+import { type Answer, type ApprovalQuestion, type ApprovalRequest, Approver, type VerdictBasis } from "../services/approver.ts"
 import { Journal, type JournalEvent } from "../services/journal.ts"
 import { Workspace } from "../services/workspace.ts"
 import { type ErrorCode, toolError } from "../tool-error.ts"
@@ -26,6 +26,8 @@ export interface Decision {
   readonly by: "policy" | "person" | "nobody"
   readonly reason: string
   readonly rule?: string
+  /** What the policy's verdict rests on, which is why a person was asked or not. */
+  readonly basis?: VerdictBasis
   /** The person, where known by name. */
   readonly person?: Party
 }
@@ -75,14 +77,19 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
       input: prepared.input,
       facts,
       defaults: () => tool.defaults,
-      asks
+      asks,
+      ...(tool.openWorld && { openWorld: true as const })
     }
     const verdict = yield* failClosed(approver.judge(request), (reason) => ({
       decision: "deny" as const,
       reason: `the approval policy failed: ${reason}`
     }))
     const { decision, reason } = verdict
-    const byPolicy = { by: "policy", reason, ...(verdict.rule !== undefined && { rule: verdict.rule }), asks } as const
+    const grounds = {
+      ...(verdict.rule !== undefined && { rule: verdict.rule }),
+      ...(verdict.basis !== undefined && { basis: verdict.basis })
+    }
+    const byPolicy = { by: "policy", reason, ...grounds, asks } as const
     if (decision === "deny") {
       watcher.decided({ decision, ...byPolicy })
       return yield* denied("policy", reason)

@@ -194,16 +194,22 @@ interface KnownSoFar {
 }
 
 // What is typed into a terminal may be a password: the record has the terminal only.
-const touchesForRecord = ({ reads, writes, directories, runs, network, fetches, types, risk }: Facts): unknown => ({
-  risk,
+const touchesForRecord = (facts: Facts): unknown => {
+  const { reads, writes, directories, removedFiles, replacedBytes, runs, network, confined, fetches, types } = facts
+  return {
+  risk: facts.risk,
   ...(reads.length > 0 && { reads }),
   ...(directories !== undefined && { directories }),
   ...(writes.length > 0 && { writes: writes.map(({ path, exists }) => ({ path, exists })) }),
   ...(runs !== undefined && { runs: redactText(runs) }),
   ...(network !== undefined && { network }),
+  ...(confined !== undefined && { confined }),
+  ...(removedFiles !== undefined && { removedFiles }),
+  ...(replacedBytes !== undefined && { replacedBytes }),
   ...(fetches !== undefined && { fetches: redactText(fetches) }),
   ...(types !== undefined && { types: types.terminal })
-})
+  }
+}
 
 const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
   settings: RoadSettings<R, Code>,
