@@ -60,7 +60,8 @@ export {
   Approver,
   type AskCaller,
   denyAll,
-  type Verdict
+  type Verdict,
+  type VerdictBasis
 } from "./services/approver.ts"
 export { Artifacts, type ArtifactWriter, memoryArtifacts } from "./services/artifacts.ts"
 export {

@@ -1,6 +1,8 @@
 // For the apps in this repository. Nothing here is kept stable between versions.
 
 export {
+  type AnswerPolicy,
+  type ApprovalMode,
   type Asker,
   askInTerminal,
   GateResponse,
@@ -44,12 +46,12 @@ export {
   visibleText
 } from "@haft/core"
 export {
-  type ApprovalMode,
-  approvalModes,
+  answerPolicies,
   type ApprovalOptions,
   ConfigError,
   defineConfig,
   type HaftConfig,
+  modeNames,
   type PluginEntry,
   type SandboxName,
   sandboxNames,

@@ -40,7 +40,7 @@ export const assess = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     if (isDirectory && exists && !isProtectedPath(path)) {
       const { files, ...below } = yield* lookBelow(workspace, path)
       removedFiles += files
-      if (!isKnown) writes.set(path, { path, exists, isProtected: false, ...below })
+      if (!isKnown) writes.set(path, { path, exists, ...below })
       continue
     }
     if (exists) removedFiles += 1

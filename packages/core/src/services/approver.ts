@@ -25,6 +25,9 @@ export interface ApprovalRequest {
 export interface ApprovalQuestion extends ApprovalRequest {
   /** Why there is a question, in words. */
   readonly reason: string
+  /** The rule that wants a person, where one does. */
+  readonly rule?: string
+  readonly basis?: VerdictBasis
   /** A unified diff, for calls that change files. */
   readonly preview?: string
   /** The state of every touched file now; the answer holds for exactly this state. */
@@ -56,6 +59,8 @@ export interface Answer {
   /** True where nobody was asked, because too many questions wait already. */
   readonly overloaded?: boolean
   readonly reason?: string
+  /** What the person wants whoever made the call to know, with a yes or a no. */
+  readonly comment?: string
   /** Arguments the person changed; they are validated, assessed and judged anew. */
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
   /** Store what the question offered to remember. */
