@@ -31,7 +31,8 @@ import { type DialectName, dialectOf } from "../host/dialects.ts"
 import { standardPlugins } from "../host/packages.ts"
 import { hostOn, rootOf, standardServices, stateOf } from "../host/standard-host.ts"
 import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
-import { type Rules, rulesIn } from "./rules.ts"
+import { type PromiseRules, promiseRules } from "./promise-rules.ts"
+import { rulesIn } from "./rules.ts"
 
 /** A workspace for servers: several hosts share it, and people can watch and approve what they do. */
 export interface OpenWorkspace {
@@ -47,7 +48,7 @@ export interface OpenWorkspace {
   readonly host: (dialect?: string, caller?: { readonly isPerson: boolean }) => Promise<OpenHost>
   /** Questions that wait for a person. */
   readonly approvals: ApprovalGateService
-  readonly rules: Rules
+  readonly rules: PromiseRules
   /** How much runs without a question now. */
   readonly mode: () => ApprovalMode
   /** Changes the mode until the workspace is closed, for calls that are judged from now on. On record with who did it. */
@@ -113,7 +114,7 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     dialects,
     host: granted,
     approvals: Context.get(services, ApprovalGate),
-    rules: rulesIn(config, Context.get(services, RuleStore)),
+    rules: promiseRules(rulesIn(config, Context.get(services, RuleStore))),
     mode: mode.current,
     setMode: async (next, by) => {
       const from = mode.current()
