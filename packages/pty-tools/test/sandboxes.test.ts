@@ -138,7 +138,9 @@ const behind = (kind: string, sandbox: NonNullable<TerminalHostOptions["sandbox"
             command: "echo up; while ! [ -e go ]; do sleep 0.05; done; echo evil > .envrc; cat"
           })
           workspace.put("go", "")
-          yield* Effect.promise(() => expect.poll(() => workspace.exists(".envrc"), { timeout: 20_000 }).toBe(true))
+          yield* Effect.promise(async () => {
+            await expect.poll(() => workspace.exists(".envrc"), { timeout: 20_000 }).toBe(true)
+          })
           const closed = yield* call("close_terminal", { terminal_id })
           expect(closed.wire).toMatchObject({ result: { control_files: [{ path: ".envrc" }] } })
           expect(workspace.exists(".envrc")).toBe(false)
