@@ -72,6 +72,8 @@ export { makeScratchDirectory, readNamedFile, readSite, readWhole, type ScratchD
 export { listPlugins, newPlugin, type PluginList, type PluginSummary, writePluginTable } from "./plugins/plugins.ts"
 export { type NewPlugin, type PluginStyle, pluginStyles } from "./plugins/plugin-files.ts"
 export { followRun, readRun, runsOf, verifyRun } from "./workspace/record.ts"
+export { allStateUsage, pruneRuns, removeWorkspaceState, stateUsage } from "./workspace/state.ts"
+export type { PrunedRuns, StateUsage } from "@haft/node"
 export { pathsBeside } from "./workspace/names-beside.ts"
 export { pathsFrom } from "./workspace/paths-from.ts"
 export { type Replay, replayRun } from "./workspace/replay.ts"
