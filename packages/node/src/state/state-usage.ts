@@ -1,10 +1,11 @@
-import { lstatSync, readdirSync, rmSync } from "node:fs"
+import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 
 import { makeToolError } from "@haft/core"
 
 import { isErrno } from "../errno.ts"
 import { isLocked } from "./lock-file.ts"
+import { stateHome } from "./state-directory.ts"
 import { readStateMark, type StateMark } from "./state-format.ts"
 
 /** How much a state directory holds, by what it is kept for. */
@@ -37,6 +38,16 @@ export const stateUsage = (directory: string): StateUsage => {
     openRuns: openRuns(directory)
   }
 }
+
+/** Measures every state directory in the user's own state, where a workspace's lies unless it is set. */
+export const allStateUsage = (): ReadonlyArray<StateUsage> =>
+  namesIn(stateHome())
+    .map((name) => join(stateHome(), name))
+    .filter((directory) => lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === true)
+    .map(stateUsage)
+
+/** True where a state directory is, even an empty one. */
+export const hasState = (directory: string): boolean => existsSync(directory)
 
 export interface PrunedRuns {
   readonly runs: ReadonlyArray<string>
