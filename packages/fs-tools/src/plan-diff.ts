@@ -1,4 +1,4 @@
-import { type ChangedPath, netChanges, singleLine } from "@haft/core"
+import { type ChangedPath, type Content, netChanges, singleLine } from "@haft/core"
 
 import { textOf } from "./planned-text.ts"
 import { unifiedDiff } from "./unified-diff.ts"
@@ -45,10 +45,22 @@ const diffOfPath = (change: ChangedPath): string => {
   return modes + unifiedDiff({ oldPath, newPath, before, after })
 }
 
-const lineOf = ({ path, kind, what, movedTo }: ChangedPath): string =>
-  kind === "moved"
-    ? `rename from ${singleLine(path)}\nrename to ${singleLine(movedTo ?? path)}\n`
-    : `${kind} ${singleLine(path)}${what === "directory" ? "/" : ""}\n`
+const lineOf = (change: ChangedPath): string => {
+  const { path, kind, what, movedTo } = change
+  if (kind === "moved") return `rename from ${singleLine(path)}\nrename to ${singleLine(movedTo ?? path)}\n`
+  if (what === "symlink" && kind !== "deleted") return linkLine(change)
+  return `${kind} ${singleLine(path)}${what === "directory" ? "/" : ""}\n`
+}
+
+/** Where a symbolic link leads, and led before. */
+const linkLine = ({ path, before, contentBefore, contentAfter }: ChangedPath): string => {
+  const target = (content: Content | undefined): string => singleLine((content && textOf(content)?.text) ?? "")
+  if (before === "symlink") {
+    return `symbolic link ${singleLine(path)}: ${target(contentBefore)} -> ${target(contentAfter)}\n`
+  }
+  const gone = before === "absent" ? "" : `deleted ${singleLine(path)}\n`
+  return `${gone}created symbolic link ${singleLine(path)} -> ${target(contentAfter)}\n`
+}
 
 const modeLines = ({ kind, modeBefore, modeAfter }: ChangedPath): string => {
   if (modeAfter === undefined || modeAfter === modeBefore) return ""
