@@ -1,7 +1,7 @@
 import { type ChangePlan, type PlannedFile, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { addText, readForDiff, replaceText, requireNothing, type TextError, textIn } from "../planned-text.ts"
+import { addText, replaceText, requireNothing, type TextError, textIn } from "../planned-text.ts"
 import { TextFile } from "../text-file.ts"
 import type { HunkLine, Section } from "./patch.ts"
 import { type PlacedHunk, type PlaceError, placeHunks } from "./place/place-hunk.ts"
@@ -145,7 +145,7 @@ const planDelete = Effect.fnUntraced(function* (plan: ChangePlan, section: Secti
         }
       )
     }
-  } else yield* readForDiff(plan, path)
+  }
   yield* plan.remove(path)
   return []
 })
