@@ -9,6 +9,7 @@ export {
   type SymlinkPolicy,
   type ApprovedState
 } from "./pipeline/call.ts"
+export { stepSpan } from "./pipeline/trace.ts"
 export type { CallOptions, RoadCode, RoadServices } from "./pipeline/call-tool.ts"
 export type { Shortened, ShortenedPart } from "./pipeline/reply-budget.ts"
 export { pluginContract } from "./plugin/check-shape.ts"

@@ -15,6 +15,7 @@ import type { Facts, Risk } from "../touches.ts"
 import { assess } from "./assess.ts"
 import { type ApprovedState, CurrentCall, type Party } from "./call.ts"
 import { paramsForRecord } from "./recorded-params.ts"
+import { stepSpan } from "./trace.ts"
 
 /** How often a question is asked again because a file changed under it. */
 const maximumRounds = 3
@@ -58,7 +59,7 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
   let prepared = first
   let consented: Risk | undefined
   for (let round = 0; round < maximumRounds; round++) {
-    const facts = yield* assess(tool, prepared)
+    const facts = yield* stepSpan("assess")(assess(tool, prepared))
     watcher.assessed(facts)
     const wish = yield* prepared.asks(facts)
     const asks = wish ?? dialect.asks(facts.risk)
@@ -77,7 +78,7 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
       defaults: () => tool.defaults,
       asks
     }
-    const verdict = yield* failClosed(approver.judge(request), (reason) => ({
+    const verdict = yield* failClosed(stepSpan("judge")(approver.judge(request)), (reason) => ({
       decision: "deny" as const,
       reason: `the approval policy failed: ${reason}`
     }))
@@ -100,9 +101,9 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     if (consented !== undefined && harm[facts.risk] <= harm[consented]) {
       return { prepared, facts, state } satisfies ApprovedCall<R, Code>
     }
-    const preview = prepared.preview === undefined ? undefined : yield* prepared.preview
+    const preview = prepared.preview === undefined ? undefined : yield* stepSpan("preview")(prepared.preview)
     const question = { ...request, reason, state, ...(preview !== undefined && { preview }) }
-    const consent = yield* askPerson(question, watcher)
+    const consent = yield* stepSpan("ask")(askPerson(question, watcher))
     const edited = consent.modifiedArgs === undefined ? undefined : plainData(consent.modifiedArgs)
     yield* record(
       { decision: "allow", reason: consent.reason ?? "approved", by: "person", ...personIn(consent) },
@@ -110,7 +111,7 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     )
     if (edited !== undefined) {
       // Edited arguments are decoded, assessed and judged like those of the caller.
-      prepared = yield* prepareWith(tool, edited, dialect)
+      prepared = yield* stepSpan("decode")(prepareWith(tool, edited, dialect))
       consented = facts.risk
       continue
     }

@@ -37,6 +37,7 @@ import {
 import { exhaustedIn, outOfResources } from "./out-of-resources.ts"
 import { paramsForRecord } from "./recorded-params.ts"
 import { holdToBudget } from "./reply-budget.ts"
+import { stepSpan } from "./trace.ts"
 
 /** The codes that a call of any tool can fail with: those of the road with a tool that can't fail itself. */
 export type RoadCode = (
@@ -213,7 +214,7 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
 ) {
   const tool = yield* findTool(settings, call.tool)
   known.tool = tool
-  const decoded = yield* prepareWith(tool, given, settings.dialect)
+  const decoded = yield* stepSpan("decode")(prepareWith(tool, given, settings.dialect))
   known.prepared = decoded
   const approved = yield* approve(settings.dialect, tool, decoded, {
     assessed: (facts) => {
@@ -228,8 +229,9 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
   })
   known.prepared = approved.prepared
   const clipsTexts = tool.dialect === "any" || settings.dialect.clipsTexts === true
-  const executed = Effect.flatMap(withTimeout(approved.prepared), (done) =>
-    holdToBudget(done, call, { bytes: settings.replyBytes, clipsTexts })
+  const executed = withTimeout(approved.prepared).pipe(
+    stepSpan("execute"),
+    Effect.flatMap((done) => holdToBudget(done, call, { bytes: settings.replyBytes, clipsTexts }))
   )
   const { facts, state } = approved
   if (state === undefined && facts.writes.length === 0) return yield* executed
