@@ -82,7 +82,7 @@ describe("unifiedDiff", () => {
       Uint8Array.from([
         0xff,
         0xfe,
-        ...[...text].flatMap((character) => [character.charCodeAt(0) & 255, character.charCodeAt(0) >> 8])
+        ...text.split("").flatMap((character) => [character.charCodeAt(0) & 255, character.charCodeAt(0) >> 8])
       ])
     // U+0A0A has the byte of a line feed twice.
     expect(unifiedDiff({ oldPath: "f", newPath: "f", before: utf16("\u0a0a\nb\n"), after: utf16("\u0a0a\nc\n") })).toBe(
