@@ -2,7 +2,7 @@ import { type GateResponse, type OpenRequest, ruleAdvice, Rule } from "@haft/app
 import { temporaryWorkspace } from "@haft/testing"
 import { describe, expect, it, onTestFinished } from "vitest"
 
-import { openWorkspace } from "./index.ts"
+import { openWorkspace } from "./promise.ts"
 
 /** A workspace whose questions are answered by `answer`, and the questions that were asked. */
 const open = async (answer: (request: OpenRequest, count: number) => GateResponse = () => ({ approved: false })) => {

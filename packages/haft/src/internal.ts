@@ -65,19 +65,30 @@ export {
 } from "./contract/check-contract.ts"
 export { type ContractChange, type Weight } from "./contract/compare-contracts.ts"
 export { type DialectName, dialectNames } from "./host/dialects.ts"
-export { examine, type ExamineOptions, type Finding } from "./doctor.ts"
-export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./config/find-config.ts"
+export type { ExamineOptions, Finding } from "./doctor.ts"
+export type { FindConfigOptions, FoundConfig } from "./config/find-config.ts"
 export { type PackageChoice, type PackageName, packageNames } from "./host/packages.ts"
 export { makeScratchDirectory, readNamedFile, readSite, readWhole, type ScratchDirectory } from "@haft/node"
 export { listPlugins, newPlugin, type PluginList, type PluginSummary, writePluginTable } from "./plugins/plugins.ts"
 export { type NewPlugin, type PluginStyle, pluginStyles } from "./plugins/plugin-files.ts"
-export { followRun, readRun, runsOf, verifyRun } from "./workspace/record.ts"
 export { pathsBeside } from "./workspace/names-beside.ts"
 export { pathsFrom } from "./workspace/paths-from.ts"
-export { type Replay, replayRun } from "./workspace/replay.ts"
-export { DialectNotAllowed, openWorkspace, type OpenWorkspace } from "./workspace/open-workspace.ts"
+export type { Replay } from "./workspace/replay.ts"
+export { DialectNotAllowed, type OpenWorkspace } from "./workspace/open-workspace.ts"
 export type { OpenTerminals, TerminalOutput } from "./workspace/open-terminals.ts"
-export { openRules, type Rules } from "./workspace/rules.ts"
+export {
+  examine,
+  findConfig,
+  followRun,
+  openRules,
+  openWorkspace,
+  readRun,
+  replayRun,
+  runsOf,
+  trustConfig,
+  verifyRun
+} from "./promise-api.ts"
+export type { PromiseRules } from "./workspace/promise-rules.ts"
 export { type ServerTokens, serverTokens } from "./workspace/server-tokens.ts"
 export {
   makeToken,

@@ -1,4 +1,5 @@
-import type { ChangedPath } from "../services/change-plan.ts"
+import type { ChangedPath, Content } from "../services/change-plan.ts"
+import { concatBytes } from "../text/concat-bytes.ts"
 import { singleLine } from "../text/visible-text.ts"
 import { unifiedDiff } from "./unified-diff.ts"
 
@@ -46,10 +47,27 @@ const diffOfPath = (change: ChangedPath): string => {
   return replaced + modes + shown
 }
 
-const lineOf = ({ path, kind, what, movedTo }: ChangedPath): string =>
-  kind === "moved"
-    ? `rename from ${singleLine(path)}\nrename to ${singleLine(movedTo ?? path)}\n`
-    : `${kind} ${singleLine(path)}${what === "directory" ? "/" : ""}\n`
+const lineOf = (change: ChangedPath): string => {
+  const { path, kind, what, movedTo } = change
+  if (kind === "moved") return `rename from ${singleLine(path)}\nrename to ${singleLine(movedTo ?? path)}\n`
+  if (what === "symlink" && kind !== "deleted") return linkLine(change)
+  return `${kind} ${singleLine(path)}${what === "directory" ? "/" : ""}\n`
+}
+
+/** Where a symbolic link leads, and led before. */
+const linkLine = ({ path, before, contentBefore, contentAfter }: ChangedPath): string => {
+  const target = (content: Content | undefined): string =>
+    singleLine(
+      content === undefined
+        ? ""
+        : new TextDecoder().decode(content instanceof Uint8Array ? content : concatBytes(content))
+    )
+  if (before === "symlink") {
+    return `symbolic link ${singleLine(path)}: ${target(contentBefore)} -> ${target(contentAfter)}\n`
+  }
+  const gone = before === "absent" ? "" : `deleted ${singleLine(path)}\n`
+  return `${gone}created symbolic link ${singleLine(path)} -> ${target(contentAfter)}\n`
+}
 
 const modeLines = ({ kind, modeBefore, modeAfter }: ChangedPath): string => {
   if (modeAfter === undefined || modeAfter === modeBefore) return ""

@@ -15,6 +15,8 @@ export interface FileInfo {
   readonly modified: number
   /** Permission bits. */
   readonly mode: number
+  /** For a symbolic link that a plan describes itself: the path it stores. */
+  readonly target?: string
 }
 
 export interface FileSnapshot {

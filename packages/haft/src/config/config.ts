@@ -105,6 +105,7 @@ export const defineConfig = (config: HaftConfig): HaftConfig => config
 
 /** What is wrong with a configuration, and where. */
 export class ConfigError extends Error {
+  readonly _tag = "ConfigError"
   override readonly name = "ConfigError"
 }
 

@@ -23,7 +23,8 @@ import { type DialectName, dialectOf } from "../host/dialects.ts"
 import { standardPlugins } from "../host/packages.ts"
 import { hostOn, rootOf, standardServices, stateOf } from "../host/standard-host.ts"
 import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
-import { type Rules, rulesIn } from "./rules.ts"
+import { type PromiseRules, promiseRules } from "./promise-rules.ts"
+import { rulesIn } from "./rules.ts"
 
 /** A workspace for servers: several hosts share it, and people can watch and approve what they do. */
 export interface OpenWorkspace {
@@ -39,7 +40,7 @@ export interface OpenWorkspace {
   readonly host: (dialect?: string, caller?: { readonly isPerson: boolean }) => Promise<OpenHost>
   /** Questions that wait for a person. */
   readonly approvals: ApprovalGateService
-  readonly rules: Rules
+  readonly rules: PromiseRules
   /** Calls back for every event from now on; the returned function ends it. */
   readonly subscribe: (listener: (event: JournalEvent) => void) => () => void
   /** The runs on record, oldest first. */
@@ -100,7 +101,7 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     dialects,
     host: granted,
     approvals: Context.get(services, ApprovalGate),
-    rules: rulesIn(config, Context.get(services, RuleStore)),
+    rules: promiseRules(rulesIn(config, Context.get(services, RuleStore))),
     subscribe: journal.subscribe,
     runs: () => listRuns(state),
     record: (run) => {

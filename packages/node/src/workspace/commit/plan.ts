@@ -101,10 +101,13 @@ export class NodePlan implements ChangePlan {
     return firstChange(this.view)
   }
 
-  readonly info = (given: string, { follow = true } = {}): Effect.Effect<FileInfo | undefined, LookError> =>
+  readonly info = (
+    given: string,
+    { follow = true, original = false } = {}
+  ): Effect.Effect<FileInfo | undefined, LookError> =>
     attempt(lookCodes, () => {
       const names = this.#locate(given, { follow })
-      const node = this.view.find(names)
+      const node = (original ? this.view.original(names.join("/")) : undefined) ?? this.view.find(names)
       return node === undefined ? undefined : infoOf(node, names)
     })
 
@@ -181,7 +184,8 @@ export class NodePlan implements ChangePlan {
       if (this.view.child(parent, names.at(-1) ?? "") !== undefined) throw alreadyExists(given)
       const path = names.join("/")
       parent.children.set(names.at(-1) ?? "", { kind: "symlink", target })
-      this.changes.push({ path, kind: "created", what: "symlink", before: "absent", after: "symlink", bytesWritten: 0 })
+      const change = { path, kind: "created", what: "symlink", before: "absent", after: "symlink" } as const
+      this.changes.push({ ...change, bytesWritten: 0, contentAfter: Buffer.from(target) })
       this.recorded.push({ did: "write", path, before: null, after: "symlink" })
     })
 
@@ -383,7 +387,7 @@ export class NodePlan implements ChangePlan {
   #planDeletion(node: Node, path: string): void {
     const before = stateOfNode(this.view.root, node)
     if (node.kind === "file") this.replaced.push(node)
-    const contentBefore = node.kind === "file" ? node.bytes : undefined
+    const contentBefore = node.kind === "file" ? node.bytes : targetBytes(node)
     this.changes.push({
       path,
       kind: "deleted",
@@ -520,8 +524,12 @@ const infoOf = (node: Node, names: ReadonlyArray<string>): FileInfo => ({
   kind: node.kind,
   size: node.kind === "file" && node.content !== undefined ? sizeOfContent(node.content) : (node.origin?.size ?? 0),
   modified: node.origin?.modified ?? 0,
-  mode: modeOf(node) ?? node.origin?.mode ?? 0o644
+  mode: modeOf(node) ?? node.origin?.mode ?? 0o644,
+  ...(node.kind === "symlink" && node.target !== undefined && { target: node.target })
 })
+
+const targetBytes = (node: Node): Uint8Array | undefined =>
+  node.kind === "symlink" && node.target !== undefined ? Buffer.from(node.target) : undefined
 
 /** What is needed to bring something back that goes. */
 const deletion = (view: View, node: Node, path: string): Recorded => {
