@@ -18,6 +18,8 @@ export interface PolicyApproverOptions {
   readonly timeout?: Duration.Input
 }
 
+const unbound = "which files it executes is settled only as it runs, so they may change after the answer"
+
 /** Decides by rules and by the contract's wish, and asks a person where both leave it open. */
 export const policyApprover = (
   options: PolicyApproverOptions = {}
@@ -39,11 +41,14 @@ export const policyApprover = (
           const rules = yield* store.current
           const now = yield* currentTime
           const verdict = decide(request, { rules, mode, alsoAsk, workspace, now })
-          const { runs, reads } = request.facts
-          if (verdict.decision === "ask" && runs !== undefined) {
+          const { runs, reads, types } = request.facts
+          const line = types?.text ?? runs
+          if (verdict.decision === "ask" && line !== undefined) {
             // Loaded with the first question, as most hosts start faster than people answer.
-            const { readCommand, scriptsOf } = yield* Effect.promise(() => import("./matching/parse-command.ts"))
-            return { ...verdict, dependsOn: scriptsOf(readCommand(runs), reads[0] ?? ".") }
+            const { executedFiles } = yield* Effect.promise(() => import("./matching/executed-files.ts"))
+            const { paths, isComplete } = executedFiles(line, runs === undefined ? "." : (reads[0] ?? "."))
+            const reason = isComplete ? verdict.reason : `${verdict.reason}; ${unbound}`
+            return { ...verdict, reason, dependsOn: paths }
           }
           if (
             request.isPreview === true ||

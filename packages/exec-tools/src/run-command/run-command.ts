@@ -139,7 +139,7 @@ export const recordSandbox = Effect.fnUntraced(function* (sandbox: CommandOutcom
   yield* journal.append({ type: "sandbox_chosen", request_id: id, step, tool, ...sandbox })
 })
 
-const recordControlFiles = Effect.fnUntraced(function* (files: ReadonlyArray<ControlFileChange>) {
+export const recordControlFiles = Effect.fnUntraced(function* (files: ReadonlyArray<ControlFileChange>) {
   if (files.length === 0) return
   const journal = yield* Journal
   const { id, step, tool } = yield* CurrentCall
