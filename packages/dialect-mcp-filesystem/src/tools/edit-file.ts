@@ -1,5 +1,5 @@
-import { type ChangePlan, singleLine, toolError, type ToolError } from "@haft/core"
-import { type DiffHunk, diffHunks, type EditedText, planEdits, planOnce } from "@haft/fs-tools/operations"
+import { type ChangePlan, type DiffHunk, diffHunks, singleLine, toolError, type ToolError } from "@haft/core"
+import { type EditedText, planEdits, planOnce } from "@haft/fs-tools/operations"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
@@ -85,7 +85,7 @@ const patchOf = (path: string, { before, after }: Pick<EditedText, "before" | "a
     rule,
     `--- ${path}\toriginal`,
     `+++ ${path}\tmodified`,
-    ...diffHunks(before, after, { context: contextLines }).flatMap(hunkLines),
+    ...(diffHunks(before.encode(), after.encode(), { context: contextLines }) ?? []).flatMap(hunkLines),
     ""
   ].join("\n")
 
