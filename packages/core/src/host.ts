@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as Tracer from "effect/Tracer"
 
 import type { Dialect } from "./dialect.ts"
 import {
@@ -99,7 +100,10 @@ export class Host extends Context.Service<Host, HostService>()("@haft/core/Host"
 }
 
 const hostWith = Effect.fnUntraced(function* <R>(options: HostOptions<R>) {
-  const services = yield* Effect.context<R | RoadServices>()
+  // Spans of calls belong below the caller's span, not below the one in which the host was made.
+  const services = Context.omit(Tracer.ParentSpan)(yield* Effect.context<R | RoadServices>()) as Context.Context<
+    R | RoadServices
+  >
   const { dialect, plugins, onPluginError = "refuse" } = options
   const { started, tools, skipped, provided } = yield* startPlugins({ dialect, plugins, onPluginError }, services)
   const context = Context.merge(services, provided)

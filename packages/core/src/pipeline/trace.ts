@@ -37,6 +37,19 @@ const spanned = <R>(
   )
 }
 
+/**
+ * A span around one step of a call (`haft.assess`, `haft.commit`), below the call's own span. Costs a comparison where
+ * nobody collects spans.
+ */
+export const stepSpan =
+  (step: string, attributes: Readonly<Record<string, string | number>> = {}) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.withFiber((fiber) =>
+      fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer
+        ? effect
+        : effect.pipe(Effect.withSpan(`haft.${step}`, { attributes }, { captureStackTrace: false }))
+    )
+
 // As W3C writes it: version, trace, span, flags. What can't be read starts a trace of its own.
 const spanOf = (traceParent: string): Tracer.ExternalSpan | undefined => {
   const match = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-|$)/.exec(traceParent)

@@ -6,6 +6,7 @@ import {
   Processes,
   type ProcessMark,
   type RunErrorCode,
+  stepSpan,
   type ToolError
 } from "@haft/core"
 import * as Effect from "effect/Effect"
@@ -67,7 +68,7 @@ const serviceOf = (start: Start, host: string, watch = () => Promise.resolve()):
           (cause: unknown) => resume(isToolError(cause) ? Effect.fail(cause as RunError) : Effect.die(cause))
         )
         return Effect.promise(() => program.stop())
-      }),
+      }).pipe(stepSpan("run")),
     end: (tree) => {
       const since = tree.mark === undefined ? undefined : moments.get(tree.mark)
       return Effect.promise(() => endTree(tree, { graceMs, since }))
@@ -84,6 +85,7 @@ const serviceOf = (start: Start, host: string, watch = () => Promise.resolve()):
           Effect.promise(() => cleanUp(launch))
         )
       }),
+    inspect: (command) => launchOf(command).inspectRunning ?? Effect.succeed([]),
     systemProgram,
     feed
   }

@@ -6,6 +6,7 @@ import {
   Sandbox,
   type SandboxDescription,
   type SandboxRequest,
+  stepSpan,
   toolError,
   type ToolError,
   Workspace
@@ -75,13 +76,16 @@ export const probedSandbox = Effect.fnUntraced(function* (parts: SandboxParts) {
   )
   const usable = yield* Effect.cached(hasNoPrograms([root, ...(options.writablePaths ?? [])]))
   return Sandbox.of({
-    wrap: Effect.fnUntraced(function* (command: Command, request: SandboxRequest = {}) {
-      yield* usable
-      yield* works
-      if (request.writable === false) return yield* wrapped(command, request)
-      yield* guard.refresh
-      return watched(yield* wrapped(command, request, guard.existing()), guard, request.terminal === true)
-    }),
+    wrap: Effect.fnUntraced(
+      function* (command: Command, request: SandboxRequest = {}) {
+        yield* usable
+        yield* works
+        if (request.writable === false) return yield* wrapped(command, request)
+        yield* guard.refresh
+        return watched(yield* wrapped(command, request, guard.existing()), guard, request.terminal === true)
+      },
+      stepSpan("sandbox", { "haft.sandbox": kind })
+    ),
     describe: Effect.map(works, describe)
   })
 })
@@ -117,7 +121,8 @@ const watched = (command: Command, guard: ControlFileGuard, isTerminal: boolean)
   if (isTerminal) onStart()
   return withLaunch(command, {
     onStart,
-    inspect: Effect.suspend(() => (hasBegun ? guard.end : Effect.succeed([])))
+    inspect: Effect.suspend(() => (hasBegun ? guard.end : Effect.succeed([]))),
+    inspectRunning: Effect.suspend(() => (hasBegun ? guard.check : Effect.succeed([])))
   })
 }
 

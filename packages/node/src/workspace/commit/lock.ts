@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, rmdirSync } from "node:fs"
 import { join } from "node:path"
 
-import { makeToolError, type ToolError } from "@haft/core"
+import { makeToolError, stepSpan, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as Semaphore from "effect/Semaphore"
@@ -37,13 +37,11 @@ export const exclusively = <A, E, R>(
   const patient = take.pipe(
     Effect.retry({ schedule: Schedule.max([Schedule.spaced("10 millis"), Schedule.recurs(1000)]), while: isPassing })
   )
-  return turn.withPermits(1)(
-    Effect.acquireUseRelease(
-      patient,
-      () => work,
-      (release) => Effect.sync(release)
-    )
-  )
+  return Effect.acquireUseRelease(
+    patient,
+    () => work,
+    (release) => Effect.sync(release)
+  ).pipe(turn.withPermits(1), stepSpan("commit"))
 }
 
 const isPassing = ({ retryable }: ToolError): boolean => retryable === true
