@@ -1,4 +1,10 @@
 export { sqliteCodeIndex, type SqliteCodeIndexOptions } from "./code-index/code-index.ts"
+export {
+  type QuarantinedFile,
+  quarantinedFiles,
+  removeQuarantined,
+  restoreQuarantined
+} from "./control-files/quarantined-files.ts"
 export { fileArtifacts, type FileArtifactsOptions } from "./records/artifacts.ts"
 export { copyWorkspace } from "./workspace/copy-workspace.ts"
 export { fileState } from "./state/state-files.ts"
