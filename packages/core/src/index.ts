@@ -33,6 +33,9 @@ export {
   type PluginHealth,
   type ToolDescription
 } from "./host.ts"
+export { type LineStep, lineSteps } from "./diff/line-steps.ts"
+export { diffOf } from "./diff/plan-diff.ts"
+export { type DiffHunk, diffHunks, type FileVersions, unifiedDiff } from "./diff/unified-diff.ts"
 export { type JsonExcess, type JsonLimits, JsonScanner } from "./schema/json-scanner.ts"
 export { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./schema/json-schema.ts"
 export { memoryWorkspace } from "./services/memory-workspace.ts"
@@ -60,7 +63,8 @@ export {
   Approver,
   type AskCaller,
   denyAll,
-  type Verdict
+  type Verdict,
+  type VerdictBasis
 } from "./services/approver.ts"
 export { Artifacts, type ArtifactWriter, memoryArtifacts } from "./services/artifacts.ts"
 export {
@@ -126,7 +130,6 @@ export {
   type ReadError,
   type ScannedFile,
   type ScanOptions,
-  type UndoneChange,
   type UndoPreview,
   type UndoReport,
   type UndoTarget,
