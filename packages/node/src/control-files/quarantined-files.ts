@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 
-import { type CommitError, makeToolError, type ToolError, Workspace } from "@haft/core"
+import { type CommitError, toolError, type ToolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 /** A control file that was moved out of a workspace after a command had made or changed it. */
@@ -39,22 +39,20 @@ export const restoreQuarantined = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, CommitError | ToolError<"not_a_regular_file">, Workspace> {
   const workspace = yield* Workspace
   const plan = yield* workspace.plan
-  const found = lstatSync(file.place)
-  const isThere = (yield* plan.info(file.path, { follow: false })) !== undefined
-  if (found.isSymbolicLink()) {
-    if (isThere) yield* plan.remove(file.path)
-    yield* plan.symlink(file.path, readlinkSync(file.place))
-  } else if (found.isFile()) {
-    yield* plan.write(file.path, readFileSync(file.place), { mode: found.mode & 0o777, createDirectories: true })
-  } else {
-    return yield* Effect.fail(
-      makeToolError("not_a_regular_file", `${file.path} is neither a file nor a link, so it can't be restored`, {
-        suggestion: `It is at ${file.place}; haft quarantine remove ${file.id} deletes it.`
-      })
-    )
+  const { path, place, id } = file
+  const found = lstatSync(place)
+  if (!found.isSymbolicLink() && !found.isFile()) {
+    return yield* toolError("not_a_regular_file", `${path} is neither a file nor a link, so it can't be restored`, {
+      suggestion: `It is at ${place}; haft quarantine remove ${id} deletes it.`
+    })
   }
+  const isThere = (yield* plan.info(path, { follow: false })) !== undefined
+  if (isThere && found.isSymbolicLink()) yield* plan.remove(path)
+  yield* found.isFile()
+    ? plan.write(path, readFileSync(place), { mode: found.mode & 0o777, createDirectories: true })
+    : plan.symlink(path, readlinkSync(place))
   yield* plan.commit()
-  removeQuarantined(file)
+  return removeQuarantined(file)
 })
 
 /** Deletes a file from the quarantine for good. */
