@@ -63,6 +63,11 @@ const toolTestsApart: Fence = {
   group: noneOfOurs("@haft/core", "@haft/dialects", "@haft/node", "@haft/testing"),
   message: "Tests of a tool package run without the other tool packages, as its users do."
 }
+const dialectPackages: Fence = {
+  group: noneOfOurs("@haft/core", "@haft/*/operations"),
+  message:
+    "A dialect package stands on what anybody can use: @haft/core and the operations of the tool packages, never their tools or files."
+}
 const throughTheFacade: Fence = {
   group: noneOfOurs("haft"),
   message: "An app reads configuration and asks `haft` for a host; what it needs from below, `haft` exports."
@@ -153,6 +158,7 @@ export default {
     fence(["packages/adapters/src/**"], [onCoreAlone, machine, barrel, otherSources]),
     fence(["packages/testing/src/**"], [onCoreAlone, vendors, barrel, otherSources]),
     fence(["packages/*-tools/src/**"], [toolsApart, publicOnly, machine, vendors, barrel, otherSources]),
+    fence(["packages/dialect-*/src/**"], [dialectPackages, publicOnly, machine, vendors, barrel, otherSources]),
     fence(["apps/*/src/**"], [throughTheFacade, machine, vendors, barrel, otherSources]),
     fence(["apps/cli/src/**"], [serverBesides, machine, vendors, barrel, otherSources]),
     fence(["apps/console/src/**"], [aloneInTheBrowser, machine, vendors, barrel, otherSources]),

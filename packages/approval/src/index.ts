@@ -16,7 +16,17 @@ export {
 } from "./askers/gate.ts"
 export { askInTerminal, type TerminalOptions } from "./askers/terminal.ts"
 export { describeRequest, printRequest, type RequestDescription } from "./askers/describe-request.ts"
-export { type ApprovalMode, decide, type PolicySettings } from "./policy.ts"
+export {
+  type ApprovalMode,
+  approvalModes,
+  decideByMode,
+  type ModeLimits,
+  modeSwitch,
+  type ModeSwitch,
+  type ModeVerdict,
+  standardModeLimits
+} from "./modes.ts"
+export { type AnswerPolicy, decide, type PolicySettings } from "./policy.ts"
 export { Rule, type RuleExample, RuleFile } from "./rules/rule.ts"
 export { ruleAdvice } from "./rules/rule-advice.ts"
 export { RuleStore, type RuleStoreService, stateRules } from "./rules/rule-store.ts"

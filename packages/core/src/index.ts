@@ -32,6 +32,9 @@ export {
   type ToolDescription
 } from "./host.ts"
 export { type JsonSchema } from "./schema/json-schema.ts"
+export { type LineStep, lineSteps } from "./diff/line-steps.ts"
+export { diffOf } from "./diff/plan-diff.ts"
+export { type DiffHunk, diffHunks, type FileVersions, unifiedDiff } from "./diff/unified-diff.ts"
 export { memoryWorkspace } from "./services/memory-workspace.ts"
 export {
   type ConfiguredPlugin,
@@ -51,7 +54,8 @@ export {
   Approver,
   type AskCaller,
   denyAll,
-  type Verdict
+  type Verdict,
+  type VerdictBasis
 } from "./services/approver.ts"
 export { Artifacts, type ArtifactWriter, memoryArtifacts } from "./services/artifacts.ts"
 export {
@@ -117,7 +121,6 @@ export {
   type ReadError,
   type ScannedFile,
   type ScanOptions,
-  type UndoneChange,
   type UndoPreview,
   type UndoReport,
   type UndoTarget,

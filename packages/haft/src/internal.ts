@@ -1,6 +1,8 @@
 // For the apps in this repository. Nothing here is kept stable between versions.
 
 export {
+  type AnswerPolicy,
+  type ApprovalMode,
   type Asker,
   askInTerminal,
   GateResponse,
@@ -37,12 +39,12 @@ export {
   type ReplayedCall
 } from "@haft/core/internal"
 export {
-  type ApprovalMode,
-  approvalModes,
+  answerPolicies,
   type ApprovalOptions,
   ConfigError,
   defineConfig,
   type HaftConfig,
+  modeNames,
   type PluginEntry,
   type SandboxName,
   sandboxNames,
@@ -57,7 +59,7 @@ export {
   showContractCheck
 } from "./contract/check-contract.ts"
 export { type ContractChange, type Weight } from "./contract/compare-contracts.ts"
-export { type DialectName, dialectNames } from "./host/dialects.ts"
+export { contractNames, type DialectName, dialectNames, loadDialect, packagedNames } from "./host/dialects.ts"
 export type { ExamineOptions, Finding } from "./doctor.ts"
 export type { FindConfigOptions, FoundConfig } from "./config/find-config.ts"
 export { type PackageChoice, type PackageName, packageNames } from "./host/packages.ts"

@@ -71,10 +71,13 @@ export const rulesIn = (config: HaftConfig, store: RuleStoreService): Rules => {
       const events = yield* readRun(config, record)
       const rules = proposed === undefined ? yield* current : yield* proposedIn(proposed)
       const decoded = yield* decodedCalls(config, recordedCalls(events))
-      const { approval: mode = "ask", approvalOptions: { alsoAsk: ask = [] } = {} } = config
+      const { approval: answers = "ask", mode = "ask", approvalOptions = {} } = config
+      const { alsoAsk: ask = [], deletedFiles } = approvalOptions
       return simulate(events, {
         rules,
+        answers,
         mode,
+        ...(deletedFiles !== undefined && { modeLimits: { deletedFiles } }),
         ask,
         workspace: rootOf(config),
         decode: ({ step }) => decoded.get(step)?.input,
