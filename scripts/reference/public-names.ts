@@ -15,7 +15,7 @@ export const publicNamesPage = (root: string): string => {
     .filter(({ manifest }) => manifest.private !== true)
   return [
     "What each package exports. Everything else, and the subpaths `/internal`, may change in any version ([versions](../VERSIONING.md)).",
-    ...manifests.flatMap(({ folder, manifest }) => [`## ${manifest.name}`, ...subpathsOf(folder, manifest)])
+    ...manifests.map(({ folder, manifest }) => `## ${manifest.name}\n\n${subpathsOf(folder, manifest).join("\n\n")}`)
   ].join("\n\n")
 }
 
