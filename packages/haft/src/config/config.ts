@@ -3,14 +3,13 @@ import {
   type Artifacts,
   type ConfiguredPlugin,
   type Dialect,
-  type OnPluginError,
-  plainIssues,
   type Plugin,
   type Processes,
   type RoadServices,
   type Sandbox,
   type StateFiles
 } from "@haft/core"
+import { type OnPluginError, plainIssues } from "@haft/core/internal"
 import type { ContainerOptions } from "@haft/node"
 import * as z from "zod"
 
