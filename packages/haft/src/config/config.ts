@@ -5,14 +5,13 @@ import {
   type Dialect,
   networkConfig,
   type NetworkConfig,
-  type OnPluginError,
-  plainIssues,
   type Plugin,
   type Processes,
   type RoadServices,
   type Sandbox,
   type StateFiles
 } from "@haft/core"
+import { type OnPluginError, plainIssues } from "@haft/core/internal"
 import type { ContainerOptions } from "@haft/node"
 import * as z from "zod"
 

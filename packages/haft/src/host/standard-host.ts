@@ -1,15 +1,8 @@
 import { resolve } from "node:path"
 
 import { type ConfiguredPlugin, type Dialect, Host, networkPolicy, type PluginError, type ToolError } from "@haft/core"
-import {
-  fileArtifacts,
-  fileJournal,
-  fileState,
-  nodeProcesses,
-  nodeWorkspace,
-  sqliteCodeIndex,
-  stateDirectory
-} from "@haft/node"
+import { fileArtifacts, fileJournal, fileState, nodeProcesses, nodeWorkspace, sqliteCodeIndex } from "@haft/node"
+import { stateDirectory } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 

@@ -11,7 +11,7 @@ import {
 } from "node:fs"
 import { basename, join } from "node:path"
 
-import { isProtectedPath } from "@haft/core"
+import { isProtectedPath } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 

@@ -1,7 +1,8 @@
 import { lookup, Resolver } from "node:dns/promises"
 import { connect, isIP, type Socket } from "node:net"
 
-import { type Admission, ConnectionRefused, type Endpoint, isAddress, isPublicAddress, printEndpoint } from "@haft/core"
+import { type Admission, ConnectionRefused, type Endpoint } from "@haft/core"
+import { isAddress, isPublicAddress, printEndpoint } from "@haft/core/internal"
 
 /** Finds the addresses of a name. */
 export type ResolveName = (host: string) => Promise<ReadonlyArray<string>>

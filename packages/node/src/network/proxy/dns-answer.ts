@@ -1,4 +1,4 @@
-import { canonicalHost } from "@haft/core"
+import { canonicalHost } from "@haft/core/internal"
 
 /** Seconds that a program may keep an answer; the address stands for the name as long as the sandbox lives. */
 const timeToLive = 60

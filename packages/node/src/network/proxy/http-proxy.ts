@@ -10,7 +10,8 @@ import {
 import type { Socket } from "node:net"
 import { pipeline } from "node:stream"
 
-import { canonicalHost, ConnectionRefused, type Endpoint, parseEndpoint, printEndpoint } from "@haft/core"
+import { ConnectionRefused, type Endpoint } from "@haft/core"
+import { canonicalHost, parseEndpoint, printEndpoint } from "@haft/core/internal"
 
 import type { ProxySession } from "./proxy-session.ts"
 import { tunnel } from "./tunnel.ts"

@@ -1,7 +1,8 @@
 import type { Socket as DatagramSocket } from "node:dgram"
 import type { Server, Socket } from "node:net"
 
-import { type Admission, ConnectionRefused, type Endpoint, type NetworkService, printEndpoint } from "@haft/core"
+import { type Admission, ConnectionRefused, type Endpoint, type NetworkService } from "@haft/core"
+import { printEndpoint } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 
 import { type Dial, OpenConnection } from "./open-connection.ts"

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net"
 
-import { canonicalHost, type Endpoint } from "@haft/core"
+import { type Endpoint } from "@haft/core"
+import { canonicalHost } from "@haft/core/internal"
 
 /** Replies of SOCKS 5 to a request, by what happened. */
 export const socksReplies = { connected: 0, failed: 1, forbidden: 2, noSuchCommand: 7, noSuchAddress: 8 } as const

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net"
 
-import { canonicalHost, ConnectionRefused, isAddress } from "@haft/core"
+import { ConnectionRefused } from "@haft/core"
+import { canonicalHost, isAddress } from "@haft/core/internal"
 
 import { type FirstBytes, inspectFirstBytes } from "./client-hello.ts"
 import type { OpenConnection } from "./open-connection.ts"
