@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { type HaftConfig, type JournalEvent, openRules, readRun } from "haft/internal"
+import { type HaftConfig, type JournalEvent, openRules, openWorkspace, readRun } from "haft/internal"
 import { openHost } from "haft/promise"
 
 import { markdownTable } from "./table.ts"
@@ -42,12 +42,17 @@ export const eventsPage = async (): Promise<string> => {
 
 const moments: Readonly<Record<string, string>> = {
   tool_call_started: "A call has arrived; written before anything else happens.",
+  mode_changed: "A person has changed how much runs without a question.",
   approval_requested: "A person is asked.",
   approval_decided:
     "A person has answered or nobody has, or a rule or the policy said no. What these two allow has no event of its own: `approval` of the call's end tells it.",
   sandbox_chosen: "A command is about to run, and this holds it back.",
   control_files_changed:
     "A command made or changed files that other programs run or trust; those with a `quarantine` were moved there. For a terminal it is written when that is closed, with `terminal` and `command` instead of the call's fields.",
+  connection_opened: "A command in a sandbox has connected to a host; written before its first byte is sent.",
+  connection_closed: "That connection has ended.",
+  connection_refused:
+    "A connection was refused. Repetitions of the same one are written together when the command ends, with `repeated`.",
   PATCH_APPLIED: "agentbench's own event: its `apply_patch` has changed files.",
   tool_call_finished:
     "The call has ended; written after everything else. For a call whose host died the next one writes it, with `aborted`."
@@ -70,7 +75,20 @@ const fields: Readonly<Record<string, string>> = {
   params: "the arguments, secrets replaced; on a decision, those that a person changed them to",
   reason: "why it is asked, or why it was decided so",
   decision: "`allow` or `deny`",
-  by: "who decided: `policy`, `person`, or `nobody` where a question was not answered",
+  rule: "the rule that decided, or wants a person",
+  basis:
+    "what the policy went by, which is why a person was asked or not: `rule`, `protected_path`, `mode`, `setting`, `contract`, or `error` where it could not judge",
+  diff: "the change that a person approved or refused, secrets replaced; with changed arguments, the change that these make",
+  from: "the mode before",
+  to: "the mode from now on",
+  by: "who decided: `policy`, `person`, or `nobody` where a question was not answered; of a connection, what allowed it: an entry of `network.allow`, a rule, a person",
+  host: "the host, as its canonical name or address",
+  port: "its port",
+  protocol:
+    "how the command came to haft: `connect` (HTTP CONNECT), `http`, `websocket`, `socks`, or `direct` for a program that knows no proxy",
+  bytes_sent: "bytes to the host",
+  bytes_received: "bytes from the host",
+  repeated: "how often the same refusal came again",
   kind: "the sandbox",
   isolated: "whether it holds anything back",
   changed_files: "the files that were changed",
@@ -87,6 +105,9 @@ const fields: Readonly<Record<string, string>> = {
   "touches.directories": "those of the paths that are directories: what is done to one is done to all below it",
   "touches.runs": "the command line",
   "touches.network": "true where the command may use the network",
+  "touches.confined": "how a sandbox keeps the command from changing files: `read_only` or `overlay`",
+  "touches.removedFiles": "how many files are deleted or moved, below directories too",
+  "touches.replacedBytes": "the size of the files that are changed or deleted",
   "touches.fetches": "the URL",
   "touches.types": "the terminal that it types into",
   approval: "how it was decided; absent where it did not come to that",
@@ -94,7 +115,8 @@ const fields: Readonly<Record<string, string>> = {
   "approval.by": "who, as on a decision",
   "approval.reason": "why",
   "approval.asks": "whether the contract wants a person for this",
-  "approval.rule": "the rule that decided",
+  "approval.rule": "the rule that decided, or wants a person",
+  "approval.basis": "what the policy went by, as on a decision",
   "approval.person": "who decided: the name and the role of a token; only of servers",
   reply: "the dialect's envelope, secrets replaced"
 }
@@ -140,7 +162,7 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     const config: HaftConfig = {
       root: join(directory, "root"),
       state: join(directory, "state"),
-      packages: { exec: { network: "on_request" } },
+      network: { allow: ["example.com"] },
       sandbox: "none"
     }
     await mkdir(join(directory, "root"))
@@ -164,17 +186,36 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
       await host.call("write_terminal", { terminal_id, text: "hi" }, { ask: refuse })
       await host.call("delete_path", { path: "a.txt" })
     })
+    const workspace = await openWorkspace(config)
+    await workspace.setMode("plan", { name: "alice", role: "approver" })
+    await workspace.dispose()
+    const switched = await readRun(config)
     const second = await eventsOf({ ...config, dialect: "agentbench" }, async (host) => {
       await host.call("apply_patch", { unified_diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-two\n+three\n" })
     })
-    // Only a sandbox looks for them, and not every machine that makes this page has one.
+    // Only a sandbox leaves these, and not every machine that makes this page has one.
     const moved = { path: ".envrc", reason: "direnv runs or trusts it", quarantine: "state/quarantine/…/files/.envrc" }
     const held = first.find(({ type }) => type === "sandbox_chosen")
     const { kind: _kind, isolated: _isolated, ...common } = held ?? { type: "" }
-    return [...first, { ...common, type: "control_files_changed", files: [moved] }, ...second]
+    const host = { host: "registry.example", port: 443 }
+    const traffic = { bytes_sent: 1800, bytes_received: 52_000, duration_sec: 0.4 }
+    const by = "network.allow *.example"
+    const connections = [
+      { ...common, type: "connection_opened", ...host, protocol: "connect", by, waited_sec: 2.5 },
+      { ...common, type: "connection_closed", ...host, ...traffic },
+      { ...common, type: "connection_refused", ...host, reason: "network.deny *.example forbids it", repeated: 3 }
+    ]
+    const changed = { ...common, type: "control_files_changed", files: [moved] }
+    return [...first.map(confinedHere), ...switched, changed, ...connections, ...second]
   } finally {
     await rm(directory, { recursive: true })
   }
+}
+
+// As a sandbox would have it, for the same reason.
+const confinedHere = (event: JournalEvent): JournalEvent => {
+  const { touches } = event as { readonly touches?: { readonly runs?: string } }
+  return touches?.runs === "true" ? { ...event, touches: { ...touches, confined: "read_only" } } : event
 }
 
 const eventsOf = async (

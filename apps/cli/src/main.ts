@@ -7,9 +7,11 @@ import { doctor, printFindings } from "./commands/doctor.ts"
 import { log } from "./commands/log.ts"
 import { mcp } from "./commands/mcp.ts"
 import { plugin } from "./commands/plugin.ts"
+import { quarantine } from "./commands/quarantine.ts"
 import { replay } from "./commands/replay.ts"
 import { rules } from "./commands/rules.ts"
 import { serve } from "./commands/serve.ts"
+import { state } from "./commands/state.ts"
 import { token } from "./commands/token.ts"
 import { tools } from "./commands/tools.ts"
 import { undo } from "./commands/undo.ts"
@@ -22,10 +24,12 @@ const working: ReadonlyArray<Command> = [
   call,
   mcp,
   serve,
+  state,
   token,
   rules,
   log,
   undo,
+  quarantine,
   replay,
   plugin,
   contract,

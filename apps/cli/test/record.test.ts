@@ -112,6 +112,33 @@ describe("haft rules", () => {
   })
 })
 
+describe.runIf(process.platform === "linux")("haft quarantine", () => {
+  const list = async (): Promise<ReadonlyArray<{ id: string; path: string }>> =>
+    JSON.parse((await run("quarantine", "list", "--json")).stdout) as []
+
+  it("lists, restores and removes control files that a command made or changed", async () => {
+    workspace.put(".npmrc", "mine\n")
+    const command =
+      "rm -f .npmrc; echo theirs > .npmrc; mkdir -p d; echo evil > d/.envrc; ln -s nowhere .mcp.json; true"
+    expect(await run("call", "run_command", `command=${command}`, "--approve", "all")).toMatchObject({ code: 0 })
+    expect((await list()).map(({ path }) => path)).toEqual(expect.arrayContaining(["d/.envrc", ".mcp.json"]))
+    expect(workspace.read(".npmrc")).toBe("mine\n")
+    const { stdout } = await run("quarantine")
+    expect(stdout).toMatch(/^ID +PATH +MOVED +REASON\n/)
+    expect(await run("quarantine", "restore", "d/.envrc")).toMatchObject({ code: 0, stdout: "Restored d/.envrc\n" })
+    expect(workspace.read("d/.envrc")).toBe("evil\n")
+    const link = (await list()).find(({ path }) => path === ".mcp.json")
+    expect(await run("quarantine", "remove", link?.id ?? "")).toMatchObject({ code: 0, stdout: "Removed .mcp.json\n" })
+    expect((await list()).map(({ path }) => path).filter((path) => path !== ".npmrc")).toEqual([])
+    expect(await run("quarantine", "restore", "d/.envrc")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("there is no 'd/.envrc' in the quarantine")
+    })
+    expect(await run("quarantine", "restore")).toMatchObject({ code: 2 })
+    expect(await run("quarantine", "show")).toMatchObject({ code: 2 })
+  })
+})
+
 describe("haft log, undo and replay", () => {
   it("show the last run with calls in it, filtered, and prove that nobody changed it", async () => {
     expect(await run("log")).toMatchObject({ code: 2, stderr: expect.stringContaining("nothing is on record") })
@@ -203,4 +230,24 @@ it.each(["bash", "zsh", "fish"])("prints a completion script for %s that knows t
   expect(code).toBe(0)
   for (const word of ["tools", "call", "rules", "--dialect", "agentbench"])
     expect(stdout).toContain(word.replace("--", ""))
+})
+
+describe("haft state", () => {
+  it("shows what is kept for a workspace, prunes old runs and removes everything only on confirmation", async () => {
+    await write("--approve", "all")
+    await write("--approve", "all")
+    const info = JSON.parse((await run("state", "info", "--json")).stdout) as { runs: number; format: number }
+    expect(info).toMatchObject({ runs: 2, format: 1, openRuns: [] })
+    expect((await run("state", "prune", "--older-than", "0m", "--dry-run")).stdout).toMatch(/^Would remove 1 runs/)
+    expect((await run("state", "prune", "--older-than", "0m")).stdout).toMatch(/^Removed 1 runs/)
+    expect(await run("state", "prune", "--older-than", "soon")).toMatchObject({ code: 2 })
+    expect(await run("state", "forget")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("info, prune or remove")
+    })
+    expect(await run("state", "remove")).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") })
+    expect((await run("log", "runs")).stdout.trim().split("\n")).toHaveLength(1)
+    expect(await run("state", "remove", "--yes")).toMatchObject({ code: 0 })
+    expect((await run("state")).stderr).toContain("keeps no state")
+  })
 })

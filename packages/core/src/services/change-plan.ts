@@ -92,6 +92,11 @@ export interface ChangePlan {
   /** What the plan changes so far, in the order of planning. */
   readonly changes: ReadonlyArray<ChangedPath>
   /**
+   * Everything that the plan changes by now, as one unified diff, for people who approve it. Content that nobody has
+   * read yet is read; what is binary or too large has a line of its own.
+   */
+  readonly diff: Effect.Effect<string, PlanError>
+  /**
    * Makes all changes or none, and survives a crash at any moment. Where a file has changed since the plan looked at it,
    * `again` plans anew on the files as they are, while nobody else commits; without it, and where a person approved
    * another state, that is `stale_file`.

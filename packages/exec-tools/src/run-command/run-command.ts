@@ -5,6 +5,7 @@ import {
   type ControlFileChange,
   CurrentCall,
   Journal,
+  Network,
   type ProcessEnd,
   Processes,
   reportProgress,
@@ -88,19 +89,33 @@ export const shellWords = (command: string): ReadonlyArray<string> => ["sh", "-c
 // shells take options after `-c` too, and not all know what ends them.
 const findBash = `command -v bash >/dev/null && exec bash -c " $1"; exec sh -c " $1"`
 
-/** What a command touches. One that asks for a network it will not get is refused before anybody is asked about it. */
-export const commandTouches = (touches: Touches): Effect.Effect<Touches, ToolError<"approval_denied">, ExecSettings> =>
-  Effect.as(requireNetwork(touches.network === true), touches)
-
-const noNetwork = toolError("approval_denied", "this host allows commands no network", {
-  suggestion:
-    'Do without, or ask the person who runs the host to allow it: network "on_request" in the settings of exec.',
-  details: { by: "policy", parameter: "network" }
+/**
+ * What a command touches. One that asks for a network it will not get is refused before anybody is asked about it.
+ * A command that asks for a read-only workspace is confined to reading where the sandbox here holds it to that.
+ */
+export const commandTouches = Effect.fnUntraced(function* (
+  touches: Touches,
+  { readOnly = false }: { readonly readOnly?: boolean } = {}
+): Effect.fn.Return<Touches, ToolError<"approval_denied">, Sandbox> {
+  yield* requireNetwork(touches.network === true)
+  if (!readOnly) return touches
+  const sandbox = yield* Sandbox
+  const isIsolated = yield* sandbox.describe.pipe(
+    Effect.map(({ isolated }) => isolated),
+    Effect.orElseSucceed(() => false)
+  )
+  return isIsolated ? { ...touches, confined: "read_only" } : touches
 })
 
-/** Refuses a network that the host's settings never give. */
-export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">, ExecSettings> =>
-  ExecSettings.use((settings) => (isWanted && settings.network === "never" ? noNetwork : Effect.void))
+const noNetwork = (reason: string) =>
+  toolError("approval_denied", "this host allows commands no network", {
+    suggestion: `Do without, or ask the person who runs the host for a network policy: ${reason}.`,
+    details: { by: "policy", parameter: "network" }
+  })
+
+/** Refuses a network that the host's policy never gives. */
+export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">> =>
+  Network.use(({ closed }) => (isWanted && closed !== undefined ? noNetwork(closed) : Effect.void))
 
 export const placeOf = (root: string, directory: string): string => (directory === "." ? root : `${root}/${directory}`)
 
@@ -116,7 +131,7 @@ const runInSandbox = Effect.fnUntraced(function* (
   const sandbox = yield* Sandbox
   const { kind, isolated } = yield* sandbox.describe
   yield* recordSandbox({ kind, isolated })
-  const wrapped = yield* sandbox.wrap(command, { network, writable })
+  const wrapped = yield* sandbox.wrap(command, { network, writable, title: request.command })
   const processes = yield* Processes
   let controlFiles: ReadonlyArray<ControlFileChange> = []
   const onControlFiles = (changes: ReadonlyArray<ControlFileChange>): void => void (controlFiles = changes)
@@ -139,7 +154,7 @@ export const recordSandbox = Effect.fnUntraced(function* (sandbox: CommandOutcom
   yield* journal.append({ type: "sandbox_chosen", request_id: id, step, tool, ...sandbox })
 })
 
-const recordControlFiles = Effect.fnUntraced(function* (files: ReadonlyArray<ControlFileChange>) {
+export const recordControlFiles = Effect.fnUntraced(function* (files: ReadonlyArray<ControlFileChange>) {
   if (files.length === 0) return
   const journal = yield* Journal
   const { id, step, tool } = yield* CurrentCall

@@ -1,7 +1,7 @@
 import { type ChangePlan, type PlannedFile, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { addText, readForDiff, replaceText, requireNothing, type TextError, textIn } from "../planned-text.ts"
+import { addText, replaceText, requireNothing, type TextError, textIn } from "../planned-text.ts"
 import { TextFile } from "../text-file.ts"
 import { applyBinary, type BinaryError, requireVersion } from "./apply-binary.ts"
 import type { HunkLine, Section } from "./patch.ts"
@@ -153,7 +153,7 @@ const planDelete = Effect.fnUntraced(function* (plan: ChangePlan, section: Secti
         }
       )
     }
-  } else yield* readForDiff(plan, path)
+  }
   yield* plan.remove(path)
   return []
 })

@@ -6,9 +6,9 @@ import {
   Processes,
   type ProcessMark,
   type RunErrorCode,
-  stepSpan,
   type ToolError
 } from "@haft/core"
+import { stepSpan } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -85,6 +85,7 @@ const serviceOf = (start: Start, host: string, watch = () => Promise.resolve()):
           Effect.promise(() => cleanUp(launch))
         )
       }),
+    inspect: (command) => launchOf(command).inspectRunning ?? Effect.succeed([]),
     systemProgram,
     feed
   }

@@ -24,12 +24,12 @@ import { systemPath, systemProgram } from "../process/system-programs.ts"
 import { otherOwner } from "../workspace/commit/owner.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
 import { rootIdentity } from "../workspace/paths/open-roots.ts"
-import { environmentFor } from "./environment.ts"
+import { environmentFor, isRenamed, passedName } from "./environment.ts"
 import { bytes, defaultLimits, eachProcess, type SandboxLimits, type SandboxOptions, temporarySizes } from "./limits.ts"
 import { HeldPlaces } from "./linux/protected-mounts.ts"
 import { containerProfile } from "./linux/seccomp.ts"
 import { madeWhenUsed, type Mount, ownMounts, visiblePaths } from "./paths.ts"
-import { probedSandbox } from "./probe.ts"
+import { probedSandbox, type Surroundings } from "./probe.ts"
 
 export interface ContainerOptions extends SandboxOptions {
   /** It must be there already: a sandbox fetches nothing. */
@@ -60,7 +60,7 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
       let isUsed = false
       const engineRuns = (words: ReadonlyArray<string>): Effect.Effect<void> =>
         Effect.ignore(processes.run(engineCommand(words, root), { timeoutMs: 20_000 }))
-      const wrap = (command: Command, request: SandboxRequest, existing: ReadonlyArray<string>): Command => {
+      const wrap = (command: Command, request: SandboxRequest, { existing }: Surroundings): Command => {
         if (request.channel === true) {
           throw makeToolError("sandbox_error", "a container can't keep a shell open between calls", {
             suggestion: "Run each command with run_command, or open a terminal."
@@ -94,6 +94,7 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
         program: engine,
         options,
         wrap,
+        network: "a container has no way out that leads only to haft",
         describe: () => describe({ ...defaultLimits, ...options.limits })
       })
     })
@@ -118,8 +119,10 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
   const { terminal = false } = plan.request
   const missing = `haft-missing-${randomBytes(8).toString("hex")}`
   const image = plan.options.image ?? defaultImage
+  // A command line is for everybody to read, and values may be secrets, so the engine's program finds them in its own
+  // environment, under other names.
   const variables = Object.entries(containerEnvironment(command, plan))
-  const renamed = variables.map(([name]) => name).filter(isIdentifier)
+  const renamed = variables.map(([name]) => name).filter(isRenamed)
   const inside = [
     "/bin/sh",
     "-c",
@@ -153,16 +156,8 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
   })
 }
 
-// A command line is for everybody to read, and values may be secrets, so the engine's program finds them in its own
-// environment. There they have other names: what a call chooses must not reach a program outside. A shell can't give
-// back a name that is none of its own, and no program outside listens to such a one.
-const passedName = (name: string): string => (isIdentifier(name) ? `HAFT_GIVES_${name}` : name)
-
-const isIdentifier = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name)
-
 const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
-  const { limits, options, request, root, mounts } = plan
-  const { network = false } = request
+  const { limits, options, root, mounts } = plan
   const { getuid, getgid } = process
   const user = otherOwner(root) ?? { uid: getuid?.() ?? 65_534, gid: getgid?.() ?? 65_534 }
   const memory = String(limits.memoryBytes)
@@ -174,7 +169,7 @@ const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
     "--log-driver=none",
     `--name=${plan.name}`,
     `--label=haft.host=${plan.host}`,
-    ...(network ? [] : ["--network=none"]),
+    "--network=none",
     "--read-only",
     `--tmpfs=/tmp:rw,exec,nosuid,nodev,mode=1777,size=${sizes.tmp}`,
     `--shm-size=${sizes.shm}`,
@@ -298,7 +293,7 @@ const describe = (limits: SandboxLimits): SandboxDescription => ({
   kind: "docker",
   isolated: true,
   enforced: [
-    "no network unless a call is allowed it",
+    "no network",
     "only the image's programs and the workspace are visible",
     "no capabilities, no new privileges, a filter for system calls",
     `own /tmp and /dev/shm, ${bytes(limits.temporaryBytes)} together`,

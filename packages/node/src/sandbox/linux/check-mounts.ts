@@ -16,7 +16,7 @@ export const mountCheckWords = (root: string, mounts: ReadonlyArray<Mount>): Rea
   const others = places.length === 0 ? [] : hostMounts().filter(({ point }) => point.startsWith(`${escaped(root)}/`))
   const wanted = places.filter((path) => others.every(({ point }) => point !== escaped(path)))
   const stat = statProgram()
-  const identity = stat === undefined ? undefined : rootIdentity(root)
+  const identity = rootIdentity(root)
   return [
     root,
     escaped(root),

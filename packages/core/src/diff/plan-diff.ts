@@ -1,11 +1,10 @@
-import { type ChangedPath, type Content, netChanges, singleLine } from "@haft/core"
-
-import { textOf } from "./planned-text.ts"
+import type { ChangedPath, Content } from "../services/change-plan.ts"
+import { concatBytes } from "../text/concat-bytes.ts"
+import { singleLine } from "../text/visible-text.ts"
 import { unifiedDiff } from "./unified-diff.ts"
 
-/** Everything that a plan changes, as one unified diff, with a line for what has none. */
-export const diffOf = (changes: ReadonlyArray<ChangedPath>): string => {
-  const net = netChanges(changes)
+/** Net changes as one unified diff, with a line for each that has none. */
+export const diffOf = (net: ReadonlyArray<ChangedPath>): string => {
   const arriving = net.filter(({ kind, what }) => what !== "directory" && kind !== "deleted")
   // Directories on the way to a file are plain from the file.
   const isOnTheWay = ({ path, what, kind }: ChangedPath): boolean =>
@@ -22,27 +21,30 @@ export const diffOf = (changes: ReadonlyArray<ChangedPath>): string => {
 const diffOfPath = (change: ChangedPath): string => {
   const { path, kind, what, movedTo, contentBefore, contentAfter } = change
   if (what !== "file" || (kind === "deleted" && contentBefore === undefined)) return lineOf(change)
-  const before = contentBefore && textOf(contentBefore)
-  const after = contentAfter && textOf(contentAfter)
   if (kind === "deleted") {
-    return before === undefined
-      ? `Binary file ${singleLine(path)} is replaced or deleted\n`
-      : unifiedDiff({ oldPath: path, newPath: undefined, before, after: undefined })
+    const removed = unifiedDiff({ oldPath: path, newPath: undefined, before: contentBefore })
+    return removed ?? `Binary file ${singleLine(path)} is replaced or deleted\n`
   }
   const modes = modeLines(change)
-  const oldPath = kind === "created" ? undefined : path
   const newPath = movedTo ?? path
-  if (contentAfter === undefined || contentAfter === contentBefore) {
-    return modes + (movedTo === undefined ? "" : lineOf(change))
-  }
-  if (change.before === "symlink" && after !== undefined) {
-    return `deleted ${singleLine(path)}\n${modes}${unifiedDiff({ oldPath: undefined, newPath, before: undefined, after })}`
-  }
-  if (after === undefined || (kind !== "created" && before === undefined)) {
-    const renamed = movedTo === undefined ? "" : lineOf(change)
+  const renamed = movedTo === undefined ? "" : lineOf(change)
+  if (contentAfter === contentBefore && change.before === change.after) return modes + renamed
+  if (
+    contentAfter === undefined ||
+    (kind !== "created" && change.before !== "symlink" && contentBefore === undefined)
+  ) {
     return `${renamed}${modes}Binary file ${singleLine(newPath)}: ${change.bytesWritten} bytes\n`
   }
-  return modes + unifiedDiff({ oldPath, newPath, before, after })
+  const isNew = kind === "created" || change.before === "symlink"
+  const replaced = change.before === "symlink" ? `deleted ${singleLine(path)}\n` : ""
+  const shown = unifiedDiff({
+    oldPath: isNew ? undefined : path,
+    newPath,
+    before: isNew ? undefined : contentBefore,
+    after: contentAfter
+  })
+  if (shown === undefined) return `${renamed}${modes}Binary file ${singleLine(newPath)}: ${change.bytesWritten} bytes\n`
+  return replaced + modes + shown
 }
 
 const lineOf = (change: ChangedPath): string => {
@@ -54,7 +56,12 @@ const lineOf = (change: ChangedPath): string => {
 
 /** Where a symbolic link leads, and led before. */
 const linkLine = ({ path, before, contentBefore, contentAfter }: ChangedPath): string => {
-  const target = (content: Content | undefined): string => singleLine((content && textOf(content)?.text) ?? "")
+  const target = (content: Content | undefined): string =>
+    singleLine(
+      content === undefined
+        ? ""
+        : new TextDecoder().decode(content instanceof Uint8Array ? content : concatBytes(content))
+    )
   if (before === "symlink") {
     return `symbolic link ${singleLine(path)}: ${target(contentBefore)} -> ${target(contentAfter)}\n`
   }
