@@ -5,6 +5,7 @@ import {
   type ControlFileChange,
   CurrentCall,
   Journal,
+  pathOnDisk,
   type ProcessEnd,
   Processes,
   reportProgress,
@@ -74,7 +75,7 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
   const startedAt = yield* Clock.currentTimeMillis
   const collectors = yield* collectOutput(settings.artifactBytes)
   const timeoutMs = Math.min(request.timeoutMs ?? settings.defaultTimeoutMs, longestTimeoutMs)
-  const { end, sandbox } = yield* runInSandbox(request, placeOf(workspace.root, directory), timeoutMs, collectors)
+  const { end, sandbox } = yield* runInSandbox(request, pathOnDisk(workspace, directory), timeoutMs, collectors)
   const outcome = outcomeOf(end, timeoutMs, collectors, sandbox)
   const memory = yield* CommandMemory
   yield* memory.remember({ ...outcome, command: request.command, directory, startedAt })
@@ -101,8 +102,6 @@ const noNetwork = toolError("approval_denied", "this host allows commands no net
 /** Refuses a network that the host's settings never give. */
 export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">, ExecSettings> =>
   ExecSettings.use((settings) => (isWanted && settings.network === "never" ? noNetwork : Effect.void))
-
-export const placeOf = (root: string, directory: string): string => (directory === "." ? root : `${root}/${directory}`)
 
 const runInSandbox = Effect.fnUntraced(function* (
   request: CommandRequest,
