@@ -48,12 +48,17 @@ export const commonOptions = {
     value: "NAME",
     describe: "the contract to speak (haft)",
     short: "d",
-    choices: ["haft", "agentbench", "toolrouter", "approvalgate", "cliagent", "filetools"]
+    choices: ["haft", "agentbench", "toolrouter", "approvalgate", "cliagent", "filetools", "mcp-filesystem"]
   },
   state: { value: "DIR", describe: "where records, rules and history are kept" },
-  approve: {
+  mode: {
     value: "MODE",
-    describe: "where the contract wants a person: ask, all (yes), none (no)",
+    describe: "how much runs without a question: plan, ask, accept-edits, auto",
+    choices: ["plan", "ask", "accept-edits", "auto"]
+  },
+  approve: {
+    value: "WHO",
+    describe: "who answers a question: ask (a person), all (yes), none (no)",
     choices: ["ask", "all", "none"]
   },
   sandbox: {

@@ -1,4 +1,4 @@
-import type { ApprovalMode, DialectName, FoundConfig, HaftConfig, SandboxName } from "haft/internal"
+import type { AnswerPolicy, ApprovalMode, DialectName, FoundConfig, HaftConfig, SandboxName } from "haft/internal"
 import type { OpenHost } from "haft/promise"
 
 import type { Given } from "./command.ts"
@@ -8,15 +8,17 @@ import { note } from "./terminal.ts"
 export interface LookUp {
   /** Look upwards for the workspace that the current directory belongs to, unless the command line names one. */
   readonly upwards?: boolean
+  /** The workspace, where an argument names it and not an option. */
+  readonly root?: string | undefined
 }
 
 /** The configuration that the command line asks for. */
-export const configOf = async (given: Given, { upwards = false }: LookUp = {}): Promise<FoundConfig> => {
+export const configOf = async (given: Given, { upwards = false, root }: LookUp = {}): Promise<FoundConfig> => {
   const { findConfig, findRoot } = await import("haft/promise")
   const file = given.value("config")
   const from = upwards && file === undefined && !given.has("workspace") ? findRoot() : undefined
   const found = await findConfig({
-    overrides: overridesOf(given),
+    overrides: { ...overridesOf(given), ...(root !== undefined && { root }) },
     ...(file !== undefined && { file }),
     ...(from !== undefined && { from })
   })
@@ -31,14 +33,14 @@ export const configOf = async (given: Given, { upwards = false }: LookUp = {}): 
 }
 
 export const overridesOf = (given: Given): HaftConfig => {
-  const [root, dialect, state, approval, sandbox] = ["workspace", "dialect", "state", "approve", "sandbox"].map(
-    given.value
-  )
+  const names = ["workspace", "dialect", "state", "mode", "approve", "sandbox"]
+  const [root, dialect, state, mode, approval, sandbox] = names.map(given.value)
   return {
     ...(root !== undefined && { root }),
     ...(dialect !== undefined && { dialect: dialect as DialectName }),
     ...(state !== undefined && { state }),
-    ...(approval !== undefined && { approval: approval as ApprovalMode }),
+    ...(mode !== undefined && { mode: mode as ApprovalMode }),
+    ...(approval !== undefined && { approval: approval as AnswerPolicy }),
     ...(sandbox !== undefined && { sandbox: sandbox as SandboxName })
   }
 }

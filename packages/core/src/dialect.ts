@@ -15,7 +15,7 @@ export interface FinishedCall {
   readonly durationMs: number
   /** What the call wrote or would have written, relative to the workspace. */
   readonly writes: ReadonlyArray<string>
-  /** What was changed in the arguments to make them fit, for a dialect that is lenient. */
+  /** What was changed in the arguments, to make them fit or by an approver, and the approver's comment. */
   readonly adjusted: ReadonlyArray<string>
 }
 
@@ -53,6 +53,8 @@ export interface DialectDefinition<out Name extends string = string> {
   readonly clipsTexts?: boolean
   readonly success: (success: Success) => unknown
   readonly failure: (failure: Failure) => unknown
+  /** A failure as the model reads it. `Error: `, the message and the suggestion when absent. */
+  readonly failureText?: (failure: Failure) => string
   /** The JSON Schema of the envelope around a tool's output. */
   readonly envelope: (output: JsonSchema) => JsonSchema
   /** How the contract publishes a tool's parameters, where it differs from the schema itself. */

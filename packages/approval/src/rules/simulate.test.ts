@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import type { JournalEvent, RecordedCall } from "@haft/core"
+import type { JournalEvent } from "@haft/core"
+import type { RecordedCall } from "@haft/core/internal"
 
 import { compileRules, Rule, simulate, type SimulationOptions } from "../index.ts"
 
@@ -117,7 +118,7 @@ describe("trying rules on a recorded run", () => {
 
   it("judges by mode and by further risks", () => {
     const events = record(writes("a"), { tool: "read", approval: policy })
-    expect(tried(events, [], { mode: "none" }).counts).toEqual({ allow: 1, ask: 0, deny: 1 })
+    expect(tried(events, [], { answers: "none" }).counts).toEqual({ allow: 1, ask: 0, deny: 1 })
     expect(tried(events, [], { ask: ["dangerous"] }).counts).toEqual({ allow: 0, ask: 2, deny: 0 })
   })
 })

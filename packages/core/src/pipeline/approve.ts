@@ -2,13 +2,21 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 
 import type { Dialect } from "../dialect.ts"
 import { reasonOf } from "../plugin/plugin-error.ts"
 import { plainData, prepareWith } from "../schema/reply-limits.ts"
-import { type Answer, type ApprovalQuestion, type ApprovalRequest, Approver } from "../services/approver.ts"
+import {
+  type Answer,
+  type ApprovalQuestion,
+  type ApprovalRequest,
+  Approver,
+  type VerdictBasis
+} from "../services/approver.ts"
 import { Journal, type JournalEvent } from "../services/journal.ts"
 import { Workspace } from "../services/workspace.ts"
+import { redactText } from "../text/redact.ts"
 import { type ErrorCode, toolError } from "../tool-error.ts"
 import type { FailingTool, PreparedCall } from "../tool.ts"
 import type { Facts, Risk } from "../touches.ts"
@@ -27,6 +35,8 @@ export interface Decision {
   readonly by: "policy" | "person" | "nobody"
   readonly reason: string
   readonly rule?: string
+  /** What the policy's verdict rests on, which is why a person was asked or not. */
+  readonly basis?: VerdictBasis
   /** The person, where known by name. */
   readonly person?: Party
 }
@@ -37,6 +47,8 @@ export interface ApprovalWatcher {
   readonly decided: (decision: Decision & { readonly asks: boolean }) => void
   /** How long a question was open, in milliseconds. A call may ask more than once. */
   readonly waited: (milliseconds: number) => void
+  /** What the approver changed or wants the caller to know, in words. */
+  readonly noted: (note: string) => void
 }
 
 export interface ApprovedCall<R, Code extends ErrorCode = ErrorCode> {
@@ -76,17 +88,23 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
       input: prepared.input,
       facts,
       defaults: () => tool.defaults,
-      asks
+      asks,
+      ...(tool.openWorld && { openWorld: true as const })
     }
     const verdict = yield* failClosed(stepSpan("judge")(approver.judge(request)), (reason) => ({
       decision: "deny" as const,
       reason: `the approval policy failed: ${reason}`
     }))
     const { decision, reason } = verdict
-    const byPolicy = { by: "policy", reason, ...(verdict.rule !== undefined && { rule: verdict.rule }), asks } as const
+    const grounds = {
+      ...(verdict.rule !== undefined && { rule: verdict.rule }),
+      ...(verdict.basis !== undefined && { basis: verdict.basis })
+    }
+    const byPolicy = { by: "policy", reason, ...grounds, asks } as const
     if (decision === "deny") {
       watcher.decided({ decision, ...byPolicy })
-      return yield* denied("policy", reason)
+      yield* record({ decision, by: "policy", reason, ...grounds })
+      return yield* refused({ by: "policy", reason })
     }
     if (decision === "allow") {
       if (consented === undefined) watcher.decided({ decision, ...byPolicy })
@@ -102,19 +120,26 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
       return { prepared, facts, state } satisfies ApprovedCall<R, Code>
     }
     const preview = prepared.preview === undefined ? undefined : yield* stepSpan("preview")(prepared.preview)
-    const question = { ...request, reason, state, ...(preview !== undefined && { preview }) }
+    const question = { ...request, reason, ...grounds, state, ...(preview !== undefined && { preview }) }
     const consent = yield* stepSpan("ask")(askPerson(question, watcher))
-    const edited = consent.modifiedArgs === undefined ? undefined : plainData(consent.modifiedArgs)
-    yield* record(
-      { decision: "allow", reason: consent.reason ?? "approved", by: "person", ...personIn(consent) },
-      edited === undefined ? {} : { params: yield* paramsForRecord(tool, edited.data) }
-    )
-    if (edited !== undefined) {
+    const decided = { decision: "allow", reason: consent.reason ?? "approved", by: "person", ...grounds } as const
+    const named = { ...decided, ...personIn(consent) }
+    if (consent.comment !== undefined) watcher.noted(`the approver's comment: ${consent.comment}`)
+    if (consent.modifiedArgs !== undefined) {
       // Edited arguments are decoded, assessed and judged like those of the caller.
-      prepared = yield* stepSpan("decode")(prepareWith(tool, edited, dialect))
+      const edited = plainData(consent.modifiedArgs)
+      const decoded = yield* Effect.result(stepSpan("decode")(prepareWith(tool, edited, dialect)))
+      const diff = Result.isSuccess(decoded) ? yield* diffOf(decoded.success) : undefined
+      yield* record(named, {
+        params: yield* paramsForRecord(tool, edited.data),
+        ...(diff !== undefined && { diff: redactText(diff) })
+      })
+      watcher.noted(`approved with changes: ${describeChanges(prepared.input, edited.data)}`)
+      prepared = yield* Effect.fromResult(decoded)
       consented = facts.risk
       continue
     }
+    yield* record(named, preview === undefined ? {} : { diff: redactText(preview) })
     if (isSameState(state, yield* look)) return { prepared, facts, state } satisfies ApprovedCall<R, Code>
   }
   return yield* toolError("stale_file", "the files kept changing while approval was asked for; nothing was run", {
@@ -125,13 +150,39 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
 
 const harm: Readonly<Record<Risk, number>> = { read_only: 0, safe_write: 1, dangerous: 2 }
 
+/** The diff of edited arguments, for the record; none where it can't be made, because the call fails then too. */
+const diffOf = <R, Code extends ErrorCode>({
+  preview
+}: PreparedCall<R, Code>): Effect.Effect<string | undefined, never, R> =>
+  preview === undefined ? Effect.succeed(undefined) : Effect.orElseSucceed(preview, () => undefined)
+
+/** Which arguments an approver changed, and to what, for the caller. */
+const describeChanges = (before: Readonly<Record<string, unknown>>, after: unknown): string => {
+  const edited: Readonly<Record<string, unknown>> = typeof after === "object" && after !== null ? { ...after } : {}
+  const changed = Object.entries(edited).filter(
+    ([name, value]) => JSON.stringify(before[name]) !== JSON.stringify(value)
+  )
+  const shown = changed.map(
+    ([name, value]) => `${name} is ${clipEnd(JSON.stringify(value) ?? "absent", longestChange)}`
+  )
+  return shown.length === 0 ? "none that matter" : shown.join(", ")
+}
+
+const longestChange = 500
+
+const clipEnd = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text)
+
 /** A person's yes. Anything else fails: a no, and no answer. */
 const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watcher: ApprovalWatcher) {
   const approver = yield* Approver
-  const { asks, reason } = question
-  yield* append({ type: "approval_requested", reason })
+  const { asks, reason, preview } = question
+  const grounds = {
+    ...(question.rule !== undefined && { rule: question.rule }),
+    ...(question.basis !== undefined && { basis: question.basis })
+  }
+  yield* append({ type: "approval_requested", reason, ...grounds })
   const asked = Effect.suspend(() => approver.ask(question)).pipe(
-    Effect.onInterrupt(() => unanswered(asks, watcher)),
+    Effect.onInterrupt(() => unanswered({ asks, ...grounds }, watcher)),
     timed(watcher.waited),
     // It may come from a program without types.
     Effect.filterOrElse(isAnswer, () => Effect.die(new TypeError("the answer has no `approved: true` or `false`")))
@@ -142,13 +193,16 @@ const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watch
     reason: `asking for approval failed: ${reason}`
   }))
   if (answer.approved && answer.unanswered !== true) {
-    watcher.decided({ decision: "allow", by: "person", reason: answer.reason ?? "approved", ...personIn(answer), asks })
+    const reason = answer.reason ?? "approved"
+    watcher.decided({ decision: "allow", by: "person", reason, ...grounds, ...personIn(answer), asks })
     return answer
   }
   const by = answer.unanswered === true ? "nobody" : "person"
-  const refusal = answer.reason ?? (by === "nobody" ? "nobody answered" : "the request was refused")
-  watcher.decided({ decision: "deny", by, reason: refusal, ...personIn(answer), asks })
-  return yield* denied(by, refusal, { ...personIn(answer), overloaded: answer.overloaded })
+  const refusal = answer.comment ?? answer.reason ?? (by === "nobody" ? "nobody answered" : "the request was refused")
+  const decision = { decision: "deny", by, reason: refusal, ...grounds, ...personIn(answer) } as const
+  watcher.decided({ ...decision, asks })
+  yield* record(decision, preview === undefined ? {} : { diff: redactText(preview) })
+  return yield* refused(decision, answer.overloaded)
 })
 
 const personIn = ({ by }: Answer): { readonly person?: Party } => (by === undefined ? {} : { person: by })
@@ -165,13 +219,8 @@ const failClosed = <A, R>(
     Effect.as(Effect.logError("approval failed", cause), refusal(reasonOf(Cause.squash(cause))))
   )
 
-const denied = Effect.fnUntraced(function* (
-  by: Decision["by"],
-  reason: string,
-  { overloaded = false, ...person }: Pick<Decision, "person"> & { readonly overloaded?: boolean | undefined } = {}
-) {
-  yield* record({ decision: "deny", by, reason, ...person })
-  return yield* toolError("approval_denied", `the call was not approved: ${reason}`, {
+const refused = ({ by, reason }: Pick<Decision, "by" | "reason">, overloaded = false) =>
+  toolError("approval_denied", `the call was not approved: ${reason}`, {
     suggestion:
       by === "nobody"
         ? "Nobody has said no: repeat the call when somebody is there, or do something that needs no approval."
@@ -179,12 +228,15 @@ const denied = Effect.fnUntraced(function* (
     details: { by, ...(overloaded && { overloaded }) },
     ...(overloaded && { retryable: true })
   })
-})
 
 // A call that is cancelled while its question is open was not approved: that goes on record as a no of nobody's.
-const unanswered = (asks: boolean, watcher: ApprovalWatcher) =>
+const unanswered = (
+  { asks, ...grounds }: Pick<Decision, "rule" | "basis"> & { readonly asks: boolean },
+  watcher: ApprovalWatcher
+) =>
   Effect.suspend(() => {
-    const decision = { decision: "deny", by: "nobody", reason: "the caller canceled the call or disconnected" } as const
+    const reason = "the caller canceled the call or disconnected"
+    const decision = { decision: "deny", by: "nobody", reason, ...grounds } as const
     watcher.decided({ ...decision, asks })
     return Effect.ignore(record(decision))
   })
@@ -200,13 +252,15 @@ const timed =
       )
     })
 
-const record = (decision: Decision, edited: { readonly params?: unknown } = {}) =>
-  append({ type: "approval_decided", ...decision, ...edited })
+/** Puts a decision on record, with the diff that it was about and the arguments that a person changed. */
+const record = (decision: Decision, about: { readonly params?: unknown; readonly diff?: string } = {}) =>
+  append({ type: "approval_decided", ...decision, ...about })
 
 const append = Effect.fnUntraced(function* ({ type, ...more }: JournalEvent) {
   const journal = yield* Journal
   const call = yield* CurrentCall
-  yield* journal.append({ type, request_id: call.id, step: call.step, tool: call.tool, ...more })
+  const caller = call.caller === undefined ? {} : { caller: call.caller }
+  yield* journal.append({ type, request_id: call.id, step: call.step, tool: call.tool, ...caller, ...more })
 })
 
 const stateOf = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {

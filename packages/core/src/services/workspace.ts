@@ -15,6 +15,9 @@ export interface FileInfo {
   readonly modified: number
   /** Permission bits. */
   readonly mode: number
+  /** Milliseconds since the epoch; absent where the workspace does not know. */
+  readonly created?: number
+  readonly accessed?: number
   /** For a symbolic link that a plan describes itself: the path it stores. */
   readonly target?: string
 }

@@ -23,7 +23,8 @@ export const haftRunCode = haft.tool({
   }),
   output: commandResult,
   risk: "dangerous",
-  touches: (request) => commandTouches({ runs: codeAsCommand(request), network: request.network }),
+  touches: (request) =>
+    commandTouches({ runs: codeAsCommand(request), network: request.network }, { readOnly: request.read_only }),
   execute: ({ language, code, args, env, timeout_ms, network, read_only }) =>
     runCode({ language, code, args, env, timeoutMs: timeout_ms, network, writable: !read_only }).pipe(
       Effect.flatMap(requireEnd)

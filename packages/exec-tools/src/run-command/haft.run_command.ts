@@ -23,8 +23,8 @@ export const haftRunCommand = haft.tool({
   }),
   output: commandResult,
   risk: "dangerous",
-  touches: ({ command, cwd, env, stdin, network }) =>
-    commandTouches({ runs: withInput(withVariables(command, env), stdin), network, reads: [cwd] }),
+  touches: ({ command, cwd, env, stdin, network, read_only: readOnly }) =>
+    commandTouches({ runs: withInput(withVariables(command, env), stdin), network, reads: [cwd] }, { readOnly }),
   execute: ({ command, cwd, env, stdin, timeout_ms, network, read_only }) =>
     runCommand({
       command,

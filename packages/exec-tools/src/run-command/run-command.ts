@@ -89,9 +89,23 @@ export const shellWords = (command: string): ReadonlyArray<string> => ["sh", "-c
 // shells take options after `-c` too, and not all know what ends them.
 const findBash = `command -v bash >/dev/null && exec bash -c " $1"; exec sh -c " $1"`
 
-/** What a command touches. One that asks for a network it will not get is refused before anybody is asked about it. */
-export const commandTouches = (touches: Touches): Effect.Effect<Touches, ToolError<"approval_denied">, ExecSettings> =>
-  Effect.as(requireNetwork(touches.network === true), touches)
+/**
+ * What a command touches. One that asks for a network it will not get is refused before anybody is asked about it.
+ * A command that asks for a read-only workspace is confined to reading where the sandbox here holds it to that.
+ */
+export const commandTouches = Effect.fnUntraced(function* (
+  touches: Touches,
+  { readOnly = false }: { readonly readOnly?: boolean } = {}
+): Effect.fn.Return<Touches, ToolError<"approval_denied">, ExecSettings | Sandbox> {
+  yield* requireNetwork(touches.network === true)
+  if (!readOnly) return touches
+  const sandbox = yield* Sandbox
+  const isIsolated = yield* sandbox.describe.pipe(
+    Effect.map(({ isolated }) => isolated),
+    Effect.orElseSucceed(() => false)
+  )
+  return isIsolated ? { ...touches, confined: "read_only" } : touches
+})
 
 const noNetwork = toolError("approval_denied", "this host allows commands no network", {
   suggestion:

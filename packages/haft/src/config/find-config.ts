@@ -11,7 +11,8 @@ import {
   type StateFilesService,
   type ToolError
 } from "@haft/core"
-import { fileState, liesWithin, nearestRoot } from "@haft/node"
+import { fileState } from "@haft/node"
+import { liesWithin, nearestRoot } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 
 import { stateOf } from "../host/standard-host.ts"

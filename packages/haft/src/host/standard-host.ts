@@ -1,6 +1,5 @@
 import { resolve } from "node:path"
 
-import type { Asker } from "@haft/approval"
 import {
   type ConfiguredPlugin,
   type Dialect,
@@ -9,29 +8,20 @@ import {
   type ToolError,
   type WorkspaceRoot
 } from "@haft/core"
-import {
-  fileArtifacts,
-  fileJournal,
-  fileState,
-  nodeProcesses,
-  nodeWorkspace,
-  sqliteCodeIndex,
-  stateDirectory
-} from "@haft/node"
+import { fileArtifacts, fileJournal, fileState, nodeProcesses, nodeWorkspace, sqliteCodeIndex } from "@haft/node"
+import { stateDirectory } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { checkConfig, type ConfigError, type HaftConfig, type StandardServices } from "../config/config.ts"
 import { loadPlugins } from "../plugins/load-plugins.ts"
 import { vetPlugin } from "../plugins/vet-plugin.ts"
-import { standardApprover } from "./approver.ts"
-import { dialectOf } from "./dialects.ts"
-import { standardPlugins } from "./packages.ts"
+import { type ApproverOptions, standardApprover } from "./approver.ts"
+import { type DialectName, loadDialect } from "./dialects.ts"
+import { standardPlugins, withToolsOf } from "./packages.ts"
 import { sandboxNamed } from "./sandbox.ts"
 
-export interface StandardHostOptions {
-  /** Who is asked where the caller can't be. By default nobody, so the answer is no. */
-  readonly asker?: Layer.Layer<Asker>
+export interface StandardHostOptions extends ApproverOptions {
   /** The only tool that will be called, if that is known: other packages are then not loaded. */
   readonly onlyTool?: string
   /** The configuration comes from {@link findConfig}, which has checked it. */
@@ -48,7 +38,7 @@ export const standardHost = (
       try: () => {
         if (options.isChecked !== true) checkConfig(config)
         const services = standardServices(config, options)
-        return hostOn(config, dialectOf(config.dialect), options).pipe(Layer.provide(services))
+        return hostOn(config, config.dialect, options).pipe(Layer.provide(services))
       },
       catch: (cause) => cause as ConfigError
     })
@@ -57,7 +47,7 @@ export const standardHost = (
 /** The services of a standard host. Several hosts can share them. */
 export const standardServices = (
   config: HaftConfig = {},
-  { asker }: StandardHostOptions = {}
+  approving: ApproverOptions = {}
 ): Layer.Layer<StandardServices, ToolError> =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -70,7 +60,7 @@ export const standardServices = (
         fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
         fileState({ directory })
       )
-      const approver = standardApprover(config, asker)
+      const approver = standardApprover(config, approving)
       return sandboxNamed(config.sandbox ?? "auto", { ...config.sandboxOptions, state: directory }).pipe(
         Layer.provideMerge(Layer.merge(approver, nodeProcesses)),
         Layer.provideMerge(files)
@@ -83,12 +73,13 @@ type OwnPlugins = ReadonlyArray<ConfiguredPlugin<StandardServices>>
 /** A host for one dialect on existing services. `own` are haft's packages, if they are started already. */
 export const hostOn = (
   config: HaftConfig,
-  dialect: Dialect,
+  spoken: DialectName | Dialect | undefined,
   { onlyTool, own: given }: Pick<StandardHostOptions, "onlyTool"> & { readonly own?: OwnPlugins } = {}
 ): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { onPluginError = "refuse", symlinks, replyBytes } = config
+      const { dialect, tools } = yield* loaded(() => loadDialect(spoken))
       const { plugins, skipped } = yield* loaded(() =>
         loadPlugins(config.plugins ?? [], {
           from: rootOf(config),
@@ -98,7 +89,10 @@ export const hostOn = (
       )
       // With plugins all packages are loaded, to notice a plugin's tool that has the name of one of haft's own.
       const only = onlyTool === undefined || plugins.length > 0 ? undefined : { name: onlyTool, dialect: dialect.name }
-      const own = given ?? (yield* loaded(() => standardPlugins(config.packages, only)))
+      const own =
+        given === undefined
+          ? yield* loaded(() => standardPlugins(config.packages, { tools, ...(only !== undefined && { only }) }))
+          : given.map((plugin) => withToolsOf(plugin, tools))
       for (const { message } of skipped) yield* Effect.logWarning(`started without ${message}`)
       const host = Host.layer({
         dialect,

@@ -1,17 +1,25 @@
 import { join } from "node:path"
 
-import { ApprovalGate, type ApprovalGateService, askThroughGate, RuleStore, stateRules } from "@haft/approval"
-import { type ConfiguredPlugin, Journal, type JournalEvent } from "@haft/core"
-import { openHost, type OpenHost } from "@haft/core/promise"
 import {
-  fileState,
+  ApprovalGate,
+  type ApprovalGateService,
+  type ApprovalMode,
+  askThroughGate,
+  modeSwitch,
+  RuleStore,
+  stateRules
+} from "@haft/approval"
+import { type ConfiguredPlugin, Journal, type JournalEvent, type Party } from "@haft/core"
+import { openHost, type OpenHost } from "@haft/core/promise"
+import { fileState } from "@haft/node"
+import {
   type JournalPages,
   journalPages,
   listRuns,
   openArtifact,
   type OpenArtifact,
   type RunFile
-} from "@haft/node"
+} from "@haft/node/internal"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -19,7 +27,7 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Option from "effect/Option"
 
 import { checkConfig, type HaftConfig, type StandardServices } from "../config/config.ts"
-import { type DialectName, dialectOf } from "../host/dialects.ts"
+import { type DialectName, nameOfDialect } from "../host/dialects.ts"
 import { standardPlugins } from "../host/packages.ts"
 import { hostOn, rootOf, standardServices, stateOf } from "../host/standard-host.ts"
 import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
@@ -41,6 +49,10 @@ export interface OpenWorkspace {
   /** Questions that wait for a person. */
   readonly approvals: ApprovalGateService
   readonly rules: PromiseRules
+  /** How much runs without a question now. */
+  readonly mode: () => ApprovalMode
+  /** Changes the mode until the workspace is closed, for calls that are judged from now on. On record with who did it. */
+  readonly setMode: (mode: ApprovalMode, by?: Party) => Promise<void>
   /** Calls back for every event from now on; the returned function ends it. */
   readonly subscribe: (listener: (event: JournalEvent) => void) => () => void
   /** The runs on record, oldest first. */
@@ -64,9 +76,10 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
   checkConfig(config)
   const state = await Effect.runPromise(stateOf(config))
   const observing = isObserved() ? await import("../host/telemetry.ts") : undefined
+  const mode = modeSwitch(config.mode)
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
-      standardServices(config, { asker: askThroughGate }),
+      standardServices(config, { asker: askThroughGate, mode }),
       askThroughGate,
       // Effect builds a layer once, so this is the same store that the hosts decide by.
       stateRules.pipe(Layer.provide(fileState({ directory: state }))),
@@ -78,19 +91,20 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
   if (observing !== undefined) journal.subscribe((event) => runtime.runSync(observing.countEvent(event)))
   const started = await startPackages(config, services)
   const hosts = new Map<string, Promise<OpenHost>>()
-  const open = (dialect: ReturnType<typeof dialectOf>): Promise<OpenHost> =>
+  const open = (dialect: HaftConfig["dialect"]): Promise<OpenHost> =>
     openHost(hostOn(config, dialect, started).pipe(Layer.provide(Layer.succeedContext(services))))
-  const own = dialectOf(config.dialect)
-  const dialects = [...new Set([own.name, ...(config.alsoDialects ?? [])])]
-  const granted: OpenWorkspace["host"] = async (name = own.name, { isPerson } = { isPerson: false }) => {
+  const own = nameOfDialect(config.dialect)
+  const dialects = [...new Set([own, ...(config.alsoDialects ?? [])])]
+  const granted: OpenWorkspace["host"] = async (name = own, { isPerson } = { isPerson: false }) => {
     if (!isPerson && !dialects.includes(name)) {
       throw new DialectNotAllowed(`this workspace does not speak '${name}', only ${dialects.join(", ")}`)
     }
-    return hostOf(name === own.name ? own : dialectOf(name as DialectName))
+    return hostOf(name === own ? config.dialect : (name as DialectName))
   }
-  const hostOf = (dialect: ReturnType<typeof dialectOf>): Promise<OpenHost> => {
-    const host = hosts.get(dialect.name) ?? open(dialect)
-    hosts.set(dialect.name, host)
+  const hostOf = (dialect: HaftConfig["dialect"]): Promise<OpenHost> => {
+    const name = nameOfDialect(dialect)
+    const host = hosts.get(name) ?? open(dialect)
+    hosts.set(name, host)
     return host
   }
   const records = new Map<string, JournalPages>()
@@ -102,6 +116,16 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     host: granted,
     approvals: Context.get(services, ApprovalGate),
     rules: promiseRules(rulesIn(config, Context.get(services, RuleStore))),
+    mode: mode.current,
+    setMode: async (next, by) => {
+      const from = mode.current()
+      if (next === from) return
+      // On record first: a mode that nobody can trace is not set.
+      const at = Date.now()
+      const event = { type: "mode_changed", at, from, to: next, ...(by !== undefined && { person: by }) }
+      await runtime.runPromise(journal.append(event, { durable: true }))
+      mode.set(next)
+    },
     subscribe: journal.subscribe,
     runs: () => listRuns(state),
     record: (run) => {
@@ -111,7 +135,7 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
       records.set(run, pages)
       return pages
     },
-    terminals: openTerminals(started.terminals, () => hostOf(dialectOf("haft"))),
+    terminals: openTerminals(started.terminals, () => hostOf("haft")),
     artifact: (run, path) => openArtifact({ directory: state, run, path }),
     dispose: async () => {
       for (const host of hosts.values()) await host.then((opened) => opened.dispose()).catch(() => {})

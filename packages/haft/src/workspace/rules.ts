@@ -11,16 +11,10 @@ import {
   stateRules,
   Rule as RuleShape
 } from "@haft/approval"
-import {
-  Host,
-  plainIssues,
-  type PluginError,
-  reasonOf,
-  type RecordedCall,
-  recordedCalls,
-  type ToolError
-} from "@haft/core"
-import { fileState, readNamedFile } from "@haft/node"
+import { Host, type PluginError, reasonOf, type ToolError } from "@haft/core"
+import { plainIssues, type RecordedCall, recordedCalls } from "@haft/core/internal"
+import { fileState } from "@haft/node"
+import { readNamedFile } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 
 import { ConfigError, type HaftConfig } from "../config/config.ts"
@@ -77,10 +71,13 @@ export const rulesIn = (config: HaftConfig, store: RuleStoreService): Rules => {
       const events = yield* readRun(config, record)
       const rules = proposed === undefined ? yield* current : yield* proposedIn(proposed)
       const decoded = yield* decodedCalls(config, recordedCalls(events))
-      const { approval: mode = "ask", approvalOptions: { alsoAsk: ask = [] } = {} } = config
+      const { approval: answers = "ask", mode = "ask", approvalOptions = {} } = config
+      const { alsoAsk: ask = [], deletedFiles } = approvalOptions
       return simulate(events, {
         rules,
+        answers,
         mode,
+        ...(deletedFiles !== undefined && { modeLimits: { deletedFiles } }),
         ask,
         workspace: rootOf(config),
         decode: ({ step }) => decoded.get(step)?.input,

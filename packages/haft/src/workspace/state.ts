@@ -7,7 +7,7 @@ import {
   type StateUsage,
   workspaceDirectory,
   defaultStateDirectory
-} from "@haft/node"
+} from "@haft/node/internal"
 
 import { ConfigError, type HaftConfig } from "../config/config.ts"
 import { rootOf } from "../host/standard-host.ts"

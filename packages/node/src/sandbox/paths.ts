@@ -12,7 +12,8 @@ import {
 } from "node:fs"
 import { basename, join } from "node:path"
 
-import { isProtectedPath, type WorkspaceService } from "@haft/core"
+import type { WorkspaceService } from "@haft/core"
+import { isProtectedPath } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 

@@ -6,11 +6,11 @@ import {
   Sandbox,
   type SandboxDescription,
   type SandboxRequest,
-  stepSpan,
   toolError,
   type ToolError,
   Workspace
 } from "@haft/core"
+import { stepSpan } from "@haft/core/internal"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 

@@ -335,8 +335,16 @@ const scanInChunks = (
 const infoOf = (place: Place): FileInfo => {
   const { found, given, path } = place
   if (found === undefined) throw notFound(given)
-  const { size, mtimeMs, mode } = found.stats
-  return { path, kind: kindOf(found.stats), size, modified: mtimeMs, mode: mode & 0o7777 }
+  const { size, mtimeMs, birthtimeMs, atimeMs, mode } = found.stats
+  return {
+    path,
+    kind: kindOf(found.stats),
+    size,
+    modified: mtimeMs,
+    mode: mode & 0o7777,
+    created: birthtimeMs,
+    accessed: atimeMs
+  }
 }
 
 const inDirectory = <A>(place: Place, use: () => A): A => {
