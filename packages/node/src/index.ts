@@ -1,4 +1,10 @@
 export { sqliteCodeIndex, type SqliteCodeIndexOptions } from "./code-index/code-index.ts"
+export {
+  type QuarantinedFile,
+  quarantinedFiles,
+  removeQuarantined,
+  restoreQuarantined
+} from "./control-files/quarantined-files.ts"
 export { fileArtifacts, type FileArtifactsOptions } from "./records/artifacts.ts"
 export { fileState } from "./state/state-files.ts"
 export { fileJournal, type FileJournalOptions } from "./records/audit-log.ts"

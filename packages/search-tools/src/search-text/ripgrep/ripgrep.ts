@@ -51,7 +51,7 @@ const unusable = (program: string, problem: string): Effect.Effect<never, ToolEr
   })
 
 // Nothing but these decides what is searched: no configuration file, no ignore file outside the workspace,
-// no link. Hidden files count, `.git` never does, nor do the files that a commit puts beside its targets for a moment.
+// no link. Hidden files count, `.git` never does.
 // A file that is mapped into memory and then cut short by someone else would end ripgrep with SIGBUS, and without
 // limits an expression can bring it to take a gigabyte.
 const whatIsSearched = [
@@ -68,7 +68,6 @@ const whatIsSearched = [
   "--no-ignore-dot",
   "--no-ignore-messages",
   "--glob=!.git",
-  `--glob=!.haft-${"[0-9a-f]".repeat(16)}-*.tmp`,
   "--color=never",
   "--no-heading",
   "--with-filename",
