@@ -36,7 +36,7 @@ export const startProcess = Effect.fnUntraced(function* (request: ProcessRequest
   managed.program = yield* startBackground(processes.fibers, {
     label: command,
     command: { program, args, directory: pathOnDisk(workspace, directory), env },
-    sandbox: { network },
+    sandbox: { network, title: command },
     options: {
       timeoutMs: maxLifetimeMs,
       onStdout: (chunk) => managed.print(chunk),

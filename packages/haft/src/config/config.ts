@@ -3,6 +3,8 @@ import {
   type Artifacts,
   type ConfiguredPlugin,
   type Dialect,
+  networkConfig,
+  type NetworkConfig,
   type Plugin,
   type Processes,
   type RoadServices,
@@ -112,6 +114,8 @@ export interface HaftConfig {
   readonly sandbox?: SandboxName
   /** What commands may see and use up in the sandbox. */
   readonly sandboxOptions?: ContainerOptions
+  /** Hosts that commands, code and terminals may reach. Without it they have no network. */
+  readonly network?: NetworkConfig
   /** Where records, rules and history are kept, never inside the root. A directory of the user's by default. */
   readonly state?: string
   /** Whether links inside the workspace are followed; the dialect says so by default. */
@@ -243,6 +247,9 @@ const workspaceShape = () =>
     })
       .optional()
       .describe("What commands may see and use up in the sandbox"),
+    network: settings(networkConfig.shape)
+      .optional()
+      .describe("Hosts that commands, code and terminals may reach; without it they have no network"),
     state: z
       .string()
       .min(1)

@@ -4,6 +4,7 @@ import {
   type ConfiguredPlugin,
   type Dialect,
   Host,
+  networkPolicy,
   type PluginError,
   type ToolError,
   type WorkspaceRoot
@@ -61,7 +62,9 @@ export const standardServices = (
         fileState({ directory })
       )
       const approver = standardApprover(config, approving)
+      const network = config.network === undefined ? Layer.empty : networkPolicy(config.network)
       return sandboxNamed(config.sandbox ?? "auto", { ...config.sandboxOptions, state: directory }).pipe(
+        Layer.provideMerge(network),
         Layer.provideMerge(Layer.merge(approver, nodeProcesses)),
         Layer.provideMerge(files)
       )

@@ -29,7 +29,7 @@ import { bytes, defaultLimits, eachProcess, type SandboxLimits, type SandboxOpti
 import { HeldPlaces } from "./linux/protected-mounts.ts"
 import { containerProfile } from "./linux/seccomp.ts"
 import { madeWhenUsed, type Mount, ownMounts, visiblePaths, withOtherRoots } from "./paths.ts"
-import { probedSandbox } from "./probe.ts"
+import { probedSandbox, type Surroundings } from "./probe.ts"
 
 export interface ContainerOptions extends SandboxOptions {
   /** It must be there already: a sandbox fetches nothing. */
@@ -62,7 +62,7 @@ export const containerSandbox = (given: ContainerOptions = {}): Layer.Layer<Sand
       let isUsed = false
       const engineRuns = (words: ReadonlyArray<string>): Effect.Effect<void> =>
         Effect.ignore(processes.run(engineCommand(words, root), { timeoutMs: 20_000 }))
-      const wrap = (command: Command, request: SandboxRequest, existing: ReadonlyArray<string>): Command => {
+      const wrap = (command: Command, request: SandboxRequest, { existing }: Surroundings): Command => {
         if (request.channel === true) {
           throw makeToolError("sandbox_error", "a container can't keep a shell open between calls", {
             suggestion: "Run each command with run_command, or open a terminal."
@@ -96,6 +96,7 @@ export const containerSandbox = (given: ContainerOptions = {}): Layer.Layer<Sand
         program: engine,
         options,
         wrap,
+        network: "a container has no way out that leads only to haft",
         describe: () => describe({ ...defaultLimits, ...options.limits })
       })
     })
@@ -158,8 +159,7 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
 }
 
 const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
-  const { limits, options, request, root, mounts } = plan
-  const { network = false } = request
+  const { limits, options, root, mounts } = plan
   const { getuid, getgid } = process
   const user = otherOwner(root) ?? { uid: getuid?.() ?? 65_534, gid: getgid?.() ?? 65_534 }
   const memory = String(limits.memoryBytes)
@@ -171,7 +171,7 @@ const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
     "--log-driver=none",
     `--name=${plan.name}`,
     `--label=haft.host=${plan.host}`,
-    ...(network ? [] : ["--network=none"]),
+    "--network=none",
     "--read-only",
     `--tmpfs=/tmp:rw,exec,nosuid,nodev,mode=1777,size=${sizes.tmp}`,
     `--shm-size=${sizes.shm}`,
@@ -295,7 +295,7 @@ const describe = (limits: SandboxLimits): SandboxDescription => ({
   kind: "docker",
   isolated: true,
   enforced: [
-    "no network unless a call is allowed it",
+    "no network",
     "only the image's programs and the workspace are visible",
     "no capabilities, no new privileges, a filter for system calls",
     `own /tmp and /dev/shm, ${bytes(limits.temporaryBytes)} together`,

@@ -52,11 +52,12 @@ export const seatbeltSandbox = (given: SandboxOptions = {}): Layer.Layer<Sandbox
         program,
         options,
         wrap,
+        network: "it has no network namespaces",
         describe: () => ({
           kind: "seatbelt",
           isolated: true,
           enforced: [
-            "no network unless a call is allowed it",
+            "no network",
             "writes only to the workspace and temporary files",
             "the home directory is hidden but for the workspace",
             eachProcess(limits)
@@ -71,7 +72,7 @@ export const seatbeltSandbox = (given: SandboxOptions = {}): Layer.Layer<Sandbox
 
 /** The last rule that fits decides, so what is special comes last. Paths are real ones: the system looks at no others. */
 export const seatbeltProfile = (root: string, options: SandboxOptions, request: SandboxRequest): string => {
-  const { network = false, writable = true } = request
+  const { writable = true } = request
   const own = ownMounts(root, options, { isWritable: writable }).map(({ kind, path }) => ({
     kind,
     path: realPath(path)
@@ -98,9 +99,8 @@ export const seatbeltProfile = (root: string, options: SandboxOptions, request: 
     `(deny file-write-unlink ${literals([...kept, ...parents(kept, realPath(root))])})`,
     // Sockets of the machine's own services are files too: a command reaches those in the workspace, and no agent or
     // engine elsewhere.
-    ...(network
-      ? ["(allow network*)", "(system-network)"]
-      : ["(deny network*)", `(allow network-bind network-outbound ${subpaths(changeable)})`])
+    "(deny network*)",
+    `(allow network-bind network-outbound ${subpaths(changeable)})`
   ]
     .filter((line) => !line.endsWith(" )"))
     .join("\n")
