@@ -21,6 +21,7 @@ import { attempt, hasCode, lookCodes, planCodes, stale } from "../../errno.ts"
 import { type Root, withPlace } from "../paths/containment.ts"
 import { pathOf, Spots } from "../paths/directory-entries.ts"
 import { type Identity, identityOf, isSame } from "../paths/identity.ts"
+import { inTurns, type Work } from "../turns.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import type { Gathered, History } from "../undo/history.ts"
 import { exclusively, type Turns } from "./lock.ts"
@@ -165,9 +166,9 @@ const commitOnce = Effect.fnUntraced(function* (
   request: CommitRequest
 ): Effect.fn.Return<ReadonlyArray<ChangedPath>, CommitError> {
   const { history } = settings
-  const prepared = yield* attempt(planCodes, () => {
+  const prepared = yield* inTurns(planCodes, function* () {
     const { waiting } = recover(settings)
-    const changed = plan.firstChange
+    const changed = yield* plan.firstChange()
     if (changed !== undefined) throw stale(changed)
     checkWaiting(plan.changes, waiting)
     checkApproved(plan.view, request)
@@ -175,7 +176,7 @@ const commitOnce = Effect.fnUntraced(function* (
     const id = randomUUID().replaceAll("-", "").slice(0, 16)
     const steps = stepsFor(plan.view, id)
     if (steps.steps.length === 0) return undefined
-    const gathered = history.gather(plan.replaced)
+    const gathered = yield* history.gather(plan.replaced)
     const { call, run, tool, at, undoes } = request
     history.append({
       id,
@@ -266,15 +267,15 @@ const carryOut = (
     let isDecided = false
     root.commits.add(id)
     return Effect.gen(function* () {
-      const linked = yield* attempt(planCodes, () => {
+      const linked = yield* inTurns(planCodes, function* () {
         journal.prepare(id, single === undefined ? staged : [...staged, ...rubbishOf(planned, single)])
         onStep?.("prepared")
-        return gathered.link(spots, onStep)
+        return yield* gathered.link(spots, onStep)
       })
       const identities = yield* stageAll(spots, planned.staged, { durable, ...(onStep && { onStep }) })
-      const commit = yield* attempt(planCodes, () => {
+      const commit = yield* inTurns(planCodes, function* () {
         spots.forget()
-        checkUnchanged(spots, planned.involved)
+        yield* checkUnchanged(spots, planned.involved)
         const steps = single ?? planned.steps.map((step) => finalStep(step, identities, linked))
         return { steps, staged, rubbish: rubbishOf(planned, steps) }
       })
@@ -285,10 +286,10 @@ const carryOut = (
       yield* Effect.uninterruptible(
         Effect.andThen(
           decided,
-          attempt(planCodes, () => {
+          inTurns(planCodes, function* () {
             isDecided = true
             onStep?.("decided")
-            perform(settings, gathered, spots, id, commit)
+            yield* perform(settings, gathered, spots, id, commit)
             removeScratchNames(planned.staged)
           })
         )
@@ -316,17 +317,17 @@ const giveUp = (
   journal.forget(id)
 }
 
-const perform = (
+function* perform(
   settings: CommitSettings,
   gathered: Gathered,
   spots: Spots,
   id: string,
   { steps, staged, rubbish }: JournalledCommit
-): void => {
+): Work {
   const { journal, durable, onStep } = settings
   const begun: Array<Step> = []
   try {
-    doSteps(spots, steps, { durable, begun, ...(onStep && { onStep }) })
+    yield* doSteps(spots, steps, { durable, begun, ...(onStep && { onStep }) })
   } catch (error) {
     journal.abort(id)
     giveUp(settings, gathered, id, { steps: begun, staged, rubbish })
@@ -334,7 +335,7 @@ const perform = (
   }
   try {
     for (const path of rubbish) {
-      discard(spots, path)
+      yield* discard(spots, path)
       onStep?.("discarded")
     }
     journal.forget(id)
@@ -453,13 +454,14 @@ const stateNow = (view: View, given: string, symlinks: SymlinkPolicy, approved: 
 }
 
 /** The last look before anything is changed: time has passed since the plan was made. */
-const checkUnchanged = (spots: Spots, nodes: ReadonlyArray<Node>): void => {
+function* checkUnchanged(spots: Spots, nodes: ReadonlyArray<Node>): Work {
   for (const node of nodes) {
     const { origin } = node
     if (origin === undefined) continue
     const found = lstatSync(pathOf(spots.at(origin.path)), { throwIfNoEntry: false })
     if (found === undefined || !isSame(identityOf(found), origin.identity)) throw stale(origin.path)
     if (node.kind !== "file") continue
+    yield
     if (found.size === origin.size && found.mtimeMs === origin.modified) continue
     if (stateOfNode(spots.root, { kind: "file", origin }) !== node.fingerprint) throw stale(origin.path)
   }

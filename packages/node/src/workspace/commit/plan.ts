@@ -36,6 +36,7 @@ import {
 import { fileContent, fingerprintContent, openFile, readInSlices, repeatUntilDone, tooLarge } from "../content.ts"
 import { type Root, withPlace, withResolved } from "../paths/containment.ts"
 import { identityOf } from "../paths/identity.ts"
+import type { Work } from "../turns.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import { copyNode } from "./copy-across-devices.ts"
 import type { Owner } from "./owner.ts"
@@ -97,7 +98,7 @@ export class NodePlan implements ChangePlan {
   }
 
   /** The first path that is no longer as the plan found it. */
-  get firstChange(): string | undefined {
+  firstChange(): Work<string | undefined> {
     return firstChange(this.view)
   }
 

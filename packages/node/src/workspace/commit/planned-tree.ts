@@ -13,8 +13,9 @@ import {
   stateByStats
 } from "../content.ts"
 import { type Place, readLink, type Root, withPlace, withResolved } from "../paths/containment.ts"
-import { pathOf, type Spots, withSpots } from "../paths/directory-entries.ts"
+import { pathOf, Spots, withSpots } from "../paths/directory-entries.ts"
 import { identityOf, type Identity, isSame } from "../paths/identity.ts"
+import type { Work } from "../turns.ts"
 
 /** Content that may be gone over more than once: first for its hash, then to write it. */
 export type Content = Iterable<Uint8Array>
@@ -263,15 +264,20 @@ export const contentState = (root: Root, node: FileNode): string =>
   (node.fingerprint ??= node.content === undefined ? fingerprintOnDisk(root, node) : fingerprintContent(node.content))
 
 /** The first path that is no longer as it was found; undefined when all are. */
-export const firstChange = (view: View): string | undefined =>
-  withSpots(view.root, (spots) => {
+export function* firstChange(view: View): Work<string | undefined> {
+  const spots = new Spots(view.root)
+  try {
     for (const node of view.loaded) {
       const { origin } = node
       if (origin !== undefined && origin.path !== "." && !isAsFound(view, spots, node, origin)) return origin.path
+      yield
     }
     for (const path of view.absent) if (lookAt(spots, path) !== undefined) return path
     return undefined
-  })
+  } finally {
+    spots.forget()
+  }
+}
 
 const isAsFound = (view: View, spots: Spots, node: Node, origin: Origin): boolean => {
   if (node.kind === "file" && node.fingerprint !== undefined && origin.isRecent) {
