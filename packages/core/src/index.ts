@@ -127,6 +127,7 @@ export {
   type GlobResult,
   type ListError,
   type LookError,
+  pathOnDisk,
   type PlanError,
   type ReadEachError,
   type ReadError,

@@ -6,6 +6,7 @@ import {
   CurrentCall,
   Journal,
   Network,
+  pathOnDisk,
   type ProcessEnd,
   Processes,
   reportProgress,
@@ -75,7 +76,7 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
   const startedAt = yield* Clock.currentTimeMillis
   const collectors = yield* collectOutput(settings.artifactBytes)
   const timeoutMs = Math.min(request.timeoutMs ?? settings.defaultTimeoutMs, longestTimeoutMs)
-  const { end, sandbox } = yield* runInSandbox(request, placeOf(workspace.root, directory), timeoutMs, collectors)
+  const { end, sandbox } = yield* runInSandbox(request, pathOnDisk(workspace, directory), timeoutMs, collectors)
   const outcome = outcomeOf(end, timeoutMs, collectors, sandbox)
   const memory = yield* CommandMemory
   yield* memory.remember({ ...outcome, command: request.command, directory, startedAt })
@@ -116,8 +117,6 @@ const noNetwork = (reason: string) =>
 /** Refuses a network that the host's policy never gives. */
 export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">> =>
   Network.use(({ closed }) => (isWanted && closed !== undefined ? noNetwork(closed) : Effect.void))
-
-export const placeOf = (root: string, directory: string): string => (directory === "." ? root : `${root}/${directory}`)
 
 const runInSandbox = Effect.fnUntraced(function* (
   request: CommandRequest,

@@ -76,10 +76,22 @@ export type ApprovalOptions = Readonly<z.output<typeof ApprovalOptions>>
 export const sandboxNames = ["auto", "bubblewrap", "unshare", "docker", "seatbelt", "none"] as const
 export type SandboxName = (typeof sandboxNames)[number]
 
+/** One of several directories that a host works in. */
+export interface RootConfig {
+  /** The first segment of its paths: letters, digits, `.`, `-` and `_`. */
+  readonly name: string
+  /** In a file it is relative to the file. */
+  readonly path: string
+  /** `read` refuses every change below it; `write` by default. */
+  readonly access?: "read" | "write"
+}
+
 /** Everything that can be said about a host. Nothing has to be. */
 export interface HaftConfig {
   /** The directory to work in; the current one by default. In a file it is relative to the file. */
   readonly root?: string
+  /** Several directories to work in, instead of `root`: the first segment of every path is the name of one. */
+  readonly roots?: ReadonlyArray<RootConfig>
   /** The contract that is spoken; `haft` by default. */
   readonly dialect?: DialectName | Dialect
   /** Further dialects that callers of `haft serve` may choose; none by default. */
@@ -147,6 +159,20 @@ const isDialect = (value: unknown): boolean => typeof value === "object" && valu
 const workspaceShape = () =>
   settings({
     root: z.string().min(1).optional().describe("The directory to work in; the current one by default"),
+    roots: z
+      .array(
+        z.strictObject({
+          name: z.string().min(1).describe("The first segment of its paths"),
+          path: z.string().min(1).describe("The directory"),
+          access: z
+            .enum(["read", "write"])
+            .optional()
+            .describe("`read` refuses every change below it; `write` by default")
+        })
+      )
+      .min(1)
+      .optional()
+      .describe("Several directories to work in, instead of `root`; commands start in the first"),
     dialect: z
       .union([z.enum(dialectNames), z.custom(isDialect, "a dialect made by defineDialect")])
       .optional()

@@ -28,7 +28,7 @@ import { environmentFor, isRenamed, passedName } from "./environment.ts"
 import { bytes, defaultLimits, eachProcess, type SandboxLimits, type SandboxOptions, temporarySizes } from "./limits.ts"
 import { HeldPlaces } from "./linux/protected-mounts.ts"
 import { containerProfile } from "./linux/seccomp.ts"
-import { madeWhenUsed, type Mount, ownMounts, visiblePaths } from "./paths.ts"
+import { madeWhenUsed, type Mount, ownMounts, visiblePaths, withOtherRoots } from "./paths.ts"
 import { probedSandbox, type Surroundings } from "./probe.ts"
 
 export interface ContainerOptions extends SandboxOptions {
@@ -41,11 +41,13 @@ export interface ContainerOptions extends SandboxOptions {
 }
 
 /** A container for each command, by docker or podman. The image brings the programs; the workspace is mounted. */
-export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sandbox, never, Workspace | Processes> =>
+export const containerSandbox = (given: ContainerOptions = {}): Layer.Layer<Sandbox, never, Workspace | Processes> =>
   Layer.effect(
     Sandbox,
     Effect.gen(function* () {
-      const { root } = yield* Workspace
+      const workspace = yield* Workspace
+      const { root } = workspace
+      const options = withOtherRoots(given, workspace)
       const processes = yield* Processes
       const engine = yield* Effect.sync(() =>
         (options.engine === undefined ? ["docker", "podman"] : [options.engine])

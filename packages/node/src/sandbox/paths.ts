@@ -11,6 +11,7 @@ import {
 } from "node:fs"
 import { basename, join } from "node:path"
 
+import type { WorkspaceService } from "@haft/core"
 import { isProtectedPath } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -104,6 +105,15 @@ export const ownMounts = (
     ...(isWritable ? protectedMounts(root, existing).filter(({ path }) => held?.has(path) !== false) : []),
     ...added.filter(isInside).toSorted(byLength)
   ]
+}
+
+/** Sandbox options with the other roots of a workspace, which commands read. */
+export const withOtherRoots = <Options extends SandboxOptions>(
+  options: Options,
+  { root, roots }: Pick<WorkspaceService, "root" | "roots">
+): Options => {
+  const others = roots.flatMap(({ path }) => (path === root ? [] : path))
+  return others.length === 0 ? options : { ...options, readOnlyPaths: [...(options.readOnlyPaths ?? []), ...others] }
 }
 
 /** Everything of the host's own that commands see. */

@@ -9,18 +9,20 @@ import { limited } from "../embedded-scripts.ts"
 import { systemProgram } from "../process/system-programs.ts"
 import { environmentFor } from "./environment.ts"
 import { defaultLimits, eachProcess, limitWords, type SandboxOptions } from "./limits.ts"
-import { ownMounts } from "./paths.ts"
+import { ownMounts, withOtherRoots } from "./paths.ts"
 import { probedSandbox } from "./probe.ts"
 
 /**
  * macOS, with `sandbox-exec` and Apple's profile language. There are no namespaces: a command sees the host's
  * processes, and /tmp is everybody's. Written to Apple's documentation; it has not been run on a Mac.
  */
-export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandbox, never, Workspace | Processes> =>
+export const seatbeltSandbox = (given: SandboxOptions = {}): Layer.Layer<Sandbox, never, Workspace | Processes> =>
   Layer.effect(
     Sandbox,
     Effect.gen(function* () {
-      const { root } = yield* Workspace
+      const workspace = yield* Workspace
+      const { root } = workspace
+      const options = withOtherRoots(given, workspace)
       const limits = { ...defaultLimits, ...options.limits }
       const program = yield* Effect.sync(() =>
         process.platform === "darwin" ? systemProgram("sandbox-exec") : undefined

@@ -23,7 +23,16 @@ import {
   temporarySizes,
   treeLimits
 } from "../limits.ts"
-import { kernelFiles, type Mount, ownMounts, readable, settingsCopy, systemMounts, visiblePaths } from "../paths.ts"
+import {
+  kernelFiles,
+  type Mount,
+  ownMounts,
+  readable,
+  settingsCopy,
+  systemMounts,
+  visiblePaths,
+  withOtherRoots
+} from "../paths.ts"
 import { probedSandbox } from "../probe.ts"
 import { mountCheckWords } from "./check-mounts.ts"
 import { HeldPlaces } from "./protected-mounts.ts"
@@ -65,11 +74,12 @@ export interface NamespaceMaker {
 /** A sandbox of Linux namespaces, a filter for system calls and limits; only the system's programs and the workspace. */
 export const namespaceSandbox = (
   maker: NamespaceMaker,
-  options: SandboxOptions
+  given: SandboxOptions
 ): Layer.Layer<Sandbox, never, Workspace | Processes> =>
   Layer.unwrap(
-    Effect.map(Workspace, ({ root }) => {
-      const owner = otherOwner(root)
+    Effect.map(Workspace, (workspace) => {
+      const options = withOtherRoots(given, workspace)
+      const owner = otherOwner(workspace.root)
       const asHost = madeBy(maker, options)
       // Not every machine lets everybody make namespaces, and not every owner may go where the workspace is.
       return owner === undefined ? asHost : firstThatWorks(maker.kind, [madeBy(maker, options, owner), asHost])

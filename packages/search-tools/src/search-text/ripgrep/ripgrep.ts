@@ -1,6 +1,6 @@
 import { createRequire } from "node:module"
 
-import { type ProcessEnd, Processes, type ToolError, toolError, Workspace } from "@haft/core"
+import { type ProcessEnd, Processes, type ToolError, toolError, Workspace, type WorkspaceService } from "@haft/core"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -121,8 +121,14 @@ export const runRipgrep = Effect.fnUntraced(function* (
   const { expression, options, targets, timeoutMs, onOutput } = run
   const command = {
     program,
-    args: [...whatIsSearched, ...options, ...optionsFor(expression), "--", ...targets.map(asTarget)],
-    directory: workspace.root,
+    args: [
+      ...whatIsSearched,
+      ...options,
+      ...optionsFor(expression),
+      "--",
+      ...targets.flatMap((path) => targetsOf(workspace, path))
+    ],
+    directory: workspace.links ?? workspace.root,
     env: {}
   }
   const ended = processes.run(command, {
@@ -145,7 +151,11 @@ const outOfMemory = "ripgrep ran out of memory, on a line or an ignore file of a
 
 export const ranOutOfMemory = ({ message }: RipgrepError): boolean => message === outOfMemory
 
-const asTarget = (path: string): string => (path === "." ? "." : `./${path}`)
+/** A path as ripgrep is given it. Links are followed when they are named, so all named roots are. */
+const targetsOf = ({ roots, links }: WorkspaceService, path: string): ReadonlyArray<string> => {
+  if (path !== ".") return [`./${path}`]
+  return links === undefined ? ["."] : roots.map(({ name }) => `./${name}`)
+}
 
 const unavailable = (reason: string): Effect.Effect<never, ToolError<"search_unavailable">> =>
   toolError("search_unavailable", `ripgrep can't be started: ${reason}`, {
