@@ -121,7 +121,7 @@ export const escapes = (servers: TestServers): Readonly<Record<string, ReadonlyA
       ["a server name in small records", tlsTo(greeting(["forbidden.test"], 3))],
       ["a server name that begins alike", tlsTo(greeting(["tls.test.forbidden.test"]))],
       ["a malformed greeting", tlsTo(`${greeting(["tls.test"]).slice(0, 20)}${"ff".repeat(80)}`)],
-      ["a record of another kind", tlsTo(`1603010004${"17030100"}${greeting(["tls.test"])}`)]
+      ["a record of another kind", tlsTo(`160301000417030100${greeting(["tls.test"])}`)]
     ],
     sockets: [
       [
