@@ -45,6 +45,17 @@ export {
   use
 } from "./plugin/plugin.ts"
 export { isPluginError, PluginError, reasonOf } from "./plugin/plugin-error.ts"
+export type { Endpoint } from "./network/host-pattern.ts"
+export {
+  type Admission,
+  type Connection,
+  type ConnectionEvent,
+  ConnectionRefused,
+  Network,
+  networkPolicy,
+  type NetworkService
+} from "./network/network.ts"
+export { networkConfig, type NetworkConfig } from "./network/network-config.ts"
 export { type Program, type ProgramEnd, runProgram, type RunsPrograms } from "./services/run-program.ts"
 export { redactText } from "./text/redact.ts"
 export {
@@ -116,6 +127,7 @@ export {
   type GlobResult,
   type ListError,
   type LookError,
+  pathOnDisk,
   type PlanError,
   type ReadEachError,
   type ReadError,

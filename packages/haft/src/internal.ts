@@ -66,6 +66,7 @@ export { type PackageChoice, type PackageName, packageNames } from "./host/packa
 export { makeScratchDirectory, readNamedFile, readSite, readWhole, type ScratchDirectory } from "@haft/node/internal"
 export { listPlugins, newPlugin, type PluginList, type PluginSummary, writePluginTable } from "./plugins/plugins.ts"
 export { type NewPlugin, type PluginStyle, pluginStyles } from "./plugins/plugin-files.ts"
+export { openQuarantine, type OpenQuarantine } from "./workspace/quarantine.ts"
 export { pruneRuns, removeWorkspaceState, stateUsage } from "./workspace/state.ts"
 export { allStateUsage, type PrunedRuns, type StateUsage } from "@haft/node/internal"
 export { pathsBeside } from "./workspace/names-beside.ts"

@@ -1,8 +1,15 @@
 export { sqliteCodeIndex, type SqliteCodeIndexOptions } from "./code-index/code-index.ts"
+export {
+  type QuarantinedFile,
+  quarantinedFiles,
+  removeQuarantined,
+  restoreQuarantined
+} from "./control-files/quarantined-files.ts"
 export { fileArtifacts, type FileArtifactsOptions } from "./records/artifacts.ts"
 export { fileState } from "./state/state-files.ts"
 export { fileJournal, type FileJournalOptions } from "./records/audit-log.ts"
 export { readJournal, type RecordedEvent, type Verification, verifyJournal } from "./records/audit-log-lines.ts"
+export { NameResolver } from "./network/sandbox-networks.ts"
 export { nodeProcesses } from "./process/processes.ts"
 export { autoSandbox } from "./sandbox/auto.ts"
 export { bubblewrapSandbox } from "./sandbox/linux/bubblewrap.ts"
