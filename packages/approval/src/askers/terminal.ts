@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream"
 import { setTimeout } from "node:timers/promises"
 import { styleText } from "node:util"
 
-import { type Answer, visibleText } from "@haft/core"
+import { type Answer, type Remembering, visibleText } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
@@ -99,16 +99,25 @@ const converse = async (question: Question, lines: Lines, options: TerminalOptio
   await lines.forgetTypedAhead()
   if (description.detail !== undefined) await showDetail(description.detail, lines, options)
   lines.show(`${printRequest(description, question)}\n\n`)
-  if (!("rule" in question.always)) lines.show(`(always is not on offer: ${visibleText(question.always.whyNot)})\n`)
+  if (question.whyNoOffer !== undefined) {
+    lines.show(`(always is not on offer: ${visibleText(question.whyNoOffer)})\n`)
+  }
   for (;;) {
     lines.show(`${promptOf(question)} `)
-    const answer = (await lines.next())?.trim().toLowerCase()
-    if (answer === undefined) return { approved: false, unanswered: true, reason: "the terminal was closed" }
-    if (answer === "y" || answer === "yes") return { approved: true }
-    if (answer === "n" || answer === "no") return { approved: false, reason: "the person said no" }
-    if ((answer === "a" || answer === "always") && "rule" in question.always) {
-      lines.show(`This rule would be stored:\n${printRule(question.always.rule)}\nStore it? (y/n): `)
-      if (/^y(?:es)?$/i.test((await lines.next())?.trim() ?? "")) return { approved: true, remember: true }
+    const typed = (await lines.next())?.trim()
+    if (typed === undefined) return { approved: false, unanswered: true, reason: "the terminal was closed" }
+    const said = /^(?:(?<yes>y|yes)|n|no)(?:\s*[:,]\s*(?<comment>.+))?$/i.exec(typed)
+    if (said !== null) {
+      const { yes, comment } = said.groups ?? {}
+      const told = comment === undefined ? {} : { comment }
+      return yes === undefined
+        ? { approved: false, reason: "the person said no", ...told }
+        : { approved: true, ...told }
+    }
+    const answer = typed.toLowerCase()
+    if ((answer === "a" || answer === "always") && question.offers.length > 0) {
+      const remember = await chooseRule(question, lines)
+      if (remember !== undefined) return { approved: true, remember }
       continue
     }
     if (answer === "e" || answer === "edit") {
@@ -116,6 +125,28 @@ const converse = async (question: Question, lines: Lines, options: TerminalOptio
       if (modifiedArgs !== undefined) return { approved: true, modifiedArgs }
     }
   }
+}
+
+const scopeLetters = { r: "run", w: "workspace", a: "always" } as const
+const scopeNames = {
+  run: "until this host ends",
+  workspace: "in this workspace",
+  always: "in every workspace"
+} as const
+
+/** Lets the person choose what is allowed and for how long, and shows the rule before it is stored. */
+const chooseRule = async ({ offers }: Question, lines: Lines): Promise<Remembering | undefined> => {
+  const listed = offers.map(({ label }, index) => `  ${index + 1}) ${visibleText(label)}`)
+  lines.show(`Allow without asking:\n${listed.join("\n")}\n`)
+  lines.show("A number, then r (this run), w (this workspace) or a (always), such as 1r; empty to go back: ")
+  const chosen = /^(\d*)\s*([rwa]?)$/.exec((await lines.next())?.trim().toLowerCase() ?? "")
+  if (chosen === null || chosen[0] === "") return undefined
+  const offer = offers[Number(chosen[1] || 1) - 1]
+  if (offer === undefined) return undefined
+  const scope = scopeLetters[(chosen[2] || "w") as keyof typeof scopeLetters]
+  lines.show(`This rule would hold ${scopeNames[scope]}:\n${printRule(offer.rule)}\nStore it? (y/n): `)
+  const isSure = /^y(?:es)?$/i.test((await lines.next())?.trim() ?? "")
+  return isSure ? { offer: offer.id, scope } : undefined
 }
 
 const showDetail = async (detail: string, lines: Lines, { output, colour }: TerminalOptions): Promise<void> => {
