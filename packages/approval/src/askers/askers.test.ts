@@ -69,9 +69,10 @@ describe("asking at a terminal", () => {
     [["always", "1r", "y"], { approved: true, remember: { offer: "files", scope: "run" } }],
     [["always", "2a", "y"], { approved: true, remember: { offer: "exact", scope: "always" } }],
     [["a", "2", "yes"], { approved: true, remember: { offer: "exact", scope: "workspace" } }],
-    [["a", "w", "y"], { approved: true, remember: { offer: "files", scope: "workspace" } }],
+    [["a", "y"], { approved: true, remember: { offer: "exact", scope: "workspace" } }],
+    [["a", "1r", "1", "y"], { approved: true, remember: { offer: "files", scope: "workspace" } }],
     [["a", "3r", "n"], { approved: false, reason: "the person said no" }],
-    [["a", "y", "n"], { approved: false, reason: "the person said no" }],
+    [["a", "what", "n"], { approved: false, reason: "the person said no" }],
     [["a", "1", "n", "n"], { approved: false, reason: "the person said no" }],
     [["always"], { approved: false, unanswered: true, reason: "the terminal was closed" }],
     [["edit", '{"path":"b.txt"}'], { approved: true, modifiedArgs: { path: "b.txt" } }],
@@ -87,8 +88,8 @@ describe("asking at a terminal", () => {
   it.live("shows the rule before it is stored", () =>
     Effect.gen(function* () {
       const { printed } = yield* converse(["always", "2r", "y"])
-      expect(printed).toContain("Allow without asking:\n  1) changes of a.txt\n  2) exactly these arguments\n")
-      expect(printed).toContain('This rule would hold until this host ends:\n{\n  "id": "r",')
+      expect(printed).toContain("1a always:\n  1) changes of a.txt\n  2) exactly these arguments\n")
+      expect(printed).toContain('This rule would be stored for this run:\n{\n  "id": "r",')
       expect(printed.trimEnd().endsWith("Store it? (y/n):")).toBe(true)
     })
   )

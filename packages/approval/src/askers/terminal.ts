@@ -128,25 +128,30 @@ const converse = async (question: Question, lines: Lines, options: TerminalOptio
 }
 
 const scopeLetters = { r: "run", w: "workspace", a: "always" } as const
-const scopeNames = {
-  run: "until this host ends",
-  workspace: "in this workspace",
-  always: "in every workspace"
-} as const
+const scopeNames = { run: "for this run", workspace: "for this workspace", always: "for every workspace" } as const
 
-/** Lets the person choose what is allowed and for how long, and shows the rule before it is stored. */
+/**
+ * Lets the person choose what is allowed and for how long, and shows the rule before it is stored: at first the one for
+ * exactly these arguments, in this workspace.
+ */
 const chooseRule = async ({ offers }: Question, lines: Lines): Promise<Remembering | undefined> => {
   const listed = offers.map(({ label }, index) => `  ${index + 1}) ${visibleText(label)}`)
-  lines.show(`Allow without asking:\n${listed.join("\n")}\n`)
-  lines.show("A number, then r (this run), w (this workspace) or a (always), such as 1r; empty to go back: ")
-  const chosen = /^(\d*)\s*([rwa]?)$/.exec((await lines.next())?.trim().toLowerCase() ?? "")
-  if (chosen === null || chosen[0] === "") return undefined
-  const offer = offers[Number(chosen[1] || 1) - 1]
-  if (offer === undefined) return undefined
-  const scope = scopeLetters[(chosen[2] || "w") as keyof typeof scopeLetters]
-  lines.show(`This rule would hold ${scopeNames[scope]}:\n${printRule(offer.rule)}\nStore it? (y/n): `)
-  const isSure = /^y(?:es)?$/i.test((await lines.next())?.trim() ?? "")
-  return isSure ? { offer: offer.id, scope } : undefined
+  lines.show(
+    `What can be allowed; 1r is the first for this run, 1w for this workspace, 1a always:\n${listed.join("\n")}\n`
+  )
+  let offer = offers.at(-1)
+  let scope: Remembering["scope"] = "workspace"
+  while (offer !== undefined) {
+    lines.show(`This rule would be stored ${scopeNames[scope]}:\n${printRule(offer.rule)}\n`)
+    lines.show("Store it? (y/n): ")
+    const answer = (await lines.next())?.trim().toLowerCase() ?? ""
+    if (/^y(?:es)?$/.test(answer)) return { offer: offer.id, scope }
+    const chosen = /^(\d{1,2})\s*([rwa]?)$/.exec(answer)
+    if (chosen === null) return undefined
+    offer = offers[Number(chosen[1]) - 1]
+    scope = scopeLetters[(chosen[2] || "w") as keyof typeof scopeLetters]
+  }
+  return undefined
 }
 
 const showDetail = async (detail: string, lines: Lines, { output, colour }: TerminalOptions): Promise<void> => {
