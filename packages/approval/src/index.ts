@@ -14,29 +14,19 @@ export {
   listedRequest,
   type OpenRequest
 } from "./askers/gate.ts"
-export { type Severity, severityOf, type SeverityReport } from "./askers/severity.ts"
 export { askInTerminal, type TerminalOptions } from "./askers/terminal.ts"
-export { describeRequest, printRequest, promptOf, type RequestDescription } from "./askers/describe-request.ts"
-export { type Fit, InvalidExpression } from "./matching/linear-expression.ts"
+export { describeRequest, printRequest, type RequestDescription } from "./askers/describe-request.ts"
 export {
   type ApprovalMode,
   approvalModes,
-  decideByMode,
   type ModeLimits,
-  type ModeSettings,
   modeSwitch,
-  type ModeSwitch,
-  type ModeVerdict,
-  standardModeLimits
+  type ModeSwitch
 } from "./modes.ts"
 export { type AnswerPolicy, decide, type PolicySettings } from "./policy.ts"
-export { bindingOf, chosenRule, type Offers, offersFor } from "./rules/remember.ts"
 export { Rule, type RuleExample, RuleFile } from "./rules/rule.ts"
 export { ruleAdvice } from "./rules/rule-advice.ts"
 export { RuleStore, type RuleStoreService, stateRules } from "./rules/rule-store.ts"
-export { type RuleMatch, type RuleSet, RulesUnreadable } from "./rules/rule-set.ts"
-export { compileRules, parseRules, printRules } from "./rules/rules.ts"
-export { onlyReads } from "./matching/reading-commands.ts"
-export { type ReadCommand, readCommand, runsOthers } from "./matching/parse-command.ts"
+export { type RuleMatch, type RuleSet } from "./rules/rule-set.ts"
+export { compileRules, parseRules } from "./rules/rules.ts"
 export { type SimulatedCall, simulate, type Simulation, type SimulationOptions } from "./rules/simulate.ts"
-export { stableJson, UnreadableValue } from "./matching/stable-json.ts"

@@ -7,10 +7,10 @@ import {
   compileRules,
   decide,
   modeSwitch,
-  onlyReads,
   type PolicySettings,
   Rule
 } from "./index.ts"
+import { onlyReads } from "./matching/reading-commands.ts"
 
 type Situation = Partial<Omit<Facts, "writes">> & {
   readonly writes?: ReadonlyArray<string>

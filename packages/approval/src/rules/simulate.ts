@@ -1,5 +1,5 @@
 import type { ApprovalRequest, Facts, JournalEvent, Risk, Verdict } from "@haft/core"
-import { isProtectedPath, recordedCalls, type RecordedCall } from "@haft/core"
+import { isProtectedPath, recordedCalls, type RecordedCall } from "@haft/core/internal"
 
 import { onlyReads } from "../matching/reading-commands.ts"
 import type { ApprovalMode, ModeLimits } from "../modes.ts"
