@@ -86,23 +86,18 @@ const allows = (rule: Rule, question: ApprovalQuestion, at: { readonly workspace
     .matches(question, at)
     .some(({ fit }) => fit === "yes")
 
+const beginnings: Readonly<Record<Generalisation["width"], string>> = {
+  command: "the command",
+  "command-prefix": "commands like",
+  page: "fetches of",
+  host: "fetches from",
+  files: "changes of",
+  directory: "changes below"
+}
+
 const labelOf = (width: Generalisation["width"], { runs, fetches, writes }: TouchConditions): string => {
-  const named = [runs ?? fetches ?? writes ?? []].flat()
-  const list = named.join(", ")
-  switch (width) {
-    case "command":
-      return named.length === 1 ? `the command ${list}` : `the commands ${list}`
-    case "command-prefix":
-      return `commands like ${list}`
-    case "page":
-      return `fetches of ${list}`
-    case "host":
-      return `fetches from ${list}`
-    case "files":
-      return `changes of ${list}`
-    case "directory":
-      return `changes below ${list.replace(/\/\*\*$/, "")}`
-  }
+  const named = [runs ?? fetches ?? writes ?? []].flat().map((name) => name.replace(/\/\*\*$/, ""))
+  return `${beginnings[width]} ${named.join(", ")}`
 }
 
 /** The rule that an answer stores: the one that was offered, for as long and as far as the person says. */
