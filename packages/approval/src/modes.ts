@@ -62,7 +62,8 @@ export const decideByMode = (
 }
 
 const isReading = (request: ApprovalRequest, onlyReads: ModeSettings["onlyReads"]): boolean => {
-  const { writes, types, risk, fetches, runs } = request.facts
+  const { writes, types, risk, fetches, connects, runs } = request.facts
+  if (connects !== undefined) return true
   if (writes.length > 0 || types !== undefined) return false
   if (runs !== undefined) return risk === "read_only" || isReadingCommand(request, onlyReads)
   return risk === "read_only" || fetches !== undefined
@@ -70,15 +71,16 @@ const isReading = (request: ApprovalRequest, onlyReads: ModeSettings["onlyReads"
 
 /** A command that is held in a sandbox without network, and can't change the workspace or is known not to. */
 const isReadingCommand = ({ facts }: ApprovalRequest, onlyReads: ModeSettings["onlyReads"]): boolean => {
-  const { runs, confined, network, writes } = facts
-  if (runs === undefined || confined === undefined || network === true || writes.length > 0) return false
+  const { runs, confined, network, connects, writes } = facts
+  if (runs === undefined || connects !== undefined || confined === undefined || network === true || writes.length > 0)
+    return false
   return confined === "read_only" || onlyReads(runs)
 }
 
 /** Why no mode spares the question about a call. */
 const obstacleTo = ({ facts, openWorld }: ApprovalRequest, { deletedFiles }: ModeLimits): string | undefined => {
   if (facts.writes.some(({ isProtected }) => isProtected)) return "it changes a protected path"
-  if (facts.fetches !== undefined) return "no rule allows this host"
+  if (facts.fetches !== undefined || facts.connects !== undefined) return "no rule allows this host"
   if (facts.network === true) return "the command may use the network"
   if (facts.types !== undefined) return "what is typed into a terminal can't be undone"
   if (openWorld === true) return "it reaches beyond this machine"

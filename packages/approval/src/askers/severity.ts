@@ -18,7 +18,7 @@ export const severityOf = (facts: Facts): SeverityReport => {
 }
 
 const findings = (facts: Facts): ReadonlyArray<readonly [Severity, string]> => {
-  const { writes, removedFiles = 0, runs, network, confined, fetches, types } = facts
+  const { writes, removedFiles = 0, runs, network, connects, confined, fetches, types } = facts
   const found: Array<readonly [Severity, string]> = []
   const protectedPath = writes.find(({ isProtected }) => isProtected)
   if (protectedPath !== undefined) {
@@ -27,7 +27,8 @@ const findings = (facts: Facts): ReadonlyArray<readonly [Severity, string]> => {
       `Changes ${protectedPath.protectedPath ?? protectedPath.path}, which other programs run or trust`
     ])
   }
-  if (runs !== undefined && network === true) found.push(["critical", "Runs a command with network access"])
+  if (connects !== undefined) found.push(["high", `Connects to ${connects}`])
+  else if (runs !== undefined && network === true) found.push(["critical", "Runs a command with network access"])
   else if (runs !== undefined && confined === "read_only") found.push(["low", "Runs a command that can only read"])
   else if (runs !== undefined && confined === "overlay") found.push(["moderate", "Runs a command that can be undone"])
   else if (runs !== undefined) found.push(["high", "Runs a command whose changes can't be undone"])

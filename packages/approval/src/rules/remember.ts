@@ -30,6 +30,12 @@ export const offersFor = (
   question: ApprovalQuestion,
   at: { readonly workspace: string; readonly now: number }
 ): Offers => {
+  if (question.facts.connects !== undefined) {
+    const { connects } = question.facts
+    return {
+      offers: [{ id: "host", label: `connections to ${connects}`, rule: connectionRule(connects, question, at) }]
+    }
+  }
   const whyNone = whyNotRemembered(question)
   if (whyNone !== undefined) return { offers: [], whyNone }
   const { call, facts, input } = question
@@ -111,6 +117,22 @@ export const chosenRule = (
   const placed = scope === "always" || workspace === undefined ? anywhere : { ...anywhere, workspace }
   return expires === undefined ? placed : { ...placed, expires }
 }
+
+/** A rule for one host and port, whichever command connects. */
+const connectionRule = (
+  connects: string,
+  question: ApprovalQuestion,
+  at: { readonly workspace: string; readonly now: number }
+): Rule =>
+  Rule.parse({
+    id: `${question.call.tool}-${randomUUID().slice(0, 8)}`,
+    operation: question.call.operation,
+    decision: "allow",
+    touches: { connects },
+    workspace: at.workspace,
+    note: `connections to ${connects}, answered to: ${question.reason}`,
+    created: new Date(at.now).toISOString()
+  })
 
 /** A rule outlives the scripts that it was made for, and whoever makes it should know. */
 const laterVersions = ({ facts: { runs, reads }, state }: ApprovalQuestion): string => {
