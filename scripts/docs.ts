@@ -1,4 +1,4 @@
-// Generates the tables and references in the docs (tools, errors, events, configuration, commands) from the code. With
+// Generates the tables and references in the docs (tools, errors, events, configuration, commands, public names) from the code. With
 // `--check` it writes nothing, and fails if something is out of date.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -13,6 +13,7 @@ import { commandReference } from "../apps/cli/src/main.ts"
 import { configurationPage } from "./reference/configuration.ts"
 import { whenItFails } from "./reference/errors.ts"
 import { eventsPage } from "./reference/events.ts"
+import { publicNamesPage } from "./reference/public-names.ts"
 import { markdownTable, plainText, typeOf } from "./reference/table.ts"
 import { toolHashes } from "./reference/tool-hashes.ts"
 
@@ -42,6 +43,7 @@ await put("docs/operations.md", () => operationsPage())
 await put("docs/errors.md", () => errorsPage())
 await put("docs/events.md", async () => `# Events\n\n${generated}\n\n${await eventsPage()}`)
 await put("docs/configuration.md", () => `# Configuration\n\n${generated}\n\n${configurationPage()}`)
+await put("docs/public-names.md", () => `# Public names\n\n${generated}\n\n${publicNamesPage(root)}\n`)
 for (const [dialect, tools] of lists) await put(`apps/cli/src/tool-lists/${dialect}.json`, () => JSON.stringify(tools))
 await put("contracts/tool-hashes.json", () => JSON.stringify(toolHashes(lists)))
 await put("docs/cli.md", () => `# The command line\n\n${generated}\n\n${commandReference()}`)

@@ -38,6 +38,8 @@ const stopped: ReadonlyArray<{ file: string; code: string; reason: string }> = [
   { file: "packages/fs-tools/src/d.ts", code: `import "@haft/approval"`, reason: "the host's choice" },
   { file: "packages/fs-tools/src/e.ts", code: `import "@haft/adapters/mcp"`, reason: "the host's choice" },
   { file: "packages/fs-tools/src/f.ts", code: `import "haft"`, reason: "the host's choice" },
+  { file: "packages/fs-tools/src/i.ts", code: `import "@haft/core/internal"`, reason: "public names alone" },
+  { file: "packages/dialects/src/d.ts", code: `import "@haft/core/internal"`, reason: "public names alone" },
   { file: "packages/fs-tools/src/g/h.ts", code: `import { Layer } from "effect"`, reason: "effect/Effect" },
   { file: "packages/fs-tools/src/a.test.ts", code: `import "@haft/exec-tools"`, reason: "as its users do" },
   { file: "packages/exec-tools/src/a.ts", code: `import "execa"`, reason: "Only packages/node opens files" },

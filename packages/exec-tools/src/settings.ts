@@ -7,10 +7,6 @@ const milliseconds = z.number().int().min(1).max(2_147_483_647)
 export const execConfig = z
   .strictObject({
     defaultTimeoutMs: z.number().int().min(1).default(300_000).describe("For calls that name no time-out"),
-    network: z
-      .enum(["never", "on_request"])
-      .default("never")
-      .describe("Whether a call that asks for the network gets it"),
     maxShells: z.number().int().min(1).max(256).default(16).describe("Persistent shells open at once"),
     shellIdleMs: milliseconds.default(1_800_000).describe("A persistent shell that is unused for so long is ended"),
     maxProcesses: z.number().int().min(1).max(1024).default(32).describe("Background processes, ended ones included"),

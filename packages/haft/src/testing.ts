@@ -2,7 +2,7 @@ import { join, resolve } from "node:path"
 
 import { legalNames, strictSchema } from "@haft/adapters"
 import { isPluginError, type Plugin, reasonOf, type ToolDescription, use } from "@haft/core"
-import { readNamedFile } from "@haft/node"
+import { readNamedFile } from "@haft/node/internal"
 import {
   type ExampleCall,
   type Fixture,

@@ -5,6 +5,8 @@ import {
   type ControlFileChange,
   CurrentCall,
   Journal,
+  Network,
+  pathOnDisk,
   type ProcessEnd,
   Processes,
   reportProgress,
@@ -74,7 +76,7 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
   const startedAt = yield* Clock.currentTimeMillis
   const collectors = yield* collectOutput(settings.artifactBytes)
   const timeoutMs = Math.min(request.timeoutMs ?? settings.defaultTimeoutMs, longestTimeoutMs)
-  const { end, sandbox } = yield* runInSandbox(request, placeOf(workspace.root, directory), timeoutMs, collectors)
+  const { end, sandbox } = yield* runInSandbox(request, pathOnDisk(workspace, directory), timeoutMs, collectors)
   const outcome = outcomeOf(end, timeoutMs, collectors, sandbox)
   const memory = yield* CommandMemory
   yield* memory.remember({ ...outcome, command: request.command, directory, startedAt })
@@ -95,7 +97,7 @@ const findBash = `command -v bash >/dev/null && exec bash -c " $1"; exec sh -c "
 export const commandTouches = Effect.fnUntraced(function* (
   touches: Touches,
   { readOnly = false }: { readonly readOnly?: boolean } = {}
-): Effect.fn.Return<Touches, ToolError<"approval_denied">, ExecSettings | Sandbox> {
+): Effect.fn.Return<Touches, ToolError<"approval_denied">, Sandbox> {
   yield* requireNetwork(touches.network === true)
   if (!readOnly) return touches
   const sandbox = yield* Sandbox
@@ -106,17 +108,15 @@ export const commandTouches = Effect.fnUntraced(function* (
   return isIsolated ? { ...touches, confined: "read_only" } : touches
 })
 
-const noNetwork = toolError("approval_denied", "this host allows commands no network", {
-  suggestion:
-    'Do without, or ask the person who runs the host to allow it: network "on_request" in the settings of exec.',
-  details: { by: "policy", parameter: "network" }
-})
+const noNetwork = (reason: string) =>
+  toolError("approval_denied", "this host allows commands no network", {
+    suggestion: `Do without, or ask the person who runs the host for a network policy: ${reason}.`,
+    details: { by: "policy", parameter: "network" }
+  })
 
-/** Refuses a network that the host's settings never give. */
-export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">, ExecSettings> =>
-  ExecSettings.use((settings) => (isWanted && settings.network === "never" ? noNetwork : Effect.void))
-
-export const placeOf = (root: string, directory: string): string => (directory === "." ? root : `${root}/${directory}`)
+/** Refuses a network that the host's policy never gives. */
+export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">> =>
+  Network.use(({ closed }) => (isWanted && closed !== undefined ? noNetwork(closed) : Effect.void))
 
 const runInSandbox = Effect.fnUntraced(function* (
   request: CommandRequest,
@@ -130,7 +130,7 @@ const runInSandbox = Effect.fnUntraced(function* (
   const sandbox = yield* Sandbox
   const { kind, isolated } = yield* sandbox.describe
   yield* recordSandbox({ kind, isolated })
-  const wrapped = yield* sandbox.wrap(command, { network, writable })
+  const wrapped = yield* sandbox.wrap(command, { network, writable, title: request.command })
   const processes = yield* Processes
   let controlFiles: ReadonlyArray<ControlFileChange> = []
   const onControlFiles = (changes: ReadonlyArray<ControlFileChange>): void => void (controlFiles = changes)

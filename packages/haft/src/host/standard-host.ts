@@ -1,15 +1,16 @@
 import { resolve } from "node:path"
 
-import { type ConfiguredPlugin, type Dialect, Host, type PluginError, type ToolError } from "@haft/core"
 import {
-  fileArtifacts,
-  fileJournal,
-  fileState,
-  nodeProcesses,
-  nodeWorkspace,
-  sqliteCodeIndex,
-  stateDirectory
-} from "@haft/node"
+  type ConfiguredPlugin,
+  type Dialect,
+  Host,
+  networkPolicy,
+  type PluginError,
+  type ToolError,
+  type WorkspaceRoot
+} from "@haft/core"
+import { fileArtifacts, fileJournal, fileState, nodeProcesses, nodeWorkspace, sqliteCodeIndex } from "@haft/node"
+import { stateDirectory } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -54,12 +55,16 @@ export const standardServices = (
       const root = rootOf(config)
       const directory = yield* stateOf(config)
       const files = Layer.mergeAll(
-        sqliteCodeIndex({ directory }).pipe(Layer.provideMerge(nodeWorkspace({ root, state: directory }))),
+        sqliteCodeIndex({ directory }).pipe(
+          Layer.provideMerge(nodeWorkspace({ root, ...namedRootsOf(config), state: directory }))
+        ),
         fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
         fileState({ directory })
       )
       const approver = standardApprover(config, approving)
+      const network = config.network === undefined ? Layer.empty : networkPolicy(config.network)
       return sandboxNamed(config.sandbox ?? "auto", { ...config.sandboxOptions, state: directory }).pipe(
+        Layer.provideMerge(network),
         Layer.provideMerge(Layer.merge(approver, nodeProcesses)),
         Layer.provideMerge(files)
       )
@@ -110,7 +115,13 @@ const loaded = <A>(load: () => Promise<A>): Effect.Effect<A, PluginError> =>
   Effect.tryPromise({ try: load, catch: (cause) => cause as PluginError })
 
 /** The workspace's directory, absolute. */
-export const rootOf = ({ root = "." }: HaftConfig): string => resolve(root)
+export const rootOf = ({ root = ".", roots }: HaftConfig): string => resolve(roots?.[0]?.path ?? root)
+
+/** The named roots of a configuration, where it has some. */
+export const namedRootsOf = ({ roots }: HaftConfig): { readonly roots?: ReadonlyArray<WorkspaceRoot> } =>
+  roots === undefined
+    ? {}
+    : { roots: roots.map(({ name, path, access = "write" }) => ({ name, path: resolve(path), access })) }
 
 /** The directory of a host's state. Fails when that is inside the workspace. */
 export const stateOf = (config: HaftConfig): Effect.Effect<string, ToolError> =>

@@ -11,15 +11,15 @@ import {
 } from "@haft/approval"
 import { type ConfiguredPlugin, Journal, type JournalEvent, type Party } from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
+import { fileState } from "@haft/node"
 import {
-  fileState,
   type JournalPages,
   journalPages,
   listRuns,
   openArtifact,
   type OpenArtifact,
   type RunFile
-} from "@haft/node"
+} from "@haft/node/internal"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

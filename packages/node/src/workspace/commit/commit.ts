@@ -16,11 +16,12 @@ import {
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
-import { tellApproved } from "../../control-files/approved-changes.ts"
+import { type ApprovedChange, tellApproved } from "../../control-files/approved-changes.ts"
 import { attempt, hasCode, lookCodes, planCodes, stale } from "../../errno.ts"
 import { type Root, withPlace } from "../paths/containment.ts"
 import { pathOf, Spots } from "../paths/directory-entries.ts"
 import { type Identity, identityOf, isSame } from "../paths/identity.ts"
+import { rootAndRest } from "../paths/named-roots.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import type { Gathered, History } from "../undo/history.ts"
 import { exclusively, type Turns } from "./lock.ts"
@@ -150,12 +151,14 @@ export const commitPlan = (
         )
     ),
     Effect.tap((changed) =>
-      Effect.sync(() =>
-        tellApproved(
-          settings.root.path,
-          changed.map(({ path, movedTo, after }) => ({ path: movedTo ?? path, after }))
-        )
-      )
+      Effect.sync(() => {
+        const byRoot = new Map<string, Array<ApprovedChange>>()
+        for (const { path, movedTo = path, after } of changed) {
+          const { root, rest } = rootAndRest(settings.root, movedTo)
+          byRoot.set(root, [...(byRoot.get(root) ?? []), { path: rest, after }])
+        }
+        for (const [root, approved] of byRoot) tellApproved(root, approved)
+      })
     )
   )
 
