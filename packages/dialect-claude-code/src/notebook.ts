@@ -19,13 +19,13 @@ interface CellJson {
 }
 
 /** The cells of a notebook; undefined for a text that is none. */
-export const cellsOf = (text: string): ReadonlyArray<Cell> | undefined =>
-  notebookIn(text)?.cells?.map((cell, index) => ({
-    cell_id: cell.id ?? `cell-${index}`,
-    cellType: cell.cell_type ?? "code",
-    source: sourceOf(cell),
-    ...(cell.outputs !== undefined && cell.outputs.length > 0 && { outputs: cell.outputs })
-  }))
+export const cellsOf = (text: string): ReadonlyArray<Cell> | undefined => notebookIn(text)?.cells?.map(cellOf)
+
+const cellOf = (cell: CellJson, index: number): Cell => {
+  const { outputs = [] } = cell
+  const shown = { cell_id: cell.id ?? `cell-${index}`, cellType: cell.cell_type ?? "code", source: sourceOf(cell) }
+  return outputs.length > 0 ? { ...shown, outputs } : shown
+}
 
 /** The language that a notebook's code is in. */
 export const languageOf = (text: string): string => notebookIn(text)?.metadata?.language_info?.name ?? "python"

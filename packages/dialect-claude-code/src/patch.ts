@@ -13,4 +13,10 @@ export const structuredPatch = z.array(
 
 /** What changed between two versions of a file, as Claude Code reports it. */
 export const patchBetween = (before: Content, after: Content): z.output<typeof structuredPatch> =>
-  (diffHunks(before, after) ?? []).map(({ lines, ...hunk }) => ({ ...hunk, lines: [...lines] }))
+  (diffHunks(before, after) ?? []).map(({ oldStart, oldLines, newStart, newLines, lines }) => ({
+    oldStart,
+    oldLines,
+    newStart,
+    newLines,
+    lines: [...lines]
+  }))
