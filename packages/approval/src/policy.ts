@@ -33,7 +33,8 @@ const judge = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
     return { decision: "deny", reason: `the approval rules can't be read, so nothing is allowed: ${rules.unreadable}` }
   }
   try {
-    const matches = rules.matches(request, settings)
+    const all = rules.matches(request, settings)
+    const matches = request.isEffects === true ? all.filter(({ rule }) => rule.touches?.writes !== undefined) : all
     const denying = matches.find(({ rule, fit }) => rule.decision === "deny" && fit === "yes")
     if (denying !== undefined) return byRule("deny", denying.rule.id, "forbids it", denying.rule.note)
     const asking = matches.find(({ rule }) => rule.decision !== "allow")
@@ -46,7 +47,7 @@ const judge = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
     if (
       !request.asks &&
       !request.facts.writes.some(({ isProtected }) => isProtected) &&
-      !settings.alsoAsk.includes(request.facts.risk)
+      (request.isEffects === true || !settings.alsoAsk.includes(request.facts.risk))
     ) {
       return { decision: "allow", reason: `${request.call.dialect} does not ask before this` }
     }

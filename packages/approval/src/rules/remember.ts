@@ -16,6 +16,7 @@ export const rememberedRule = (
   at: { readonly workspace: string; readonly now: number }
 ): Question["always"] => {
   const { call, facts, input } = question
+  if (question.isEffects === true) return { whyNot: "what a command changed is never remembered" }
   if (facts.types !== undefined) return { whyNot: "what is typed into a terminal is never remembered" }
   if (facts.runs !== undefined) {
     const { words, parts, opaque } = readCommand(facts.runs)

@@ -6,7 +6,13 @@ import * as Predicate from "effect/Predicate"
 import type { Dialect } from "../dialect.ts"
 import { reasonOf } from "../plugin/plugin-error.ts"
 import { plainData, prepareWith } from "../schema/reply-limits.ts"
-import { type Answer, type ApprovalQuestion, type ApprovalRequest, Approver } from "../services/approver.ts"
+import {
+  type Answer,
+  type ApprovalQuestion,
+  type ApprovalRequest,
+  Approver,
+  type Verdict
+} from "../services/approver.ts"
 import { Journal, type JournalEvent } from "../services/journal.ts"
 import { Workspace } from "../services/workspace.ts"
 import { type ErrorCode, toolError } from "../tool-error.ts"
@@ -125,8 +131,12 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
 
 const harm: Readonly<Record<Risk, number>> = { read_only: 0, safe_write: 1, dangerous: 2 }
 
+/** A policy's verdict; a policy that fails denies. */
+export const judged = (verdict: Effect.Effect<Verdict>): Effect.Effect<Verdict> =>
+  failClosed(verdict, (reason) => ({ decision: "deny", reason: `the approval policy failed: ${reason}` }))
+
 /** A person's yes. Anything else fails: a no, and no answer. */
-const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watcher: ApprovalWatcher) {
+export const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watcher: ApprovalWatcher) {
   const approver = yield* Approver
   const { asks, reason } = question
   yield* append({ type: "approval_requested", reason })
@@ -165,7 +175,8 @@ const failClosed = <A, R>(
     Effect.as(Effect.logError("approval failed", cause), refusal(reasonOf(Cause.squash(cause))))
   )
 
-const denied = Effect.fnUntraced(function* (
+/** Records a no, and fails with it. */
+export const denied = Effect.fnUntraced(function* (
   by: Decision["by"],
   reason: string,
   { overloaded = false, ...person }: Pick<Decision, "person"> & { readonly overloaded?: boolean | undefined } = {}

@@ -19,14 +19,25 @@ export const haftRunCode = haft.tool({
     env: z.record(z.string(), z.string()).default({}).describe("Environment variables to add"),
     timeout_ms: z.number().int().min(1).max(86_400_000).default(60_000).describe("Before the program is ended"),
     network: z.boolean().default(false).describe("Ask for the network; refused where the host does not allow it"),
+    on_failure: z
+      .enum(["commit", "drop"])
+      .default("commit")
+      .describe("What becomes of the changes where it fails, takes too long or is cancelled; drop needs an overlay"),
     read_only: z.boolean().default(false).describe("Run with a workspace that can't be changed")
   }),
   output: commandResult,
   risk: "dangerous",
   touches: (request) => commandTouches({ runs: codeAsCommand(request), network: request.network }),
-  execute: ({ language, code, args, env, timeout_ms, network, read_only }) =>
-    runCode({ language, code, args, env, timeoutMs: timeout_ms, network, writable: !read_only }).pipe(
-      Effect.flatMap(requireEnd)
-    ),
+  execute: ({ language, code, args, env, timeout_ms, network, on_failure, read_only }) =>
+    runCode({
+      language,
+      code,
+      args,
+      env,
+      timeoutMs: timeout_ms,
+      network,
+      onFailure: on_failure,
+      writable: !read_only
+    }).pipe(Effect.flatMap(requireEnd)),
   render: showResult
 })

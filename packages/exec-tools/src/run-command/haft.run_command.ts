@@ -19,13 +19,17 @@ export const haftRunCommand = haft.tool({
     stdin: z.string().optional().describe("Text for standard input"),
     timeout_ms: z.number().int().min(1).max(86_400_000).optional().describe("The host's own limit when absent"),
     network: z.boolean().default(false).describe("Ask for the network; refused where the host does not allow it"),
+    on_failure: z
+      .enum(["commit", "drop"])
+      .default("commit")
+      .describe("What becomes of the changes where it fails, takes too long or is cancelled; drop needs an overlay"),
     read_only: z.boolean().default(false).describe("Run with a workspace that can't be changed")
   }),
   output: commandResult,
   risk: "dangerous",
   touches: ({ command, cwd, env, stdin, network }) =>
     commandTouches({ runs: withInput(withVariables(command, env), stdin), network, reads: [cwd] }),
-  execute: ({ command, cwd, env, stdin, timeout_ms, network, read_only }) =>
+  execute: ({ command, cwd, env, stdin, timeout_ms, network, on_failure, read_only }) =>
     runCommand({
       command,
       words: shellWords(command),
@@ -34,6 +38,7 @@ export const haftRunCommand = haft.tool({
       stdin,
       timeoutMs: timeout_ms,
       network,
+      onFailure: on_failure,
       writable: !read_only
     }).pipe(Effect.flatMap(requireEnd)),
   render: showResult

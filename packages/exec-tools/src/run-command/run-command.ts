@@ -5,6 +5,7 @@ import {
   type ControlFileChange,
   CurrentCall,
   Journal,
+  type Overlay,
   type ProcessEnd,
   Processes,
   reportProgress,
@@ -14,6 +15,7 @@ import {
   type Touches,
   Workspace
 } from "@haft/core"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -22,6 +24,7 @@ import { CommandMemory } from "../last-command/last-command.ts"
 import { ExecSettings } from "../settings.ts"
 import { checkWords } from "./check-words.ts"
 import { collectOutput, type Collectors, type Output } from "./collect-output.ts"
+import { commitEffects, type CommittedEffects } from "./commit-effects.ts"
 
 /** Node's timers count no further. */
 const longestTimeoutMs = 2 ** 31 - 1
@@ -38,6 +41,8 @@ export interface CommandRequest {
   readonly stdin?: string | undefined
   readonly network?: boolean
   readonly writable?: boolean
+  /** What becomes of its changes where it fails, takes too long or is cancelled; they are committed by default. */
+  readonly onFailure?: "commit" | "drop"
 }
 
 /** Everything there is to know about a command that ran. */
@@ -57,6 +62,10 @@ export interface CommandOutcome {
   readonly sandbox: { readonly kind: string; readonly isolated: boolean }
   /** Control files that it made or changed. */
   readonly controlFiles: ReadonlyArray<ControlFileChange>
+  /** What became of its changes; absent where it wrote to the workspace itself. */
+  readonly effects?: CommittedEffects
+  /** Why it wrote to the workspace itself. */
+  readonly noOverlay?: string
 }
 
 /** Runs a program in the sandbox. A failing command is an outcome; a command that could not run is an error. */
@@ -74,8 +83,8 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
   const startedAt = yield* Clock.currentTimeMillis
   const collectors = yield* collectOutput(settings.artifactBytes)
   const timeoutMs = Math.min(request.timeoutMs ?? settings.defaultTimeoutMs, longestTimeoutMs)
-  const { end, sandbox } = yield* runInSandbox(request, placeOf(workspace.root, directory), timeoutMs, collectors)
-  const outcome = outcomeOf(end, timeoutMs, collectors, sandbox)
+  const run = yield* runInSandbox(request, placeOf(workspace.root, directory), timeoutMs, collectors)
+  const outcome = outcomeOf(run, timeoutMs, collectors)
   const memory = yield* CommandMemory
   yield* memory.remember({ ...outcome, command: request.command, directory, startedAt })
   return outcome
@@ -104,6 +113,14 @@ export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError
 
 export const placeOf = (root: string, directory: string): string => (directory === "." ? root : `${root}/${directory}`)
 
+interface SandboxedRun {
+  readonly end: ProcessEnd
+  readonly sandbox: CommandOutcome["sandbox"]
+  readonly controlFiles: ReadonlyArray<ControlFileChange>
+  readonly effects?: CommittedEffects
+  readonly noOverlay?: string
+}
+
 const runInSandbox = Effect.fnUntraced(function* (
   request: CommandRequest,
   directory: string,
@@ -114,13 +131,61 @@ const runInSandbox = Effect.fnUntraced(function* (
   const [program = "", ...args] = words
   const command: Command = { program, args, directory, env, ...(stdin !== undefined && { stdin }) }
   const sandbox = yield* Sandbox
-  const { kind, isolated } = yield* sandbox.describe
-  yield* recordSandbox({ kind, isolated })
-  const wrapped = yield* sandbox.wrap(command, { network, writable })
+  const { kind, isolated, noOverlay } = yield* sandbox.describe
+  const choice = writable ? yield* chooseOverlay(noOverlay) : readOnly
+  yield* recordSandbox({ kind, isolated, ...choice })
+  const run = (overlay?: Overlay) =>
+    Effect.flatMap(sandbox.wrap(command, { network, writable, ...(overlay !== undefined && { overlay }) }), (wrapped) =>
+      runWatched(wrapped, { timeoutMs, stdout, stderr })
+    )
+  if (!choice.overlay || sandbox.overlay === undefined) {
+    const { end, controlFiles } = yield* run()
+    return { end, sandbox: { kind, isolated }, controlFiles, ...withReason(choice.no_overlay) } satisfies SandboxedRun
+  }
+  const { end, effects } = yield* runOnOverlay(yield* sandbox.overlay, request.onFailure === "drop", run)
+  return { end, sandbox: { kind, isolated }, controlFiles: effects.controlFiles, effects } satisfies SandboxedRun
+})
+
+/** Runs a command on an overlay, and commits what it changed, however it ended. */
+const runOnOverlay = <E, R>(
+  overlay: Overlay,
+  dropsFailures: boolean,
+  run: (overlay: Overlay) => Effect.Effect<{ readonly end: ProcessEnd }, E, R>
+) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(restore(run(overlay)))
+      if (Exit.isFailure(exit)) {
+        // Nobody waits any more, so nobody is asked. A command that never ran has changed nothing.
+        const commit = Effect.flatMap(overlay.effects, (effects) =>
+          commitEffects(effects, { isDropped: dropsFailures, canAsk: false })
+        )
+        if (Cause.hasInterrupts(exit.cause)) yield* Effect.ignore(Effect.tap(commit, recordHeldBack))
+        return yield* Effect.failCause(exit.cause)
+      }
+      const { end } = exit.value
+      const isFailure = end.timedOut || end.exitCode !== 0
+      const canAsk = (yield* CurrentCall).approval?.canAsk ?? false
+      const effects = yield* restore(
+        Effect.flatMap(overlay.effects, (found) =>
+          commitEffects(found, { isDropped: dropsFailures && isFailure, canAsk })
+        )
+      )
+      yield* recordHeldBack(effects)
+      return { end, effects }
+    })
+  )
+
+const recordHeldBack = ({ controlFiles }: CommittedEffects) => recordControlFiles(controlFiles)
+
+const runWatched = Effect.fnUntraced(function* (
+  command: Command,
+  { timeoutMs, stdout, stderr }: Collectors & { readonly timeoutMs: number }
+) {
   const processes = yield* Processes
   let controlFiles: ReadonlyArray<ControlFileChange> = []
   const onControlFiles = (changes: ReadonlyArray<ControlFileChange>): void => void (controlFiles = changes)
-  const run = processes.run(wrapped, { timeoutMs, onStdout: stdout.push, onStderr: stderr.push, onControlFiles })
+  const run = processes.run(command, { timeoutMs, onStdout: stdout.push, onStderr: stderr.push, onControlFiles })
   const end = yield* Effect.raceFirst(
     run,
     signsOfLife(() => stdout.lastLine() || stderr.lastLine())
@@ -129,11 +194,37 @@ const runInSandbox = Effect.fnUntraced(function* (
     Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.ignore(recordControlFiles(controlFiles))))
   )
   yield* recordControlFiles(controlFiles)
-  return { end, sandbox: { kind, isolated } }
+  return { end, controlFiles }
 })
 
+interface OverlayChoice {
+  readonly overlay: boolean
+  readonly no_overlay?: string
+}
+
+const readOnly: OverlayChoice = { overlay: false }
+
+const withReason = (noOverlay: string | undefined): { readonly noOverlay?: string } =>
+  noOverlay === undefined ? {} : { noOverlay }
+
+/** Decides whether a command runs on an overlay, by the host's settings and what the machine can. */
+const chooseOverlay = (
+  noOverlay: string | undefined
+): Effect.Effect<OverlayChoice, ToolError<"sandbox_unavailable">, ExecSettings | Sandbox> =>
+  Effect.gen(function* () {
+    const { overlay: wanted } = yield* ExecSettings
+    const { overlay } = yield* Sandbox
+    if (wanted === "never") return { overlay: false, no_overlay: "the host's settings say never" }
+    if (noOverlay === undefined && overlay !== undefined) return { overlay: true }
+    if (wanted === "auto") return { overlay: false, ...(noOverlay !== undefined && { no_overlay: noOverlay }) }
+    const reason = noOverlay ?? "this sandbox has none"
+    return yield* toolError("sandbox_unavailable", `commands can't run on an overlay here: ${reason}`, {
+      suggestion: 'Set `overlay` of the exec package to "auto" or "never".'
+    })
+  })
+
 // Contracts have no field for it, so that a command ran without a sandbox must at least be on record.
-export const recordSandbox = Effect.fnUntraced(function* (sandbox: CommandOutcome["sandbox"]) {
+export const recordSandbox = Effect.fnUntraced(function* (sandbox: CommandOutcome["sandbox"] & Partial<OverlayChoice>) {
   const journal = yield* Journal
   const { id, step, tool } = yield* CurrentCall
   yield* journal.append({ type: "sandbox_chosen", request_id: id, step, tool, ...sandbox })
@@ -154,11 +245,11 @@ export const signsOfLife = Effect.fnUntraced(function* (lastLine: () => string) 
 })
 
 const outcomeOf = (
-  { exitCode, signal, timedOut, durationMs, leftRunning, controlFiles = [] }: ProcessEnd,
+  { end, sandbox, controlFiles, effects, noOverlay }: SandboxedRun,
   timeoutMs: number,
-  collectors: Collectors,
-  sandbox: CommandOutcome["sandbox"]
+  collectors: Collectors
 ): CommandOutcome => {
+  const { exitCode, signal, timedOut, durationMs, leftRunning } = end
   const stderr = collectors.stderr.finish()
   const missing = exitCode === 127 ? missingProgram.exec(stderr.text) : null
   const notFound = missing?.[1] ?? missing?.[2]
@@ -173,6 +264,8 @@ const outcomeOf = (
     leftRunning,
     sandbox,
     controlFiles,
+    ...(effects !== undefined && { effects }),
+    ...withReason(noOverlay),
     ...(notFound !== undefined && { notFound })
   }
 }

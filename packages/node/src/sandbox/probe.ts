@@ -13,12 +13,14 @@ import {
 } from "@haft/core"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 
 import { type ControlFileGuard, controlFileGuard } from "../control-files/guard.ts"
 import { withLaunch } from "../process/prepared-launch.ts"
 import { systemDirectories } from "../process/system-programs.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
 import type { SandboxOptions } from "./limits.ts"
+import { overlaysOf, whyNoOverlay } from "./overlay/overlay.ts"
 
 /** What a sandbox is made of. */
 export interface SandboxParts {
@@ -26,15 +28,25 @@ export interface SandboxParts {
   /** The program that it can't do without, undefined when there is none. */
   readonly program: string | undefined
   readonly options: SandboxOptions
+  /** It can run a command on a {@link NodeOverlay}. */
+  readonly hasOverlay?: boolean
   /** `existing` are control files of the workspace, to be mounted read-only. */
   readonly wrap: (command: Command, request: SandboxRequest, existing: ReadonlyArray<string>) => Command
   readonly describe: () => SandboxDescription
 }
 
 /** A sandbox that is there only if a command really runs in it; tried with the first use, and again only after a failure. */
-export const probedSandbox = Effect.fnUntraced(function* ({ kind, program, options, wrap, describe }: SandboxParts) {
+export const probedSandbox = Effect.fnUntraced(function* ({
+  kind,
+  program,
+  options,
+  hasOverlay = false,
+  wrap,
+  describe
+}: SandboxParts): Effect.fn.Return<typeof Sandbox.Service, never, Processes | Workspace | Scope.Scope> {
   const processes = yield* Processes
-  const { root } = yield* Workspace
+  const workspace = yield* Workspace
+  const { root } = workspace
   const guard = yield* controlFileGuard(root, options.state)
   const wrapped = (
     command: Command,
@@ -48,16 +60,30 @@ export const probedSandbox = Effect.fnUntraced(function* ({ kind, program, optio
           ? (cause as ToolError<"sandbox_error">)
           : makeToolError("sandbox_error", `the sandbox could not be set up: ${String(cause)}`)
     })
+  const open = overlaysOf({ workspace, state: options.state })
+  const tried = (script: string, request: SandboxRequest): Effect.Effect<number | null, ToolError> =>
+    Effect.flatMap(
+      wrapped({ program: "/bin/sh", args: ["-c", script], directory: root, env: {} }, request),
+      (command) => Effect.map(processes.run(command, { timeoutMs: 20_000 }), ({ exitCode }) => exitCode)
+    )
+  const triedOnOverlay = Effect.scoped(
+    Effect.gen(function* () {
+      const overlay = yield* open
+      const exitCode = yield* tried(": >haft-overlay-probe; exit 42", { overlay })
+      const { entries } = yield* overlay.listing
+      return exitCode === 42 && entries.length === 1 ? undefined : "a command that should have run on one did not"
+    })
+  ).pipe(Effect.catch((error) => Effect.succeed(error.message)))
   const works = yield* cachedSuccess(
-    program === undefined
-      ? unavailable(kind, "it is not installed")
-      : wrapped({ program: "/bin/sh", args: ["-c", "exit 42"], directory: root, env: {} }).pipe(
-          Effect.flatMap((command) => processes.run(command, { timeoutMs: 20_000 })),
-          Effect.catch((error) => unavailable(kind, error.message)),
-          Effect.flatMap(({ exitCode }) =>
-            exitCode === 42 ? Effect.void : unavailable(kind, "a command that should have run in it did not")
-          )
-        )
+    Effect.gen(function* (): Effect.fn.Return<{ readonly noOverlay?: string }, ToolError<"sandbox_unavailable">> {
+      if (program === undefined) return yield* unavailable(kind, "it is not installed")
+      const reason = hasOverlay ? (whyNoOverlay(root) ?? (yield* triedOnOverlay)) : `the sandbox ${kind} has none`
+      // What runs on an overlay runs without one, too.
+      if (reason === undefined) return {}
+      const exitCode = yield* tried("exit 42", {}).pipe(Effect.catch((error) => unavailable(kind, error.message)))
+      if (exitCode !== 42) return yield* unavailable(kind, "a command that should have run in it did not")
+      return { noOverlay: reason }
+    })
   )
   const usable = yield* Effect.cached(hasNoPrograms([root, ...(options.writablePaths ?? [])]))
   return Sandbox.of({
@@ -65,13 +91,20 @@ export const probedSandbox = Effect.fnUntraced(function* ({ kind, program, optio
       function* (command: Command, request: SandboxRequest = {}) {
         yield* usable
         yield* works
-        if (request.writable === false) return yield* wrapped(command, request)
+        if (request.writable === false || request.overlay !== undefined) return yield* wrapped(command, request)
         yield* guard.refresh
         return watched(yield* wrapped(command, request, guard.existing()), guard, request.terminal === true)
       },
       stepSpan("sandbox", { "haft.sandbox": kind })
     ),
-    describe: Effect.map(works, describe)
+    describe: Effect.map(works, (found) => ({ ...describe(), ...found })),
+    overlay: Effect.flatMap(works, ({ noOverlay }): NonNullable<(typeof Sandbox.Service)["overlay"]> =>
+      noOverlay === undefined
+        ? open
+        : toolError("sandbox_unavailable", `commands can't run on an overlay here: ${noOverlay}`, {
+            suggestion: 'Set `overlay` of the exec package to "auto" or "never".'
+          })
+    )
   })
 })
 

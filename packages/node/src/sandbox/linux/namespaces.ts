@@ -22,6 +22,7 @@ import {
   temporarySizes,
   treeLimits
 } from "../limits.ts"
+import { NodeOverlay, overlayIdentity } from "../overlay/overlay.ts"
 import { kernelFiles, type Mount, ownMounts, readable, settingsCopy, systemMounts, visiblePaths } from "../paths.ts"
 import { probedSandbox } from "../probe.ts"
 import { mountCheckWords } from "./check-mounts.ts"
@@ -91,16 +92,19 @@ const madeBy = (
         kind: maker.kind,
         program,
         options,
+        hasOverlay: true,
         wrap: (command, request, existing) => {
           for (const mount of visiblePaths(root, options)) refuseRuntimeInside(mount)
           const plan = planOf(command, request, { root, settings: settings(), limits, options, owner, held, existing })
+          const overlay = request.overlay instanceof NodeOverlay ? request.overlay : undefined
           const starting: Starting = {
             words: [
+              ...(overlay?.words ?? []),
               ...(before ?? []),
               program ?? maker.kind,
               ...maker.words(plan, hasFilter),
               plan.terminal ? "terminal" : "gate",
-              ...mountCheckWords(root, plan.mounts.own),
+              ...mountCheckWords(root, plan.mounts.own, overlay && overlayIdentity),
               ...limitWords(limits),
               command.program,
               ...command.args
@@ -112,7 +116,8 @@ const madeBy = (
             limits
           }
           const made = plan.terminal ? behindTerminal(starting) : behindGate(starting, command.stdin)
-          return request.writable === false ? made : held.during(made, plan.mounts.own)
+          // Neither of the two can put anything else into a place of the workspace.
+          return request.writable === false || overlay !== undefined ? made : held.during(made, plan.mounts.own)
         },
         describe: () => ({ kind: maker.kind, isolated: true, ...describeLimits(limits, { hasFilter, owner }) })
       })
@@ -146,7 +151,7 @@ const planOf = (command: Command, request: SandboxRequest, setting: Setting): Pl
     mounts: {
       system: systemMounts(settings, network),
       kernel: owner === undefined ? kernelFiles.map(readable) : [],
-      own: ownMounts(root, options, { isWritable: writable, held, existing })
+      own: ownMounts(root, options, { isWritable: writable, held, existing, isOverlay: request.overlay !== undefined })
     },
     sizes: temporarySizes(limits),
     directory: command.directory,

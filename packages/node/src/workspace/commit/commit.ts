@@ -153,7 +153,10 @@ export const commitPlan = (
       Effect.sync(() =>
         tellApproved(
           settings.root.path,
-          changed.map(({ path, movedTo, after }) => ({ path: movedTo ?? path, after }))
+          changed.flatMap(({ path, movedTo = path, after }) => [
+            { path: movedTo, after },
+            ...(movedTo === path ? [] : [{ path, after: "absent" }])
+          ])
         )
       )
     )
@@ -241,6 +244,7 @@ const stands = (view: View, did: ReadonlyArray<Recorded>): boolean => {
   for (const one of did) {
     if (one.did === "move") states.set(one.from, "absent").set(one.to, one.state)
     else if (one.did === "write") states.set(one.path, one.after)
+    else if (one.did === "set_mode") continue
     else states.set(one.path, one.did === "delete" ? "absent" : "directory")
   }
   return [...states].every(([path, state]) => stateOfNode(view.root, view.find(path.split("/"))) === state)
