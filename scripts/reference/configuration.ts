@@ -1,6 +1,7 @@
 import * as z from "zod"
 
 import { execConfig } from "../../packages/exec-tools/src/settings.ts"
+import { fsConfig } from "../../packages/fs-tools/src/settings.ts"
 import { configShape } from "../../packages/haft/src/config/config.ts"
 import { terminalsConfig } from "../../packages/pty-tools/src/terminals/terminals.ts"
 import { searchConfig } from "../../packages/search-tools/src/search-config.ts"
@@ -14,11 +15,10 @@ export const configurationPage = (): string =>
     "a key that is not listed is refused. A path in a file is relative to the file. How a file is found and trusted:",
     "[build a host](guides/build-a-host.md).\n",
     settingsOf(configShape()),
-    ...Object.entries(packages).map(([name, shape]) => `\n## packages.${name}\n\n${settingsOf(shape)}`),
-    "\n## packages.fs\n\nNothing to set."
+    ...Object.entries(packages).map(([name, shape]) => `\n## packages.${name}\n\n${settingsOf(shape)}`)
   ].join("\n")
 
-const packages = { search: searchConfig, exec: execConfig, pty: terminalsConfig, web: webConfig }
+const packages = { fs: fsConfig, search: searchConfig, exec: execConfig, pty: terminalsConfig, web: webConfig }
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { type HaftConfig, type JournalEvent, openRules, readRun } from "haft/internal"
+import { type HaftConfig, type JournalEvent, openRules, openWorkspace, readRun } from "haft/internal"
 import { openHost } from "haft/promise"
 
 import { markdownTable } from "./table.ts"
@@ -42,6 +42,7 @@ export const eventsPage = async (): Promise<string> => {
 
 const moments: Readonly<Record<string, string>> = {
   tool_call_started: "A call has arrived; written before anything else happens.",
+  mode_changed: "A person has changed how much runs without a question.",
   approval_requested: "A person is asked.",
   approval_decided:
     "A person has answered or nobody has, or a rule or the policy said no. What these two allow has no event of its own: `approval` of the call's end tells it.",
@@ -70,6 +71,12 @@ const fields: Readonly<Record<string, string>> = {
   params: "the arguments, secrets replaced; on a decision, those that a person changed them to",
   reason: "why it is asked, or why it was decided so",
   decision: "`allow` or `deny`",
+  rule: "the rule that decided, or wants a person",
+  basis:
+    "what the policy went by, which is why a person was asked or not: `rule`, `protected_path`, `mode`, `setting`, `contract`, or `error` where it could not judge",
+  diff: "the change that a person approved or refused, secrets replaced; with changed arguments, the change that these make",
+  from: "the mode before",
+  to: "the mode from now on",
   by: "who decided: `policy`, `person`, or `nobody` where a question was not answered",
   kind: "the sandbox",
   isolated: "whether it holds anything back",
@@ -87,6 +94,9 @@ const fields: Readonly<Record<string, string>> = {
   "touches.directories": "those of the paths that are directories: what is done to one is done to all below it",
   "touches.runs": "the command line",
   "touches.network": "true where the command may use the network",
+  "touches.confined": "how a sandbox keeps the command from changing files: `read_only` or `overlay`",
+  "touches.removedFiles": "how many files are deleted or moved, below directories too",
+  "touches.replacedBytes": "the size of the files that are changed or deleted",
   "touches.fetches": "the URL",
   "touches.types": "the terminal that it types into",
   approval: "how it was decided; absent where it did not come to that",
@@ -94,7 +104,8 @@ const fields: Readonly<Record<string, string>> = {
   "approval.by": "who, as on a decision",
   "approval.reason": "why",
   "approval.asks": "whether the contract wants a person for this",
-  "approval.rule": "the rule that decided",
+  "approval.rule": "the rule that decided, or wants a person",
+  "approval.basis": "what the policy went by, as on a decision",
   "approval.person": "who decided: the name and the role of a token; only of servers",
   reply: "the dialect's envelope, secrets replaced"
 }
@@ -164,6 +175,10 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
       await host.call("write_terminal", { terminal_id, text: "hi" }, { ask: refuse })
       await host.call("delete_path", { path: "a.txt" })
     })
+    const workspace = await openWorkspace(config)
+    await workspace.setMode("plan", { name: "alice", role: "approver" })
+    await workspace.dispose()
+    const switched = await readRun(config)
     const second = await eventsOf({ ...config, dialect: "agentbench" }, async (host) => {
       await host.call("apply_patch", { unified_diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-two\n+three\n" })
     })
@@ -171,10 +186,17 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     const moved = { path: ".envrc", reason: "direnv runs or trusts it", quarantine: "state/quarantine/…/files/.envrc" }
     const held = first.find(({ type }) => type === "sandbox_chosen")
     const { kind: _kind, isolated: _isolated, ...common } = held ?? { type: "" }
-    return [...first, { ...common, type: "control_files_changed", files: [moved] }, ...second]
+    const changed = { ...common, type: "control_files_changed", files: [moved] }
+    return [...first.map(confinedHere), ...switched, changed, ...second]
   } finally {
     await rm(directory, { recursive: true })
   }
+}
+
+// As a sandbox would have it, for the same reason.
+const confinedHere = (event: JournalEvent): JournalEvent => {
+  const { touches } = event as { readonly touches?: { readonly runs?: string } }
+  return touches?.runs === "true" ? { ...event, touches: { ...touches, confined: "read_only" } } : event
 }
 
 const eventsOf = async (

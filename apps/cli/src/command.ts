@@ -51,9 +51,14 @@ export const commonOptions = {
     choices: ["haft", "agentbench", "toolrouter", "approvalgate", "cliagent", "filetools"]
   },
   state: { value: "DIR", describe: "where records, rules and history are kept" },
-  approve: {
+  mode: {
     value: "MODE",
-    describe: "where the contract wants a person: ask, all (yes), none (no)",
+    describe: "how much runs without a question: plan, ask, accept-edits, auto",
+    choices: ["plan", "ask", "accept-edits", "auto"]
+  },
+  approve: {
+    value: "WHO",
+    describe: "who answers a question: ask (a person), all (yes), none (no)",
     choices: ["ask", "all", "none"]
   },
   sandbox: {

@@ -1,4 +1,4 @@
-import type { ApprovalMode, DialectName, FoundConfig, HaftConfig, SandboxName } from "haft/internal"
+import type { AnswerPolicy, ApprovalMode, DialectName, FoundConfig, HaftConfig, SandboxName } from "haft/internal"
 import type { OpenHost } from "haft/promise"
 
 import type { Given } from "./command.ts"
@@ -31,14 +31,14 @@ export const configOf = async (given: Given, { upwards = false }: LookUp = {}): 
 }
 
 export const overridesOf = (given: Given): HaftConfig => {
-  const [root, dialect, state, approval, sandbox] = ["workspace", "dialect", "state", "approve", "sandbox"].map(
-    given.value
-  )
+  const names = ["workspace", "dialect", "state", "mode", "approve", "sandbox"]
+  const [root, dialect, state, mode, approval, sandbox] = names.map(given.value)
   return {
     ...(root !== undefined && { root }),
     ...(dialect !== undefined && { dialect: dialect as DialectName }),
     ...(state !== undefined && { state }),
-    ...(approval !== undefined && { approval: approval as ApprovalMode }),
+    ...(mode !== undefined && { mode: mode as ApprovalMode }),
+    ...(approval !== undefined && { approval: approval as AnswerPolicy }),
     ...(sandbox !== undefined && { sandbox: sandbox as SandboxName })
   }
 }

@@ -10,6 +10,7 @@ import { plugin } from "./commands/plugin.ts"
 import { replay } from "./commands/replay.ts"
 import { rules } from "./commands/rules.ts"
 import { serve } from "./commands/serve.ts"
+import { state } from "./commands/state.ts"
 import { token } from "./commands/token.ts"
 import { tools } from "./commands/tools.ts"
 import { undo } from "./commands/undo.ts"
@@ -22,6 +23,7 @@ const working: ReadonlyArray<Command> = [
   call,
   mcp,
   serve,
+  state,
   token,
   rules,
   log,

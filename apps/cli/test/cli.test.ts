@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
@@ -289,14 +289,13 @@ describe("haft doctor", () => {
     expect(stdout).not.toMatch(/install/i)
   })
 
-  it("names the image that docker lacks as docker wants to hear it", async () => {
-    const script =
-      "#!/bin/sh\necho 'docker: Error response from daemon: No such image: debian:stable-slim.' >&2\nexit 125\n"
-    workspace.put("programs/docker", script)
+  it("does not start a docker that only PATH names", async () => {
+    workspace.put("programs/docker", '#!/bin/sh\ntouch "$(dirname "$0")/started"\nexit 125\n')
     chmodSync(`${workspace.root}/programs/docker`, 0o755)
     const env = { PATH: `${workspace.root}/programs:${process.env["PATH"]}` }
     const { stdout } = await haft(inWorkspace("doctor"), { env })
-    expect(stdout).toContain("Fetch its image: docker pull debian:stable-slim, or podman pull debian:stable-slim.\n")
+    expect(stdout).toContain("Sandbox docker")
+    expect(existsSync(`${workspace.root}/programs/started`)).toBe(false)
   })
 })
 

@@ -204,3 +204,23 @@ it.each(["bash", "zsh", "fish"])("prints a completion script for %s that knows t
   for (const word of ["tools", "call", "rules", "--dialect", "agentbench"])
     expect(stdout).toContain(word.replace("--", ""))
 })
+
+describe("haft state", () => {
+  it("shows what is kept for a workspace, prunes old runs and removes everything only on confirmation", async () => {
+    await write("--approve", "all")
+    await write("--approve", "all")
+    const info = JSON.parse((await run("state", "info", "--json")).stdout) as { runs: number; format: number }
+    expect(info).toMatchObject({ runs: 2, format: 1, openRuns: [] })
+    expect((await run("state", "prune", "--older-than", "0m", "--dry-run")).stdout).toMatch(/^Would remove 1 runs/)
+    expect((await run("state", "prune", "--older-than", "0m")).stdout).toMatch(/^Removed 1 runs/)
+    expect(await run("state", "prune", "--older-than", "soon")).toMatchObject({ code: 2 })
+    expect(await run("state", "forget")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("info, prune or remove")
+    })
+    expect(await run("state", "remove")).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") })
+    expect((await run("log", "runs")).stdout.trim().split("\n")).toHaveLength(1)
+    expect(await run("state", "remove", "--yes")).toMatchObject({ code: 0 })
+    expect((await run("state")).stderr).toContain("keeps no state")
+  })
+})

@@ -10,16 +10,19 @@ export interface Metrics {
   ) => void
   readonly approvalDecided: (workspace: string, decision: string) => void
   /** Registers a figure that is read whenever the metrics are. */
-  readonly gauge: (name: string, help: string, read: () => number) => void
-  readonly text: () => string
+  readonly gauge: (name: string, help: string, read: ReadFigure) => void
+  /** All figures. With `workspaces`, of those that belong to a workspace only theirs. */
+  readonly text: (workspaces?: ReadonlyArray<string>) => string
 }
+
+type ReadFigure = (workspaces?: ReadonlyArray<string>) => number
 
 const buckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300]
 
 export const makeMetrics = (): Metrics => {
   const counters = new Map<string, Series<{ value: number }>>()
   const histograms = new Map<string, Series<Histogram>>()
-  const gauges = new Map<string, { readonly help: string; readonly read: () => number }>()
+  const gauges = new Map<string, { readonly help: string; readonly read: ReadFigure }>()
 
   const count = (name: string, labels: Labels): void => {
     seriesOf(counters, name, labels, () => ({ value: 0 })).value++
@@ -32,17 +35,20 @@ export const makeMetrics = (): Metrics => {
     histogram.count++
   }
 
-  function* textLines(): Iterable<string> {
+  function* textLines(workspaces?: ReadonlyArray<string>): Iterable<string> {
+    const isShown = ({ labels: { workspace } }: { readonly labels: Labels }): boolean =>
+      workspace === undefined || workspaces === undefined || workspaces.includes(workspace)
     for (const [name, series] of counters) {
       yield `# TYPE ${name} counter`
-      for (const { labels, value } of series.all) yield `${name}${braced(labelText(labels))} ${value}`
+      for (const { labels, value } of series.all.filter(isShown)) yield `${name}${braced(labelText(labels))} ${value}`
     }
     for (const [name, series] of histograms) {
       yield `# TYPE ${name} histogram`
-      for (const { labels, ...histogram } of series.all) yield* histogramLines(name, labelText(labels), histogram)
+      for (const { labels, ...histogram } of series.all.filter(isShown))
+        yield* histogramLines(name, labelText(labels), histogram)
     }
     for (const [name, { help, read }] of gauges)
-      yield* [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name} ${read()}`]
+      yield* [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name} ${read(workspaces)}`]
     yield ""
   }
 
@@ -57,7 +63,7 @@ export const makeMetrics = (): Metrics => {
     },
     approvalDecided: (workspace, decision) => count("haft_approvals_total", { workspace, decision }),
     gauge: (name, help, read) => void gauges.set(name, { help, read }),
-    text: () => [...textLines()].join("\n")
+    text: (workspaces) => [...textLines(workspaces)].join("\n")
   }
 }
 
@@ -74,7 +80,10 @@ export const measure = (metrics: Metrics, workspaces: Workspaces, flow: FlowCont
       metrics.callFinished({ workspace, tool, status: text(event["status"]) }, Math.max(0, seconds))
     })
   }
-  const open = (): number => [...workspaces.all()].reduce((sum, [, { approvals }]) => sum + approvals.open().length, 0)
+  const open = (own?: ReadonlyArray<string>): number =>
+    [...workspaces.all()]
+      .filter(([name]) => own?.includes(name) ?? true)
+      .reduce((sum, [, { approvals }]) => sum + approvals.open().length, 0)
   metrics.gauge("haft_calls_in_flight", "Calls that are being worked on", flow.inFlight)
   metrics.gauge("haft_approvals_open", "Questions that wait for a person", open)
   metrics.gauge("process_resident_memory_bytes", "Memory of the server", () => process.memoryUsage.rss())

@@ -80,9 +80,9 @@ it("a token ends when it is revoked or expires, while the server runs, and so do
   expect(await (await send("/v1/me", undefined, { headers })).json()).toEqual({ name: "alice", role: "approver" })
   const stream = await as("alice", "/v1/workspaces/default/events")
   expect(await store.revoke("alice")).toBe(true)
-  // The stream ends with the next event instead of telling it.
+  // The stream is cut before the next event.
   await call("list_dir", {})
-  expect(await stream.text()).not.toContain("list_dir")
+  expect(await textBefore(stream)).not.toContain("list_dir")
   expect((await as("alice", calls("default"), list)).status).toBe(401)
   expect((await send("/v1/me", undefined, { headers })).status).toBe(401)
 })
@@ -173,4 +173,67 @@ it("one event stream tells of news in all of one's workspaces, and of no others"
     new Set(events.flatMap(({ event, data }) => (event === "record" ? [data?.["workspace"]] : [])))
   expect(await told(ofAll, 2)).toEqual(new Set(["default", "docs"]))
   expect(await told(ofDocs, 1)).toEqual(new Set(["docs"]))
+})
+
+/** What a response has up to its end, or to where it is cut. */
+const textBefore = async (response: Response): Promise<string> => {
+  let text = ""
+  try {
+    for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString()
+  } catch {
+    return text
+  }
+  return text
+}
+
+it("a revoked token cuts the MCP streams that it opened, and cancels the calls behind them", async () => {
+  const { as, store, base } = await start([
+    { name: "ci", role: "agent" },
+    { name: "alice", role: "approver" }
+  ])
+  const accept = { accept: "application/json, text/event-stream" }
+  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } }
+  const opened = await as("ci", "/mcp", { jsonrpc: "2.0", id: 0, method: "initialize", params }, { headers: accept })
+  const headers = { ...accept, "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" }
+  await opened.text()
+  await as("ci", "/mcp", { jsonrpc: "2.0", method: "notifications/initialized" }, { headers })
+  const news = await as("ci", "/mcp", undefined, { headers })
+  expect(news.status).toBe(200)
+  const call = { name: "run_command", arguments: { command: "true" } }
+  const answer = as("ci", "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params: call }, { headers })
+  const open = async () =>
+    ((await (await as("alice", `${base}/approvals`)).json()) as { approvals: unknown[] }).approvals
+  await expect.poll(open).toHaveLength(1)
+  await store.revoke("ci")
+  await textBefore(news)
+  await answer.then(textBefore, () => "")
+  await expect.poll(open).toHaveLength(0)
+})
+
+it("metrics are of the workspaces that a token is for", async () => {
+  const { as } = await start([
+    { name: "docs-agent", role: "agent", workspaces: ["docs"] },
+    { name: "agent", role: "agent" }
+  ])
+  for (const workspace of ["default", "docs"]) await as("agent", calls(workspace), list)
+  const workspacesIn = async (name: string) => {
+    const text = await (await as(name, "/metrics")).text()
+    expect(text).toContain("haft_http_requests_total")
+    return new Set([...text.matchAll(/workspace="(\w+)"/g)].map(([, workspace]) => workspace))
+  }
+  expect(await workspacesIn("docs-agent")).toEqual(new Set(["docs"]))
+  expect(await workspacesIn("agent")).toEqual(new Set(["default", "docs"]))
+})
+
+it("artifacts are for approvers, and for those of their workspace", async () => {
+  const { as } = await start([
+    { name: "agent", role: "agent" },
+    { name: "docs-approver", role: "approver", workspaces: ["docs"] }
+  ])
+  const paths = ["default", "docs"].map((workspace) => `/v1/workspaces/${workspace}/runs/x/artifacts/y`)
+  const statuses = (name: string) => Promise.all(paths.map(async (path) => (await as(name, path)).status))
+  expect([await statuses("agent"), await statuses("docs-approver")]).toEqual([
+    [403, 403],
+    [404, 404]
+  ])
 })

@@ -42,6 +42,7 @@ it("says the truth about every route", async () => {
     "POST /v1/workspaces/{workspace}/calls": { tool: "read_file", params: { path: "a.txt" } },
     "POST /v1/workspaces/{workspace}/previews": { tool: "write_file", params: { path: "a.txt", content: "" } },
     "POST /v1/workspaces/{workspace}/approvals/{id}": { approved: false, reason: "not today" },
+    "PUT /v1/workspaces/{workspace}/mode": { mode: "accept-edits" },
     "POST /v1/workspaces/{workspace}/rules": { tool: "move_path", decision: "deny" },
     "POST /v1/workspaces/{workspace}/rules/{id}": { enabled: false },
     "PUT /v1/workspaces/{workspace}/rules/{id}": { ...rule, note: "better" },

@@ -88,7 +88,7 @@ const decisionUnder = (name: string, kind: (n: number) => unknown, count: number
         name: "haft",
         kind: "haft",
         within: searching.has(name) ? 25e6 : 1e6,
-        run: () => decide(request, { rules, mode: "ask", alsoAsk: [], workspace: "/w", now: 0 }).decision,
+        run: () => decide(request, { rules, answers: "ask", alsoAsk: [], workspace: "/w", now: 0 }).decision,
         check: (answer) => expectTrue(answer === "ask")
       }
     ]
@@ -113,7 +113,7 @@ const slowestExpression = (): Benchmark => {
         run: () =>
           decide(
             { ...request, input: { content: random } },
-            { rules: worst, mode: "ask", alsoAsk: [], workspace: "/w", now: 0 }
+            { rules: worst, answers: "ask", alsoAsk: [], workspace: "/w", now: 0 }
           ),
         check: () => {}
       }

@@ -1,12 +1,18 @@
+import type { ApprovalQuestion, CallPreview } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
-import { dynamicTool, jsonSchema, type JSONSchema7, type JSONValue, type ToolSet } from "ai"
+import { dynamicTool, jsonSchema, type JSONSchema7, type JSONValue, type ModelMessage, type ToolSet } from "ai"
 
 import { legalNames } from "./names.ts"
 
+type Options = Pick<PromiseCallOptions, "ask" | "onProgress">
+
 /** A host's tools for the AI SDK: `generateText({ model, tools: aiSdkTools(host) })`. */
-export const aiSdkTools = (
+export const aiSdkTools = (host: Pick<OpenHost, "tools" | "call">, options: Options = {}): ToolSet =>
+  toolsOf(host, () => options)
+
+const toolsOf = (
   host: Pick<OpenHost, "tools" | "call">,
-  options: Pick<PromiseCallOptions, "ask" | "onProgress"> = {}
+  optionsOf: (toolCallId: string) => PromiseCallOptions
 ): ToolSet => {
   const { legal } = legalNames(host.tools.map(({ name }) => name))
   return Object.fromEntries(
@@ -19,7 +25,7 @@ export const aiSdkTools = (
         // The model's own id for the call goes on record with it.
         execute: (input, { abortSignal, toolCallId }) =>
           host.call(tool.name, input, {
-            ...options,
+            ...optionsOf(toolCallId),
             requestId: toolCallId,
             ...(abortSignal !== undefined && { signal: abortSignal })
           }),
@@ -31,3 +37,79 @@ export const aiSdkTools = (
     ])
   )
 }
+
+/** A call as the AI SDK hands it to `toolApproval`. */
+interface ToolCall {
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly input: unknown
+}
+
+type ApprovalStatus = "not-applicable" | { readonly type: "user-approval"; readonly reason: string }
+
+/** Tools whose questions are put through the AI SDK's approval requests. */
+export interface AiSdkApproval {
+  readonly tools: ToolSet
+  readonly toolApproval: (options: {
+    readonly toolCall: ToolCall
+    readonly messages: ReadonlyArray<ModelMessage>
+  }) => Promise<ApprovalStatus>
+}
+
+/** Questions that are kept for an answer; the oldest are forgotten first, and then asked about again. */
+const mostQuestions = 1000
+
+/**
+ * A host's tools with the AI SDK's own approval: `generateText({ model, ...aiSdkApproval(host) })`. Calls that the host's
+ * policy asks about become approval requests, and run once approved, if arguments, touched paths and diff are still what
+ * was shown; otherwise, and for approvals given in another process, `ask` decides, or the call is denied. Calls that the
+ * policy denies reach the host too, which refuses them on record.
+ */
+export const aiSdkApproval = (
+  host: Pick<OpenHost, "tools" | "call" | "preview">,
+  options: Options = {}
+): AiSdkApproval => {
+  const { original } = legalNames(host.tools.map(({ name }) => name))
+  const shown = new Map<string, string>()
+  const { ask = refuse } = options
+  return {
+    tools: toolsOf(host, (id) => ({
+      ...options,
+      ask: (question) => {
+        const isShown = shown.get(id) === shownIn(question)
+        shown.delete(id)
+        return isShown ? Promise.resolve({ approved: true }) : ask(question)
+      }
+    })),
+    toolApproval: async ({ toolCall: { toolCallId, toolName, input }, messages }) => {
+      // The SDK looks again once the answer is there. What was shown to the person stays what it was.
+      if (messages.some((message) => hasCall(message, toolCallId))) return "not-applicable"
+      // What can't be previewed, for example malformed arguments, is refused by the call itself.
+      const preview = await host.preview(original(toolName), input).catch(() => undefined)
+      if (preview?.verdict.decision !== "ask") return "not-applicable"
+      const [oldest] = shown.keys()
+      if (oldest !== undefined && shown.size >= mostQuestions) shown.delete(oldest)
+      shown.set(toolCallId, shownIn({ ...preview, preview: preview.diff }))
+      return { type: "user-approval", reason: reasonIn(preview) }
+    }
+  }
+}
+
+const hasCall = ({ content }: ModelMessage, id: string): boolean =>
+  typeof content !== "string" && content.some((part) => part.type === "tool-call" && part.toolCallId === id)
+
+const refuse: NonNullable<Options["ask"]> = () =>
+  Promise.resolve({
+    approved: false,
+    reason: "what was approved is not what would be done now, or the approval came from another process"
+  })
+
+const shownIn = ({
+  input,
+  facts,
+  preview
+}: Pick<ApprovalQuestion, "input" | "facts"> & { readonly preview?: string | undefined }): string =>
+  JSON.stringify([input, facts, preview])
+
+const reasonIn = ({ verdict, diff }: CallPreview): string =>
+  diff === undefined ? verdict.reason : `${verdict.reason}\n${diff}`

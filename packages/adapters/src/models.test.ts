@@ -2,14 +2,14 @@ import Anthropic from "@anthropic-ai/sdk"
 import { afterEach, beforeEach, describe, expect, it } from "@effect/vitest"
 import { Host, type JournalEvent } from "@haft/core"
 import type { OpenHost } from "@haft/core/promise"
-import { generateText, stepCountIs } from "ai"
+import { generateText, type ModelMessage, stepCountIs } from "ai"
 import { MockLanguageModelV4 } from "ai/test"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import OpenAI from "openai"
 
 import { openWordsHost, wordsHost } from "../test/words-host.ts"
-import { aiSdkTools } from "./ai-sdk.ts"
+import { type AiSdkApproval, aiSdkApproval, aiSdkTools } from "./ai-sdk.ts"
 import { anthropicTools } from "./anthropic.ts"
 import { effectToolkit } from "./effect-ai.ts"
 import { openaiTools } from "./openai.ts"
@@ -160,6 +160,81 @@ it("runs inside the AI SDK's own loop, asking where it must", async () => {
   expect(started.map(({ request_id }) => request_id)).toEqual(["1", "2"])
   expect(steps[0]?.toolResults[0]?.output).toMatchObject({ ok: true, wire: { output: { said: "HI" } } })
   expect(JSON.stringify(model.doGenerateCalls[1]?.prompt)).toContain('"type":"json","value":{"ok":true')
+})
+
+describe("the AI SDK's approval", () => {
+  const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } }
+  const saying = (turns: ReadonlyArray<ReadonlyArray<object>>) => {
+    const left = [...turns]
+    return new MockLanguageModelV4({
+      doGenerate: (async () => {
+        const content = left.shift() ?? [{ type: "text", text: "done" }]
+        return { content, finishReason: { unified: left.length > 0 ? "tool-calls" : "stop" }, usage, warnings: [] }
+      }) as never
+    })
+  }
+  const save = { type: "tool-call", toolCallId: "s1", toolName: "save", input: '{"path":"a","content":"x"}' }
+
+  /** One turn in which the model saves a file, up to the approval request. */
+  const asked = async (agent: AiSdkApproval, calls: ReadonlyArray<object> = [save]) => {
+    const messages: Array<ModelMessage> = [{ role: "user", content: "save" }]
+    const { content, response } = await generateText({ model: saying([calls]), messages, ...agent })
+    const requests = content.filter((part) => part.type === "tool-approval-request")
+    return { requests, messages: [...messages, ...response.messages] }
+  }
+  const answered = async (
+    agent: AiSdkApproval,
+    { requests, messages }: Awaited<ReturnType<typeof asked>>,
+    approved: boolean
+  ) => {
+    const answers = requests.map(
+      ({ approvalId }) => ({ type: "tool-approval-response", approvalId, approved }) as const
+    )
+    const model = saying([])
+    await generateText({ model, messages: [...messages, { role: "tool", content: answers }], ...agent })
+    return JSON.stringify(model.doGenerateCalls[0]?.prompt)
+  }
+  const ended = () => events.filter(({ type }) => type === "tool_call_finished")
+
+  it("asks through the SDK where the policy asks, with the reason, and runs what was approved", async () => {
+    const agent = aiSdkApproval(host)
+    const question = await asked(agent)
+    expect(question.requests).toMatchObject([{ toolCall: { toolCallId: "s1" } }])
+    expect(ended()).toEqual([])
+    expect(await answered(agent, question, true)).toContain('"ok":true')
+    expect(ended()).toMatchObject([{ request_id: "s1", status: "success", approval: { by: "person" } }])
+  })
+
+  it("runs nothing where the person says no", async () => {
+    const agent = aiSdkApproval(host)
+    await answered(agent, await asked(agent), false)
+    expect(ended()).toEqual([])
+  })
+
+  it("lets calls through that the policy allows or refuses, for the host to record", async () => {
+    const calls = [
+      { type: "tool-call", toolCallId: "w1", toolName: "word_shout", input: '{"word":"hi"}' },
+      { type: "tool-call", toolCallId: "w2", toolName: "word_shout", input: '{"wrod":"hi"}' }
+    ]
+    const { requests } = await asked(aiSdkApproval(host), calls)
+    expect(requests).toEqual([])
+    expect(ended()).toMatchObject([{ request_id: "w1" }, { request_id: "w2", error: "invalid_params" }])
+  })
+
+  it("refuses an approval when what the call touches has changed since", async () => {
+    const agent = aiSdkApproval(host)
+    const question = await asked(agent)
+    await host.call("save", { path: "a", content: "mine" }, { ask: async () => ({ approved: true }) })
+    expect(await answered(agent, question, true)).toContain("approval_denied")
+    expect(ended().at(-1)).toMatchObject({ request_id: "s1", error: "approval_denied" })
+  })
+
+  it("leaves an approval from another process to `ask`", async () => {
+    const question = await asked(aiSdkApproval(host))
+    expect(await answered(aiSdkApproval(host), question, true)).toContain("approval_denied")
+    const trusting = aiSdkApproval(host, { ask: async () => ({ approved: true }) })
+    expect(await answered(trusting, question, true)).toContain('"ok":true')
+  })
 })
 
 it.effect("is a toolkit of effect/ai", () =>

@@ -377,7 +377,7 @@ describe("a host with a policy", () => {
             yield* store.add(forbid)
             return [(yield* host.call("save", { path: "a" })).ok, (yield* host.call("run", { command: "ls" })).ok]
           }),
-        { options: { mode: "all" } }
+        { options: { answers: "all" } }
       )
       const none = withHost(
         ({ host, store }) =>
@@ -385,7 +385,7 @@ describe("a host with a policy", () => {
             yield* store.add(allow)
             return [(yield* host.call("save", { path: "a" })).ok, (yield* host.call("run", { command: "ls" })).ok]
           }),
-        { options: { mode: "none" } }
+        { options: { answers: "none" } }
       )
       expect([yield* all, yield* none]).toEqual([
         [true, false],

@@ -6,17 +6,23 @@ import * as Layer from "effect/Layer"
 
 import { Asker } from "./askers/asker.ts"
 import { printRule } from "./askers/describe-request.ts"
-import { type ApprovalMode, decide } from "./policy.ts"
+import { type ApprovalMode, type ModeLimits, modeSwitch, type ModeSwitch } from "./modes.ts"
+import { type AnswerPolicy, decide } from "./policy.ts"
 import { RuleStore } from "./rules/rule-store.ts"
 
 export interface PolicyApproverOptions {
   /** `ask` a person, approve `all`, or refuse all that would have to be asked (`none`). Rules hold in any case. */
-  readonly mode?: ApprovalMode
+  readonly answers?: AnswerPolicy
+  /** How much runs without a question: a mode, or a switch for one that changes. `ask` by default. */
+  readonly mode?: ApprovalMode | ModeSwitch
+  readonly modeLimits?: ModeLimits
   /** Risks that are asked about even where the contract does not. */
   readonly ask?: ReadonlyArray<Risk>
   /** No answer within this time is a no. Five minutes by default. */
   readonly timeout?: Duration.Input
 }
+
+const unbound = "which files it executes is settled only as it runs, so they may change after the answer"
 
 /** Decides by rules and by the contract's wish, and asks a person where both leave it open. */
 export const policyApprover = (
@@ -28,7 +34,9 @@ export const policyApprover = (
       const store = yield* RuleStore
       const asker = yield* Asker
       const { root: workspace } = yield* Workspace
-      const { mode = "ask", ask: alsoAsk = [], timeout = "5 minutes" } = options
+      const { answers = "ask", mode = "ask", modeLimits, ask: alsoAsk = [], timeout = "5 minutes" } = options
+      const { current } = typeof mode === "string" ? modeSwitch(mode) : mode
+      const limits = modeLimits === undefined ? {} : { modeLimits }
 
       // A clock that is set back does not bring back a rule that was over.
       let latest = 0
@@ -38,12 +46,15 @@ export const policyApprover = (
         for (;;) {
           const rules = yield* store.current
           const now = yield* currentTime
-          const verdict = decide(request, { rules, mode, alsoAsk, workspace, now })
-          const { runs, reads } = request.facts
-          if (verdict.decision === "ask" && runs !== undefined) {
+          const verdict = decide(request, { rules, answers, mode: current(), ...limits, alsoAsk, workspace, now })
+          const { runs, reads, types } = request.facts
+          const line = types?.text ?? runs
+          if (verdict.decision === "ask" && line !== undefined) {
             // Loaded with the first question, as most hosts start faster than people answer.
-            const { readCommand, scriptsOf } = yield* Effect.promise(() => import("./matching/parse-command.ts"))
-            return { ...verdict, dependsOn: scriptsOf(readCommand(runs), reads[0] ?? ".") }
+            const { executedFiles } = yield* Effect.promise(() => import("./matching/executed-files.ts"))
+            const { paths, isComplete } = executedFiles(line, runs === undefined ? "." : (reads[0] ?? "."))
+            const reason = isComplete ? verdict.reason : `${verdict.reason}; ${unbound}`
+            return { ...verdict, reason, dependsOn: paths }
           }
           if (
             request.isPreview === true ||

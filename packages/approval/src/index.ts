@@ -17,7 +17,17 @@ export {
 export { askInTerminal, type TerminalOptions } from "./askers/terminal.ts"
 export { describeRequest, printRequest, promptOf, type RequestDescription } from "./askers/describe-request.ts"
 export { type Fit, InvalidExpression } from "./matching/linear-expression.ts"
-export { type ApprovalMode, decide, type PolicySettings } from "./policy.ts"
+export {
+  type ApprovalMode,
+  approvalModes,
+  decideByMode,
+  type ModeLimits,
+  modeSwitch,
+  type ModeSwitch,
+  type ModeVerdict,
+  standardModeLimits
+} from "./modes.ts"
+export { type AnswerPolicy, decide, type PolicySettings } from "./policy.ts"
 export { bindingOf, rememberedRule } from "./rules/remember.ts"
 export { Rule, type RuleExample, RuleFile } from "./rules/rule.ts"
 export { ruleAdvice } from "./rules/rule-advice.ts"

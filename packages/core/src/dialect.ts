@@ -15,7 +15,7 @@ export interface FinishedCall {
   readonly durationMs: number
   /** What the call wrote or would have written, relative to the workspace. */
   readonly writes: ReadonlyArray<string>
-  /** What was changed in the arguments to make them fit, for a dialect that is lenient. */
+  /** What was changed in the arguments, to make them fit or by an approver, and the approver's comment. */
   readonly adjusted: ReadonlyArray<string>
 }
 

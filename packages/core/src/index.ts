@@ -34,6 +34,9 @@ export {
   type PluginHealth,
   type ToolDescription
 } from "./host.ts"
+export { type LineStep, lineSteps } from "./diff/line-steps.ts"
+export { diffOf } from "./diff/plan-diff.ts"
+export { type FileVersions, unifiedDiff } from "./diff/unified-diff.ts"
 export { type JsonExcess, type JsonLimits, JsonScanner } from "./schema/json-scanner.ts"
 export { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./schema/json-schema.ts"
 export { memoryWorkspace } from "./services/memory-workspace.ts"
@@ -61,7 +64,8 @@ export {
   Approver,
   type AskCaller,
   denyAll,
-  type Verdict
+  type Verdict,
+  type VerdictBasis
 } from "./services/approver.ts"
 export { Artifacts, type ArtifactWriter, memoryArtifacts } from "./services/artifacts.ts"
 export {
@@ -131,7 +135,6 @@ export {
   type ReadError,
   type ScannedFile,
   type ScanOptions,
-  type UndoneChange,
   type UndoPreview,
   type UndoReport,
   type UndoTarget,

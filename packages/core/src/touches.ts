@@ -11,10 +11,17 @@ export interface Touches {
   readonly runs?: string
   /** Whether what runs may use the network. */
   readonly network?: boolean
+  readonly confined?: Confinement
   /** The URL, in full. */
   readonly fetches?: string
   readonly types?: { readonly terminal: string; readonly text: string }
 }
+
+/**
+ * How a sandbox keeps what runs from changing the workspace directly: `read_only` can't change it, `overlay` changes a
+ * copy, whose effects are assessed, committed and undone like those of a file tool. Absent where neither holds.
+ */
+export type Confinement = "read_only" | "overlay"
 
 /** Touches after the workspace has looked at them: every path contained, every target known. */
 export interface Facts {
@@ -23,10 +30,15 @@ export interface Facts {
   readonly runs?: string
   /** True where what runs may use the network, absent otherwise. */
   readonly network?: true
+  readonly confined?: Confinement
   readonly fetches?: string
   readonly types?: { readonly terminal: string; readonly text: string }
   /** Those of the paths above that are directories, or will be: what is done to one is done to all below it. */
   readonly directories?: ReadonlyArray<string>
+  /** Files that are deleted, replaced by a move or moved away, those below directories included; absent for none. */
+  readonly removedFiles?: number
+  /** Bytes of existing files that are written or removed, which undo has to keep; absent for none. */
+  readonly replacedBytes?: number
   /** The tool's risk, raised to `dangerous` when a protected name is written. */
   readonly risk: Risk
 }

@@ -21,12 +21,6 @@ export const execConfig = z
       .boolean()
       .default(false)
       .describe("Run a command without the network first, on an overlay, and ask about what it changed"),
-    deleteLimit: z
-      .number()
-      .int()
-      .min(0)
-      .default(100)
-      .describe("A command on an overlay that deletes more files than this is asked about; ignored files don't count"),
     maxShells: z.number().int().min(1).max(256).default(16).describe("Persistent shells open at once"),
     shellIdleMs: milliseconds.default(1_800_000).describe("A persistent shell that is unused for so long is ended"),
     maxProcesses: z.number().int().min(1).max(1024).default(32).describe("Background processes, ended ones included"),

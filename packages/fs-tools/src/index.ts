@@ -1,4 +1,5 @@
 import { definePlugin } from "@haft/core"
+import * as Layer from "effect/Layer"
 
 import { agentbenchApplyPatch } from "./apply-patch/agentbench.apply_patch.ts"
 import { haftApplyPatch } from "./apply-patch/haft.apply_patch.ts"
@@ -26,6 +27,7 @@ import { cliagentReadFile } from "./read-file/cliagent.read_file.ts"
 import { filetoolsFileRead } from "./read-file/filetools.file.read.ts"
 import { haftReadFile } from "./read-file/haft.read_file.ts"
 import { toolrouterReadFile } from "./read-file/toolrouter.read_file.ts"
+import { BinaryPatches, fsConfig } from "./settings.ts"
 import { haftUndo } from "./undo/haft.undo.ts"
 import { approvalgateWriteFile } from "./write-file/approvalgate.write_file.ts"
 import { cliagentCreateFile } from "./write-file/cliagent.create_file.ts"
@@ -36,6 +38,8 @@ import { haftWriteFile } from "./write-file/haft.write_file.ts"
 export const fsTools = definePlugin({
   name: "@haft/fs-tools",
   version: "0.0.0",
+  config: fsConfig,
+  layer: ({ binaryPatches }) => Layer.succeed(BinaryPatches, binaryPatches),
   tools: [
     haftListDir,
     haftReadFile,

@@ -16,7 +16,6 @@ export {
   type ListOptions
 } from "./list-directory/list-directory.ts"
 export { type MovedPath, type MoveOptions, planMove } from "./move-path/move-path.ts"
-export { diffOf } from "./plan-diff.ts"
 export { type Committed, type PlanChanges, type PlannedOperation, planOnce, type Preview } from "./plan-once.ts"
 export { type Lines, readBytes, readLines, type ReadLinesOptions } from "./read-file/read-file.ts"
 export { previewUndo, undo, undonePaths, type UndoTarget } from "./undo/undo.ts"

@@ -1,14 +1,20 @@
-import { type ChangedPath, type ChangePlan, type CommitError, type LookError, netChanges, Workspace } from "@haft/core"
+import {
+  type ChangedPath,
+  type ChangePlan,
+  type CommitError,
+  type LookError,
+  netChanges,
+  type PlanError,
+  Workspace
+} from "@haft/core"
 import * as Effect from "effect/Effect"
-
-import { diffOf } from "./plan-diff.ts"
 
 /** An operation that changes files: the changes it plans, and what it has to tell about them. */
 export type PlanChanges<Input, A, E> = (plan: ChangePlan, input: Input) => Effect.Effect<A, E>
 
 export interface PlannedOperation<Input, A, E> {
   /** Plans the changes of a call, and hands over what it will change as a diff. */
-  readonly preview: (input: Input) => Effect.Effect<Preview<A>, E | LookError, Workspace>
+  readonly preview: (input: Input) => Effect.Effect<Preview<A>, E | PlanError, Workspace>
   /** Commits what was planned for the call, or plans it now. */
   readonly commit: (input: Input) => Effect.Effect<Committed<A>, E | CommitError, Workspace>
 }
@@ -39,11 +45,11 @@ export const planOnce = <Input extends object, A, E>(
   })
   return {
     // Always anew: a question that is asked again shows the files as they are by then.
-    preview: (input) =>
-      Effect.map(planned(input), (now) => {
-        known.set(input, now)
-        return { result: now.result, diff: diffOf(now.plan.changes) }
-      }),
+    preview: Effect.fnUntraced(function* (input): Effect.fn.Return<Preview<A>, E | PlanError, Workspace> {
+      const now = yield* planned(input)
+      known.set(input, now)
+      return { result: now.result, diff: yield* now.plan.diff }
+    }),
     commit: Effect.fnUntraced(function* (input): Effect.fn.Return<Committed<A>, E | CommitError, Workspace> {
       const { plan, result } = known.get(input) ?? (yield* planned(input))
       known.delete(input)

@@ -71,18 +71,6 @@ export const replaceText = Effect.fnUntraced(function* (
   return edited
 })
 
-/** Reads a file that goes, so that a diff can show it; what is no text or too large to show is left unread. */
-export const readForDiff = (plan: ChangePlan, path: string): Effect.Effect<void, PlanError> =>
-  plan.file(path, { maxBytes: shownBytes }).pipe(
-    Effect.asVoid,
-    Effect.catchIf(
-      (error) => error.code === "file_too_large" || error.code === "not_a_regular_file",
-      () => Effect.void
-    )
-  )
-
-const shownBytes = 16 * 1024 * 1024
-
 export const requireNothing = (
   plan: ChangePlan,
   path: string

@@ -37,7 +37,7 @@ describe("every tool that changes something shows it first, and changes nothing 
       undefined,
       "move_path",
       { from: "a.txt", to: "b.bin", overwrite: true },
-      "rename from a.txt\nrename to b.bin\noverwritten b.bin\n"
+      "Binary file b.bin is replaced or deleted\nrename from a.txt\nrename to b.bin\n"
     ],
     [undefined, "create_directory", { path: "n/m" }, "created n/\ncreated n/m/\n"],
     [undefined, "create_directory", { path: "d" }, ""],
@@ -67,13 +67,13 @@ describe("every tool that changes something shows it first, and changes nothing 
     await tools.call("delete_path", { path: "d", recursive: true })
     await tools.call("write_file", { path: "b.bin", content: "text" })
     const shown = async (params: unknown) => (await tools.host.preview("undo", params)).diff
-    expect(await shown({})).toBe("restored b.bin\n")
-    await tools.call("undo", {})
-    expect(await shown({})).toBe("restored d\n--- /dev/null\n+++ b/d/x\nrestored d/e\n--- /dev/null\n+++ b/d/e/y\n")
+    expect(await shown({})).toBe("Binary file b.bin: 2 bytes\n")
     await tools.call("undo", {})
     expect(await shown({})).toBe(
-      "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,2 @@\n+one\n+2\n--- a/z.txt\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-2\n"
+      ["d/x", "d/e/y"].map((path) => `new file mode 100644\n--- /dev/null\n+++ b/${path}\n`).join("")
     )
+    await tools.call("undo", {})
+    expect(await shown({})).toBe("rename from z.txt\nrename to a.txt\n")
     await tools.call("undo", {})
     expect(await shown({})).toBe("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-2\n+two\n")
     expect(tools.approver.questions.at(-1)?.facts.writes.map(({ path }) => path)).toEqual(["a.txt", "z.txt"])

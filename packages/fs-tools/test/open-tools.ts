@@ -33,6 +33,8 @@ export const openTools = async (
     readonly workspace?: TemporaryWorkspace
     /** The budget of a reply; the host's own when absent. */
     readonly replyBytes?: number
+    /** The plugin's configuration. */
+    readonly config?: Parameters<typeof fsTools.configure>[0]
   } = {}
 ): Promise<OpenTools> => {
   const workspace = options.workspace ?? temporaryWorkspace(files)
@@ -48,7 +50,7 @@ export const openTools = async (
   const host = await openHost(
     Host.layer({
       dialect: options.dialect ?? haft,
-      plugins: [use(fsTools)],
+      plugins: [use(fsTools, options.config)],
       ...(options.replyBytes !== undefined && { replyBytes: options.replyBytes })
     }).pipe(Layer.provide(services))
   )

@@ -2,7 +2,7 @@ import { type GateResponse, type OpenRequest, ruleAdvice, Rule } from "@haft/app
 import { temporaryWorkspace } from "@haft/testing"
 import { describe, expect, it, onTestFinished } from "vitest"
 
-import { openWorkspace } from "./index.ts"
+import { openWorkspace } from "./promise.ts"
 
 /** A workspace whose questions are answered by `answer`, and the questions that were asked. */
 const open = async (answer: (request: OpenRequest, count: number) => GateResponse = () => ({ approved: false })) => {
@@ -24,19 +24,33 @@ const open = async (answer: (request: OpenRequest, count: number) => GateRespons
 }
 
 describe("an approval of a command", () => {
-  it.each(["./s.sh", "sh s.sh", "true && ./s.sh", "sh -x ./s.sh > log"])(
-    "is asked for again when a script of it changes before the answer: %s",
-    async (command) => {
-      const { workspace, asked, run } = await open((_request, count) => {
-        if (count === 1) workspace.put("s.sh", { text: "#!/bin/sh\necho second > out\n", mode: 0o755 })
-        return { approved: count < 3 }
-      })
-      expect((await run(command)).ok).toBe(true)
-      expect(asked).toHaveLength(2)
-      expect(asked[0]?.binding).not.toBe(asked[1]?.binding)
-      expect(workspace.read("out")).toBe("second\n")
-    }
-  )
+  it.each([
+    "./s.sh",
+    "true && ./s.sh",
+    "sh -x ./s.sh > log",
+    "sh < s.sh",
+    "cat s.sh | sh",
+    ". ./s.sh",
+    'sh -c "$(cat s.sh)"',
+    "echo s.sh | xargs sh",
+    "bash -c 'cat s.sh | bash'"
+  ])("is asked for again when a script of it changes before the answer: %s", async (command) => {
+    const { workspace, asked, run } = await open((_request, count) => {
+      if (count === 1) workspace.put("s.sh", { text: "#!/bin/sh\necho second > out\n", mode: 0o755 })
+      return { approved: count < 3 }
+    })
+    expect((await run(command)).ok).toBe(true)
+    expect(asked).toHaveLength(2)
+    expect(asked[0]?.binding).not.toBe(asked[1]?.binding)
+    expect(workspace.read("out")).toBe("second\n")
+  })
+
+  it("says so where what it executes is settled only as it runs", async () => {
+    const { asked, run } = await open()
+    await run("sh < s.sh")
+    await run("sh *.sh")
+    expect(asked.map(({ reason }) => reason.includes("settled only as it runs"))).toEqual([false, true])
+  })
 
   it("that is remembered says that it covers later versions of the script", async () => {
     const { asked, run } = await open(() => ({ approved: true, remember: true }))

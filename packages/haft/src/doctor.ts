@@ -1,13 +1,14 @@
 import { CodeIndex, isPluginError, type PluginError, reasonOf, Sandbox, type UnheldLimit } from "@haft/core"
 import { nodeProcesses, nodeWorkspace, sqliteCodeIndex } from "@haft/node"
 import { installedRipgrep, ripgrepVersion } from "@haft/search-tools"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { type HaftConfig, type SandboxName, sandboxNames } from "./config/config.ts"
 import { sandboxNamed } from "./host/sandbox.ts"
 import { rootOf, stateOf } from "./host/standard-host.ts"
-import { openHost } from "./promise.ts"
+import { makeHost } from "./host/typed-host.ts"
 
 /** One thing a host depends on, how it is here, and what to do about it. */
 export interface Finding {
@@ -27,46 +28,50 @@ export interface ExamineOptions {
 }
 
 /** Checks everything on this machine that a host depends on. Changes nothing, but makes the state directory. */
-export const examine = async (
+export const examine = (
   config: HaftConfig = {},
   { briefly = false }: ExamineOptions = {}
-): Promise<ReadonlyArray<Finding>> => {
-  const checks = briefly
+): Effect.Effect<ReadonlyArray<Finding>> => {
+  const checks: ReadonlyArray<Check> = briefly
     ? [workspace, state, sandboxInUse]
     : [node, workspace, state, ripgrep, codeIndex, terminals, sandboxes]
-  return (await Promise.all(checks.map((check) => check(config)))).flat()
+  return Effect.map(
+    Effect.forEach(checks, (check) => check(config), { concurrency: "unbounded" }),
+    (found) => found.flat()
+  )
 }
 
-const node = async (): Promise<Finding> => {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
-  const isEnough = major > 22 || (major === 22 && minor >= 19)
-  return {
-    subject: "Node",
-    state: isEnough ? "ok" : "missing",
-    found: `${process.version} on ${process.platform} ${process.arch}`,
-    ...(!isEnough && { mend: "Install Node 22.19 or newer." })
-  }
-}
+type Check = (config: HaftConfig) => Effect.Effect<Finding | ReadonlyArray<Finding>>
 
-const workspace = async (config: HaftConfig): Promise<ReadonlyArray<Finding>> => {
-  const root = config.root ?? process.cwd()
-  try {
-    await using host = await openHost(config)
-    const found = `${root}, ${host.tools.length} tools in ${host.dialect.name}`
-    const unwell = (await host.health()).filter(({ isWell }) => !isWell)
+const node: Check = () =>
+  Effect.sync(() => {
+    const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+    const isEnough = major > 22 || (major === 22 && minor >= 19)
+    return {
+      subject: "Node",
+      state: isEnough ? "ok" : "missing",
+      found: `${process.version} on ${process.platform} ${process.arch}`,
+      ...(!isEnough && { mend: "Install Node 22.19 or newer." })
+    }
+  })
+
+const workspace: Check = (config) =>
+  Effect.gen(function* () {
+    const host = yield* makeHost(config)
+    const found = `${rootOf(config)}, ${host.tools.length} tools in ${host.dialect.name}`
+    const unwell = (yield* host.health).filter(({ isWell }) => !isWell)
     return [
-      { subject: "Workspace", state: "ok", found },
+      { subject: "Workspace", state: "ok", found } as const,
       ...host.skipped.map(unusable),
       ...unwell.map(({ plugin, problem = "" }): Finding => {
         const mend = "Its tools may fail until that is mended."
         return { subject: `Plugin ${plugin}`, state: "limited", found: `it is not well: ${problem}`, mend }
       })
     ]
-  } catch (cause) {
-    if (isPluginError(cause)) return [unusable(cause)]
-    return [workspaceProblem(cause)]
-  }
-}
+  }).pipe(
+    Effect.scoped,
+    Effect.catchCause((cause) => Effect.succeed([workspaceProblem(Cause.squash(cause))]))
+  )
 
 // No `mend`: the message of a PluginError says what to do.
 const unusable = ({ plugin, message }: PluginError): Finding => ({
@@ -76,35 +81,41 @@ const unusable = ({ plugin, message }: PluginError): Finding => ({
 })
 
 const workspaceProblem = (cause: unknown): Finding => {
+  if (isPluginError(cause)) return unusable(cause)
   const mend = "Set `root` (--workspace) to a directory that exists and can be read."
   return { subject: "Workspace", state: "missing", found: reasonOf(cause), mend }
 }
 
-const state = async (config: HaftConfig): Promise<Finding> => {
-  try {
-    return { subject: "State directory", state: "ok", found: await Effect.runPromise(stateOf(config)) }
-  } catch (cause) {
-    const mend =
-      "Set `state` (--state) to a directory outside the workspace that can be written to, or `root` (--workspace) to a " +
-      "directory further down."
-    return { subject: "State directory", state: "missing", found: reasonOf(cause), mend }
-  }
-}
+const state: Check = (config) =>
+  Effect.match(stateOf(config), {
+    onSuccess: (found): Finding => ({ subject: "State directory", state: "ok", found }),
+    onFailure: (error): Finding => {
+      const mend =
+        "Set `state` (--state) to a directory outside the workspace that can be written to, or `root` (--workspace) to a " +
+        "directory further down."
+      return { subject: "State directory", state: "missing", found: reasonOf(error), mend }
+    }
+  })
 
-const ripgrep = async ({ packages = {} }: HaftConfig): Promise<Finding> => {
+const ripgrep: Check = ({ packages = {} }) => {
   const subject = "ripgrep"
   const chosen = "search" in packages && packages.search !== false ? packages.search?.ripgrep : undefined
-  const look = (chosen === undefined ? installedRipgrep : Effect.succeed(chosen)).pipe(
+  return (chosen === undefined ? installedRipgrep : Effect.succeed(chosen)).pipe(
     Effect.flatMap((program) => Effect.map(ripgrepVersion(program), (version) => `${version}, ${program}`)),
-    Effect.provide(nodeProcesses)
+    Effect.provide(nodeProcesses),
+    Effect.match({
+      onSuccess: (found): Finding => ({ subject, state: "ok", found }),
+      onFailure: ({ message, suggestion }): Finding => ({
+        subject,
+        state: "missing",
+        found: message,
+        ...(suggestion !== undefined && { mend: suggestion })
+      })
+    })
   )
-  const looked = await Effect.runPromise(Effect.result(look))
-  if (looked._tag === "Success") return { subject, state: "ok", found: looked.success }
-  const { message, suggestion } = looked.failure
-  return { subject, state: "missing", found: message, ...(suggestion !== undefined && { mend: suggestion }) }
 }
 
-const codeIndex = async (config: HaftConfig): Promise<Finding> => {
+const codeIndex: Check = (config) => {
   const subject = "Code index"
   const look = Effect.gen(function* () {
     const directory = yield* stateOf(config)
@@ -112,22 +123,26 @@ const codeIndex = async (config: HaftConfig): Promise<Finding> => {
     const index = sqliteCodeIndex({ directory }).pipe(Layer.provide(workspace))
     return yield* Effect.scoped(CodeIndex.use(({ status }) => status).pipe(Effect.provide(index)))
   })
-  const looked = await Effect.runPromise(Effect.result(look))
-  if (looked._tag === "Failure") {
-    const mend = looked.failure.suggestion ?? "search_text works without."
-    return { subject, state: "limited", found: reasonOf(looked.failure), mend }
-  }
-  const { files, symbols, bytes, refreshedAt, hasGrammars } = looked.success
-  const found =
-    refreshedAt === undefined
-      ? "not built yet; the first search_code builds it"
-      : `${files} files, ${symbols} definitions, ${(bytes / 2 ** 20).toFixed(1)} MiB, refreshed ${new Date(refreshedAt).toISOString()}`
-  if (hasGrammars) return { subject, state: "ok", found }
-  const mend = "Install @vscode/tree-sitter-wasm: without it files are indexed by lines, without definitions."
-  return { subject, state: "limited", found, mend }
+  return Effect.match(look, {
+    onFailure: (error): Finding => {
+      const mend = error.suggestion ?? "search_text works without."
+      return { subject, state: "limited", found: reasonOf(error), mend }
+    },
+    onSuccess: ({ files, symbols, bytes, refreshedAt, hasGrammars }): Finding => {
+      const found =
+        refreshedAt === undefined
+          ? "not built yet; the first search_code builds it"
+          : `${files} files, ${symbols} definitions, ${(bytes / 2 ** 20).toFixed(1)} MiB, refreshed ${new Date(refreshedAt).toISOString()}`
+      if (hasGrammars) return { subject, state: "ok", found }
+      const mend = "Install @vscode/tree-sitter-wasm: without it files are indexed by lines, without definitions."
+      return { subject, state: "limited", found, mend }
+    }
+  })
 }
 
-const terminals = async (): Promise<Finding> => {
+const terminals: Check = () => Effect.promise(openTerminal)
+
+const openTerminal = async (): Promise<Finding> => {
   const subject = "Terminals"
   const { spawn } = await import("@lydell/node-pty").catch(() => ({ spawn: undefined }))
   if (spawn === undefined) {
@@ -158,10 +173,14 @@ const howToGet: Readonly<Partial<Record<SandboxName, string>>> = {
   auto: "Install bubblewrap, or set `sandbox` (--sandbox) to none, which holds nothing back."
 }
 
-const sandboxInUse = (config: HaftConfig): Promise<Finding> => sandbox(config, config.sandbox ?? "auto")
+const sandboxInUse: Check = (config) => sandbox(config, config.sandbox ?? "auto")
 
-const sandboxes = async (config: HaftConfig): Promise<ReadonlyArray<Finding>> =>
-  Promise.all(sandboxNames.filter((name) => name !== "none" && belongsHere(name)).map((name) => sandbox(config, name)))
+const sandboxes: Check = (config) =>
+  Effect.forEach(
+    sandboxNames.filter((name) => name !== "none" && belongsHere(name)),
+    (name) => sandbox(config, name),
+    { concurrency: "unbounded" }
+  )
 
 const belongsHere = (name: SandboxName): boolean =>
   name === "seatbelt"
@@ -170,32 +189,34 @@ const belongsHere = (name: SandboxName): boolean =>
       ? process.platform === "linux"
       : true
 
-const sandbox = async (config: HaftConfig, name: SandboxName): Promise<Finding> => {
+const sandbox = (config: HaftConfig, name: SandboxName): Effect.Effect<Finding> => {
   const subject = `Sandbox ${name}`
   const workspace = nodeWorkspace({ root: rootOf(config), ...(config.state !== undefined && { state: config.state }) })
   const layer = sandboxNamed(name, config.sandboxOptions).pipe(Layer.provide(Layer.merge(workspace, nodeProcesses)))
-  const described = await Effect.runPromise(
-    Effect.result(Effect.scoped(Sandbox.use(({ describe }) => describe).pipe(Effect.provide(layer))))
+  return Sandbox.use(({ describe }) => describe).pipe(
+    Effect.provide(layer),
+    Effect.scoped,
+    Effect.match({
+      onFailure: (error): Finding => {
+        const isNeeded = name === (config.sandbox ?? "auto")
+        const found = reasonOf(error)
+        const isItsOwn = error.code === "sandbox_unavailable"
+        const mend = isItsOwn ? (howToFetch(found) ?? howToGet[name]) : error.suggestion
+        return { subject, state: isNeeded ? "missing" : "limited", found, ...(mend !== undefined && { mend }) }
+      },
+      onSuccess: ({ kind, enforced, notEnforced }): Finding => ({
+        subject,
+        state: notEnforced.length === 0 ? "ok" : "limited",
+        found: name === kind ? "works" : `${kind}, which works`,
+        enforced,
+        notEnforced
+      })
+    })
   )
-  if (described._tag === "Failure") {
-    const isNeeded = name === (config.sandbox ?? "auto")
-    const found = reasonOf(described.failure)
-    const isItsOwn = described.failure.code === "sandbox_unavailable"
-    const mend = isItsOwn ? (howToFetch(found) ?? howToGet[name]) : described.failure.suggestion
-    return { subject, state: isNeeded ? "missing" : "limited", found, ...(mend !== undefined && { mend }) }
-  }
-  const { kind, enforced, notEnforced } = described.success
-  return {
-    subject,
-    state: notEnforced.length === 0 ? "ok" : "limited",
-    found: name === kind ? "works" : `${kind}, which works`,
-    enforced,
-    notEnforced
-  }
 }
 
-// For an engine that works but lacks the image of the sandbox: no call ever downloads one.
-const howToFetch = (reason: string): string | undefined => {
+/** How to get the image that a container engine lacks: no call ever downloads one. */
+export const howToFetch = (reason: string): string | undefined => {
   const [, image] = /(?:no such image|image not known): (\S+?)\.?(?:\s|$)/i.exec(reason) ?? []
   return image === undefined ? undefined : `Fetch its image: docker pull ${image}, or podman pull ${image}.`
 }

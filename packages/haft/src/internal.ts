@@ -1,6 +1,8 @@
 // For the apps in this repository. Nothing here is kept stable between versions.
 
 export {
+  type AnswerPolicy,
+  type ApprovalMode,
   type Asker,
   askInTerminal,
   GateResponse,
@@ -44,12 +46,12 @@ export {
   visibleText
 } from "@haft/core"
 export {
-  type ApprovalMode,
-  approvalModes,
+  answerPolicies,
   type ApprovalOptions,
   ConfigError,
   defineConfig,
   type HaftConfig,
+  modeNames,
   type PluginEntry,
   type SandboxName,
   sandboxNames,
@@ -65,19 +67,32 @@ export {
 } from "./contract/check-contract.ts"
 export { type ContractChange, type Weight } from "./contract/compare-contracts.ts"
 export { type DialectName, dialectNames } from "./host/dialects.ts"
-export { examine, type ExamineOptions, type Finding } from "./doctor.ts"
-export { findConfig, type FindConfigOptions, type FoundConfig, trustConfig } from "./config/find-config.ts"
+export type { ExamineOptions, Finding } from "./doctor.ts"
+export type { FindConfigOptions, FoundConfig } from "./config/find-config.ts"
 export { type PackageChoice, type PackageName, packageNames } from "./host/packages.ts"
 export { makeScratchDirectory, readNamedFile, readSite, readWhole, type ScratchDirectory } from "@haft/node"
 export { listPlugins, newPlugin, type PluginList, type PluginSummary, writePluginTable } from "./plugins/plugins.ts"
 export { type NewPlugin, type PluginStyle, pluginStyles } from "./plugins/plugin-files.ts"
-export { followRun, readRun, runsOf, verifyRun } from "./workspace/record.ts"
+export { pruneRuns, removeWorkspaceState, stateUsage } from "./workspace/state.ts"
+export { allStateUsage, type PrunedRuns, type StateUsage } from "@haft/node"
 export { pathsBeside } from "./workspace/names-beside.ts"
 export { pathsFrom } from "./workspace/paths-from.ts"
-export { type Replay, replayRun } from "./workspace/replay.ts"
-export { DialectNotAllowed, openWorkspace, type OpenWorkspace } from "./workspace/open-workspace.ts"
+export type { Replay } from "./workspace/replay.ts"
+export { DialectNotAllowed, type OpenWorkspace } from "./workspace/open-workspace.ts"
 export type { OpenTerminals, TerminalOutput } from "./workspace/open-terminals.ts"
-export { openRules, type Rules } from "./workspace/rules.ts"
+export {
+  examine,
+  findConfig,
+  followRun,
+  openRules,
+  openWorkspace,
+  readRun,
+  replayRun,
+  runsOf,
+  trustConfig,
+  verifyRun
+} from "./promise-api.ts"
+export type { PromiseRules } from "./workspace/promise-rules.ts"
 export { type ServerTokens, serverTokens } from "./workspace/server-tokens.ts"
 export {
   makeToken,

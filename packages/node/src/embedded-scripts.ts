@@ -66,8 +66,12 @@ trap : HUP INT TERM PIPE
 /** Code of sandbox/container-start.sh. */
 export const containerStart: string = `haft_missing=$1 haft_identity=$2 haft_root=$3
 shift 3
-if [ -n "$haft_identity" ] && haft_stat=$(stat -L -c %d:%i "$haft_root" 2>/dev/null); then
-  [ "$haft_stat" = "$haft_identity" ] || {
+if [ -n "$haft_identity" ]; then
+  haft_found=$(stat -L -c %d:%i "$haft_root" 2>/dev/null) || {
+    haft_found=$(ls -Ldi "$haft_root" 2>/dev/null) && haft_found=\${haft_found#"\${haft_found%%[! ]*}"}
+    haft_found=\${haft_identity%:*}:\${haft_found%% *}
+  }
+  [ "$haft_found" = "$haft_identity" ] || {
     echo "$haft_missing replaced" >&2
     exit 125
   }
@@ -120,12 +124,20 @@ exec "$@"
 export const starter: string = `haft_mode=$1 haft_root=$2 haft_point=$3 haft_identity=$4 haft_stat=$5 haft_left=$6 haft_others=$7
 haft_files=$8 haft_open=$9
 shift 9
-haft_cpu=$1 haft_memory=$2 haft_processes=$3
-shift 3
+haft_cpu=$1 haft_memory=$2 haft_processes=$3 haft_names=$4
+shift 4
 haft_refuse() {
   echo "$1" >&2
   exit 125
 }
+haft_give() {
+  for haft_name in $haft_names; do
+    eval "command export $haft_name=\\"\\$HAFT_GIVES_$haft_name\\"; unset HAFT_GIVES_$haft_name"
+  done 2>/dev/null
+}
+if [ -n "$haft_identity" ] && [ -z "$haft_stat" ]; then
+  haft_refuse 'this system has no stat program, so the workspace cannot be told from another'
+fi
 if [ -n "$haft_identity" ] && [ "$("$haft_stat" -L -c %d:%i "$haft_root")" != "$haft_identity" ]; then
   haft_refuse 'the workspace was replaced meanwhile'
 fi
@@ -161,7 +173,7 @@ if [ "$haft_mode" = terminal ]; then
   if /usr/bin/env --default-signal=INT,QUIT true 2>/dev/null; then
     set -- /usr/bin/env --default-signal=INT,QUIT "$@"
   fi
-  (exec "$@")
+  (haft_give; exec "$@")
   exit $?
 fi
 exec 9>&2 2>&6
@@ -173,7 +185,7 @@ command -v "$1" >/dev/null || {
 echo ready >&6
 read -r haft_word <&5 && [ "$haft_word" = go ] || exit 125
 trap : TERM INT HUP
-(exec "$@" 2>&9 5<&- 6>&- 9>&-)
+(haft_give; exec "$@" 2>&9 5<&- 6>&- 9>&-)
 haft_code=$?
 set -- /proc/[0-9]*
 echo "end $haft_code $(($# - 1))" >&6

@@ -21,6 +21,15 @@ export { readSite } from "./state/site-files.ts"
 export { liesWithin } from "./workspace/paths/is-inside.ts"
 export { holdWorkspace } from "./workspace/paths/open-roots.ts"
 export { nearestRoot } from "./state/nearest-root.ts"
-export { stateDirectory, workspaceDirectory } from "./state/state-directory.ts"
+export { defaultStateDirectory, stateDirectory, workspaceDirectory } from "./state/state-directory.ts"
+export {
+  allStateUsage,
+  hasState,
+  type PrunedRuns,
+  pruneState,
+  removeState,
+  stateUsage,
+  type StateUsage
+} from "./state/state-usage.ts"
 export { nodeWorkspace, type NodeWorkspaceOptions } from "./workspace/workspace.ts"
 export { unshareSandbox } from "./sandbox/linux/unshare.ts"

@@ -111,19 +111,39 @@ const behind = (kind: string, sandbox: NonNullable<TerminalHostOptions["sandbox"
     )
   )
 
-  it.live("control files that its programs made are moved aside at its end, and told", () =>
+  it.live("control files that its programs made are moved aside with the next reply, and told", () =>
     withTerminals(
       ({ open, call, write, until, workspace, events }) =>
         Effect.gen(function* () {
           const { terminal_id, output } = yield* open({ command: "bash --norc --noprofile" })
           const typed = yield* write(terminal_id, { text: "echo evil > .envrc; echo do''ne", keys: ["enter"] })
           yield* until(terminal_id, /done/, output + typed.output)
-          expect(workspace.exists(".envrc")).toBe(true)
+          expect(yield* write(terminal_id, {})).toMatchObject({ control_files: [{ path: ".envrc" }] })
+          expect(workspace.exists(".envrc")).toBe(false)
+          const closed = yield* call("close_terminal", { terminal_id })
+          expect(closed.text).toContain("moved out of the workspace: .envrc")
+          expect(events.filter(({ type }) => type === "control_files_changed")).toMatchObject([
+            { terminal: terminal_id, files: [{ path: ".envrc" }] }
+          ])
+        }),
+      sandboxed
+    )
+  )
+
+  it.live("control files that its programs made since the last reply are moved aside at its end", () =>
+    withTerminals(
+      ({ open, call, workspace }) =>
+        Effect.gen(function* () {
+          const { terminal_id } = yield* open({
+            command: "echo up; while ! [ -e go ]; do sleep 0.05; done; echo evil > .envrc; cat"
+          })
+          workspace.put("go", "")
+          yield* Effect.promise(async () => {
+            await expect.poll(() => workspace.exists(".envrc"), { timeout: 20_000 }).toBe(true)
+          })
           const closed = yield* call("close_terminal", { terminal_id })
           expect(closed.wire).toMatchObject({ result: { control_files: [{ path: ".envrc" }] } })
-          expect(closed.text).toContain("moved out of the workspace: .envrc")
           expect(workspace.exists(".envrc")).toBe(false)
-          expect(events.find(({ type }) => type === "control_files_changed")).toMatchObject({ terminal: terminal_id })
         }),
       sandboxed
     )

@@ -9,6 +9,7 @@ export const plainProcesses: Layer.Layer<Processes> = Layer.succeed(Processes, {
   end: () => Effect.void,
   feed: () => 0,
   release: () => Effect.succeed([]),
+  inspect: () => Effect.succeed([]),
   systemProgram: () => undefined,
   mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
   run: (command, { timeoutMs, onStdout, onStderr } = {}) =>

@@ -159,6 +159,20 @@ const looking = (check: Check): void => {
 
 const writing = (check: Check): void => {
   const files = { "a.txt": "one", "b.txt": "two", "c.txt": "three" }
+  check("the diff of a plan shows every change, also of files that nobody has read", files, (workspace) =>
+    Effect.gen(function* () {
+      const plan = yield* workspace.plan
+      yield* planChanges(plan, [write("a.txt", "new\n"), write("n.txt", "n\n"), { kind: "delete", path: "b.txt" }])
+      const none = "\\ No newline at end of file\n"
+      assert.equal(
+        yield* plan.diff,
+        `--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n${none}+new\n` +
+          `--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+n\n` +
+          `--- a/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-two\n${none}`
+      )
+    })
+  )
+
   check("a commit makes all its changes and says what they were", files, (workspace) =>
     Effect.gen(function* () {
       const [written, made, gone, moved] = yield* workspace.commit([

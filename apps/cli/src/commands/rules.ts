@@ -1,4 +1,4 @@
-import type { DialectName, Rule, Rules, Simulation } from "haft/internal"
+import type { DialectName, PromiseRules, Rule, Simulation } from "haft/internal"
 
 import { readArguments } from "../arguments.ts"
 import { type Command, type Given, UsageError } from "../command.ts"
@@ -35,7 +35,7 @@ export const rules: Command = {
   }
 }
 
-type Action = (store: Rules, rest: ReadonlyArray<string>, given: Given) => Promise<number>
+type Action = (store: PromiseRules, rest: ReadonlyArray<string>, given: Given) => Promise<number>
 
 const actions: Readonly<Record<string, Action>> = {
   list: async (store, _rest, given) => {

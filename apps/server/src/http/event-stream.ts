@@ -10,12 +10,6 @@ export interface EventFeed {
   readonly subscribe: (wake: () => void) => () => void
 }
 
-/** Event feed that ends when `isAllowed` returns false, checked before anything is sent, and at every heartbeat. */
-export const whileAllowed = (feed: EventFeed, isAllowed: () => Promise<boolean>): EventFeed => ({
-  ...feed,
-  next: async () => ((await isAllowed()) ? feed.next() : undefined)
-})
-
 /** Clients take a stream that is silent for longer as lost. */
 const heartbeatMs = 5_000
 

@@ -9,6 +9,7 @@ import { readJson } from "./json-body.ts"
 import { ownFault, Problem } from "./problem.ts"
 import { check, methodNotAllowed, type Route, routeFinder } from "./route.ts"
 import { checkOrigin } from "./same-origin.ts"
+import { watchedStream, watchToken } from "./token-watch.ts"
 
 export interface HandlerOptions {
   readonly routes: ReadonlyArray<Route>
@@ -46,20 +47,24 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
       // Clients that share a token are told apart by their addresses.
       works.push(flow.enter(`${identity?.client ?? "nobody"} ${request.ip ?? ""}`))
     }
+    // The response's end is that of the request: calls behind it are canceled, as when the client goes.
+    const cut = (): void => void request.runtime?.node?.res?.destroy()
+    const watch = identity?.token === undefined ? undefined : watchToken(() => gatekeeper.isInForce(identity), cut)
     const leave = (): void => {
+      watch?.stop()
       for (const end of works) end()
     }
-    // Public routes are cheap, so they don't wait while others connect.
-    const turn = route.access === "public" ? undefined : options.arrivals().turn(request)
-    if (turn !== undefined) await turn
-    if (request.signal.aborted) throw clientGone
-    if (route.isWork) startWork()
     try {
+      // Public routes are cheap, so they don't wait while others connect.
+      const turn = route.access === "public" ? undefined : options.arrivals().turn(request)
+      if (turn !== undefined) await turn
+      if (request.signal.aborted) throw clientGone
+      if (route.isWork) startWork()
       const body = route.body === undefined ? {} : check(route.body, await readBody(), "body")
-      const isInForce = (): Promise<boolean> => gatekeeper.isInForce(identity)
-      const said = await route.handle({ request, path, query, body, readBody, startWork, identity, isInForce })
-      if (works.length === 0) return said
-      return said.body instanceof ReadableStream ? sendingStream(said, said.body, leave) : { ...said, onSent: leave }
+      const said = await route.handle({ request, path, query, body, readBody, startWork, identity })
+      if (works.length === 0 && watch === undefined) return said
+      if (!(said.body instanceof ReadableStream)) return { ...said, onSent: leave }
+      return { ...said, body: watchedStream(said.body, watch?.isAllowed ?? alwaysAllowed, leave) }
     } catch (error) {
       leave()
       throw error
@@ -89,31 +94,11 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
   }
 }
 
+const alwaysAllowed = (): Promise<boolean> => Promise.resolve(true)
+
 const clientGone = new Problem(499, "client_gone", "The client has closed the connection.")
 
 const stopped = new Problem(503, "stopping", "The server stopped before this was done.")
 
 // srvx has parsed the address of a request that came over a connection.
 const addressOf = (request: ServerRequest): URL => request._url ?? new URL(request.url)
-
-/** The same answer, with `leave` called when its stream has ended: the work counts until then. */
-const sendingStream = (said: Answer, stream: ReadableStream<Uint8Array>, leave: () => void): Answer => {
-  const reader = stream.getReader()
-  const body = new ReadableStream<Uint8Array>({
-    pull: async (controller) => {
-      try {
-        const { value } = await reader.read()
-        if (value !== undefined) return controller.enqueue(value)
-        controller.close()
-      } catch (error) {
-        controller.error(error)
-      }
-      leave()
-    },
-    cancel: async (reason) => {
-      leave()
-      await reader.cancel(reason)
-    }
-  })
-  return { ...said, body }
-}

@@ -21,8 +21,6 @@ export interface RouteRequest<Query, Body> {
   readonly startWork: () => void
   /** Absent on public routes. */
   readonly identity: Identity | undefined
-  /** Whether the sender's token is neither revoked nor expired by now. */
-  readonly isInForce: () => Promise<boolean>
 }
 
 /** One route as data: the router follows it, and the OpenAPI document is made from it. */

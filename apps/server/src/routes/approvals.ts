@@ -1,4 +1,4 @@
-import { GateResponse, listedRequest, Rule } from "haft/internal"
+import { GateResponse, listedRequest, modeNames, Rule } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
@@ -48,8 +48,31 @@ const gone = new Problem(404, "request_gone", "This request is not open: it was 
 
 const base = "/v1/workspaces/{workspace}"
 
-/** Open questions. Only an approver may look, and answer. */
+const Mode = z.object({ mode: z.enum(modeNames) })
+
+/** Open questions and the mode. Only an approver may look, answer and change it. */
 export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
+  defineRoute({
+    method: "GET",
+    path: `${base}/mode`,
+    summary: "How much runs without a question",
+    access: "agent",
+    replies: { 200: { description: "The mode", schema: Mode } },
+    handle: ({ path }) => json({ mode: workspaces.named(path["workspace"]).mode() })
+  }),
+  defineRoute({
+    method: "PUT",
+    path: `${base}/mode`,
+    summary: "Changes the mode, for calls that are judged from now on, until the server ends",
+    access: "approver",
+    body: z.strictObject({ mode: z.enum(modeNames) }),
+    replies: { 200: { description: "The mode as it is now", schema: Mode } },
+    handle: async ({ path, body, identity }) => {
+      const workspace = workspaces.named(path["workspace"])
+      await workspace.setMode(body.mode, partyOf(identity))
+      return json({ mode: workspace.mode() })
+    }
+  }),
   defineRoute({
     method: "GET",
     path: `${base}/approvals`,

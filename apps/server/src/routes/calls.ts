@@ -1,4 +1,4 @@
-import { exportFormats, exportTools, isToolError } from "haft/internal"
+import { exportFormats, exportTools, isToolError, modeNames } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
@@ -26,6 +26,9 @@ const Preview = z.union([
         directories: z.array(z.string()).optional().describe("Those of the paths that are directories."),
         runs: z.string().optional(),
         network: z.literal(true).optional(),
+        confined: z.enum(["read_only", "overlay"]).optional().describe("How a sandbox keeps it from changing files."),
+        removedFiles: z.number().optional().describe("Files that are deleted or moved."),
+        replacedBytes: z.number().optional().describe("Bytes of existing files that are changed."),
         fetches: z.string().optional(),
         types: z.object({ terminal: z.string(), text: z.string() }).optional(),
         risk: z.enum(["read_only", "safe_write", "dangerous"])
@@ -34,6 +37,10 @@ const Preview = z.union([
       verdict: z.object({
         decision: z.enum(["allow", "ask", "deny"]),
         reason: z.string(),
+        basis: z
+          .string()
+          .optional()
+          .describe("What it rests on: rule, protected_path, mode, setting, contract, error."),
         rule: z.string().optional()
       }),
       diff: z.string().optional()
@@ -61,7 +68,8 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
               name: z.string(),
               run: z.string(),
               dialect: z.string().describe("The default."),
-              dialects: z.array(z.string()).describe("All that are granted, the default first.")
+              dialects: z.array(z.string()).describe("All that are granted, the default first."),
+              mode: z.enum(modeNames).describe("How much runs without a question.")
             })
           )
         })
@@ -70,11 +78,12 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     handle: ({ identity }) => {
       const isOwn = (name: string): boolean => identity?.workspaces?.includes(name) ?? true
       const own = [...workspaces.all()].filter(([name]) => isOwn(name))
-      const known = own.map(([name, { run, dialects }]) => ({
+      const known = own.map(([name, { run, dialects, mode }]) => ({
         name,
         run,
         dialect: dialects[0] ?? "",
-        dialects
+        dialects,
+        mode: mode()
       }))
       return json({ workspaces: known })
     }

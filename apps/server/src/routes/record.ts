@@ -3,7 +3,7 @@ import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { askedRange, rangeOf } from "../http/byte-range.ts"
-import { type EventFeed, eventStream, eventText, whileAllowed } from "../http/event-stream.ts"
+import { type EventFeed, eventStream, eventText } from "../http/event-stream.ts"
 import { Problem } from "../http/problem.ts"
 import { defineRoute, type Route } from "../http/route.ts"
 import type { Workspaces } from "../workspaces.ts"
@@ -39,9 +39,9 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       access: "approver",
       headers: { "Last-Event-ID": "The id of the last event that the client has; the stream goes on after it." },
       replies: { 200: { description: "A stream", contentTypes: ["text/event-stream"] } },
-      handle: ({ path, request, isInForce }) => {
+      handle: ({ path, request }) => {
         const lastEventId = request.headers.get("last-event-id") ?? undefined
-        return eventStream(whileAllowed(eventsOf(workspaces.named(path["workspace"]), lastEventId), isInForce))
+        return eventStream(eventsOf(workspaces.named(path["workspace"]), lastEventId))
       }
     }),
     defineRoute({
@@ -52,10 +52,10 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
         "`record`, `approvals` and `terminals`, each with a workspace and its run",
       access: "approver",
       replies: { 200: { description: "A stream", contentTypes: ["text/event-stream"] } },
-      handle: ({ identity, isInForce }) => {
+      handle: ({ identity }) => {
         const isOwn = (name: string): boolean => identity?.workspaces?.includes(name) ?? true
         const own = [...workspaces.all()].filter(([name]) => isOwn(name))
-        return eventStream(whileAllowed(newsOf(own), isInForce))
+        return eventStream(newsOf(own))
       }
     }),
     defineRoute({

@@ -38,12 +38,12 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
   defineRoute({
     method: "GET",
     path: "/metrics",
-    summary: "Figures for Prometheus",
+    summary: "Figures for Prometheus: of the server, and of the workspaces that your token is for",
     access: "agent",
     replies: { 200: { description: "Prometheus' text format", contentTypes: ["text/plain"] } },
-    handle: () => ({
+    handle: (asked) => ({
       headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
-      body: options.metrics.text()
+      body: options.metrics.text(identified(asked).workspaces)
     })
   }),
   defineRoute({

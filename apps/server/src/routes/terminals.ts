@@ -2,7 +2,7 @@ import type { TerminalOutput } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
-import { type EventFeed, eventStream, eventText, whileAllowed } from "../http/event-stream.ts"
+import { type EventFeed, eventStream, eventText } from "../http/event-stream.ts"
 import { Problem } from "../http/problem.ts"
 import { defineRoute, type Route } from "../http/route.ts"
 import type { Workspaces } from "../workspaces.ts"
@@ -48,9 +48,9 @@ export const terminalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
       access: "approver",
       headers: { "Last-Event-ID": "The id of the last output that the client has; the stream goes on after it." },
       replies: { 200: { description: "A stream", contentTypes: ["text/event-stream"] } },
-      handle: ({ path, request, isInForce }) => {
+      handle: ({ path, request }) => {
         const output = printedBy(outputOf(path), Number(request.headers.get("last-event-id") ?? 0))
-        return eventStream(whileAllowed(output, isInForce))
+        return eventStream(output)
       }
     }),
     defineRoute({

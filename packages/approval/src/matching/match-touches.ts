@@ -92,8 +92,10 @@ const startOf = (directory: string): ReadonlyArray<TouchedPath> =>
 const orInCommand = (fit: Fit, paths: Conditions<TouchedPath>, { facts, command }: Touched): Fit => {
   if (fit === "yes" || (facts.runs === undefined && facts.types === undefined)) return fit
   const [directory = "."] = facts.runs === undefined ? [] : facts.reads
-  const words = (facts.types === undefined ? command() : readCommand(facts.types.text)).inside.flat()
-  const named = words.flatMap((word) => [word, word.slice(word.indexOf("=") + 1)]).filter((word) => word !== "")
+  const { inside, redirected = [] } = facts.types === undefined ? command() : readCommand(facts.types.text)
+  const named = [...inside.flat(), ...redirected]
+    .flatMap((word) => [word, word.slice(word.indexOf("=") + 1)])
+    .filter((word) => word !== "")
   const candidates = named.map((word) =>
     asFile(posix.normalize(posix.join(word.startsWith("/") ? "" : directory, word)))
   )

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 
 import { readCommand, runsOthers } from "../index.ts"
-import { scriptsOf } from "./parse-command.ts"
 
 describe("parts of a compound command", () => {
   it.each([
@@ -47,22 +46,6 @@ describe("parts of a compound command", () => {
     `${"a;".repeat(20)}a`
   ])("are not read of %j", (line) => {
     expect(readCommand(line).parts).toBeUndefined()
-  })
-})
-
-describe("scripts of a command", () => {
-  it.each([
-    ["./s.sh", ".", ["s.sh"]],
-    ["bash s.sh --flag", ".", ["s.sh"]],
-    ["node tools/x.js && ls", ".", ["tools/x.js"]],
-    ["A=1 ./s.sh > out", ".", ["s.sh"]],
-    ["sh -c 'x'; . ./env", ".", ["x", "env"]],
-    ["./s.sh", "d", ["d/s.sh"]],
-    ["npm test", ".", ["package.json"]],
-    ["make all", ".", ["all", "GNUmakefile", "makefile", "Makefile"]],
-    ["ls -l src", ".", []]
-  ])("%j in %s", (line, directory, scripts) => {
-    expect(scriptsOf(readCommand(line), directory)).toEqual(scripts)
   })
 })
 

@@ -1,5 +1,3 @@
-import { posix } from "node:path"
-
 import { type Command, forEachChild, parse, type Script, type SyntaxNode, type Word } from "unbash"
 
 /** A command line, as far as it can be judged without running it. */
@@ -12,6 +10,8 @@ export interface ReadCommand {
   readonly opaque?: string
   /** Every simple command found anywhere in it, for rules that forbid. Words the shell would replace are left as written. */
   readonly inside: ReadonlyArray<ReadonlyArray<string>>
+  /** Files that redirections anywhere in it name; absent where there are none. */
+  readonly redirected?: ReadonlyArray<string>
 }
 
 /** One command of a compound command line. */
@@ -44,8 +44,13 @@ const changesShell = new Set(
 export const readCommand = (line: string): ReadCommand => {
   const read = readSimple(line)
   const parts = read.words === undefined ? partsOf(line, read.inside) : undefined
-  return parts === undefined ? read : { parts, inside: read.inside }
+  return parts === undefined ? read : { parts, ...found(read) }
 }
+
+const found = ({ inside, redirected }: ReadCommand): Pick<ReadCommand, "inside" | "redirected"> => ({
+  inside,
+  ...(redirected !== undefined && { redirected })
+})
 
 /**
  * The simple commands of a compound line. The line is cut as text, quotes or not, and every piece must be a simple command:
@@ -72,21 +77,21 @@ const readSimple = (line: string): ReadCommand => {
     return { opaque: "it is too tangled to be read", inside: [] }
   }
   const script = parse(line)
-  const inside = commandsIn(script)
+  const seen = commandsIn(script)
   if (script.errors !== undefined && script.errors.length > 0)
-    return { opaque: "it can't be read as a command", inside }
-  if (unprintable.test(line)) return { opaque: "it contains control characters", inside }
-  if (joining.test(line)) return { opaque: "it is more than one simple command", inside }
+    return { opaque: "it can't be read as a command", ...seen }
+  if (unprintable.test(line)) return { opaque: "it contains control characters", ...seen }
+  if (joining.test(line)) return { opaque: "it is more than one simple command", ...seen }
   const [statement] = script.commands
   if (statement === undefined || script.commands.length > 1 || statement.command.type !== "Command") {
-    return { opaque: "it is not one simple command", inside }
+    return { opaque: "it is not one simple command", ...seen }
   }
   const { command } = statement
-  if (command.prefix.length > 0) return { opaque: "it sets variables for the command", inside }
-  if (line.slice(command.end).trim() !== "") return { opaque: "something follows the command", inside }
+  if (command.prefix.length > 0) return { opaque: "it sets variables for the command", ...seen }
+  if (line.slice(command.end).trim() !== "") return { opaque: "something follows the command", ...seen }
   const words = [command.name, ...command.suffix]
-  if (!words.every(isPlainWord)) return { opaque: "the shell would replace some of its words", inside }
-  return { words: words.map(({ value }) => value), inside }
+  if (!words.every(isPlainWord)) return { opaque: "the shell would replace some of its words", ...seen }
+  return { words: words.map(({ value }) => value), ...seen }
 }
 
 const programs: Readonly<Record<string, string>> = {
@@ -143,46 +148,20 @@ export const runsOthers = (words: ReadonlyArray<string>): string | undefined => 
   return isRunning || (bare === "git" && place > 0) ? "wrapper" : undefined
 }
 
-/** Files that programs take their commands from when they are not told which. */
-const scriptsByProgram: Readonly<Record<string, ReadonlyArray<string>>> = {
-  npm: ["package.json"],
-  pnpm: ["package.json"],
-  yarn: ["package.json"],
-  bun: ["package.json"],
-  make: ["GNUmakefile", "makefile", "Makefile"],
-  just: ["justfile"]
-}
-const mostScripts = 32
-
-/**
- * Workspace files that a command line executes: programs named by a path, and the files that are handed to an interpreter.
- * Relative to the workspace, for a command that runs in `directory` of it.
- */
-export const scriptsOf = ({ inside }: ReadCommand, directory: string): ReadonlyArray<string> => {
-  const named = inside.flatMap((words) => {
-    const [program = "", ...rest] = words
-    const own = program.includes("/") ? [program] : []
-    const files = runsOthers(words) === undefined ? [] : rest.filter((word) => !word.startsWith("-"))
-    return [...own, ...files, ...(scriptsByProgram[programOf(words)] ?? [])]
-  })
-  const paths = named.filter((path) => path.length < 256 && !/[\n\0]/.test(path))
-  return [...new Set(paths.map((path) => posix.join(path.startsWith("/") ? "" : directory, path)))].slice(
-    0,
-    mostScripts
-  )
-}
-
 /** The program's name without its directory. */
 export const programOf = ([name = ""]: ReadonlyArray<string>): string => name.split(/[/\\]/).at(-1) ?? ""
 
-const commandsIn = (script: Script): ReadonlyArray<ReadonlyArray<string>> => {
-  const found: Array<ReadonlyArray<string>> = []
+const commandsIn = (script: Script): Pick<ReadCommand, "inside" | "redirected"> => {
+  const inside: Array<ReadonlyArray<string>> = []
+  const redirected: Array<string> = []
   const visit = (node: SyntaxNode, depth: number): void => {
-    if (node.type === "Command") found.push(wordsOf(node))
+    if (node.type === "Command") inside.push(wordsOf(node))
+    // A here-document and a here-string hold text, not a name.
+    if (node.type === "Redirect" && node.target !== undefined) redirected.push(node.target.value)
     if (depth < deepestNesting) forEachChild(node, (child) => visit(child, depth + 1))
   }
   visit(script, 0)
-  return found
+  return { inside, ...(redirected.length > 0 && { redirected }) }
 }
 
 const wordsOf = (command: Command): ReadonlyArray<string> =>

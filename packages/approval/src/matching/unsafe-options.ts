@@ -18,12 +18,18 @@ const writing =
   "delete delete-after remove-source-files truncate overwrite update-snapshot cookie-jar remote-name stderr trace-ascii " +
   "git-dir work-tree super-prefix basetemp cache-dir coverage-directory profile-dir heap-prof-dir cpu-prof-dir"
 
-const longNames: ReadonlyArray<string> = `${running} ${writing}`.split(/\s+/)
+/** Long options that turn what a program reads into something else: files that are not the repository's, other hosts. */
+const redirecting =
+  "files-from files0-from from-file exclude-from include-from pathspec-from-file input-file url remote " +
+  "upload-file post-file body-file data-binary reference repo follow-symlinks dereference-recursive search-zip"
+
+const longNames: ReadonlyArray<string> = `${running} ${writing} ${redirecting}`.split(/\s+/)
 
 /** Those that git and GNU's programs have, and take for the beginnings of their names as well: `--outp`. */
 const abbreviated: ReadonlyArray<string> = (
   "output output-document ext-diff textconv exec exec-path to-command checkpoint-action use-compress-program " +
-  "compress-program upload-pack receive-pack open-files-in-pager in-place remove-files"
+  "compress-program upload-pack receive-pack open-files-in-pager in-place remove-files files0-from files-from " +
+  "exclude-from include-from pathspec-from-file"
 ).split(" ")
 
 /** Letters of short options that run or write, by program; `*` is for programs that are not listed. */
@@ -69,7 +75,7 @@ function namedTogether(names: string, letters: string): ReadonlyArray<readonly [
 
 /** Words that are long options with one hyphen (find, go, java) and operands that set where a program writes. */
 const unsafeWords =
-  /^-(?:exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls|toolexec|javaagent|agentlib|agentpath)\b|^of=/
+  /^-(?:exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls|toolexec|javaagent|agentlib|agentpath)\b|^of=|^--no-ind/
 
 const assignments = /^(?:\w*(?:PATH|PRELOAD|SHELL|PAGER|EDITOR|BROWSER|OPTIONS|COMMAND|FLAGS)|CC|CXX|LD|GIT_\w+)=/
 
@@ -79,6 +85,7 @@ const assignments = /^(?:\w*(?:PATH|PRELOAD|SHELL|PAGER|EDITOR|BROWSER|OPTIONS|C
  */
 export const isUnsafeOption = (words: ReadonlyArray<string>, word: string): boolean => {
   if (unsafeWords.test(word) || assignments.test(word)) return true
+  if (leadsOutside(word)) return true
   const long = /^--(?!no-)([^=]+)/.exec(word)?.[1]
   if (long !== undefined) return isUnsafeName(kebab(long)) || isAbbreviation(long)
   const short = /^-(?!-)([^=]+)/.exec(word)?.[1]
@@ -87,6 +94,18 @@ export const isUnsafeOption = (words: ReadonlyArray<string>, word: string): bool
   // Letters can be joined, and a value can follow its letter: `-xvo`, `-oFILE`.
   return short.split("").some((letter) => letters.includes(letter)) || (short.length > 3 && isUnsafeName(kebab(short)))
 }
+
+/**
+ * Whether a word, or a value joined to an option, names something outside of the working directory: an absolute path, one
+ * that climbs, a home directory or a URL. `HEAD~2..HEAD` and `a...b` climb nowhere.
+ */
+const leadsOutside = (word: string): boolean =>
+  [word, word.slice(word.indexOf("=") + 1), word.replace(/^-\w/, ""), word.slice(word.indexOf(":") + 1)].some(
+    (value) =>
+      /^(?:\/|[A-Za-z]:[\\/]|~|\\\\)/.test(value) ||
+      /(?:^|[\\/])\.\.(?:[\\/]|$)/.test(value) ||
+      /^[a-z][a-z\d+.-]*:\/\//i.test(value)
+  )
 
 // `--output-format` may be the name of a file as well.
 const isUnsafeName = (name: string): boolean =>

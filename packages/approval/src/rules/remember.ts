@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from "node:crypto"
 
-import type { ApprovalQuestion, Facts } from "@haft/core"
+import type { ApprovalQuestion } from "@haft/core"
 
 import type { Question } from "../askers/asker.ts"
-import { readCommand, runsOthers, scriptsOf } from "../matching/parse-command.ts"
+import { executedFiles } from "../matching/executed-files.ts"
+import { readCommand, runsOthers } from "../matching/parse-command.ts"
 import { stableJson } from "../matching/stable-json.ts"
 import { Rule } from "./rule.ts"
 
@@ -40,15 +41,16 @@ export const rememberedRule = (
     decision: "allow",
     ...(isLong ? { exactlySha256: createHash("sha256").update(json).digest("hex") } : { exactly: JSON.parse(json) }),
     workspace: at.workspace,
-    note: `always, answered to: ${question.reason}${laterVersions(facts)}`,
+    note: `always, answered to: ${question.reason}${laterVersions(question)}`,
     created: new Date(at.now).toISOString()
   })
   return rule.success ? { rule: rule.data } : { whyNot: "these arguments can't be written down as a rule" }
 }
 
 /** A rule outlives the scripts that it was made for, and whoever makes it should know. */
-const laterVersions = ({ runs, reads }: Facts): string => {
-  const scripts = runs === undefined ? [] : scriptsOf(readCommand(runs), reads[0] ?? ".")
+const laterVersions = ({ facts: { runs, reads }, state }: ApprovalQuestion): string => {
+  const named = runs === undefined ? [] : executedFiles(runs, reads[0] ?? ".").paths
+  const scripts = named.filter((path) => /^(?:sha256|stat):/.test(state.get(path) ?? ""))
   return scripts.length === 0 ? "" : `; covers later versions of ${scripts.join(", ")} too`
 }
 

@@ -22,7 +22,7 @@ const TouchConditions = z.strictObject({
   runs: oneOrMore
     .optional()
     .describe(
-      "Commands, word by word: * inside a word is any text, ** at the end any further words, except options that write files or run programs."
+      "Commands, word by word: * inside a word is any text, ** at the end any further words, except options that write files or run programs and paths outside of the working directory."
     ),
   network: z
     .literal(true)

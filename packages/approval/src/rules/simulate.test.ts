@@ -117,7 +117,7 @@ describe("trying rules on a recorded run", () => {
 
   it("judges by mode and by further risks", () => {
     const events = record(writes("a"), { tool: "read", approval: policy })
-    expect(tried(events, [], { mode: "none" }).counts).toEqual({ allow: 1, ask: 0, deny: 1 })
+    expect(tried(events, [], { answers: "none" }).counts).toEqual({ allow: 1, ask: 0, deny: 1 })
     expect(tried(events, [], { ask: ["dangerous"] }).counts).toEqual({ allow: 0, ask: 2, deny: 0 })
   })
 })

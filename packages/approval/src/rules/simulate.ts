@@ -1,14 +1,17 @@
 import type { ApprovalRequest, Facts, JournalEvent, Risk, Verdict } from "@haft/core"
 import { isProtectedPath, recordedCalls, type RecordedCall } from "@haft/core"
 
-import { type ApprovalMode, decide } from "../policy.ts"
+import type { ApprovalMode, ModeLimits } from "../modes.ts"
+import { type AnswerPolicy, decide } from "../policy.ts"
 import { proposeRules } from "./propose-rules.ts"
 import type { RuleSet } from "./rule-set.ts"
 import type { Rule } from "./rule.ts"
 
 export interface SimulationOptions {
   readonly rules: RuleSet
+  readonly answers?: AnswerPolicy
   readonly mode?: ApprovalMode
+  readonly modeLimits?: ModeLimits
   readonly ask?: ReadonlyArray<Risk>
   readonly workspace: string
   /** The time rules are tried at; the call's own when absent. */
@@ -77,7 +80,9 @@ const simulateCall = (call: RecordedCall, options: SimulationOptions): ReadonlyA
   }
   const simulated = decide(request, {
     rules: options.rules,
+    answers: options.answers ?? "ask",
     mode: options.mode ?? "ask",
+    ...(options.modeLimits !== undefined && { modeLimits: options.modeLimits }),
     alsoAsk: options.ask ?? [],
     workspace: options.workspace,
     now: options.now ?? startedAt
@@ -100,6 +105,9 @@ const factsOf = (touches: NonNullable<RecordedCall["touches"]>): Facts => ({
   writes: (touches.writes ?? []).map(({ path, exists }) => ({ path, exists, isProtected: isProtectedPath(path) })),
   ...(touches.runs !== undefined && { runs: touches.runs }),
   ...(touches.network !== undefined && { network: touches.network }),
+  ...(touches.confined !== undefined && { confined: touches.confined }),
+  ...(touches.removedFiles !== undefined && { removedFiles: touches.removedFiles }),
+  ...(touches.replacedBytes !== undefined && { replacedBytes: touches.replacedBytes }),
   ...(touches.fetches !== undefined && { fetches: touches.fetches }),
   ...(touches.types !== undefined && { types: { terminal: touches.types, text: "" } })
 })

@@ -1,14 +1,16 @@
 import * as Effect from "effect/Effect"
 
-import { Approver } from "../services/approver.ts"
 import { toolError } from "../tool-error.ts"
 import type { WrittenPath } from "../touches.ts"
-import { askPerson, denied, judged } from "./approve.ts"
+import { redactText } from "../text/redact.ts"
+import { askPerson, decisionOf, judge, record } from "./approve.ts"
 import { CurrentCall } from "./call.ts"
 
 /** What a command really changed, before it is committed. */
 export interface Effects {
   readonly writes: ReadonlyArray<WrittenPath>
+  /** How many files were deleted, without build output. */
+  readonly removedFiles: number
   /** Why a person is asked even where no rule and no protected path says so. */
   readonly because?: string
   /** The changes as a person sees them, made only where somebody is asked. */
@@ -19,7 +21,7 @@ export interface Effects {
  * Judges what a call that was approved before really changed. Rules about written paths and protected paths hold for that
  * as for the files that a tool names beforehand; one question lists all. Fails with `approval_denied`.
  */
-export const approveEffects = Effect.fnUntraced(function* ({ writes, because, preview }: Effects) {
+export const approveEffects = Effect.fnUntraced(function* ({ writes, removedFiles, because, preview }: Effects) {
   const call = yield* CurrentCall
   const { approval } = call
   if (approval === undefined) return
@@ -27,6 +29,7 @@ export const approveEffects = Effect.fnUntraced(function* ({ writes, because, pr
   const facts = {
     reads: [],
     writes,
+    removedFiles,
     risk: writes.some(({ isProtected }) => isProtected) ? ("dangerous" as const) : ("safe_write" as const)
   }
   watcher.assessed({ ...first, writes: writes.slice(0, mostRecorded) })
@@ -40,15 +43,13 @@ export const approveEffects = Effect.fnUntraced(function* ({ writes, because, pr
     asks,
     isEffects: true
   } as const
-  const verdict = yield* judged((yield* Approver).judge(request))
-  const { decision, reason, rule } = verdict
+  const { decision, reason, rule, basis } = yield* judge(request, watcher)
   if (decision === "allow") return
-  if (decision === "deny") {
-    watcher.decided({ decision, by: "policy", reason, ...(rule !== undefined && { rule }), asks })
-    return yield* denied("policy", reason)
-  }
-  const question = { ...request, reason: because ?? reason, state: new Map(), preview: yield* preview }
+  const diff = yield* preview
+  const grounds = { ...(rule !== undefined && { rule }), ...(basis !== undefined && { basis }) }
+  const question = { ...request, reason: because ?? reason, ...grounds, state: new Map(), preview: diff }
   const answer = yield* askPerson(question, watcher)
+  yield* record(decisionOf(answer, question), { diff: redactText(diff) })
   if (answer.modifiedArgs === undefined) return
   return yield* toolError("approval_denied", "the call was not approved: it has run already, with other arguments", {
     suggestion: "Repeat the call with the arguments that the person wants.",

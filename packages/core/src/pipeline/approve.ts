@@ -2,6 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 
 import type { Dialect } from "../dialect.ts"
 import { reasonOf } from "../plugin/plugin-error.ts"
@@ -11,10 +12,12 @@ import {
   type ApprovalQuestion,
   type ApprovalRequest,
   Approver,
-  type Verdict
+  type Verdict,
+  type VerdictBasis
 } from "../services/approver.ts"
 import { Journal, type JournalEvent } from "../services/journal.ts"
 import { Workspace } from "../services/workspace.ts"
+import { redactText } from "../text/redact.ts"
 import { type ErrorCode, toolError } from "../tool-error.ts"
 import type { FailingTool, PreparedCall } from "../tool.ts"
 import type { Facts, Risk } from "../touches.ts"
@@ -33,6 +36,8 @@ export interface Decision {
   readonly by: "policy" | "person" | "nobody"
   readonly reason: string
   readonly rule?: string
+  /** What the policy's verdict rests on, which is why a person was asked or not. */
+  readonly basis?: VerdictBasis
   /** The person, where known by name. */
   readonly person?: Party
 }
@@ -43,6 +48,8 @@ export interface ApprovalWatcher {
   readonly decided: (decision: Decision & { readonly asks: boolean }) => void
   /** How long a question was open, in milliseconds. A call may ask more than once. */
   readonly waited: (milliseconds: number) => void
+  /** What the approver changed or wants the caller to know, in words. */
+  readonly noted: (note: string) => void
 }
 
 export interface ApprovedCall<R, Code extends ErrorCode = ErrorCode> {
@@ -59,7 +66,6 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
   first: PreparedCall<R, Code>,
   watcher: ApprovalWatcher
 ) {
-  const approver = yield* Approver
   const call = yield* CurrentCall
   const { id, step, startedAt } = call
   let prepared = first
@@ -82,20 +88,14 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
       input: prepared.input,
       facts,
       defaults: () => tool.defaults,
-      asks
+      asks,
+      ...(tool.openWorld && { openWorld: true as const })
     }
-    const verdict = yield* failClosed(stepSpan("judge")(approver.judge(request)), (reason) => ({
-      decision: "deny" as const,
-      reason: `the approval policy failed: ${reason}`
-    }))
+    const verdict = yield* judge(request, watcher)
     const { decision, reason } = verdict
-    const byPolicy = { by: "policy", reason, ...(verdict.rule !== undefined && { rule: verdict.rule }), asks } as const
-    if (decision === "deny") {
-      watcher.decided({ decision, ...byPolicy })
-      return yield* denied("policy", reason)
-    }
+    const grounds = groundsOf(verdict)
     if (decision === "allow") {
-      if (consented === undefined) watcher.decided({ decision, ...byPolicy })
+      if (consented === undefined) watcher.decided({ decision, by: "policy", reason, ...grounds, asks })
       // Nobody was asked because the tool looked and saw, say, that nothing would be overwritten. That has to hold until
       // the write: what is absent now must still be absent then.
       return { prepared, facts, ...(wish === false && { state: absentIn(facts) }) } satisfies ApprovedCall<R, Code>
@@ -108,19 +108,24 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
       return { prepared, facts, state } satisfies ApprovedCall<R, Code>
     }
     const preview = prepared.preview === undefined ? undefined : yield* stepSpan("preview")(prepared.preview)
-    const question = { ...request, reason, state, ...(preview !== undefined && { preview }) }
+    const question = { ...request, reason, ...grounds, state, ...(preview !== undefined && { preview }) }
     const consent = yield* stepSpan("ask")(askPerson(question, watcher))
-    const edited = consent.modifiedArgs === undefined ? undefined : plainData(consent.modifiedArgs)
-    yield* record(
-      { decision: "allow", reason: consent.reason ?? "approved", by: "person", ...personIn(consent) },
-      edited === undefined ? {} : { params: yield* paramsForRecord(tool, edited.data) }
-    )
-    if (edited !== undefined) {
+    const named = decisionOf(consent, question)
+    if (consent.modifiedArgs !== undefined) {
       // Edited arguments are decoded, assessed and judged like those of the caller.
-      prepared = yield* stepSpan("decode")(prepareWith(tool, edited, dialect))
+      const edited = plainData(consent.modifiedArgs)
+      const decoded = yield* Effect.result(stepSpan("decode")(prepareWith(tool, edited, dialect)))
+      const diff = Result.isSuccess(decoded) ? yield* diffOf(decoded.success) : undefined
+      yield* record(named, {
+        params: yield* paramsForRecord(tool, edited.data),
+        ...(diff !== undefined && { diff: redactText(diff) })
+      })
+      watcher.noted(`approved with changes: ${describeChanges(prepared.input, edited.data)}`)
+      prepared = yield* Effect.fromResult(decoded)
       consented = facts.risk
       continue
     }
+    yield* record(named, preview === undefined ? {} : { diff: redactText(preview) })
     if (isSameState(state, yield* look)) return { prepared, facts, state } satisfies ApprovedCall<R, Code>
   }
   return yield* toolError("stale_file", "the files kept changing while approval was asked for; nothing was run", {
@@ -131,17 +136,65 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
 
 const harm: Readonly<Record<Risk, number>> = { read_only: 0, safe_write: 1, dangerous: 2 }
 
-/** A policy's verdict; a policy that fails denies. */
-export const judged = (verdict: Effect.Effect<Verdict>): Effect.Effect<Verdict> =>
-  failClosed(verdict, (reason) => ({ decision: "deny", reason: `the approval policy failed: ${reason}` }))
+/** The policy's verdict. A no is put on record and fails; a policy that fails says no. */
+export const judge = Effect.fnUntraced(function* (request: ApprovalRequest, watcher: ApprovalWatcher) {
+  const approver = yield* Approver
+  const verdict = yield* failClosed<Verdict, never>(stepSpan("judge")(approver.judge(request)), (reason) => ({
+    decision: "deny",
+    reason: `the approval policy failed: ${reason}`
+  }))
+  const { decision, reason } = verdict
+  if (decision !== "deny") return { ...verdict, decision }
+  const denial = { decision, by: "policy", reason, ...groundsOf(verdict) } as const
+  watcher.decided({ ...denial, asks: request.asks })
+  yield* record(denial)
+  return yield* refused(denial)
+})
+
+const groundsOf = ({ rule, basis }: Pick<Verdict, "rule" | "basis">): Pick<Decision, "rule" | "basis"> => ({
+  ...(rule !== undefined && { rule }),
+  ...(basis !== undefined && { basis })
+})
+
+/** A person's yes, for the record. */
+export const decisionOf = (consent: Answer, question: ApprovalQuestion): Decision => ({
+  decision: "allow",
+  reason: consent.reason ?? "approved",
+  by: "person",
+  ...groundsOf(question),
+  ...personIn(consent)
+})
+
+/** The diff of edited arguments, for the record; none where it can't be made, because the call fails then too. */
+const diffOf = <R, Code extends ErrorCode>({
+  preview
+}: PreparedCall<R, Code>): Effect.Effect<string | undefined, never, R> =>
+  preview === undefined ? Effect.succeed(undefined) : Effect.orElseSucceed(preview, () => undefined)
+
+/** Which arguments an approver changed, and to what, for the caller. */
+const describeChanges = (before: Readonly<Record<string, unknown>>, after: unknown): string => {
+  const edited: Readonly<Record<string, unknown>> = typeof after === "object" && after !== null ? { ...after } : {}
+  const changed = Object.entries(edited).filter(
+    ([name, value]) => JSON.stringify(before[name]) !== JSON.stringify(value)
+  )
+  const shown = changed.map(
+    ([name, value]) => `${name} is ${clipEnd(JSON.stringify(value) ?? "absent", longestChange)}`
+  )
+  return shown.length === 0 ? "none that matter" : shown.join(", ")
+}
+
+const longestChange = 500
+
+const clipEnd = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text)
 
 /** A person's yes. Anything else fails: a no, and no answer. */
 export const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watcher: ApprovalWatcher) {
   const approver = yield* Approver
-  const { asks, reason } = question
-  yield* append({ type: "approval_requested", reason })
+  const { asks, reason, preview } = question
+  const grounds = groundsOf(question)
+  yield* append({ type: "approval_requested", reason, ...grounds })
   const asked = Effect.suspend(() => approver.ask(question)).pipe(
-    Effect.onInterrupt(() => unanswered(asks, watcher)),
+    Effect.onInterrupt(() => unanswered({ asks, ...grounds }, watcher)),
     timed(watcher.waited),
     // It may come from a program without types.
     Effect.filterOrElse(isAnswer, () => Effect.die(new TypeError("the answer has no `approved: true` or `false`")))
@@ -152,13 +205,17 @@ export const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion
     reason: `asking for approval failed: ${reason}`
   }))
   if (answer.approved && answer.unanswered !== true) {
-    watcher.decided({ decision: "allow", by: "person", reason: answer.reason ?? "approved", ...personIn(answer), asks })
+    const reason = answer.reason ?? "approved"
+    watcher.decided({ decision: "allow", by: "person", reason, ...grounds, ...personIn(answer), asks })
+    if (answer.comment !== undefined) watcher.noted(`the approver's comment: ${answer.comment}`)
     return answer
   }
   const by = answer.unanswered === true ? "nobody" : "person"
-  const refusal = answer.reason ?? (by === "nobody" ? "nobody answered" : "the request was refused")
-  watcher.decided({ decision: "deny", by, reason: refusal, ...personIn(answer), asks })
-  return yield* denied(by, refusal, { ...personIn(answer), overloaded: answer.overloaded })
+  const refusal = answer.comment ?? answer.reason ?? (by === "nobody" ? "nobody answered" : "the request was refused")
+  const decision = { decision: "deny", by, reason: refusal, ...grounds, ...personIn(answer) } as const
+  watcher.decided({ ...decision, asks })
+  yield* record(decision, preview === undefined ? {} : { diff: redactText(preview) })
+  return yield* refused(decision, answer.overloaded)
 })
 
 const personIn = ({ by }: Answer): { readonly person?: Party } => (by === undefined ? {} : { person: by })
@@ -175,14 +232,8 @@ const failClosed = <A, R>(
     Effect.as(Effect.logError("approval failed", cause), refusal(reasonOf(Cause.squash(cause))))
   )
 
-/** Records a no, and fails with it. */
-export const denied = Effect.fnUntraced(function* (
-  by: Decision["by"],
-  reason: string,
-  { overloaded = false, ...person }: Pick<Decision, "person"> & { readonly overloaded?: boolean | undefined } = {}
-) {
-  yield* record({ decision: "deny", by, reason, ...person })
-  return yield* toolError("approval_denied", `the call was not approved: ${reason}`, {
+const refused = ({ by, reason }: Pick<Decision, "by" | "reason">, overloaded = false) =>
+  toolError("approval_denied", `the call was not approved: ${reason}`, {
     suggestion:
       by === "nobody"
         ? "Nobody has said no: repeat the call when somebody is there, or do something that needs no approval."
@@ -190,12 +241,15 @@ export const denied = Effect.fnUntraced(function* (
     details: { by, ...(overloaded && { overloaded }) },
     ...(overloaded && { retryable: true })
   })
-})
 
 // A call that is cancelled while its question is open was not approved: that goes on record as a no of nobody's.
-const unanswered = (asks: boolean, watcher: ApprovalWatcher) =>
+const unanswered = (
+  { asks, ...grounds }: Pick<Decision, "rule" | "basis"> & { readonly asks: boolean },
+  watcher: ApprovalWatcher
+) =>
   Effect.suspend(() => {
-    const decision = { decision: "deny", by: "nobody", reason: "the caller canceled the call or disconnected" } as const
+    const reason = "the caller canceled the call or disconnected"
+    const decision = { decision: "deny", by: "nobody", reason, ...grounds } as const
     watcher.decided({ ...decision, asks })
     return Effect.ignore(record(decision))
   })
@@ -211,13 +265,15 @@ const timed =
       )
     })
 
-const record = (decision: Decision, edited: { readonly params?: unknown } = {}) =>
-  append({ type: "approval_decided", ...decision, ...edited })
+/** Puts a decision on record, with the diff that it was about and the arguments that a person changed. */
+export const record = (decision: Decision, about: { readonly params?: unknown; readonly diff?: string } = {}) =>
+  append({ type: "approval_decided", ...decision, ...about })
 
 const append = Effect.fnUntraced(function* ({ type, ...more }: JournalEvent) {
   const journal = yield* Journal
   const call = yield* CurrentCall
-  yield* journal.append({ type, request_id: call.id, step: call.step, tool: call.tool, ...more })
+  const caller = call.caller === undefined ? {} : { caller: call.caller }
+  yield* journal.append({ type, request_id: call.id, step: call.step, tool: call.tool, ...caller, ...more })
 })
 
 const stateOf = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {

@@ -22,29 +22,44 @@ export const assess = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     if (isDirectory) directories.add(path)
   }
   const writes = new Map<string, WrittenPath>()
+  let removedFiles = 0
+  let replacedBytes = 0
   for (const given of touches.writes ?? []) {
-    const { path, exists, isDirectory } = yield* targetOf(workspace, given, { follow: true })
+    const { path, exists, isDirectory, bytes } = yield* targetOf(workspace, given, { follow: true })
     if (isDirectory) directories.add(path)
-    if (!writes.has(path)) writes.set(path, { path, exists, isProtected: isProtectedPath(path) })
+    if (writes.has(path)) continue
+    writes.set(path, { path, exists, isProtected: isProtectedPath(path) })
+    replacedBytes += bytes
   }
   const removed: Array<Target> = []
   for (const given of touches.removes ?? []) removed.push(yield* removedTarget(workspace, given))
   // Where a directory is moved, the place that it is moved to becomes one.
   if (removed.some(({ isDirectory }) => isDirectory)) for (const { path } of removed) directories.add(path)
-  for (const { path, exists, isDirectory } of removed) {
-    if (writes.has(path)) continue
-    const below = isDirectory && !isProtectedPath(path) ? yield* protectedBelow(workspace, path) : undefined
-    writes.set(path, { path, exists, isProtected: isProtectedPath(path), ...below })
+  for (const { path, exists, isDirectory, bytes } of removed) {
+    const isKnown = writes.has(path)
+    if (isDirectory && exists && !isProtectedPath(path)) {
+      const { files, ...below } = yield* lookBelow(workspace, path)
+      removedFiles += files
+      if (!isKnown) writes.set(path, { path, exists, ...below })
+      continue
+    }
+    if (exists) removedFiles += 1
+    if (isKnown) continue
+    replacedBytes += bytes
+    writes.set(path, { path, exists, isProtected: isProtectedPath(path) })
   }
-  const { runs, network, fetches, types } = touches
+  const { runs, network, confined, fetches, types } = touches
   const facts: Facts = {
     reads,
     writes: [...writes.values()],
     ...(runs !== undefined && { runs }),
     ...(network === true && { network }),
+    ...(confined !== undefined && { confined }),
     ...(fetches !== undefined && { fetches }),
     ...(types !== undefined && { types }),
     ...(directories.size > 0 && { directories: [...directories] }),
+    ...(removedFiles > 0 && { removedFiles }),
+    ...(replacedBytes > 0 && { replacedBytes }),
     risk: [...writes.values()].some(({ isProtected }) => isProtected) ? "dangerous" : tool.risk
   }
   return facts
@@ -52,6 +67,8 @@ export const assess = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
 
 interface Target extends Pick<WrittenPath, "path" | "exists"> {
   readonly isDirectory: boolean
+  /** The size of a file that is there. */
+  readonly bytes: number
 }
 
 /** Where a path leads, and what is there. Without `follow` a link counts as itself, wherever it leads. */
@@ -61,11 +78,14 @@ const targetOf = (
   { follow }: { readonly follow: boolean }
 ): Effect.Effect<Target, ContainError> =>
   workspace.info(given, { follow }).pipe(
-    Effect.map(({ path, kind }) => ({ path, exists: true, isDirectory: kind === "directory" })),
+    Effect.map(({ path, kind, size }) => {
+      const isDirectory = kind === "directory"
+      return { path, exists: true, isDirectory, bytes: isDirectory ? 0 : size }
+    }),
     // Missing, or there without permission to look. A path that leads outside fails here too.
     Effect.catch(({ code }) => {
       const exists = code !== "file_not_found"
-      return Effect.map(workspace.contain(given), (path) => ({ path, exists, isDirectory: exists }))
+      return Effect.map(workspace.contain(given), (path) => ({ path, exists, isDirectory: exists, bytes: 0 }))
     })
   )
 
@@ -82,12 +102,14 @@ const removedTarget = Effect.fnUntraced(function* (
 /** Entries that are looked at below one directory. A larger one counts as protected, because it may hold anything. */
 const mostEntries = 20_000
 
-/** The first protected path below a directory. Among installed packages only git's own directories count. */
-const protectedBelow = Effect.fnUntraced(function* (workspace: WorkspaceService, directory: string) {
+/** The files below a directory and its first protected path. Among installed packages only git's own directories count. */
+const lookBelow = Effect.fnUntraced(function* (workspace: WorkspaceService, directory: string) {
   const found: { path?: string } = {}
   let entries = 0
-  const look = workspace.walk(directory, ({ name, path }) => {
+  let files = 0
+  const look = workspace.walk(directory, ({ name, path, kind }) => {
     entries += 1
+    if (kind !== "directory") files += 1
     if (entries > mostEntries) return "stop"
     const names = [...directory.split("/"), ...path.split("/")]
     const isDependency = names.some((part) => dependencyDirectories.includes(part))
@@ -97,6 +119,6 @@ const protectedBelow = Effect.fnUntraced(function* (workspace: WorkspaceService,
   })
   // A directory that can't be listed can't be removed either: the call fails on its own.
   yield* Effect.ignore(look)
-  if (found.path !== undefined) return { isProtected: true, protectedPath: found.path }
-  return entries > mostEntries ? { isProtected: true } : undefined
+  if (found.path !== undefined) return { files, isProtected: true, protectedPath: found.path }
+  return { files, isProtected: entries > mostEntries }
 })

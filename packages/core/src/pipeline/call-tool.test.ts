@@ -510,6 +510,7 @@ describe("approval", () => {
     const { layer, questions } = answering(({ input }) =>
       Effect.succeed({
         approved: true,
+        comment: "keep it short",
         modifiedArgs: { path: input["path"] === "a.txt" ? "b.txt" : "never.txt", content: "edited" }
       })
     )
@@ -517,7 +518,14 @@ describe("approval", () => {
       ({ host, events }) =>
         Effect.gen(function* () {
           const workspace = yield* Workspace
-          expect((yield* host.call("save", { path: "a.txt", content: "x" })).ok).toBe(true)
+          const reply = yield* host.call("save", { path: "a.txt", content: "x" })
+          expect(reply).toMatchObject({
+            ok: true,
+            adjusted: [
+              "the approver's comment: keep it short",
+              'approved with changes: path is "b.txt", content is "edited"'
+            ]
+          })
           expect(new TextDecoder().decode(yield* workspace.read("b.txt"))).toBe("edited")
           expect(events.find(({ type }) => type === "approval_decided")).toMatchObject({
             decision: "allow",

@@ -192,19 +192,27 @@ interface KnownSoFar {
   facts?: Facts
   approval?: Decision & { readonly asks: boolean }
   waitedMs?: number
+  /** What the approver changed or said. */
+  notes?: ReadonlyArray<string>
 }
 
 // What is typed into a terminal may be a password: the record has the terminal only.
-const touchesForRecord = ({ reads, writes, directories, runs, network, fetches, types, risk }: Facts): unknown => ({
-  risk,
-  ...(reads.length > 0 && { reads }),
-  ...(directories !== undefined && { directories }),
-  ...(writes.length > 0 && { writes: writes.map(({ path, exists }) => ({ path, exists })) }),
-  ...(runs !== undefined && { runs: redactText(runs) }),
-  ...(network !== undefined && { network }),
-  ...(fetches !== undefined && { fetches: redactText(fetches) }),
-  ...(types !== undefined && { types: types.terminal })
-})
+const touchesForRecord = (facts: Facts): unknown => {
+  const { reads, writes, directories, removedFiles, replacedBytes, runs, network, confined, fetches, types } = facts
+  return {
+    risk: facts.risk,
+    ...(reads.length > 0 && { reads }),
+    ...(directories !== undefined && { directories }),
+    ...(writes.length > 0 && { writes: writes.map(({ path, exists }) => ({ path, exists })) }),
+    ...(runs !== undefined && { runs: redactText(runs) }),
+    ...(network !== undefined && { network }),
+    ...(confined !== undefined && { confined }),
+    ...(removedFiles !== undefined && { removedFiles }),
+    ...(replacedBytes !== undefined && { replacedBytes }),
+    ...(fetches !== undefined && { fetches: redactText(fetches) }),
+    ...(types !== undefined && { types: types.terminal })
+  }
+}
 
 const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
   settings: RoadSettings<R, Code>,
@@ -225,6 +233,9 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     },
     waited: (milliseconds) => {
       known.waitedMs = (known.waitedMs ?? 0) + milliseconds
+    },
+    noted: (note) => {
+      known.notes = [...(known.notes ?? []), note]
     }
   }
   const approved = yield* approve(settings.dialect, tool, decoded, watcher)
@@ -356,7 +367,7 @@ const encoded = (
 
 const encode = (dialect: Dialect, finished: Finished, known: KnownSoFar, outcome: Executed | ToolError): Reply => {
   const writes = known.facts?.writes.map(({ path }) => path) ?? []
-  const adjusted = known.prepared?.adjusted ?? []
+  const adjusted = [...(known.prepared?.adjusted ?? []), ...(known.notes ?? [])]
   const { durationMs } = finished
   if (!isToolError(outcome)) {
     const isForeign = known.tool?.dialect !== dialect.name

@@ -54,7 +54,7 @@ interface ReplyFacts {
   readonly blocks: ReadonlyArray<ContentBlock>
   /** What the call wrote, or would have written, relative to the workspace. */
   readonly writes: ReadonlyArray<string>
-  /** What was changed in the arguments to make them fit, in words; only in dialects that are lenient. */
+  /** What was changed in the arguments, in words: to make them fit, in dialects that are lenient, or by an approver; and their comment. */
   readonly adjusted: ReadonlyArray<string>
   readonly durationMs: number
 }

@@ -24,6 +24,7 @@ const echo = Layer.merge(
     end: () => Effect.void,
     feed: () => 0,
     release: () => Effect.succeed([]),
+    inspect: () => Effect.succeed([]),
     systemProgram: () => undefined,
     mark: Effect.succeed({ name: "MARK", value: "1" })
   })
@@ -145,6 +146,7 @@ describe("a plugin made of async functions", () => {
       end: () => Effect.void,
       feed: () => 0,
       release: () => Effect.succeed([]),
+      inspect: () => Effect.succeed([]),
       systemProgram: () => undefined,
       mark: Effect.succeed({ name: "MARK", value: "1" })
     })

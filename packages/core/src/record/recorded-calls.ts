@@ -32,6 +32,9 @@ const Finished = z.object({
       writes: z.array(z.object({ path: z.string(), exists: z.boolean() })).optional(),
       runs: z.string().optional(),
       network: z.literal(true).optional(),
+      confined: z.enum(["read_only", "overlay"]).optional(),
+      removedFiles: z.number().optional(),
+      replacedBytes: z.number().optional(),
       fetches: z.string().optional(),
       types: z.string().optional()
     })
@@ -42,6 +45,7 @@ const Finished = z.object({
       by: z.enum(["policy", "person", "nobody"]),
       reason: z.string(),
       rule: z.string().optional(),
+      basis: z.string().optional(),
       asks: z.boolean()
     })
     .optional(),

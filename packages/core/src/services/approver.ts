@@ -15,6 +15,8 @@ export interface ApprovalRequest {
   readonly defaults?: () => Readonly<Record<string, unknown>>
   /** The contract's own wish: true where it wants a person to confirm. */
   readonly asks: boolean
+  /** True for a tool that reaches beyond this machine. */
+  readonly openWorld?: true
   /** True where nothing is going to run: what is judged then does not count as used. */
   readonly isPreview?: true
   /**
@@ -28,6 +30,9 @@ export interface ApprovalRequest {
 export interface ApprovalQuestion extends ApprovalRequest {
   /** Why there is a question, in words. */
   readonly reason: string
+  /** The rule that wants a person, where one does. */
+  readonly rule?: string
+  readonly basis?: VerdictBasis
   /** A unified diff, for calls that change files. */
   readonly preview?: string
   /** The state of every touched file now; the answer holds for exactly this state. */
@@ -36,9 +41,16 @@ export interface ApprovalQuestion extends ApprovalRequest {
   readonly remembers?: string
 }
 
+/**
+ * What a verdict rests on: a rule, a protected path, the mode of the workspace, a setting of the host, or the contract's
+ * own table. `error` where the policy could not judge.
+ */
+export type VerdictBasis = "rule" | "protected_path" | "mode" | "setting" | "contract" | "error"
+
 export interface Verdict {
   readonly decision: "allow" | "ask" | "deny"
   readonly reason: string
+  readonly basis?: VerdictBasis
   /** The rule that decided, where one did. */
   readonly rule?: string
   /** Workspace files besides those touched whose state a person's answer depends on: scripts that a command runs. */
@@ -52,6 +64,8 @@ export interface Answer {
   /** True where nobody was asked, because too many questions wait already. */
   readonly overloaded?: boolean
   readonly reason?: string
+  /** What the person wants whoever made the call to know, with a yes or a no. */
+  readonly comment?: string
   /** Arguments the person changed; they are validated, assessed and judged anew. */
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
   /** Store what the question offered to remember. */

@@ -28,7 +28,7 @@ export interface ChangedPath {
   readonly before: string
   readonly after: string
   readonly bytesWritten: number
-  /** Content, as far as the plan has read or been given it. */
+  /** Content, as far as the plan has read or been given it. That of a symbolic link is the path it stores. */
   readonly contentBefore?: Content
   readonly contentAfter?: Content
   /** Permission bits, where the plan changes them. */
@@ -58,10 +58,13 @@ export interface MoveOptions {
  * read and hashed once; then all are made, or none. A plan keeps no file open, so a person may think about it for hours.
  */
 export interface ChangePlan {
-  /** What is at a path by now; undefined where nothing is. `follow: false` describes a link itself. */
+  /**
+   * What is at a path by now; undefined where nothing is. `follow: false` describes a link itself, `original` what was
+   * there before the plan, if anything.
+   */
   readonly info: (
     path: string,
-    options?: { readonly follow?: boolean }
+    options?: { readonly follow?: boolean; readonly original?: boolean }
   ) => Effect.Effect<FileInfo | undefined, LookError>
   /** A regular file by now; with `original` as it was before the plan, where it was there. */
   readonly file: (
@@ -88,6 +91,11 @@ export interface ChangePlan {
   readonly adopt: (path: string, scratchFile: string, options?: WriteOptions) => Effect.Effect<void, PlanError>
   /** What the plan changes so far, in the order of planning. */
   readonly changes: ReadonlyArray<ChangedPath>
+  /**
+   * Everything that the plan changes by now, as one unified diff, for people who approve it. Content that nobody has
+   * read yet is read; what is binary or too large has a line of its own.
+   */
+  readonly diff: Effect.Effect<string, PlanError>
   /**
    * Makes all changes or none, and survives a crash at any moment. Where a file has changed since the plan looked at it,
    * `again` plans anew on the files as they are, while nobody else commits; without it, and where a person approved
@@ -184,5 +192,15 @@ const since = (first: ChangedPath, second: ChangedPath): ChangedPath => ({
   ...(first.modeBefore === undefined && second.modeBefore !== undefined && { modeBefore: second.modeBefore })
 })
 
-const isNothing = ({ kind, path, movedTo, before, after, modeBefore, modeAfter }: ChangedPath): boolean =>
-  (kind === "modified" || (kind === "moved" && path === movedTo)) && before === after && modeBefore === modeAfter
+const isNothing = (change: ChangedPath): boolean => {
+  const { kind, path, movedTo, before, after, modeBefore, modeAfter } = change
+  const isInPlace = kind === "modified" || (kind === "moved" && path === movedTo)
+  return isInPlace && before === after && modeBefore === modeAfter && !isOtherTarget(change)
+}
+
+/** True for a link that leads elsewhere: as a state, one link is like any other. */
+const isOtherTarget = ({ what, contentBefore, contentAfter }: ChangedPath): boolean =>
+  what === "symlink" &&
+  contentBefore instanceof Uint8Array &&
+  contentAfter instanceof Uint8Array &&
+  new TextDecoder().decode(contentBefore) !== new TextDecoder().decode(contentAfter)

@@ -1,8 +1,17 @@
 import * as Effect from "effect/Effect"
 
+import { diffOf } from "../diff/plan-diff.ts"
 import { concatBytes } from "../text/concat-bytes.ts"
 import { type ToolError, toolError } from "../tool-error.ts"
-import type { ChangedPath, ChangePlan, Content, MoveOptions, PlannedFile, WriteOptions } from "./change-plan.ts"
+import {
+  type ChangedPath,
+  type ChangePlan,
+  type Content,
+  type MoveOptions,
+  netChanges,
+  type PlannedFile,
+  type WriteOptions
+} from "./change-plan.ts"
 import type { CommitError, ContainError, FileInfo, LookError, PlanError } from "./workspace.ts"
 
 /** The files of a workspace in memory, by path. */
@@ -26,6 +35,8 @@ export class MemoryPlan implements ChangePlan {
   get changes(): ReadonlyArray<ChangedPath> {
     return this.#changes
   }
+
+  readonly diff: Effect.Effect<string> = Effect.sync(() => diffOf(netChanges(this.#changes)))
 
   readonly info = (given: string): Effect.Effect<FileInfo | undefined, LookError> =>
     infoIn(this.#after, given).pipe(

@@ -100,6 +100,8 @@ export class Processes extends Context.Service<
      * process tree does not reach. Says which control files the command made or changed.
      */
     readonly release: (command: Command) => Effect.Effect<ReadonlyArray<ControlFileChange>>
+    /** Control files that a running command has made or changed since the last look. They are moved aside, as at its end. */
+    readonly inspect: (command: Command) => Effect.Effect<ReadonlyArray<ControlFileChange>>
     /** Absolute path of a system program to run outside the sandbox. PATH is not consulted: a workspace may be in it. */
     readonly systemProgram: (name: string) => string | undefined
     /** A new mark for the environment of such a process. Whoever carries it ends when the host dies, where that can be done. */

@@ -15,6 +15,8 @@ export interface FileInfo {
   readonly modified: number
   /** Permission bits. */
   readonly mode: number
+  /** For a symbolic link that a plan describes itself: the path it stores. */
+  readonly target?: string
 }
 
 export interface FileSnapshot {
@@ -56,16 +58,11 @@ export interface UndoReport {
   readonly lost?: ReadonlyArray<string>
 }
 
-/** What an undo would do, the newest change first. */
+/** What an undo would do. */
 export interface UndoPreview extends UndoReport {
-  readonly changes: ReadonlyArray<UndoneChange>
+  /** From how the files are now to how they would be, see {@link ChangePlan.diff}. */
+  readonly diff: string
 }
-
-export type UndoneChange =
-  /** `content` is absent where it is too much to show. */
-  | { readonly becomes: "file"; readonly path: string; readonly content?: Uint8Array }
-  | { readonly becomes: "directory" | "symlink" | "absent"; readonly path: string }
-  | { readonly becomes: "moved"; readonly path: string; readonly movedTo: string }
 
 export type ContainError = ToolError<"path_outside_workspace" | "symlink_blocked" | "invalid_params">
 export type LookError = ContainError | ToolError<"file_not_found" | "permission_denied">

@@ -1,5 +1,6 @@
 import {
   type Command,
+  type ControlFileChange,
   CurrentCall,
   Journal,
   type ProcessEnd,
@@ -39,6 +40,8 @@ export interface ProgramEnd extends Pick<ProcessEnd, "exitCode" | "signal" | "ti
 export interface BackgroundProgram {
   readonly running: RunningProcess
   readonly sandbox: CommandOutcome["sandbox"]
+  /** Control files that it has made or changed since the last look; they are moved aside. */
+  readonly inspect: Effect.Effect<ReadonlyArray<ControlFileChange>>
   /** Ends the whole process tree and waits until nothing is left. */
   readonly stop: Effect.Effect<void>
 }
@@ -55,8 +58,10 @@ export const startBackground = Effect.fnUntraced(function* (
   yield* recordSandbox({ kind, isolated })
   const started = yield* Deferred.make<RunningProcess, ToolError<RunErrorCode>>()
   const audit = yield* controlFileAudit(label)
+  let inspect: BackgroundProgram["inspect"] = Effect.succeed([])
   const fiber = yield* service.wrap(command, request.sandbox).pipe(
     Effect.flatMap((wrapped) => {
+      inspect = processes.inspect(wrapped)
       const onStarted = (running: RunningProcess): void => {
         Deferred.doneUnsafe(started, Effect.succeed(running))
       }
@@ -87,7 +92,7 @@ export const startBackground = Effect.fnUntraced(function* (
   )
   const running = yield* Deferred.await(started).pipe(Effect.onInterrupt(() => Fiber.interrupt(fiber)))
   const stop = Effect.andThen(running.stop, Fiber.await(fiber)).pipe(Effect.asVoid)
-  return { running, sandbox: { kind, isolated }, stop } satisfies BackgroundProgram
+  return { running, sandbox: { kind, isolated }, inspect, stop } satisfies BackgroundProgram
 })
 
 const notRunning: RunningProcess = {

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { commandResult, requireEnd, showResult } from "../run-command/command-result.ts"
-import { commandTouches } from "../run-command/run-command.ts"
+import { asksBeforehand, commandTouches } from "../run-command/run-command.ts"
 import { codeAsCommand, runCode } from "./run-code.ts"
 
 export const haftRunCode = haft.tool({
@@ -27,7 +27,9 @@ export const haftRunCode = haft.tool({
   }),
   output: commandResult,
   risk: "dangerous",
-  touches: (request) => commandTouches({ runs: codeAsCommand(request), network: request.network }),
+  asks: asksBeforehand,
+  touches: (request) =>
+    commandTouches({ runs: codeAsCommand(request), network: request.network }, { readOnly: request.read_only, mayOverlay: true }),
   execute: ({ language, code, args, env, timeout_ms, network, on_failure, read_only }) =>
     runCode({
       language,

@@ -102,7 +102,10 @@ const remarkOnChanges = ({ changes }: z.output<typeof commandResult>): ReadonlyA
   return remark === undefined ? [] : [remark]
 }
 
-const movedOf = ({ control_files: files = [] }: z.output<typeof commandResult>): ReadonlyArray<string> => {
+/** Says which control files were moved out of the workspace, for people. */
+export const movedOf = ({
+  control_files: files = []
+}: Pick<z.output<typeof commandResult>, "control_files">): ReadonlyArray<string> => {
   const moved = files.filter(({ moved_to }) => moved_to !== null)
   return moved.length === 0 ? [] : [remarkOn(moved.map(({ path }) => path))]
 }

@@ -62,10 +62,14 @@ export const commitEffects = Effect.fnUntraced(function* (
     if (isDropped) return { outcome: "dropped", changes, leftOut, controlFiles: [] } as const
     if (plan.changes.length === 0) return { outcome: "unchanged", changes, leftOut, controlFiles } as const
     const writes = writesOf(changes, new Set(heldBack.size > 0 ? [] : asked.map(({ path }) => path)))
+    const { approveEffects: asksFirst } = yield* ExecSettings
+    const { tool, approval } = yield* CurrentCall
+    const asks = asksFirst && approval?.facts.confined === "overlay" && approval.facts.network !== true
     yield* approveEffects({
       writes,
+      removedFiles: changes.filter((change) => isDeletedFile(change) && !effects.isIgnored(change.path)).length,
       preview: Effect.succeed(listed(changes)),
-      ...(yield* whyAsk(changes, effects))
+      ...(asks && { because: `${tool} changed ${changes.length} paths` })
     })
     const call = yield* CurrentCall
     const { approvedState: _ofTheCommand, ...rest } = call
@@ -98,15 +102,7 @@ const writesOf = (changes: ReadonlyArray<ChangedPath>, asked: ReadonlySet<string
   return [...writes, ...others.map((path) => ({ path, exists: true, isProtected: true }))]
 }
 
-const whyAsk = Effect.fnUntraced(function* (changes: ReadonlyArray<ChangedPath>, effects: CommandEffects) {
-  const { approveEffects: isFirst, deleteLimit } = yield* ExecSettings
-  const { tool, approval } = yield* CurrentCall
-  const deleted = changes.filter(
-    ({ kind, what, path }) => kind === "deleted" && what !== "directory" && !effects.isIgnored(path)
-  )
-  if (deleted.length > deleteLimit) return { because: `${tool} deleted ${deleted.length} files` }
-  return isFirst && approval?.facts.network !== true ? { because: `${tool} changed ${changes.length} paths` } : {}
-})
+const isDeletedFile = ({ kind, what }: ChangedPath): boolean => kind === "deleted" && what !== "directory"
 
 const mostListed = 200
 

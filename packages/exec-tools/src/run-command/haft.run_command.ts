@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { commandResult, requireEnd, showResult } from "./command-result.ts"
-import { commandTouches, runCommand, shellWords } from "./run-command.ts"
+import { asksBeforehand, commandTouches, runCommand, shellWords } from "./run-command.ts"
 
 export const haftRunCommand = haft.tool({
   name: "run_command",
@@ -27,8 +27,9 @@ export const haftRunCommand = haft.tool({
   }),
   output: commandResult,
   risk: "dangerous",
-  touches: ({ command, cwd, env, stdin, network }) =>
-    commandTouches({ runs: withInput(withVariables(command, env), stdin), network, reads: [cwd] }),
+  asks: asksBeforehand,
+  touches: ({ command, cwd, env, stdin, network, read_only: readOnly }) =>
+    commandTouches({ runs: withInput(withVariables(command, env), stdin), network, reads: [cwd] }, { readOnly, mayOverlay: true }),
   execute: ({ command, cwd, env, stdin, timeout_ms, network, on_failure, read_only }) =>
     runCommand({
       command,

@@ -4,6 +4,7 @@ import {
   type Command,
   type ControlFileChange,
   CurrentCall,
+  type Facts,
   Journal,
   type Overlay,
   type ProcessEnd,
@@ -97,9 +98,27 @@ export const shellWords = (command: string): ReadonlyArray<string> => ["sh", "-c
 // shells take options after `-c` too, and not all know what ends them.
 const findBash = `command -v bash >/dev/null && exec bash -c " $1"; exec sh -c " $1"`
 
-/** What a command touches. One that asks for a network it will not get is refused before anybody is asked about it. */
-export const commandTouches = (touches: Touches): Effect.Effect<Touches, ToolError<"approval_denied">, ExecSettings> =>
-  Effect.as(requireNetwork(touches.network === true), touches)
+/**
+ * What a command touches. One that asks for a network it will not get is refused before anybody is asked about it.
+ * A command that asks for a read-only workspace is confined to reading where the sandbox here holds it to that, and
+ * one that can write to an overlay where it will get one.
+ */
+export const commandTouches = Effect.fnUntraced(function* (
+  touches: Touches,
+  { readOnly = false, mayOverlay = false }: { readonly readOnly?: boolean; readonly mayOverlay?: boolean } = {}
+): Effect.fn.Return<Touches, ToolError<"approval_denied">, ExecSettings | Sandbox> {
+  yield* requireNetwork(touches.network === true)
+  if (!readOnly && !mayOverlay) return touches
+  const { describe } = yield* Sandbox
+  const { isolated, noOverlay } = yield* Effect.orElseSucceed(describe, () => ({ isolated: false, noOverlay: "" }))
+  if (readOnly) return isolated ? { ...touches, confined: "read_only" } : touches
+  const { overlay } = yield* Effect.orElseSucceed(chooseOverlay(noOverlay), () => directly)
+  return overlay ? { ...touches, confined: "overlay" } : touches
+})
+
+/** A command of haft's own dialect is asked about, unless the host asks about what it changed instead. */
+export const asksBeforehand = ({ confined, network }: Facts): Effect.Effect<boolean, never, ExecSettings> =>
+  ExecSettings.useSync(({ approveEffects }) => !approveEffects || confined !== "overlay" || network === true)
 
 const noNetwork = toolError("approval_denied", "this host allows commands no network", {
   suggestion:
@@ -132,7 +151,7 @@ const runInSandbox = Effect.fnUntraced(function* (
   const command: Command = { program, args, directory, env, ...(stdin !== undefined && { stdin }) }
   const sandbox = yield* Sandbox
   const { kind, isolated, noOverlay } = yield* sandbox.describe
-  const choice = writable ? yield* chooseOverlay(noOverlay) : readOnly
+  const choice = writable ? yield* chooseOverlay(noOverlay) : directly
   yield* recordSandbox({ kind, isolated, ...choice })
   const run = (overlay?: Overlay) =>
     Effect.flatMap(sandbox.wrap(command, { network, writable, ...(overlay !== undefined && { overlay }) }), (wrapped) =>
@@ -202,7 +221,7 @@ interface OverlayChoice {
   readonly no_overlay?: string
 }
 
-const readOnly: OverlayChoice = { overlay: false }
+const directly: OverlayChoice = { overlay: false }
 
 const withReason = (noOverlay: string | undefined): { readonly noOverlay?: string } =>
   noOverlay === undefined ? {} : { noOverlay }
@@ -230,7 +249,7 @@ export const recordSandbox = Effect.fnUntraced(function* (sandbox: CommandOutcom
   yield* journal.append({ type: "sandbox_chosen", request_id: id, step, tool, ...sandbox })
 })
 
-const recordControlFiles = Effect.fnUntraced(function* (files: ReadonlyArray<ControlFileChange>) {
+export const recordControlFiles = Effect.fnUntraced(function* (files: ReadonlyArray<ControlFileChange>) {
   if (files.length === 0) return
   const journal = yield* Journal
   const { id, step, tool } = yield* CurrentCall

@@ -2,7 +2,9 @@ import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { longestCommand, shell, shellTimeout } from "./shell.ts"
+import { movedOf } from "../run-command/command-result.ts"
+import { controlFileList, controlFileResult } from "../run-command/quarantine-report.ts"
+import { longestCommand, shell, type ShellRequest, shellTimeout, shellTouches } from "./shell.ts"
 
 export const haftShell = haft.tool({
   name: "shell",
@@ -44,14 +46,16 @@ export const haftShell = haft.tool({
     omitted_bytes: z.number().int().describe("Of both, left out here"),
     stdout_path: z.string().describe("Artifact with all of it"),
     stderr_path: z.string(),
-    sandbox: z.string()
+    sandbox: z.string(),
+    control_files: controlFileResult
   }),
   risk: "dangerous",
   // To end a shell needs no consent.
   asks: ({ runs }) => runs !== undefined,
-  touches: ({ command }) => (command === undefined ? {} : { runs: command }),
-  execute: Effect.fnUntraced(function* ({ command, session_id, restart, timeout_ms }) {
-    const outcome = yield* shell({ session: session_id, command, restart, timeoutMs: timeout_ms })
+  touches: (input) => shellTouches(requestOf(input)),
+  execute: Effect.fnUntraced(function* (input) {
+    const { session_id } = input
+    const outcome = yield* shell(requestOf(input))
     const { stdout, stderr } = outcome
     const output = {
       session_id,
@@ -66,14 +70,16 @@ export const haftShell = haft.tool({
       omitted_bytes: stdout.omittedBytes + stderr.omittedBytes,
       stdout_path: stdout.path,
       stderr_path: stderr.path,
-      sandbox: outcome.sandbox.kind
+      sandbox: outcome.sandbox.kind,
+      ...controlFileList(outcome)
     }
     return outcome.timedOut ? yield* shellTimeout(outcome, output) : output
   }),
-  render: ({ stdout, stderr, exit_code, shell: state, sandbox }) =>
+  render: ({ stdout, stderr, exit_code, shell: state, sandbox, control_files }) =>
     [
       stdout,
       stderr,
+      ...movedOf({ control_files }).map((remark) => `[${remark}]`),
       ...(exit_code === 0 ? [] : [`[exit code ${exit_code}]`]),
       ...(state === "running" ? [] : ["[the shell has ended]"]),
       ...(sandbox === "none" ? ["[ran without a sandbox]"] : [])
@@ -81,4 +87,17 @@ export const haftShell = haft.tool({
       .filter((part) => part !== "")
       .map((part) => (part.endsWith("\n") ? part : `${part}\n`))
       .join("")
+})
+
+const requestOf = (input: {
+  readonly command?: string | undefined
+  readonly session_id: string
+  readonly restart: boolean
+  readonly timeout_ms?: number | undefined
+}): ShellRequest => ({
+  call: input,
+  session: input.session_id,
+  command: input.command,
+  restart: input.restart,
+  timeoutMs: input.timeout_ms
 })

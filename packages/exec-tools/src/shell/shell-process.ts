@@ -110,7 +110,8 @@ export class ShellProcess {
 
 const longestReport = 16_384
 
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+/** A word as a shell takes it literally. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 /** Output of background jobs while no command runs, in bounded memory. */
 class Between {

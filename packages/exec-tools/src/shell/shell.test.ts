@@ -1,5 +1,5 @@
 import { autoSandbox } from "@haft/node"
-import { afterAll, describe, expect, it } from "vitest"
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest"
 
 import { openExecHost } from "../../test/host.ts"
 
@@ -173,5 +173,70 @@ describe("shell", () => {
     await new Promise((resolve) => setTimeout(resolve, 150))
     expect(workspace.read("beat")).toBe(before)
     await close()
+  })
+})
+
+describe("a command in a shell", () => {
+  it("is judged by the directory that the shell is in", async () => {
+    const { host, workspace, questions, close } = await openExecHost()
+    onTestFinished(close)
+    workspace.put("d/e", { directory: true })
+    const call = (command: string, more: object = {}) => host.call("shell", { command, ...more })
+    for (const command of ["cd d/e", "true", "cd /", "true", "cd"]) expect((await call(command)).ok).toBe(true)
+    await call("true", { restart: true })
+    await call("true", { session_id: "other" })
+    const judged = questions.map(({ facts: { runs, reads } }) => [runs, reads[0]])
+    expect(judged).toEqual([
+      ["cd d/e", "."],
+      ["true", "d/e"],
+      ["cd /", "d/e"],
+      ["cd '/' && true", "."],
+      ["cd '/' && cd", "."],
+      ["true", "."],
+      ["true", "."]
+    ])
+  })
+
+  it("does not run where another call has changed the directory since it was judged", async () => {
+    const { host, workspace, questions, close } = await openExecHost()
+    onTestFinished(close)
+    workspace.put("d", { directory: true })
+    await host.call("shell", { command: "true" })
+    const first = host.call("shell", { command: "sleep 0.5; cd d" })
+    const second = host.call("shell", { command: "touch made" })
+    expect((await first).ok).toBe(true)
+    expect((await second).error?.code).toBe("stale_file")
+    expect(questions).toHaveLength(3)
+    expect(workspace.exists("d/made") || workspace.exists("made")).toBe(false)
+  })
+})
+
+describe.skipIf(!isLinux)("control files that a shell makes", () => {
+  const isMoved = (event: { readonly type: string }): boolean => event.type === "control_files_changed"
+
+  it("are moved aside after the command that made them, reported and recorded", async () => {
+    const { host, workspace, events, close } = await openExecHost({ sandbox: autoSandbox() })
+    onTestFinished(close)
+    const call = (command: string) => host.call("shell", { command, timeout_ms: 20_000 })
+    expect((await call("true")).ok).toBe(true)
+    const made = await call("mkdir -p d/.git/hooks && echo evil > .envrc && echo evil > d/.git/hooks/pre-commit")
+    expect(made.wire).toMatchObject({
+      result: { shell: "running", control_files: [{ path: ".envrc" }, { path: "d/.git/hooks/pre-commit" }] }
+    })
+    expect(made.text).toContain("[control files were moved out of the workspace: .envrc, d/.git/hooks/pre-commit]")
+    expect(workspace.exists(".envrc") || workspace.exists("d/.git/hooks/pre-commit")).toBe(false)
+    expect(events.filter(isMoved)).toHaveLength(1)
+    const next = await call("true")
+    expect(next.wire).not.toHaveProperty("result.control_files")
+  })
+
+  it("are moved aside when the shell ends, where a background job made them later", async () => {
+    const { host, workspace, events, close } = await openExecHost({ sandbox: autoSandbox() })
+    onTestFinished(close)
+    await host.call("shell", { command: "(sleep 0.3; echo evil > .envrc) &", timeout_ms: 20_000 })
+    await vi.waitFor(() => expect(workspace.exists(".envrc")).toBe(true), { timeout: 20_000 })
+    await host.call("shell", { restart: true, timeout_ms: 20_000 })
+    expect(workspace.exists(".envrc")).toBe(false)
+    expect(events.filter(isMoved)).toHaveLength(1)
   })
 })

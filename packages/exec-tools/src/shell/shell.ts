@@ -1,7 +1,7 @@
 import { relative } from "node:path"
 import { setImmediate } from "node:timers/promises"
 
-import { makeToolError, toolError, type ToolError, Workspace } from "@haft/core"
+import { makeToolError, toolError, type ToolError, type Touches, Workspace } from "@haft/core"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -12,12 +12,14 @@ import { startBackground } from "../background/background-program.ts"
 import { persistentShell } from "../embedded-scripts.ts"
 import { CommandMemory } from "../last-command/last-command.ts"
 import { collectOutput, type Collectors } from "../run-command/collect-output.ts"
-import { type CommandOutcome, placeOf, signsOfLife } from "../run-command/run-command.ts"
+import { type CommandOutcome, placeOf, recordControlFiles, signsOfLife } from "../run-command/run-command.ts"
 import { ExecSettings } from "../settings.ts"
-import { ShellProcess } from "./shell-process.ts"
+import { quoted, ShellProcess } from "./shell-process.ts"
 import { OnShellEnd, Shells, type ShellSession } from "./shells.ts"
 
 export interface ShellRequest {
+  /** The call's arguments, by which {@link shell} knows what {@link shellTouches} has said. */
+  readonly call: object
   readonly session: string
   /** Nothing is run when absent; the shell is opened all the same. */
   readonly command?: string | undefined
@@ -51,12 +53,43 @@ export const shell = Effect.fnUntraced(function* (request: ShellRequest) {
   return yield* shells.use(request.session, (session) => runIn(session, request))
 })
 
-const runIn = Effect.fnUntraced(function* (session: ShellSession, { command = ":", restart, timeoutMs }: ShellRequest) {
+/**
+ * What a command in a shell touches. Its directory is where earlier commands have left the shell; outside of the
+ * workspace it is part of the command line, which no rule for a simple command covers.
+ */
+export const shellTouches = Effect.fnUntraced(function* ({ call, session, command, restart }: ShellRequest) {
+  if (command === undefined) return {} satisfies Touches
+  const shells = yield* Shells
+  const directory = restart ? "." : yield* shells.directoryOf(session)
+  assessedIn.set(call, directory)
+  const isOutside = directory.startsWith("/")
+  return {
+    runs: isOutside ? `cd ${quoted(directory)} && ${command}` : command,
+    reads: [isOutside ? "." : directory]
+  } satisfies Touches
+})
+
+/** The directory that a call was judged by. Another call may have changed it since. */
+const assessedIn = new WeakMap<object, string>()
+
+const moved = toolError(
+  "stale_file",
+  "the shell has changed its directory since the call was assessed; nothing was run",
+  {
+    suggestion: "Repeat the call.",
+    retryable: true
+  }
+)
+
+const runIn = Effect.fnUntraced(function* (session: ShellSession, request: ShellRequest) {
+  const { call, command = ":", restart, timeoutMs } = request
   const settings = yield* ExecSettings
   const limit = timeoutMs ?? settings.defaultTimeoutMs
   const { root } = yield* Workspace
   if (restart) yield* endShell(session)
   const isNew = session.process === undefined
+  if (isNew) session.directory = "."
+  if (request.command !== undefined && session.directory !== assessedIn.get(call)) return yield* moved
   const process = session.process ?? (yield* openShell(session))
   const startedAt = yield* Clock.currentTimeMillis
   const collectors = yield* collectOutput(settings.artifactBytes)
@@ -67,8 +100,10 @@ const runIn = Effect.fnUntraced(function* (session: ShellSession, { command = ":
   // What the command printed is in the pipes by now, and one look reads all that a pipe holds.
   else yield* Effect.promise(() => setImmediate().then(() => setImmediate()))
   process.collect(undefined)
+  const controlFiles = yield* inspectShell(process)
   const { kind, isolated } = process.program?.sandbox ?? { kind: "none", isolated: false }
   const place = run.reported === undefined || run.isStuck ? null : placeBelow(root, run.reported.directory)
+  session.directory = place ?? "."
   const outcome: ShellOutcome = {
     session: session.id,
     exitCode: run.reported?.exitCode ?? run.shellCode ?? 137,
@@ -80,7 +115,7 @@ const runIn = Effect.fnUntraced(function* (session: ShellSession, { command = ":
     stderr: collectors.stderr.finish(),
     leftRunning: 0,
     sandbox: { kind, isolated },
-    controlFiles: [],
+    controlFiles,
     isNew,
     isOver: place === null,
     directory: place
@@ -125,7 +160,18 @@ const execute = Effect.fnUntraced(function* (
 const giveUp = Effect.fnUntraced(function* (session: ShellSession, process: ShellProcess) {
   const reported = yield* process.interrupt(graceMs)
   process.collect(undefined)
+  const { root } = yield* Workspace
+  if (reported !== undefined) session.directory = placeBelow(root, reported.directory)
   if (reported === undefined) yield* endShell(session)
+  yield* Effect.ignore(inspectShell(process))
+})
+
+/** Control files that a command made or changed. A shell that has ended was looked at then, by whoever ran it. */
+const inspectShell = Effect.fnUntraced(function* ({ program }: ShellProcess) {
+  if (program === undefined) return []
+  const changes = yield* program.inspect
+  yield* recordControlFiles(changes)
+  return changes
 })
 
 const endShell = Effect.fnUntraced(function* (session: ShellSession) {

@@ -12,6 +12,8 @@ import type { ShellProcess } from "./shell-process.ts"
 export interface ShellSession {
   readonly id: string
   process: ShellProcess | undefined
+  /** Where its shell is: relative to the workspace, absolute outside of it. */
+  directory: string
 }
 
 interface Entry extends ShellSession {
@@ -29,6 +31,8 @@ export class Shells extends Context.Service<
       id: string,
       run: (session: ShellSession) => Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | ToolError<"session_limit">, R>
+    /** Where the shell of a session of the current caller is, as after its last command; the workspace where none is open. */
+    readonly directoryOf: (id: string) => Effect.Effect<string>
     /** Where the shells' programs live. */
     readonly fibers: FiberSet.FiberSet<void>
   }
@@ -41,13 +45,18 @@ export class Shells extends Context.Service<
       const entries = new Map<string, Entry>()
       return {
         fibers,
+        directoryOf: (id) =>
+          CurrentCall.useSync(({ caller }) => {
+            const entry = entries.get(keyOf(caller?.name, id))
+            return entry?.process === undefined ? "." : entry.directory
+          }),
         use: (id, run) =>
           Effect.gen(function* () {
             const { caller } = yield* CurrentCall
-            const key = JSON.stringify([caller?.name ?? null, id])
+            const key = keyOf(caller?.name, id)
             const known = entries.get(key)
             if (known === undefined && entries.size >= maxShells) return yield* tooMany(maxShells)
-            const entry = known ?? { id, process: undefined, lock: Semaphore.makeUnsafe(1), users: 0 }
+            const entry = known ?? { id, process: undefined, directory: ".", lock: Semaphore.makeUnsafe(1), users: 0 }
             if (entry.users >= mostWaiting) return yield* tooBusy(id)
             entries.set(key, entry)
             entry.users++
@@ -67,6 +76,8 @@ export class Shells extends Context.Service<
     })
   )
 }
+
+const keyOf = (caller: string | undefined, id: string): string => JSON.stringify([caller ?? null, id])
 
 /** Called by a shell that ended by itself, once its session has no process. */
 export const OnShellEnd = Context.Reference<Effect.Effect<void>>("@haft/exec-tools/OnShellEnd", {

@@ -3,14 +3,15 @@ import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { BinaryPatches } from "../settings.ts"
 import { patchOperation } from "./apply-patch.ts"
 import { parseUnifiedDiff } from "./parse/parse-unified-diff.ts"
 import { isOfFile, touchedBy } from "./patch.ts"
 import { readOnce } from "./place/read-once.ts"
 
-// The example of the contract counts two lines of context that it leaves out.
+// The example of the contract counts two lines of context that it leaves out, and its `patch` knows no binary patches.
 const read = readOnce((input: { readonly unified_diff: string }) =>
-  parseUnifiedDiff(input.unified_diff, { mayLackContext: true })
+  parseUnifiedDiff(input.unified_diff, { mayLackContext: true }).pipe(Effect.provideService(BinaryPatches, "refuse"))
 )
 const operation = patchOperation(read)
 

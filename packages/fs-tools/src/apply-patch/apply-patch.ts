@@ -14,7 +14,7 @@ export const parsePatch = (patch: string): Effect.Effect<ReadonlyArray<Section>,
   if (isEnvelope(patch)) return parseEnvelope(patch)
   const line = lineOfBegin(patch)
   return line === -1
-    ? parseUnifiedDiff(patch, { refuse: refuseOtherText, mayLink: true })
+    ? parseUnifiedDiff(patch, { refuse: refuseOtherText })
     : refuseLine(line, `there is text before '${begin}', which must come first`)
 }
 

@@ -1,9 +1,9 @@
+import { unifiedDiff } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
 import { TextFile } from "../text-file.ts"
-import { unifiedDiff } from "../unified-diff.ts"
 import { parsePatch } from "./apply-patch.ts"
 import { placeHunks } from "./place/place-hunk.ts"
 
@@ -66,12 +66,12 @@ const caseOf = ({ functions, indent, edits, numbers }: Example): Case | undefine
   }
   const [old, now] = [`${lines.join("\n")}\n`, `${after.join("\n")}\n`]
   if (old === now) return undefined
-  const diff = unifiedDiff({ oldPath: "f", newPath: "f", before: TextFile.of(old), after: TextFile.of(now) })
+  const diff = unifiedDiff({ oldPath: "f", newPath: "f", before: Buffer.from(old), after: Buffer.from(now) })
   let taken = 0
   return {
     before: old,
     after: now,
-    hunks: hunksOf(diff),
+    hunks: hunksOf(diff ?? ""),
     indent,
     next: (least, most) => least + ((numbers[taken++ % numbers.length] ?? 0) % (most - least + 1))
   }

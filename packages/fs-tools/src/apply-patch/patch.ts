@@ -9,12 +9,16 @@ export type Section =
       readonly executable: boolean | undefined
       /** True for a symbolic link, whose lines are its target. */
       readonly isLink?: boolean
+      /** The content, instead of lines. */
+      readonly binary?: BinaryHunk
     }
   | {
       readonly kind: "delete"
       readonly path: string
       /** When there are any, they must account for all of the file. */
       readonly hunks: ReadonlyArray<Hunk>
+      readonly isLink?: boolean
+      readonly binary?: BinaryHunk
     }
   | {
       readonly kind: "update"
@@ -25,12 +29,30 @@ export type Section =
       readonly isCopy: boolean
       readonly executable: boolean | undefined
       readonly hunks: ReadonlyArray<Hunk>
+      /** True for a symbolic link, whose target the hunk changes. */
+      readonly isLink?: boolean
+      /** The change, instead of hunks. */
+      readonly binary?: BinaryHunk
     }
 
 /** Lines to find and what becomes of them. */
 export interface Hunk {
   readonly place: StatedLine | ByContent
   readonly lines: ReadonlyArray<HunkLine>
+  /** The line of the patch it begins at, from 1. */
+  readonly patchLine: number
+}
+
+/** A change of a whole file that is not text, as `git diff --binary` prints it. */
+export interface BinaryHunk {
+  /** New content, or steps that make it of the old content. */
+  readonly method: "literal" | "delta"
+  /** Bytes of the data once they are inflated. */
+  readonly size: number
+  readonly deflated: Uint8Array
+  /** Git's object ids of the content before and after. */
+  readonly before: string
+  readonly after: string
   /** The line of the patch it begins at, from 1. */
   readonly patchLine: number
 }
@@ -78,11 +100,14 @@ export const touchedBy = (sections: ReadonlyArray<Section>): Touches => {
   const removes = new Set<string>()
   for (const section of sections) {
     const isMove = section.kind === "update" && section.target !== undefined
-    if (section.kind === "delete" || (isMove && !section.isCopy)) removes.add(section.path)
+    // A link is replaced itself: what it leads to is not written.
+    const isReplacedLink = section.kind === "update" && section.isLink === true
+    if (section.kind === "delete" || (isMove ? !section.isCopy : isReplacedLink)) removes.add(section.path)
     else if (!isMove) writes.add(section.path)
     if (isMove) writes.add(section.target)
     if (isMove && section.isCopy) reads.add(section.path)
   }
+  for (const path of removes) writes.delete(path)
   return { ...(reads.size > 0 && { reads: [...reads] }), writes: [...writes], removes: [...removes] }
 }
 

@@ -1,12 +1,14 @@
 import { type ChangePlan, type PlannedFile, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { addText, readForDiff, replaceText, requireNothing, type TextError, textIn } from "../planned-text.ts"
+import { addText, replaceText, requireNothing, type TextError, textIn } from "../planned-text.ts"
 import { TextFile } from "../text-file.ts"
+import { applyBinary, type BinaryError, requireVersion } from "./apply-binary.ts"
 import type { HunkLine, Section } from "./patch.ts"
 import { type PlacedHunk, type PlaceError, placeHunks } from "./place/place-hunk.ts"
+import { type LinkError, planLink, requireLink, retarget } from "./plan-link.ts"
 
-export type PatchError = TextError | PlaceError
+export type PatchError = TextError | PlaceError | BinaryError | LinkError
 
 export interface FoundHunk extends PlacedHunk {
   readonly path: string
@@ -30,8 +32,8 @@ export const planPatch = Effect.fnUntraced(function* (
   return hunks
 })
 
-/** Files that had to leave their path before their own section came, by that path. */
-type Waiting = Map<string, PlannedFile>
+/** Files, or the targets of links, that had to leave their path before their own section came, by that path. */
+type Waiting = Map<string, PlannedFile | string>
 
 interface Cleared {
   readonly done: ReadonlyArray<Section>
@@ -63,7 +65,7 @@ const makeRoom = Effect.fnUntraced(function* (
   if ((yield* plan.info(leaving.target, { follow: false })) === undefined) {
     return { done: [leaving], hunks: yield* planSection(plan, leaving, waiting) }
   }
-  waiting.set(wanted, yield* plan.file(wanted))
+  waiting.set(wanted, there.kind === "symlink" ? (there.target ?? "") : yield* plan.file(wanted))
   yield* plan.remove(wanted)
   return nothingCleared
 })
@@ -95,16 +97,20 @@ const planSection = (
 }
 
 const planAdd = Effect.fnUntraced(function* (plan: ChangePlan, section: Section & { kind: "add" }) {
-  const { path } = section
+  const { path, binary } = section
   const text = textOf(section.lines)
   if (section.isLink === true) {
-    yield* requireNothing(plan, path)
-    const parent = path.split("/").slice(0, -1).join("/")
-    if (parent !== "") yield* plan.makeDirectory(parent)
-    yield* plan.symlink(path, text.replace(/\n$/, ""))
+    yield* planLink(plan, path, text.replace(/\n$/, ""))
     return []
   }
   const there = yield* plan.info(path)
+  if (binary !== undefined) {
+    if (there?.kind === "file") yield* requireVersion(path, (yield* plan.file(path)).content, binary)
+    yield* requireNothing(plan, path)
+    yield* plan.write(path, yield* applyBinary(path, new Uint8Array(), binary), { createDirectories: true })
+    if (section.executable === true) yield* setExecutable(plan, path, true)
+    return []
+  }
   if (there?.kind === "file" && text !== "" && (yield* holdsText(plan, path, text))) {
     return yield* toolError(
       "already_applied",
@@ -132,7 +138,9 @@ const holdsText = (plan: ChangePlan, path: string, text: string): Effect.Effect<
 const planDelete = Effect.fnUntraced(function* (plan: ChangePlan, section: Section & { kind: "delete" }) {
   const { path } = section
   const { kind } = yield* requireFile(plan, path)
-  if (section.hunks.length > 0 && kind !== "symlink") {
+  if (section.isLink === true) yield* requireLink(plan, path, section.hunks)
+  else if (section.binary !== undefined) yield* requireVersion(path, (yield* plan.file(path)).content, section.binary)
+  else if (section.hunks.length > 0 && kind !== "symlink") {
     const text = yield* textIn(plan, path)
     const { replacements } = yield* placeHunks(path, text, section.hunks)
     if (text.replace(replacements).text !== "") {
@@ -145,7 +153,7 @@ const planDelete = Effect.fnUntraced(function* (plan: ChangePlan, section: Secti
         }
       )
     }
-  } else yield* readForDiff(plan, path)
+  }
   yield* plan.remove(path)
   return []
 })
@@ -155,7 +163,7 @@ const planUpdate = Effect.fnUntraced(function* (
   section: Section & { kind: "update" },
   waiting: Waiting
 ) {
-  const { path, target, hunks, executable } = section
+  const { path, target, hunks, executable, binary } = section
   if (target === undefined && isCreation(section) && (yield* plan.info(path)) === undefined) {
     yield* addText(plan, path, TextFile.of(textOf(section.hunks.flatMap(({ lines }) => lines))))
     return []
@@ -163,6 +171,14 @@ const planUpdate = Effect.fnUntraced(function* (
   if (target !== undefined && section.isCopy) yield* copy(plan, path, target)
   else if (target !== undefined) yield* move(plan, path, target, waiting)
   const result = target ?? path
+  if (section.isLink === true) {
+    if (hunks.length > 0) yield* retarget(plan, result, hunks)
+    return []
+  }
+  if (binary !== undefined) {
+    const { content } = yield* plan.file(result)
+    yield* plan.write(result, yield* applyBinary(result, content, binary))
+  }
   if (executable !== undefined) yield* setExecutable(plan, result, executable)
   if (hunks.length === 0) return []
   const placed = yield* placeHunks(path, yield* textIn(plan, result), hunks)
@@ -174,9 +190,8 @@ const planUpdate = Effect.fnUntraced(function* (
 const move = Effect.fnUntraced(function* (plan: ChangePlan, from: string, to: string, waiting: Waiting) {
   const held = waiting.get(from)
   if (held !== undefined) {
-    yield* requireNothing(plan, to)
     waiting.delete(from)
-    yield* plan.write(to, held.content, { mode: held.mode & 0o777, createDirectories: true })
+    yield* put(plan, to, held)
     return
   }
   const source = yield* requireFile(plan, from)
@@ -186,13 +201,19 @@ const move = Effect.fnUntraced(function* (plan: ChangePlan, from: string, to: st
   yield* plan.move(from, to, { createDirectories: true })
 })
 
-/** Puts a copy where nothing is, of what the file was before the plan: copies in git's diffs do not depend on their order. */
+/** Puts a copy where nothing is, of what was there before the plan: copies in git's diffs do not depend on their order. */
 const copy = Effect.fnUntraced(function* (plan: ChangePlan, from: string, to: string) {
-  yield* requireNothing(plan, to)
-  const { content, mode } = yield* plan.file(from, { original: true })
-  // Only the plain permission bits: the copy may belong to another user, for whom set-user-ID would mean something else.
-  yield* plan.write(to, content, { mode: mode & 0o777, createDirectories: true })
+  const { kind, target = "" } = (yield* plan.info(from, { follow: false, original: true })) ?? {}
+  yield* put(plan, to, kind === "symlink" ? target : yield* plan.file(from, { original: true }))
 })
+
+/** Puts a file, or a link with a target, where nothing is. */
+const put = (plan: ChangePlan, path: string, what: PlannedFile | string): Effect.Effect<void, PatchError> => {
+  if (typeof what === "string") return planLink(plan, path, what)
+  // Only the plain permission bits: the file may belong to another user, for whom set-user-ID would mean something else.
+  const options = { mode: what.mode & 0o777, createDirectories: true }
+  return Effect.andThen(requireNothing(plan, path), plan.write(path, what.content, options))
+}
 
 // Who may read it may run it, as git and chmod have it.
 const setExecutable = Effect.fnUntraced(function* (plan: ChangePlan, path: string, executable: boolean) {

@@ -168,7 +168,7 @@ describe("symbolic links in a diff", () => {
     await using tools = await openTools({ a: "A\n" }, { dialect: agentbench })
     expect(await tools.call("apply_patch", { unified_diff: `${link("l", "a").join("\n")}\n` })).toMatchObject({
       status: "error",
-      error: { error_type: "path_escape", message: expect.stringContaining("is a symbolic link") as string }
+      error: { error_type: "symlink_blocked", message: expect.stringContaining("is a symbolic link") as string }
     })
   })
 })

@@ -1,5 +1,16 @@
 import { execFileSync } from "node:child_process"
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
@@ -14,6 +25,8 @@ interface File {
   readonly lines: ReadonlyArray<string>
   readonly lastNewline: boolean
   readonly executable: boolean
+  /** A file with bytes that are not text, a symbolic link, or a text. */
+  readonly form: "text" | "binary" | "link"
 }
 type Tree = Readonly<Record<string, File>>
 
@@ -28,7 +41,8 @@ const file: fc.Arbitrary<File> = fc.record({
     }
   ),
   lastNewline: fc.boolean(),
-  executable: fc.boolean()
+  executable: fc.boolean(),
+  form: fc.constantFrom("text", "text", "text", "binary", "link")
 })
 /** What becomes of one file: its number among the others, what is done, and with what. */
 const change = fc.record({
@@ -67,25 +81,41 @@ const changed = (
   return { ...tree, [target]: what === "copy" ? one : other }
 }
 
-const textOf = ({ lines, lastNewline }: File): string => lines.join("\n") + (lastNewline ? "\n" : "")
+const bytesOf = ({ lines, lastNewline, form }: File): Buffer => {
+  const text = lines.join("\n") + (lastNewline ? "\n" : "")
+  // Long and mostly alike, so that git prints some as deltas.
+  return form === "binary"
+    ? Buffer.concat([Buffer.from([0, 255]), Buffer.from(text), Buffer.from(longNoise)])
+    : Buffer.from(text)
+}
+
+const longNoise = Array.from({ length: 3000 }, (_, index) => (index * 7919) % 251)
+
+/** A target that stays in the workspace from wherever the link is. */
+const linkTarget = ({ lines }: File): string => `to ${lines.join(" ").replaceAll("/", "")}`
 
 const write = (root: string, tree: Tree): void => {
   for (const [path, one] of Object.entries(tree)) {
     mkdirSync(dirname(join(root, path)), { recursive: true })
-    writeFileSync(join(root, path), textOf(one))
+    if (one.form === "link") {
+      symlinkSync(linkTarget(one), join(root, path))
+      continue
+    }
+    writeFileSync(join(root, path), bytesOf(one))
     chmodSync(join(root, path), one.executable ? 0o755 : 0o644)
   }
 }
 
 const read = (root: string): ReadonlyArray<readonly [string, string]> =>
   readdirSync(root, { recursive: true, encoding: "utf8" })
-    .filter((path) => statSync(join(root, path)).isFile())
     .toSorted()
-    .map((path) => {
-      const { mode } = statSync(join(root, path))
-      return [path, (mode & 0o111) === 0 ? "" : "executable ", readFileSync(join(root, path), "utf8")] as const
+    .flatMap((path) => {
+      const place = join(root, path)
+      const stats = lstatSync(place)
+      if (stats.isSymbolicLink()) return [[path, `link to ${readlinkSync(place)}`] as const]
+      const mode = (stats.mode & 0o111) === 0 ? "" : "executable "
+      return stats.isFile() ? [[path, mode + readFileSync(place, "latin1")] as const] : []
     })
-    .map(([path, mode, text]) => [path, mode + text] as const)
 
 /** The diff between two trees, as git makes it. */
 const diffOf = (before: Tree, after: Tree, options: ReadonlyArray<string>): string => {
@@ -104,7 +134,7 @@ const diffOf = (before: Tree, after: Tree, options: ReadonlyArray<string>): stri
   try {
     git("init", "--quiet")
     git("config", "core.autocrlf", "false")
-    return git("diff", "--no-renames", ...options, treeOf(before), treeOf(after))
+    return git("diff", "--binary", "--no-renames", ...options, treeOf(before), treeOf(after))
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
@@ -123,7 +153,8 @@ it.skipIf(process.platform === "win32")(
       const { root } = tools.workspace
       write(root, tree)
       const before = read(root)
-      expect(await tools.call("apply_patch", { patch }), patch).toMatchObject({ ok: true })
+      const reply = await tools.call("apply_patch", { patch })
+      expect(reply, `${patch}\n${JSON.stringify(reply)}`).toMatchObject({ ok: true })
       await using expected = await openTools()
       write(expected.workspace.root, after)
       expect(read(root), patch).toEqual(read(expected.workspace.root))

@@ -1,8 +1,6 @@
 import { type ChangedPath, type ChangePlan, type PlanError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { readForDiff } from "../planned-text.ts"
-
 export interface DeleteOptions {
   readonly path: string
   /** Directories go with everything in them; without it they are refused. */
@@ -27,7 +25,6 @@ export const planDelete = Effect.fnUntraced(function* (
       details: { path }
     })
   }
-  if (found?.kind === "file") yield* readForDiff(plan, path)
   return yield* plan.remove(path, { recursive })
 })
 

@@ -5,7 +5,7 @@ import * as z from "zod"
 
 import { insideOnly } from "../inside-only.ts"
 import { planOnce } from "../plan-once.ts"
-import { describeMove, type MoveOptions, planMove } from "./move-path.ts"
+import { type MoveOptions, planMove } from "./move-path.ts"
 
 const operation = planOnce((plan, call: Omit<MoveOptions, "createDirectories">) =>
   planMove(plan, { ...call, createDirectories: false })
@@ -26,7 +26,7 @@ export const approvalgateMoveFile = approvalgate.tool({
     (overwrite && writes[1]?.exists === true) || writes.some(({ isProtected }) => isProtected),
   timeout: "60 seconds",
   touches: ({ from, to }) => insideOnly({ removes: [from, to] }),
-  preview: (call) => Effect.map(operation.preview(call), ({ result }) => describeMove(result)),
+  preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: (call) => Effect.map(operation.commit(call), ({ result: { from, to } }) => ({ from, to })),
   render: ({ from, to }) => singleLine(`Moved ${from} to ${to}`)
 })

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { planOnce } from "../plan-once.ts"
-import { describeMove, planMove } from "./move-path.ts"
+import { planMove } from "./move-path.ts"
 
 const input = z.strictObject({
   from: z.string().describe("What to move, relative to the workspace"),
@@ -26,7 +26,7 @@ export const haftMovePath = haft.tool({
   risk: "dangerous",
   timeout: "60 seconds",
   touches: ({ from, to }) => ({ removes: [from, to] }),
-  preview: (call) => Effect.map(operation.preview(call), ({ result }) => describeMove(result)),
+  preview: (call) => Effect.map(operation.preview(call), ({ diff }) => diff),
   execute: (call) => Effect.map(operation.commit(call), ({ result: { from, to } }) => ({ from, to })),
   render: ({ from, to }) => singleLine(`Moved ${from} to ${to}`)
 })

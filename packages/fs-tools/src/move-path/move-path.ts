@@ -1,4 +1,4 @@
-import { type ChangePlan, type PlanError, toolError, singleLine } from "@haft/core"
+import { type ChangePlan, type PlanError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 export interface MoveOptions {
@@ -13,8 +13,6 @@ export interface MoveOptions {
 export interface MovedPath {
   readonly from: string
   readonly to: string
-  /** True where it takes the place of another. */
-  readonly isReplacing: boolean
 }
 
 /** Plans that a file, a link or a directory gets another path. */
@@ -33,11 +31,5 @@ export const planMove = Effect.fnUntraced(function* (
   yield* plan.move(options.from, options.to, options)
   const moved = plan.changes.findLast(({ kind }) => kind === "moved")
   const from = moved?.path ?? source?.path ?? options.from
-  return { from, to: moved?.movedTo ?? from, isReplacing: target !== undefined && target.path !== from }
+  return { from, to: moved?.movedTo ?? from }
 })
-
-/** What moves, in git's words. */
-export const describeMove = ({ from, to, isReplacing }: MovedPath): string =>
-  [`rename from ${from}`, `rename to ${to}`, ...(isReplacing ? [`overwritten ${to}`] : [])]
-    .map((line) => `${singleLine(line)}\n`)
-    .join("")

@@ -1,3 +1,4 @@
+import type { AnswerPolicy, ApprovalMode } from "@haft/approval"
 import {
   type Artifacts,
   type ConfiguredPlugin,
@@ -29,9 +30,11 @@ export type PluginEntry =
   | string
   | { readonly package: string; readonly config?: unknown }
 
-/** What happens where the contract wants a person: one is asked, it is always a yes, it is always a no. */
-export const approvalModes = ["ask", "all", "none"] as const
-export type ApprovalMode = (typeof approvalModes)[number]
+/** Who answers where a call has to be asked about: a person, always yes, always no. */
+export const answerPolicies = ["ask", "all", "none"] as const satisfies ReadonlyArray<AnswerPolicy>
+
+/** As `approvalModes` of @haft/approval, which is not loaded for it. */
+export const modeNames = ["plan", "ask", "accept-edits", "auto"] as const satisfies ReadonlyArray<ApprovalMode>
 
 /** An object of settings. Unknown keys are refused, so that a misspelt setting is noticed. */
 const settings = <Shape extends z.ZodRawShape>(shape: Shape) =>
@@ -53,7 +56,13 @@ const ApprovalOptions = settings({
   alsoAsk: z
     .array(z.enum(["read_only", "safe_write", "dangerous"]))
     .optional()
-    .describe("Risks that are asked about even where the contract does not"),
+    .describe("Risks that are asked about even where the contract does not, and in every mode"),
+  deletedFiles: z
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe("Files that one call may delete without a question in the modes accept-edits and auto; 10 by default"),
   askClient: z
     .boolean()
     .optional()
@@ -79,8 +88,13 @@ export interface HaftConfig {
   readonly plugins?: ReadonlyArray<PluginEntry>
   /** `refuse` by default: no host with a plugin that can't be used. `skip` starts without it, and says so in the log. */
   readonly onPluginError?: OnPluginError
-  /** `ask` by default. Rules come first. */
-  readonly approval?: ApprovalMode
+  /**
+   * How much runs without a question: `plan` (only reads), `ask` (as the contract says, the default), `accept-edits`
+   * (undoable changes of files), `auto` (also commands that can be undone). Rules and protected paths hold in each.
+   */
+  readonly mode?: ApprovalMode
+  /** Who answers where there is a question; `ask` by default. Rules come first. */
+  readonly approval?: AnswerPolicy
   /** How long a question waits, what else is asked about, and who is asked. */
   readonly approvalOptions?: ApprovalOptions
   /** `auto` by default: the strongest that works here, and no commands where none does. */
@@ -105,6 +119,7 @@ export const defineConfig = (config: HaftConfig): HaftConfig => config
 
 /** What is wrong with a configuration, and where. */
 export class ConfigError extends Error {
+  readonly _tag = "ConfigError"
   override readonly name = "ConfigError"
 }
 
@@ -161,10 +176,18 @@ const workspaceShape = () =>
       .enum(["refuse", "skip"])
       .optional()
       .describe("A plugin that can't be used: `refuse` the host, the default, or `skip` the plugin and say so"),
-    approval: z
-      .enum(approvalModes)
+    mode: z
+      .enum(modeNames)
       .optional()
-      .describe("Where the contract wants a person: `ask`, the default, `all` is yes, `none` is no. Rules come first"),
+      .describe(
+        "How much runs without a question: `plan` only reads, `ask`, the default, as the contract says, `accept-edits` undoable changes of files, `auto` also commands that can be undone. Rules and protected paths hold in each"
+      ),
+    approval: z
+      .enum(answerPolicies)
+      .optional()
+      .describe(
+        "Who answers where there is a question: `ask`, the default, `all` is yes, `none` is no. Rules come first"
+      ),
     approvalOptions: ApprovalOptions.optional().describe(
       "How long a question waits, what else is asked about, and who is asked"
     ),

@@ -4,8 +4,8 @@ import { resolve } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "@effect/vitest"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 
-import { findConfig } from "../index.ts"
 import { trustConfig } from "../internal.ts"
+import { findConfig } from "../promise.ts"
 
 let workspace: TemporaryWorkspace
 const { XDG_CONFIG_HOME: configHome } = process.env

@@ -2,7 +2,15 @@ import { homedir } from "node:os"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
-import { type StateError, StateFiles, type StateFilesService } from "@haft/core"
+import {
+  isPluginError,
+  type PluginError,
+  reasonOf,
+  type StateError,
+  StateFiles,
+  type StateFilesService,
+  type ToolError
+} from "@haft/core"
 import { fileState, liesWithin, nearestRoot } from "@haft/node"
 import * as Effect from "effect/Effect"
 
@@ -35,12 +43,18 @@ const trustDocument = "trusted-config.json"
  * Finds the configuration: the file the person names, else the workspace's, else the user's. One that lies inside the
  * workspace could have been written by the agent it is meant to hold, so it counts only if its content was trusted.
  */
-export const findConfig = async ({ file, overrides = {}, from }: FindConfigOptions = {}): Promise<FoundConfig> => {
-  const found = await findIn(resolve(overrides.root ?? from ?? "."), overrides, file)
-  return from === undefined || found.config.root !== undefined
-    ? found
-    : { ...found, config: { ...found.config, root: resolve(from) } }
-}
+export const findConfig = ({ file, overrides = {}, from }: FindConfigOptions = {}): Effect.Effect<
+  FoundConfig,
+  FindConfigError
+> =>
+  Effect.map(findIn(resolve(overrides.root ?? from ?? "."), overrides, file), (found) =>
+    from === undefined || found.config.root !== undefined
+      ? found
+      : { ...found, config: { ...found.config, root: resolve(from) } }
+  )
+
+/** A configuration that is wrong, a plugin of it that is missing, or a state directory that can't be used. */
+export type FindConfigError = ConfigError | PluginError | ToolError
 
 /**
  * The workspace that a directory belongs to: the nearest one upwards with a configuration, or that haft keeps state
@@ -48,35 +62,41 @@ export const findConfig = async ({ file, overrides = {}, from }: FindConfigOptio
  */
 export const findRoot = (from = "."): string => nearestRoot(from, fileNames)
 
-const findIn = async (root: string, overrides: HaftConfig, file: string | undefined): Promise<FoundConfig> => {
-  if (file !== undefined) return loaded({ path: resolve(file) }, overrides)
+const findIn = Effect.fnUntraced(function* (
+  root: string,
+  overrides: HaftConfig,
+  file: string | undefined
+): Effect.fn.Return<FoundConfig, FindConfigError> {
+  if (file !== undefined) return yield* loaded({ path: resolve(file) }, overrides)
   let untrusted: string | undefined
   for (const directory of [root, userDirectory()]) {
-    const candidate = await firstIn(directory)
+    const candidate = yield* firstIn(directory)
     if (candidate === undefined) continue
     const mayBeTheAgents = liesWithin(root, candidate.path)
-    if (mayBeTheAgents && !(await isTrusted(candidate, { ...overrides, root }))) {
+    if (mayBeTheAgents && !(yield* isTrusted(candidate, { ...overrides, root }))) {
       untrusted ??= candidate.path
       continue
     }
-    const found = await loaded(mayBeTheAgents ? { ...candidate, root } : candidate, overrides)
+    const found = yield* loaded(mayBeTheAgents ? { ...candidate, root } : candidate, overrides)
     return { ...found, ...(untrusted !== undefined && { untrusted }) }
   }
   return { config: overrides, ...(untrusted !== undefined && { untrusted }) }
-}
+})
 
 /** Remembers that this content of the configuration in the workspace may be used. */
-export const trustConfig = async (overrides: HaftConfig = {}): Promise<string> => {
+export const trustConfig = Effect.fnUntraced(function* (
+  overrides: HaftConfig = {}
+): Effect.fn.Return<string, ConfigError | ToolError> {
   const root = resolve(overrides.root ?? ".")
   for (const directory of [root, userDirectory()]) {
-    const candidate = await firstIn(directory)
+    const candidate = yield* firstIn(directory)
     if (candidate === undefined || !liesWithin(root, candidate.path)) continue
     const trusted = JSON.stringify({ [candidate.path]: hashOf(candidate.content) })
-    await inState(overrides, (state) => state.write(trustDocument, new TextEncoder().encode(trusted)))
+    yield* inState(overrides, (state) => state.write(trustDocument, new TextEncoder().encode(trusted)))
     return candidate.path
   }
-  throw new ConfigError(`there is no ${fileNames.join(", ")} to trust in the workspace`)
-}
+  return yield* Effect.fail(new ConfigError(`there is no ${fileNames.join(", ")} to trust in the workspace`))
+})
 
 interface Candidate {
   readonly path: string
@@ -88,7 +108,7 @@ const userDirectory = (): string => {
   return join(isAbsolute(home) ? home : join(homedir(), ".config"), "haft")
 }
 
-const firstIn = (directory: string): Promise<Candidate | undefined> =>
+const firstIn = (directory: string): Effect.Effect<Candidate | undefined, ConfigError> =>
   documents(
     directory,
     Effect.fnUntraced(function* (files) {
@@ -101,11 +121,11 @@ const firstIn = (directory: string): Promise<Candidate | undefined> =>
     })
   )
 
-const isTrusted = async ({ path, content }: Candidate, config: HaftConfig): Promise<boolean> => {
-  const stored = await inState(config, (state) => state.read(trustDocument))
-  if (stored === undefined) return false
-  return new TextDecoder().decode(stored) === JSON.stringify({ [path]: hashOf(content) })
-}
+const isTrusted = ({ path, content }: Candidate, config: HaftConfig): Effect.Effect<boolean, ConfigError | ToolError> =>
+  Effect.map(
+    inState(config, (state) => state.read(trustDocument)),
+    (stored) => stored !== undefined && new TextDecoder().decode(stored) === JSON.stringify({ [path]: hashOf(content) })
+  )
 
 interface ToLoad {
   readonly path: string
@@ -116,7 +136,14 @@ interface ToLoad {
   readonly root?: string
 }
 
-const loaded = async ({ path: file, content, root }: ToLoad, overrides: HaftConfig): Promise<FoundConfig> => {
+const loaded = (toLoad: ToLoad, overrides: HaftConfig): Effect.Effect<FoundConfig, ConfigError | PluginError> =>
+  Effect.tryPromise({
+    try: () => load(toLoad, overrides),
+    catch: (cause) =>
+      cause instanceof ConfigError || isPluginError(cause) ? cause : new ConfigError(reasonOf(cause), { cause })
+  })
+
+const load = async ({ path: file, content, root }: ToLoad, overrides: HaftConfig): Promise<FoundConfig> => {
   const refuse = (target: string): void => {
     if (root === undefined || !liesWithin(root, target)) return
     throw new ConfigError(
@@ -159,8 +186,17 @@ const entryFrom = (directory: string, entry: PluginEntry): PluginEntry => {
   return { ...entry, package: resolve(directory, entry.package) }
 }
 
-const inState = <A>(config: HaftConfig, use: (state: StateFilesService) => Effect.Effect<A, StateError>): Promise<A> =>
-  Effect.runPromise(stateOf(config)).then((directory) => documents(directory, use))
+const inState = <A>(
+  config: HaftConfig,
+  use: (state: StateFilesService) => Effect.Effect<A, StateError>
+): Effect.Effect<A, ConfigError | ToolError> =>
+  Effect.flatMap(stateOf(config), (directory) =>
+    documents(directory, use).pipe(
+      Effect.mapError(({ problem }) => new ConfigError(`${join(directory, trustDocument)} ${problem}`))
+    )
+  )
 
-const documents = <A, E>(directory: string, use: (files: StateFilesService) => Effect.Effect<A, E>): Promise<A> =>
-  Effect.runPromise(StateFiles.use(use).pipe(Effect.provide(fileState({ directory }))))
+const documents = <A, E>(
+  directory: string,
+  use: (files: StateFilesService) => Effect.Effect<A, E>
+): Effect.Effect<A, E> => StateFiles.use(use).pipe(Effect.provide(fileState({ directory })))

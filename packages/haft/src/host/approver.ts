@@ -3,6 +3,8 @@ import {
   type Asker,
   askNobody,
   describeRequest,
+  modeSwitch,
+  type ModeSwitch,
   policyApprover,
   printRequest,
   type Question,
@@ -15,12 +17,25 @@ import type { HaftConfig } from "../config/config.ts"
 
 /** Decides by the rules in the host's state, then by mode; asks whoever made the call, or else `asker`. */
 export const standardApprover = (
-  { approval: mode = "ask", approvalOptions: { timeoutMs, alsoAsk = [] } = {} }: HaftConfig,
-  asker: Layer.Layer<Asker> = askNobody
-): Layer.Layer<Approver, never, StateFiles | Workspace> =>
-  policyApprover({ mode, ask: alsoAsk, ...(timeoutMs !== undefined && { timeout: timeoutMs }) }).pipe(
-    Layer.provide(Layer.merge(stateRules, askCallerOr(asker)))
-  )
+  config: HaftConfig,
+  { asker = askNobody, mode = modeSwitch(config.mode) }: ApproverOptions = {}
+): Layer.Layer<Approver, never, StateFiles | Workspace> => {
+  const { approval: answers = "ask", approvalOptions: { timeoutMs, alsoAsk = [], deletedFiles } = {} } = config
+  return policyApprover({
+    answers,
+    mode,
+    ask: alsoAsk,
+    ...(deletedFiles !== undefined && { modeLimits: { deletedFiles } }),
+    ...(timeoutMs !== undefined && { timeout: timeoutMs })
+  }).pipe(Layer.provide(Layer.merge(stateRules, askCallerOr(asker))))
+}
+
+export interface ApproverOptions {
+  /** Who is asked where the caller can't be. By default nobody, so the answer is no. */
+  readonly asker?: Layer.Layer<Asker>
+  /** A mode that can change while calls run; the configuration's when absent. */
+  readonly mode?: ModeSwitch
+}
 
 /** A question as a person reads it: what would run on what, and the change in full. */
 export const describeQuestion = (question: ApprovalQuestion): string => {

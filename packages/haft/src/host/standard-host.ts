@@ -1,6 +1,5 @@
 import { resolve } from "node:path"
 
-import type { Asker } from "@haft/approval"
 import { type ConfiguredPlugin, type Dialect, Host, type PluginError, type ToolError } from "@haft/core"
 import {
   fileArtifacts,
@@ -17,14 +16,12 @@ import * as Layer from "effect/Layer"
 import { checkConfig, type ConfigError, type HaftConfig, type StandardServices } from "../config/config.ts"
 import { loadPlugins } from "../plugins/load-plugins.ts"
 import { vetPlugin } from "../plugins/vet-plugin.ts"
-import { standardApprover } from "./approver.ts"
+import { type ApproverOptions, standardApprover } from "./approver.ts"
 import { dialectOf } from "./dialects.ts"
 import { standardPlugins } from "./packages.ts"
 import { sandboxNamed } from "./sandbox.ts"
 
-export interface StandardHostOptions {
-  /** Who is asked where the caller can't be. By default nobody, so the answer is no. */
-  readonly asker?: Layer.Layer<Asker>
+export interface StandardHostOptions extends ApproverOptions {
   /** The only tool that will be called, if that is known: other packages are then not loaded. */
   readonly onlyTool?: string
   /** The configuration comes from {@link findConfig}, which has checked it. */
@@ -50,7 +47,7 @@ export const standardHost = (
 /** The services of a standard host. Several hosts can share them. */
 export const standardServices = (
   config: HaftConfig = {},
-  { asker }: StandardHostOptions = {}
+  approving: ApproverOptions = {}
 ): Layer.Layer<StandardServices, ToolError> =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -61,7 +58,7 @@ export const standardServices = (
         fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
         fileState({ directory })
       )
-      const approver = standardApprover(config, asker)
+      const approver = standardApprover(config, approving)
       return sandboxNamed(config.sandbox ?? "auto", { ...config.sandboxOptions, state: directory }).pipe(
         Layer.provideMerge(Layer.merge(approver, nodeProcesses)),
         Layer.provideMerge(files)

@@ -1,7 +1,15 @@
 import { join } from "node:path"
 
-import { ApprovalGate, type ApprovalGateService, askThroughGate, RuleStore, stateRules } from "@haft/approval"
-import { type ConfiguredPlugin, Journal, type JournalEvent } from "@haft/core"
+import {
+  ApprovalGate,
+  type ApprovalGateService,
+  type ApprovalMode,
+  askThroughGate,
+  modeSwitch,
+  RuleStore,
+  stateRules
+} from "@haft/approval"
+import { type ConfiguredPlugin, Journal, type JournalEvent, type Party } from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
 import {
   fileState,
@@ -23,7 +31,8 @@ import { type DialectName, dialectOf } from "../host/dialects.ts"
 import { standardPlugins } from "../host/packages.ts"
 import { hostOn, rootOf, standardServices, stateOf } from "../host/standard-host.ts"
 import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
-import { type Rules, rulesIn } from "./rules.ts"
+import { type PromiseRules, promiseRules } from "./promise-rules.ts"
+import { rulesIn } from "./rules.ts"
 
 /** A workspace for servers: several hosts share it, and people can watch and approve what they do. */
 export interface OpenWorkspace {
@@ -39,7 +48,11 @@ export interface OpenWorkspace {
   readonly host: (dialect?: string, caller?: { readonly isPerson: boolean }) => Promise<OpenHost>
   /** Questions that wait for a person. */
   readonly approvals: ApprovalGateService
-  readonly rules: Rules
+  readonly rules: PromiseRules
+  /** How much runs without a question now. */
+  readonly mode: () => ApprovalMode
+  /** Changes the mode until the workspace is closed, for calls that are judged from now on. On record with who did it. */
+  readonly setMode: (mode: ApprovalMode, by?: Party) => Promise<void>
   /** Calls back for every event from now on; the returned function ends it. */
   readonly subscribe: (listener: (event: JournalEvent) => void) => () => void
   /** The runs on record, oldest first. */
@@ -63,9 +76,10 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
   checkConfig(config)
   const state = await Effect.runPromise(stateOf(config))
   const observing = isObserved() ? await import("../host/telemetry.ts") : undefined
+  const mode = modeSwitch(config.mode)
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
-      standardServices(config, { asker: askThroughGate }),
+      standardServices(config, { asker: askThroughGate, mode }),
       askThroughGate,
       // Effect builds a layer once, so this is the same store that the hosts decide by.
       stateRules.pipe(Layer.provide(fileState({ directory: state }))),
@@ -100,7 +114,17 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     dialects,
     host: granted,
     approvals: Context.get(services, ApprovalGate),
-    rules: rulesIn(config, Context.get(services, RuleStore)),
+    rules: promiseRules(rulesIn(config, Context.get(services, RuleStore))),
+    mode: mode.current,
+    setMode: async (next, by) => {
+      const from = mode.current()
+      if (next === from) return
+      // On record first: a mode that nobody can trace is not set.
+      const at = Date.now()
+      const event = { type: "mode_changed", at, from, to: next, ...(by !== undefined && { person: by }) }
+      await runtime.runPromise(journal.append(event, { durable: true }))
+      mode.set(next)
+    },
     subscribe: journal.subscribe,
     runs: () => listRuns(state),
     record: (run) => {

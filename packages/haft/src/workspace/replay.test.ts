@@ -2,9 +2,8 @@ import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 
 import type { HaftConfig } from "../config/config.ts"
-import { openHost } from "../promise.ts"
-import { runsOf } from "./record.ts"
-import { replayRun } from "./replay.ts"
+import { runsOf } from "../internal.ts"
+import { openHost, replayRun } from "../promise.ts"
 
 let workspace: TemporaryWorkspace
 let config: HaftConfig

@@ -5,6 +5,7 @@ import {
   type FileDifference,
   filesOf,
   Host,
+  type PluginError,
   reasonOf,
   type RecordedCall,
   recordedCalls,
@@ -38,34 +39,40 @@ export interface Replay {
  * What was approved then is approved again, except calls that reach beyond the copy: those need `approval: "all"`.
  * The copy is made in `into` and kept; without it, in a temporary directory.
  */
-export const replayRun = async (
+export const replayRun = (
   config: HaftConfig,
-  { run, into }: { readonly run?: string; readonly into?: string } = {}
-): Promise<Replay> => {
-  const { name, file } = await runFile(config, run)
-  const events = await readRun(config, { run: name })
+  options: { readonly run?: string; readonly into?: string } = {}
+): Effect.Effect<Replay, ConfigError | PluginError | ToolError> => Effect.scoped(replayIn(config, options))
+
+const replayIn = Effect.fnUntraced(function* (
+  config: HaftConfig,
+  { run, into }: { readonly run?: string; readonly into?: string }
+) {
+  const { name, file } = yield* runFile(config, run)
+  const events = yield* readRun(config, { run: name })
   const calls = recordedCalls(events.map((event) => restoreLargeContents(event, dirname(file))))
   const root = rootOf(config)
-  const scratch = makeScratchDirectory("haft-replay", {})
-  try {
-    const copy = { root: resolve(into ?? `${scratch.path}/workspace`), state: `${scratch.path}/state` }
-    if (`${copy.root}${sep}`.startsWith(`${root}${sep}`)) throw new ConfigError(`${copy.root} is inside the workspace`)
-    const state = await Effect.runPromise(stateOf(config))
-    await copyWorkspace({ root, state }, copy).catch((cause: unknown) => {
-      throw new ConfigError(`the workspace can't be copied: ${reasonOf(cause)}`, { cause })
-    })
-    const later = (await runsOf(config)).map((one) => one.name).filter((one) => one > name)
-    const replayed = replayOn({ ...config, ...copy, approval: "all" }, calls, {
-      name,
-      later,
-      obstacle: config.approval === "all" ? () => () => undefined : beyondTheCopy(config),
-      translate: (json) => json.replaceAll(inJson(copy.root), inJson(root))
-    })
-    return await Effect.runPromise(Effect.scoped(replayed))
-  } finally {
-    scratch.remove()
+  const scratch = yield* Effect.acquireRelease(
+    Effect.sync(() => makeScratchDirectory("haft-replay", {})),
+    ({ remove }) => Effect.sync(remove)
+  )
+  const copy = { root: resolve(into ?? `${scratch.path}/workspace`), state: `${scratch.path}/state` }
+  if (`${copy.root}${sep}`.startsWith(`${root}${sep}`)) {
+    return yield* Effect.fail(new ConfigError(`${copy.root} is inside the workspace`))
   }
-}
+  const state = yield* stateOf(config)
+  yield* Effect.tryPromise({
+    try: () => copyWorkspace({ root, state }, copy),
+    catch: (cause) => new ConfigError(`the workspace can't be copied: ${reasonOf(cause)}`, { cause })
+  })
+  const later = (yield* runsOf(config)).map((one) => one.name).filter((one) => one > name)
+  return yield* replayOn({ ...config, ...copy, approval: "all" }, calls, {
+    name,
+    later,
+    obstacle: config.approval === "all" ? () => () => undefined : beyondTheCopy(config),
+    translate: (json) => json.replaceAll(inJson(copy.root), inJson(root))
+  })
+})
 
 interface ReplaySettings {
   readonly name: string

@@ -24,6 +24,8 @@ export interface ControlFileGuard {
   readonly existing: () => ReadonlyArray<string>
   /** Counts a command as running. */
   readonly begin: () => void
+  /** Moves aside what commands have made or changed so far. */
+  readonly check: Effect.Effect<ReadonlyArray<ControlFileChange>>
   /** Moves aside what commands made or changed, once one has ended. */
   readonly end: Effect.Effect<ReadonlyArray<ControlFileChange>>
 }
@@ -67,21 +69,25 @@ export const controlFileGuard = (
           return Effect.succeed(nothing)
         }
       })
+    const moveAside = Effect.fnUntraced(function* (options: { readonly skipDependencies: boolean }) {
+      const now = yield* scan(options)
+      hasLooked ||= !options.skipDependencies
+      if (opened === undefined) return []
+      const parent = () => join(stateDirectory({ root, ...(state !== undefined && { state }) }), "quarantine")
+      const { kept, changes } = moveChanges(opened.root, accepted, now, parent)
+      accepted = kept
+      return changes
+    })
     return {
       refresh: Effect.suspend(() =>
         running > 0 ? Effect.void : Effect.map(scan({ skipDependencies: hasLooked }), (now) => void (accepted = now))
       ).pipe(turn.withPermits(1)),
       existing: () => accepted.controls.map((path) => join(root, shownPath(path))),
       begin: () => void running++,
-      end: Effect.gen(function* () {
+      check: Effect.suspend(() => moveAside({ skipDependencies: hasLooked })).pipe(turn.withPermits(1)),
+      end: Effect.suspend(() => {
         running = Math.max(0, running - 1)
-        const now = yield* scan()
-        hasLooked = true
-        if (opened === undefined) return []
-        const parent = () => join(stateDirectory({ root, ...(state !== undefined && { state }) }), "quarantine")
-        const { kept, changes } = moveChanges(opened.root, accepted, now, parent)
-        accepted = kept
-        return changes
+        return moveAside({ skipDependencies: false })
       }).pipe(turn.withPermits(1))
     }
   })

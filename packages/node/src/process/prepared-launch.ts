@@ -34,6 +34,8 @@ export interface LaunchOptions {
   readonly afterEnd?: Effect.Effect<void>
   /** Looks for control files that the command made or changed, once the process is gone. */
   readonly inspect?: Effect.Effect<ReadonlyArray<ControlFileChange>>
+  /** Does so while the process runs. */
+  readonly inspectRunning?: Effect.Effect<ReadonlyArray<ControlFileChange>>
 }
 
 /** The handle of a wrapped command. */

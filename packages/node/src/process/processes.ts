@@ -85,6 +85,7 @@ const serviceOf = (start: Start, host: string, watch = () => Promise.resolve()):
           Effect.promise(() => cleanUp(launch))
         )
       }),
+    inspect: (command) => launchOf(command).inspectRunning ?? Effect.succeed([]),
     systemProgram,
     feed
   }

@@ -3,8 +3,13 @@
 # names of variables; "--"; the command.
 haft_missing=$1 haft_identity=$2 haft_root=$3
 shift 3
-if [ -n "$haft_identity" ] && haft_stat=$(stat -L -c %d:%i "$haft_root" 2>/dev/null); then
-  [ "$haft_stat" = "$haft_identity" ] || {
+if [ -n "$haft_identity" ]; then
+  # An image without stat may have ls, which tells the inode alone. Without both nothing runs.
+  haft_found=$(stat -L -c %d:%i "$haft_root" 2>/dev/null) || {
+    haft_found=$(ls -Ldi "$haft_root" 2>/dev/null) && haft_found=${haft_found#"${haft_found%%[! ]*}"}
+    haft_found=${haft_identity%:*}:${haft_found%% *}
+  }
+  [ "$haft_found" = "$haft_identity" ] || {
     echo "$haft_missing replaced" >&2
     exit 125
   }

@@ -24,7 +24,7 @@ import { systemPath, systemProgram } from "../process/system-programs.ts"
 import { otherOwner } from "../workspace/commit/owner.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
 import { rootIdentity } from "../workspace/paths/open-roots.ts"
-import { environmentFor } from "./environment.ts"
+import { environmentFor, isRenamed, passedName } from "./environment.ts"
 import { bytes, defaultLimits, eachProcess, type SandboxLimits, type SandboxOptions, temporarySizes } from "./limits.ts"
 import { HeldPlaces } from "./linux/protected-mounts.ts"
 import { containerProfile } from "./linux/seccomp.ts"
@@ -118,8 +118,10 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
   const { terminal = false } = plan.request
   const missing = `haft-missing-${randomBytes(8).toString("hex")}`
   const image = plan.options.image ?? defaultImage
+  // A command line is for everybody to read, and values may be secrets, so the engine's program finds them in its own
+  // environment, under other names.
   const variables = Object.entries(containerEnvironment(command, plan))
-  const renamed = variables.map(([name]) => name).filter(isIdentifier)
+  const renamed = variables.map(([name]) => name).filter(isRenamed)
   const inside = [
     "/bin/sh",
     "-c",
@@ -152,13 +154,6 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
     failure: failureOf(engine, missing, command.program)
   })
 }
-
-// A command line is for everybody to read, and values may be secrets, so the engine's program finds them in its own
-// environment. There they have other names: what a call chooses must not reach a program outside. A shell can't give
-// back a name that is none of its own, and no program outside listens to such a one.
-const passedName = (name: string): string => (isIdentifier(name) ? `HAFT_GIVES_${name}` : name)
-
-const isIdentifier = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name)
 
 const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
   const { limits, options, request, root, mounts } = plan

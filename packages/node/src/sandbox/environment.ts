@@ -27,3 +27,13 @@ export const environmentFor = (
     ...added
   }
 }
+
+/**
+ * Whether a variable goes into a sandbox under another name. Those of a command are not for the programs that set the
+ * sandbox up: `LD_PRELOAD` or `BASH_ENV` would run inside them, before they have checked anything. A shell can't give back
+ * a name that is none of its own, and no such program listens to one.
+ */
+export const isRenamed = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name)
+
+/** The name under which a variable goes into a sandbox, where a script gives it its own name back. */
+export const passedName = (name: string): string => (isRenamed(name) ? `HAFT_GIVES_${name}` : name)

@@ -132,7 +132,8 @@ const watched = (command: Command, guard: ControlFileGuard, isTerminal: boolean)
   if (isTerminal) onStart()
   return withLaunch(command, {
     onStart,
-    inspect: Effect.suspend(() => (hasBegun ? guard.end : Effect.succeed([])))
+    inspect: Effect.suspend(() => (hasBegun ? guard.end : Effect.succeed([]))),
+    inspectRunning: Effect.suspend(() => (hasBegun ? guard.check : Effect.succeed([])))
   })
 }
 

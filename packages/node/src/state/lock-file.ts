@@ -21,6 +21,12 @@ export const takeLock = (path: string): (() => void) | undefined => {
   }
 }
 
+/** True while a living process holds this lock. */
+export const isLocked = (path: string): boolean => {
+  const holder = readIfThere(path)
+  return holder !== undefined && isAlive(path, holder)
+}
+
 const createIfFree = (path: string, mark: string): boolean => {
   let descriptor: number
   try {

@@ -8,6 +8,7 @@ import { isToolError, makeToolError, reasonOf, type ToolErrorOptions } from "@ha
 import { isErrno, notADirectory } from "../errno.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
 import { openRootPath } from "../workspace/paths/open-roots.ts"
+import { checkStateFormat } from "./state-format.ts"
 
 /**
  * Where haft keeps what belongs to a workspace but must not be reachable from it: history, records,
@@ -38,6 +39,7 @@ export const stateDirectory = (options: { readonly root: string; readonly state?
     }
     makeDirectory(directory)
     if ((statSync(directory).mode & 0o077) !== 0 && process.platform !== "win32") chmodSync(directory, 0o700)
+    checkStateFormat(directory, root)
     return realpathSync(directory)
   })
 }
@@ -63,10 +65,12 @@ const usable = <A>(what: string, help: ToolErrorOptions, use: () => A): A => {
 }
 
 /** Where a workspace's state is kept unless a directory is given. It may not be there yet. */
-export const defaultStateDirectory = (root: string): string => {
-  const { XDG_STATE_HOME: stateHome = "" } = process.env
-  const home = isAbsolute(stateHome) ? stateHome : join(homedir(), ".local", "state")
-  return join(home, "haft", workspaceId(root))
+export const defaultStateDirectory = (root: string): string => join(stateHome(), workspaceId(root))
+
+/** The directory that holds the state of all workspaces without a directory of their own choice. */
+export const stateHome = (): string => {
+  const { XDG_STATE_HOME: given = "" } = process.env
+  return join(isAbsolute(given) ? given : join(homedir(), ".local", "state"), "haft")
 }
 
 /** A name people recognise and a hash that keeps two workspaces of that name apart. */

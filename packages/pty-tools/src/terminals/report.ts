@@ -29,6 +29,7 @@ export interface TerminalReport {
 /** Reads a terminal. What was shown counts as delivered: a reading without a cursor goes on behind it. */
 export const report = Effect.fnUntraced(function* (terminal: Terminal, { cursor, view, maxBytes }: Reading) {
   const { end } = terminal
+  if (end === undefined) yield* terminal.inspect
   const from = cursor ?? terminal.delivered
   const since = terminal.output.since(from, maxBytes, end !== undefined)
   terminal.delivered = Math.max(terminal.delivered, since.cursor)

@@ -54,8 +54,10 @@ export class Terminal {
   pendingLine = ""
   /** When it was last seen to echo what is typed, in milliseconds since the epoch. */
   echoedAt: number | undefined
-  /** Control files that its programs made or changed, known once it is closed. */
+  /** Control files that its programs made or changed, as far as they were looked for. */
   controlFiles: ReadonlyArray<ControlFileChange> = []
+  /** Looks for control files that its programs made or changed, and moves them aside. */
+  inspect: Effect.Effect<void> = Effect.void
   lastUsedAt = performance.now()
   #lastOutputAt = performance.now()
   #size: WindowSize

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import {
   Artifacts,
   type Command,
+  type ControlFileChange,
   Journal,
   makeToolError,
   Processes,
@@ -158,6 +159,7 @@ export const terminals = (
             closing: yield* Deferred.make<void>(),
             gone: yield* Deferred.make<void>()
           }
+          terminal.inspect = keepChanges(terminal, processes.inspect(request.command))
           sessions.set(id, session)
           changed()
           yield* FiberSet.run(fibers, live(session, request, scope), { startImmediately: true })
@@ -166,6 +168,20 @@ export const terminals = (
         Effect.uninterruptible,
         oneAtATime.withPermits(1)
       )
+
+      const keepChanges = Effect.fnUntraced(function* (
+        terminal: Terminal,
+        look: Effect.Effect<ReadonlyArray<ControlFileChange>>
+      ) {
+        const files = yield* look
+        if (files.length === 0) return
+        terminal.controlFiles = [...terminal.controlFiles, ...files]
+        const { id, command } = terminal
+        // The files are moved already, and their record lies beside them.
+        yield* Effect.ignore(
+          journal.append({ type: "control_files_changed", terminal: id, command: redactText(command), files })
+        )
+      })
 
       /** The life of a session: until its end, its deadline or its closing; then kept for readers for a while. */
       const live = (session: Session, { command, mark }: OpenRequest, scope: Scope.Closeable): Effect.Effect<void> => {
@@ -177,13 +193,7 @@ export const terminals = (
           yield* processes.end({ pid: terminal.pid, mark })
           yield* terminal.ended.pipe(Effect.timeoutOption("1 second"))
           terminal.release()
-          terminal.controlFiles = yield* processes.release(command)
-          if (terminal.controlFiles.length > 0) {
-            const { id, controlFiles: files } = terminal
-            const event = { type: "control_files_changed", terminal: id, command: redactText(terminal.command), files }
-            // The files are moved already, and their record lies beside them.
-            yield* Effect.ignore(journal.append(event))
-          }
+          yield* keepChanges(terminal, processes.release(command))
           yield* Scope.close(scope, Exit.void)
           yield* Deferred.succeed(gone, undefined)
           changed()

@@ -15,6 +15,23 @@ const helpers = [
 
 /** Tests that nothing a command can write ever runs on the host, and that no command reaches what the host trusts. */
 export const testTrust = (check: Check): void => {
+  check("keeps a command's variables from the programs that set the sandbox up", async ({ sh }) => {
+    // The loader then lists the libraries of a program instead of running it.
+    const traced = await sh("echo ran", { env: { LD_TRACE_LOADED_OBJECTS: "1" } })
+    assert.equal(traced.exitCode, 0, traced.stderr)
+    assert.doesNotMatch(traced.stdout, /^ran$/m)
+    const env = {
+      IFS: "0123456789",
+      PS4: "$(exit 3)",
+      ENV: "/nonexistent",
+      LD_BIND_NOW: "1",
+      GIVEN: "a  b'\"$c\n",
+      E: ""
+    }
+    const given = await sh(`printf '%s|%s|%s|' "$GIVEN" "$LD_BIND_NOW" "\${E-unset}"; exit 7`, { env })
+    assert.deepEqual([given.exitCode, given.stdout, given.stderr], [7, "a  b'\"$c\n|1||", ""])
+  })
+
   check("runs no program from the workspace on the host, wherever PATH leads", async ({ workspace, probe, sh }) => {
     const planted = join(workspace.root, "node_modules/.bin")
     const proof = join(workspace.outside, "ran-on-host")

@@ -1,7 +1,9 @@
 import * as Effect from "effect/Effect"
 
-import type { Hunk, Section } from "../patch.ts"
-import { binaryPatch, type ParseError, refuseLine } from "./line-error.ts"
+import { BinaryPatches } from "../../settings.ts"
+import type { BinaryHunk, Hunk, Section } from "../patch.ts"
+import { type ObjectIds, readBinaryHunk } from "./binary-hunk.ts"
+import { type ParseError, refuseLine } from "./line-error.ts"
 import { patchPath, refusePath } from "./patch-path.ts"
 
 /** The head of one file's part of a diff. */
@@ -24,16 +26,12 @@ export const startsFile = (lines: ReadonlyArray<string>, at: number): boolean =>
 
 export const readFileHeader = Effect.fnUntraced(function* (
   lines: ReadonlyArray<string>,
-  start: number,
-  { mayLink = false }: { readonly mayLink?: boolean } = {}
+  start: number
 ): Effect.fn.Return<FileHeader, ParseError> {
   const git = (lines[start] ?? "").startsWith("diff --git ") ? gitNames(lines[start] ?? "") : undefined
   const extended: Extended = {}
   let next = git === undefined ? start : start + 1
   if (git !== undefined) while (readExtended(lines[next] ?? "", extended)) next++
-  if (/^GIT binary patch|^Binary files .* differ/.test(lines[next] ?? "")) {
-    return yield* refuseLine(next, binaryPatch)
-  }
   let named: Named | undefined
   let absent: Absent = { old: false, new: false }
   if ((lines[next] ?? "").startsWith("--- ") && (lines[next + 1] ?? "").startsWith("+++ ")) {
@@ -46,13 +44,44 @@ export const readFileHeader = Effect.fnUntraced(function* (
   const names = withoutAbsent(yield* strippedNames(named, git, extended, start), absent)
   const name = names.new ?? names.old ?? ""
   const { oldMode, newMode, createdMode, deletedMode, keptMode } = extended
-  for (const mode of [oldMode, newMode, createdMode, deletedMode, keptMode]) {
-    const isWhole = mode === createdMode || mode === deletedMode
-    if (mode === "120000" && !(mayLink && isWhole)) return yield* refusePath(name, "is a symbolic link")
-    if (mode === "160000") return yield* refusePath(name, "is a submodule")
+  // git never prints these: it deletes the link and adds the file, or the other way round.
+  if ([oldMode, newMode].includes("120000")) {
+    return yield* refusePath(name, "becomes a symbolic link, or ceases to be one, by its mode alone")
+  }
+  if ([oldMode, newMode, createdMode, deletedMode, keptMode].includes("160000")) {
+    return yield* refusePath(name, "is a submodule")
   }
   for (const path of [names.old, names.new]) if (path !== undefined) yield* patchPath(path)
-  return { start, next, name, section: (hunks) => sectionOf(names, extended, hunks) }
+  const body = yield* readBinary(lines, next, name, extended.ids)
+  return {
+    start,
+    next: body?.next ?? next,
+    name,
+    section: (hunks) => sectionOf(names, extended, { hunks, binary: body?.hunk })
+  }
+})
+
+/** What follows a header instead of hunks, where a file is not text. */
+const readBinary = Effect.fnUntraced(function* (
+  lines: ReadonlyArray<string>,
+  at: number,
+  name: string,
+  ids: ObjectIds | undefined
+) {
+  const line = lines[at] ?? ""
+  if (/^Binary files .* differ/.test(line)) {
+    return yield* refuseLine(
+      at,
+      `the patch says that ${name}, a binary file, differs, but not how; make it by \`git diff --binary\``
+    )
+  }
+  if (!line.startsWith("GIT binary patch")) return undefined
+  return (yield* BinaryPatches) === "apply"
+    ? yield* readBinaryHunk(lines, at, ids)
+    : yield* refuseLine(
+        at,
+        `${name} is changed by a binary patch, which is not allowed here; leave the file out, and write its bytes as a whole`
+      )
 })
 
 /** Sides whose file does not exist, as `diff -N` says it: by the time at which time begins. */
@@ -82,6 +111,7 @@ interface Extended {
   newMode?: string
   /** The mode of a file that keeps it. */
   keptMode?: string
+  ids?: ObjectIds
   createdMode?: string
   deletedMode?: string
   renameFrom?: string
@@ -110,37 +140,48 @@ const readExtended = (line: string, into: Extended): boolean => {
     into[field] = unquote(line.slice(prefix.length).replace(/\r$/, ""))
     return true
   }
-  const index = /^index \S+(?: (\d+))?/.exec(line)
-  if (index?.[1] !== undefined) into.keptMode = index[1]
+  const index = /^index (?:([0-9a-f]+)\.\.([0-9a-f]+)|\S+)(?: (\d+))?/.exec(line)
+  const [, before, after, mode] = index ?? []
+  if (mode !== undefined) into.keptMode = mode
+  if (before !== undefined && after !== undefined) into.ids = { before, after }
   return index !== null || /^(similarity index|dissimilarity index) /.test(line)
 }
 
-const sectionOf = (names: Names, extended: Extended, hunks: ReadonlyArray<Hunk>): Section | undefined => {
+interface FileBody {
+  readonly hunks: ReadonlyArray<Hunk>
+  readonly binary: BinaryHunk | undefined
+}
+
+const sectionOf = (names: Names, extended: Extended, { hunks, binary }: FileBody): Section | undefined => {
   const mode = extended.newMode ?? extended.createdMode
   const executable = mode === undefined ? undefined : (Number.parseInt(mode, 8) & 0o111) !== 0
+  const isLink = [extended.createdMode, extended.deletedMode, extended.keptMode].includes(linkMode)
+  const body = { ...(isLink && { isLink }), ...(binary !== undefined && { binary }) }
+  const isEmpty = hunks.length === 0 && binary === undefined
   if (names.old === undefined) {
-    const isEmptyFile = extended.createdMode !== undefined && hunks.length === 0
     const lines = hunks.flatMap((hunk) => hunk.lines)
-    if ((lines.length === 0 && !isEmptyFile) || lines.some(({ sign }) => sign !== "+")) return undefined
-    const isLink = extended.createdMode === "120000"
-    return { kind: "add", path: names.new ?? "", lines, executable: isLink ? undefined : executable, isLink }
+    if ((isEmpty && extended.createdMode === undefined) || lines.some(({ sign }) => sign !== "+")) return undefined
+    return { kind: "add", path: names.new ?? "", lines, executable: isLink ? undefined : executable, ...body }
   }
   if (names.new === undefined) {
-    return hunks.length === 0 && extended.deletedMode === undefined
+    return isEmpty && extended.deletedMode === undefined
       ? undefined
-      : { kind: "delete", path: names.old, hunks }
+      : { kind: "delete", path: names.old, hunks, ...body }
   }
   const isMoved = extended.renameTo !== undefined || extended.copyTo !== undefined
-  if (hunks.length === 0 && !isMoved && executable === undefined) return undefined
+  if (isEmpty && !isMoved && executable === undefined) return undefined
   return {
     kind: "update",
     path: isMoved ? names.old : names.new,
     target: isMoved ? names.new : undefined,
     isCopy: extended.copyTo !== undefined,
     executable,
-    hunks
+    hunks,
+    ...body
   }
 }
+
+const linkMode = "120000"
 
 const strippedNames = (
   named: Named | undefined,

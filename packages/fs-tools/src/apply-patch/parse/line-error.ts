@@ -3,8 +3,6 @@ import * as Effect from "effect/Effect"
 
 export type ParseError = ToolError<"patch_parse_error" | "path_outside_workspace" | "invalid_params">
 
-export const binaryPatch = "binary patches are not supported; leave the file out, and write its bytes as a whole"
-
 /** Says which line of a patch can't be read, counted here from 0 and told from 1. */
 export const refuseLine = (line: number, problem: string): Effect.Effect<never, ToolError<"patch_parse_error">> =>
   toolError("patch_parse_error", `line ${line + 1} of the patch: ${problem}; nothing was changed`, {

@@ -5,22 +5,20 @@ import { type Hunk, type HunkLine, hunkLine, type Section } from "../patch.ts"
 import { anchorOf, isPlaceholderHeader } from "../place/anchor.ts"
 import { TimeSlices } from "../time-slices.ts"
 import { readFileHeader, startsFile } from "./file-header.ts"
-import { binaryPatch, type ParseError, refuseEscaped, refuseLine } from "./line-error.ts"
-import { linkTarget } from "./patch-path.ts"
+import { type ParseError, refuseEscaped, refuseLine } from "./line-error.ts"
+import { checkLink } from "./patch-path.ts"
 
 export interface UnifiedDiffOptions {
   /** Says that a text is no patch. */
   readonly refuse?: () => Effect.Effect<never, ParseError>
   /** Takes a last hunk that ends in a change although its header counts context after it. */
   readonly mayLackContext?: boolean
-  /** Takes new and deleted symbolic links, where a new one leads to a path inside the workspace. */
-  readonly mayLink?: boolean
 }
 
 /** Reads a unified diff, plain or from git. It never looks at the disk. */
 export const parseUnifiedDiff = Effect.fnUntraced(function* (
   diff: string,
-  { refuse = refuseOtherText, mayLackContext = false, mayLink = false }: UnifiedDiffOptions = {}
+  { refuse = refuseOtherText, mayLackContext = false }: UnifiedDiffOptions = {}
 ): Effect.fn.Return<ReadonlyArray<Section>, ParseError> {
   const lines = linesOf(diff)
   const sections: Array<Section> = []
@@ -30,13 +28,13 @@ export const parseUnifiedDiff = Effect.fnUntraced(function* (
       at++
       continue
     }
-    const header = yield* readFileHeader(lines, at, { mayLink })
+    const header = yield* readFileHeader(lines, at)
     const { hunks, next } = yield* readHunks(lines, header.next, mayLackContext)
     const section = header.section(hunks)
     if (section === undefined) {
       return yield* refuseLine(header.start, `${header.name} has a header but no hunks`)
     }
-    if (section.kind === "add" && section.isLink === true) yield* linkTarget(section)
+    yield* checkLink(section)
     sections.push(section)
     at = next
   }
@@ -57,7 +55,7 @@ const linesOf = (diff: string): ReadonlyArray<string> => {
   const isColored = coloredHeader.test(diff)
   const lines = (isColored ? diff.replace(color, "") : diff).split("\n")
   if (lines.at(-1) === "") lines.pop()
-  const headers = lines.filter((line) => /^(--- |\+\+\+ |@@)/.test(line))
+  const headers = lines.filter((line) => /^(diff --git |--- |\+\+\+ |@@)/.test(line))
   const cameWithCarriageReturns = headers.length > 0 && headers.every((line) => line.endsWith("\r"))
   return cameWithCarriageReturns ? lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line)) : lines
 }
@@ -73,7 +71,9 @@ const refuseForeign = (
 ): Effect.Effect<void, ToolError<"patch_parse_error">> => {
   const line = lines[at] ?? ""
   if (line.startsWith("@@")) return refuseLine(at, "a hunk without '--- ' and '+++ ' lines before it")
-  if (/^Binary files .* differ\r?$/.test(line)) return refuseLine(at, binaryPatch)
+  if (/^Binary files .* differ\r?$/.test(line)) {
+    return refuseLine(at, "the patch says that a binary file differs, but not how; make it by `git diff --binary`")
+  }
   if (/^\*{15}/.test(line)) return refuseLine(at, "this is a context diff; of diffs, only unified ones are read")
   if (/^\d+(,\d+)?[acd](\d+(,\d+)?)?$/.test(line)) {
     return refuseLine(at, "this is an ed script or a plain diff; of diffs, only unified ones are read")

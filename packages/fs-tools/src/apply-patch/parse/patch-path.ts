@@ -1,6 +1,8 @@
 import { type ToolError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import type { HunkLine, Section } from "../patch.ts"
+
 /** A patch says where it writes by itself, so it is held to plain relative paths that stay out of git's own files. */
 export const patchPath = (
   path: string
@@ -29,23 +31,37 @@ export const refusePath = (path: string, how: string): Effect.Effect<never, Tool
     details: { path }
   })
 
-/** Holds a new symbolic link to a relative target that stays in the workspace, outside .git. */
-export const linkTarget = ({
-  path,
-  lines
-}: {
-  readonly path: string
-  readonly lines: ReadonlyArray<{ readonly text: string }>
-}): Effect.Effect<void, ToolError<"path_outside_workspace" | "invalid_params">> => {
-  const target = lines.map(({ text }) => text).join("\n")
+/** Holds a new target of a symbolic link to a relative path that stays in the workspace, outside .git. */
+export const checkLink = (
+  section: Section
+): Effect.Effect<void, ToolError<"path_outside_workspace" | "invalid_params">> => {
+  if (section.isLink !== true || section.kind === "delete") return Effect.void
+  if (section.kind === "add") return checkTarget(section.path, targetOf(section.lines, "+"))
+  const target = targetOf(
+    section.hunks.flatMap(({ lines }) => lines),
+    "+"
+  )
+  return section.hunks.length === 0 ? Effect.void : checkTarget(section.target ?? section.path, target)
+}
+
+/** The target of a symbolic link on one side of a patch; undefined unless that is one line. */
+export const targetOf = (lines: ReadonlyArray<HunkLine>, sign: "-" | "+"): string | undefined => {
+  const side = lines.filter((line) => line.sign === sign || line.sign === " ")
+  return side.length === 1 ? side[0]?.text : undefined
+}
+
+const checkTarget = (
+  path: string,
+  target: string | undefined
+): Effect.Effect<void, ToolError<"path_outside_workspace" | "invalid_params">> => {
+  if (target === undefined || target === "" || target.startsWith("/") || /[\\\0]|^[A-Za-z]:/.test(target)) {
+    return refusePath(path, "is a symbolic link without a relative target")
+  }
   const parts = path.split("/").slice(0, -1)
   for (const part of target.split("/")) {
     if (part === "..") {
       if (parts.pop() === undefined) return refusePath(path, `is a symbolic link to ${target}, which leads out`)
     } else if (part !== "." && part !== "") parts.push(part)
-  }
-  if (target === "" || lines.length !== 1 || target.startsWith("/") || /[\\\0]|^[A-Za-z]:/.test(target)) {
-    return refusePath(path, "is a symbolic link without a relative target")
   }
   return Effect.asVoid(patchPath(parts.length === 0 ? "." : parts.join("/")))
 }

@@ -21,7 +21,7 @@ export const mountCheckWords = (
   const others = places.length === 0 ? [] : hostMounts().filter(({ point }) => point.startsWith(`${escaped(root)}/`))
   const wanted = places.filter((path) => others.every(({ point }) => point !== escaped(path)))
   const stat = statProgram()
-  const identity = stat === undefined ? undefined : (expected ?? rootIdentity(root))
+  const identity = expected ?? rootIdentity(root)
   return [
     root,
     escaped(root),

@@ -11,7 +11,7 @@ import { withLaunch } from "../../process/prepared-launch.ts"
 import { makeRuntimeDirectory, refuseRuntimeInside } from "../../process/runtime-directory.ts"
 import { systemPath, systemProgram } from "../../process/system-programs.ts"
 import { type Owner, otherOwner } from "../../workspace/commit/owner.ts"
-import { environmentFor } from "../environment.ts"
+import { environmentFor, isRenamed, passedName } from "../environment.ts"
 import { firstThatWorks } from "../first-that-works.ts"
 import {
   defaultLimits,
@@ -43,6 +43,8 @@ export interface Plan {
   readonly sizes: { readonly tmp: string; readonly shm: string }
   readonly directory: string
   readonly env: Readonly<Record<string, string>>
+  /** Variables of the command that `env` has under other names. */
+  readonly renamed: ReadonlyArray<string>
 }
 
 /** A program that makes namespaces, and how it is told what to do. */
@@ -106,6 +108,7 @@ const madeBy = (
               plan.terminal ? "terminal" : "gate",
               ...mountCheckWords(root, plan.mounts.own, overlay && overlayIdentity),
               ...limitWords(limits),
+              plan.renamed.join(" "),
               command.program,
               ...command.args
             ],
@@ -145,6 +148,13 @@ interface Setting {
 const planOf = (command: Command, request: SandboxRequest, setting: Setting): Plan => {
   const { root, settings, limits, options, owner, held, existing } = setting
   const { network = false, writable = true, terminal = false } = request
+  const variables = environmentFor({ ...(owner === undefined && forRoot), ...command.env }, request, {
+    names: options.environment ?? [],
+    home: "/tmp",
+    temporary: "/tmp"
+  })
+  // The starter runs nothing by name, and looks along the command's PATH for the command.
+  const renamed = Object.keys(variables).filter((name) => name !== "PATH" && isRenamed(name))
   return {
     network,
     terminal,
@@ -155,11 +165,10 @@ const planOf = (command: Command, request: SandboxRequest, setting: Setting): Pl
     },
     sizes: temporarySizes(limits),
     directory: command.directory,
-    env: environmentFor({ ...(owner === undefined && forRoot), ...command.env }, request, {
-      names: options.environment ?? [],
-      home: "/tmp",
-      temporary: "/tmp"
-    })
+    renamed,
+    env: Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => [renamed.includes(name) ? passedName(name) : name, value])
+    )
   }
 }
 

@@ -1,23 +1,33 @@
-# Process 1 inside a sandbox of namespaces. When it ends, so does everything else in there. Its variables begin with
-# haft_, because those of the command are in the environment already.
+# Process 1 inside a sandbox of namespaces. When it ends, so does everything else in there. Variables of the command are in
+# the environment as HAFT_GIVES_NAME, so that they mean nothing to this script and to what it runs.
 #
 # Arguments: "gate" or "terminal"; the workspace's path, and as the table of mounts writes it; device:inode that the
 # workspace must have, or "", and the program to ask; how many mounts must come from the workspace itself; other file
 # systems of the host below the workspace, a line each ("device path"); limits on file size (512-byte blocks), open files,
-# CPU seconds, address space (KiB, or ""), processes; then the command.
+# CPU seconds, address space (KiB, or ""), processes; names of variables, with blanks between; then the command.
 # shellcheck disable=SC3045 # dash, busybox and bash have these limits; of -p and -u one is there
 haft_mode=$1 haft_root=$2 haft_point=$3 haft_identity=$4 haft_stat=$5 haft_left=$6 haft_others=$7
 haft_files=$8 haft_open=$9
 shift 9
-haft_cpu=$1 haft_memory=$2 haft_processes=$3
-shift 3
+haft_cpu=$1 haft_memory=$2 haft_processes=$3 haft_names=$4
+shift 4
 
 haft_refuse() {
   echo "$1" >&2
   exit 125
 }
 
+# Gives variables their own names back. Some names a shell keeps for itself; `command` sees to it that it goes on.
+haft_give() {
+  for haft_name in $haft_names; do
+    eval "command export $haft_name=\"\$HAFT_GIVES_$haft_name\"; unset HAFT_GIVES_$haft_name"
+  done 2>/dev/null
+}
+
 # What makes a sandbox binds by path and follows links, and a path can lead elsewhere by the time it is used.
+if [ -n "$haft_identity" ] && [ -z "$haft_stat" ]; then
+  haft_refuse 'this system has no stat program, so the workspace cannot be told from another'
+fi
 if [ -n "$haft_identity" ] && [ "$("$haft_stat" -L -c %d:%i "$haft_root")" != "$haft_identity" ]; then
   haft_refuse 'the workspace was replaced meanwhile'
 fi
@@ -60,7 +70,7 @@ if [ "$haft_mode" = terminal ]; then
   if /usr/bin/env --default-signal=INT,QUIT true 2>/dev/null; then
     set -- /usr/bin/env --default-signal=INT,QUIT "$@"
   fi
-  (exec "$@")
+  (haft_give; exec "$@")
   exit $?
 fi
 
@@ -76,7 +86,7 @@ echo ready >&6
 read -r haft_word <&5 && [ "$haft_word" = go ] || exit 125
 trap : TERM INT HUP
 # In a subshell, or the shell's own remarks would go where the command's go.
-(exec "$@" 2>&9 5<&- 6>&- 9>&-)
+(haft_give; exec "$@" 2>&9 5<&- 6>&- 9>&-)
 haft_code=$?
 set -- /proc/[0-9]*
 echo "end $haft_code $(($# - 1))" >&6

@@ -51,6 +51,18 @@ describe("plan.adopt", () => {
     }
   )
 
+  it("shows what a scratch file holds in the diff of the plan", async () => {
+    const { root, scratch } = makeWithScratch("adopted\n")
+    const diff = await inWorkspace(root, (workspace) =>
+      Effect.gen(function* () {
+        const plan = yield* workspace.plan
+        yield* plan.adopt("a.txt", scratch, { mode: 0o644 })
+        return yield* plan.diff
+      })
+    )
+    expect(diff).toBe("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n\\ No newline at end of file\n+adopted\n")
+  })
+
   it("leaves the scratch file and the workspace alone when the base fingerprint is another", async () => {
     const { root, scratch } = makeWithScratch()
     const commit = planned((plan) => plan.adopt("a.txt", scratch, { base: `sha256:${"0".repeat(64)}` }))

@@ -8,8 +8,10 @@ import {
   type Content,
   type FileInfo,
   type LookError,
+  diffOf,
   makeToolError,
   type MoveOptions,
+  netChanges,
   type PlanError,
   type PlannedFile,
   type SymlinkPolicy,
@@ -106,10 +108,13 @@ export class NodePlan implements ChangePlan {
     return firstChange(this.view)
   }
 
-  readonly info = (given: string, { follow = true } = {}): Effect.Effect<FileInfo | undefined, LookError> =>
+  readonly info = (
+    given: string,
+    { follow = true, original = false } = {}
+  ): Effect.Effect<FileInfo | undefined, LookError> =>
     attempt(lookCodes, () => {
       const names = this.#locate(given, { follow })
-      const node = this.view.find(names)
+      const node = (original ? this.view.original(names.join("/")) : undefined) ?? this.view.find(names)
       return node === undefined ? undefined : infoOf(node, names)
     })
 
@@ -190,7 +195,8 @@ export class NodePlan implements ChangePlan {
       if (this.view.child(parent, names.at(-1) ?? "") !== undefined) throw alreadyExists(given)
       const path = names.join("/")
       parent.children.set(names.at(-1) ?? "", { kind: "symlink", target })
-      this.changes.push({ path, kind: "created", what: "symlink", before: "absent", after: "symlink", bytesWritten: 0 })
+      const change = { path, kind: "created", what: "symlink", before: "absent", after: "symlink" } as const
+      this.changes.push({ ...change, bytesWritten: 0, contentAfter: Buffer.from(target) })
       this.recorded.push({ did: "write", path, before: null, after: "symlink" })
     })
 
@@ -205,6 +211,22 @@ export class NodePlan implements ChangePlan {
       this.changes.push({ ...change, bytesWritten: 0 })
       this.recorded.push({ did: "delete", path, state: "directory", mode: modeOf(node) ?? 0o755 })
     })
+
+  get diff(): Effect.Effect<string, PlanError> {
+    return Effect.suspend(() => {
+      const net = netChanges(this.changes)
+      const gone = new Set(
+        net.flatMap(({ path, kind, what }) => (kind === "deleted" && what === "directory" ? path : []))
+      )
+      return Effect.map(
+        Effect.forEach(net, (change) =>
+          // A directory that goes is shown by the names in it.
+          gone.has(directoryOf(change.path)) ? Effect.succeed(change) : this.#withContent(change)
+        ),
+        diffOf
+      )
+    })
+  }
 
   readonly commit = <E = never, R = never>(
     again?: (plan: ChangePlan) => Effect.Effect<unknown, E, R>
@@ -287,6 +309,22 @@ export class NodePlan implements ChangePlan {
     })
   }
 
+  /** A net change with the content that a diff shows and that nobody has read yet. */
+  #withContent(change: ChangedPath): Effect.Effect<ChangedPath, PlanError> {
+    const { path, kind, what, movedTo, before, after } = change
+    if (what !== "file" || before === after) return Effect.succeed(change)
+    const node = kind === "created" || change.contentBefore !== undefined ? undefined : this.view.original(path)
+    const read =
+      node?.kind === "file"
+        ? this.#contentOf(node, path, shownBytes).pipe(Effect.orElseSucceed(() => undefined))
+        : Effect.succeed(undefined)
+    return Effect.map(read, (contentBefore) => {
+      const planned = kind === "deleted" || change.contentAfter !== undefined ? [] : this.contentOf(movedTo ?? path)
+      const contentAfter = kind === "deleted" ? undefined : collect(planned, shownBytes)
+      return { ...(contentBefore && { contentBefore }), ...(contentAfter && { contentAfter }), ...change }
+    })
+  }
+
   #contentOf(node: FileNode, given: string, maxBytes: number): Effect.Effect<Content, PlanError> {
     if (node.bytes !== undefined) return Effect.succeed(node.bytes)
     if (Array.isArray(node.content)) return Effect.succeed(node.content as Array<Uint8Array>)
@@ -352,23 +390,27 @@ export class NodePlan implements ChangePlan {
           if (child !== undefined) pending.push({ node: child, path: join(path, name), isOpen: false })
         }
       } else {
-        const before = stateOfNode(this.view.root, node)
-        if (node.kind === "file") this.replaced.push(node)
-        const contentBefore = node.kind === "file" ? node.bytes : undefined
-        this.changes.push({
-          path,
-          kind: "deleted",
-          what: node.kind,
-          before,
-          after: "absent",
-          bytesWritten: 0,
-          ...(contentBefore !== undefined && { contentBefore })
-        })
-        this.recorded.push(deletion(this.view, node, path))
+        this.#planDeletion(node, path)
       }
       if (performance.now() > until) return pending.length === 0
     }
     return true
+  }
+
+  #planDeletion(node: Node, path: string): void {
+    const before = stateOfNode(this.view.root, node)
+    if (node.kind === "file") this.replaced.push(node)
+    const contentBefore = node.kind === "file" ? node.bytes : targetBytes(node)
+    this.changes.push({
+      path,
+      kind: "deleted",
+      what: node.kind,
+      before,
+      after: "absent",
+      bytesWritten: 0,
+      ...(contentBefore !== undefined && { contentBefore })
+    })
+    this.recorded.push(deletion(this.view, node, path))
   }
 
   #move(given: string, target: string, { overwrite = false, createDirectories = false, base }: MoveOptions): void {
@@ -399,8 +441,7 @@ export class NodePlan implements ChangePlan {
       if (!overwrite) throw alreadyExists(target)
       if (there.kind === "directory") throw isDirectory(target)
       if (node.kind === "directory") throw alreadyExists(target)
-      if (there.kind === "file") this.replaced.push(there)
-      this.recorded.push(deletion(view, there, toPath))
+      this.#planDeletion(there, toPath)
     }
     detach(view, from)
     const isByCopy = node.origin !== undefined && node.origin.identity.device !== deviceOf(view, to.slice(0, -1))
@@ -485,6 +526,25 @@ interface Pending {
 
 const sliceMs = 20
 
+/** Larger files are not read to be shown in a diff. */
+const shownBytes = 16 * 1024 * 1024
+
+/** Content as a whole; undefined where it is more than so many bytes. */
+const collect = (content: Iterable<Uint8Array>, maximum: number): Content | undefined => {
+  if (Array.isArray(content)) return content as Array<Uint8Array>
+  const pieces: Array<Uint8Array> = []
+  let size = 0
+  for (const piece of content) {
+    size += piece.length
+    if (size > maximum) return undefined
+    // A piece is only valid until the next one is asked for.
+    pieces.push(Uint8Array.from(piece))
+  }
+  return pieces
+}
+
+const directoryOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")))
+
 /** Deeper trees are not removed: bringing them back, one directory after the other, would take for ever. */
 const maximumDepth = 256
 
@@ -497,8 +557,12 @@ const infoOf = (node: Node, names: ReadonlyArray<string>): FileInfo => ({
   kind: node.kind,
   size: node.kind === "file" && node.content !== undefined ? sizeOfContent(node.content) : (node.origin?.size ?? 0),
   modified: node.origin?.modified ?? 0,
-  mode: modeOf(node) ?? node.origin?.mode ?? 0o644
+  mode: modeOf(node) ?? node.origin?.mode ?? 0o644,
+  ...(node.kind === "symlink" && node.target !== undefined && { target: node.target })
 })
+
+const targetBytes = (node: Node): Uint8Array | undefined =>
+  node.kind === "symlink" && node.target !== undefined ? Buffer.from(node.target) : undefined
 
 /** What is needed to bring something back that goes. */
 const deletion = (view: View, node: Node, path: string): Recorded => {

@@ -2,7 +2,6 @@ import {
   type CommitError,
   makeToolError,
   type ToolError,
-  type UndoneChange,
   type UndoPreview,
   type UndoReport,
   type UndoTarget
@@ -42,8 +41,8 @@ export const previewUndo = Effect.fnUntraced(function* (
   what: What
 ): Effect.fn.Return<UndoPreview, UndoError> {
   const { changes, report } = yield* attempt(undoCodes, () => planUndo(settings.history, what))
-  yield* planAll(settings, changes)
-  return { ...report, changes: changes.map(shown) }
+  const plan = yield* planAll(settings, changes)
+  return { ...report, diff: yield* plan.diff.pipe(Effect.mapError(asUndoError)) }
 })
 
 /** Plans all changes; where somebody has changed files since, fails naming all of them. */
@@ -124,37 +123,6 @@ const planUndo = (history: History, what: What): UndoPlan => {
       ...(lost.length > 0 && { lost })
     }
   }
-}
-
-const shownBytes = 1024 * 1024
-
-const shown = (change: Inverse): UndoneChange => {
-  if (change.kind === "move") return { becomes: "moved", path: change.from, movedTo: change.to }
-  if (change.kind === "write") {
-    const content = contentUpTo(change.content, shownBytes)
-    return { becomes: "file", path: change.path, ...(content !== undefined && { content }) }
-  }
-  return { becomes: becoming[change.kind], path: change.path }
-}
-
-const becoming = {
-  link: "symlink",
-  directory: "directory",
-  set_mode: "directory",
-  delete: "absent",
-  remove_if_empty: "absent"
-} as const
-
-const contentUpTo = (content: Iterable<Uint8Array>, maximum: number): Uint8Array | undefined => {
-  const pieces: Array<Uint8Array> = []
-  let size = 0
-  for (const piece of content) {
-    size += piece.length
-    if (size > maximum) return undefined
-    // A piece is only valid until the next one is asked for.
-    pieces.push(Uint8Array.from(piece))
-  }
-  return Buffer.concat(pieces)
 }
 
 /** Whatever stands in the way of going back is a file that changed since, and is called that. */

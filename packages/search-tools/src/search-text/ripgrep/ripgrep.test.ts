@@ -122,6 +122,7 @@ describe("ripgrep", () => {
         end: () => Effect.void,
         feed: () => 0,
         release: () => Effect.succeed([]),
+        inspect: () => Effect.succeed([]),
         systemProgram: () => undefined,
         mark,
         run
@@ -208,6 +209,7 @@ describe("when time is up", () => {
       end: () => Effect.void,
       feed: () => 0,
       release: () => Effect.succeed([]),
+      inspect: () => Effect.succeed([]),
       systemProgram: () => undefined,
       mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
       run: ({ args }, options = {}) =>
@@ -230,6 +232,7 @@ describe("when time is up", () => {
       end: () => Effect.void,
       feed: () => 0,
       release: () => Effect.succeed([]),
+      inspect: () => Effect.succeed([]),
       systemProgram: () => undefined,
       mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
       run: ({ args }, options = {}) =>

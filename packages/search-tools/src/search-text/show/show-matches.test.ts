@@ -22,6 +22,7 @@ describe("the files that are shown", () => {
       end: () => Effect.void,
       feed: () => 0,
       release: () => Effect.succeed([]),
+      inspect: () => Effect.succeed([]),
       systemProgram: () => undefined,
       mark: Effect.succeed({ name: "HAFT_CALL", value: "test" }),
       run: ({ args }, { onStdout } = {}) =>

@@ -1,36 +1,25 @@
-import type { TextFile } from "./text-file.ts"
-
-/** A stretch of lines that gives way to others. */
-export interface LineEdit {
+/** A run of lines that gives way to others, by index into both lists. */
+export interface LineStep {
   readonly oldLine: number
   readonly removed: number
   readonly newLine: number
-  /** Each with its newline, if it has one. */
-  readonly added: ReadonlyArray<string>
+  readonly added: number
 }
 
 /** Beyond this many differences a shortest list is not worth its time: all is shown as replaced. */
 const maximumDistance = 1000
 
-/** What turns one text into another, line by line. Only the part that differs is looked at. */
-export const editsBetween = (before: TextFile, after: TextFile): ReadonlyArray<LineEdit> => {
-  const { start, end, text } = after.changeFrom(before)
-  const firstLine = before.lineAt(start)
-  const from = before.lineStart(firstLine)
-  const to = before.lineStart(before.lineAt(end) + 1)
-  const old = linesOf(before.text.slice(from, to))
-  const now = linesOf(before.text.slice(from, start) + text + before.text.slice(end, to))
-  const same = sameLines(old, now)
-  const [oldMiddle, newMiddle] = [old, now].map((lines) => lines.slice(same.before, lines.length - same.after))
-  return stepsBetween(oldMiddle ?? [], newMiddle ?? []).map(({ oldLine, removed, newLine, added }) => ({
-    oldLine: oldLine + firstLine + same.before,
+/** A shortest list of steps from one list of lines to another, by Myers' greedy algorithm on what differs. */
+export const lineSteps = (old: ReadonlyArray<string>, now: ReadonlyArray<string>): ReadonlyArray<LineStep> => {
+  const { before, after } = sameLines(old, now)
+  const [oldMiddle, newMiddle] = [old.slice(before, old.length - after), now.slice(before, now.length - after)]
+  return stepsBetween(oldMiddle, newMiddle).map(({ oldLine, removed, newLine, added }) => ({
+    oldLine: oldLine + before,
     removed,
-    newLine: newLine + firstLine + same.before,
-    added: now.slice(newLine + same.before, newLine + same.before + added)
+    newLine: newLine + before,
+    added
   }))
 }
-
-const linesOf = (text: string): ReadonlyArray<string> => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
 const sameLines = (old: ReadonlyArray<string>, now: ReadonlyArray<string>) => {
   const most = Math.min(old.length, now.length)
@@ -41,15 +30,7 @@ const sameLines = (old: ReadonlyArray<string>, now: ReadonlyArray<string>) => {
   return { before, after }
 }
 
-interface Step {
-  readonly oldLine: number
-  readonly removed: number
-  readonly newLine: number
-  readonly added: number
-}
-
-/** A shortest list of steps from one list of lines to another, by Myers' greedy algorithm. */
-const stepsBetween = (old: ReadonlyArray<string>, now: ReadonlyArray<string>): ReadonlyArray<Step> => {
+const stepsBetween = (old: ReadonlyArray<string>, now: ReadonlyArray<string>): ReadonlyArray<LineStep> => {
   if (old.length === 0 && now.length === 0) return []
   const trace = old.length === 0 || now.length === 0 ? undefined : furthestPaths(old, now)
   if (trace === undefined) return [{ oldLine: 0, removed: old.length, newLine: 0, added: now.length }]
@@ -90,8 +71,8 @@ const comesFromAbove = (above: number, left: number): boolean => above > left
 const reachedOn = (reached: Int32Array, distance: number, diagonal: number): number =>
   Math.abs(diagonal) > distance ? -1 : (reached[diagonal + distance + 1] ?? -1)
 
-const stepsBack = (trace: ReadonlyArray<Int32Array>, oldLength: number, newLength: number): ReadonlyArray<Step> => {
-  const steps: Array<Step> = []
+const stepsBack = (trace: ReadonlyArray<Int32Array>, oldLength: number, newLength: number): ReadonlyArray<LineStep> => {
+  const steps: Array<LineStep> = []
   let x = oldLength
   let y = newLength
   for (let distance = trace.length - 1; distance > 0; distance--) {
@@ -107,8 +88,8 @@ const stepsBack = (trace: ReadonlyArray<Int32Array>, oldLength: number, newLengt
   return steps.toReversed()
 }
 
-const merged = (steps: ReadonlyArray<Step>): ReadonlyArray<Step> => {
-  const edits: Array<Step> = []
+const merged = (steps: ReadonlyArray<LineStep>): ReadonlyArray<LineStep> => {
+  const edits: Array<LineStep> = []
   for (const step of steps) {
     const last = edits.at(-1)
     if (

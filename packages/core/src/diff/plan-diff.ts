@@ -1,0 +1,78 @@
+import type { ChangedPath, Content } from "../services/change-plan.ts"
+import { concatBytes } from "../text/concat-bytes.ts"
+import { singleLine } from "../text/visible-text.ts"
+import { unifiedDiff } from "./unified-diff.ts"
+
+/** Net changes as one unified diff, with a line for each that has none. */
+export const diffOf = (net: ReadonlyArray<ChangedPath>): string => {
+  const arriving = net.filter(({ kind, what }) => what !== "directory" && kind !== "deleted")
+  // Directories on the way to a file are plain from the file.
+  const isOnTheWay = ({ path, what, kind }: ChangedPath): boolean =>
+    what === "directory" &&
+    kind === "created" &&
+    arriving.some((change) => (change.movedTo ?? change.path).startsWith(`${path}/`))
+  const isDeletion = net.every(({ kind }) => kind === "deleted")
+  return (isDeletion ? net.toSorted((one, other) => (one.path < other.path ? -1 : 1)) : net)
+    .filter((change) => !isOnTheWay(change))
+    .map(diffOfPath)
+    .join("")
+}
+
+const diffOfPath = (change: ChangedPath): string => {
+  const { path, kind, what, movedTo, contentBefore, contentAfter } = change
+  if (what !== "file" || (kind === "deleted" && contentBefore === undefined)) return lineOf(change)
+  if (kind === "deleted") {
+    const removed = unifiedDiff({ oldPath: path, newPath: undefined, before: contentBefore })
+    return removed ?? `Binary file ${singleLine(path)} is replaced or deleted\n`
+  }
+  const modes = modeLines(change)
+  const newPath = movedTo ?? path
+  const renamed = movedTo === undefined ? "" : lineOf(change)
+  if (contentAfter === contentBefore && change.before === change.after) return modes + renamed
+  if (
+    contentAfter === undefined ||
+    (kind !== "created" && change.before !== "symlink" && contentBefore === undefined)
+  ) {
+    return `${renamed}${modes}Binary file ${singleLine(newPath)}: ${change.bytesWritten} bytes\n`
+  }
+  const isNew = kind === "created" || change.before === "symlink"
+  const replaced = change.before === "symlink" ? `deleted ${singleLine(path)}\n` : ""
+  const shown = unifiedDiff({
+    oldPath: isNew ? undefined : path,
+    newPath,
+    before: isNew ? undefined : contentBefore,
+    after: contentAfter
+  })
+  if (shown === undefined) return `${renamed}${modes}Binary file ${singleLine(newPath)}: ${change.bytesWritten} bytes\n`
+  return replaced + modes + shown
+}
+
+const lineOf = (change: ChangedPath): string => {
+  const { path, kind, what, movedTo } = change
+  if (kind === "moved") return `rename from ${singleLine(path)}\nrename to ${singleLine(movedTo ?? path)}\n`
+  if (what === "symlink" && kind !== "deleted") return linkLine(change)
+  return `${kind} ${singleLine(path)}${what === "directory" ? "/" : ""}\n`
+}
+
+/** Where a symbolic link leads, and led before. */
+const linkLine = ({ path, before, contentBefore, contentAfter }: ChangedPath): string => {
+  const target = (content: Content | undefined): string =>
+    singleLine(
+      content === undefined
+        ? ""
+        : new TextDecoder().decode(content instanceof Uint8Array ? content : concatBytes(content))
+    )
+  if (before === "symlink") {
+    return `symbolic link ${singleLine(path)}: ${target(contentBefore)} -> ${target(contentAfter)}\n`
+  }
+  const gone = before === "absent" ? "" : `deleted ${singleLine(path)}\n`
+  return `${gone}created symbolic link ${singleLine(path)} -> ${target(contentAfter)}\n`
+}
+
+const modeLines = ({ kind, modeBefore, modeAfter }: ChangedPath): string => {
+  if (modeAfter === undefined || modeAfter === modeBefore) return ""
+  const spelled = (bits: number) => `100${bits.toString(8).padStart(3, "0")}\n`
+  return kind === "created"
+    ? `new file mode ${spelled(modeAfter)}`
+    : `old mode ${spelled(modeBefore ?? 0)}new mode ${spelled(modeAfter)}`
+}

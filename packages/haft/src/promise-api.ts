@@ -1,0 +1,64 @@
+import type { JournalEvent } from "@haft/core"
+import * as Effect from "effect/Effect"
+
+import type { HaftConfig } from "./config/config.ts"
+import * as Config from "./config/find-config.ts"
+import type { OpenWorkspace } from "./workspace/open-workspace.ts"
+import type { PromiseRules } from "./workspace/promise-rules.ts"
+
+// The names of `haft` for Promise users. Each rejects with what its Effect fails with. What a host itself does not need
+// is loaded with its first use.
+
+const promised =
+  <Args extends ReadonlyArray<unknown>, A, E>(load: () => Promise<(...args: Args) => Effect.Effect<A, E>>) =>
+  async (...args: Args): Promise<A> =>
+    Effect.runPromise((await load())(...args))
+
+const record = () => import("./workspace/record.ts")
+
+/** Finds the configuration: the file the person names, else the workspace's if its content was trusted, else the user's. */
+export const findConfig = promised(async () => Config.findConfig)
+
+/** Remembers that this content of the configuration in the workspace may be used. */
+export const trustConfig = promised(async () => Config.trustConfig)
+
+/** Checks everything on this machine that a host depends on. Changes nothing, but makes the state directory. */
+export const examine = promised(async () => (await import("./doctor.ts")).examine)
+
+/** The runs of a workspace, oldest first. */
+export const runsOf = promised(async () => (await record()).runsOf)
+
+/** The events of a run: the one named, the one in a file, or the last. */
+export const readRun = promised(async () => (await record()).readRun)
+
+/** Checks that a run's record is whole and as it was written. */
+export const verifyRun = promised(async () => (await record()).verifyRun)
+
+/** Makes the calls of a run again on a copy of the workspace, and compares replies and files. */
+export const replayRun = promised(async () => (await import("./workspace/replay.ts")).replayRun)
+
+/**
+ * Calls `onEvent` for every event of a run, past and future, until the signal is aborted. Without a run, for the events
+ * of the last run and of all runs after it.
+ */
+export const followRun = async (
+  config: HaftConfig,
+  run: string | undefined,
+  { onEvent, signal }: { readonly onEvent: (event: JournalEvent) => void; readonly signal: AbortSignal }
+): Promise<void> => {
+  const exit = await Effect.runPromiseExit((await record()).followRun(config, run, onEvent), { signal })
+  if (!signal.aborted) await Effect.runPromise(exit)
+}
+
+/** The approval rules of a workspace, without a host. */
+export const openRules = async (config: HaftConfig = {}): Promise<PromiseRules> => {
+  const [rules, { promiseRules }] = await Promise.all([
+    import("./workspace/rules.ts"),
+    import("./workspace/promise-rules.ts")
+  ])
+  return promiseRules(await Effect.runPromise(rules.openRules(config)))
+}
+
+/** A workspace for servers: several hosts share it, and people can watch and approve what they do. */
+export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorkspace> =>
+  (await import("./workspace/open-workspace.ts")).openWorkspace(config)
