@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
 
+import { redactText } from "../text/redact.ts"
 import { toolError } from "../tool-error.ts"
 import type { WrittenPath } from "../touches.ts"
-import { redactText } from "../text/redact.ts"
 import { askPerson, decisionOf, judge, record } from "./approve.ts"
 import { CurrentCall } from "./call.ts"
 

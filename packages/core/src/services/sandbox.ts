@@ -44,7 +44,7 @@ export interface CommandEffects {
   /** What can't be committed: sockets, pipes, names that are not UTF-8. */
   readonly leftOut: ReadonlyArray<LeftOutPath>
   /** True for a path that the workspace's `.gitignore` files name: build output. */
-  readonly isIgnored: (path: string) => boolean
+  readonly isIgnored: (path: string, isDirectory?: boolean) => boolean
 }
 
 /** A path that an overlay holds and a commit can't take over. */

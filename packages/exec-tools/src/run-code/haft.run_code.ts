@@ -29,7 +29,10 @@ export const haftRunCode = haft.tool({
   risk: "dangerous",
   asks: asksBeforehand,
   touches: (request) =>
-    commandTouches({ runs: codeAsCommand(request), network: request.network }, { readOnly: request.read_only, mayOverlay: true }),
+    commandTouches(
+      { runs: codeAsCommand(request), network: request.network },
+      { readOnly: request.read_only, mayOverlay: true }
+    ),
   execute: ({ language, code, args, env, timeout_ms, network, on_failure, read_only }) =>
     runCode({
       language,

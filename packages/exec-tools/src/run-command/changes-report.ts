@@ -18,6 +18,7 @@ export const changesResult = z
     modified: z.number().int(),
     deleted: z.number().int(),
     paths: z.array(z.object({ path: z.string(), kind: z.string() })).describe("The first of them"),
+    diff_path: z.string().optional().describe("Artifact with the diff"),
     left_out: z
       .array(z.object({ path: z.string(), reason: z.string() }))
       .optional()
@@ -39,12 +40,13 @@ export const changesOf = ({
   readonly no_overlay?: string
 } => {
   if (effects === undefined) return noOverlay === undefined ? {} : { no_overlay: noOverlay }
-  const { outcome, changes, leftOut } = effects
+  const { outcome, changes, leftOut, diffPath } = effects
   return {
     changes: {
       outcome,
       ...countsOf(changes),
       paths: changes.slice(0, mostListed).map(({ path, kind }) => ({ path, kind })),
+      ...(diffPath !== undefined && { diff_path: diffPath }),
       ...(leftOut.length > 0 && { left_out: leftOut.slice(0, mostListed).map((one) => ({ ...one })) })
     }
   }

@@ -1,6 +1,8 @@
 import {
   approveEffects,
+  Artifacts,
   type ChangedPath,
+  type ChangePlan,
   type CommandEffects,
   type CommitError,
   type ControlFileChange,
@@ -27,6 +29,8 @@ export interface CommittedEffects {
   readonly leftOut: ReadonlyArray<LeftOutPath>
   /** Control files that were moved aside instead of being committed, and those that were only recorded. */
   readonly controlFiles: ReadonlyArray<ControlFileChange>
+  /** The artifact with the diff of what was committed. */
+  readonly diffPath?: string
   /** Why nothing was committed, where that was not meant to be so. */
   readonly failure?: ToolError<CommitFailure>
 }
@@ -64,11 +68,12 @@ export const commitEffects = Effect.fnUntraced(function* (
     const writes = writesOf(changes, new Set(heldBack.size > 0 ? [] : asked.map(({ path }) => path)))
     const { approveEffects: asksFirst } = yield* ExecSettings
     const { tool, approval } = yield* CurrentCall
+    const diff = yield* diffOf(plan, changes, effects)
     const asks = asksFirst && approval?.facts.confined === "overlay" && approval.facts.network !== true
     yield* approveEffects({
       writes,
       removedFiles: changes.filter((change) => isDeletedFile(change) && !effects.isIgnored(change.path)).length,
-      preview: Effect.succeed(listed(changes)),
+      preview: Effect.succeed(diff),
       ...(asks && { because: `${tool} changed ${changes.length} paths` })
     })
     const call = yield* CurrentCall
@@ -79,7 +84,7 @@ export const commitEffects = Effect.fnUntraced(function* (
       CurrentCall,
       judged
     )
-    return { outcome: "committed", changes, leftOut, controlFiles } as const
+    return { outcome: "committed", changes, leftOut, controlFiles, diffPath: yield* saveDiff(diff) } as const
   })
   const result: CommittedEffects = yield* settled.pipe(
     Effect.catch((failure) =>
@@ -104,14 +109,36 @@ const writesOf = (changes: ReadonlyArray<ChangedPath>, asked: ReadonlySet<string
 
 const isDeletedFile = ({ kind, what }: ChangedPath): boolean => kind === "deleted" && what !== "directory"
 
+/** Files that a diff shows by their lines; the others are counted. */
+const mostShown = 2000
+
+/** The diff that people see: build output is counted, and not shown line by line. */
+const diffOf = Effect.fnUntraced(function* (
+  plan: ChangePlan,
+  changes: ReadonlyArray<ChangedPath>,
+  { isIgnored }: CommandEffects
+) {
+  const own = changes.filter(({ path, what }) => !isIgnored(path, what === "directory")).map(({ path }) => path)
+  const shown = new Set(own.slice(0, mostShown))
+  const diff = yield* plan.diffWhere((path) => shown.has(path))
+  const ignored = changes.length - own.length
+  return [
+    diff,
+    ...(own.length > mostShown ? [`… and ${own.length - mostShown} more paths\n`] : []),
+    ...(ignored > 0 ? [`… and ${ignored} ignored paths\n`] : [])
+  ].join("")
+})
+
+const saveDiff = Effect.fnUntraced(function* (diff: string) {
+  const artifacts = yield* Artifacts
+  const { step } = yield* CurrentCall
+  return yield* artifacts.save(`diffs/step_${String(step).padStart(4, "0")}.patch`, diff)
+})
+
+/** Paths that the audit log names. */
 const mostListed = 200
 
-const listed = (changes: ReadonlyArray<ChangedPath>): string => {
-  const lines = changes.slice(0, mostListed).map(({ kind, path }) => `${kind} ${path}`)
-  return [...lines, ...(changes.length > mostListed ? [`… and ${changes.length - mostListed} more`] : [])].join("\n")
-}
-
-const recordEffects = Effect.fnUntraced(function* ({ outcome, changes, leftOut, failure }: CommittedEffects) {
+const recordEffects = Effect.fnUntraced(function* ({ outcome, changes, leftOut, diffPath, failure }: CommittedEffects) {
   const journal = yield* Journal
   const { id, step, tool } = yield* CurrentCall
   yield* journal.append({
@@ -122,6 +149,7 @@ const recordEffects = Effect.fnUntraced(function* ({ outcome, changes, leftOut, 
     outcome,
     ...countsOf(changes),
     paths: changes.slice(0, mostListed).map(({ path, kind }) => ({ path, kind })),
+    ...(diffPath !== undefined && { diff_path: diffPath }),
     ...(leftOut.length > 0 && { left_out: leftOut.slice(0, mostListed) }),
     ...(failure !== undefined && { error: failure.code })
   })

@@ -29,7 +29,10 @@ export const haftRunCommand = haft.tool({
   risk: "dangerous",
   asks: asksBeforehand,
   touches: ({ command, cwd, env, stdin, network, read_only: readOnly }) =>
-    commandTouches({ runs: withInput(withVariables(command, env), stdin), network, reads: [cwd] }, { readOnly, mayOverlay: true }),
+    commandTouches(
+      { runs: withInput(withVariables(command, env), stdin), network, reads: [cwd] },
+      { readOnly, mayOverlay: true }
+    ),
   execute: ({ command, cwd, env, stdin, timeout_ms, network, on_failure, read_only }) =>
     runCommand({
       command,

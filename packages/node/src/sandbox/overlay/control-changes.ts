@@ -36,10 +36,12 @@ export interface Layers {
 export const controlChanges = async (layers: Layers): Promise<ReadonlyArray<ControlChange>> => {
   const { root, lower, upper, entries } = layers
   const { files } = await new ControlFileScanner(upper).scan()
-  const made = new Map([...files, ...repositoriesAcross(layers)].filter(([path]) => !isWhiteout(upper, path)))
+  const { changed, trusted } = repositoriesAcross(layers)
+  const made = new Map([...files, ...changed, ...trusted].filter(([path]) => !isWhiteout(upper, path)))
   const changes: Array<ControlChange> = []
   for (const file of made.values()) {
-    const looked = lookAtFile(lower, file.path)
+    // What lay in a directory that was no repository has not been judged.
+    const looked = trusted.has(file.path) ? undefined : lookAtFile(lower, file.path)
     const before = looked === undefined ? undefined : { ...looked, git: file.git, readBy: file.readBy }
     if (before !== undefined && contentKey(before) === contentKey(file)) continue
     const reason = problemOf(root, file, before)
@@ -64,23 +66,33 @@ const repositoryNames = new Set(["HEAD", "objects", "refs", "config", "config.wo
  * Control files of repositories without a working tree, which git finds by what is in them. Such a directory may lie
  * partly in the workspace and partly in the overlay, and may have become a repository only with the overlay.
  */
-const repositoriesAcross = ({ lower, upper, entries }: Layers): ReadonlyArray<readonly [string, SeenFile]> => {
+const repositoriesAcross = ({ lower, upper, entries }: Layers) => {
+  const changed = new Map<string, SeenFile>()
+  /** Of directories that become repositories with the overlay. */
+  const trusted = new Map<string, SeenFile>()
+  for (const directory of directoriesWith(entries, repositoryNames)) {
+    const isIn = ({ held }: ScannedRoot, name: string): boolean =>
+      lstatSync(`${held.base}/${directory}/${name}`, { throwIfNoEntry: false }) !== undefined
+    if (!bareRepository.every((name) => isIn(upper, name) || isIn(lower, name))) continue
+    const key = Buffer.from(directory).toString("latin1")
+    const wasOne = bareRepository.every((name) => isIn(lower, name))
+    const files = [...(wasOne ? [] : repositoryFiles(lower, key)), ...repositoryFiles(upper, key)]
+    for (const [path, file] of files) (wasOne ? changed : trusted).set(path, file)
+  }
+  return { changed, trusted }
+}
+
+/** What git takes a directory for a repository by. */
+const bareRepository = ["HEAD", "objects", "refs"]
+
+/** The directories in which an overlay holds one of these names. */
+const directoriesWith = (entries: ReadonlyArray<UpperEntry>, names: ReadonlySet<string>): ReadonlySet<string> => {
   const directories = new Set<string>()
   for (const { path, kind } of entries) {
     const slash = path.lastIndexOf("/")
-    if (kind !== "whiteout" && repositoryNames.has(path.slice(slash + 1)))
-      directories.add(path.slice(0, Math.max(0, slash)))
+    if (kind !== "whiteout" && names.has(path.slice(slash + 1))) directories.add(path.slice(0, Math.max(0, slash)))
   }
-  return [...directories].flatMap((directory) => {
-    const isIn = ({ held }: ScannedRoot, name: string): boolean =>
-      lstatSync(`${held.base}/${directory}/${name}`, { throwIfNoEntry: false }) !== undefined
-    const isRepository = ["HEAD", "objects", "refs"].every((name) => isIn(upper, name) || isIn(lower, name))
-    if (!isRepository) return []
-    const key = Buffer.from(directory).toString("latin1")
-    const wasOne = ["HEAD", "objects", "refs"].every((name) => isIn(lower, name))
-    // What lay there before was no repository's, so nobody has judged it.
-    return [...(wasOne ? [] : repositoryFiles(lower, key)), ...repositoryFiles(upper, key)]
-  })
+  return directories
 }
 
 /** Why a control file is not deleted without a question; undefined where it may be. */

@@ -7,7 +7,7 @@ import { type IgnoreRules, noRules, withIgnoreFile } from "../../workspace/glob/
 const mostBytes = 1024 * 1024
 
 /** Says which paths the `.gitignore` files of a workspace name, as they will be with an overlay's changes. */
-export const ignoredPaths = (lower: string, upper: string): ((path: string) => boolean) => {
+export const ignoredPaths = (lower: string, upper: string): ((path: string, isDirectory?: boolean) => boolean) => {
   const rules = new Map<string, IgnoreRules | "ignored">()
   const rulesIn = (directory: string): IgnoreRules | "ignored" => {
     const known = rules.get(directory)
@@ -25,9 +25,9 @@ export const ignoredPaths = (lower: string, upper: string): ((path: string) => b
     const content = read(`${upper}/${prefix}.gitignore`) ?? read(`${lower}/${prefix}.gitignore`)
     return content === undefined ? outer : withIgnoreFile(outer, prefix, content)
   }
-  return (path) => {
+  return (path, isDirectory = false) => {
     const outer = rulesIn(parentOf(path))
-    return outer === "ignored" || outer.ignores(path, nameOf(path), false)
+    return outer === "ignored" || outer.ignores(path, nameOf(path), isDirectory)
   }
 }
 

@@ -213,8 +213,12 @@ export class NodePlan implements ChangePlan {
     })
 
   get diff(): Effect.Effect<string, PlanError> {
-    return Effect.suspend(() => {
-      const net = netChanges(this.changes)
+    return this.diffWhere(() => true)
+  }
+
+  readonly diffWhere = (isShown: (path: string) => boolean): Effect.Effect<string, PlanError> =>
+    Effect.suspend(() => {
+      const net = netChanges(this.changes).filter(({ path }) => isShown(path))
       const gone = new Set(
         net.flatMap(({ path, kind, what }) => (kind === "deleted" && what === "directory" ? path : []))
       )
@@ -226,7 +230,6 @@ export class NodePlan implements ChangePlan {
         diffOf
       )
     })
-  }
 
   readonly commit = <E = never, R = never>(
     again?: (plan: ChangePlan) => Effect.Effect<unknown, E, R>
