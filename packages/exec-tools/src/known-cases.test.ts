@@ -96,7 +96,7 @@ describe.runIf(isLinux)("commands in the strongest sandbox that works", () => {
   })
 
   it("a program that ignores SIGTERM is killed", async () => {
-    expect(await run("trap '' TERM; echo stubborn; sleep 60; sleep 60", { timeout_ms: 300 })).toMatchObject({
+    expect(await run("trap '' TERM; echo stubborn; sleep 60; sleep 60", { timeout_ms: 1500 })).toMatchObject({
       timed_out: true,
       signal: "SIGKILL",
       stdout: "stubborn\n"
