@@ -38,6 +38,10 @@ const otherSources: Fence = {
   regex: "^\\.\\.?/(.*/)?src/",
   message: "Import the other package by its name: its index.ts is what it promises, its files are not."
 }
+const publicOnly: Fence = {
+  regex: "^(?:@haft/[\\w-]+|haft)/internal$",
+  message: "Tools and dialects are written with public names alone, as those of other people are."
+}
 const coreOnly: Fence = {
   group: nothingBut("effect", "zod"),
   message: "core imports effect and zod and nothing else: it runs wherever JavaScript runs."
@@ -58,6 +62,11 @@ const toolsApart: Fence = {
 const toolTestsApart: Fence = {
   group: noneOfOurs("@haft/core", "@haft/dialects", "@haft/node", "@haft/testing"),
   message: "Tests of a tool package run without the other tool packages, as its users do."
+}
+const dialectPackages: Fence = {
+  group: noneOfOurs("@haft/core", "@haft/*/operations"),
+  message:
+    "A dialect package stands on what anybody can use: @haft/core and the operations of the tool packages, never their tools or files."
 }
 const throughTheFacade: Fence = {
   group: noneOfOurs("haft"),
@@ -143,12 +152,13 @@ export default {
   overrides: [
     fence(["packages/*/src/**"], [machine, vendors, barrel, otherSources]),
     fence(["packages/core/src/**"], [coreOnly, barrel, vendors, otherSources]),
-    fence(["packages/dialects/src/**"], [dialectsOnly, barrel, vendors, otherSources]),
+    fence(["packages/dialects/src/**"], [dialectsOnly, publicOnly, barrel, vendors, otherSources]),
     fence(["packages/node/src/**"], [onCoreAlone, vendors, barrel, otherSources]),
     fence(["packages/approval/src/**"], [onCoreAlone, machine, vendors, barrel, otherSources]),
     fence(["packages/adapters/src/**"], [onCoreAlone, machine, barrel, otherSources]),
     fence(["packages/testing/src/**"], [onCoreAlone, vendors, barrel, otherSources]),
-    fence(["packages/*-tools/src/**"], [toolsApart, machine, vendors, barrel, otherSources]),
+    fence(["packages/*-tools/src/**"], [toolsApart, publicOnly, machine, vendors, barrel, otherSources]),
+    fence(["packages/dialect-*/src/**"], [dialectPackages, publicOnly, machine, vendors, barrel, otherSources]),
     fence(["apps/*/src/**"], [throughTheFacade, machine, vendors, barrel, otherSources]),
     fence(["apps/cli/src/**"], [serverBesides, machine, vendors, barrel, otherSources]),
     fence(["apps/console/src/**"], [aloneInTheBrowser, machine, vendors, barrel, otherSources]),

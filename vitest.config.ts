@@ -9,7 +9,8 @@ const guarded = [
   "exec-tools",
   "pty-tools",
   "web-tools",
-  "git-tools"
+  "git-tools",
+  "dialect-*"
 ]
 
 export default defineConfig({

@@ -9,7 +9,7 @@ const root = dirname(import.meta.dirname)
 const directories = readdirSync(join(root, "packages"))
   .map((name) => join(root, "packages", name))
   .filter((directory) => existsSync(join(directory, "package.json")))
-const toolPackages = directories.filter((directory) => directory.endsWith("-tools"))
+const toolPackages = directories.filter((directory) => /-tools$|\/dialect-[^/]*$/.test(directory))
 
 if (process.argv.includes("--release")) {
   for (const directory of directories) stampVersion(directory)

@@ -1,11 +1,11 @@
-// Generates the tables and references in the docs (tools, errors, events, configuration, commands) from the code. With
+// Generates the tables and references in the docs (tools, errors, events, configuration, commands, public names) from the code. With
 // `--check` it writes nothing, and fails if something is out of date.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
-import { dialectNames, type ToolDescription } from "haft/internal"
+import { contractNames, dialectNames, loadDialect, packagedNames, type ToolDescription } from "haft/internal"
 import { openHost } from "haft/promise"
 import { format } from "oxfmt"
 
@@ -13,7 +13,9 @@ import { commandReference } from "../apps/cli/src/main.ts"
 import { configurationPage } from "./reference/configuration.ts"
 import { whenItFails } from "./reference/errors.ts"
 import { eventsPage } from "./reference/events.ts"
+import { publicNamesPage } from "./reference/public-names.ts"
 import { markdownTable, plainText, typeOf } from "./reference/table.ts"
+import { toolHashes } from "./reference/tool-hashes.ts"
 
 const root = dirname(import.meta.dirname)
 const isCheck = process.argv.includes("--check")
@@ -41,7 +43,9 @@ await put("docs/operations.md", () => operationsPage())
 await put("docs/errors.md", () => errorsPage())
 await put("docs/events.md", async () => `# Events\n\n${generated}\n\n${await eventsPage()}`)
 await put("docs/configuration.md", () => `# Configuration\n\n${generated}\n\n${configurationPage()}`)
+await put("docs/public-names.md", () => `# Public names\n\n${generated}\n\n${publicNamesPage(root)}\n`)
 for (const [dialect, tools] of lists) await put(`apps/cli/src/tool-lists/${dialect}.json`, () => JSON.stringify(tools))
+await put("contracts/tool-hashes.json", () => JSON.stringify(toolHashes(lists)))
 await put("docs/cli.md", () => `# The command line\n\n${generated}\n\n${commandReference()}`)
 
 if (outdated.length > 0 && isCheck) {
@@ -55,6 +59,18 @@ async function readTools() {
   const described = new Map<string, ToolDescription>()
   const errorNames = new Map<string, Readonly<Record<string, string>>>()
   const lists = new Map<string, ReadonlyArray<ToolDescription>>()
+  /** Names of tools in dialects that are packages of their own, by dialect and operation. */
+  const packaged = new Map<string, ReadonlyArray<string>>()
+  for (const dialect of packagedNames) {
+    const { tools } = await loadDialect(dialect)
+    const named = tools.map(({ name, operation }) => [`${dialect}/${operation}`, `${dialect}.${name}`] as const)
+    for (const [operation, list] of Map.groupBy(named, ([key]) => key)) {
+      packaged.set(
+        operation,
+        list.map(([, name]) => name)
+      )
+    }
+  }
   for (const dialect of dialectNames) {
     await using host = await openHost({ root, state, dialect })
     errorNames.set(dialect, host.dialect.errorNames)
@@ -72,7 +88,9 @@ async function readTools() {
       .map((entry): Operation => {
         const files = readdirSync(join(source, entry.name))
         const tools = dialectNames.map((dialect) => {
-          const names = files.filter((file) => file.startsWith(`${dialect}.`)).map((file) => file.slice(0, -3))
+          const names =
+            packaged.get(`${dialect}/${entry.name}`) ??
+            files.filter((file) => file.startsWith(`${dialect}.`)).map((file) => file.slice(0, -3))
           return [dialect, names.flatMap((name) => described.get(name) ?? [])] as const
         })
         return { package: `${short}-tools`, name: entry.name, tools: new Map(tools) }
@@ -83,9 +101,11 @@ async function readTools() {
   return { operations, errorNames, lists }
 }
 
-function toolTable(list: ReadonlyArray<Operation>): string {
-  const rows = list.map(({ name, tools }) => [name, ...[...tools.values()].map(namesOf)])
-  return markdownTable(["operation", ...dialectNames], rows)
+function toolTable(list: ReadonlyArray<Operation>, dialects: ReadonlyArray<string> = contractNames): string {
+  const rows = list
+    .map(({ name, tools }) => [name, ...dialects.map((dialect) => namesOf(tools.get(dialect) ?? []))])
+    .filter(([, ...names]) => names.some((cell) => cell !== ""))
+  return markdownTable(["operation", ...dialects], rows)
 }
 
 function namesOf(tools: ReadonlyArray<ToolDescription>): string {
@@ -97,7 +117,7 @@ function operationsPage(): string {
     const parts = [...tools].flatMap(([dialect, list]) => list.map((tool) => toolSection(dialect, tool)))
     return `## ${operation}\n\nIn [@haft/${name}](../packages/${name}).\n\n${parts.join("\n\n")}`
   })
-  return `# Operations and their tools\n\n${generated}\n\n${toolTable(operations)}\n\n${sections.join("\n\n")}`
+  return `# Operations and their tools\n\n${generated}\n\n${toolTable(operations)}\n\nIn dialects that are packages of their own:\n\n${toolTable(operations, packagedNames)}\n\n${sections.join("\n\n")}`
 }
 
 function toolSection(dialect: string, { name, description, risk, inputSchema }: ToolDescription): string {
@@ -120,7 +140,7 @@ function errorsPage(): string {
     const name = errorNames.get(dialect)?.[code]
     return name === code && dialect !== "haft" ? "=" : `\`${name}\``
   }
-  const rows = codes.map((code) => dialectNames.map((dialect) => nameIn(dialect, code)))
+  const rows = codes.map((code) => contractNames.map((dialect) => nameIn(dialect, code)))
   const meanings = Object.entries(whenItFails).map(([code, when]) => [`\`${code}\``, when])
   return [
     `# Errors\n\n${generated}`,
@@ -129,7 +149,7 @@ function errorsPage(): string {
     markdownTable(["code", "when"], meanings),
     "\n## In each dialect\n",
     "What each calls it; `=` is the same name.\n",
-    markdownTable(dialectNames, rows)
+    markdownTable(contractNames, rows)
   ].join("\n")
 }
 

@@ -51,6 +51,10 @@ const moments: Readonly<Record<string, string>> = {
     "A command that ran on an overlay has ended, and this became of what it changed. Nothing of it was in the workspace before.",
   control_files_changed:
     "A command made or changed files that other programs run or trust; those with a `quarantine` were moved there. For a terminal it is written when that is closed, with `terminal` and `command` instead of the call's fields.",
+  connection_opened: "A command in a sandbox has connected to a host; written before its first byte is sent.",
+  connection_closed: "That connection has ended.",
+  connection_refused:
+    "A connection was refused. Repetitions of the same one are written together when the command ends, with `repeated`.",
   PATCH_APPLIED: "agentbench's own event: its `apply_patch` has changed files.",
   tool_call_finished:
     "The call has ended; written after everything else. For a call whose host died the next one writes it, with `aborted`."
@@ -79,7 +83,14 @@ const fields: Readonly<Record<string, string>> = {
   diff: "the change that a person approved or refused, secrets replaced; with changed arguments, the change that these make",
   from: "the mode before",
   to: "the mode from now on",
-  by: "who decided: `policy`, `person`, or `nobody` where a question was not answered",
+  by: "who decided: `policy`, `person`, or `nobody` where a question was not answered; of a connection, what allowed it: an entry of `network.allow`, a rule, a person",
+  host: "the host, as its canonical name or address",
+  port: "its port",
+  protocol:
+    "how the command came to haft: `connect` (HTTP CONNECT), `http`, `websocket`, `socks`, or `direct` for a program that knows no proxy",
+  bytes_sent: "bytes to the host",
+  bytes_received: "bytes from the host",
+  repeated: "how often the same refusal came again",
   kind: "the sandbox",
   isolated: "whether it holds anything back",
   overlay: "whether the command runs on an overlay of the workspace",
@@ -162,7 +173,7 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     const config: HaftConfig = {
       root: join(directory, "root"),
       state: join(directory, "state"),
-      packages: { exec: { network: "on_request" } },
+      network: { allow: ["example.com"] },
       sandbox: "none"
     }
     await mkdir(join(directory, "root"))
@@ -193,10 +204,18 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     const second = await eventsOf({ ...config, dialect: "agentbench" }, async (host) => {
       await host.call("apply_patch", { unified_diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-two\n+three\n" })
     })
-    // Only a sandbox looks for them, and not every machine that makes this page has one.
+    // Only a sandbox leaves these, and not every machine that makes this page has one.
     const moved = { path: ".envrc", reason: "direnv runs or trusts it", quarantine: "state/quarantine/…/files/.envrc" }
     const held = first.find(({ type }) => type === "sandbox_chosen")
     const { kind: _kind, isolated: _isolated, overlay: _overlay, no_overlay: _why, ...common } = held ?? { type: "" }
+    const host = { host: "registry.example", port: 443 }
+    const traffic = { bytes_sent: 1800, bytes_received: 52_000, duration_sec: 0.4 }
+    const by = "network.allow *.example"
+    const connections = [
+      { ...common, type: "connection_opened", ...host, protocol: "connect", by, waited_sec: 2.5 },
+      { ...common, type: "connection_closed", ...host, ...traffic },
+      { ...common, type: "connection_refused", ...host, reason: "network.deny *.example forbids it", repeated: 3 }
+    ]
     const changed = { ...common, type: "control_files_changed", files: [moved] }
     const effects = {
       ...common,
@@ -210,7 +229,7 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     }
     const pipe = { path: "pipe", reason: "it is a pipe, a socket or a device" }
     const refused = { ...effects, outcome: "refused", paths: [], left_out: [pipe], error: "approval_denied" }
-    return [...first.map(confinedHere), ...switched, effects, refused, changed, ...second]
+    return [...first.map(confinedHere), ...switched, effects, refused, changed, ...connections, ...second]
   } finally {
     await rm(directory, { recursive: true })
   }

@@ -8,15 +8,17 @@ import { note } from "./terminal.ts"
 export interface LookUp {
   /** Look upwards for the workspace that the current directory belongs to, unless the command line names one. */
   readonly upwards?: boolean
+  /** The workspace, where an argument names it and not an option. */
+  readonly root?: string | undefined
 }
 
 /** The configuration that the command line asks for. */
-export const configOf = async (given: Given, { upwards = false }: LookUp = {}): Promise<FoundConfig> => {
+export const configOf = async (given: Given, { upwards = false, root }: LookUp = {}): Promise<FoundConfig> => {
   const { findConfig, findRoot } = await import("haft/promise")
   const file = given.value("config")
   const from = upwards && file === undefined && !given.has("workspace") ? findRoot() : undefined
   const found = await findConfig({
-    overrides: overridesOf(given),
+    overrides: { ...overridesOf(given), ...(root !== undefined && { root }) },
     ...(file !== undefined && { file }),
     ...(from !== undefined && { from })
   })

@@ -7,7 +7,8 @@ const lists = {
   toolrouter: () => import("./tool-lists/toolrouter.json", { with: { type: "json" } }),
   approvalgate: () => import("./tool-lists/approvalgate.json", { with: { type: "json" } }),
   cliagent: () => import("./tool-lists/cliagent.json", { with: { type: "json" } }),
-  filetools: () => import("./tool-lists/filetools.json", { with: { type: "json" } })
+  filetools: () => import("./tool-lists/filetools.json", { with: { type: "json" } }),
+  "mcp-filesystem": () => import("./tool-lists/mcp-filesystem.json", { with: { type: "json" } })
 } satisfies Readonly<Record<DialectName, unknown>>
 
 /**

@@ -7,6 +7,7 @@ import { doctor, printFindings } from "./commands/doctor.ts"
 import { log } from "./commands/log.ts"
 import { mcp } from "./commands/mcp.ts"
 import { plugin } from "./commands/plugin.ts"
+import { quarantine } from "./commands/quarantine.ts"
 import { replay } from "./commands/replay.ts"
 import { rules } from "./commands/rules.ts"
 import { serve } from "./commands/serve.ts"
@@ -28,6 +29,7 @@ const working: ReadonlyArray<Command> = [
   rules,
   log,
   undo,
+  quarantine,
   replay,
   plugin,
   contract,

@@ -33,6 +33,24 @@ it.each([
   await expect.poll(() => isRunning(pid)).toBe(false)
 })
 
+it("takes the place of the reference filesystem server, with a directory as its argument", async () => {
+  using workspace = temporaryWorkspace({ "a.txt": "one\n" })
+  const args = [bin, "mcp", "--dialect", "mcp-filesystem", "--state", workspace.state, workspace.root]
+  const transport = new StdioClientTransport({ command: process.execPath, args, stderr: "pipe" })
+  const client = new Client({ name: "test", version: "0" })
+  await client.connect(transport)
+  expect((await client.listTools()).tools).toHaveLength(14)
+  const { content } = await client.callTool({ name: "list_allowed_directories", arguments: {} })
+  expect(content).toEqual([{ type: "text", text: `Allowed directories:\n${workspace.root}` }])
+  const path = `${workspace.root}/b.txt`
+  expect(await client.callTool({ name: "write_file", arguments: { path, content: "two\n" } })).toMatchObject({
+    content: [{ type: "text", text: `Successfully wrote to ${path}` }],
+    isError: false
+  })
+  expect(workspace.read("b.txt")).toBe("two\n")
+  await client.close()
+})
+
 it.each([
   { era: "2025-11-25", mode: "legacy" as const },
   { era: "2026-07-28", mode: { pin: "2026-07-28" } }

@@ -112,6 +112,33 @@ describe("haft rules", () => {
   })
 })
 
+describe.runIf(process.platform === "linux")("haft quarantine", () => {
+  const list = async (): Promise<ReadonlyArray<{ id: string; path: string }>> =>
+    JSON.parse((await run("quarantine", "list", "--json")).stdout) as []
+
+  it("lists, restores and removes control files that a command made or changed", async () => {
+    workspace.put(".npmrc", "mine\n")
+    const command =
+      "rm -f .npmrc; echo theirs > .npmrc; mkdir -p d; echo evil > d/.envrc; ln -s nowhere .mcp.json; true"
+    expect(await run("call", "run_command", `command=${command}`, "--approve", "all")).toMatchObject({ code: 0 })
+    expect((await list()).map(({ path }) => path)).toEqual(expect.arrayContaining(["d/.envrc", ".mcp.json"]))
+    expect(workspace.read(".npmrc")).toBe("mine\n")
+    const { stdout } = await run("quarantine")
+    expect(stdout).toMatch(/^ID +PATH +MOVED +REASON\n/)
+    expect(await run("quarantine", "restore", "d/.envrc")).toMatchObject({ code: 0, stdout: "Restored d/.envrc\n" })
+    expect(workspace.read("d/.envrc")).toBe("evil\n")
+    const link = (await list()).find(({ path }) => path === ".mcp.json")
+    expect(await run("quarantine", "remove", link?.id ?? "")).toMatchObject({ code: 0, stdout: "Removed .mcp.json\n" })
+    expect((await list()).map(({ path }) => path).filter((path) => path !== ".npmrc")).toEqual([])
+    expect(await run("quarantine", "restore", "d/.envrc")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("there is no 'd/.envrc' in the quarantine")
+    })
+    expect(await run("quarantine", "restore")).toMatchObject({ code: 2 })
+    expect(await run("quarantine", "show")).toMatchObject({ code: 2 })
+  })
+})
+
 describe("haft log, undo and replay", () => {
   it("show the last run with calls in it, filtered, and prove that nobody changed it", async () => {
     expect(await run("log")).toMatchObject({ code: 2, stderr: expect.stringContaining("nothing is on record") })

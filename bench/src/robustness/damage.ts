@@ -9,6 +9,8 @@ export interface Damaged<Request> {
   readonly right: ReadonlyArray<Tree>
   /** A refusal is right, too, and not only safe. */
   readonly mayRefuse?: boolean
+  /** A file without what the damaged request says nothing about, so that nobody can get it right or wrong. */
+  readonly said?: (text: string, path: string) => string
 }
 
 /** One kind of damage. */
@@ -30,6 +32,15 @@ export const withFile = (tree: Tree, path: string, change: (lines: Array<string>
   change(lines)
   return new Map(tree).set(path, lines.join("\n"))
 }
+
+/** A text without the blanks behind certain lines. */
+export const withoutBlanksBehind =
+  (isMeant: (line: string) => boolean) =>
+  (text: string): string =>
+    text
+      .split("\n")
+      .map((line) => (isMeant(line.trimEnd()) ? line.trimEnd() : line))
+      .join("\n")
 
 export const toCrlf = (text: string): string => text.replaceAll(/\r?\n/g, "\r\n")
 

@@ -1,5 +1,5 @@
 import type { Sample, Tree } from "./corpus.ts"
-import { type Damaged, type DamageClass, isLf, mistype, tabbed, toCrlf } from "./damage.ts"
+import { type Damaged, type DamageClass, isLf, mistype, tabbed, toCrlf, withoutBlanksBehind } from "./damage.ts"
 import { placedLines } from "./diff.ts"
 import type { Random } from "./random.ts"
 
@@ -29,6 +29,7 @@ interface DamagedEdit {
   /** The texts that are right; none where the edit must be refused. */
   readonly right?: ReadonlyArray<string>
   readonly mayRefuse?: boolean
+  readonly said?: (text: string) => string
 }
 
 interface EditDamage extends Omit<DamageClass<Edit>, "damage"> {
@@ -135,8 +136,14 @@ const isInner = (lines: ReadonlyArray<string>, at: number): boolean => at > 0 &&
 const blankDropped = (edit: SampleEdit): DamagedEdit | undefined => {
   const drop = (lines: ReadonlyArray<string>) => lines.filter((line) => !isBlank(line))
   if (!edit.find.some(isBlank)) return undefined
-  const [find, replace] = [drop(edit.find), drop(edit.replace)]
-  return { find, replace, right: [edit.after, replaced(edit.before, edit.start, edit.find, replace)] }
+  const below = edit.before.split("\n").length - edit.start - edit.find.length
+  // The request says nothing about blank lines between its lines; those around it must stay.
+  const said = (text: string): string => {
+    const lines = text.split("\n")
+    const end = lines.length - below
+    return [...lines.slice(0, edit.start), ...drop(lines.slice(edit.start, end)), ...lines.slice(end)].join("\n")
+  }
+  return { find: drop(edit.find), replace: drop(edit.replace), said }
 }
 
 const blankAdded = (edit: SampleEdit, random: Random): DamagedEdit | undefined => {
@@ -170,10 +177,9 @@ const damages: ReadonlyArray<EditDamage> = [
     isSpacing: true,
     damage: (edit) => {
       const spaced = otherLines(edit, (line) => (isBlank(line) ? line : `${line}  `))
-      // The lines that stay may lose what the request does not have, and the blanks behind the last one are not part of it.
-      const literal = edit.replace.with(edit.replace.length - 1, `${edit.replace.at(-1)}  `)
-      const shorter = replaced(edit.before, edit.start, edit.find, literal)
-      return { before: spaced.before, right: [spaced.after, edit.after, shorter] }
+      // Lines that stay may lose the blanks, which the request does not have, and copies of them may get some; new ones not.
+      const old = new Set(edit.find.map((line) => line.trimEnd()))
+      return { before: spaced.before, right: [spaced.after], said: withoutBlanksBehind((line) => old.has(line)) }
     }
   },
   { name: "trailing-space-in-find", isSpacing: true, damage: ({ find }) => ({ find: find.map((line) => `${line} `) }) },
@@ -260,12 +266,16 @@ const damages: ReadonlyArray<EditDamage> = [
   }
 ]
 
+const spacedOut = (lines: ReadonlyArray<string>): string => lines.join("\n").trim().replaceAll(/\s+/g, " ")
+
 /** Damaged requests to replace a text that must be unique. */
 export const editDamage: ReadonlyArray<DamageClass<Edit>> = damages.map(({ name, isSpacing = false, damage }) => ({
   name,
   isSpacing,
   damage: (sample, random): Damaged<Edit> | undefined => {
     const edit = sampleEdit(sample, random)
+    // Where spacing is what an edit changes, nothing tells that change from the damage.
+    if (edit !== undefined && isSpacing && spacedOut(edit.find) === spacedOut(edit.replace)) return undefined
     const damaged = edit && damage(edit, random)
     if (edit === undefined || damaged === undefined) return undefined
     const {
@@ -273,13 +283,15 @@ export const editDamage: ReadonlyArray<DamageClass<Edit>> = damages.map(({ name,
       find = edit.find,
       replace = edit.replace,
       right = [edit.after],
-      mayRefuse = false
+      mayRefuse = false,
+      said = (text: string) => text
     } = damaged
     const tree = (text: string): Tree => new Map([[edit.path, text]])
     return {
       before: tree(before),
       right: right.map(tree),
       mayRefuse,
+      said,
       request: { path: edit.path, find: find.join("\n"), replace: replace.join("\n") }
     }
   }

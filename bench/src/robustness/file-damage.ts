@@ -111,7 +111,11 @@ export const tabsToSpaces = (sample: Sample): DamagedPatch | undefined => {
   const isIndented = files.some(
     ({ kind, hunks }) => kind === "modify" && hunks.some(({ lines }) => lines.some((line) => /^[ -] {4}/.test(line)))
   )
-  return isIndented ? { before, right: [mapTree(sample.after, change)], files } : undefined
+  if (!isIndented) return undefined
+  // Nothing tells that a new file should have tabs.
+  const literal = (text: string, path: string): string =>
+    sample.before.has(path) ? change(text) : (tabbed(text)?.spaces ?? text)
+  return { before, right: [mapTree(sample.after, change), mapTree(sample.after, literal)], files }
 }
 
 /** Files that end without a newline, and a patch that does not say so. */

@@ -1,5 +1,5 @@
 import type { Sample } from "./corpus.ts"
-import { type DamageClass, isLf, mistype, toCrlf } from "./damage.ts"
+import { type DamageClass, isLf, mistype, toCrlf, withoutBlanksBehind } from "./damage.ts"
 import {
   cutContext,
   type FilePatch,
@@ -94,9 +94,21 @@ const ellipsis = (hunk: Hunk, random: Random): ReadonlyArray<string> | undefined
   return hunk.lines.toSpliced(at, 2, random.pick(["...", " ...", " // ..."]) ?? "")
 }
 
-const without = (lines: ReadonlyArray<string>, random: Random, isWanted: (line: string) => boolean) => {
-  const at = random.pick([...lines.keys()].filter((index) => isWanted(lines[index] ?? "")))
+const withoutContextLine = ({ lines }: Hunk, random: Random): ReadonlyArray<string> | undefined => {
+  const at = random.pick(
+    [...lines.keys()].filter((index) => lines[index]?.startsWith(" ") === true && isMissed(lines, index))
+  )
   return at === undefined ? undefined : lines.toSpliced(at, 1)
+}
+
+/** False for a line beside added ones that have nothing at their other side: without it, the hunk adds them elsewhere. */
+const isMissed = (lines: ReadonlyArray<string>, at: number): boolean => {
+  const isBeyond = (step: 1 | -1): boolean => {
+    let next = at + step
+    while (lines[next]?.startsWith("+") === true) next += step
+    return next !== at + step && lines[next] === undefined
+  }
+  return !isBeyond(1) && !isBeyond(-1)
 }
 
 const cutShort = (sample: Sample, random: Random): DamagedPatch | undefined => {
@@ -110,6 +122,7 @@ const cutShort = (sample: Sample, random: Random): DamagedPatch | undefined => {
 }
 
 const asModelsDo = (sample: Sample, random: Random): DamagedPatch => ({
+  said: withoutBlanksBehind((line) => addedLines(sample).has(line)),
   ...hunksOf(sample, (hunk) => {
     const damaged = miscounted(offBy(random.next() < 0.5 ? uneven(hunk, random) : hunk, 1, 300, random), random)
     return { ...damaged, lines: blankWithoutSpace(damaged.lines).map((line) => line.trimEnd()) }
@@ -117,6 +130,14 @@ const asModelsDo = (sample: Sample, random: Random): DamagedPatch => ({
   style: { header: "names" },
   text: (patch) => withProse(fenced(patch))
 })
+
+const addedLines = ({ files }: Sample): ReadonlySet<string> =>
+  new Set(
+    files
+      .flatMap(({ hunks }) => hunks.flatMap(({ lines }) => lines))
+      .filter((line) => line.startsWith("+"))
+      .map((line) => line.slice(1).trimEnd())
+  )
 
 /** As `diff -ruN` prints it, where that a file is created or deleted shows only in a time. */
 const timestamps = ({ files }: Sample, header: "timestamps" | "timestamps-after-spaces"): DamagedPatch | undefined =>
@@ -211,8 +232,7 @@ const damages: ReadonlyArray<PatchDamage> = [
   },
   {
     name: "context-line-dropped",
-    damage: (sample, random) =>
-      oneHunk(sample, random, ({ lines }) => without(lines, random, (line) => line.startsWith(" ")))
+    damage: (sample, random) => oneHunk(sample, random, (hunk) => withoutContextLine(hunk, random))
   },
   {
     name: "context-line-mistyped",
@@ -251,8 +271,14 @@ const damages: ReadonlyArray<PatchDamage> = [
   { name: "as-models-do", damage: asModelsDo }
 ]
 
+interface PatchFormat {
+  readonly render: (files: ReadonlyArray<FilePatch>, style?: UnifiedStyle) => string | undefined
+  /** The format can say whether a file ends in a newline. */
+  readonly hasFinalNewlines: boolean
+}
+
 const classOf =
-  (render: (files: ReadonlyArray<FilePatch>, style?: UnifiedStyle) => string | undefined) =>
+  ({ render, hasFinalNewlines }: PatchFormat) =>
   ({ name, isAmbiguous = false, isSpacing = false, damage }: PatchDamage): DamageClass<string> => ({
     name,
     isAmbiguous,
@@ -265,16 +291,28 @@ const classOf =
         before = sample.before,
         right = [sample.after],
         mayRefuse = false,
-        text = (same: string) => same
+        text = (same: string) => same,
+        said = (same: string) => same
       } = damaged
-      return { before, right, mayRefuse, request: text(patch) }
+      const [after] = right
+      const isUnsaid = (path: string): boolean =>
+        !hasFinalNewlines && before.get(path)?.endsWith("\n") !== after?.get(path)?.endsWith("\n")
+      return {
+        before,
+        right,
+        mayRefuse,
+        said: (same, path) => (isUnsaid(path) ? said(same, path).replace(/\n$/, "") : said(same, path)),
+        request: text(patch)
+      }
     }
   })
 
 /** Damaged unified diffs. */
-export const unifiedDamage: ReadonlyArray<DamageClass<string>> = damages.map(classOf(renderUnified))
+export const unifiedDamage: ReadonlyArray<DamageClass<string>> = damages.map(
+  classOf({ render: renderUnified, hasFinalNewlines: true })
+)
 
 /** Damaged `*** Begin Patch` sections: without line numbers there is less to get wrong, and less to go by. */
 export const envelopeDamage: ReadonlyArray<DamageClass<string>> = damages
   .filter(({ isUnifiedOnly = false }) => !isUnifiedOnly)
-  .map(classOf(renderEnvelope))
+  .map(classOf({ render: renderEnvelope, hasFinalNewlines: false }))

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 
 import type { Answer, Contender } from "./contenders.ts"
 import type { Tree } from "./corpus.ts"
-import type { Damaged } from "./damage.ts"
+import { type Damaged, mapTree } from "./damage.ts"
 
 /**
  * `right`: the files are as they should be. `refused`: an error, and no file is changed. `wrong`: anything else, such as
@@ -37,7 +37,8 @@ export const runCase = async <Request>(contender: Contender<Request>, damaged: D
 const judge = (damaged: Damaged<unknown>, answer: Answer, after: Tree): Verdict => {
   const isRefused = !answer.ok && isSame(after, damaged.before)
   if (isRefused) return damaged.right.length === 0 || damaged.mayRefuse === true ? "right" : "refused"
-  return answer.ok && damaged.right.some((right) => isSame(after, right)) ? "right" : "wrong"
+  const said = (tree: Tree): Tree => (damaged.said === undefined ? tree : mapTree(tree, damaged.said))
+  return answer.ok && damaged.right.some((right) => isSame(said(after), said(right))) ? "right" : "wrong"
 }
 
 const isSame = (one: Tree, other: Tree): boolean =>

@@ -7,4 +7,4 @@ export {
 } from "./export-tools.ts"
 export { lintTool, type SchemaProblem, type SchemaReader, schemaReaders } from "./lint-schema.ts"
 export { type LegalNames, legalNames } from "./names.ts"
-export { fromStrict, strictSchema } from "./strict-schema.ts"
+export { strictSchema } from "./strict-schema.ts"

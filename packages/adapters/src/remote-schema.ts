@@ -1,4 +1,5 @@
-import { inputJsonSchema, type JsonSchema } from "@haft/core"
+import { type JsonSchema } from "@haft/core"
+import { inputJsonSchema } from "@haft/core/internal"
 import * as z from "zod"
 
 import { lintTool } from "./lint-schema.ts"

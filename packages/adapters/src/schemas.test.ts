@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { inputJsonSchema, type JsonSchema } from "@haft/core"
+import { type JsonSchema } from "@haft/core"
+import { inputJsonSchema } from "@haft/core/internal"
 import * as z from "zod"
 
 import { lintTool, schemaReaders } from "./lint-schema.ts"

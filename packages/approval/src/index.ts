@@ -15,8 +15,7 @@ export {
   type OpenRequest
 } from "./askers/gate.ts"
 export { askInTerminal, type TerminalOptions } from "./askers/terminal.ts"
-export { describeRequest, printRequest, promptOf, type RequestDescription } from "./askers/describe-request.ts"
-export { type Fit, InvalidExpression } from "./matching/linear-expression.ts"
+export { describeRequest, printRequest, type RequestDescription } from "./askers/describe-request.ts"
 export {
   type ApprovalMode,
   approvalModes,
@@ -28,12 +27,9 @@ export {
   standardModeLimits
 } from "./modes.ts"
 export { type AnswerPolicy, decide, type PolicySettings } from "./policy.ts"
-export { bindingOf, rememberedRule } from "./rules/remember.ts"
 export { Rule, type RuleExample, RuleFile } from "./rules/rule.ts"
 export { ruleAdvice } from "./rules/rule-advice.ts"
 export { RuleStore, type RuleStoreService, stateRules } from "./rules/rule-store.ts"
-export { type RuleMatch, type RuleSet, RulesUnreadable } from "./rules/rule-set.ts"
-export { compileRules, parseRules, printRules } from "./rules/rules.ts"
-export { type ReadCommand, readCommand, runsOthers } from "./matching/parse-command.ts"
+export { type RuleMatch, type RuleSet } from "./rules/rule-set.ts"
+export { compileRules, parseRules } from "./rules/rules.ts"
 export { type SimulatedCall, simulate, type Simulation, type SimulationOptions } from "./rules/simulate.ts"
-export { stableJson, UnreadableValue } from "./matching/stable-json.ts"

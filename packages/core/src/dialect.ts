@@ -53,6 +53,8 @@ export interface DialectDefinition<out Name extends string = string> {
   readonly clipsTexts?: boolean
   readonly success: (success: Success) => unknown
   readonly failure: (failure: Failure) => unknown
+  /** A failure as the model reads it. `Error: `, the message and the suggestion when absent. */
+  readonly failureText?: (failure: Failure) => string
   /** The JSON Schema of the envelope around a tool's output. */
   readonly envelope: (output: JsonSchema) => JsonSchema
   /** How the contract publishes a tool's parameters, where it differs from the schema itself. */

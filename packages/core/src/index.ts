@@ -10,10 +10,8 @@ export {
   type SymlinkPolicy,
   type ApprovedState
 } from "./pipeline/call.ts"
-export { stepSpan } from "./pipeline/trace.ts"
 export type { CallOptions, RoadCode, RoadServices } from "./pipeline/call-tool.ts"
 export type { Shortened, ShortenedPart } from "./pipeline/reply-budget.ts"
-export { pluginContract } from "./plugin/check-shape.ts"
 export { type Clipped, clipText, HeadAndTail } from "./text/clip.ts"
 export { OutputLog, type OutputSince } from "./text/output-log.ts"
 export { countNewlines } from "./text/count-newlines.ts"
@@ -34,13 +32,11 @@ export {
   type PluginHealth,
   type ToolDescription
 } from "./host.ts"
+export { type JsonSchema } from "./schema/json-schema.ts"
 export { type LineStep, lineSteps } from "./diff/line-steps.ts"
 export { diffOf } from "./diff/plan-diff.ts"
-export { type FileVersions, unifiedDiff } from "./diff/unified-diff.ts"
-export { type JsonExcess, type JsonLimits, JsonScanner } from "./schema/json-scanner.ts"
-export { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./schema/json-schema.ts"
+export { type DiffHunk, diffHunks, type FileVersions, unifiedDiff } from "./diff/unified-diff.ts"
 export { memoryWorkspace } from "./services/memory-workspace.ts"
-export { plainIssues } from "./schema/describe-issues.ts"
 export {
   type ConfiguredPlugin,
   definePlugin,
@@ -50,13 +46,19 @@ export {
   use
 } from "./plugin/plugin.ts"
 export { isPluginError, PluginError, reasonOf } from "./plugin/plugin-error.ts"
-export { compareFiles, type FileDifference, filesOf } from "./record/compare-files.ts"
-export { printEvent } from "./record/print-event.ts"
-export { type RecordedCall, recordedCalls } from "./record/recorded-calls.ts"
-export { type ReplayedCall, replayCalls, type ReplayOptions, type ReplyDifference } from "./record/replay-calls.ts"
-export { type EventFilter, eventFilter } from "./record/event-filter.ts"
+export type { Endpoint } from "./network/host-pattern.ts"
+export {
+  type Admission,
+  type Connection,
+  type ConnectionEvent,
+  ConnectionRefused,
+  Network,
+  networkPolicy,
+  type NetworkService
+} from "./network/network.ts"
+export { networkConfig, type NetworkConfig } from "./network/network-config.ts"
 export { type Program, type ProgramEnd, runProgram, type RunsPrograms } from "./services/run-program.ts"
-export { redact, redactText } from "./text/redact.ts"
+export { redactText } from "./text/redact.ts"
 export {
   type Answer,
   type ApprovalQuestion,
@@ -130,6 +132,7 @@ export {
   type GlobResult,
   type ListError,
   type LookError,
+  pathOnDisk,
   type PlanError,
   type ReadEachError,
   type ReadError,
@@ -144,7 +147,6 @@ export {
   type WorkspaceRoot,
   type WorkspaceService
 } from "./services/workspace.ts"
-export type { OnPluginError } from "./plugin/start-plugins.ts"
 export {
   defineTool,
   type Executed,
@@ -167,12 +169,4 @@ export {
   withMessage
 } from "./tool-error.ts"
 export { type Facts, type Risk, type Touches, withInput, withVariables, type WrittenPath } from "./touches.ts"
-export {
-  type ControlFile,
-  controlFileAt,
-  controlFiles,
-  dependencyDirectories,
-  isProtectedPath
-} from "./control-files.ts"
-export { singleLine, visibleJson, visibleLines, visibleText } from "./text/visible-text.ts"
-export { coreVersion } from "./plugin/version.ts"
+export { singleLine, visibleLines, visibleText } from "./text/visible-text.ts"

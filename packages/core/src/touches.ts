@@ -32,6 +32,8 @@ export interface Facts {
   readonly network?: true
   readonly confined?: Confinement
   readonly fetches?: string
+  /** Host and port that a running call wants to connect to, `example.com:443`. */
+  readonly connects?: string
   readonly types?: { readonly terminal: string; readonly text: string }
   /** Those of the paths above that are directories, or will be: what is done to one is done to all below it. */
   readonly directories?: ReadonlyArray<string>

@@ -19,6 +19,7 @@ const errorNames = {
   not_a_regular_file: "NOT_A_REGULAR_FILE",
   already_exists: "ALREADY_EXISTS",
   permission_denied: "PERMISSION_DENIED",
+  read_only_root: "READ_ONLY_ROOT",
   write_failed: "WRITE_FAILED",
   binary_file: "BINARY_FILE",
   invalid_range: "INVALID_RANGE",

@@ -10,6 +10,8 @@ import {
   type JournalEvent,
   memoryArtifacts,
   memoryJournal,
+  type NetworkConfig,
+  networkPolicy,
   type Progress,
   refuseCommands,
   type Reply,
@@ -31,7 +33,7 @@ const isLinux = process.platform === "linux"
 
 const opened = (
   sandbox: Layer.Layer<Sandbox, never, Workspace | Processes>,
-  { dialect = haft, config = {} }: { dialect?: Dialect; config?: object } = {}
+  { dialect = haft, config = {}, network }: { dialect?: Dialect; config?: object; network?: NetworkConfig } = {}
 ) => {
   const workspace = temporaryWorkspace()
   const events: Array<JournalEvent> = []
@@ -44,7 +46,9 @@ const opened = (
       Layer.provideMerge(Layer.mergeAll(nodeProcesses, nodeWorkspace({ root: workspace.root, state: workspace.state })))
     )
   )
-  const host = openHost(Host.layer({ dialect, plugins: [use(execTools, config)] }).pipe(Layer.provide(services)))
+  const policy = network === undefined ? Layer.empty : networkPolicy(network)
+  const lent = Layer.provideMerge(policy, services)
+  const host = openHost(Host.layer({ dialect, plugins: [use(execTools, config)] }).pipe(Layer.provide(lent)))
   return { workspace, events, artifacts, host }
 }
 
@@ -363,8 +367,8 @@ describe.runIf(isLinux)("commands without a sandbox", () => {
     workspace.remove()
   })
 
-  it("get the network only where the host's configuration allows it", async () => {
-    const { host, workspace } = opened(noSandbox(), { config: { network: "on_request" } })
+  it("get the network only where the host has a network policy", async () => {
+    const { host, workspace } = opened(noSandbox(), { network: { allow: ["example.com"] } })
     const open = await host
     const reply = await open.call("run_command", { command: "true", network: true })
     expect(reply.ok).toBe(true)

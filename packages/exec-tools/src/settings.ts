@@ -7,10 +7,6 @@ const milliseconds = z.number().int().min(1).max(2_147_483_647)
 export const execConfig = z
   .strictObject({
     defaultTimeoutMs: z.number().int().min(1).default(300_000).describe("For calls that name no time-out"),
-    network: z
-      .enum(["never", "on_request"])
-      .default("never")
-      .describe("Whether a call that asks for the network gets it"),
     overlay: z
       .enum(["auto", "always", "never"])
       .default("auto")

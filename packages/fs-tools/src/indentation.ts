@@ -1,3 +1,5 @@
+import { commonLines } from "./common-lines.ts"
+
 /** The spaces and tabs a line begins with. */
 export const indentOf = (line: string): string => /^[ \t]*/.exec(line)?.[0] ?? ""
 
@@ -47,50 +49,61 @@ interface Indents {
 
 /**
  * True when new lines have the indentation of the file, false when they have that of the request, undefined when that
- * can't be told. Lines that stay the same tell it best; otherwise the least indented line does.
+ * can't be told. Lines that stay the same tell it best; otherwise the least indented line does, or tabs and spaces do.
  */
-const isFitting = (
-  indents: ReadonlyArray<Indents & { readonly text: string }>,
-  lines: ReadonlyArray<string>
-): boolean | undefined => {
+const isFitting = (indents: ReadonlyArray<TextIndents>, lines: ReadonlyArray<string>): boolean | undefined => {
   const news = lines.filter((line) => line.trim() !== "")
   if (news.length === 0) return true
-  const votes = { file: 0, request: 0 }
-  for (const line of news) {
-    const same = indents.filter(({ text, expected, found }) => text === line.trim() && expected !== found)
-    if (same.some(({ found }) => found === indentOf(line))) votes.file++
-    if (same.some(({ expected }) => expected === indentOf(line))) votes.request++
-  }
-  if (votes.file + votes.request > 0) {
-    return votes.file > 0 && votes.request > 0 ? undefined : votes.file > 0
-  }
+  const own = news.map(indentOf)
+  return byLinesThatStay(indents, news) ?? byLeastIndent(indents, own) ?? byTabs(indents, own)
+}
+
+interface TextIndents extends Indents {
+  readonly text: string
+}
+
+/** Lines that stand in the request and in the file with different indentation: most of them have one of the two. */
+const byLinesThatStay = (indents: ReadonlyArray<TextIndents>, news: ReadonlyArray<string>): boolean | undefined => {
+  const differing = indents.filter(({ expected, found }) => expected !== found)
+  const isAny = (side: keyof Indents): boolean =>
+    news.some((line) => differing.some((one) => one.text === line.trim() && one[side] === indentOf(line)))
+  const [asFile, asRequest] = [isAny("found"), isAny("expected")]
+  if (asFile !== asRequest) return asFile
+  if (!asFile) return undefined
+  // A line such as a closing brace stands at many depths, and the order of lines tells which of them is meant.
+  const inOrder = (side: keyof Indents): number =>
+    commonLines(
+      indents.map((one) => one[side] + one.text),
+      news.map((line) => line.trimEnd())
+    )?.filter((from) => from !== -1).length ?? 0
+  const [file, request] = [inOrder("found"), inOrder("expected")]
+  if (Math.max(file, request) < 2 * Math.min(file, request)) return undefined
+  return file === request ? undefined : file > request
+}
+
+const byLeastIndent = (indents: ReadonlyArray<Indents>, news: ReadonlyArray<string>): boolean | undefined => {
   const least = (all: ReadonlyArray<string>): string =>
     all.reduce((one, other) => (other.length < one.length ? other : one))
-  const own = least(news.map(indentOf))
+  const own = least(news)
   const expected = least(indents.map((one) => one.expected))
   const found = least(indents.map((one) => one.found))
   if (own === expected && own !== found) return false
   if (own === found && own !== expected) return true
   const asExpected = indents.some((one) => one.expected === own && one.found !== own)
   const asFound = indents.some((one) => one.found === own && one.expected !== own)
-  if (asExpected !== asFound) return asFound
-  // Tabs in the file and only spaces in the request, or the other way round.
-  const spells = (mark: string, all: ReadonlyArray<string>): boolean => all.some((indent) => indent.includes(mark))
-  const news0 = news.map(indentOf)
-  if (
-    spells(
-      "\t",
-      indents.map((one) => one.found)
-    ) &&
-    !spells(
-      "\t",
-      indents.map((one) => one.expected)
-    )
-  ) {
-    if (!spells("\t", news0)) return false
-    if (!spells(" ", news0)) return true
+  return asExpected === asFound ? undefined : asFound
+}
+
+/** One side is indented by tabs, the other by spaces. */
+const byTabs = (indents: ReadonlyArray<Indents>, news: ReadonlyArray<string>): boolean | undefined => {
+  const markOf = (all: ReadonlyArray<string>): "\t" | " " | undefined => {
+    if (all.some((indent) => indent.includes("\t"))) return "\t"
+    return all.some((indent) => indent !== "") ? " " : undefined
   }
-  return undefined
+  const file = markOf(indents.map(({ found }) => found))
+  const request = markOf(indents.map(({ expected }) => expected))
+  if (file === undefined || request === undefined || file === request) return undefined
+  return markOf(news) === file
 }
 
 /** How indentation changes from the request to the file: undefined for an indentation about which nothing is known. */

@@ -10,6 +10,18 @@ const plainOf: ReadonlyMap<string, string> = new Map(
   groups.flatMap(([plain, others]) => Array.from(others, (other) => [other, plain] as const))
 )
 
+/** Characters that are typed with the same habit: who types curly double quotes types curly single ones, too. */
+const families: ReadonlyArray<ReadonlyArray<string>> = [["-"], ["'", '"'], [" "]]
+
+/** The plain form of a look-alike character, and all plain forms of its family; undefined for any other character. */
+export const plainLookAlike = (
+  character: string
+): { readonly plain: string; readonly family: ReadonlyArray<string> } | undefined => {
+  const plain = plainOf.get(character)
+  const family = families.find((one) => one.includes(plain ?? ""))
+  return plain === undefined || family === undefined ? undefined : { plain, family }
+}
+
 const anyOther = new RegExp(`[${groups.map(([, others]) => others).join("")}]`, "g")
 
 /** Dashes, quotes and spaces by their plain form. Every character stays where it is. */

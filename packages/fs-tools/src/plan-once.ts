@@ -10,13 +10,13 @@ import {
 import * as Effect from "effect/Effect"
 
 /** An operation that changes files: the changes it plans, and what it has to tell about them. */
-export type PlanChanges<Input, A, E> = (plan: ChangePlan, input: Input) => Effect.Effect<A, E>
+export type PlanChanges<Input, A, E, R = never> = (plan: ChangePlan, input: Input) => Effect.Effect<A, E, R>
 
-export interface PlannedOperation<Input, A, E> {
+export interface PlannedOperation<Input, A, E, R = never> {
   /** Plans the changes of a call, and hands over what it will change as a diff. */
-  readonly preview: (input: Input) => Effect.Effect<Preview<A>, E | PlanError, Workspace>
+  readonly preview: (input: Input) => Effect.Effect<Preview<A>, E | PlanError, Workspace | R>
   /** Commits what was planned for the call, or plans it now. */
-  readonly commit: (input: Input) => Effect.Effect<Committed<A>, E | CommitError, Workspace>
+  readonly commit: (input: Input) => Effect.Effect<Committed<A>, E | CommitError, Workspace | R>
 }
 
 export interface Preview<A> {
@@ -34,27 +34,29 @@ export interface Committed<A> {
  * Plans the changes of a call once, for its preview and for its execution: what was previewed is what is committed,
  * without being read again. The plan lives as long as the call's input.
  */
-export const planOnce = <Input extends object, A, E>(
-  planChanges: PlanChanges<Input, A, E>
-): PlannedOperation<Input, A, E> => {
+export const planOnce = <Input extends object, A, E, R = never>(
+  planChanges: PlanChanges<Input, A, E, R>
+): PlannedOperation<Input, A, E, R> => {
   const known = new WeakMap<Input, Planned<A>>()
-  const planned = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<Planned<A>, E | LookError, Workspace> {
+  const planned = Effect.fnUntraced(function* (
+    input: Input
+  ): Effect.fn.Return<Planned<A>, E | LookError, Workspace | R> {
     const workspace = yield* Workspace
     const plan = yield* workspace.plan
     return { plan, result: yield* planChanges(plan, input) }
   })
   return {
     // Always anew: a question that is asked again shows the files as they are by then.
-    preview: Effect.fnUntraced(function* (input): Effect.fn.Return<Preview<A>, E | PlanError, Workspace> {
+    preview: Effect.fnUntraced(function* (input): Effect.fn.Return<Preview<A>, E | PlanError, Workspace | R> {
       const now = yield* planned(input)
       known.set(input, now)
       return { result: now.result, diff: yield* now.plan.diff }
     }),
-    commit: Effect.fnUntraced(function* (input): Effect.fn.Return<Committed<A>, E | CommitError, Workspace> {
+    commit: Effect.fnUntraced(function* (input): Effect.fn.Return<Committed<A>, E | CommitError, Workspace | R> {
       const { plan, result } = known.get(input) ?? (yield* planned(input))
       known.delete(input)
       let latest = result
-      const again = (fresh: ChangePlan): Effect.Effect<void, E> =>
+      const again = (fresh: ChangePlan): Effect.Effect<void, E, R> =>
         Effect.map(planChanges(fresh, input), (now) => {
           latest = now
         })

@@ -2,6 +2,7 @@ import { join } from "node:path"
 
 import { expect, it } from "@effect/vitest"
 import type { Plugin } from "@haft/core"
+import { mcpFilesystemTools } from "@haft/dialect-mcp-filesystem"
 import { execTools } from "@haft/exec-tools"
 import { fsTools } from "@haft/fs-tools"
 import { ptyTools } from "@haft/pty-tools"
@@ -21,7 +22,7 @@ const mostCharacters: Readonly<Record<string, number>> = {
   filetools: 80_000_000
 }
 
-const plugins: ReadonlyArray<Plugin<StandardServices>> = [fsTools, searchTools, execTools, ptyTools]
+const plugins: ReadonlyArray<Plugin<StandardServices>> = [fsTools, searchTools, execTools, ptyTools, mcpFilesystemTools]
 
 // The calls are taken from the cases of each contract.
 const others = dialectNames.filter((name) => name !== "haft")
@@ -52,9 +53,13 @@ const callsThatSucceed = async (dialect: (typeof dialectNames)[number]): Promise
     using workspace = temporaryWorkspace(fixtures)
     const { root, state } = workspace
     await using host = await openHost({ root, state, dialect, approval: "all", sandbox: "none" })
-    const reply = await host.call(tool, params)
-    const args = params as Readonly<Record<string, unknown>>
+    const args = relativePaths(params) as Readonly<Record<string, unknown>>
+    const reply = await host.call(tool, args)
     if (reply.ok) found.set(tool, { tool, dialect, args, files: fixtures, lasts: opensTerminals.includes(tool) })
   }
   return [...found.values()]
 }
+
+/** Arguments with paths that are right in every workspace. */
+const relativePaths = (params: unknown): unknown =>
+  JSON.parse(JSON.stringify(params).replaceAll("$ROOT/", "").replaceAll("$ROOT", "."))

@@ -18,7 +18,6 @@ export type {
   ApprovalQuestion,
   CallPreview,
   Facts,
-  FileDifference,
   JournalEvent,
   JsonSchema,
   Party,
@@ -27,24 +26,18 @@ export type {
   ToolDescription,
   ToolError
 } from "@haft/core"
+export type { FileDifference } from "@haft/core/internal"
+export { definePlugin, defineTool, Host, isPluginError, isToolError, toolError, use, visibleText } from "@haft/core"
 export {
-  definePlugin,
-  defineTool,
   type EventFilter,
   eventFilter,
-  Host,
-  isPluginError,
-  isToolError,
   type JsonExcess,
   type JsonLimits,
   JsonScanner,
   plainIssues,
   printEvent,
-  type ReplayedCall,
-  toolError,
-  use,
-  visibleText
-} from "@haft/core"
+  type ReplayedCall
+} from "@haft/core/internal"
 export {
   answerPolicies,
   type ApprovalOptions,
@@ -66,15 +59,16 @@ export {
   showContractCheck
 } from "./contract/check-contract.ts"
 export { type ContractChange, type Weight } from "./contract/compare-contracts.ts"
-export { type DialectName, dialectNames } from "./host/dialects.ts"
+export { contractNames, type DialectName, dialectNames, loadDialect, packagedNames } from "./host/dialects.ts"
 export type { ExamineOptions, Finding } from "./doctor.ts"
 export type { FindConfigOptions, FoundConfig } from "./config/find-config.ts"
 export { type PackageChoice, type PackageName, packageNames } from "./host/packages.ts"
-export { makeScratchDirectory, readNamedFile, readSite, readWhole, type ScratchDirectory } from "@haft/node"
+export { makeScratchDirectory, readNamedFile, readSite, readWhole, type ScratchDirectory } from "@haft/node/internal"
 export { listPlugins, newPlugin, type PluginList, type PluginSummary, writePluginTable } from "./plugins/plugins.ts"
 export { type NewPlugin, type PluginStyle, pluginStyles } from "./plugins/plugin-files.ts"
+export { openQuarantine, type OpenQuarantine } from "./workspace/quarantine.ts"
 export { pruneRuns, removeWorkspaceState, stateUsage } from "./workspace/state.ts"
-export { allStateUsage, type PrunedRuns, type StateUsage } from "@haft/node"
+export { allStateUsage, type PrunedRuns, type StateUsage } from "@haft/node/internal"
 export { pathsBeside } from "./workspace/names-beside.ts"
 export { pathsFrom } from "./workspace/paths-from.ts"
 export type { Replay } from "./workspace/replay.ts"

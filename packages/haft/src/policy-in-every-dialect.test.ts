@@ -16,6 +16,17 @@ const envelopeOf = (path: string) =>
 
 type Call = readonly [tool: string, args: Readonly<Record<string, unknown>>]
 
+/** The tool that reads a file, and its parameter for the path. */
+const readers: Readonly<Record<DialectName, readonly [tool: string, parameter: string]>> = {
+  haft: ["read_file", "path"],
+  agentbench: ["read_file", "path"],
+  toolrouter: ["read_file", "path"],
+  approvalgate: ["read_file", "path"],
+  cliagent: ["read_file", "path"],
+  filetools: ["file.read", "path"],
+  "mcp-filesystem": ["read_text_file", "path"]
+}
+
 /** Ways to read or change `d/.env`, by dialect: the file itself, and directories above it. */
 const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
   haft: [
@@ -101,13 +112,30 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["file.patch", { path: "d/.env", patches: [{ find: "s3cret", replace: "x" }] }],
     ["file.delete", { path: "d/.env" }],
     ["file.search", { pattern: "KEY", path: "d" }]
+  ],
+  "mcp-filesystem": [
+    ["read_file", { path: "d/.env" }],
+    ["read_text_file", { path: "link" }],
+    ["read_media_file", { path: "d/.env" }],
+    ["read_multiple_files", { paths: ["a.txt", "d/.env"] }],
+    ["write_file", { path: "d/.env", content: "x" }],
+    ["edit_file", { path: "d/.env", edits: [{ oldText: "s3cret", newText: "x" }] }],
+    ["edit_file", { path: "d/.env", edits: [{ oldText: "KEY", newText: "x" }], dryRun: true }],
+    ["create_directory", { path: "e/.env" }],
+    ["list_directory", { path: "d" }],
+    ["list_directory_with_sizes", { path: "." }],
+    ["directory_tree", { path: "." }],
+    ["move_file", { source: "d/.env", destination: "x" }],
+    ["move_file", { source: "d", destination: "x" }],
+    ["search_files", { path: ".", pattern: "**" }],
+    ["get_file_info", { path: "d/.env" }]
   ]
 }
 
 /** Tools that touch no file, or only one that another tool has opened. */
 const others = new Set(
   (
-    "list_processes read_output wait_for stop_process " +
+    "list_processes read_output wait_for stop_process list_allowed_directories " +
     "last_command terminal_last_command list_terminals close_terminal write_terminal write_stdin undo " +
     "fetch_url search_web web_fetch web_search fetch_webpage"
   ).split(" ")
@@ -153,8 +181,8 @@ describe.each(dialectNames)("a rule without a tool in %s", (dialect) => {
   })
 
   it("leaves other files alone", async () => {
-    const read = opened.host.tools.find(({ name }) => ["read_file", "file.read"].includes(name))
-    expect((await opened.host.call(read?.name ?? "", { path: "d/b.txt" })).ok).toBe(true)
+    const [tool, parameter] = readers[dialect]
+    expect((await opened.host.call(tool, { [parameter]: "d/b.txt" })).ok).toBe(true)
   })
 })
 
@@ -184,17 +212,12 @@ it("a rule without a tool holds for undo", async () => {
 })
 
 describe("a rule for an operation", () => {
-  const readers: ReadonlyArray<readonly [DialectName, string]> = dialectNames.map((dialect) => [
-    dialect,
-    dialect === "filetools" ? "file.read" : "read_file"
-  ])
-  it.each(readers)("holds in %s, where the tool is called %s", async (dialect, tool) => {
+  it.each(dialectNames)("holds in %s", async (dialect) => {
     const { host, close } = await open(dialect, [{ id: "no", operation: "read-file", decision: "deny" }])
-    expect((await host.call(tool, { path: "a.txt" })).error?.code).toBe("approval_denied")
-    const [list] = host.tools
-    expect(
-      (await host.call(list?.name ?? "", { path: ".", ...(dialect === "agentbench" && { root: "d" }) })).error?.code
-    ).not.toBe("approval_denied")
+    const [tool, parameter] = readers[dialect]
+    expect((await host.call(tool, { [parameter]: "a.txt" })).error?.code).toBe("approval_denied")
+    const [otherTool, args] = ways[dialect].find(([, { path }]) => path === "d") ?? ["list_files", { root: "d" }]
+    expect((await host.call(otherTool, args)).error?.code).not.toBe("approval_denied")
     await close()
   })
 })

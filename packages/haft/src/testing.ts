@@ -2,7 +2,7 @@ import { join, resolve } from "node:path"
 
 import { legalNames, strictSchema } from "@haft/adapters"
 import { isPluginError, type Plugin, reasonOf, type ToolDescription, use } from "@haft/core"
-import { readNamedFile } from "@haft/node"
+import { readNamedFile } from "@haft/node/internal"
 import {
   type ExampleCall,
   type Fixture,
@@ -13,7 +13,7 @@ import {
 import * as z from "zod"
 
 import { ConfigError, type SandboxName, type StandardServices } from "./config/config.ts"
-import { type DialectName, dialectNames, dialectOf } from "./host/dialects.ts"
+import { type DialectName, dialectNames, loadDialect } from "./host/dialects.ts"
 import { refusalsOf, refusedBy } from "./host/refusals.ts"
 import { standardServices } from "./host/standard-host.ts"
 import { importPlugin, packageOf } from "./plugins/load-plugins.ts"
@@ -41,13 +41,14 @@ export const testPlugin = <Config>(
   plugin: Plugin<StandardServices, Config>,
   { config, sandbox = "auto", dialects = dialectNames, ...test }: PluginTest = {}
 ): Promise<PluginReport> =>
-  reported(plugin.name, () => {
+  reported(plugin.name, async () => {
     const configured = use(plugin as Plugin<StandardServices, unknown>, config)
     const spoken = new Set(plugin.tools.map(({ dialect }) => (dialect === "any" ? "haft" : dialect)))
+    const loaded = await Promise.all(dialects.filter((name) => spoken.has(name)).map((name) => loadDialect(name)))
     return testWith<StandardServices>({
       ...test,
       plugin: configured,
-      dialects: dialects.filter((name) => spoken.has(name)).map((name) => dialectOf(name)),
+      dialects: loaded.map(({ dialect }) => dialect),
       services: ({ root, state }) => standardServices({ root, state, approval: "all", sandbox }),
       refusals
     })

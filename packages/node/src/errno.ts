@@ -30,7 +30,14 @@ export const containCodes = ["path_outside_workspace", "symlink_blocked", "inval
 export const lookCodes = [...containCodes, "file_not_found", "permission_denied"] as const
 export const readCodes = [...lookCodes, "is_directory", "not_a_regular_file", "file_too_large"] as const
 export const listCodes = [...lookCodes, "not_a_directory"] as const
-export const planCodes = [...readCodes, "not_a_directory", "already_exists", "stale_file", "write_failed"] as const
+export const planCodes = [
+  ...readCodes,
+  "not_a_directory",
+  "already_exists",
+  "stale_file",
+  "write_failed",
+  "read_only_root"
+] as const
 export const undoCodes = ["no_history", "stale_file", "write_failed"] as const
 
 /** True for a failure that the operating system reported with one of these names. */
@@ -178,6 +185,12 @@ export const rootStays = (what: "deleted" | "moved"): ToolError<"path_outside_wo
   makeToolError("path_outside_workspace", `the workspace itself can't be ${what}`, {
     suggestion: "Name something inside it.",
     details: { path: "." }
+  })
+
+export const readOnlyRoot = (path: string, root: string): ToolError<"read_only_root"> =>
+  makeToolError("read_only_root", `${path} is in the root '${root}', which can only be read; nothing was changed`, {
+    suggestion: "Write to a root with write access, or copy the file there first.",
+    details: { path, root }
   })
 
 const permissionDenied = (given: string): ToolError<"permission_denied"> =>

@@ -1,6 +1,7 @@
 // What this package can do, unaware of any contract: for tools in a dialect of your own. A plugin that has such tools
 // has `searchServices` in its layer.
 export { findFiles, type FindRequest, type FoundFiles } from "./find-files/find-files.ts"
+export { type PathMatcher, pathMatcher } from "./find-files/path-matcher.ts"
 export { findSymbol, type FoundSymbol, type SymbolRequest } from "./find-symbol/find-symbol.ts"
 export { outline } from "./outline/outline.ts"
 export { searchCode } from "./search-code/search-code.ts"

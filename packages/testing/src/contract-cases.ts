@@ -28,6 +28,10 @@ export interface ContractCase {
   readonly asked?: boolean
   /** The envelope, with matchers where a value can't be known: see {@link differs}. */
   readonly reply: unknown
+  /** The reply as text, where the case says it: what a model reads. */
+  readonly text?: unknown
+  /** How the program that the contract follows answers, where haft answers otherwise on purpose. */
+  readonly differs?: { readonly peer: string; readonly because: string }
   /** The content of files afterwards, null for one that must not exist. All other files must be unchanged. */
   readonly files: Readonly<Record<string, string | null>>
 }
@@ -56,16 +60,15 @@ export const playCase = async (contractCase: ContractCase, host: CaseHost): Prom
   const conversation = Effect.gen(function* () {
     const { call } = yield* Host
     const earlier: Array<unknown> = []
-    for (const { tool, params } of contractCase.before) {
-      earlier.push((yield* call(tool, filledIn(params, earlier))).wire)
-    }
+    const filled = (value: unknown): unknown => withRoot(filledIn(value, earlier), workspace.root)
+    for (const { tool, params } of contractCase.before) earlier.push((yield* call(tool, filled(params))).wire)
     const askedBefore = approver.questions.length
     const found = treeOf(workspace.root)
-    const reply = yield* call(contractCase.tool, filledIn(contractCase.params, earlier), { requestId: "case" })
+    const reply = yield* call(contractCase.tool, filled(contractCase.params), { requestId: "case" })
     const asked = approver.questions.length > askedBefore
-    return { reply, expected: filledIn(contractCase.reply, earlier), asked, found }
+    return { reply, expected: filled(contractCase.reply), expectedText: filled(contractCase.text), asked, found }
   })
-  const { reply, expected, asked, found } = await Effect.runPromise(
+  const { reply, expected, expectedText, asked, found } = await Effect.runPromise(
     Effect.scoped(conversation.pipe(Effect.provide(host(workspace, approver.layer))))
   )
   const title = `${contractCase.dialect} ${contractCase.tool}: ${contractCase.name}`
@@ -73,6 +76,8 @@ export const playCase = async (contractCase: ContractCase, host: CaseHost): Prom
   if (difference !== undefined) {
     throw new Error(`${title}\n${difference}\nexpected ${show(expected)}\nreceived ${show(reply.wire)}`)
   }
+  const textDifference = expectedText === undefined ? undefined : differs(expectedText, reply.text, "text")
+  if (textDifference !== undefined) throw new Error(`${title}\n${textDifference}`)
   if (contractCase.asked !== undefined && contractCase.asked !== asked) {
     throw new Error(`${title}\na person was ${asked ? "" : "not "}asked`)
   }
@@ -125,6 +130,14 @@ const filledIn = (value: unknown, earlier: ReadonlyArray<unknown>): unknown => {
     .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], earlier)
   if (found === undefined) throw new Error(`there is no ${path} in the earlier replies ${show(earlier)}`)
   return found
+}
+
+/** Replaces `$ROOT` in texts by the workspace's directory, for contracts that speak of absolute paths. */
+export const withRoot = (value: unknown, root: string): unknown => {
+  if (typeof value === "string") return value.replaceAll("$ROOT", root)
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => withRoot(item, root))
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withRoot(inner, root)]))
 }
 
 const readCase = (directory: string, dialect: string, file: string): ContractCase => {

@@ -1,15 +1,21 @@
 import type { HaftConfig } from "haft/internal"
 
-import type { Command } from "../command.ts"
+import { type Command, type Given, UsageError } from "../command.ts"
 import { configOf, openHostFor } from "../host.ts"
 import { listedTools } from "../listed-tools.ts"
 
 export const mcp: Command = {
   name: "mcp",
   summary: "speak MCP on stdin and stdout",
-  examples: ["haft mcp --workspace ~/project", "claude mcp add haft -- haft mcp --workspace ~/project"],
+  takes: "[DIR]",
+  atMost: 1,
+  examples: [
+    "haft mcp --workspace ~/project",
+    "haft mcp --dialect mcp-filesystem ~/project",
+    "claude mcp add haft -- haft mcp --workspace ~/project"
+  ],
   run: async (given) => {
-    const { config } = await configOf(given)
+    const { config } = await configOf(given, { root: directoryOf(given) })
     const [{ openHostLater }, { speakMcp }] = await Promise.all([import("haft/promise"), import("../speak-mcp.ts")])
     const tools = await knownTools(config)
     const host = await (tools === undefined
@@ -22,6 +28,12 @@ export const mcp: Command = {
     }
     return 0
   }
+}
+
+// The reference filesystem server is given its directories as arguments, so a drop-in takes one, too.
+const directoryOf = ({ positionals: [directory], has }: Given): string | undefined => {
+  if (directory === undefined || !has("workspace")) return directory
+  throw new UsageError("--workspace and a directory say the same thing. Give one of them.")
 }
 
 // The tools, if they are known before a host is open: with plugins, a dialect or packages of the user's own they are

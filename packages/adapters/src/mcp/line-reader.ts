@@ -1,4 +1,4 @@
-import { type JsonExcess, type JsonLimits, JsonScanner } from "@haft/core"
+import { type JsonExcess, type JsonLimits, JsonScanner } from "@haft/core/internal"
 
 /** A line beyond the limits. It was skipped, and never in memory as a whole. */
 export interface RefusedLine {

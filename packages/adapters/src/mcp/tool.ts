@@ -33,9 +33,12 @@ const titleOf = (name: string): string => {
 
 const acronyms = new Set(["api", "html", "http", "id", "json", "pdf", "url"])
 
-/** A reply as `tools/call` answers it. The first block is always the text for people. */
+/** A reply as `tools/call` answers it. The first block is the text for people, unless the answer has none. */
 export const mcpResult = ({ text, blocks, wire, ok }: Reply): CallToolResult => ({
-  content: blocks[0]?.type === "text" ? blocks.map(mcpBlock) : [{ type: "text", text }, ...blocks.map(mcpBlock)],
+  content:
+    text === "" || blocks[0]?.type === "text"
+      ? blocks.map(mcpBlock)
+      : [{ type: "text", text }, ...blocks.map(mcpBlock)],
   structuredContent: wire,
   isError: !ok
 })

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Facts } from "@haft/core"
 
-import { describeRequest, printRequest, promptOf, type Question, Rule } from "../index.ts"
+import { describeRequest, printRequest, type Question, Rule } from "../index.ts"
+import { promptOf } from "./describe-request.ts"
 
 const question = (
   tool: string,

@@ -2,9 +2,10 @@ import { describe, expect, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { RE2JS } from "re2js"
 
-import { InvalidExpression, stableJson } from "../index.ts"
 import { argumentPattern, markQuotes } from "./argument-pattern.ts"
+import { InvalidExpression } from "./linear-expression.ts"
 import { Effort } from "./match-budget.ts"
+import { stableJson } from "./stable-json.ts"
 import { jsonPieces } from "./stable-json.ts"
 
 const fits = (pattern: string, value: unknown) => {

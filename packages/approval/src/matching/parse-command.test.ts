@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 
-import { readCommand, runsOthers } from "../index.ts"
+import { readCommand, runsOthers } from "./parse-command.ts"
 
 describe("parts of a compound command", () => {
   it.each([

@@ -3,7 +3,8 @@ import { memoryState, StateFiles, type StateFilesService } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import { printRules, Rule, RuleStore, type RuleStoreService, stateRules } from "../index.ts"
+import { Rule, RuleStore, type RuleStoreService, stateRules } from "../index.ts"
+import { printRules } from "./rules.ts"
 
 /** A store on documents in memory, and how often the rules were read. */
 const withStore = (

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { ApprovalRequest, Facts } from "@haft/core"
 
-import { compileRules, parseRules, printRules, Rule, RulesUnreadable } from "../index.ts"
+import { compileRules, parseRules, Rule } from "../index.ts"
 import { subjectOf } from "../matching/subject.ts"
 import { compileRule } from "./compile-rule.ts"
+import { RulesUnreadable } from "./rule-set.ts"
+import { printRules } from "./rules.ts"
 
 const request = (
   input: Record<string, unknown>,

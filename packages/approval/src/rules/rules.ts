@@ -1,4 +1,5 @@
-import { type ApprovalRequest, type Call, controlFileAt, plainIssues } from "@haft/core"
+import { type ApprovalRequest, type Call } from "@haft/core"
+import { controlFileAt, plainIssues } from "@haft/core/internal"
 
 import { readCommand } from "../matching/parse-command.ts"
 import { type Subject, subjectOf } from "../matching/subject.ts"

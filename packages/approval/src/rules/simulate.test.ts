@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import type { JournalEvent, RecordedCall } from "@haft/core"
+import type { JournalEvent } from "@haft/core"
+import type { RecordedCall } from "@haft/core/internal"
 
 import { compileRules, Rule, simulate, type SimulationOptions } from "../index.ts"
 

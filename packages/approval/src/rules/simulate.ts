@@ -1,5 +1,5 @@
 import type { ApprovalRequest, Facts, JournalEvent, Risk, Verdict } from "@haft/core"
-import { isProtectedPath, recordedCalls, type RecordedCall } from "@haft/core"
+import { isProtectedPath, recordedCalls, type RecordedCall } from "@haft/core/internal"
 
 import type { ApprovalMode, ModeLimits } from "../modes.ts"
 import { type AnswerPolicy, decide } from "../policy.ts"

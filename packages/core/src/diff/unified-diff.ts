@@ -67,39 +67,65 @@ const utf16Of = (bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined => {
   return isLittle && !(bytes[2] === 0 && bytes[3] === 0) ? "utf-16le" : undefined
 }
 
-const hunksOf = (old: Uint8Array, now: Uint8Array): string => {
+/** A stretch of a unified diff, with the lines around what differs. */
+export interface DiffHunk {
+  /** From 1; the line before it where the hunk has none. */
+  readonly oldStart: number
+  readonly oldLines: number
+  readonly newStart: number
+  readonly newLines: number
+  /** Each with its sign, ` `, `-` or `+`, and without its newline. */
+  readonly lines: ReadonlyArray<string>
+}
+
+/** The hunks of a unified diff between two versions of a file; undefined when one of them is binary. */
+export const diffHunks = (
+  before: Content,
+  after: Content,
+  { context = contextLines }: { readonly context?: number } = {}
+): ReadonlyArray<DiffHunk> | undefined => {
+  const [old, now] = [textBytes(before), textBytes(after)]
+  return old === undefined || now === undefined ? undefined : hunksBetween(old, now, context)
+}
+
+const hunksOf = (old: Uint8Array, now: Uint8Array): string =>
+  hunksBetween(old, now, contextLines).map(hunkText).join("")
+
+const hunksBetween = (old: Uint8Array, now: Uint8Array, context: number): ReadonlyArray<DiffHunk> => {
   const { start: differs, end: oldEnd } = differenceBetween(old, now)
-  if (differs === old.length && differs === now.length) return ""
-  // From the third line above to the third line below what differs.
-  const start = startOfContext(old, differs)
-  const end = endOfContext(old, oldEnd)
+  if (differs === old.length && differs === now.length) return []
+  // From some lines above to some lines below what differs.
+  const start = startOfContext(old, differs, context)
+  const end = endOfContext(old, oldEnd, context)
   const lines = linesOf(decode(old.subarray(start, end)))
   const added = linesOf(decode(now.subarray(start, now.length - (old.length - end))))
   const first = countNewlines(old.subarray(0, start))
   const groups: Array<Array<LineStep>> = []
   for (const step of lineSteps(lines, added)) {
     const last = groups.at(-1)?.at(-1)
-    if (last !== undefined && step.oldLine - (last.oldLine + last.removed) <= 2 * contextLines)
-      groups.at(-1)?.push(step)
+    if (last !== undefined && step.oldLine - (last.oldLine + last.removed) <= 2 * context) groups.at(-1)?.push(step)
     else groups.push([step])
   }
-  return groups.map((group) => hunkText(lines, added, group, first)).join("")
+  return groups.flatMap((group) => hunkOf(lines, added, group, { firstLine: first, context }))
 }
 
-const hunkText = (
+const hunkOf = (
   old: ReadonlyArray<string>,
   now: ReadonlyArray<string>,
   steps: ReadonlyArray<LineStep>,
-  firstLine: number
-): string => {
+  { firstLine, context }: { readonly firstLine: number; readonly context: number }
+): ReadonlyArray<DiffHunk> => {
   const [first] = steps
   const last = steps.at(-1)
-  if (first === undefined || last === undefined) return ""
-  const lead = Math.min(contextLines, first.oldLine)
-  const trail = Math.min(contextLines, old.length - last.oldLine - last.removed)
+  if (first === undefined || last === undefined) return []
+  const lead = Math.min(context, first.oldLine)
+  const trail = Math.min(context, old.length - last.oldLine - last.removed)
   const body: Array<string> = []
   const print = (sign: string, lines: ReadonlyArray<string>): void => {
-    for (const line of lines) body.push(sign + (line.endsWith("\n") ? line : `${line}\n\\ No newline at end of file\n`))
+    for (const line of lines) {
+      if (line.endsWith("\n")) body.push(sign + line.slice(0, -1))
+      else body.push(sign + line, "\\ No newline at end of file")
+    }
   }
   let line = first.oldLine - lead
   for (const { oldLine, removed, newLine, added } of steps) {
@@ -109,31 +135,39 @@ const hunkText = (
     line = oldLine + removed
   }
   print(" ", old.slice(line, line + trail))
-  const oldStart = first.oldLine - lead
-  const newStart = first.newLine - lead
-  const oldCount = last.oldLine + last.removed + trail - oldStart
-  const newCount = last.newLine + last.added + trail - newStart
-  return `@@ -${range(firstLine + oldStart, oldCount)} +${range(firstLine + newStart, newCount)} @@\n${body.join("")}`
+  const oldStart = firstLine + first.oldLine - lead
+  const newStart = firstLine + first.newLine - lead
+  const oldLines = firstLine + last.oldLine + last.removed + trail - oldStart
+  const newLines = firstLine + last.newLine + last.added + trail - newStart
+  return [
+    {
+      oldStart: oldLines === 0 ? oldStart : oldStart + 1,
+      oldLines,
+      newStart: newLines === 0 ? newStart : newStart + 1,
+      newLines,
+      lines: body
+    }
+  ]
 }
 
-const range = (start: number, count: number): string => {
-  if (count === 0) return `${start},0`
-  return count === 1 ? `${start + 1}` : `${start + 1},${count}`
-}
+const hunkText = ({ oldStart, oldLines, newStart, newLines, lines }: DiffHunk): string =>
+  `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@\n${lines.map((line) => `${line}\n`).join("")}`
+
+const range = (start: number, count: number): string => (count === 1 ? `${start}` : `${start},${count}`)
 
 const newline = 10
 
-const startOfContext = (bytes: Uint8Array, changed: number): number => {
+const startOfContext = (bytes: Uint8Array, changed: number, context: number): number => {
   let start = changed
-  for (let lines = 0; lines <= contextLines && start >= 0; lines++) {
+  for (let lines = 0; lines <= context && start >= 0; lines++) {
     start = start === 0 ? -1 : bytes.lastIndexOf(newline, start - 1)
   }
   return start + 1
 }
 
-const endOfContext = (bytes: Uint8Array, changed: number): number => {
+const endOfContext = (bytes: Uint8Array, changed: number, context: number): number => {
   let end = changed
-  for (let lines = 0; lines <= contextLines; lines++) {
+  for (let lines = 0; lines <= context; lines++) {
     const next = bytes.indexOf(newline, end)
     if (next === -1) return bytes.length
     end = next + 1

@@ -377,8 +377,9 @@ const encode = (dialect: Dialect, finished: Finished, known: KnownSoFar, outcome
     return { ok: true, output, wire, text, blocks, writes, adjusted, durationMs }
   }
   const error = reword(dialect, known.prepared, outcome)
-  const wire = dialect.failure({ ...finished, error, writes, adjusted, errorName: dialect.errorNames[error.code] })
-  const text = failureText(error)
+  const failure = { ...finished, error, writes, adjusted, errorName: dialect.errorNames[error.code] }
+  const wire = dialect.failure(failure)
+  const text = dialect.failureText?.(failure) ?? failureText(error)
   return { ok: false, error, wire, text, blocks: [{ type: "text", text }], writes, adjusted, durationMs }
 }
 

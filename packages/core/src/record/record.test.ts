@@ -5,26 +5,21 @@ import * as z from "zod"
 
 import {
   Approver,
-  compareFiles,
-  filesOf,
   defineDialect,
   definePlugin,
   defineTool,
   type ErrorCode,
   errorCodes,
-  eventFilter,
   Host,
   type JournalEvent,
   memoryJournal,
   memoryWorkspace,
-  printEvent,
-  recordedCalls,
-  replayCalls,
   use,
   visibleLines,
   visibleText,
   Workspace
 } from "../index.ts"
+import { compareFiles, filesOf, eventFilter, printEvent, recordedCalls, replayCalls } from "../internal.ts"
 
 const plain = defineDialect({
   name: "plain",

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import * as z from "zod"
 
-import { inputJsonSchema, outputJsonSchema } from "../index.ts"
+import { inputJsonSchema, outputJsonSchema } from "../internal.ts"
 
 it("shows defaults, bounds and descriptions, and forbids unknown keys", () => {
   const schema = z.strictObject({

@@ -4,7 +4,7 @@ import { type Clipped, HeadAndTail } from "../text/clip.ts"
 import type { ToolError } from "../tool-error.ts"
 import { type ProcessEnd, Processes, type RunErrorCode } from "./processes.ts"
 import { Sandbox } from "./sandbox.ts"
-import { type ContainError, Workspace } from "./workspace.ts"
+import { type ContainError, pathOnDisk, Workspace } from "./workspace.ts"
 
 /** A program for a tool to run: in the sandbox, without a shell, with the sandbox's own environment. */
 export interface Program {
@@ -41,7 +41,7 @@ export const runProgram = Effect.fnUntraced(function* (
   const workspace = yield* Workspace
   const sandbox = yield* Sandbox
   const processes = yield* Processes
-  const directory = `${workspace.root}/${yield* workspace.contain(request.directory ?? ".")}`
+  const directory = pathOnDisk(workspace, yield* workspace.contain(request.directory ?? "."))
   const wrapped = yield* sandbox.wrap(
     { program, args, directory, env, ...(stdin !== undefined && { stdin }) },
     { network: request.network ?? false, writable: request.writable ?? true }

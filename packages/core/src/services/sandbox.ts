@@ -10,8 +10,10 @@ import type { PlanError } from "./workspace.ts"
 
 /** What one command may do beyond the sandbox's defaults. */
 export interface SandboxRequest {
-  /** Off unless the host's policy allows it for this call. */
+  /** The command reaches the hosts that the host's {@link Network} policy admits. Off by default. */
   readonly network?: boolean
+  /** The command line as people know it, for questions about its connections. */
+  readonly title?: string
   /** The workspace can be changed; false mounts it read-only. True by default. */
   readonly writable?: boolean
   /** The command gets a control channel: descriptors beyond standard error must reach it. */

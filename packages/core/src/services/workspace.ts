@@ -15,6 +15,9 @@ export interface FileInfo {
   readonly modified: number
   /** Permission bits. */
   readonly mode: number
+  /** Milliseconds since the epoch; absent where the workspace does not know. */
+  readonly created?: number
+  readonly accessed?: number
   /** For a symbolic link that a plan describes itself: the path it stores. */
   readonly target?: string
 }
@@ -71,7 +74,9 @@ export type ReadEachError = ReadError | ToolError<"file_too_large">
 export type ListError = LookError | ToolError<"not_a_directory">
 export type PlanError =
   | ReadError
-  | ToolError<"not_a_directory" | "already_exists" | "stale_file" | "write_failed" | "file_too_large">
+  | ToolError<
+      "not_a_directory" | "already_exists" | "stale_file" | "write_failed" | "file_too_large" | "read_only_root"
+    >
 export type CommitError = PlanError
 
 /** One directory tree of a workspace. */
@@ -89,6 +94,8 @@ export interface WorkspaceService {
   readonly root: string
   /** All roots. With several, or one that has a name, the first segment of every path is a root's name. */
   readonly roots: ReadonlyArray<WorkspaceRoot>
+  /** With named roots: an absolute directory with a link to each, for programs of the host that are given such paths. */
+  readonly links?: string
   /**
    * Where a caller's path lands: relative to the root, with `/`, `.` for the root itself.
    * Fails when it leads out, by `..`, as an absolute path or through a link. What is not there yet is fine.
@@ -192,3 +199,11 @@ export interface GlobResult {
 
 /** The directory an agent works in, and the only way to its files. */
 export class Workspace extends Context.Service<Workspace, WorkspaceService>()("@haft/core/Workspace") {}
+
+/** The absolute path of a contained path, for programs to start in. With named roots, `.` is the first of them. */
+export const pathOnDisk = ({ root, roots }: Pick<WorkspaceService, "root" | "roots">, path: string): string => {
+  const [first = "", ...rest] = path.split("/")
+  const named = roots.find(({ name }) => name !== "" && name === first)
+  const [base, below] = named === undefined ? [root, path] : [named.path, rest.join("/")]
+  return below === "." || below === "" ? base : `${base}/${below}`
+}

@@ -6,7 +6,9 @@ import {
   CurrentCall,
   type Facts,
   Journal,
+  Network,
   type Overlay,
+  pathOnDisk,
   type ProcessEnd,
   Processes,
   reportProgress,
@@ -84,7 +86,7 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
   const startedAt = yield* Clock.currentTimeMillis
   const collectors = yield* collectOutput(settings.artifactBytes)
   const timeoutMs = Math.min(request.timeoutMs ?? settings.defaultTimeoutMs, longestTimeoutMs)
-  const run = yield* runInSandbox(request, placeOf(workspace.root, directory), timeoutMs, collectors)
+  const run = yield* runInSandbox(request, pathOnDisk(workspace, directory), timeoutMs, collectors)
   const outcome = outcomeOf(run, timeoutMs, collectors)
   const memory = yield* CommandMemory
   yield* memory.remember({ ...outcome, command: request.command, directory, startedAt })
@@ -120,17 +122,15 @@ export const commandTouches = Effect.fnUntraced(function* (
 export const asksBeforehand = ({ confined, network }: Facts): Effect.Effect<boolean, never, ExecSettings> =>
   ExecSettings.useSync(({ approveEffects }) => !approveEffects || confined !== "overlay" || network === true)
 
-const noNetwork = toolError("approval_denied", "this host allows commands no network", {
-  suggestion:
-    'Do without, or ask the person who runs the host to allow it: network "on_request" in the settings of exec.',
-  details: { by: "policy", parameter: "network" }
-})
+const noNetwork = (reason: string) =>
+  toolError("approval_denied", "this host allows commands no network", {
+    suggestion: `Do without, or ask the person who runs the host for a network policy: ${reason}.`,
+    details: { by: "policy", parameter: "network" }
+  })
 
-/** Refuses a network that the host's settings never give. */
-export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">, ExecSettings> =>
-  ExecSettings.use((settings) => (isWanted && settings.network === "never" ? noNetwork : Effect.void))
-
-export const placeOf = (root: string, directory: string): string => (directory === "." ? root : `${root}/${directory}`)
+/** Refuses a network that the host's policy never gives. */
+export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">> =>
+  Network.use(({ closed }) => (isWanted && closed !== undefined ? noNetwork(closed) : Effect.void))
 
 interface SandboxedRun {
   readonly end: ProcessEnd
@@ -154,8 +154,9 @@ const runInSandbox = Effect.fnUntraced(function* (
   const choice = writable ? yield* chooseOverlay(noOverlay) : directly
   yield* recordSandbox({ kind, isolated, ...choice })
   const run = (overlay?: Overlay) =>
-    Effect.flatMap(sandbox.wrap(command, { network, writable, ...(overlay !== undefined && { overlay }) }), (wrapped) =>
-      runWatched(wrapped, { timeoutMs, stdout, stderr })
+    Effect.flatMap(
+      sandbox.wrap(command, { network, writable, title: request.command, ...(overlay && { overlay }) }),
+      (wrapped) => runWatched(wrapped, { timeoutMs, stdout, stderr })
     )
   if (!choice.overlay || sandbox.overlay === undefined) {
     const { end, controlFiles } = yield* run()

@@ -12,7 +12,7 @@ import { startBackground } from "../background/background-program.ts"
 import { persistentShell } from "../embedded-scripts.ts"
 import { CommandMemory } from "../last-command/last-command.ts"
 import { collectOutput, type Collectors } from "../run-command/collect-output.ts"
-import { type CommandOutcome, placeOf, recordControlFiles, signsOfLife } from "../run-command/run-command.ts"
+import { type CommandOutcome, recordControlFiles, signsOfLife } from "../run-command/run-command.ts"
 import { ExecSettings } from "../settings.ts"
 import { quoted, ShellProcess } from "./shell-process.ts"
 import { OnShellEnd, Shells, type ShellSession } from "./shells.ts"
@@ -188,7 +188,7 @@ const openShell = Effect.fnUntraced(function* (session: ShellSession) {
   const process = new ShellProcess()
   const program = yield* startBackground(fibers, {
     label: `shell ${session.id}`,
-    command: { program: "sh", args: ["-c", persistentShell, "sh"], directory: placeOf(root, "."), env: {} },
+    command: { program: "sh", args: ["-c", persistentShell, "sh"], directory: root, env: {} },
     sandbox: { channel: true },
     options: process.options,
     onEnd: (end) => process.onEnd(end)

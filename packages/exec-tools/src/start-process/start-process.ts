@@ -1,10 +1,10 @@
-import { toolError, Workspace } from "@haft/core"
+import { pathOnDisk, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { startBackground } from "../background/background-program.ts"
 import { ManagedProcesses } from "../managed-processes/managed-processes.ts"
 import { checkWords } from "../run-command/check-words.ts"
-import { placeOf, requireNetwork, shellWords } from "../run-command/run-command.ts"
+import { requireNetwork, shellWords } from "../run-command/run-command.ts"
 import { ExecSettings } from "../settings.ts"
 
 export interface ProcessRequest {
@@ -35,8 +35,8 @@ export const startProcess = Effect.fnUntraced(function* (request: ProcessRequest
   const [program = "", ...args] = words
   managed.program = yield* startBackground(processes.fibers, {
     label: command,
-    command: { program, args, directory: placeOf(workspace.root, directory), env },
-    sandbox: { network },
+    command: { program, args, directory: pathOnDisk(workspace, directory), env },
+    sandbox: { network, title: command },
     options: {
       timeoutMs: maxLifetimeMs,
       onStdout: (chunk) => managed.print(chunk),

@@ -289,3 +289,26 @@ describe("what is refused in a patch", () => {
     })
   })
 })
+
+describe("a hunk that fits in part", () => {
+  it("is refused where its added lines may belong before or behind a line that it left out", async () => {
+    const file = "one\ntwo\nleft out\nthree\n"
+    const body = ["--- a/a.txt", "+++ b/a.txt", "@@ -1,3 +1,4 @@", " one", " two", "+new", " three"]
+    const { error, after } = await patch({ "a.txt": file }, body)
+    expect([error?.code, after]).toEqual(["patch_hunk_failed", { "a.txt": file }])
+  })
+
+  it("is placed where a line beside its added lines stands at either side", async () => {
+    const body = ["--- a/a.txt", "+++ b/a.txt", "@@ -1,5 +1,6 @@", " one", " two", "+new", " three", " vier", " five"]
+    const { after } = await patch({ "a.txt": "one\ntwo\nthree\nfour\nfive\n" }, body)
+    expect(after).toEqual({ "a.txt": "one\ntwo\nnew\nthree\nfour\nfive\n" })
+  })
+
+  it("goes to its stated line, where only spaces at line ends differ, and not to an exact match elsewhere", async () => {
+    const block = (space: string) => `begin\n  call()${space}\nend${space}\n`
+    const file = `${block("")}other\n${block("  ")}`
+    const body = ["--- a/a.txt", "+++ b/a.txt", "@@ -5,3 +5,4 @@", " begin", "   call()", "+  more()", " end"]
+    const { after } = await patch({ "a.txt": file }, body)
+    expect(after).toEqual({ "a.txt": `${block("")}other\nbegin\n  call()  \n  more()\nend  \n` })
+  })
+})

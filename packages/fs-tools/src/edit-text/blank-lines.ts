@@ -1,7 +1,7 @@
+import { commonLines } from "../common-lines.ts"
 import { findLines } from "../find-lines.ts"
 import { fitIndentation } from "../indentation.ts"
 import type { TextFile } from "../text-file.ts"
-import { commonLines } from "./common-lines.ts"
 
 /** Lines of a request, and the lines of a file that are the same but for blank ones between them. */
 export interface BlankLines {
@@ -26,8 +26,9 @@ export const findIgnoringBlankLines = (
 }
 
 /**
- * The replacement with the blank lines of the file between lines that stay. Undefined where blank lines differ beside a line
- * that changes: then nobody can tell which of them should stay.
+ * The replacement with the blank lines of the file. Where the request has as many blank lines before a line as before the
+ * one that it takes the place of, it does not mean to change them, and the file's stay; elsewhere the request decides.
+ * Undefined where the lines do not tell how new ones are indented.
  */
 export const keepBlankLines = (
   { given, found }: BlankLines,
@@ -39,24 +40,41 @@ export const keepBlankLines = (
     old.lines.map(({ text }) => text.trimEnd()),
     now.lines.map(({ text }) => text.trimEnd())
   )
-  if (kept === undefined) return undefined
-  const stays = new Set<number>()
-  for (const [index, from] of kept.entries()) if (from > 0 && kept[index - 1] === from - 1) stays.add(from)
-  const differs = old.lines.some(({ gap }, at) => at > 0 && gap.length !== file.lines[at]?.gap.length && !stays.has(at))
   const pairs = old.lines.map(({ text }, at) => ({ expected: text, found: file.lines[at]?.text ?? "" }))
   const fitted = fitIndentation(
     pairs,
     now.lines.map(({ text }) => text)
   )
-  if (differs || fitted === undefined) return undefined
-  const result: Array<string> = []
-  for (const [index, { gap }] of now.lines.entries()) {
+  if (kept === undefined || fitted === undefined) return undefined
+  const replaced = replacedLines(kept, old.lines.length)
+  return now.lines.flatMap(({ gap }, index) => {
     const from = kept[index] ?? -1
-    const isSame = stays.has(from) && kept[index - 1] === from - 1 && old.lines[from]?.gap.length === gap.length
-    if (index > 0) for (const blank of isSame ? (file.lines[from]?.gap ?? []) : gap) result.push(blank)
-    result.push((from === -1 ? fitted[index] : file.lines[from]?.text) ?? "")
+    const place = replaced[index] ?? -1
+    const given = old.lines[place]?.gap
+    // Blank lines between a line that stays and one that is new are new themselves, if there are any.
+    const isBetweenOld = replaced[index - 1] === place - 1 || gap.length === 0
+    const isUnchanged = given?.length === gap.length && isBetweenOld
+    const blank = isUnchanged ? (file.lines[place]?.gap ?? []) : gap
+    const text = (from === -1 ? fitted[index] : file.lines[from]?.text) ?? ""
+    return index === 0 ? [text] : blank.concat(text)
+  })
+}
+
+/** For each new line the old line whose place it takes, or -1: itself where it stays, else one that goes between the same two. */
+const replacedLines = (kept: ReadonlyArray<number>, oldCount: number): ReadonlyArray<number> => {
+  const replaced = [...kept]
+  for (let index = 0; index < kept.length; index++) {
+    if (kept[index] !== -1) continue
+    const next = kept.findIndex((from, at) => at > index && from !== -1)
+    const end = next === -1 ? kept.length : next
+    const first = (kept[index - 1] ?? -1) + 1
+    const gone = (kept[end] ?? oldCount) - first
+    // Lines of blocks with as many lines take each other's place; otherwise only the first can be told.
+    const count = gone === end - index ? gone : Math.min(gone, 1)
+    for (let at = 0; at < count; at++) replaced[index + at] = first + at
+    index = end
   }
-  return result
+  return replaced
 }
 
 interface Block {

@@ -179,8 +179,62 @@ describe("edit-text", () => {
     expect(result).toMatchObject({ edits: [{ matched: "blank_lines" }] })
     const more = await edit("a()\nb()\nc()\n", [{ find: "a()\n\nb()\nc()", replace: "a()\nb()\nd()" }])
     expect(more.text).toBe("a()\nb()\nd()\n")
-    const beside = await edit("a()\n\nb()\n", [{ find: "a()\nb()", replace: "a()\nc()" }])
-    expect([beside.text, beside.error?.code]).toEqual(["a()\n\nb()\n", "match_not_found"])
+  })
+
+  it.each([
+    ["before a line that is replaced", "a\n\nb\nc\n", "a\nb\nc", "a\nB\nc", "a\n\nB\nc\n"],
+    ["behind a line that is replaced", "a\nb\n\nc\n", "a\nb\nc", "a\nB\nc", "a\nB\n\nc\n"],
+    ["between two lines that are replaced", "a\nb\n\nc\n", "a\nb\nc", "a\nB\nC", "a\nB\n\nC\n"],
+    ["behind a line that is inserted", "a\n\nb\nc\n", "a\nb\nc", "a\nnew\nb\nc", "a\nnew\n\nb\nc\n"],
+    ["around a line that is deleted", "a\n\nb\n\nc\n", "a\nb\nc", "a\nc", "a\n\nc\n"],
+    ["that only the text to find has", "a\nb\nc\n", "a\n\nb\nc", "a\nB\nc", "a\nB\nc\n"],
+    ["that the text to find has too many of", "a\n\nb\nc\n", "a\n\n\nb\nc", "a\n\nB\nc", "a\n\nB\nc\n"],
+    ["that the replacement adds", "a\nb\n\nc\n", "a\nb\nc", "a\n\nb\nC", "a\n\nb\n\nC\n"],
+    ["that are new, behind a new line", "a\nb\nc\n", "a\n\nb\nc", "a\nnew\n\nb\nc", "a\nnew\n\nb\nc\n"]
+  ])("places lines that differ in blank lines %s", async (_where, before, find, replace, after) => {
+    const { text, result } = await edit(before, [{ find, replace }])
+    expect([text, result]).toMatchObject([after, { edits: [{ matched: "blank_lines" }] }])
+  })
+
+  it("leaves spaces at line ends with the lines that have them", async () => {
+    const { text } = await edit("one  \ntwo  \nthree\n", [{ find: "one\ntwo", replace: "one\ntwo\nmore" }])
+    expect(text).toBe("one  \ntwo  \nmore\nthree\n")
+    const last = await edit("one  \ntwo  \n", [{ find: "one\ntwo", replace: "one\n2" }])
+    expect(last.text).toBe("one  \n2\n")
+  })
+
+  it("takes plain quotes of both kinds where the file has plain quotes for curly ones", async () => {
+    const { text } = await edit("say('a')\nend\n", [
+      { find: "say(\u2019a\u2019)\nend", replace: "say(\u2019a\u2019)\nsay(\u201Db\u201D, \u2018c\u2019) \u2013\nend" }
+    ])
+    expect(text).toBe("say('a')\nsay(\"b\", 'c') \u2013\nend\n")
+  })
+
+  it.each([
+    [
+      "by most lines, though braces stand at several depths",
+      "\tif a {\n\t\tif b {\n\t\t\treturn x\n\t\t}\n\t}\n",
+      "if a {\n\tif b {\n\t\treturn x\n\t}\n}",
+      "if a {\n\tif b {\n\t\treturn y\n\t}\n}",
+      "\tif a {\n\t\tif b {\n\t\t\treturn y\n\t\t}\n\t}\n"
+    ],
+    [
+      "as that of the file, though only the text to find lost it",
+      "\tif a {\n\t\tif b {\n\t\t\treturn x\n\t\t}\n\t}\n",
+      "if a {\n\tif b {\n\t\treturn x\n\t}\n}",
+      "\tif a {\n\t\tif b {\n\t\t\treturn y\n\t\t}\n\t}",
+      "\tif a {\n\t\tif b {\n\t\t\treturn y\n\t\t}\n\t}\n"
+    ],
+    [
+      "in spaces, where the request has tabs",
+      "def f():\n    return 1\n\nend\n",
+      "def f():\n\treturn 1\n\nend",
+      "def f():\n\treturn 2\n\nend",
+      "def f():\n    return 2\n\nend\n"
+    ]
+  ])("tells the indentation of new lines %s", async (_how, before, find, replace, after) => {
+    const { text } = await edit(before, [{ find, replace }])
+    expect(text).toBe(after)
   })
 
   it("hands over the text to find as the file has it, where most of it stands", async () => {

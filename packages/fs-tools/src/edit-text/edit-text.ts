@@ -1,13 +1,13 @@
 import { type ChangePlan, toolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import { commonLines } from "../common-lines.ts"
 import { fitIndentation, indentOf, type LinePair } from "../indentation.ts"
-import { foldLookAlikes } from "../look-alikes.ts"
+import { foldLookAlikes, plainLookAlike } from "../look-alikes.ts"
 import { describeNearest, nearestPlace, repairedLines } from "../nearest-place.ts"
 import { replaceText, type TextError, textIn } from "../planned-text.ts"
 import type { Replacement, TextFile } from "../text-file.ts"
 import { keepBlankLines } from "./blank-lines.ts"
-import { commonLines } from "./common-lines.ts"
 import { type FindPass, findPasses, findText, type FoundText, lineEnd, strictPasses } from "./find-text.ts"
 
 /** A text to find and what takes its place. */
@@ -109,8 +109,10 @@ const keepLines = (
   lines: ReadonlyArray<string>,
   fitted: ReadonlyArray<string>
 ): ReadonlyArray<string> => {
+  // New lines with the indentation of the file are compared with its lines, not with those of the request.
+  const isFitting = fitted === lines && pairs.some(({ expected, found }) => indentOf(expected) !== indentOf(found))
   const kept = commonLines(
-    pairs.map(({ expected }) => expected),
+    pairs.map(({ expected, found }) => (isFitting ? indentOf(found) + expected.trimStart() : expected)),
     lines
   )
   const blank = pairs.findLast(({ expected }) => expected === "")?.found ?? ""
@@ -134,8 +136,16 @@ const lookAlikesOf = (pairs: ReadonlyArray<LinePair>): ((text: string) => string
     }
   }
   const changed = new Map([...known].filter(([from, to]) => to !== undefined && to !== from))
-  return (text) =>
-    changed.size === 0 ? text : text.replace(/[^]/g, (character) => changed.get(character) ?? character)
+  // Where the file has plain characters for all look-alikes of a family, so have its new lines.
+  const isPlain = (family: ReadonlyArray<string>): boolean => {
+    const shown = [...known].filter(([from]) => family.includes(plainLookAlike(from)?.plain ?? ""))
+    return shown.length > 0 && shown.every(([from, to]) => to === plainLookAlike(from)?.plain)
+  }
+  const spelled = (character: string): string => {
+    const lookAlike = known.has(character) ? undefined : plainLookAlike(character)
+    return changed.get(character) ?? (lookAlike && isPlain(lookAlike.family) ? lookAlike.plain : character)
+  }
+  return (text) => (changed.size === 0 ? text : text.replace(/[^]/g, spelled))
 }
 
 /**

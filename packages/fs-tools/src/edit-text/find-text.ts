@@ -133,7 +133,7 @@ const findByLines = (
   const isOpen = given.length > 1 && given.at(-1) === ""
   // Spaces that the text to find ends with are only forgiven where a line of the file ends, too.
   const endsLine = !isOpen && (whole || (wanted.at(-1) ?? "").length < (given.at(-1) ?? "").length)
-  const ends = { first, last: wanted.at(-1) ?? "", whole, isOpen, endsLine }
+  const ends = { first, last: wanted.at(-1) ?? "", whole, isOpen, endsLine, isStrict: pass === "line_endings" }
   const addPlace = (place: FoundText | undefined): void => {
     if (place === undefined) return
     add(pass === "line_endings" ? place : { ...place, pairs: pairsOf(given, file.text.slice(place.start, place.end)) })
@@ -161,6 +161,8 @@ interface Ends {
   /** The text to find ends with a newline. */
   readonly isOpen: boolean
   readonly endsLine: boolean
+  /** Spaces at line ends count. */
+  readonly isStrict: boolean
 }
 
 /** The first line may begin and the last line may end within a line of the file; those between are whole lines. */
@@ -168,7 +170,7 @@ const placeBetween = (
   lines: ComparedLines,
   top: number,
   bottom: number,
-  { first, last, whole, isOpen, endsLine }: Ends
+  { first, last, whole, isOpen, endsLine, isStrict }: Ends
 ): FoundText | undefined => {
   const [opening, closing] = [lines.at(top), lines.at(bottom)]
   const start = whole ? opening.start : opening.end - first.length
@@ -178,7 +180,9 @@ const placeBetween = (
   const end = lastStart + last.length
   if (end > closing.end || !lines.text.startsWith(last, lastStart)) return undefined
   if (endsLine && end !== closing.end) return undefined
-  return { start: whole ? opening.from : start, end: isOpen ? closing.from : endsLine ? closing.to : end }
+  // Spaces behind the last line are its own: a line that is added below it does not get them.
+  const isWholeLine = endsLine || (!isStrict && top !== bottom && end === closing.end)
+  return { start: whole ? opening.from : start, end: isOpen ? closing.from : isWholeLine ? closing.to : end }
 }
 
 /** A line of a file: all of it but its newline, and the part of it that a pass compares. */

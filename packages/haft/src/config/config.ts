@@ -3,14 +3,15 @@ import {
   type Artifacts,
   type ConfiguredPlugin,
   type Dialect,
-  type OnPluginError,
-  plainIssues,
+  networkConfig,
+  type NetworkConfig,
   type Plugin,
   type Processes,
   type RoadServices,
   type Sandbox,
   type StateFiles
 } from "@haft/core"
+import { type OnPluginError, plainIssues } from "@haft/core/internal"
 import type { ContainerOptions } from "@haft/node"
 import * as z from "zod"
 
@@ -75,10 +76,22 @@ export type ApprovalOptions = Readonly<z.output<typeof ApprovalOptions>>
 export const sandboxNames = ["auto", "bubblewrap", "unshare", "docker", "seatbelt", "none"] as const
 export type SandboxName = (typeof sandboxNames)[number]
 
+/** One of several directories that a host works in. */
+export interface RootConfig {
+  /** The first segment of its paths: letters, digits, `.`, `-` and `_`. */
+  readonly name: string
+  /** In a file it is relative to the file. */
+  readonly path: string
+  /** `read` refuses every change below it; `write` by default. */
+  readonly access?: "read" | "write"
+}
+
 /** Everything that can be said about a host. Nothing has to be. */
 export interface HaftConfig {
   /** The directory to work in; the current one by default. In a file it is relative to the file. */
   readonly root?: string
+  /** Several directories to work in, instead of `root`: the first segment of every path is the name of one. */
+  readonly roots?: ReadonlyArray<RootConfig>
   /** The contract that is spoken; `haft` by default. */
   readonly dialect?: DialectName | Dialect
   /** Further dialects that callers of `haft serve` may choose; none by default. */
@@ -101,6 +114,8 @@ export interface HaftConfig {
   readonly sandbox?: SandboxName
   /** What commands may see and use up in the sandbox. */
   readonly sandboxOptions?: ContainerOptions
+  /** Hosts that commands, code and terminals may reach. Without it they have no network. */
+  readonly network?: NetworkConfig
   /** Where records, rules and history are kept, never inside the root. A directory of the user's by default. */
   readonly state?: string
   /** Whether links inside the workspace are followed; the dialect says so by default. */
@@ -144,6 +159,20 @@ const isDialect = (value: unknown): boolean => typeof value === "object" && valu
 const workspaceShape = () =>
   settings({
     root: z.string().min(1).optional().describe("The directory to work in; the current one by default"),
+    roots: z
+      .array(
+        z.strictObject({
+          name: z.string().min(1).describe("The first segment of its paths"),
+          path: z.string().min(1).describe("The directory"),
+          access: z
+            .enum(["read", "write"])
+            .optional()
+            .describe("`read` refuses every change below it; `write` by default")
+        })
+      )
+      .min(1)
+      .optional()
+      .describe("Several directories to work in, instead of `root`; commands start in the first"),
     dialect: z
       .union([z.enum(dialectNames), z.custom(isDialect, "a dialect made by defineDialect")])
       .optional()
@@ -218,6 +247,9 @@ const workspaceShape = () =>
     })
       .optional()
       .describe("What commands may see and use up in the sandbox"),
+    network: settings(networkConfig.shape)
+      .optional()
+      .describe("Hosts that commands, code and terminals may reach; without it they have no network"),
     state: z
       .string()
       .min(1)

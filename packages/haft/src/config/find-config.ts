@@ -11,7 +11,8 @@ import {
   type StateFilesService,
   type ToolError
 } from "@haft/core"
-import { fileState, liesWithin, nearestRoot } from "@haft/node"
+import { fileState } from "@haft/node"
+import { liesWithin, nearestRoot } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 
 import { stateOf } from "../host/standard-host.ts"
@@ -144,8 +145,9 @@ const loaded = (toLoad: ToLoad, overrides: HaftConfig): Effect.Effect<FoundConfi
   })
 
 const load = async ({ path: file, content, root }: ToLoad, overrides: HaftConfig): Promise<FoundConfig> => {
+  const reachable = root === undefined ? [] : [root]
   const refuse = (target: string): void => {
-    if (root === undefined || !liesWithin(root, target)) return
+    if (!reachable.some((directory) => liesWithin(directory, target))) return
     throw new ConfigError(
       `${file} is trusted by its content, and brings in ${target}, which the agent could change. ` +
         `Name the configuration as the \`file\` to use (--config), or keep what it needs outside the workspace.`
@@ -161,7 +163,8 @@ const load = async ({ path: file, content, root }: ToLoad, overrides: HaftConfig
     ...(workspaces !== undefined && { workspaces: Object.fromEntries(others) }),
     ...overrides
   }
-  for (const { plugins = [] } of [config, ...Object.values(config.workspaces ?? {})]) {
+  for (const { plugins = [], roots = [] } of [config, ...Object.values(config.workspaces ?? {})]) {
+    if (root !== undefined) reachable.push(...roots.map(({ path }) => path))
     for (const entry of plugins) {
       const name = typeof entry === "string" ? entry : "package" in entry ? entry.package : undefined
       if (name === undefined || root === undefined) continue
@@ -176,6 +179,9 @@ const load = async ({ path: file, content, root }: ToLoad, overrides: HaftConfig
 const seenFrom = (directory: string, written: WorkspaceConfig): WorkspaceConfig => ({
   ...written,
   ...(written.root !== undefined && { root: resolve(directory, written.root) }),
+  ...(written.roots !== undefined && {
+    roots: written.roots.map((one) => Object.assign({}, one, { path: resolve(directory, one.path) }))
+  }),
   ...(written.state !== undefined && { state: resolve(directory, written.state) }),
   ...(written.plugins !== undefined && { plugins: written.plugins.map((entry) => entryFrom(directory, entry)) })
 })

@@ -3,7 +3,7 @@ import * as nodeModule from "node:module"
 import { isAbsolute } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
-import { readNamedFile } from "@haft/node"
+import { readNamedFile } from "@haft/node/internal"
 
 import { ConfigError } from "./config.ts"
 import { importFailure } from "./import-failure.ts"

@@ -1,7 +1,8 @@
 import { dirname, join, resolve } from "node:path"
 
 import { PluginError, Workspace } from "@haft/core"
-import { nodeWorkspace, readNamedFile } from "@haft/node"
+import { nodeWorkspace } from "@haft/node"
+import { readNamedFile } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 
 import { importPlugin } from "../plugins/load-plugins.ts"

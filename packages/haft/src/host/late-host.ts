@@ -1,6 +1,6 @@
 import type { ToolDescription } from "@haft/core"
 import type { OpenHost } from "@haft/core/promise"
-import { holdWorkspace, workspaceDirectory } from "@haft/node"
+import { holdWorkspace, workspaceDirectory } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 
 import type { HaftConfig } from "../config/config.ts"

@@ -1,4 +1,4 @@
-import { type ConfiguredPlugin, type Plugin, use } from "@haft/core"
+import { type ConfiguredPlugin, type Plugin, type Tool, use } from "@haft/core"
 
 import type { StandardServices } from "../config/config.ts"
 
@@ -38,19 +38,39 @@ type ChosenIn<Choice> =
 type TypesOfPackage<Name extends PackageName> =
   Awaited<ReturnType<(typeof packages)[Name]>> extends Plugin<infer _R, infer _Config, infer Types> ? Types : never
 
-/** The chosen packages, bound to their configurations. With `tool`, only the package that has it, if there is one. */
+export interface PluginsOptions {
+  /** Tools of a dialect's own package, each for the package that has its operation. */
+  readonly tools?: ReadonlyArray<Tool<unknown>>
+  /** Only the package that has this tool, if there is one. */
+  readonly only?: { readonly name: string; readonly dialect: string }
+}
+
+/** The chosen packages, bound to their configurations. */
 export const standardPlugins = async (
   choice: PackageChoice = {},
-  tool?: { readonly name: string; readonly dialect: string }
+  { tools = [], only }: PluginsOptions = {}
 ): Promise<ReadonlyArray<ConfiguredPlugin<StandardServices>>> => {
   const names = packageNames.filter((name) => (isList(choice) ? choice.includes(name) : choice[name] !== false))
-  if (tool !== undefined) {
+  const load = async (name: PackageName) => withToolsOf(await configured(name, choice), tools)
+  if (only !== undefined) {
     for (const name of names) {
-      const plugin = await configured(name, choice)
-      if (plugin.tools.some((one) => one.name === tool.name && one.dialect === tool.dialect)) return [plugin]
+      const plugin = await load(name)
+      if (plugin.tools.some((one) => one.name === only.name && one.dialect === only.dialect)) return [plugin]
     }
   }
-  return Promise.all(names.map((name) => configured(name, choice)))
+  return Promise.all(names.map(load))
+}
+
+/**
+ * A package with those tools besides its own that word one of its operations. They run on its services, under its
+ * configuration.
+ */
+export const withToolsOf = <R>(
+  plugin: ConfiguredPlugin<R>,
+  tools: ReadonlyArray<Tool<unknown>>
+): ConfiguredPlugin<R> => {
+  const operations = new Set(plugin.tools.map(({ operation }) => operation))
+  return { ...plugin, tools: [...plugin.tools, ...tools.filter(({ operation }) => operations.has(operation))] }
 }
 
 const isList = (choice: PackageChoice): choice is ReadonlyArray<PackageName> => Array.isArray(choice)

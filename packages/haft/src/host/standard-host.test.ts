@@ -38,7 +38,7 @@ it.effect("is a layer with a host in it", () =>
 )
 
 it.each([
-  [{ aproval: "none" }, "there is no setting aproval; there are root, dialect, "],
+  [{ aproval: "none" }, "there is no setting aproval; there are root, roots, dialect, "],
   [{ sandboxOptions: { limits: { cpu: 1 } } }, "sandboxOptions.limits: there is no setting cpu; there are processes, "],
   [{ approval: "yes" }, "approval: expected one of 'ask', 'all', 'none'"],
   [{ dialect: "klingon" }, "dialect: expected one of 'haft', 'agentbench'"],

@@ -1,15 +1,16 @@
 import { resolve } from "node:path"
 
-import { type ConfiguredPlugin, type Dialect, Host, type PluginError, type ToolError } from "@haft/core"
 import {
-  fileArtifacts,
-  fileJournal,
-  fileState,
-  nodeProcesses,
-  nodeWorkspace,
-  sqliteCodeIndex,
-  stateDirectory
-} from "@haft/node"
+  type ConfiguredPlugin,
+  type Dialect,
+  Host,
+  networkPolicy,
+  type PluginError,
+  type ToolError,
+  type WorkspaceRoot
+} from "@haft/core"
+import { fileArtifacts, fileJournal, fileState, nodeProcesses, nodeWorkspace, sqliteCodeIndex } from "@haft/node"
+import { stateDirectory } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -17,8 +18,8 @@ import { checkConfig, type ConfigError, type HaftConfig, type StandardServices }
 import { loadPlugins } from "../plugins/load-plugins.ts"
 import { vetPlugin } from "../plugins/vet-plugin.ts"
 import { type ApproverOptions, standardApprover } from "./approver.ts"
-import { dialectOf } from "./dialects.ts"
-import { standardPlugins } from "./packages.ts"
+import { type DialectName, loadDialect } from "./dialects.ts"
+import { standardPlugins, withToolsOf } from "./packages.ts"
 import { sandboxNamed } from "./sandbox.ts"
 
 export interface StandardHostOptions extends ApproverOptions {
@@ -38,7 +39,7 @@ export const standardHost = (
       try: () => {
         if (options.isChecked !== true) checkConfig(config)
         const services = standardServices(config, options)
-        return hostOn(config, dialectOf(config.dialect), options).pipe(Layer.provide(services))
+        return hostOn(config, config.dialect, options).pipe(Layer.provide(services))
       },
       catch: (cause) => cause as ConfigError
     })
@@ -54,12 +55,16 @@ export const standardServices = (
       const root = rootOf(config)
       const directory = yield* stateOf(config)
       const files = Layer.mergeAll(
-        sqliteCodeIndex({ directory }).pipe(Layer.provideMerge(nodeWorkspace({ root, state: directory }))),
+        sqliteCodeIndex({ directory }).pipe(
+          Layer.provideMerge(nodeWorkspace({ root, ...namedRootsOf(config), state: directory }))
+        ),
         fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
         fileState({ directory })
       )
       const approver = standardApprover(config, approving)
+      const network = config.network === undefined ? Layer.empty : networkPolicy(config.network)
       return sandboxNamed(config.sandbox ?? "auto", { ...config.sandboxOptions, state: directory }).pipe(
+        Layer.provideMerge(network),
         Layer.provideMerge(Layer.merge(approver, nodeProcesses)),
         Layer.provideMerge(files)
       )
@@ -71,12 +76,13 @@ type OwnPlugins = ReadonlyArray<ConfiguredPlugin<StandardServices>>
 /** A host for one dialect on existing services. `own` are haft's packages, if they are started already. */
 export const hostOn = (
   config: HaftConfig,
-  dialect: Dialect,
+  spoken: DialectName | Dialect | undefined,
   { onlyTool, own: given }: Pick<StandardHostOptions, "onlyTool"> & { readonly own?: OwnPlugins } = {}
 ): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { onPluginError = "refuse", symlinks, replyBytes } = config
+      const { dialect, tools } = yield* loaded(() => loadDialect(spoken))
       const { plugins, skipped } = yield* loaded(() =>
         loadPlugins(config.plugins ?? [], {
           from: rootOf(config),
@@ -86,7 +92,10 @@ export const hostOn = (
       )
       // With plugins all packages are loaded, to notice a plugin's tool that has the name of one of haft's own.
       const only = onlyTool === undefined || plugins.length > 0 ? undefined : { name: onlyTool, dialect: dialect.name }
-      const own = given ?? (yield* loaded(() => standardPlugins(config.packages, only)))
+      const own =
+        given === undefined
+          ? yield* loaded(() => standardPlugins(config.packages, { tools, ...(only !== undefined && { only }) }))
+          : given.map((plugin) => withToolsOf(plugin, tools))
       for (const { message } of skipped) yield* Effect.logWarning(`started without ${message}`)
       const host = Host.layer({
         dialect,
@@ -106,7 +115,13 @@ const loaded = <A>(load: () => Promise<A>): Effect.Effect<A, PluginError> =>
   Effect.tryPromise({ try: load, catch: (cause) => cause as PluginError })
 
 /** The workspace's directory, absolute. */
-export const rootOf = ({ root = "." }: HaftConfig): string => resolve(root)
+export const rootOf = ({ root = ".", roots }: HaftConfig): string => resolve(roots?.[0]?.path ?? root)
+
+/** The named roots of a configuration, where it has some. */
+export const namedRootsOf = ({ roots }: HaftConfig): { readonly roots?: ReadonlyArray<WorkspaceRoot> } =>
+  roots === undefined
+    ? {}
+    : { roots: roots.map(({ name, path, access = "write" }) => ({ name, path: resolve(path), access })) }
 
 /** The directory of a host's state. Fails when that is inside the workspace. */
 export const stateOf = (config: HaftConfig): Effect.Effect<string, ToolError> =>

@@ -15,7 +15,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 
 import type { ConfigError, HaftConfig, PluginEntry } from "../config/config.ts"
-import type { DialectName } from "./dialects.ts"
+import type { DialectName, TypesOfDialect } from "./dialects.ts"
 import type { PackageChoice, TypesOfPackages } from "./packages.ts"
 import { standardHost, type StandardHostOptions } from "./standard-host.ts"
 
@@ -69,7 +69,9 @@ export const makeHost = <
 
 /** The tools that the compiler knows, by name: none, where it does not know which dialect is spoken. */
 type ToolsOf<D, P, L extends ReadonlyArray<unknown>> =
-  IsOneName<NameOf<D>> extends true ? ToolsIn<TypesOfPackages<P> | TypesOfPlugin<L[number]>, NameOf<D>> : {}
+  IsOneName<NameOf<D>> extends true
+    ? ToolsIn<TypesOfPackages<P> | TypesOfDialect<D> | TypesOfPlugin<L[number]>, NameOf<D>>
+    : {}
 
 /** Names of tools that only the run knows: any, where the dialect, or a plugin that is loaded by name, may have them. */
 type OthersOf<D, L extends ReadonlyArray<unknown>> =

@@ -3,15 +3,8 @@ import * as nodeModule from "node:module"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
-import {
-  type ConfiguredPlugin,
-  isPluginError,
-  type OnPluginError,
-  type Plugin,
-  PluginError,
-  reasonOf,
-  use
-} from "@haft/core"
+import { type ConfiguredPlugin, isPluginError, type Plugin, PluginError, reasonOf, use } from "@haft/core"
+import { type OnPluginError } from "@haft/core/internal"
 
 import type { PluginEntry, StandardServices } from "../config/config.ts"
 import { importFailure } from "../config/import-failure.ts"

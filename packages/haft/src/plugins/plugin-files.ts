@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url"
 
-import { coreVersion } from "@haft/core"
-import { readNamedFile } from "@haft/node"
+import { coreVersion } from "@haft/core/internal"
+import { readNamedFile } from "@haft/node/internal"
 
 export const pluginStyles = ["promise", "effect"] as const
 /** Whether a plugin's tools are async functions or Effects. */

@@ -1,7 +1,8 @@
 import { resolve } from "node:path"
 
 import { type Change, reasonOf, type Risk, type Tool, type ToolError, Workspace } from "@haft/core"
-import { nodeWorkspace, readNamedFile } from "@haft/node"
+import { nodeWorkspace } from "@haft/node"
+import { readNamedFile } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 
 import { ConfigError, type HaftConfig } from "../config/config.ts"

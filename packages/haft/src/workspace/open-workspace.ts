@@ -11,15 +11,15 @@ import {
 } from "@haft/approval"
 import { type ConfiguredPlugin, Journal, type JournalEvent, type Party } from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
+import { fileState } from "@haft/node"
 import {
-  fileState,
   type JournalPages,
   journalPages,
   listRuns,
   openArtifact,
   type OpenArtifact,
   type RunFile
-} from "@haft/node"
+} from "@haft/node/internal"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -27,7 +27,7 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Option from "effect/Option"
 
 import { checkConfig, type HaftConfig, type StandardServices } from "../config/config.ts"
-import { type DialectName, dialectOf } from "../host/dialects.ts"
+import { type DialectName, nameOfDialect } from "../host/dialects.ts"
 import { standardPlugins } from "../host/packages.ts"
 import { hostOn, rootOf, standardServices, stateOf } from "../host/standard-host.ts"
 import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
@@ -91,19 +91,20 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
   if (observing !== undefined) journal.subscribe((event) => runtime.runSync(observing.countEvent(event)))
   const started = await startPackages(config, services)
   const hosts = new Map<string, Promise<OpenHost>>()
-  const open = (dialect: ReturnType<typeof dialectOf>): Promise<OpenHost> =>
+  const open = (dialect: HaftConfig["dialect"]): Promise<OpenHost> =>
     openHost(hostOn(config, dialect, started).pipe(Layer.provide(Layer.succeedContext(services))))
-  const own = dialectOf(config.dialect)
-  const dialects = [...new Set([own.name, ...(config.alsoDialects ?? [])])]
-  const granted: OpenWorkspace["host"] = async (name = own.name, { isPerson } = { isPerson: false }) => {
+  const own = nameOfDialect(config.dialect)
+  const dialects = [...new Set([own, ...(config.alsoDialects ?? [])])]
+  const granted: OpenWorkspace["host"] = async (name = own, { isPerson } = { isPerson: false }) => {
     if (!isPerson && !dialects.includes(name)) {
       throw new DialectNotAllowed(`this workspace does not speak '${name}', only ${dialects.join(", ")}`)
     }
-    return hostOf(name === own.name ? own : dialectOf(name as DialectName))
+    return hostOf(name === own ? config.dialect : (name as DialectName))
   }
-  const hostOf = (dialect: ReturnType<typeof dialectOf>): Promise<OpenHost> => {
-    const host = hosts.get(dialect.name) ?? open(dialect)
-    hosts.set(dialect.name, host)
+  const hostOf = (dialect: HaftConfig["dialect"]): Promise<OpenHost> => {
+    const name = nameOfDialect(dialect)
+    const host = hosts.get(name) ?? open(dialect)
+    hosts.set(name, host)
     return host
   }
   const records = new Map<string, JournalPages>()
@@ -134,7 +135,7 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
       records.set(run, pages)
       return pages
     },
-    terminals: openTerminals(started.terminals, () => hostOf(dialectOf("haft"))),
+    terminals: openTerminals(started.terminals, () => hostOf("haft")),
     artifact: (run, path) => openArtifact({ directory: state, run, path }),
     dispose: async () => {
       for (const host of hosts.values()) await host.then((opened) => opened.dispose()).catch(() => {})

@@ -1,13 +1,6 @@
 import { type JournalEvent, reasonOf, type ToolError } from "@haft/core"
-import {
-  followJournal,
-  followRuns,
-  listRuns,
-  readJournal,
-  type RunFile,
-  type Verification,
-  verifyJournal
-} from "@haft/node"
+import { readJournal, type Verification, verifyJournal } from "@haft/node"
+import { followJournal, followRuns, listRuns, type RunFile } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 
 import { ConfigError, type HaftConfig } from "../config/config.ts"

@@ -1,21 +1,16 @@
 import { dirname, resolve, sep } from "node:path"
 
+import { Host, type PluginError, reasonOf, type ToolError, Workspace, type WorkspaceService } from "@haft/core"
 import {
   compareFiles,
   type FileDifference,
   filesOf,
-  Host,
-  type PluginError,
-  reasonOf,
   type RecordedCall,
   recordedCalls,
   type ReplayedCall,
-  replayCalls,
-  type ToolError,
-  Workspace,
-  type WorkspaceService
-} from "@haft/core"
-import { copyWorkspace, makeScratchDirectory, restoreLargeContents } from "@haft/node"
+  replayCalls
+} from "@haft/core/internal"
+import { copyWorkspace, makeScratchDirectory, restoreLargeContents } from "@haft/node/internal"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -11,16 +11,10 @@ import {
   stateRules,
   Rule as RuleShape
 } from "@haft/approval"
-import {
-  Host,
-  plainIssues,
-  type PluginError,
-  reasonOf,
-  type RecordedCall,
-  recordedCalls,
-  type ToolError
-} from "@haft/core"
-import { fileState, readNamedFile } from "@haft/node"
+import { Host, type PluginError, reasonOf, type ToolError } from "@haft/core"
+import { plainIssues, type RecordedCall, recordedCalls } from "@haft/core/internal"
+import { fileState } from "@haft/node"
+import { readNamedFile } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 
 import { ConfigError, type HaftConfig } from "../config/config.ts"

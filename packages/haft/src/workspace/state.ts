@@ -7,7 +7,7 @@ import {
   type StateUsage,
   workspaceDirectory,
   defaultStateDirectory
-} from "@haft/node"
+} from "@haft/node/internal"
 
 import { ConfigError, type HaftConfig } from "../config/config.ts"
 import { rootOf } from "../host/standard-host.ts"
@@ -29,7 +29,7 @@ export const removeWorkspaceState = (config: HaftConfig): string => {
 }
 
 // Looking at a state directory must not make one, as opening a host does.
-const existingState = (config: HaftConfig): string => {
+export const existingState = (config: HaftConfig): string => {
   const directory = config.state ?? defaultStateDirectory(workspaceDirectory(rootOf(config)))
   if (hasState(directory)) return directory
   throw new ConfigError(`haft keeps no state for this workspace: there is no ${directory}`)

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto"
 
-import { plainIssues, StateFiles, type StateFilesService } from "@haft/core"
+import { StateFiles, type StateFilesService } from "@haft/core"
+import { plainIssues } from "@haft/core/internal"
 import { fileState } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as z from "zod"

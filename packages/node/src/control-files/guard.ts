@@ -1,6 +1,7 @@
 import { join } from "node:path"
 
-import { type ControlFileChange, isProtectedPath } from "@haft/core"
+import { type ControlFileChange } from "@haft/core"
+import { isProtectedPath } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"

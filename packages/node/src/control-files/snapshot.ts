@@ -12,7 +12,7 @@ import {
 } from "node:fs"
 import { setImmediate } from "node:timers/promises"
 
-import { controlFileAt, dependencyDirectories } from "@haft/core"
+import { controlFileAt, dependencyDirectories } from "@haft/core/internal"
 
 import type { Held } from "../workspace/paths/handles.ts"
 import type { OpenRoot } from "../workspace/paths/open-roots.ts"

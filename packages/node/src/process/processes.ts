@@ -6,9 +6,9 @@ import {
   Processes,
   type ProcessMark,
   type RunErrorCode,
-  stepSpan,
   type ToolError
 } from "@haft/core"
+import { stepSpan } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 

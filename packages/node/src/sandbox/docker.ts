@@ -28,8 +28,8 @@ import { environmentFor, isRenamed, passedName } from "./environment.ts"
 import { bytes, defaultLimits, eachProcess, type SandboxLimits, type SandboxOptions, temporarySizes } from "./limits.ts"
 import { HeldPlaces } from "./linux/protected-mounts.ts"
 import { containerProfile } from "./linux/seccomp.ts"
-import { madeWhenUsed, type Mount, ownMounts, visiblePaths } from "./paths.ts"
-import { probedSandbox } from "./probe.ts"
+import { madeWhenUsed, type Mount, ownMounts, visiblePaths, withOtherRoots } from "./paths.ts"
+import { probedSandbox, type Surroundings } from "./probe.ts"
 
 export interface ContainerOptions extends SandboxOptions {
   /** It must be there already: a sandbox fetches nothing. */
@@ -41,11 +41,13 @@ export interface ContainerOptions extends SandboxOptions {
 }
 
 /** A container for each command, by docker or podman. The image brings the programs; the workspace is mounted. */
-export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sandbox, never, Workspace | Processes> =>
+export const containerSandbox = (given: ContainerOptions = {}): Layer.Layer<Sandbox, never, Workspace | Processes> =>
   Layer.effect(
     Sandbox,
     Effect.gen(function* () {
-      const { root } = yield* Workspace
+      const workspace = yield* Workspace
+      const { root } = workspace
+      const options = withOtherRoots(given, workspace)
       const processes = yield* Processes
       const engine = yield* Effect.sync(() =>
         (options.engine === undefined ? ["docker", "podman"] : [options.engine])
@@ -60,7 +62,7 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
       let isUsed = false
       const engineRuns = (words: ReadonlyArray<string>): Effect.Effect<void> =>
         Effect.ignore(processes.run(engineCommand(words, root), { timeoutMs: 20_000 }))
-      const wrap = (command: Command, request: SandboxRequest, existing: ReadonlyArray<string>): Command => {
+      const wrap = (command: Command, request: SandboxRequest, { existing }: Surroundings): Command => {
         if (request.channel === true) {
           throw makeToolError("sandbox_error", "a container can't keep a shell open between calls", {
             suggestion: "Run each command with run_command, or open a terminal."
@@ -94,6 +96,7 @@ export const containerSandbox = (options: ContainerOptions = {}): Layer.Layer<Sa
         program: engine,
         options,
         wrap,
+        network: "a container has no way out that leads only to haft",
         describe: () => describe({ ...defaultLimits, ...options.limits })
       })
     })
@@ -156,8 +159,7 @@ const inContainer = (engine: string, command: Command, plan: Plan): Command => {
 }
 
 const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
-  const { limits, options, request, root, mounts } = plan
-  const { network = false } = request
+  const { limits, options, root, mounts } = plan
   const { getuid, getgid } = process
   const user = otherOwner(root) ?? { uid: getuid?.() ?? 65_534, gid: getgid?.() ?? 65_534 }
   const memory = String(limits.memoryBytes)
@@ -169,7 +171,7 @@ const runOptions = (command: Command, plan: Plan): ReadonlyArray<string> => {
     "--log-driver=none",
     `--name=${plan.name}`,
     `--label=haft.host=${plan.host}`,
-    ...(network ? [] : ["--network=none"]),
+    "--network=none",
     "--read-only",
     `--tmpfs=/tmp:rw,exec,nosuid,nodev,mode=1777,size=${sizes.tmp}`,
     `--shm-size=${sizes.shm}`,
@@ -293,7 +295,7 @@ const describe = (limits: SandboxLimits): SandboxDescription => ({
   kind: "docker",
   isolated: true,
   enforced: [
-    "no network unless a call is allowed it",
+    "no network",
     "only the image's programs and the workspace are visible",
     "no capabilities, no new privileges, a filter for system calls",
     `own /tmp and /dev/shm, ${bytes(limits.temporaryBytes)} together`,

@@ -2,7 +2,6 @@ import {
   chmodSync,
   cpSync,
   type Dirent,
-  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -12,7 +11,8 @@ import {
 } from "node:fs"
 import { basename, join } from "node:path"
 
-import { isProtectedPath } from "@haft/core"
+import type { WorkspaceService } from "@haft/core"
+import { isProtectedPath } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
@@ -29,7 +29,7 @@ export type Mount =
   | { readonly kind: "empty"; readonly path: string }
 
 /** The system's programs, and the few settings they can't do without from a copy. Never the root itself. */
-export const systemMounts = (settingsCopy: string, network: boolean): ReadonlyArray<Mount> => [
+export const systemMounts = (settingsCopy: string): ReadonlyArray<Mount> => [
   ...["/usr", "/nix/store"].filter(isDirectory).map(readable),
   ...["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"].flatMap((path): ReadonlyArray<Mount> => {
     const stat = lstat(path)
@@ -40,8 +40,7 @@ export const systemMounts = (settingsCopy: string, network: boolean): ReadonlyAr
   ...largeSettings
     .map((name) => join("/etc", name))
     .filter(isDirectory)
-    .map(readable),
-  ...(network && existsSync(resolver) ? [readable(resolver)] : [])
+    .map(readable)
 ]
 
 /** A copy of those settings. One mount costs less than many. */
@@ -77,7 +76,8 @@ const copySettings = (directory: string): void => {
   for (const name of largeSettings) {
     if (isDirectory(join("/etc", name))) mkdirSync(join(directory, name), { recursive: true })
   }
-  writeFileSync(join(directory, "resolv.conf"), "")
+  // The name server of a sandbox with network is haft; one without has none.
+  writeFileSync(join(directory, "resolv.conf"), "nameserver 127.0.0.1\n")
   chmodSync(directory, 0o755)
 }
 
@@ -109,6 +109,15 @@ export const ownMounts = (
       : []),
     ...added.filter(isInside).toSorted(byLength)
   ]
+}
+
+/** Sandbox options with the other roots of a workspace, which commands read. */
+export const withOtherRoots = <Options extends SandboxOptions>(
+  options: Options,
+  { root, roots }: Pick<WorkspaceService, "root" | "roots">
+): Options => {
+  const others = roots.flatMap(({ path }) => (path === root ? [] : path))
+  return others.length === 0 ? options : { ...options, readOnlyPaths: [...(options.readOnlyPaths ?? []), ...others] }
 }
 
 /** Everything of the host's own that commands see. */
@@ -217,9 +226,6 @@ const settings = [
 
 /** Hundreds of files, which take longer to copy than to mount with every command. */
 const largeSettings = ["alternatives", "pki/ca-trust", "pki/tls/certs", "ssl/certs"]
-
-/** The one that changes while a host runs. */
-const resolver = "/etc/resolv.conf"
 
 /** Where the kernel lets its root change the machine through files, which the root of a sandbox is. */
 export const kernelFiles: ReadonlyArray<string> =

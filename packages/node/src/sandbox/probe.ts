@@ -6,17 +6,18 @@ import {
   Sandbox,
   type SandboxDescription,
   type SandboxRequest,
-  stepSpan,
   toolError,
   type ToolError,
   Workspace
 } from "@haft/core"
+import { stepSpan } from "@haft/core/internal"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 import { type ControlFileGuard, controlFileGuard } from "../control-files/guard.ts"
-import { withLaunch } from "../process/prepared-launch.ts"
+import type { OpenNetwork, SandboxNetwork } from "../network/sandbox-networks.ts"
+import { launchOf, withLaunch } from "../process/prepared-launch.ts"
 import { systemDirectories } from "../process/system-programs.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
 import type { SandboxOptions } from "./limits.ts"
@@ -30,36 +31,45 @@ export interface SandboxParts {
   readonly options: SandboxOptions
   /** It can run a command on a {@link NodeOverlay}. */
   readonly hasOverlay?: boolean
-  /** `existing` are control files of the workspace, to be mounted read-only. */
-  readonly wrap: (command: Command, request: SandboxRequest, existing: ReadonlyArray<string>) => Command
+  readonly wrap: (command: Command, request: SandboxRequest, surroundings: Surroundings) => Command
+  /** Opens the network of a command that gets one; a text says why this sandbox can't give any. */
+  readonly network: OpenNetwork | string
   readonly describe: () => SandboxDescription
 }
 
+/** What a sandbox is made around. */
+export interface Surroundings {
+  /** Control files of the workspace, to be mounted read-only. */
+  readonly existing: ReadonlyArray<string>
+  readonly network?: SandboxNetwork
+}
+
 /** A sandbox that is there only if a command really runs in it; tried with the first use, and again only after a failure. */
-export const probedSandbox = Effect.fnUntraced(function* ({
-  kind,
-  program,
-  options,
-  hasOverlay = false,
-  wrap,
-  describe
-}: SandboxParts): Effect.fn.Return<typeof Sandbox.Service, never, Processes | Workspace | Scope.Scope> {
+export const probedSandbox = Effect.fnUntraced(function* (
+  parts: SandboxParts
+): Effect.fn.Return<typeof Sandbox.Service, never, Processes | Workspace | Scope.Scope> {
+  const { kind, program, options, hasOverlay = false, wrap, describe } = parts
   const processes = yield* Processes
   const workspace = yield* Workspace
   const { root } = workspace
   const guard = yield* controlFileGuard(root, options.state)
-  const wrapped = (
+  const wrapped = Effect.fnUntraced(function* (
     command: Command,
     request: SandboxRequest = {},
     existing: ReadonlyArray<string> = []
-  ): Effect.Effect<Command, ToolError<"sandbox_error">> =>
-    Effect.try({
-      try: () => wrap(command, request, existing),
+  ): Effect.fn.Return<Command, ToolError<"sandbox_error">> {
+    const network = request.network === true ? yield* networkFor(parts, command, request) : undefined
+    const made = yield* Effect.try({
+      try: () => wrap(command, request, { existing, ...(network !== undefined && { network }) }),
       catch: (cause) =>
         isToolError(cause)
           ? (cause as ToolError<"sandbox_error">)
           : makeToolError("sandbox_error", `the sandbox could not be set up: ${String(cause)}`)
-    })
+    }).pipe(Effect.onError(() => network?.close ?? Effect.void))
+    if (network === undefined) return made
+    const { afterEnd = Effect.void } = launchOf(made)
+    return withLaunch(made, { afterEnd: Effect.ensuring(afterEnd, network.close) })
+  })
   const open = overlaysOf({ workspace, state: options.state })
   const tried = (script: string, request: SandboxRequest): Effect.Effect<number | null, ToolError> =>
     Effect.flatMap(
@@ -77,7 +87,7 @@ export const probedSandbox = Effect.fnUntraced(function* ({
   const works = yield* cachedSuccess(
     Effect.gen(function* (): Effect.fn.Return<{ readonly noOverlay?: string }, ToolError<"sandbox_unavailable">> {
       if (program === undefined) return yield* unavailable(kind, "it is not installed")
-      const reason = hasOverlay ? (whyNoOverlay(root) ?? (yield* triedOnOverlay)) : `the sandbox ${kind} has none`
+      const reason = hasOverlay ? (whyNoOverlay(workspace) ?? (yield* triedOnOverlay)) : `the sandbox ${kind} has none`
       // What runs on an overlay runs without one, too.
       if (reason === undefined) return {}
       const exitCode = yield* tried("exit 42", {}).pipe(Effect.catch((error) => unavailable(kind, error.message)))
@@ -107,6 +117,13 @@ export const probedSandbox = Effect.fnUntraced(function* ({
     )
   })
 })
+
+const networkFor = ({ kind, network }: SandboxParts, { program, args }: Command, { title }: SandboxRequest) =>
+  typeof network === "string"
+    ? toolError("sandbox_error", `the sandbox ${kind} gives commands no network: ${network}`, {
+        suggestion: "Run the command without network, or choose the sandbox bubblewrap or unshare."
+      })
+    : network(title ?? [program, ...args].join(" "))
 
 // Programs outside the sandbox come from there, so a sandbox must not be able to write to it.
 const hasNoPrograms = (writable: ReadonlyArray<string>): Effect.Effect<void, ToolError<"sandbox_error">> =>

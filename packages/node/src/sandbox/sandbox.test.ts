@@ -1,5 +1,4 @@
 import { spawnSync } from "node:child_process"
-import { once } from "node:events"
 import {
   chmodSync,
   chownSync,
@@ -10,7 +9,6 @@ import {
   symlinkSync,
   writeFileSync
 } from "node:fs"
-import { type AddressInfo, createServer } from "node:net"
 import { dirname, join } from "node:path"
 
 import { Processes, Sandbox, Workspace } from "@haft/core"
@@ -61,31 +59,6 @@ const putArchive = (make: Make): void => {
     })
     expect(await Effect.runPromise(running.pipe(Effect.provide(sandbox)))).toMatchObject({ exitCode: 0 })
     expect(workspace.read("a.txt")).toBe("a")
-  })
-}
-
-const putNetwork = (make: Make): void => {
-  it("has the host's network for a call that is allowed it, and for no other", async () => {
-    using workspace = temporaryWorkspace()
-    const server = createServer((socket) => socket.end("reached")).listen(0, "127.0.0.1")
-    await once(server, "listening")
-    const { port } = server.address() as AddressInfo
-    const sandbox = make({}).pipe(Layer.provideMerge(nodeProcesses), Layer.provide(workspaceAt(workspace)))
-    const code = `socket($s, 2, 1, 6); connect($s, pack("S n C4 x8", 2, ${port}, 127, 0, 0, 1)) && print <$s>`
-    const command = { program: "perl", args: ["-e", code], directory: workspace.root, env: {} }
-    const heard = { allowed: "", other: "" }
-    const running = Effect.gen(function* () {
-      const { wrap } = yield* Sandbox
-      const { run } = yield* Processes
-      const hear = (who: keyof typeof heard) => ({
-        onStdout: (chunk: Uint8Array) => void (heard[who] += Buffer.from(chunk).toString())
-      })
-      yield* run(yield* wrap(command, { network: true }), hear("allowed"))
-      yield* run(yield* wrap(command), hear("other"))
-    })
-    await Effect.runPromise(running.pipe(Effect.provide(sandbox)))
-    server.close()
-    expect(heard).toEqual({ allowed: "reached", other: "" })
   })
 }
 
@@ -211,7 +184,6 @@ describe.runIf(isLinux && systemProgram("bwrap") !== undefined)("bubblewrap (nee
   put(bubblewrapSandbox)
   putOwned(bubblewrapSandbox)
   putArchive(bubblewrapSandbox)
-  putNetwork(bubblewrapSandbox)
   putReplaced(bubblewrapSandbox)
   putHeld(bubblewrapSandbox)
   putMounted(bubblewrapSandbox)
@@ -221,7 +193,6 @@ describe.runIf(isLinux && systemProgram("perl") !== undefined)("unshare (needs p
   put(unshareSandbox)
   putOwned(unshareSandbox)
   putArchive(unshareSandbox)
-  putNetwork(unshareSandbox)
   putReplaced(unshareSandbox)
   putHeld(unshareSandbox)
   putMounted(unshareSandbox)

@@ -9,18 +9,20 @@ import { limited } from "../embedded-scripts.ts"
 import { systemProgram } from "../process/system-programs.ts"
 import { environmentFor } from "./environment.ts"
 import { defaultLimits, eachProcess, limitWords, type SandboxOptions } from "./limits.ts"
-import { ownMounts } from "./paths.ts"
+import { ownMounts, withOtherRoots } from "./paths.ts"
 import { probedSandbox } from "./probe.ts"
 
 /**
  * macOS, with `sandbox-exec` and Apple's profile language. There are no namespaces: a command sees the host's
  * processes, and /tmp is everybody's. Written to Apple's documentation; it has not been run on a Mac.
  */
-export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandbox, never, Workspace | Processes> =>
+export const seatbeltSandbox = (given: SandboxOptions = {}): Layer.Layer<Sandbox, never, Workspace | Processes> =>
   Layer.effect(
     Sandbox,
     Effect.gen(function* () {
-      const { root } = yield* Workspace
+      const workspace = yield* Workspace
+      const { root } = workspace
+      const options = withOtherRoots(given, workspace)
       const limits = { ...defaultLimits, ...options.limits }
       const program = yield* Effect.sync(() =>
         process.platform === "darwin" ? systemProgram("sandbox-exec") : undefined
@@ -50,11 +52,12 @@ export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandb
         program,
         options,
         wrap,
+        network: "it has no network namespaces",
         describe: () => ({
           kind: "seatbelt",
           isolated: true,
           enforced: [
-            "no network unless a call is allowed it",
+            "no network",
             "writes only to the workspace and temporary files",
             "the home directory is hidden but for the workspace",
             eachProcess(limits)
@@ -69,7 +72,7 @@ export const seatbeltSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandb
 
 /** The last rule that fits decides, so what is special comes last. Paths are real ones: the system looks at no others. */
 export const seatbeltProfile = (root: string, options: SandboxOptions, request: SandboxRequest): string => {
-  const { network = false, writable = true } = request
+  const { writable = true } = request
   const own = ownMounts(root, options, { isWritable: writable }).map(({ kind, path }) => ({
     kind,
     path: realPath(path)
@@ -96,9 +99,8 @@ export const seatbeltProfile = (root: string, options: SandboxOptions, request: 
     `(deny file-write-unlink ${literals([...kept, ...parents(kept, realPath(root))])})`,
     // Sockets of the machine's own services are files too: a command reaches those in the workspace, and no agent or
     // engine elsewhere.
-    ...(network
-      ? ["(allow network*)", "(system-network)"]
-      : ["(deny network*)", `(allow network-bind network-outbound ${subpaths(changeable)})`])
+    "(deny network*)",
+    `(allow network-bind network-outbound ${subpaths(changeable)})`
   ]
     .filter((line) => !line.endsWith(" )"))
     .join("\n")

@@ -9,6 +9,7 @@ import {
   isToolError,
   type ScannedFile,
   Workspace,
+  type WorkspaceRoot,
   type WorkspaceService,
   makeToolError
 } from "@haft/core"
@@ -46,17 +47,20 @@ import {
 } from "./content.ts"
 import { globSource } from "./glob/directory-source.ts"
 import { globFiles } from "./glob/glob.ts"
-import { closeRoot, openRoot, type Place, type Root, withHeldPlace, withPlace } from "./paths/containment.ts"
+import { asRoot, closeRoot, openRoot, type Place, type Root, withHeldPlace, withPlace } from "./paths/containment.ts"
 import { type Technique, techniques } from "./paths/handles.ts"
 import { KeptPlace } from "./paths/last-path-cache.ts"
+import { openNamedRoots } from "./paths/named-roots.ts"
 import { readEach } from "./read-many-files.ts"
 import { openHistory } from "./undo/history.ts"
 import { previewUndo, undoCalls } from "./undo/undo.ts"
 import { readEntries, startWalk } from "./walk.ts"
 
 export interface NodeWorkspaceOptions {
-  /** The directory to work in. */
+  /** The directory to work in; with `roots` the first of them. */
   readonly root: string
+  /** Several directories to work in. The first segment of every path is then the name of one. */
+  readonly roots?: ReadonlyArray<WorkspaceRoot>
   /** Where history and the commit journal live, outside the root. A directory of the user's by default. */
   readonly state?: string
   /** Wait until a change would survive a power loss. True by default. */
@@ -136,10 +140,11 @@ export const nodeWorkspace = (
 
 const openSettings = (options: NodeWorkspaceOptions): CommitSettings => {
   const { decide = decideLocally, durable = true, historyBytes = 512 * 1024 * 1024, onStep } = options
-  const root = openWorkspaceRoot(options)
+  const root = options.roots === undefined ? openWorkspaceRoot(options) : openWorkspaceRoots(options, options.roots)
   try {
     const state = stateDirectory(options)
-    const history = openHistory({ root, directory: join(state, "history"), capBytes: historyBytes })
+    const own = options.roots === undefined ? state : namedDirectory(state, options.roots)
+    const history = openHistory({ root, directory: join(own, "history"), capBytes: historyBytes })
     const { imagePath } = history
     return {
       root,
@@ -151,7 +156,7 @@ const openSettings = (options: NodeWorkspaceOptions): CommitSettings => {
       kept: new KeptPlace(root),
       journal: openCommitJournal({
         root,
-        directory: join(state, "commits"),
+        directory: join(own, "commits"),
         durable,
         imagePath,
         ...(onStep && { onStep })
@@ -177,6 +182,21 @@ const openWorkspaceRoot = ({ root, containment }: NodeWorkspaceOptions): Root =>
     throw fromErrno(error, root)
   }
 }
+
+/** Nothing of the state may be reached from any root, and no root from the state. */
+const openWorkspaceRoots = (options: NodeWorkspaceOptions, roots: ReadonlyArray<WorkspaceRoot>): Root => {
+  const state = stateDirectory(options)
+  for (const { path } of roots) stateDirectory({ root: path, state })
+  const technique = options.containment && techniques[options.containment]
+  return asRoot(openNamedRoots(roots, { directory: namedDirectory(state, roots), technique }))
+}
+
+/** What is kept of a workspace with named roots has other paths in it than that of one root. */
+const namedDirectory = (state: string, roots: ReadonlyArray<WorkspaceRoot>): string =>
+  join(
+    state,
+    `roots-${fingerprintBytes(Buffer.from(JSON.stringify(roots.map(({ name, path }) => [name, path])))).slice(-12)}`
+  )
 
 /** A file of any size can be scanned. */
 const scanCodes = [...lookCodes, "is_directory", "not_a_regular_file"] as const
@@ -220,7 +240,11 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
 
   return {
     root: root.path,
-    roots: [{ name: "", path: root.path, access: "write" }],
+    roots:
+      root.named === undefined
+        ? [{ name: "", path: root.path, access: "write" }]
+        : [...root.named.values()].map(({ name, path, access }) => ({ name, path, access })),
+    ...(root.links !== undefined && { links: root.links }),
     contain: (given) =>
       CurrentCall.use((call) => attempt(containCodes, () => resolveSteadily(given, () => kept.resolve(call, given)))),
     info: (given, { follow } = {}) => at(lookCodes, given, infoOf, follow),
@@ -311,8 +335,16 @@ const scanInChunks = (
 const infoOf = (place: Place): FileInfo => {
   const { found, given, path } = place
   if (found === undefined) throw notFound(given)
-  const { size, mtimeMs, mode } = found.stats
-  return { path, kind: kindOf(found.stats), size, modified: mtimeMs, mode: mode & 0o7777 }
+  const { size, mtimeMs, birthtimeMs, atimeMs, mode } = found.stats
+  return {
+    path,
+    kind: kindOf(found.stats),
+    size,
+    modified: mtimeMs,
+    mode: mode & 0o7777,
+    created: birthtimeMs,
+    accessed: atimeMs
+  }
 }
 
 const inDirectory = <A>(place: Place, use: () => A): A => {

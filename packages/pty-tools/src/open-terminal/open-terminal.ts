@@ -1,6 +1,4 @@
-import { join } from "node:path"
-
-import { Processes, Sandbox, toolError, Workspace } from "@haft/core"
+import { pathOnDisk, Processes, Sandbox, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import type { WindowSize } from "../terminals/native.ts"
@@ -39,7 +37,7 @@ export const openTerminal = Effect.fnUntraced(function* (opening: Opening) {
   const bare = {
     program: "bash",
     args: ["-c", "--", commandLine],
-    directory: join(workspace.root, directory),
+    directory: pathOnDisk(workspace, directory),
     env: { ...env, [mark.name]: mark.value }
   }
   const facts = { commandLine, directory, size, term: env.TERM, mark, ...(label !== undefined && { label }) }

@@ -1,7 +1,9 @@
-import type { ListError, Processes, ReadError, Workspace } from "@haft/core"
+import { posix } from "node:path"
+
+import { type ListError, type Processes, type ReadError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import type { CountedFile } from "./ripgrep/count-matches.ts"
+import type { CountedFile, Counts } from "./ripgrep/count-matches.ts"
 import { problemWith } from "./ripgrep/expression.ts"
 import { asWritten } from "./ripgrep/file-filter.ts"
 import { allFiles, type FilesRequest, firstFiles } from "./ripgrep/matching-files.ts"
@@ -73,7 +75,8 @@ export const searchText = Effect.fnUntraced(function* (
   if (problem !== undefined) return yield* problem
   const place = yield* placeOf(request, request.timeLimitMs ?? noLimitMs)
   const files = yield* (request.countAll ? allFiles(request, place) : firstFiles(request, place)).pipe(
-    Effect.mapError((error) => asWritten(error, place.filter.written))
+    Effect.mapError((error) => asWritten(error, place.filter.written)),
+    Effect.flatMap(withoutCommits)
   )
   // Nothing found where nobody could look is no answer: then this fails, and says why.
   const unreadable = Math.max(files.unreadable, place.filter.unreadable ?? 0)
@@ -95,6 +98,26 @@ export const searchText = Effect.fnUntraced(function* (
     },
     // A look at what nobody asked for may fail; that is no failure of the search.
     nothing: isToExplain ? yield* explainNothing(request).pipe(Effect.orElseSucceed(() => ({}))) : {}
+  }
+})
+
+/** Without files that a commit puts beside its targets for a moment. Others of such names are listed, so they count. */
+const withoutCommits = Effect.fnUntraced(function* (found: Counts): Effect.fn.Return<Counts, never, Workspace> {
+  const suspects = found.files.filter(({ path }) => /(?:^|\/)\.haft-[0-9a-f]{16}-\d+\.tmp$/u.test(path))
+  if (suspects.length === 0) return found
+  const workspace = yield* Workspace
+  const passing = new Set<CountedFile>()
+  for (const file of suspects) {
+    const { dir, base } = posix.parse(file.path)
+    const entries = yield* workspace.list(dir === "" ? "." : dir).pipe(Effect.orElseSucceed(() => []))
+    if (!entries.some(({ name }) => name === base)) passing.add(file)
+  }
+  const count = [...passing].reduce((sum, file) => sum + file.count, 0)
+  return {
+    ...found,
+    files: found.files.filter((file) => !passing.has(file)),
+    total: found.total - count,
+    matchingFiles: found.matchingFiles - passing.size
   }
 })
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 
-import { controlFiles } from "@haft/core"
+import { controlFiles } from "@haft/core/internal"
 
 import type { Check, Ran } from "./inside.ts"
 

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 
 import { type Hunk, type HunkLine, hunkLine, type Section } from "../patch.ts"
 import { anchorOf } from "../place/anchor.ts"
+import { TimeSlices } from "../time-slices.ts"
 import { type ParseError, refuseEscaped, refuseLine } from "./line-error.ts"
 import { patchPath } from "./patch-path.ts"
 
@@ -11,17 +12,27 @@ const end = "*** End Patch"
 const endOfFile = "*** End of File"
 
 /** True for a text that is meant as an envelope, well-formed or not. */
-export const isEnvelope = (patch: string): boolean => unwrapped(patch).lines[0] === begin
+export const isEnvelope = (patch: string): boolean => firstLine(unwrapped(patch).text).trim() === begin
 
 /** The line of a text at which an envelope begins, from 0, or -1. Lines of a diff have a sign before them. */
-export const lineOfBegin = (patch: string): number => patch.split("\n").findIndex((line) => line.trimEnd() === begin)
+export const lineOfBegin = (patch: string): number => {
+  const at = /^\*\*\* Begin Patch\s*?$/m.exec(patch)?.index
+  return at === undefined ? -1 : patch.slice(0, at).split("\n").length - 1
+}
+
+const firstLine = (text: string): string => {
+  const end = text.indexOf("\n")
+  return end === -1 ? text : text.slice(0, end)
+}
+
+const lastLine = (text: string): string => text.slice(text.lastIndexOf("\n") + 1)
 
 /** Reads `*** Begin Patch … *** End Patch`, see envelope.grammar. It never looks at the disk. */
 export const parseEnvelope = Effect.fnUntraced(function* (
   patch: string
 ): Effect.fn.Return<ReadonlyArray<Section>, ParseError> {
-  const { lines, offset } = unwrapped(patch)
-  if (lines[0] !== begin) {
+  const { text, offset } = unwrapped(patch)
+  if (firstLine(text).trim() !== begin) {
     yield* refuseEscaped(patch)
     return yield* toolError(
       "patch_parse_error",
@@ -31,7 +42,7 @@ export const parseEnvelope = Effect.fnUntraced(function* (
       }
     )
   }
-  const reader = new Reader(lines, offset)
+  const reader = new Reader(text.split("\n"), offset)
   reader.at = 1
   while (reader.value("Environment ID") !== undefined) reader.at++
   const sections: Array<Section> = []
@@ -50,25 +61,25 @@ export const parseEnvelope = Effect.fnUntraced(function* (
   return sections
 })
 
-/** The lines of the envelope without the heredoc or the code fence that models like to put around it. */
-const unwrapped = (patch: string): { readonly lines: ReadonlyArray<string>; readonly offset: number } => {
-  const all = patch.split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line))
-  let first = all.findIndex((line) => line.trim() !== "")
-  let last = all.findLastIndex((line) => line.trim() !== "")
-  const heredoc = /<<-?\s*(['"]?)(\w+)\1\s*$/.exec(all[first] ?? "")
-  const isFenced = /^\s*```\w*\s*$/.test(all[first] ?? "") && last > first && all[last]?.trim() === "```"
-  if (isFenced || (heredoc !== null && all[last]?.trim() === heredoc[2])) {
-    first++
-    last--
-  }
-  const lines = all.slice(Math.max(0, first), last + 1)
-  return { lines: lines.map((line, index) => (index === 0 ? line.trim() : line)), offset: Math.max(0, first) }
+/** The envelope without blank lines around it, and without the heredoc or the code fence that models like to put there. */
+const unwrapped = (patch: string): { readonly text: string; readonly offset: number } => {
+  const text = patch.trimEnd()
+  const lead = /^\s*\n/.exec(text)?.[0] ?? ""
+  const [first, last] = [firstLine(text.slice(lead.length)), lastLine(text).trim()]
+  const offset = lead.split("\n").length - 1
+  const heredoc = /<<-?\s*(['"]?)(\w+)\1\s*$/.exec(first)
+  const isFenced = /^\s*```\w*\s*$/.test(first) && last === "```"
+  const inner = lead.length + first.length + 1
+  return (isFenced || (heredoc !== null && last === heredoc[2])) && text.lastIndexOf("\n") >= inner
+    ? { text: text.slice(inner, text.lastIndexOf("\n")), offset: offset + 1 }
+    : { text: text.slice(lead.length), offset }
 }
 
 class Reader {
   at = 0
   readonly #lines: ReadonlyArray<string>
   readonly #offset: number
+  readonly #slices = new TimeSlices()
   constructor(lines: ReadonlyArray<string>, offset: number) {
     this.#lines = lines
     this.#offset = offset
@@ -84,7 +95,12 @@ class Reader {
     return this.at + this.#offset
   }
   get line(): string {
-    return this.#lines[this.at] ?? ""
+    const line = this.#lines[this.at] ?? ""
+    return line.endsWith("\r") ? line.slice(0, -1) : line
+  }
+  /** Lets other work go on from time to time. */
+  get pause(): Effect.Effect<void> {
+    return this.#slices.isOver() ? this.#slices.pause : Effect.void
   }
   /** The line without stray spaces, as markers are compared. */
   marker(): string {
@@ -121,7 +137,10 @@ const readPath = (reader: Reader, path: string): Effect.Effect<string, ParseErro
 const readAdd = Effect.fnUntraced(function* (reader: Reader, given: string): Effect.fn.Return<Section, ParseError> {
   const path = yield* readPath(reader, given)
   const lines: Array<HunkLine> = []
-  for (; reader.line.startsWith("+"); reader.at++) lines.push(hunkLine("+", reader.line.slice(1)))
+  for (; reader.line.startsWith("+"); reader.at++) {
+    lines.push(hunkLine("+", reader.line.slice(1)))
+    yield* reader.pause
+  }
   while (reader.marker() === "" && !reader.isAtEnd) reader.at++
   if (!isMarker(reader) && !reader.isAtEnd) {
     return yield* refuseLine(reader.patchLine, "every line of a new file begins with '+', an empty one too")
@@ -135,7 +154,10 @@ const readUpdate = Effect.fnUntraced(function* (reader: Reader, given: string): 
   const moved = reader.value("Move to")
   const target = moved === undefined ? undefined : yield* readPath(reader, moved)
   const hunks: Array<Hunk> = []
-  while (!reader.isAtEnd && !isMarker(reader)) hunks.push(yield* readHunk(reader))
+  while (!reader.isAtEnd && !isMarker(reader)) {
+    hunks.push(yield* readHunk(reader))
+    yield* reader.pause
+  }
   // Blank lines before the next marker are no hunk of their own.
   while (hunks.length > 0 && hunks.at(-1)?.lines.every(({ isBare }) => isBare) === true) hunks.pop()
   if (hunks.length === 0 && target === undefined) {

@@ -1,4 +1,5 @@
 import { findLines } from "../../find-lines.ts"
+import type { HunkLine } from "../patch.ts"
 import { type HunkSides, isInformative, looksUnchanged } from "./hunk-sides.ts"
 import { comparable, type LinePass, loosePasses, type LineViews } from "./line-views.ts"
 import type { Placement } from "./placement.ts"
@@ -61,12 +62,13 @@ export const placeByLine = (
   return { placement: missing, variant: given }
 }
 
-/** An exact match where the hunk says. Without context at one side it may be there already. */
+/** A match where the hunk says, but for spaces at line ends. Without context at one side it may be there already. */
 const atExpectedLine = (
   views: LineViews,
-  { old, now, prefix, suffix }: HunkSides,
+  sides: HunkSides,
   { guess, hint, conflicts }: Expected
 ): Placement | undefined => {
+  const { old, now, prefix, suffix } = sides
   const hasAllContext = prefix > 0 && suffix > 0
   if (!hasAllContext && now.some(isInformative) && now.length > old.length && views.matchesAt("exact", now, guess))
     return { kind: "applied", line: guess }
@@ -78,7 +80,10 @@ const atExpectedLine = (
       ? { kind: "missing", because: "overlap" }
       : { kind: "placed", line: guess, pass: "literal", fuzz: 0 }
   }
-  const pass = exactPasses.find((one) => views.matchesAt(one, old, guess))
+  const passes: ReadonlyArray<Pass> = looksUnchanged(sides, "trailing_space")
+    ? exactPasses
+    : [...exactPasses, "trailing_space"]
+  const pass = passes.find((one) => views.matchesAt(one, old, guess))
   if (pass === undefined) return undefined
   return conflicts(guess) ? { kind: "missing", because: "overlap" } : { kind: "placed", line: guess, pass, fuzz: 0 }
 }
@@ -150,6 +155,12 @@ const appliedPlace = (
   return { kind: "applied", line }
 }
 
+/** True when the changes that lines begin with only add. */
+const onlyAdds = (lines: ReadonlyArray<HunkLine>): boolean => {
+  const end = lines.findIndex(({ sign }) => sign === " ")
+  return lines.slice(0, end === -1 ? lines.length : end).every(({ sign }) => sign === "+")
+}
+
 /** A place near the expected line where all lines to remove stand, and some context differs. */
 const partialPlace = (
   views: LineViews,
@@ -165,13 +176,17 @@ const partialPlace = (
       ? findLines(view, core).map((line) => line - prefix)
       : Array.from({ length: 2 * nearbyLines + 1 }, (_, index) => guess - nearbyLines + index)
   if (starts.length > maximumCandidates) return undefined
+  const addsBefore = prefix > 0 && onlyAdds(lines.slice(prefix))
+  const addsAfter = suffix > 0 && onlyAdds(lines.slice(0, lines.length - suffix).toReversed())
   const candidates = starts.flatMap((start) => {
     const differs = texts.map((text, index) => view[start + index] !== text)
     const before = differs.slice(0, prefix).filter(Boolean).length
     const after = differs.slice(old.length - suffix).filter(Boolean).length
     const fuzz = Math.max(before, after)
     const informative = old.filter((line, index) => differs[index] === false && isInformative(line)).length
-    const isPartial = fuzz <= maximumFuzz && informative >= (core.length > 0 ? 1 : 2)
+    // Without a line that matches beside it, added text may belong before or behind a line that the hunk left out.
+    const isLoose = (addsBefore && before === prefix) || (addsAfter && after === suffix)
+    const isPartial = fuzz <= maximumFuzz && !isLoose && informative >= (core.length > 0 ? 1 : 2)
     return isPartial && prefix + suffix > before + after ? [{ start, fuzz }] : []
   })
   if (candidates.length > 1) return { kind: "ambiguous", lines: candidates.map(({ start }) => Math.max(0, start)) }

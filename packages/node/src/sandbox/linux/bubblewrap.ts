@@ -1,8 +1,10 @@
+import { arch } from "node:process"
+
 import type { Processes, Sandbox, Workspace } from "@haft/core"
 import type * as Layer from "effect/Layer"
 
-import { starter } from "../../embedded-scripts.ts"
-import { systemProgram } from "../../process/system-programs.ts"
+import { becomeUnprivileged, networkListeners, starter } from "../../embedded-scripts.ts"
+import { requiredProgram, systemProgram } from "../../process/system-programs.ts"
 import type { SandboxOptions } from "../limits.ts"
 import type { Mount } from "../paths.ts"
 import { namespaceSandbox, type Plan } from "./namespaces.ts"
@@ -17,6 +19,22 @@ export const bubblewrapSandbox = (options: SandboxOptions = {}): Layer.Layer<San
         optionsFor(plan)
           .map((word) => `${word}\0`)
           .join(""),
+      // Made before bubblewrap starts, because inside nobody may set up a network.
+      networkWords: [
+        requiredProgram("unshare"),
+        "--user",
+        "--map-current-user",
+        "--keep-caps",
+        "--net",
+        "--",
+        requiredProgram("perl"),
+        "-e",
+        networkListeners,
+        "-e",
+        becomeUnprivileged,
+        "--",
+        arch
+      ],
       words: (_plan, hasFilter) => [
         "--args",
         "3",
@@ -33,9 +51,9 @@ export const bubblewrapSandbox = (options: SandboxOptions = {}): Layer.Layer<San
   )
 
 // Everything is shut, then the command's own world is laid out.
-const optionsFor = ({ network, terminal, mounts, sizes, directory, env }: Plan): ReadonlyArray<string> => [
+const optionsFor = ({ hasNetwork, terminal, mounts, sizes, directory, env }: Plan): ReadonlyArray<string> => [
   ...shut,
-  ...(network ? [] : ["--unshare-net"]),
+  ...(hasNetwork ? [] : ["--unshare-net"]),
   // A terminal's own session must stay, or Ctrl-C reaches nobody.
   ...(terminal ? [] : ["--new-session"]),
   ...mounts.system.flatMap(mountOptions),

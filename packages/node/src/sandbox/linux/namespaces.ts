@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { terminal } from "../../embedded-scripts.ts"
+import { type SandboxNetwork, sandboxNetworks } from "../../network/sandbox-networks.ts"
 import { groupName, makeGroup } from "../../process/launcher/cgroup.ts"
 import { withLaunch } from "../../process/prepared-launch.ts"
 import { makeRuntimeDirectory, refuseRuntimeInside } from "../../process/runtime-directory.ts"
@@ -23,7 +24,16 @@ import {
   treeLimits
 } from "../limits.ts"
 import { NodeOverlay, overlayIdentity } from "../overlay/overlay.ts"
-import { kernelFiles, type Mount, ownMounts, readable, settingsCopy, systemMounts, visiblePaths } from "../paths.ts"
+import {
+  kernelFiles,
+  type Mount,
+  ownMounts,
+  readable,
+  settingsCopy,
+  systemMounts,
+  visiblePaths,
+  withOtherRoots
+} from "../paths.ts"
 import { probedSandbox } from "../probe.ts"
 import { mountCheckWords } from "./check-mounts.ts"
 import { HeldPlaces } from "./protected-mounts.ts"
@@ -31,7 +41,7 @@ import { seccompFilter } from "./seccomp.ts"
 
 /** The world of one command: what a program that makes namespaces has to lay out. */
 export interface Plan {
-  readonly network: boolean
+  readonly hasNetwork: boolean
   readonly terminal: boolean
   /** In this order, with the kernel's own /proc between the first two, and /dev, /dev/shm and /tmp before the last. */
   readonly mounts: {
@@ -54,6 +64,8 @@ export interface NamespaceMaker {
   readonly find: (hasFilter: boolean) => string | undefined
   /** What it finds at descriptor 3. A command line is for everybody to read, and the environment may hold secrets. */
   readonly tell: (plan: Plan) => string
+  /** What goes before it for a command with network: makes the network namespace, and hands its listeners out. */
+  readonly networkWords: ReadonlyArray<string>
   /** Its arguments up to those of starter.sh, which it runs inside. A filter it finds at descriptor 4. */
   readonly words: (plan: Plan, hasFilter: boolean) => ReadonlyArray<string>
   /** It runs outside, so nothing of the command's own environment. */
@@ -63,11 +75,12 @@ export interface NamespaceMaker {
 /** A sandbox of Linux namespaces, a filter for system calls and limits; only the system's programs and the workspace. */
 export const namespaceSandbox = (
   maker: NamespaceMaker,
-  options: SandboxOptions
+  given: SandboxOptions
 ): Layer.Layer<Sandbox, never, Workspace | Processes> =>
   Layer.unwrap(
-    Effect.map(Workspace, ({ root }) => {
-      const owner = otherOwner(root)
+    Effect.map(Workspace, (workspace) => {
+      const options = withOtherRoots(given, workspace)
+      const owner = otherOwner(workspace.root)
       const asHost = madeBy(maker, options)
       // Not every machine lets everybody make namespaces, and not every owner may go where the workspace is.
       return owner === undefined ? asHost : firstThatWorks(maker.kind, [madeBy(maker, options, owner), asHost])
@@ -90,19 +103,31 @@ const madeBy = (
       const program = yield* Effect.sync(() => (before === undefined ? undefined : maker.find(hasFilter)))
       const settings = yield* settingsCopy
       const held = new HeldPlaces()
+      const network = yield* sandboxNetworks
       return yield* probedSandbox({
         kind: maker.kind,
         program,
         options,
         hasOverlay: true,
-        wrap: (command, request, existing) => {
+        network,
+        wrap: (command, request, { existing, network }) => {
           for (const mount of visiblePaths(root, options)) refuseRuntimeInside(mount)
-          const plan = planOf(command, request, { root, settings: settings(), limits, options, owner, held, existing })
+          const plan = planOf(command, request, {
+            root,
+            settings: settings(),
+            limits,
+            options,
+            owner,
+            held,
+            existing,
+            network
+          })
           const overlay = request.overlay instanceof NodeOverlay ? request.overlay : undefined
           const starting: Starting = {
             words: [
               ...(overlay?.words ?? []),
               ...(before ?? []),
+              ...(network === undefined ? [] : maker.networkWords),
               program ?? maker.kind,
               ...maker.words(plan, hasFilter),
               plan.terminal ? "terminal" : "gate",
@@ -115,7 +140,7 @@ const madeBy = (
             owner,
             told: maker.tell(plan),
             filter: filter ?? new Uint8Array(),
-            env: maker.env(),
+            env: { ...maker.env(), ...(network !== undefined && { HAFT_NETWORK: network.listeners }) },
             limits
           }
           const made = plan.terminal ? behindTerminal(starting) : behindGate(starting, command.stdin)
@@ -143,23 +168,28 @@ interface Setting {
   readonly held: HeldPlaces
   /** Control files of the workspace. */
   readonly existing: ReadonlyArray<string>
+  readonly network: SandboxNetwork | undefined
 }
 
 const planOf = (command: Command, request: SandboxRequest, setting: Setting): Plan => {
-  const { root, settings, limits, options, owner, held, existing } = setting
-  const { network = false, writable = true, terminal = false } = request
-  const variables = environmentFor({ ...(owner === undefined && forRoot), ...command.env }, request, {
-    names: options.environment ?? [],
-    home: "/tmp",
-    temporary: "/tmp"
-  })
+  const { root, settings, limits, options, owner, held, existing, network } = setting
+  const { writable = true, terminal = false } = request
+  const variables = environmentFor(
+    { ...(owner === undefined && forRoot), ...network?.variables, ...command.env },
+    request,
+    {
+      names: options.environment ?? [],
+      home: "/tmp",
+      temporary: "/tmp"
+    }
+  )
   // The starter runs nothing by name, and looks along the command's PATH for the command.
   const renamed = Object.keys(variables).filter((name) => name !== "PATH" && isRenamed(name))
   return {
-    network,
+    hasNetwork: network !== undefined,
     terminal,
     mounts: {
-      system: systemMounts(settings, network),
+      system: systemMounts(settings),
       kernel: owner === undefined ? kernelFiles.map(readable) : [],
       own: ownMounts(root, options, { isWritable: writable, held, existing, isOverlay: request.overlay !== undefined })
     },

@@ -1,7 +1,7 @@
 import type { Processes, Sandbox, Workspace } from "@haft/core"
 import type * as Layer from "effect/Layer"
 
-import { starter, unshareEnter } from "../../embedded-scripts.ts"
+import { networkListeners, starter, unshareEnter } from "../../embedded-scripts.ts"
 import { requiredProgram, systemPath, systemProgram } from "../../process/system-programs.ts"
 import type { SandboxOptions } from "../limits.ts"
 import type { Mount } from "../paths.ts"
@@ -25,11 +25,13 @@ export const unshareSandbox = (options: SandboxOptions = {}): Layer.Layer<Sandbo
           .map((word) => `${word}\0`)
           .join(""),
       // The first words are the host's and run outside; perl is the first program inside and becomes the starter.
-      words: ({ network }) => [
+      networkWords: [],
+      words: ({ hasNetwork }) => [
         ...outside(),
-        ...(network ? [] : ["--net"]),
+        "--net",
         "--",
         requiredProgram("perl"),
+        ...(hasNetwork ? ["-e", networkListeners] : []),
         "-e",
         unshareEnter,
         "--",

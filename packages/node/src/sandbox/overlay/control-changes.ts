@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs"
 
-import { controlFileAt, dependencyDirectories } from "@haft/core"
+import { controlFileAt, dependencyDirectories } from "@haft/core/internal"
 
 import { contentKey, problemOf } from "../../control-files/judge.ts"
 import {

@@ -188,9 +188,10 @@ const openOne = (
 }
 
 /** Why a workspace can't have overlays on this machine, as far as that shows without trying; undefined where it may. */
-export const whyNoOverlay = (root: string): string | undefined => {
+export const whyNoOverlay = ({ root, roots }: WorkspaceService): string | undefined => {
   if (process.platform !== "linux") return "only Linux has overlays"
   if (systemProgram("perl") === undefined) return "perl is not installed"
+  if (roots.length > 1 || (roots[0]?.name ?? "") !== "") return "the workspace has named roots"
   const inside = mountPoints().find((point) => point.startsWith(`${root}/`))
   return inside === undefined ? undefined : `another file system is mounted in the workspace, at ${inside}`
 }

@@ -16,11 +16,12 @@ import {
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
-import { tellApproved } from "../../control-files/approved-changes.ts"
+import { type ApprovedChange, tellApproved } from "../../control-files/approved-changes.ts"
 import { attempt, hasCode, lookCodes, planCodes, stale } from "../../errno.ts"
 import { type Root, withPlace } from "../paths/containment.ts"
 import { pathOf, Spots } from "../paths/directory-entries.ts"
 import { type Identity, identityOf, isSame } from "../paths/identity.ts"
+import { rootAndRest } from "../paths/named-roots.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import type { Gathered, History } from "../undo/history.ts"
 import { exclusively, type Turns } from "./lock.ts"
@@ -150,15 +151,21 @@ export const commitPlan = (
         )
     ),
     Effect.tap((changed) =>
-      Effect.sync(() =>
-        tellApproved(
-          settings.root.path,
-          changed.flatMap(({ path, movedTo = path, after }) => [
-            { path: movedTo, after },
-            ...(movedTo === path ? [] : [{ path, after: "absent" }])
-          ])
-        )
-      )
+      Effect.sync(() => {
+        const byRoot = new Map<string, Array<ApprovedChange>>()
+        for (const { path, movedTo = path, after } of changed) {
+          for (const [name, state] of movedTo === path
+            ? [[path, after]]
+            : ([
+                [movedTo, after],
+                [path, "absent"]
+              ] as const)) {
+            const { root, rest } = rootAndRest(settings.root, name)
+            byRoot.set(root, [...(byRoot.get(root) ?? []), { path: rest, after: state }])
+          }
+        }
+        for (const [root, approved] of byRoot) tellApproved(root, approved)
+      })
     )
   )
 

@@ -30,11 +30,12 @@ import {
   notARegularFile,
   notFound,
   planCodes,
+  readOnlyRoot,
   rootStays,
   stale
 } from "../../errno.ts"
 import { fileContent, fingerprintContent, openFile, readInSlices, repeatUntilDone, tooLarge } from "../content.ts"
-import { type Root, withPlace, withResolved } from "../paths/containment.ts"
+import { isRootItself, type Root, withPlace, withResolved } from "../paths/containment.ts"
 import { identityOf } from "../paths/identity.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import { copyNode } from "./copy-across-devices.ts"
@@ -179,9 +180,10 @@ export class NodePlan implements ChangePlan {
 
   readonly makeDirectory = (given: string, mode?: number): Effect.Effect<void, PlanError> =>
     attempt(planCodes, () => {
-      const names = this.#locate(given)
+      const there = this.view.find(this.#locate(given))
+      if (there?.kind === "directory") return
+      const names = this.#changeable(given)
       const node = this.view.find(names)
-      if (node?.kind === "directory") return
       if (node !== undefined) throw alreadyExists(given)
       const parent = this.#parentOf(names, { given, create: mode === undefined })
       this.#addDirectory(parent, names, mode)
@@ -189,7 +191,7 @@ export class NodePlan implements ChangePlan {
 
   readonly symlink = (given: string, target: string): Effect.Effect<void, PlanError> =>
     attempt(planCodes, () => {
-      const names = this.#locate(given, { follow: false })
+      const names = this.#changeable(given, { follow: false })
       const parent = this.view.find(names.slice(0, -1))
       if (parent?.kind !== "directory") throw notFound(given)
       if (this.view.child(parent, names.at(-1) ?? "") !== undefined) throw alreadyExists(given)
@@ -203,7 +205,7 @@ export class NodePlan implements ChangePlan {
   /** Removes a directory when it is empty, and leaves it when it is not. */
   readonly removeIfEmpty = (path: string): Effect.Effect<void, PlanError> =>
     attempt(planCodes, () => {
-      const names = this.#locate(path, { follow: false })
+      const names = this.#changeable(path, { follow: false })
       const node = this.view.find(names)
       if (node?.kind !== "directory" || this.view.names(node).length > 0) return
       detach(this.view, names)
@@ -257,7 +259,7 @@ export class NodePlan implements ChangePlan {
   /** Plans a file with new content. */
   putFile(given: string, file: NewFile): void {
     const { content, base, createDirectories = false } = file
-    const names = this.#locate(given, { read: "fingerprint" })
+    const names = this.#changeable(given, { read: "fingerprint" })
     if (names.length === 0) throw isDirectory(given)
     if (isNamedAsDirectory(given)) throw namedAsDirectory(given)
     const path = names.join("/")
@@ -360,10 +362,10 @@ export class NodePlan implements ChangePlan {
     { recursive, base }: { readonly recursive: boolean; readonly base: string | undefined }
   ): { readonly node: Node; readonly names: ReadonlyArray<string> } {
     const { symlinks } = this.#settings
-    const names = this.#locate(given, { follow: false })
+    const names = this.#changeable(given, { follow: false })
     const node = this.view.find(names)
     if (node === undefined) throw notFound(given)
-    if (names.length === 0) throw rootStays("deleted")
+    if (isRootItself(this.view.root, names)) throw rootStays("deleted")
     if (base !== undefined) {
       const isLink = node.kind === "symlink" && node.origin !== undefined && !this.#isExact
       const state = isLink ? stateThrough(this.view, given, symlinks) : stateLike(this.view.root, node, base)
@@ -418,11 +420,11 @@ export class NodePlan implements ChangePlan {
 
   #move(given: string, target: string, { overwrite = false, createDirectories = false, base }: MoveOptions): void {
     const { view } = this
-    const from = this.#locate(given, { follow: false })
+    const from = this.#changeable(given, { follow: false })
     const node = view.find(from)
     if (node === undefined) throw notFound(given)
-    if (from.length === 0) throw rootStays("moved")
-    const to = this.#locate(target, { follow: false })
+    if (isRootItself(view.root, from)) throw rootStays("moved")
+    const to = this.#changeable(target, { follow: false })
     if (to.length === 0) throw alreadyExists(target)
     if (node.kind !== "directory" && isNamedAsDirectory(target)) throw namedAsDirectory(target)
     const [fromPath, toPath] = [from.join("/"), to.join("/")]
@@ -460,10 +462,10 @@ export class NodePlan implements ChangePlan {
 
   /** Plans the permission bits of a directory; false where the path is none. */
   #setDirectoryMode(given: string, mode: number): boolean {
-    const names = this.#locate(given)
+    const names = this.#changeable(given)
     const node = this.view.find(names)
     if (node?.kind !== "directory") return false
-    if (names.length === 0) throw isDirectory(given)
+    if (isRootItself(this.view.root, names)) throw isDirectory(given)
     const before = modeOf(node) ?? 0o755
     if (before === mode) return true
     node.mode = mode
@@ -472,6 +474,14 @@ export class NodePlan implements ChangePlan {
     this.changes.push({ ...change, bytesWritten: 0, modeBefore: before, modeAfter: mode })
     this.recorded.push({ did: "set_mode", path, before, after: mode })
     return true
+  }
+
+  /** Locates what is going to change, which a root that can only be read refuses. */
+  #changeable(path: string, how: { readonly follow?: boolean; readonly read?: ReadFor } = {}): ReadonlyArray<string> {
+    const names = this.#locate(path, how)
+    const root = this.view.root.named?.get(names[0] ?? "")
+    if (root?.access === "read") throw readOnlyRoot(path, root.name)
+    return names
   }
 
   /** The directory that a path lies in; planned when it is missing and may be made. */

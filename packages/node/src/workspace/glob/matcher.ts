@@ -1,15 +1,19 @@
 import type Micromatch from "micromatch"
 
+import { hasOnlyStars } from "./pattern.ts"
+
 /**
  * How far into the patterns a directory has come. What is asked next is whether a file in it matches, or how far a
  * directory in it comes.
  */
 export type Reached = ReadonlyArray<Step>
 
+type NameTest = Pick<RegExp, "test">
+
 /** One part of a pattern, between its slashes. */
 interface Step {
   readonly kind: "name" | "any directories" | "whole path"
-  readonly expression: RegExp | undefined
+  readonly expression: NameTest | undefined
   /** Undefined when it is the last. */
   readonly next: Step | undefined
 }
@@ -93,7 +97,7 @@ const firstStep = (micromatch: typeof Micromatch, pattern: string): Step => {
     else
       step = {
         kind: "name",
-        expression: part === "*" ? undefined : expressionOf(part.replace(/^!(?!\()/u, "\\!")),
+        expression: part === "*" ? undefined : (manyStars(part) ?? expressionOf(part.replace(/^!(?!\()/u, "\\!"))),
         next: step
       }
   }
@@ -104,4 +108,31 @@ const firstStep = (micromatch: typeof Micromatch, pattern: string): Step => {
 const partsOf = (pattern: string): ReadonlyArray<string> | undefined => {
   const plain = pattern.replaceAll(/\\./gsu, "xx")
   return /\[[^\]]*\/|\([^)]*\/|\*\*[^/]|[^/]\*\*/u.test(plain) ? undefined : pattern.split("/")
+}
+
+/** Stars that an expression takes in good time, see pattern.ts. */
+const fewStars = 3
+
+/** Matches a part with many `*` and nothing else but `?`: each text between two stars is found at its first place. */
+const manyStars = (part: string): NameTest | undefined => {
+  if (part.split("*").length - 1 <= fewStars || !hasOnlyStars(part)) return undefined
+  const [first = "", ...middle] = part.split("*")
+  const last = middle.pop() ?? ""
+  const isAt = (name: string, text: string, place: number): boolean => {
+    for (let at = 0; at < text.length; at++) if (text[at] !== "?" && text[at] !== name[place + at]) return false
+    return true
+  }
+  return {
+    test: (name) => {
+      const end = name.length - last.length
+      if (first.length > end || !isAt(name, first, 0) || !isAt(name, last, end)) return false
+      let place = first.length
+      for (const text of middle) {
+        while (place + text.length <= end && !isAt(name, text, place)) place++
+        place += text.length
+        if (place > end) return false
+      }
+      return true
+    }
+  }
 }

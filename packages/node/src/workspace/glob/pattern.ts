@@ -93,15 +93,18 @@ const hasReversedRange = (members: string): boolean =>
 
 /**
  * Why matching could take too long, or undefined. One star in a part has one way to match; several have as many
- * as there are ways to divide the name, and the parts multiply. So do groups in ( ), and several `**` with the depth.
+ * as there are ways to divide the name, and the parts multiply, unless there is nothing but stars. So do groups in ( ), and several `**` with the depth.
  */
 export const findCostlyPart = (pattern: string, wild = /\*+/gu): string | undefined => {
   const parts = pattern.replaceAll(/\\./gsu, "x").split("/")
-  const stars = parts.map((part) => (part === "**" ? 0 : (part.match(wild)?.length ?? 0)))
+  const stars = parts.map((part) => (part === "**" || hasOnlyStars(part) ? 0 : (part.match(wild)?.length ?? 0)))
   const competing = stars.filter((count) => count > 1).reduce((sum, count) => sum + count, 0)
   if (competing > maximumStars) return `it has more than ${maximumStars} * or ( ) competing for the same names`
   const deep = parts.filter((part, index) => part === "**" && parts[index - 1] !== "**").length
   return deep > maximumDeepStars ? `it has more than ${maximumDeepStars} **` : undefined
 }
+
+/** True for a part whose only wildcards are `*` and `?`: `nameMatcher` takes it in linear time, however many there are. */
+export const hasOnlyStars = (part: string): boolean => /^(?!.*\*\*)[^()[\]{}\\/]+$/su.test(part)
 
 const shorten = (pattern: string): string => (pattern.length > 200 ? `${pattern.slice(0, 200)}…` : pattern)

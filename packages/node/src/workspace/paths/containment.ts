@@ -3,11 +3,12 @@ import { isAbsolute, relative as relativePath, resolve, sep } from "node:path"
 
 import { makeToolError, type SymlinkPolicy, type ToolError } from "@haft/core"
 
-import { fromErrno, isErrno, nameTooLong, notFound, replacedMeanwhile } from "../../errno.ts"
+import { fromErrno, isErrno, nameTooLong, replacedMeanwhile } from "../../errno.ts"
 import { CommitsUnderWay } from "../commit/temporary-name.ts"
 import { LatelyHeld } from "./directory-handle-cache.ts"
-import type { Held, Technique } from "./handles.ts"
-import { openSharedRoot } from "./open-roots.ts"
+import { heldAgain, type Held, type Technique } from "./handles.ts"
+import { type NamedRoots, rootAndRest } from "./named-roots.ts"
+import { type OpenRoot, openSharedRoot } from "./open-roots.ts"
 
 /** An open workspace root: everything inside is reached from here. */
 export interface Root {
@@ -20,6 +21,10 @@ export interface Root {
   readonly close: () => void
   readonly lately: LatelyHeld
   readonly commits: CommitsUnderWay
+  /** Present where the first name of every path is that of a root. */
+  readonly named?: NamedRoots
+  /** A directory with a link to each named root. */
+  readonly links?: string
 }
 
 /** Where a path ends, with the directory around it held. */
@@ -46,10 +51,21 @@ export interface ResolveOptions {
   readonly follow?: boolean
 }
 
-export const openRoot = (directory: string, technique?: Technique): Root => {
-  const { path, alias, technique: chosen, held, close } = openSharedRoot(directory, technique)
-  return { path, alias, technique: chosen, held, close, lately: new LatelyHeld(path), commits: new CommitsUnderWay() }
-}
+export const openRoot = (directory: string, technique?: Technique): Root => asRoot(openSharedRoot(directory, technique))
+
+/** A root of which everything inside is reached, with what is remembered on the way. */
+export const asRoot = <R extends OpenRoot & Pick<Root, "named">>(opened: R): R & Root => ({
+  ...opened,
+  lately: new LatelyHeld((names) => {
+    const { root, rest } = rootAndRest(opened, names.join("/"))
+    return `${root === "/" ? "" : root}/${rest}`
+  }),
+  commits: new CommitsUnderWay()
+})
+
+/** True for the names of a root, or of the top of several. */
+export const isRootItself = ({ named }: Root, names: ReadonlyArray<string>): boolean =>
+  names.length < (named === undefined ? 1 : 2)
 
 export const closeRoot = ({ close, lately }: Root): void => {
   lately.forget()
@@ -145,8 +161,11 @@ const findPlace = (
     while (pending.length > 0) {
       const [name = "", ...rest] = pending
       if (name === "..") {
-        if (resolved.pop() === undefined) throw outside(given)
-        startOver([...resolved, ...rest])
+        const left = resolved.pop()
+        if (left === undefined) throw outside(given)
+        const beside = root.named !== undefined && resolved.length === 0 ? besideRoot(root, left, rest) : undefined
+        if (root.named !== undefined && resolved.length === 0 && beside === undefined) throw outside(given)
+        startOver(beside ?? [...resolved, ...rest])
         continue
       }
       const isLast = rest.length === 0
@@ -178,18 +197,17 @@ const findPlace = (
       directory = found
       pending = rest
     }
-    return { given, path: ".", directory, name: "", found: holdAgain(root), missing: [], blocked: false }
+    return { given, path: ".", directory, name: "", found: heldAgain(root.held), missing: [], blocked: false }
   } catch (error) {
     release()
     throw fromErrno(error, given)
   }
 }
 
-/** The root as a thing that was found; closing it leaves the root itself open. */
-const holdAgain = (root: Root): Held => {
-  const stats = lstatSync(`${root.held.base}/.`)
-  if (stats.nlink === 0) throw notFound(root.path)
-  return { base: root.held.base, stats, close: () => {} }
+/** Where a link leads that climbs out of one root: perhaps into another. What it means depends on the disk. */
+const besideRoot = ({ named }: Root, left: string, rest: ReadonlyArray<string>): Array<string> | undefined => {
+  const from = named?.get(left)
+  return from === undefined || rest.includes("..") ? undefined : belowNamed(named, resolve(from.path, "..", ...rest))
 }
 
 const lookUp = (
@@ -218,7 +236,7 @@ const linkTarget = (root: Root, given: string, link: string, parent: ReadonlyArr
   const target = readLink(link, given)
   if (target.includes("\0")) throw outside(given)
   if (!isAbsolute(target)) return [...parent, ...splitNames(target)]
-  const names = belowRoot(root, target)
+  const names = root.named === undefined ? belowRoot(root, target) : belowNamed(root.named, target)
   if (names === undefined) throw outside(given)
   return names
 }
@@ -245,10 +263,7 @@ const namesOf = (root: Root, given: string): Array<string> => {
     })
   }
   if (looksLikeWindows(given)) throw outside(given)
-  const relative = given.startsWith(`${root.alias}/`) ? given.slice(root.alias.length + 1) : given
-  const names = splitNames(relative)
-  const isPlain = !isAbsolute(relative) && !names.includes("..")
-  const contained = isPlain ? names : belowRoot(root, resolve(root.alias, given))
+  const contained = root.named === undefined ? namesInside(root, given) : namesOfNamed(root.named, given)
   if (contained === undefined) throw outside(given)
   if (given.length > 1000 && Buffer.byteLength(given) > 4096) throw nameTooLong(given)
   for (const name of contained) {
@@ -259,12 +274,38 @@ const namesOf = (root: Root, given: string): Array<string> => {
   return contained
 }
 
+const namesInside = (root: Root, given: string): Array<string> | undefined => {
+  const relative = given.startsWith(`${root.alias}/`) ? given.slice(root.alias.length + 1) : given
+  const names = splitNames(relative)
+  const isPlain = !isAbsolute(relative) && !names.includes("..")
+  return isPlain ? names : belowRoot(root, resolve(root.alias, given))
+}
+
+const namesOfNamed = (named: NamedRoots, given: string): Array<string> | undefined => {
+  if (isAbsolute(given)) return belowNamed(named, resolve(given))
+  const names: Array<string> = []
+  for (const name of splitNames(given)) {
+    if (name !== "..") names.push(name)
+    else if (names.pop() === undefined) return undefined
+  }
+  if (names[0] !== undefined && !named.has(names[0])) throw inNoRoot(given, named)
+  return names
+}
+
 const splitNames = (path: string): Array<string> => {
   const names = (process.platform === "win32" ? path.replaceAll("\\", "/") : path).split("/")
   return names.includes("") || names.includes(".") ? names.filter((name) => name !== "" && name !== ".") : names
 }
 
-const belowRoot = (root: Root, absolute: string): Array<string> | undefined => {
+const belowNamed = (named: NamedRoots | undefined, absolute: string): Array<string> | undefined => {
+  for (const { name, ...root } of named?.values() ?? []) {
+    const names = belowRoot(root, absolute)
+    if (names !== undefined) return [name, ...names]
+  }
+  return undefined
+}
+
+const belowRoot = (root: Pick<Root, "alias" | "path">, absolute: string): Array<string> | undefined => {
   for (const start of [root.alias, root.path]) {
     const path = relativePath(start, absolute)
     if (path === "") return []
@@ -286,6 +327,12 @@ const outside = (given: string): ToolError<"path_outside_workspace"> =>
   makeToolError("path_outside_workspace", `${given} is outside the workspace`, {
     suggestion: "Use a path inside the workspace, relative to its root.",
     details: { path: given }
+  })
+
+const inNoRoot = (given: string, named: NamedRoots): ToolError<"path_outside_workspace"> =>
+  makeToolError("path_outside_workspace", `${given} is outside the workspace: it is in none of its roots`, {
+    suggestion: `Begin the path with the name of a root: ${[...named.keys()].join(", ")}.`,
+    details: { path: given, roots: [...named.keys()] }
   })
 
 // Listings leave such names out, and a commit that was cut short removes them.

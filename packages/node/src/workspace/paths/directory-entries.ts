@@ -26,6 +26,7 @@ export class Spots {
   /** Good until some more spots have been asked for; a step of a commit needs three. */
   at(path: string): Spot {
     const end = path.lastIndexOf("/")
+    if (end === -1 && this.root.named?.has(path) === true) return { directory: this.directory(path), name: "." }
     if (end === -1) return { directory: this.root.held, name: path }
     return { directory: this.directory(path.slice(0, end), path), name: path.slice(end + 1) }
   }

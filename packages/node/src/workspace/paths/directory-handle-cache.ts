@@ -12,13 +12,13 @@ const lastsFor = 1000
  * taken away, or another put there.
  */
 export class LatelyHeld {
-  readonly #root: string
+  readonly #realPath: (names: ReadonlyArray<string>) => string
   readonly #directories = new Map<string, Shared>()
   #timer: NodeJS.Timeout | undefined
 
-  /** `root` is the path of the workspace, without links. */
-  constructor(root: string) {
-    this.#root = root === "/" ? "" : root
+  /** `realPath` tells where a directory lies, without links. */
+  constructor(realPath: (names: ReadonlyArray<string>) => string) {
+    this.#realPath = realPath
   }
 
   /** The directory that names lead to from the root on; whoever gets it closes it. */
@@ -27,7 +27,7 @@ export class LatelyHeld {
     const path = names.join("/")
     const directory = this.#directories.get(path)
     if (directory === undefined) return undefined
-    if (directory.isAt(`${this.#root}/${path}`)) return directory.share()
+    if (directory.isAt(this.#realPath(names))) return directory.share()
     this.#drop(path, directory)
     return undefined
   }
@@ -37,7 +37,7 @@ export class LatelyHeld {
     // It is one of those kept here, or is known by its name only.
     if (held.lookAgain === undefined) return held
     const path = names.join("/")
-    if (this.#directories.has(path) || isAmbiguous(`${this.#root}/${path}`)) return held
+    if (this.#directories.has(path) || isAmbiguous(path)) return held
     const directory = new Shared(held)
     this.#directories.set(path, directory)
     for (const [oldest, shared] of this.#directories) {

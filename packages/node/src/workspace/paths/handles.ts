@@ -117,6 +117,13 @@ const descriptors: Technique = {
   open: (held, flags) => openSync(held.base, flags | O_NONBLOCK)
 }
 
+/** A directory that is open already, as one that was just entered; closing it leaves it open. */
+export const heldAgain = ({ base }: Held): Held => {
+  const stats = lstatSync(`${base}/.`)
+  if (stats.nlink === 0) throw Object.assign(new Error(`ENOENT: ${base}`), { code: "ENOENT" })
+  return { base, stats, close: () => {} }
+}
+
 const holdPath = (path: string, stats: Stats): Held => ({ base: path, stats, close: () => {} })
 
 /**

@@ -56,14 +56,19 @@ describe("ripgrep", () => {
     }
   })
 
-  it("leaves out names of temporary commit files, which find_files lists unless a commit is under way", async () => {
+  it("finds files that have the names of temporary commit files", async () => {
     const temporary = ".haft-0123456789abcdef-12.tmp"
-    const files = { a: "hit", [`d/${temporary}`]: "hit", ".haft-x-1.tmp": "hit" }
+    const files = { a: "hit", [`d/${temporary}`]: "hit" }
     const reply = await callIn(haft, files, "search_text", { query: "hit", include_ignored: true })
-    expect(placesOf(reply)).toEqual([".haft-x-1.tmp:1", "a:1"])
-    expect(resultOf(reply)).toMatchObject({ total_matches: 2, truncated: false, remarks: [] })
+    expect(placesOf(reply)).toEqual(["a:1", `d/${temporary}:1`])
     const listed = await callIn(haft, files, "find_files", { pattern: "**" })
-    expect(listed.text).toBe(`3 files\n.haft-x-1.tmp\na\nd/${temporary}`)
+    expect(listed.text).toBe(`2 files\na\nd/${temporary}`)
+  })
+
+  it("leaves out temporary files of a commit, which are gone or not listed", async () => {
+    const ripgrep = standIn("commit", String.raw`printf '.haft-0123456789abcdef-1.tmp\0001\n'`)
+    const reply = await callIn(haft, { a: "hit" }, "search_text", { query: "hit" }, { ripgrep })
+    expect(resultOf(reply)).toMatchObject({ matches: [], total_matches: 0, truncated: false })
   })
 
   it.each([

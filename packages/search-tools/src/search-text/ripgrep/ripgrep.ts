@@ -1,6 +1,6 @@
 import { createRequire } from "node:module"
 
-import { type ProcessEnd, Processes, type ToolError, toolError, Workspace } from "@haft/core"
+import { type ProcessEnd, Processes, type ToolError, toolError, Workspace, type WorkspaceService } from "@haft/core"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -51,7 +51,7 @@ const unusable = (program: string, problem: string): Effect.Effect<never, ToolEr
   })
 
 // Nothing but these decides what is searched: no configuration file, no ignore file outside the workspace,
-// no link. Hidden files count, `.git` never does, nor do the files that a commit puts beside its targets for a moment.
+// no link. Hidden files count, `.git` never does.
 // A file that is mapped into memory and then cut short by someone else would end ripgrep with SIGBUS, and without
 // limits an expression can bring it to take a gigabyte.
 const whatIsSearched = [
@@ -68,7 +68,6 @@ const whatIsSearched = [
   "--no-ignore-dot",
   "--no-ignore-messages",
   "--glob=!.git",
-  `--glob=!.haft-${"[0-9a-f]".repeat(16)}-*.tmp`,
   "--color=never",
   "--no-heading",
   "--with-filename",
@@ -122,8 +121,14 @@ export const runRipgrep = Effect.fnUntraced(function* (
   const { expression, options, targets, timeoutMs, onOutput } = run
   const command = {
     program,
-    args: [...whatIsSearched, ...options, ...optionsFor(expression), "--", ...targets.map(asTarget)],
-    directory: workspace.root,
+    args: [
+      ...whatIsSearched,
+      ...options,
+      ...optionsFor(expression),
+      "--",
+      ...targets.flatMap((path) => targetsOf(workspace, path))
+    ],
+    directory: workspace.links ?? workspace.root,
     env: {}
   }
   const ended = processes.run(command, {
@@ -146,7 +151,11 @@ const outOfMemory = "ripgrep ran out of memory, on a line or an ignore file of a
 
 export const ranOutOfMemory = ({ message }: RipgrepError): boolean => message === outOfMemory
 
-const asTarget = (path: string): string => (path === "." ? "." : `./${path}`)
+/** A path as ripgrep is given it. Links are followed when they are named, so all named roots are. */
+const targetsOf = ({ roots, links }: WorkspaceService, path: string): ReadonlyArray<string> => {
+  if (path !== ".") return [`./${path}`]
+  return links === undefined ? ["."] : roots.map(({ name }) => `./${name}`)
+}
 
 const unavailable = (reason: string): Effect.Effect<never, ToolError<"search_unavailable">> =>
   toolError("search_unavailable", `ripgrep can't be started: ${reason}`, {

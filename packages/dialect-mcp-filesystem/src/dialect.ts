@@ -1,0 +1,51 @@
+import {
+  defineDialect,
+  type Dialect,
+  type ErrorCode,
+  errorCodes,
+  type Failure,
+  singleLine,
+  type ToolError
+} from "@haft/core"
+
+/** The release of `@modelcontextprotocol/server-filesystem` that the tools follow. */
+export const followedRelease = "2026.8.31"
+
+/**
+ * The contract of the reference MCP filesystem server: `{ content }`, a text that is also the answer's only content
+ * block. A failure is the text that the server would throw.
+ */
+export const mcpFilesystem: Dialect<"mcp-filesystem"> = defineDialect({
+  name: "mcp-filesystem",
+  symlinks: "inside",
+  asks: (risk) => risk === "dangerous",
+  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, ErrorCode>,
+  wording: {
+    // Paths that plainly lie outside are refused by the tools, which name the allowed directories.
+    path_outside_workspace: (error) =>
+      isWorded(error)
+        ? error.message
+        : `Access denied - symlink target outside allowed directories: ${singleLine(pathOf(error))}`
+  },
+  success: ({ output, isForeign, text }) => (isForeign ? { content: text } : output),
+  failure: (failure) => ({ content: failureText(failure) }),
+  failureText: (failure) => failureText(failure),
+  envelope: (output) => {
+    const { properties } = output
+    return typeof properties === "object" && properties !== null && "content" in properties ? output : contentOnly
+  }
+})
+
+const contentOnly = { type: "object", properties: { content: { type: "string" } }, required: ["content"] }
+
+const failureText = ({ call, error }: Failure): string => {
+  const message = isWorded(error) ? error.message : error.message.split("\n").map(singleLine).join("\n  ")
+  const words = error.suggestion === undefined ? message : `${message}\n${error.suggestion}`
+  if (error.code !== "invalid_params") return words
+  return `MCP error -32602: Input validation error: Invalid arguments for tool ${call.tool}: ${words}`
+}
+
+/** True for a message in the server's own words: it is handed out as it is. Others may quote a name with line breaks. */
+const isWorded = ({ details }: ToolError): boolean => details?.["worded"] === true
+
+const pathOf = ({ details }: ToolError): string => (typeof details?.["path"] === "string" ? details["path"] : "")

@@ -1,0 +1,247 @@
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as sendRequest,
+  type Server,
+  type ServerResponse
+} from "node:http"
+import type { Socket } from "node:net"
+import { pipeline } from "node:stream"
+
+import { ConnectionRefused, type Endpoint } from "@haft/core"
+import { canonicalHost, parseEndpoint, printEndpoint } from "@haft/core/internal"
+
+import type { ProxySession } from "./proxy-session.ts"
+import { tunnel } from "./tunnel.ts"
+
+/** Speaks HTTP with the clients of one sandbox: as a proxy, or in the place of the one host that they mean. */
+export class HttpProxy {
+  readonly #session: ProxySession
+  readonly #server: Server
+  /** The host that a client means without saying so; absent for one that knows that it speaks with a proxy. */
+  readonly #meant = new WeakMap<object, Endpoint>()
+  readonly #agent: UpstreamAgent
+
+  constructor(session: ProxySession) {
+    this.#session = session
+    this.#agent = new UpstreamAgent(session)
+    this.#server = createServer({
+      keepAlive: true,
+      // Java offers h2c with every request; who ignores it is spoken to in HTTP/1.1.
+      shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket"
+    })
+    this.#server.on("request", (request, response) => void this.#forward(request, response))
+    this.#server.on("connect", (request, client, head) => void this.#connect(request, client as Socket, head))
+    this.#server.on("upgrade", (request, client, head) => void this.#upgrade(request, client as Socket, head))
+    this.#server.on("clientError", (_error, client) => {
+      if (client.writable) client.end(message(400, "the request is not valid HTTP/1.1"))
+    })
+  }
+
+  /** Takes a client over. With `meant`, all its requests are for that host. */
+  serve(client: Socket, meant?: Endpoint): void {
+    if (meant !== undefined) this.#meant.set(client, meant)
+    this.#server.emit("connection", client)
+    client.resume()
+  }
+
+  close(): void {
+    this.#server.closeAllConnections()
+    this.#agent.destroy()
+  }
+
+  async #connect(request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
+    client.on("error", () => undefined)
+    const endpoint = parseEndpoint(request.url ?? "")
+    if (endpoint === undefined || this.#meant.has(client)) {
+      client.end(message(400, "CONNECT needs a host and a port"))
+      return
+    }
+    try {
+      if (endpoint.port === 80) {
+        // Each request is looked at, not only the first.
+        const decision = await this.#session.decide(endpoint)
+        if ("refusal" in decision) throw await this.#session.refuse(endpoint, decision.refusal)
+        client.write(established)
+        if (head.length > 0) client.unshift(head)
+        this.serve(client, endpoint)
+        return
+      }
+      const connection = await this.#session.connect(endpoint, "connect")
+      client.write(established)
+      tunnel(this.#session, client, connection, head)
+    } catch (cause) {
+      client.end(failure(cause, endpoint))
+    }
+  }
+
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const target = targetOf(request, this.#meant.get(request.socket))
+    if (typeof target === "string") return refuse(response, 400, target)
+    try {
+      await this.#agent.prepare(target.endpoint)
+      const upstream = sendRequest({
+        agent: this.#agent,
+        host: target.endpoint.host,
+        port: target.endpoint.port,
+        method: request.method ?? "GET",
+        path: target.path,
+        headers: { ...forwarded(request.headers), host: target.host },
+        setHost: false
+      })
+      upstream.on("response", (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, forwarded(answer.headers))
+        pipeline(answer, response, () => undefined)
+      })
+      upstream.on("error", (cause) => {
+        const [status, reason] = statusOf(cause, target.endpoint)
+        if (response.headersSent) response.destroy()
+        else refuse(response, status, reason)
+      })
+      response.once("close", () => response.writableFinished || upstream.destroy())
+      pipeline(request, upstream, () => undefined)
+    } catch (cause) {
+      refuse(response, ...statusOf(cause, target.endpoint))
+    }
+  }
+
+  async #upgrade(request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
+    client.on("error", () => undefined)
+    const target = targetOf(request, this.#meant.get(client))
+    if (typeof target === "string" || request.headers.upgrade?.toLowerCase() !== "websocket") {
+      client.end(message(400, typeof target === "string" ? target : "only websocket can be upgraded to"))
+      return
+    }
+    try {
+      const { upstream } = await this.#session.connect(target.endpoint, "websocket")
+      const headers = { ...forwarded(request.headers), host: target.host, connection: "Upgrade", upgrade: "websocket" }
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`)
+      upstream.write(`GET ${target.path} HTTP/1.1\r\n${lines.join("")}\r\n`)
+      if (head.length > 0) upstream.write(head)
+      client.once("close", () => client.readableEnded || upstream.destroy())
+      upstream.once("close", () => upstream.readableEnded || client.destroy())
+      upstream.pipe(client)
+      client.pipe(upstream)
+    } catch (cause) {
+      client.end(failure(cause, target.endpoint))
+    }
+  }
+}
+
+/** Keeps connections to hosts open for further requests of the same sandbox. */
+class UpstreamAgent extends Agent {
+  readonly #session: ProxySession
+
+  constructor(session: ProxySession) {
+    super({ keepAlive: true, timeout: 30_000, maxFreeSockets: 16 })
+    this.#session = session
+  }
+
+  /** Decides about the host again, also where a connection to it is open already. */
+  async prepare(endpoint: Endpoint): Promise<void> {
+    const decision = await this.#session.decide(endpoint)
+    if ("refusal" in decision) throw await this.#session.refuse(endpoint, decision.refusal)
+  }
+
+  override createConnection(
+    options: { readonly host?: string | null; readonly port?: number | string | null },
+    callback?: (error: Error | null, socket: Socket) => void
+  ): undefined {
+    const endpoint = { host: options.host ?? "", port: Number(options.port) }
+    void this.#open(endpoint, callback ?? (() => undefined))
+    return undefined
+  }
+
+  async #open(endpoint: Endpoint, opened: (error: Error | null, socket: Socket) => void): Promise<void> {
+    try {
+      opened(null, (await this.#session.connect(endpoint, "http")).upstream)
+    } catch (cause) {
+      opened(cause as Error, undefined as never)
+    }
+  }
+}
+
+interface Target {
+  readonly endpoint: Endpoint
+  readonly path: string
+  /** The Host header that the server gets. */
+  readonly host: string
+}
+
+/** Where a request goes, or why it goes nowhere. There is one answer: a second Host, or another one, is refused. */
+const targetOf = ({ url = "", rawHeaders, headers }: IncomingMessage, meant: Endpoint | undefined): Target | string => {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host")
+  if (hosts.length > 1) return "the request has more than one Host header"
+  const [, authority, rest = ""] = /^http:\/\/([^/?#]+)([^#\s]*)$/i.exec(url) ?? []
+  if (authority === undefined && (meant === undefined || !url.startsWith("/"))) {
+    return "a proxy needs the whole address: http://host/path"
+  }
+  const named = authority === undefined ? meant : endpointOf(authority)
+  const header = headers.host === undefined ? named : endpointOf(headers.host)
+  if (named === undefined || header === undefined) return "the request's host can't be read"
+  if (!isSame(named, header)) return "the Host header names another host than the address"
+  if (meant !== undefined && !isSame(named, meant)) return `this connection is for ${printEndpoint(meant)}`
+  const path = authority === undefined ? url : rest.startsWith("/") ? rest : `/${rest}`
+  return { endpoint: named, path, host: named.port === 80 ? bracketed(named.host) : printEndpoint(named) }
+}
+
+const endpointOf = (authority: string): Endpoint | undefined => {
+  const host = canonicalHost(authority)
+  return host === undefined || (host.includes(":") && !authority.startsWith("["))
+    ? parseEndpoint(authority)
+    : { host, port: 80 }
+}
+
+const isSame = (one: Endpoint, other: Endpoint): boolean => one.host === other.host && one.port === other.port
+
+const bracketed = (host: string): string => (host.includes(":") ? `[${host}]` : host)
+
+/** Headers of one hop, which are not passed on. */
+const ofOneHop = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings"
+]
+
+const forwarded = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
+  const named = (headers.connection ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((name) => name.trim())
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !ofOneHop.includes(name) && !named.includes(name))
+  )
+}
+
+const established = "HTTP/1.1 200 Connection established\r\n\r\n"
+
+const statusOf = (cause: unknown, endpoint: Endpoint): readonly [status: 403 | 502, reason: string] =>
+  cause instanceof ConnectionRefused
+    ? [403, `haft refused the connection: ${cause.reason}`]
+    : [502, `${printEndpoint(endpoint)} can't be reached: ${cause instanceof Error ? cause.message : String(cause)}`]
+
+const failure = (cause: unknown, endpoint: Endpoint): string => message(...statusOf(cause, endpoint))
+
+const message = (status: 400 | 403 | 502, reason: string): string => {
+  const text = `${reason}\n`
+  const phrase = { 400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway" }[status]
+  return (
+    `HTTP/1.1 ${status} ${phrase}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
+    `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`
+  )
+}
+
+const refuse = (response: ServerResponse, status: 400 | 403 | 502, reason: string): void => {
+  // What is left of the request is not read.
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", connection: "close" })
+  response.end(`${reason}\n`)
+}

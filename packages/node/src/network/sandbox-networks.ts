@@ -1,0 +1,79 @@
+import { arch } from "node:process"
+
+import { makeToolError, Network, type ToolError } from "@haft/core"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+
+import { DescriptorRelay } from "./descriptor-relay.ts"
+import { dial, type ResolveName, systemNames } from "./proxy/dial.ts"
+import { proxyPort, SandboxProxy } from "./proxy/proxy.ts"
+
+/** Finds the addresses of names for commands in sandboxes. A host may lend another than the machine's own. */
+export const NameResolver = Context.Reference<ResolveName>("@haft/node/NameResolver", { defaultValue: systemNames })
+
+/** The network of one command in a sandbox. */
+export interface SandboxNetwork {
+  /** For the program that prepares the namespace, see network-listeners.pl. */
+  readonly listeners: string
+  /** For the command: where the proxy is. */
+  readonly variables: Readonly<Record<string, string>>
+  /** Ends all connections. */
+  readonly close: Effect.Effect<void>
+}
+
+/** Opens the network of a command, as the host's policy has it. */
+export type OpenNetwork = (title: string) => Effect.Effect<SandboxNetwork, ToolError<"sandbox_error">>
+
+/** Ports that programs without a proxy reach hosts on, besides those that the policy names. */
+const webPorts = [80, 443]
+
+/** Networks of sandboxes in namespaces, which reach hosts through a proxy in this process and nothing else. */
+export const sandboxNetworks: Effect.Effect<OpenNetwork, never, Scope.Scope> = Effect.gen(function* () {
+  const network = yield* Network
+  const resolve = yield* NameResolver
+  const relay = yield* Effect.acquireRelease(
+    Effect.sync(() => new DescriptorRelay()),
+    (relay) => Effect.promise(() => relay.close())
+  )
+  return Effect.fnUntraced(function* (title) {
+    if (network.closed !== undefined) return yield* Effect.fail(noNetwork(network.closed))
+    const context = yield* Effect.context()
+    const proxy = new SandboxProxy({
+      network,
+      run: (effect, signal) => Effect.runPromiseWith(context)(effect, { signal }),
+      command: title,
+      dial: (endpoint, admission) => dial(endpoint, admission, resolve)
+    })
+    const address = yield* Effect.tryPromise({
+      try: () => relay.expect(proxy.serve),
+      catch: (cause) => noNetwork(cause instanceof Error ? cause.message : String(cause))
+    })
+    return {
+      listeners: [address.path, address.token, arch, proxyPort, ...webPorts, ...network.ports].join(" "),
+      variables,
+      close: Effect.promise(() => {
+        relay.forget(address)
+        return proxy.close()
+      })
+    }
+  })
+})
+
+const noNetwork = (reason: string): ToolError<"sandbox_error"> =>
+  makeToolError("sandbox_error", `the command gets no network: ${reason}`, {
+    suggestion: "Run it without network, or ask the person who runs the host to allow hosts: network.allow."
+  })
+
+// Programs that know a proxy show its refusals; the others are reset. An http proxy for all: httpx can't start with a
+// SOCKS one where a package is missing.
+const variables: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) =>
+      [name, name.toLowerCase()].map((spelled) => [spelled, `http://127.0.0.1:${proxyPort}`])
+    )
+  ),
+  NO_PROXY: "localhost,127.0.0.1,::1",
+  no_proxy: "localhost,127.0.0.1,::1",
+  NODE_USE_ENV_PROXY: "1"
+}
