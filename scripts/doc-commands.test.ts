@@ -20,6 +20,7 @@ const elsewhere: ReadonlyArray<readonly [line: RegExp, reason: string]> = [
   [/^(?:claude|codex|gemini|copilot) /, "another project's program"],
   [/^curl .*127\.0\.0\.1:4711/, "it needs a server; the server's tests make the same request"],
   [/^cd haft-plugin-words && npm install|^npm pack$/, "it needs a registry; the rehearsal of a release does it"],
+  [/^npm install (?:haft|~\/haft\/packs)|^npx haft mcp$/, "it needs a registry; the rehearsal of a release does it"],
   [/^npm run pack$/, "it builds everything; the rehearsal of a release does it"]
 ]
 

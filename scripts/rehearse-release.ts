@@ -38,12 +38,19 @@ const budgets: Readonly<Record<string, number>> = {
   haft: 2600
 }
 
+/** The compilers that a consumer may have, from the lowest that is supported. */
+const compilers = [
+  "typescript-lowest@npm:typescript@5.9.2",
+  "typescript-6@npm:typescript@~6.0.0",
+  "typescript@7.0.2"
+] as const
+
 const quietly = ["--no-audit", "--no-fund", "--loglevel=error"]
 const root = dirname(import.meta.dirname)
 const base = mkdtempSync(join(tmpdir(), "haft-rehearsal-"))
 const problems: Array<string> = []
 const registry = await openLoopbackRegistry(
-  `${(await run("npm", ["config", "get", "registry"], root, process.env)).trim().replace(/\/$/, "")}/`
+  `${(await run("npm", ["config", "get", "registry"], root, { env: process.env })).trim().replace(/\/$/, "")}/`
 )
 try {
   const copy = await copyOfRepository()
@@ -54,6 +61,7 @@ try {
     await step(`${manager}: a host with everything`, () => hostWithAll(manager))
   }
   await step("the command by npx", commandByNpx)
+  await step("packed files in an empty directory", () => packedFiles(copy))
   for (const style of ["promise", "effect"] as const) await step(`a plugin in ${style} style`, () => pluginOf(style))
 } finally {
   registry.close()
@@ -163,9 +171,45 @@ async function commandByNpx(): Promise<void> {
   if (!version.includes(expected ?? "nothing")) problems.push(`npx haft --version says ${version}, not ${expected}`)
   const reply = await npx("call", "read_file", '{"path":"package.json"}', "--json", "--state", join(base, "npx-state"))
   if (!reply.includes('"ok"')) problems.push(`npx haft call answers ${reply}`)
+  await checkMcp(directory, expected)
 }
 
 /** Makes a new plugin, publishes it, and uses it in a host. */
+/** `npx haft mcp` answers on stdio, with its version and its tools. */
+async function checkMcp(directory: string, expected: string | undefined): Promise<void> {
+  const clientInfo = { name: "rehearsal", version: "1.0.0" }
+  const messages = [
+    { id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } },
+    { method: "notifications/initialized" },
+    { id: 2, method: "tools/list" }
+  ]
+  const input = messages.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("")
+  const answers = await run("npx", ["--yes", "haft", "mcp", "--state", join(base, "mcp-state")], directory, { input })
+  const [initialized, listed] = answers.split("\n")
+  const { result } = JSON.parse(initialized ?? "{}") as { result?: { serverInfo?: { version?: string } } }
+  if (result?.serverInfo?.version !== expected) problems.push(`npx haft mcp is not version ${expected}: ${initialized}`)
+  if (listed?.includes('"read_file"') !== true) problems.push(`npx haft mcp lists ${listed}`)
+}
+
+/** Installs the files of `npm run pack`, as the README does before a first release: the command, MCP and the types. */
+async function packedFiles(copy: string): Promise<void> {
+  const packs = join(base, "packs")
+  await run("pnpm", ["-r", "--filter", "./packages/*", "pack", "--pack-destination", packs], copy)
+  const files = readdirSync(packs).map((file) => join(packs, file))
+  const directory = await project("packed", "npm", [...files, "effect", "zod"])
+  const version = (await run("npx", ["haft", "--version"], directory)).trim()
+  const expected = registry.published().get("haft")?.manifest.version
+  if (version !== expected) problems.push(`the packed command says ${version}, not ${expected}`)
+  await checkMcp(directory, expected)
+  await useIn(directory, programOfReadme())
+}
+
+/** The program that the README shows. */
+function programOfReadme(): string {
+  const readme = readFileSync(join(root, "README.md"), "utf8")
+  return /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? "throw new Error('the README has no program')"
+}
+
 async function pluginOf(style: "promise" | "effect"): Promise<void> {
   const name = `haft-plugin-rehearsal-${style}`
   const home = join(base, "npx")
@@ -198,7 +242,7 @@ async function project(name: string, manager: Manager, packages: ReadonlyArray<s
   mkdirSync(directory)
   writeFileSync(join(directory, "package.json"), JSON.stringify({ name, private: true, type: "module" }))
   useRegistry(directory)
-  const wanted = packages.length === 0 ? [] : [...packages, "typescript@7.0.2", "@types/node@^24.0.0"]
+  const wanted = packages.length === 0 ? [] : [...packages, ...compilers, "@types/node@^24.0.0"]
   if (manager === "npm" && wanted.length > 0) await run("npm", ["install", ...quietly, ...wanted], directory)
   if (manager === "pnpm") await run("pnpm", ["add", "--loglevel=warn", "--ignore-workspace", ...wanted], directory)
   for (const shared of ["effect", "zod"]) {
@@ -220,7 +264,9 @@ async function useIn(directory: string, program: string): Promise<void> {
     noEmit: true
   }
   writeFileSync(join(directory, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["main.ts"] }))
-  await run(process.execPath, [join(directory, "node_modules/typescript/bin/tsc"), "-p", "."], directory)
+  for (const name of compilers.map((compiler) => compiler.split("@")[0] ?? compiler)) {
+    await run(process.execPath, [join(directory, "node_modules", name, "bin/tsc"), "-p", "."], directory)
+  }
   await run(process.execPath, ["main.ts"], directory)
 }
 
@@ -240,9 +286,10 @@ async function run(
   program: string,
   args: ReadonlyArray<string>,
   directory: string,
-  env: NodeJS.ProcessEnv = environment()
+  { env = environment(), input = "" }: { readonly env?: NodeJS.ProcessEnv; readonly input?: string } = {}
 ): Promise<string> {
-  const child = spawn(program, args, { cwd: directory, env, stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(program, args, { cwd: directory, env, stdio: ["pipe", "pipe", "pipe"] })
+  child.stdin.end(input)
   let stdout = ""
   let all = ""
   child.stdout.on("data", (chunk: Buffer) => {
@@ -265,6 +312,7 @@ function environment(): NodeJS.ProcessEnv {
   )
   return {
     ...Object.fromEntries(inherited),
+    XDG_STATE_HOME: join(base, "state"),
     NPM_CONFIG_USERCONFIG: join(base, "npmrc"),
     NPM_CONFIG_CACHE: join(base, "npm-cache"),
     TURBO_TELEMETRY_DISABLED: "1",

@@ -5,7 +5,7 @@
 // runs the task with both first on PATH.
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs"
-import { delimiter, dirname, join } from "node:path"
+import { delimiter, dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -98,7 +98,7 @@ const tasks = {
   // Packs every package as it would be published, for use in other projects before there is a release.
   pack: () => {
     turbo("build", "check:packages", ...brief)
-    run("pnpm", ["-r", "--filter", "./packages/*", "pack", "--pack-destination", join(root, rest[0] ?? "packs")])
+    run("pnpm", ["-r", "--filter", "./packages/*", "pack", "--pack-destination", resolve(root, rest[0] ?? "packs")])
   },
   // Generates the tables and references in the docs from the code, then the site from the docs, in site/dist.
   docs: () => {

@@ -11,6 +11,8 @@ import {
   memoryJournal,
   memoryState,
   memoryWorkspace,
+  Network,
+  networkPolicy,
   use,
   Workspace
 } from "@haft/core"
@@ -425,3 +427,27 @@ describe("whom a host asks", () => {
     }).pipe(Effect.provide(hostOf(askThroughGate)))
   )
 })
+
+it.effect("remembers a host for the workspace, for every command and no other host", () =>
+  Effect.gen(function* () {
+    const asked: Array<string> = []
+    const asker = askCallback(({ facts, remembers }) => {
+      asked.push(facts.connects ?? "")
+      expect(remembers).toContain('"connects": "a.example:443"')
+      return { approved: true, remember: true }
+    })
+    const layer = networkPolicy({ ask: true }).pipe(
+      Layer.provide(policyApprover()),
+      Layer.provide(Layer.mergeAll(asker, memoryJournal(), memoryWorkspace({}))),
+      Layer.provide(stateRules.pipe(Layer.provideMerge(memoryState())))
+    )
+    const admissions = yield* Network.use(({ admit }) =>
+      Effect.all([
+        admit({ host: "a.example", port: 443, command: "npm ci" }),
+        admit({ host: "a.example", port: 443, command: "curl" })
+      ])
+    ).pipe(Effect.provide(layer))
+    expect(asked).toEqual(["a.example:443"])
+    expect(admissions.map(({ by }) => by)).toEqual(["person", expect.stringMatching(/^rule connect-/)])
+  })
+)

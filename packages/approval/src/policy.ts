@@ -92,6 +92,7 @@ const why = ({ call, facts, isEffects }: ApprovalRequest): string => {
     return `${call.tool} changes ${protectedPath.protectedPath ?? protectedPath.path}, which other programs trust`
   }
   if (facts.runs !== undefined) return `${call.tool} runs a command${facts.network === true ? " with the network" : ""}`
+  if (facts.connects !== undefined) return `a command connects to ${facts.connects}`
   if (facts.types !== undefined) return `${call.tool} types into a terminal`
   if (facts.fetches !== undefined) return `${call.tool} fetches from ${hostOf(facts.fetches)}`
   if (isEffects === true && removedFiles > 0) return `${call.tool} deleted ${removedFiles} files`

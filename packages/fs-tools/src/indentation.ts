@@ -28,6 +28,7 @@ export const fitIndentation = (
   // Where tabs within lines became spaces, nobody can tell which spaces of a new line were tabs.
   if (indents.some(({ losesTabs }) => losesTabs) && lines.some((line) => line.trim().includes("  "))) return undefined
   if (indents.every(({ expected, found }) => expected === found)) return lines
+  if (isOtherPunctuation(indents)) return undefined
   const decided = isFitting(indents, lines)
   if (decided === undefined) return undefined
   if (decided) return lines
@@ -40,6 +41,16 @@ export const fitIndentation = (
     shifted.push(indent + line.slice(indentOf(line).length))
   }
   return shifted
+}
+
+/**
+ * True when only lines of punctuation are indented otherwise: a brace at another depth is another brace. A text to find
+ * may have lost the indentation of its first line, whatever that is.
+ */
+const isOtherPunctuation = (indents: ReadonlyArray<TextIndents>): boolean => {
+  const hasWords = ({ text }: TextIndents): boolean => /[\p{L}\p{N}]/u.test(text)
+  const differing = indents.filter(({ expected, found }, at) => expected !== found && !(at === 0 && expected === ""))
+  return differing.length > 0 && !differing.some(hasWords) && indents.some(hasWords)
 }
 
 interface Indents {

@@ -1,6 +1,7 @@
 export { type CaseHost, type ContractCase, loadCases, playCase } from "./contract-cases.ts"
 export { differs } from "./differs.ts"
 export { type SandboxTestLimits, type SandboxUnderTest } from "./test-sandbox/inside.ts"
+export { type NetworkUnderTest, testNetwork } from "./test-network/test-network.ts"
 export { testSandbox } from "./test-sandbox/test-sandbox.ts"
 export { type ScriptedApprover, scriptedApprover } from "./scripted-approver.ts"
 export { type Fixture, temporaryWorkspace, type TemporaryWorkspace } from "./temporary-workspace.ts"

@@ -1,6 +1,7 @@
 import { posix } from "node:path"
 
-import type { Facts } from "@haft/core"
+import type { Endpoint, Facts } from "@haft/core"
+import { isWebPort, parseEndpoint, parseHostPattern } from "@haft/core/internal"
 
 import type { TouchConditions } from "../rules/rule.ts"
 import { mayMatchBelow, pathGlob, textGlob } from "./glob.ts"
@@ -28,12 +29,15 @@ export const touchMatcher = (conditions: TouchConditions): TouchMatcher => {
   const reads = compiled(conditions.reads, pathCondition)
   const writes = compiled(conditions.writes, pathCondition)
   const fetches = compiled(conditions.fetches, urlCondition)
+  const connects = compiled(conditions.connects, hostCondition)
   const runs = compiled(conditions.runs, commandCondition)
   const hitting: ReadonlyArray<TouchTest> = [
     (touched) => (reads === undefined ? "yes" : orInCommand(reads.hits(readPaths(touched.facts)), reads, touched)),
     (touched) =>
       writes === undefined ? "yes" : orInCommand(writes.hits(writtenPaths(touched.facts)), writes, touched),
     (touched) => (fetches === undefined ? "yes" : hitsFetch(fetches, touched)),
+    // What a command is going to connect to is judged when it does.
+    ({ facts }) => (connects === undefined ? "yes" : connects.hits(connected(facts))),
     (touched) => (runs === undefined ? "yes" : hitsCommand(runs, touched)),
     ({ facts }) => (conditions.network === true && facts.network !== true ? "no" : "yes")
   ]
@@ -47,6 +51,7 @@ export const touchMatcher = (conditions: TouchConditions): TouchMatcher => {
         : facts.reads.length > 0 && coversAll(reads, facts.reads.map(asFile))) &&
       coversAll(writes, writtenPaths(facts)) &&
       coversAll(fetches, fetched === undefined ? [] : [urlOf(fetched)]) &&
+      coversAll(connects, connected(facts)) &&
       coversAll(runs, line === undefined ? [] : [command().words])
     return isCovered ? "yes" : "no"
   }
@@ -104,6 +109,7 @@ const orInCommand = (fit: Fit, paths: Conditions<TouchedPath>, { facts, command 
 
 const hitsFetch = (fetches: Conditions<URL>, { facts, command }: Touched): Fit => {
   if (facts.fetches !== undefined) return fetches.hits([urlOf(facts.fetches)])
+  if (facts.connects !== undefined) return fetches.hits([urlOf(`https://${facts.connects}`)])
   if (facts.types !== undefined) return "unknown"
   if (facts.runs === undefined || facts.network !== true) return "no"
   const urls = command()
@@ -159,6 +165,24 @@ const pathCondition = (glob: string): Condition<TouchedPath> => {
 const urlOf = (text: string): URL | undefined => {
   const url = URL.parse(text)
   return url !== null && url.username === "" && url.password === "" ? url : undefined
+}
+
+const connected = ({ connects }: Facts): ReadonlyArray<Endpoint | undefined> =>
+  connects === undefined ? [] : [parseEndpoint(connects)]
+
+// `example.com`, `*.example.com`, `example.com:22`
+const hostCondition = (condition: string): Condition<Endpoint> => {
+  const pattern = parseHostPattern(condition)
+  if (pattern === undefined) {
+    throw new InvalidExpression(
+      `touches.connects: '${condition}' is not a host such as example.com or *.example.com:8443`
+    )
+  }
+  return {
+    covers: ({ host, port }) =>
+      pattern.matchesHost(host) && (pattern.port === undefined ? isWebPort(port) : pattern.port === port),
+    hits: ({ host, port }) => (pattern.matchesHost(host) && (pattern.port ?? port) === port ? "yes" : "no")
+  }
 }
 
 // `example.com`, `*.example.com`, `example.com:8080`, `https://example.com/v1/**`

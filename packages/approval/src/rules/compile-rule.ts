@@ -180,6 +180,7 @@ const fitsExample = ({ rule, fits }: CompiledRule, example: RuleExample): Fit =>
           reads: example.reads ?? [],
           writes: (example.writes ?? []).map((path) => ({ path, exists: false, isProtected: false })),
           ...(example.fetches !== undefined && { fetches: example.fetches }),
+          ...(example.connects !== undefined && { connects: example.connects }),
           ...(example.runs !== undefined && { runs: example.runs }),
           ...(example.network !== undefined && { network: example.network }),
           risk: "dangerous"

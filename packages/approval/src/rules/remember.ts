@@ -18,6 +18,7 @@ export const rememberedRule = (
 ): Question["always"] => {
   const { call, facts, input } = question
   if (question.isEffects === true) return { whyNot: "what a command changed is never remembered" }
+  if (facts.connects !== undefined) return { rule: connectionRule(facts.connects, question, at) }
   if (facts.types !== undefined) return { whyNot: "what is typed into a terminal is never remembered" }
   if (facts.runs !== undefined) {
     const { words, parts, opaque } = readCommand(facts.runs)
@@ -46,6 +47,22 @@ export const rememberedRule = (
   })
   return rule.success ? { rule: rule.data } : { whyNot: "these arguments can't be written down as a rule" }
 }
+
+/** A rule for one host and port, whichever command connects. */
+const connectionRule = (
+  connects: string,
+  { call }: ApprovalQuestion,
+  at: { readonly workspace: string; readonly now: number }
+): Rule =>
+  Rule.parse({
+    id: `${call.tool}-${randomUUID().slice(0, 8)}`,
+    operation: call.operation,
+    decision: "allow",
+    touches: { connects },
+    workspace: at.workspace,
+    note: `always, answered to a question about ${connects}`,
+    created: new Date(at.now).toISOString()
+  })
 
 /** A rule outlives the scripts that it was made for, and whoever makes it should know. */
 const laterVersions = ({ facts: { runs, reads }, state }: ApprovalQuestion): string => {

@@ -19,6 +19,11 @@ const TouchConditions = z.strictObject({
   reads: oneOrMore.optional().describe("Globs for the paths that are read."),
   writes: oneOrMore.optional().describe("Globs for the paths that are written."),
   fetches: oneOrMore.optional().describe("Hosts, `*.` for the hosts below one, or URLs with globs in the path."),
+  connects: oneOrMore
+    .optional()
+    .describe(
+      "Hosts that running commands connect to: `example.com`, `*.example.com`, `example.com:22`. To allow, a host without a port stands for the ports 80 and 443; to ask or deny, for all."
+    ),
   runs: oneOrMore
     .optional()
     .describe(
@@ -35,6 +40,7 @@ const Example = z.strictObject({
   reads: z.array(z.string()).optional(),
   writes: z.array(z.string()).optional(),
   fetches: z.string().optional(),
+  connects: z.string().optional(),
   runs: z.string().optional(),
   network: z.literal(true).optional()
 })

@@ -332,6 +332,11 @@ describe("reading rules", () => {
     expect(() => parseRules(content)).toThrow(problem)
   })
 
+  it("refuses what is no host among connections", () => {
+    const content = file({ id: "r", tool: "t", touches: { connects: "https://a.example" } })
+    expect(() => parseRules(content)).toThrow("rule r: touches.connects: 'https://a.example' is not a host")
+  })
+
   it("checks examples of every kind", () => {
     const rule = {
       id: "r",
@@ -339,9 +344,53 @@ describe("reading rules", () => {
       touches: { runs: "npm test" },
       examples: {
         match: [{ runs: "npm test" }],
-        noMatch: [{ runs: "npm publish" }, { fetches: "https://a.example" }, { reads: ["a"] }]
+        noMatch: [
+          { runs: "npm publish" },
+          { fetches: "https://a.example" },
+          { connects: "a.example:443" },
+          { reads: ["a"] }
+        ]
       }
     }
     expect(parseRules(file(rule)).rules).toHaveLength(1)
+  })
+})
+
+describe("conditions on connections", () => {
+  it.each([
+    ["a.example", "a.example:443", "yes"],
+    ["a.example", "a.example:80", "yes"],
+    ["a.example", "a.example:22", "no"],
+    ["a.example:22", "a.example:22", "yes"],
+    ["a.example:22", "a.example:443", "no"],
+    ["*.example", "a.example:443", "yes"],
+    ["*.example", "example:443", "no"],
+    ["A.Example.", "a.example:443", "yes"],
+    ["[2001:db8::1]", "[2001:db8::1]:443", "yes"],
+    ["*", "a.example:443", "yes"]
+  ])("allow: %s for %s: %s", (connects, connection, expected) => {
+    expect(fit({ touches: { connects } }, {}, { connects: connection })).toBe(expected)
+  })
+
+  it.each([
+    ["a.example", "a.example:22", "yes"],
+    ["a.example:22", "a.example:443", "no"],
+    ["*.example", "a.example:8443", "yes"]
+  ])("deny: %s for %s: %s", (connects, connection, expected) => {
+    expect(fit({ decision: "deny", touches: { connects } }, {}, { connects: connection })).toBe(expected)
+  })
+
+  it("say nothing about a command before it connects, and a rule about other touches allows no connection", () => {
+    expect(fit({ decision: "deny", touches: { connects: "a.example" } }, {}, { runs: "npm ci", network: true })).toBe(
+      "no"
+    )
+    expect(fit({ touches: { runs: "npm ci", network: true } }, {}, { connects: "a.example:443" })).toBe("no")
+    expect(fit({ touches: { fetches: "a.example" } }, {}, { connects: "a.example:443" })).toBe("no")
+  })
+
+  it("are met by rules that deny fetching from a host", () => {
+    const rule = { decision: "deny", touches: { fetches: "a.example" } } as const
+    expect(fit(rule, {}, { connects: "a.example:443" })).toBe("yes")
+    expect(fit(rule, {}, { connects: "b.example:443" })).toBe("no")
   })
 })

@@ -2,14 +2,16 @@ import * as z from "zod"
 
 import { parseHostPattern } from "./host-pattern.ts"
 
-const hostList = z.array(
-  z
-    .string()
-    .refine(
-      (text) => parseHostPattern(text) !== undefined,
-      "expected a host such as example.com, *.example.com or localhost:8080, or * for any public host"
-    )
-)
+const hostList = z
+  .array(
+    z
+      .string()
+      .refine(
+        (text) => parseHostPattern(text) !== undefined,
+        "expected a host such as example.com, *.example.com or localhost:8080, or * for any public host"
+      )
+  )
+  .readonly()
 
 /** Settings of the network policy. */
 export const networkConfig = z.strictObject({

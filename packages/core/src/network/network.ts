@@ -165,7 +165,8 @@ const decide = Effect.fnUntraced(function* (
       ...(caller !== undefined && { caller })
     },
     input: { ...endpoint, for: tool, ...(command !== undefined && { command }) },
-    facts: { reads: [], writes: [], connects: name, risk: "dangerous" },
+    // A host that the configuration allows is no risk that has to be asked about once more.
+    facts: { reads: [], writes: [], connects: name, risk: listed === undefined ? "dangerous" : "read_only" },
     asks: listed === undefined
   }
   const verdict = yield* approver.judge(request)

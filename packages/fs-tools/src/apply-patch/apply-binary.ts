@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer"
 import { createHash } from "node:crypto"
-import { inflate } from "node:zlib"
 
 import { type Content, type ToolError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
@@ -66,11 +65,16 @@ const objectId = (content: Uint8Array, like: string): string =>
 
 /** Inflates on another thread, up to the size that the patch states and no further. */
 const inflated = (path: string, hunk: BinaryHunk): Effect.Effect<Uint8Array, BinaryError> =>
-  Effect.callback<Uint8Array, BinaryError>((resume) => {
-    inflate(hunk.deflated, { maxOutputLength: Math.max(1, hunk.size) }, (error, data) => {
-      resume(error === null && data.length === hunk.size ? Effect.succeed(data) : damaged(path, hunk))
-    })
-  })
+  // Loaded here, because it is slow to load and few patches are binary.
+  Effect.flatMap(
+    Effect.promise(() => import("node:zlib")),
+    ({ inflate }) =>
+      Effect.callback<Uint8Array, BinaryError>((resume) => {
+        inflate(hunk.deflated, { maxOutputLength: Math.max(1, hunk.size) }, (error, data) => {
+          resume(error === null && data.length === hunk.size ? Effect.succeed(data) : damaged(path, hunk))
+        })
+      })
+  )
 
 const damaged = (path: string, { patchLine }: BinaryHunk): Effect.Effect<never, BinaryError> =>
   toolError(

@@ -196,6 +196,12 @@ describe("edit-text", () => {
     expect([text, result]).toMatchObject([after, { edits: [{ matched: "blank_lines" }] }])
   })
 
+  it("does not take a brace at another depth for the one that is meant", async () => {
+    const before = "a {\n  b {\n    c()\n    }\n  }\n}\nend()\n"
+    const { text, error } = await edit(before, [{ find: "    }\n  }\nend()", replace: "    }\n  }\n}\n\nend()" }])
+    expect([text, error?.code]).toEqual([before, "match_not_found"])
+  })
+
   it("leaves spaces at line ends with the lines that have them", async () => {
     const { text } = await edit("one  \ntwo  \nthree\n", [{ find: "one\ntwo", replace: "one\ntwo\nmore" }])
     expect(text).toBe("one  \ntwo  \nmore\nthree\n")

@@ -15,11 +15,11 @@ import {
   type SandboxRequest,
   Workspace
 } from "@haft/core"
-import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
+import { temporaryWorkspace, type TemporaryWorkspace, testNetwork } from "@haft/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { nodeProcesses } from "../process/processes.ts"
 import { systemProgram } from "../process/system-programs.ts"
@@ -117,6 +117,19 @@ const proxied = (host: string, port: number, path: string): string =>
   `(exec 5<>/dev/tcp/127.0.0.1/3128 && printf 'GET http://${host}:${port}${path} HTTP/1.1\\r\\nHost: ${host}:${port}\\r\\nConnection: close\\r\\n\\r\\n' >&5 && cat <&5)`
 
 const putNetworks = (make: Make): void => {
+  testNetwork({
+    it,
+    beforeAll,
+    afterAll,
+    sandbox: (workspace, { policy, resolve }) =>
+      make({ state: workspace.state }).pipe(
+        Layer.provideMerge(nodeProcesses),
+        Layer.provide(Layer.mock(Workspace)({ root: workspace.root, roots: [] })),
+        Layer.provide(policy),
+        Layer.provide(Layer.succeed(NameResolver, resolve))
+      )
+  })
+
   it("reaches the hosts that the policy names, with a proxy and without, and no others", async () => {
     await using opened = await open(make, (port) => ({ allow: [`web.test:${port}`], ask: false }))
     const { sh, port } = opened

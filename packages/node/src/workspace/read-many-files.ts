@@ -3,9 +3,8 @@ import type * as Effect from "effect/Effect"
 
 import { inSlices, readPlace } from "./content.ts"
 import { type Root, withPlace } from "./paths/containment.ts"
-import { withTrail } from "./paths/shared-ancestor-cache.ts"
 
-/** Others get a turn after so long, and directories are found anew. */
+/** Others get a turn after so long. */
 const sliceMs = 20
 
 /** Reads files one after the other, all into the same memory. */
@@ -20,24 +19,22 @@ export const readEach = (
     if (bytes > memory.length) memory = Buffer.allocUnsafeSlow(bytes)
     return memory.subarray(0, bytes)
   }
-  const read = (near: Root, path: string): Uint8Array | ReadEachError => {
+  const read = (path: string): Uint8Array | ReadEachError => {
     try {
-      return withPlace(near, path, { symlinks }, (place) => readPlace(near, place, { maxBytes, allocate }))
+      return withPlace(root, path, { symlinks }, (place) => readPlace(root, place, { maxBytes, allocate }))
     } catch (error) {
       if (isToolError(error)) return error as ReadEachError
       throw error
     }
   }
   let visited = 0
-  return inSlices(() =>
-    withTrail(root, (next) => {
-      const until = performance.now() + sliceMs
-      for (const path of paths.slice(visited)) {
-        visited++
-        if (!visit(path, read(next(), path))) return true
-        if (performance.now() > until) return false
-      }
-      return true
-    })
-  )
+  return inSlices(() => {
+    const until = performance.now() + sliceMs
+    for (const path of paths.slice(visited)) {
+      visited++
+      if (!visit(path, read(path))) return true
+      if (performance.now() > until) return false
+    }
+    return true
+  })
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Check } from "./inside.ts"
 
 /** Tests that commands reach no network. */
-export const testNetwork = (check: Check): void => {
+export const testNoNetwork = (check: Check): void => {
   check(
     "reaches nothing by TCP, UDP, abstract sockets, vsock or raw packets, but a loopback of its own",
     async ({ perl }) => {

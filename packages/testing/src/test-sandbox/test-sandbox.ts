@@ -3,7 +3,7 @@ import { testEndings } from "./endings.ts"
 import { testFiles } from "./files.ts"
 import { type Check, type SandboxUnderTest, SharedSandbox } from "./inside.ts"
 import { testLimits, tight } from "./limits.ts"
-import { testNetwork } from "./network.ts"
+import { testNoNetwork } from "./network.ts"
 import { testPrivileges } from "./privileges.ts"
 import { testRepository } from "./repository.ts"
 import { testRuns } from "./runs.ts"
@@ -23,7 +23,7 @@ export const testSandbox = (subject: SandboxUnderTest): void => {
       subject.it(title, () => test(sandbox.open()), 60_000)
 
   testRuns(within(wide))
-  testNetwork(within(wide))
+  testNoNetwork(within(wide))
   testFiles(within(wide))
   testPrivileges(within(wide))
   testRepository(within(wide))

@@ -9,7 +9,7 @@ import { attempt, planCodes } from "../../errno.ts"
 import type { NodePlan } from "../../workspace/commit/plan.ts"
 import { type DirectoryNode, modeOf, type Node } from "../../workspace/commit/planned-tree.ts"
 import { fileContent, fingerprintOf, newHash, repeatUntilDone, scanDescriptor } from "../../workspace/content.ts"
-import { identityOf } from "../../workspace/paths/identity.ts"
+import { identityOf } from "../../workspace/paths/handles.ts"
 import type { UpperEntry } from "./upper.ts"
 
 export interface UpperToPlan {

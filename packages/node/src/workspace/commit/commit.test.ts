@@ -185,7 +185,9 @@ describe("writing", () => {
       expect(statSync(`${root}.outside`)).toMatchObject({ nlink: 1 })
       expect(statSync(`${root}.outside`).mode & 0o777).toBe(0o640)
       expect(contentsOf(root)["one.txt"]).toBe(how === "mode" ? "old" : "new")
-      expect(made).toMatchObject([how === "move over it" ? { kind: "moved" } : { otherNames: 1 }])
+      expect(made).toMatchObject(
+        how === "move over it" ? [{ kind: "deleted" }, { kind: "moved" }] : [{ otherNames: 1 }]
+      )
       await inWorkspace(root, (workspace) => workspace.undo())
       expect(contentsOf(root)).toEqual({ "one.txt": "old", "n.txt": "new" })
       expect(readFileSync(`${root}.outside`, "utf8")).toBe("old")

@@ -1,15 +1,12 @@
 import { randomUUID } from "node:crypto"
-import { lstatSync } from "node:fs"
 
 import {
-  type ApprovedState,
   type ChangedPath,
   type ChangePlan,
   type CommitError,
   CurrentCall,
   isToolError,
   type LookError,
-  makeToolError,
   type SymlinkPolicy,
   type ToolError
 } from "@haft/core"
@@ -17,17 +14,19 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
 import { type ApprovedChange, tellApproved } from "../../control-files/approved-changes.ts"
-import { attempt, hasCode, lookCodes, planCodes, stale } from "../../errno.ts"
-import { type Root, withPlace } from "../paths/containment.ts"
-import { pathOf, Spots } from "../paths/directory-entries.ts"
-import { type Identity, identityOf, isSame } from "../paths/identity.ts"
+import { attempt, hasCode, lookCodes, planCodes } from "../../errno.ts"
+import { type Root } from "../paths/containment.ts"
+import { Spots } from "../paths/directory-entries.ts"
+import { type Identity } from "../paths/handles.ts"
 import { rootAndRest } from "../paths/named-roots.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import type { Gathered, History } from "../undo/history.ts"
+import { checkPlan, checkUnchanged, type Judged } from "./check-plan.ts"
+import { discard } from "./leftovers.ts"
 import { exclusively, type Turns } from "./lock.ts"
+import { plannedContent } from "./plan-content.ts"
 import { type CommitPlan, NodePlan } from "./plan.ts"
-import { type Node, openView, stateLike, stateOfNode, type View } from "./planned-tree.ts"
-import { discard } from "./remove-leftover.ts"
+import { openView, stateOfNode, type View } from "./planned-tree.ts"
 import { removeScratchNames, stageAll } from "./stage.ts"
 import { type Step, type Steps, stepsFor } from "./steps.ts"
 import { type CommitJournal, doSteps, type JournalledCommit, takeBack, type WaitingCommit } from "./write-ahead-log.ts"
@@ -67,11 +66,7 @@ export type Decide = (commit: StagedCommit) => Effect.Effect<void, ToolError<"wr
 export const decideLocally: Decide = ({ log }) => log
 
 /** What is known of the call that commits. */
-export interface CommitRequest {
-  readonly symlinks: SymlinkPolicy
-  readonly approvedState?: ApprovedState
-  /** Where changes may be made; anywhere when absent. */
-  readonly assessedWrites?: ReadonlyArray<string>
+export interface CommitRequest extends Judged {
   readonly call: string
   readonly run: string
   readonly tool: string
@@ -177,11 +172,7 @@ const commitOnce = Effect.fnUntraced(function* (
   const { history } = settings
   const prepared = yield* attempt(planCodes, () => {
     const { waiting } = recover(settings)
-    const changed = plan.firstChange
-    if (changed !== undefined) throw stale(changed)
-    checkWaiting(plan.changes, waiting)
-    checkApproved(plan.view, request)
-    checkAssessed(plan.changes, request)
+    checkPlan(plan, request, waiting)
     const id = randomUUID().replaceAll("-", "").slice(0, 16)
     const steps = stepsFor(plan.view, id)
     if (steps.steps.length === 0) return undefined
@@ -292,7 +283,14 @@ const carryOut = (
       // What the file system does whole or not at all needs no log beyond the names to sweep.
       const log = single === undefined ? attempt(["write_failed"], () => journal.decide(id, commit)) : Effect.void
       const { call, run } = request
-      const decided = settings.decide({ id, call, run, changes: plan.changes, content: plan.contentOf, log })
+      const decided = settings.decide({
+        id,
+        call,
+        run,
+        changes: plan.changes,
+        content: (path) => plannedContent(plan.view, path),
+        log
+      })
       yield* Effect.uninterruptible(
         Effect.andThen(
           decided,
@@ -397,81 +395,4 @@ const rubbishOf = ({ steps, rubbish }: Steps, final: ReadonlyArray<Step>): Reado
   const unused = new Set(keptBy(steps))
   for (const kept of keptBy(final)) unused.delete(kept)
   return unused.size === 0 ? rubbish : rubbish.filter((path) => !unused.has(path))
-}
-
-/** What a person approved must still be so. */
-const checkApproved = (view: View, { approvedState, symlinks }: CommitRequest): void => {
-  for (const [path, state] of approvedState ?? [])
-    if (stateNow(view, path, symlinks, state) !== state) throw stale(path)
-}
-
-/** Refuses to change what a commit has half made: it will be finished when its directory is back. */
-const checkWaiting = (changed: ReadonlyArray<ChangedPath>, waiting: ReadonlyArray<WaitingCommit>): void => {
-  for (const { directory, paths } of waiting) {
-    for (const path of changed.flatMap((change) => [change.path, change.movedTo ?? change.path])) {
-      const isInTheWay = [directory, ...paths].some((one) => one === path || isBelow(path, one) || isBelow(one, path))
-      if (isInTheWay) throw halfMade(path, directory)
-    }
-  }
-}
-
-const isBelow = (path: string, directory: string): boolean => path.startsWith(`${directory}/`)
-
-const halfMade = (path: string, directory: string): ToolError<"write_failed"> =>
-  makeToolError(
-    "write_failed",
-    `${path} is part of an earlier change that is unfinished because ${directory} is missing; nothing was changed`,
-    {
-      suggestion: `Bring ${directory} back, or create it with a command if it is gone for good; the next change finishes the earlier one.`,
-      details: { path, missing: directory }
-    }
-  )
-
-/** Refuses what the call was not judged by: links are resolved, so one that was put in the way since then shows here. */
-const checkAssessed = (changed: ReadonlyArray<ChangedPath>, { assessedWrites }: CommitRequest): void => {
-  if (assessedWrites === undefined) return
-  const exactly = new Set(assessedWrites)
-  for (const { path, movedTo, kind, after } of changed) {
-    const isOnTheWay = kind === "created" && after === "directory"
-    for (const changedPath of movedTo === undefined ? [path] : [path, movedTo]) {
-      const isAssessed =
-        exactly.has(changedPath) ||
-        assessedWrites.some(
-          (assessed) =>
-            assessed === "." ||
-            changedPath.startsWith(`${assessed}/`) ||
-            (isOnTheWay && assessed.startsWith(`${changedPath}/`))
-        )
-      if (!isAssessed) throw elsewhere(changedPath)
-    }
-  }
-}
-
-const elsewhere = (path: string): ToolError =>
-  makeToolError("stale_file", `the call would change ${path}, which it was not judged by; nothing was changed`, {
-    suggestion: "Look where its paths lead by now, then repeat the call. A tool names all it changes in its touches.",
-    details: { path }
-  })
-
-const stateNow = (view: View, given: string, symlinks: SymlinkPolicy, approved: string): string => {
-  try {
-    const path = withPlace(view.root, given, { symlinks }, (place) => place.path)
-    return stateLike(view.root, view.original(path), approved)
-  } catch (error) {
-    if (isToolError(error)) return error.code
-    throw error
-  }
-}
-
-/** The last look before anything is changed: time has passed since the plan was made. */
-const checkUnchanged = (spots: Spots, nodes: ReadonlyArray<Node>): void => {
-  for (const node of nodes) {
-    const { origin } = node
-    if (origin === undefined) continue
-    const found = lstatSync(pathOf(spots.at(origin.path)), { throwIfNoEntry: false })
-    if (found === undefined || !isSame(identityOf(found), origin.identity)) throw stale(origin.path)
-    if (node.kind !== "file") continue
-    if (found.size === origin.size && found.mtimeMs === origin.modified) continue
-    if (stateOfNode(spots.root, { kind: "file", origin }) !== node.fingerprint) throw stale(origin.path)
-  }
 }

@@ -1,4 +1,4 @@
-import { closeSync, lstatSync } from "node:fs"
+import { lstatSync } from "node:fs"
 import { isAbsolute } from "node:path"
 
 import {
@@ -8,10 +8,8 @@ import {
   type Content,
   type FileInfo,
   type LookError,
-  diffOf,
   makeToolError,
   type MoveOptions,
-  netChanges,
   type PlanError,
   type PlannedFile,
   type SymlinkPolicy,
@@ -34,19 +32,19 @@ import {
   rootStays,
   stale
 } from "../../errno.ts"
-import { fileContent, fingerprintContent, openFile, readInSlices, repeatUntilDone, tooLarge } from "../content.ts"
-import { isRootItself, type Root, withPlace, withResolved } from "../paths/containment.ts"
-import { identityOf } from "../paths/identity.ts"
+import { fileContent, fingerprintContent, repeatUntilDone } from "../content.ts"
+import { isRootItself, type Root, withPlace } from "../paths/containment.ts"
+import { identityOf } from "../paths/handles.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import { copyNode } from "./copy-across-devices.ts"
 import type { Owner } from "./owner.ts"
+import { contentOfNode, diffOfPlan } from "./plan-content.ts"
+import { deletionOf, removeNext, type Removal } from "./plan-removal.ts"
 import {
   checkWritable,
   contentState,
   type DirectoryNode,
   type FileNode,
-  firstChange,
-  join,
   modeOf,
   type Node,
   openView,
@@ -104,11 +102,6 @@ export class NodePlan implements ChangePlan {
     this.#isExact = true
   }
 
-  /** The first path that is no longer as the plan found it. */
-  get firstChange(): string | undefined {
-    return firstChange(this.view)
-  }
-
   readonly info = (
     given: string,
     { follow = true, original = false } = {}
@@ -134,7 +127,7 @@ export class NodePlan implements ChangePlan {
         return { path: names.join("/"), node }
       }),
       ({ path, node }) =>
-        Effect.map(this.#contentOf(node, given, maxBytes), (content) => {
+        Effect.map(contentOfNode(this.view, node, { given, maxBytes }), (content) => {
           const fingerprint = contentState(this.view.root, node)
           this.#fingerprints.set(content, fingerprint)
           return { path, content, fingerprint, mode: modeOf(node) ?? 0o644 }
@@ -168,10 +161,10 @@ export class NodePlan implements ChangePlan {
     Effect.flatMap(
       attempt(planCodes, () => this.#removable(given, { recursive, base })),
       ({ node, names }) => {
-        const pending: Array<Pending> = [{ node, path: names.join("/"), isOpen: false }]
-        return Effect.flatMap(repeatUntilDone(attempt(planCodes, () => this.#removeNext(pending, given))), () =>
-          Effect.sync(() => detach(this.view, names))
-        )
+        const pending: Array<Removal> = [{ node, path: names.join("/"), isOpen: false }]
+        const remove = (gone: Node, path: string): void => this.#planDeletion(gone, path)
+        const slice = attempt(planCodes, () => removeNext(this.view, pending, { given, remove }))
+        return Effect.flatMap(repeatUntilDone(slice), () => Effect.sync(() => detach(this.view, names)))
       }
     )
 
@@ -219,19 +212,7 @@ export class NodePlan implements ChangePlan {
   }
 
   readonly diffWhere = (isShown: (path: string) => boolean): Effect.Effect<string, PlanError> =>
-    Effect.suspend(() => {
-      const net = netChanges(this.changes).filter(({ path }) => isShown(path))
-      const gone = new Set(
-        net.flatMap(({ path, kind, what }) => (kind === "deleted" && what === "directory" ? path : []))
-      )
-      return Effect.map(
-        Effect.forEach(net, (change) =>
-          // A directory that goes is shown by the names in it.
-          gone.has(directoryOf(change.path)) ? Effect.succeed(change) : this.#withContent(change)
-        ),
-        diffOf
-      )
-    })
+    Effect.suspend(() => diffOfPlan(this.view, this.changes, isShown))
 
   readonly commit = <E = never, R = never>(
     again?: (plan: ChangePlan) => Effect.Effect<unknown, E, R>
@@ -248,12 +229,6 @@ export class NodePlan implements ChangePlan {
       }
     }
     copyIn(this.view.top)
-  }
-
-  /** What a file that the plan changes will hold. */
-  readonly contentOf = (path: string): Iterable<Uint8Array> => {
-    const node = this.view.find(path.split("/"))
-    return (node?.kind === "file" && node.content) || []
   }
 
   /** Plans a file with new content. */
@@ -314,44 +289,6 @@ export class NodePlan implements ChangePlan {
     })
   }
 
-  /** A net change with the content that a diff shows and that nobody has read yet. */
-  #withContent(change: ChangedPath): Effect.Effect<ChangedPath, PlanError> {
-    const { path, kind, what, movedTo, before, after } = change
-    if (what !== "file" || before === after) return Effect.succeed(change)
-    const node = kind === "created" || change.contentBefore !== undefined ? undefined : this.view.original(path)
-    const read =
-      node?.kind === "file"
-        ? this.#contentOf(node, path, shownBytes).pipe(Effect.orElseSucceed(() => undefined))
-        : Effect.succeed(undefined)
-    return Effect.map(read, (contentBefore) => {
-      const planned = kind === "deleted" || change.contentAfter !== undefined ? [] : this.contentOf(movedTo ?? path)
-      const contentAfter = kind === "deleted" ? undefined : collect(planned, shownBytes)
-      return { ...(contentBefore && { contentBefore }), ...(contentAfter && { contentAfter }), ...change }
-    })
-  }
-
-  #contentOf(node: FileNode, given: string, maxBytes: number): Effect.Effect<Content, PlanError> {
-    if (node.bytes !== undefined) return Effect.succeed(node.bytes)
-    if (Array.isArray(node.content)) return Effect.succeed(node.content as Array<Uint8Array>)
-    const { origin } = node
-    if (origin === undefined) return Effect.fail(notARegularFile(given))
-    const opened = attempt(planCodes, () => {
-      if (origin.size > maxBytes) throw tooLarge(given, origin.size, maxBytes)
-      return withResolved(this.view.root, origin.path, (place) => openFile(this.view.root, place))
-    })
-    return Effect.acquireUseRelease(
-      opened,
-      (descriptor) => readInSlices(descriptor, origin.size),
-      (descriptor) => Effect.sync(() => closeSync(descriptor))
-    ).pipe(
-      Effect.map(({ content, fingerprint }) => {
-        node.bytes = content
-        node.fingerprint ??= fingerprint
-        return content
-      })
-    )
-  }
-
   #plan(bytes: number, given: string): void {
     this.#plannedBytes += bytes
     if (this.#plannedBytes > maximumPlanned) throw tooMuch(given)
@@ -380,42 +317,11 @@ export class NodePlan implements ChangePlan {
     return { node, names }
   }
 
-  /** Plans that nodes and all that is in them go, what is inside first, for some milliseconds; true when all are done. */
-  #removeNext(pending: Array<Pending>, given: string): boolean {
-    const until = performance.now() + sliceMs
-    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const { node, path, isOpen } = next
-      if (node.kind === "directory" && !isOpen) {
-        if (path.split("/").length > maximumDepth) throw tooDeep(given)
-        const inside = this.view.names(node)
-        if (inside.length > 0 && node.origin !== undefined) checkWritable(this.view, node.origin, given)
-        pending.push({ node, path, isOpen: true })
-        for (const name of inside.toReversed()) {
-          const child = this.view.child(node, name)
-          if (child !== undefined) pending.push({ node: child, path: join(path, name), isOpen: false })
-        }
-      } else {
-        this.#planDeletion(node, path)
-      }
-      if (performance.now() > until) return pending.length === 0
-    }
-    return true
-  }
-
   #planDeletion(node: Node, path: string): void {
-    const before = stateOfNode(this.view.root, node)
+    const { change, recorded } = deletionOf(this.view, node, path)
     if (node.kind === "file") this.replaced.push(node)
-    const contentBefore = node.kind === "file" ? node.bytes : targetBytes(node)
-    this.changes.push({
-      path,
-      kind: "deleted",
-      what: node.kind,
-      before,
-      after: "absent",
-      bytesWritten: 0,
-      ...(contentBefore !== undefined && { contentBefore })
-    })
-    this.recorded.push(deletion(this.view, node, path))
+    this.changes.push(change)
+    this.recorded.push(recorded)
   }
 
   #move(given: string, target: string, { overwrite = false, createDirectories = false, base }: MoveOptions): void {
@@ -531,36 +437,6 @@ export interface NewFile extends WriteOptions {
   readonly evenIfSame?: boolean
 }
 
-interface Pending {
-  readonly node: Node
-  readonly path: string
-  readonly isOpen: boolean
-}
-
-const sliceMs = 20
-
-/** Larger files are not read to be shown in a diff. */
-const shownBytes = 16 * 1024 * 1024
-
-/** Content as a whole; undefined where it is more than so many bytes. */
-const collect = (content: Iterable<Uint8Array>, maximum: number): Content | undefined => {
-  if (Array.isArray(content)) return content as Array<Uint8Array>
-  const pieces: Array<Uint8Array> = []
-  let size = 0
-  for (const piece of content) {
-    size += piece.length
-    if (size > maximum) return undefined
-    // A piece is only valid until the next one is asked for.
-    pieces.push(Uint8Array.from(piece))
-  }
-  return pieces
-}
-
-const directoryOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")))
-
-/** Deeper trees are not removed: bringing them back, one directory after the other, would take for ever. */
-const maximumDepth = 256
-
 const withoutSetId = (mode: number | undefined): number | undefined => mode && mode & ~0o6000
 
 const piecesOf = (content: Content): ReadonlyArray<Uint8Array> => (content instanceof Uint8Array ? [content] : content)
@@ -573,22 +449,6 @@ const infoOf = (node: Node, names: ReadonlyArray<string>): FileInfo => ({
   mode: modeOf(node) ?? node.origin?.mode ?? 0o644,
   ...(node.kind === "symlink" && node.target !== undefined && { target: node.target })
 })
-
-const targetBytes = (node: Node): Uint8Array | undefined =>
-  node.kind === "symlink" && node.target !== undefined ? Buffer.from(node.target) : undefined
-
-/** What is needed to bring something back that goes. */
-const deletion = (view: View, node: Node, path: string): Recorded => {
-  const owner = node.kind === "file" ? (node.owner ?? node.origin?.owner) : undefined
-  return {
-    did: "delete",
-    path,
-    state: stateOfNode(view.root, node),
-    mode: modeOf(node) ?? 0o644,
-    ...(node.kind === "symlink" && { target: node.target ?? "" }),
-    ...(owner !== undefined && owner.uid !== process.geteuid?.() && { owner })
-  }
-}
 
 const detach = (view: View, names: ReadonlyArray<string>): void => {
   const parent = view.find(names.slice(0, -1))
@@ -624,12 +484,6 @@ const checkBase = (path: string, base: string | undefined, state: string): void 
 }
 
 const isNamedAsDirectory = (path: string): boolean => /\/\.?$/.test(path)
-
-const tooDeep = (given: string): ToolError<"write_failed"> =>
-  makeToolError("write_failed", `${given} is more than ${maximumDepth} directories deep; nothing was changed`, {
-    suggestion: "Delete it with a command: undo could not bring it back.",
-    details: { path: given }
-  })
 
 const tooMuch = (given: string): ToolError<"file_too_large"> =>
   makeToolError(

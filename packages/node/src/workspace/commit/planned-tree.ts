@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer"
-import { accessSync, closeSync, constants, fstatSync, lstatSync, readdirSync, type Stats } from "node:fs"
+import { accessSync, closeSync, constants, fstatSync, readdirSync } from "node:fs"
 
-import { isToolError, makeToolError, type SymlinkPolicy } from "@haft/core"
+import { makeToolError, type SymlinkPolicy } from "@haft/core"
 
 import { fromErrno, isErrno, notADirectory, notFound } from "../../errno.ts"
 import {
@@ -13,8 +13,8 @@ import {
   stateByStats
 } from "../content.ts"
 import { type Place, readLink, type Root, withPlace, withResolved } from "../paths/containment.ts"
-import { pathOf, type Spots, withSpots } from "../paths/directory-entries.ts"
-import { identityOf, type Identity, isSame } from "../paths/identity.ts"
+import { pathOf, withSpots } from "../paths/directory-entries.ts"
+import { identityOf, type Identity } from "../paths/handles.ts"
 
 /** Content that may be gone over more than once: first for its hash, then to write it. */
 export type Content = Iterable<Uint8Array>
@@ -263,68 +263,6 @@ const largeState = ({ origin }: FileNode): string | undefined =>
 export const contentState = (root: Root, node: FileNode): string =>
   (node.fingerprint ??= node.content === undefined ? fingerprintOnDisk(root, node) : fingerprintContent(node.content))
 
-/** The first path that is no longer as it was found; undefined when all are. */
-export const firstChange = (view: View): string | undefined =>
-  withSpots(view.root, (spots) => {
-    for (const node of view.loaded) {
-      const { origin } = node
-      if (origin !== undefined && origin.path !== "." && !isAsFound(view, spots, node, origin)) return origin.path
-    }
-    for (const path of view.absent) if (lookAt(spots, path) !== undefined) return path
-    return undefined
-  })
-
-const isAsFound = (view: View, spots: Spots, node: Node, origin: Origin): boolean => {
-  if (node.kind === "file" && node.fingerprint !== undefined && origin.isRecent) {
-    return contentAt(view.root, spots, origin) === node.fingerprint
-  }
-  const found = lookAt(spots, origin.path)
-  if (found === undefined || !isSame(identityOf(found), origin.identity)) return false
-  if (node.kind === "directory") {
-    if (node.listed === undefined || found.mtimeMs === origin.modified) return true
-    const names = withResolved(view.root, origin.path, (place) => listNames(view.root, place))
-    return names.length === node.listed.length && names.every((name, index) => name === node.listed?.[index])
-  }
-  if (node.kind !== "file") return true
-  const isUntouched = found.size === origin.size && found.mtimeMs === origin.modified
-  // Its content was of no interest, or is too much to read.
-  if (node.fingerprint === undefined) return isUntouched
-  return (isUntouched && found.ctimeMs === origin.changed) || contentAt(view.root, spots, origin) === node.fingerprint
-}
-
-/** The fingerprint of a file where it was found; undefined where it is another one by now. */
-const contentAt = (root: Root, spots: Spots, { path, identity }: Origin): string | undefined => {
-  const held = ifThere(() => {
-    const { directory, name } = spots.at(path)
-    return root.technique.hold(directory.base, name)
-  })
-  if (held === undefined) return undefined
-  try {
-    if (!held.stats.isFile() || !isSame(identityOf(held.stats), identity)) return undefined
-    const descriptor = openFile(root, { found: held, given: path })
-    try {
-      return fingerprintOpen(path, descriptor, held.stats.size)
-    } finally {
-      closeSync(descriptor)
-    }
-  } finally {
-    held.close()
-  }
-}
-
-const lookAt = (spots: Spots, path: string): Stats | undefined =>
-  ifThere(() => lstatSync(pathOf(spots.at(path)), { throwIfNoEntry: false }))
-
-/** Undefined where the way to a path is no longer there. */
-const ifThere = <A>(look: () => A): A | undefined => {
-  try {
-    return look()
-  } catch (error) {
-    if (isToolError(error) || isErrno(error, "ENOENT", "ENOTDIR", "ELOOP")) return undefined
-    throw error
-  }
-}
-
 /** Opens a file on disk for as long as `use` runs. */
 export const withFile = <A>(root: Root, node: FileNode, use: (descriptor: number) => A): A => {
   if (node.origin === undefined) throw new Error("a file that is not on disk can't be opened")
@@ -359,7 +297,8 @@ const fingerprintOnDisk = (root: Root, node: FileNode): string =>
 /** Small files are read into the same memory, one after the other, where only their fingerprints are wanted. */
 const scratch = Buffer.allocUnsafeSlow(smallBytes)
 
-const fingerprintOpen = (given: string, descriptor: number, size: number): string =>
+/** The fingerprint of an open file. */
+export const fingerprintOpen = (given: string, descriptor: number, size: number): string =>
   size > smallBytes
     ? fingerprintDescriptor(descriptor)
     : fingerprintBytes(
@@ -381,7 +320,8 @@ const readSmall = (root: Root, node: FileNode, place: Place, { keep }: { readonl
   }
 }
 
-const listNames = ({ commits }: Root, { found, given }: Place): ReadonlyArray<string> => {
+/** The names in a directory, sorted. */
+export const listNames = ({ commits }: Root, { found, given }: Place): ReadonlyArray<string> => {
   if (found === undefined) throw notFound(given)
   if (!found.stats.isDirectory()) throw notADirectory(given)
   const names = readdirSync(found.base)

@@ -1,4 +1,4 @@
-import { type Identity, isSame } from "../paths/identity.ts"
+import { type Identity, isSame } from "../paths/handles.ts"
 import { type DirectoryNode, type FileNode, join, type LinkNode, type Node, type View } from "./planned-tree.ts"
 import { temporaryName } from "./temporary-name.ts"
 

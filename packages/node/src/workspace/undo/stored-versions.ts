@@ -18,7 +18,7 @@ import { type Content, type FileNode, withFile } from "../commit/planned-tree.ts
 import { chunksOf, fileContent, writeFully } from "../content.ts"
 import type { Root } from "../paths/containment.ts"
 import { pathOf, type Spots } from "../paths/directory-entries.ts"
-import { identityOf, isSame } from "../paths/identity.ts"
+import { identityOf, isSame } from "../paths/handles.ts"
 
 /**
  * What commits replaced, by its fingerprint. Where the disk allows it, the replaced file itself is what is kept: it gets

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto"
-import { closeSync, fstatSync, openSync, readFileSync, unlinkSync } from "node:fs"
+import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readFileSync, rmdirSync, unlinkSync } from "node:fs"
 import { join } from "node:path"
 
-import { ignoring } from "../../errno.ts"
+import { ignoring, isErrno } from "../../errno.ts"
 import { writeFromStart } from "../content.ts"
+import { type Root, withResolved } from "../paths/containment.ts"
+import { pathOf, type Spot, type Spots } from "../paths/directory-entries.ts"
+import { below, type Held, isLastName, letGo, type Technique } from "../paths/handles.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
 /** Temporary names that a commit is about to use. */
@@ -91,5 +94,71 @@ const readRecord = (path: string): SweepRecord | undefined => {
     return { id, temporaries: temporaries.filter((name) => isTemporaryName(name.slice(name.lastIndexOf("/") + 1))) }
   } catch {
     return undefined
+  }
+}
+
+/** Removes something that a commit left under a temporary name, and everything in it. */
+export const discard = (spots: Spots, path: string): void => remove(spots, path, letGo)
+
+/** The same, with the room that it took free again at once: a disk may be full of it. */
+export const discardAtOnce = (spots: Spots, path: string): void => remove(spots, path, (held) => held.close())
+
+const remove = (spots: Spots, path: string, free: (held: Held) => void): void => {
+  const spot = spots.at(path)
+  const found = lstatSync(pathOf(spot), { throwIfNoEntry: false })
+  if (found === undefined) return
+  // Removing a name is quick, but freeing the content of a file with no other name is not. As long as the file is held,
+  // it is not freed: `free` says when.
+  const held = isLastName(found) ? holdIfThere(spots.root, spot) : undefined
+  try {
+    if (!unlinkIfFile(pathOf(spot))) discardDirectory(spots.root, path)
+  } finally {
+    if (held !== undefined) free(held)
+  }
+}
+
+const holdIfThere = ({ technique }: Root, { directory, name }: Spot): Held | undefined => {
+  try {
+    return technique.hold(directory.base, name)
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return undefined
+    throw error
+  }
+}
+
+const unlinkIfFile = (path: string): boolean => {
+  try {
+    unlinkSync(path)
+    return true
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return true
+    // Systems differ in how they refuse to unlink a directory.
+    if (isErrno(error, "EISDIR", "EPERM")) return false
+    throw error
+  }
+}
+
+const discardDirectory = (root: Root, path: string): void =>
+  withResolved(root, path, (place) => {
+    if (place.found === undefined) return
+    if (!place.found.stats.isDirectory()) return ignoring(() => unlinkSync(pathOf(place)), "ENOENT")
+    emptyDirectory(root.technique, place.found.base)
+    rmdirSync(pathOf(place))
+  })
+
+const emptyDirectory = (technique: Technique, directory: string): void => {
+  for (const name of readdirSync(directory, { encoding: "buffer" })) {
+    const path = below(directory, name)
+    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      ignoring(() => unlinkSync(path), "ENOENT")
+      continue
+    }
+    const held = technique.enter(directory, name)
+    try {
+      emptyDirectory(technique, held.base)
+    } finally {
+      held.close()
+    }
+    rmdirSync(path)
   }
 }

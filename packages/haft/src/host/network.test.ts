@@ -1,0 +1,55 @@
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+
+import { expect, it } from "@effect/vitest"
+import { temporaryWorkspace } from "@haft/testing"
+
+import { openHost, readRun } from "../promise.ts"
+
+const isLinux = process.platform === "linux"
+
+it.runIf(isLinux)(
+  "gives commands the hosts of the configuration, and asks about others (not on this platform)",
+  async () => {
+    using workspace = temporaryWorkspace()
+    const server = createServer((_request, response) => response.end("reached")).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const { port } = server.address() as AddressInfo
+    const config = {
+      root: workspace.root,
+      state: workspace.state,
+      sandbox: "unshare",
+      network: { allow: [`localhost:${port}`] }
+    } as const
+    const asked: Array<unknown> = []
+    {
+      await using host = await openHost(config)
+      const get = (name: string) =>
+        `(exec 5<>/dev/tcp/127.0.0.1/3128; printf 'GET http://${name}:${port}/ HTTP/1.1\\r\\nHost: ${name}:${port}\\r\\nConnection: close\\r\\n\\r\\n' >&5; cat <&5)`
+      const command = `${get("localhost")}; ${get("new.example")}`
+      const ask = async ({ call, input }: { call: { tool: string }; input: object }) => {
+        asked.push({ tool: call.tool, ...input })
+        return { approved: call.tool === "run_command" }
+      }
+      const reply = await host.call("run_command", { command, network: true }, { ask })
+      expect(reply.text).toMatch(/\nreached[\s\S]*\nhaft refused the connection: new\.example:\d+ was not approved/)
+      expect(asked).toEqual([
+        expect.objectContaining({ tool: "run_command", network: true }),
+        { tool: "connect", host: "new.example", port, for: "run_command", command }
+      ])
+    }
+    server.close()
+    const events = (await readRun(config)).filter(({ type }) => type.startsWith("connection_"))
+    expect(events).toMatchObject([
+      { type: "connection_opened", tool: "run_command", host: "localhost", by: `network.allow localhost:${port}` },
+      { type: "connection_refused", tool: "run_command", host: "new.example" },
+      { type: "connection_closed", host: "localhost", bytes_received: expect.any(Number) }
+    ])
+  }
+)
+
+it("refuses a network policy that names no hosts, by its setting", async () => {
+  const config = { network: { allow: ["https://example.com/"] } }
+  await expect(openHost(config)).rejects.toThrow("network.allow.0: expected a host such as example.com")
+})
