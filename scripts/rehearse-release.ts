@@ -23,6 +23,7 @@ const budgets: Readonly<Record<string, number>> = {
   "@haft/adapters": 82,
   "@haft/approval": 145,
   "@haft/core": 190,
+  "@haft/dialect-claude-code": 60,
   "@haft/dialect-mcp-filesystem": 40,
   "@haft/dialects": 20,
   "@haft/exec-tools": 95,

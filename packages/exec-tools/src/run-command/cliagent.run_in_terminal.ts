@@ -5,7 +5,7 @@ import * as z from "zod"
 
 import { requireCommit } from "./changes-report.ts"
 import { quarantinedField, quarantinedMark, quarantineRemark, showQuarantined } from "./quarantine-report.ts"
-import { type CommandOutcome, runCommand } from "./run-command.ts"
+import { type CommandOutcome, commandTouches, runCommand } from "./run-command.ts"
 import { sandboxField, sandboxMark, sandboxRemark, showSandbox } from "./sandbox-mark.ts"
 
 export const cliagentRunInTerminal = cliagent.tool({
@@ -28,7 +28,7 @@ export const cliagentRunInTerminal = cliagent.tool({
     })
   }),
   risk: "dangerous",
-  touches: ({ command }) => ({ runs: command }),
+  touches: ({ command }) => commandTouches({ runs: command }),
   execute: ({ command, timeout_seconds }) =>
     runCommand({ command, words: defaultShell(command), timeoutMs: timeout_seconds * 1000 }).pipe(
       Effect.flatMap((outcome) => report(outcome, timeout_seconds))

@@ -102,20 +102,19 @@ const findBash = `command -v bash >/dev/null && exec bash -c " $1"; exec sh -c "
 
 /**
  * What a command touches. One that asks for a network it will not get is refused before anybody is asked about it.
- * A command that asks for a read-only workspace is confined to reading where the sandbox here holds it to that, and
- * one that can write to an overlay where it will get one.
+ * Says how the sandbox here confines it, so that a policy can tell a command that is held from one that is not.
  */
 export const commandTouches = Effect.fnUntraced(function* (
   touches: Touches,
   { readOnly = false, mayOverlay = false }: { readonly readOnly?: boolean; readonly mayOverlay?: boolean } = {}
 ): Effect.fn.Return<Touches, ToolError<"approval_denied">, ExecSettings | Sandbox> {
   yield* requireNetwork(touches.network === true)
-  if (!readOnly && !mayOverlay) return touches
   const { describe } = yield* Sandbox
   const { isolated, noOverlay } = yield* Effect.orElseSucceed(describe, () => ({ isolated: false, noOverlay: "" }))
-  if (readOnly) return isolated ? { ...touches, confined: "read_only" } : touches
-  const { overlay } = yield* Effect.orElseSucceed(chooseOverlay(noOverlay), () => directly)
-  return overlay ? { ...touches, confined: "overlay" } : touches
+  if (!isolated) return touches
+  if (readOnly) return { ...touches, confined: "read_only" }
+  const { overlay } = mayOverlay ? yield* Effect.orElseSucceed(chooseOverlay(noOverlay), () => directly) : directly
+  return { ...touches, confined: overlay ? "overlay" : "workspace" }
 })
 
 /** A command of haft's own dialect is asked about, unless the host asks about what it changed instead. */

@@ -4,7 +4,7 @@ import * as z from "zod"
 
 import { requireCommit } from "./changes-report.ts"
 import { quarantineRemark } from "./quarantine-report.ts"
-import { runCommand, shellWords } from "./run-command.ts"
+import { commandTouches, runCommand, shellWords } from "./run-command.ts"
 
 export const toolrouterShell = toolrouter.tool({
   name: "shell",
@@ -25,7 +25,7 @@ export const toolrouterShell = toolrouter.tool({
     message: z.string().nullable()
   }),
   risk: "dangerous",
-  touches: ({ command, workdir }) => ({ runs: command, reads: [workdir ?? "."] }),
+  touches: ({ command, workdir }) => commandTouches({ runs: command, reads: [workdir ?? "."] }),
   execute: Effect.fnUntraced(function* ({ command, workdir, timeout_ms }) {
     const outcome = yield* runCommand({
       command,
