@@ -28,7 +28,7 @@ export const cliagentRunInTerminal = cliagent.tool({
     })
   }),
   risk: "dangerous",
-  touches: ({ command }) => commandTouches({ runs: command }),
+  touches: ({ command }) => commandTouches({ runs: command }, { mayOverlay: true }),
   execute: ({ command, timeout_seconds }) =>
     runCommand({ command, words: defaultShell(command), timeoutMs: timeout_seconds * 1000 }).pipe(
       Effect.flatMap((outcome) => report(outcome, timeout_seconds))

@@ -25,7 +25,7 @@ export const toolrouterShell = toolrouter.tool({
     message: z.string().nullable()
   }),
   risk: "dangerous",
-  touches: ({ command, workdir }) => commandTouches({ runs: command, reads: [workdir ?? "."] }),
+  touches: ({ command, workdir }) => commandTouches({ runs: command, reads: [workdir ?? "."] }, { mayOverlay: true }),
   execute: Effect.fnUntraced(function* ({ command, workdir, timeout_ms }) {
     const outcome = yield* runCommand({
       command,
