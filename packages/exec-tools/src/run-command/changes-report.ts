@@ -47,7 +47,7 @@ export const changesOf = ({
       ...countsOf(changes),
       paths: changes.slice(0, mostListed).map(({ path, kind }) => ({ path, kind })),
       ...(diffPath !== undefined && { diff_path: diffPath }),
-      ...(leftOut.length > 0 && { left_out: leftOut.slice(0, mostListed).map((one) => ({ ...one })) })
+      ...(leftOut.length > 0 && { left_out: leftOut.slice(0, mostListed) })
     }
   }
 }
