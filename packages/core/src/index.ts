@@ -45,12 +45,13 @@ export {
   use
 } from "./plugin/plugin.ts"
 export { isPluginError, PluginError, reasonOf } from "./plugin/plugin-error.ts"
-export type { Endpoint } from "./network/host-pattern.ts"
+export type { Endpoint, HostPattern } from "./network/host-pattern.ts"
 export {
   type Admission,
   type Connection,
   type ConnectionEvent,
   ConnectionRefused,
+  type Listed,
   Network,
   networkPolicy,
   type NetworkService
