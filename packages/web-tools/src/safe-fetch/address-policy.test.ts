@@ -1,6 +1,6 @@
 import { isIP, isIPv4 } from "node:net"
 
-import { isPublicAddress } from "@haft/core/internal"
+import { isPublicAddress } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"

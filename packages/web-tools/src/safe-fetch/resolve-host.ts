@@ -1,7 +1,6 @@
 import { isIP } from "node:net"
 
-import type { ToolError } from "@haft/core"
-import { isPublicAddress } from "@haft/core/internal"
+import { isPublicAddress, type ToolError } from "@haft/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 

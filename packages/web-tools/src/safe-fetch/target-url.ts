@@ -1,7 +1,6 @@
 import { isIP } from "node:net"
 
-import { type ToolError, toolError } from "@haft/core"
-import { isBlockedPort, isLocalName, isPublicAddress } from "@haft/core/internal"
+import { isBlockedPort, isLocalName, isPublicAddress, type ToolError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { bareHost, isNamedPrivate } from "./host-list.ts"
