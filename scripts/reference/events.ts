@@ -105,7 +105,8 @@ const fields: Readonly<Record<string, string>> = {
   "touches.directories": "those of the paths that are directories: what is done to one is done to all below it",
   "touches.runs": "the command line",
   "touches.network": "true where the command may use the network",
-  "touches.confined": "how a sandbox keeps the command from changing files: `read_only` or `overlay`",
+  "touches.confined":
+    "how a sandbox confines the command: `read_only` can't change the workspace, `overlay` changes a copy, `workspace` changes it",
   "touches.removedFiles": "how many files are deleted or moved, below directories too",
   "touches.replacedBytes": "the size of the files that are changed or deleted",
   "touches.fetches": "the URL",

@@ -1,6 +1,6 @@
 import type { ApprovalRequest, Risk, Verdict, VerdictBasis } from "@haft/core"
 
-import { type ApprovalMode, decideByMode, type ModeLimits, standardModeLimits } from "./modes.ts"
+import { type ApprovalMode, decideByMode, type ModeLimits, type ModeSettings, standardModeLimits } from "./modes.ts"
 import type { RuleMatch, RuleSet } from "./rules/rule-set.ts"
 
 /** Who answers where a call has to be asked about: `ask` a person, `all` is a yes, `none` is a no. */
@@ -13,6 +13,8 @@ export interface PolicySettings {
   /** `ask` when absent. */
   readonly mode?: ApprovalMode
   readonly modeLimits?: ModeLimits
+  /** Tells commands that only read from others, for modes that spare questions about them. None does when absent. */
+  readonly onlyReads?: ModeSettings["onlyReads"]
   /** Risks that are asked about even where the contract does not. */
   readonly alsoAsk: ReadonlyArray<Risk>
   readonly workspace: string
@@ -33,7 +35,7 @@ export const decide = (request: ApprovalRequest, settings: PolicySettings): Verd
 }
 
 const judge = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
-  const { rules, answers, mode = "ask", modeLimits = standardModeLimits } = settings
+  const { rules, answers, mode = "ask", modeLimits = standardModeLimits, onlyReads = () => false } = settings
   if ("unreadable" in rules) {
     return denied("error", `the approval rules can't be read, so nothing is allowed: ${rules.unreadable}`)
   }
@@ -41,7 +43,7 @@ const judge = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
     const matches = rules.matches(request, settings)
     const denying = matches.find(({ rule, fit }) => rule.decision === "deny" && fit === "yes")
     if (denying !== undefined) return byRule("deny", denying.rule.id, "forbids it", denying.rule.note)
-    const byMode = decideByMode(mode, request, modeLimits)
+    const byMode = decideByMode(mode, request, { limits: modeLimits, onlyReads })
     if (byMode.decision === "deny") return denied("mode", byMode.reason)
     const asking = matches.find(({ rule }) => rule.decision !== "allow")
     if (asking?.rule.decision === "ask") return byRule("ask", asking.rule.id, "wants to be asked", asking.rule.note)

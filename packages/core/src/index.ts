@@ -68,6 +68,9 @@ export {
   Approver,
   type AskCaller,
   denyAll,
+  type RememberOffer,
+  type Remembering,
+  rememberScopes,
   type Verdict,
   type VerdictBasis
 } from "./services/approver.ts"

@@ -2,6 +2,7 @@ import { join } from "node:path"
 
 import { expect, it } from "@effect/vitest"
 import type { Plugin } from "@haft/core"
+import { claudeCodeTools } from "@haft/dialect-claude-code"
 import { mcpFilesystemTools } from "@haft/dialect-mcp-filesystem"
 import { execTools } from "@haft/exec-tools"
 import { fsTools } from "@haft/fs-tools"
@@ -19,10 +20,18 @@ const opensTerminals = ["exec_command", "open_terminal"]
 const mostCharacters: Readonly<Record<string, number>> = {
   cliagent: 15_000_000,
   approvalgate: 80_000_000,
-  filetools: 80_000_000
+  filetools: 80_000_000,
+  "mcp-filesystem": 80_000_000
 }
 
-const plugins: ReadonlyArray<Plugin<StandardServices>> = [fsTools, searchTools, execTools, ptyTools, mcpFilesystemTools]
+const plugins: ReadonlyArray<Plugin<StandardServices>> = [
+  fsTools,
+  searchTools,
+  execTools,
+  ptyTools,
+  claudeCodeTools,
+  mcpFilesystemTools
+]
 
 // The calls are taken from the cases of each contract.
 const others = dialectNames.filter((name) => name !== "haft")

@@ -24,6 +24,7 @@ const readers: Readonly<Record<DialectName, readonly [tool: string, parameter: s
   approvalgate: ["read_file", "path"],
   cliagent: ["read_file", "path"],
   filetools: ["file.read", "path"],
+  "claude-code": ["Read", "file_path"],
   "mcp-filesystem": ["read_text_file", "path"]
 }
 
@@ -113,6 +114,19 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["file.delete", { path: "d/.env" }],
     ["file.search", { pattern: "KEY", path: "d" }]
   ],
+  "claude-code": [
+    ["Read", { file_path: "d/.env" }],
+    ["Read", { file_path: "link" }],
+    ["Write", { file_path: "d/.env", content: "x" }],
+    ["Edit", { file_path: "d/.env", old_string: "s3cret", new_string: "x" }],
+    ["NotebookEdit", { notebook_path: "d/.env", cell_id: "a", new_source: "x" }],
+    ["Glob", { pattern: "**/*", path: "d" }],
+    ["Grep", { pattern: "KEY", path: "d" }],
+    ["Grep", { pattern: "KEY" }],
+    ["Bash", { command: "cat d/.env" }],
+    ["Bash", { command: "cat d/.env", run_in_background: true }],
+    ["Monitor", { description: "d", timeout_ms: 1000, command: "cat d/.env" }]
+  ],
   "mcp-filesystem": [
     ["read_file", { path: "d/.env" }],
     ["read_text_file", { path: "link" }],
@@ -135,7 +149,7 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
 /** Tools that touch no file, or only one that another tool has opened. */
 const others = new Set(
   (
-    "list_processes read_output wait_for stop_process list_allowed_directories " +
+    "list_processes read_output wait_for stop_process list_allowed_directories TaskStop WebFetch WebSearch " +
     "last_command terminal_last_command list_terminals close_terminal write_terminal write_stdin undo " +
     "fetch_url search_web web_fetch web_search fetch_webpage"
   ).split(" ")

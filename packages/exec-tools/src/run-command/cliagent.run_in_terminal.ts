@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { quarantinedField, quarantinedMark, quarantineRemark, showQuarantined } from "./quarantine-report.ts"
-import { type CommandOutcome, runCommand } from "./run-command.ts"
+import { type CommandOutcome, commandTouches, runCommand } from "./run-command.ts"
 import { sandboxField, sandboxMark, sandboxRemark, showSandbox } from "./sandbox-mark.ts"
 
 export const cliagentRunInTerminal = cliagent.tool({
@@ -27,7 +27,7 @@ export const cliagentRunInTerminal = cliagent.tool({
     })
   }),
   risk: "dangerous",
-  touches: ({ command }) => ({ runs: command }),
+  touches: ({ command }) => commandTouches({ runs: command }),
   execute: ({ command, timeout_seconds }) =>
     runCommand({ command, words: defaultShell(command), timeoutMs: timeout_seconds * 1000 }).pipe(
       Effect.flatMap((outcome) => report(outcome, timeout_seconds))

@@ -92,20 +92,19 @@ const findBash = `command -v bash >/dev/null && exec bash -c " $1"; exec sh -c "
 
 /**
  * What a command touches. One that asks for a network it will not get is refused before anybody is asked about it.
- * A command that asks for a read-only workspace is confined to reading where the sandbox here holds it to that.
+ * Says how the sandbox here confines it, so that a policy can tell a command that is held from one that is not.
  */
 export const commandTouches = Effect.fnUntraced(function* (
   touches: Touches,
   { readOnly = false }: { readonly readOnly?: boolean } = {}
 ): Effect.fn.Return<Touches, ToolError<"approval_denied">, Sandbox> {
   yield* requireNetwork(touches.network === true)
-  if (!readOnly) return touches
   const sandbox = yield* Sandbox
   const isIsolated = yield* sandbox.describe.pipe(
     Effect.map(({ isolated }) => isolated),
     Effect.orElseSucceed(() => false)
   )
-  return isIsolated ? { ...touches, confined: "read_only" } : touches
+  return isIsolated ? { ...touches, confined: readOnly ? "read_only" : "workspace" } : touches
 })
 
 const noNetwork = (reason: string) =>

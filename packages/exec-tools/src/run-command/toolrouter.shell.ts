@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { quarantineRemark } from "./quarantine-report.ts"
-import { runCommand, shellWords } from "./run-command.ts"
+import { commandTouches, runCommand, shellWords } from "./run-command.ts"
 
 export const toolrouterShell = toolrouter.tool({
   name: "shell",
@@ -24,7 +24,7 @@ export const toolrouterShell = toolrouter.tool({
     message: z.string().nullable()
   }),
   risk: "dangerous",
-  touches: ({ command, workdir }) => ({ runs: command, reads: [workdir ?? "."] }),
+  touches: ({ command, workdir }) => commandTouches({ runs: command, reads: [workdir ?? "."] }),
   execute: Effect.fnUntraced(function* ({ command, workdir, timeout_ms }) {
     const outcome = yield* runCommand({
       command,

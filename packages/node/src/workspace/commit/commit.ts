@@ -19,6 +19,7 @@ import { type Root } from "../paths/containment.ts"
 import { Spots } from "../paths/directory-entries.ts"
 import { type Identity } from "../paths/handles.ts"
 import { rootAndRest } from "../paths/named-roots.ts"
+import { inTurns, type Work } from "../turns.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import type { Gathered, History } from "../undo/history.ts"
 import { checkPlan, checkUnchanged, type Judged } from "./check-plan.ts"
@@ -163,13 +164,13 @@ const commitOnce = Effect.fnUntraced(function* (
   request: CommitRequest
 ): Effect.fn.Return<ReadonlyArray<ChangedPath>, CommitError> {
   const { history } = settings
-  const prepared = yield* attempt(planCodes, () => {
+  const prepared = yield* inTurns(planCodes, function* () {
     const { waiting } = recover(settings)
-    checkPlan(plan, request, waiting)
+    yield* checkPlan(plan, request, waiting)
     const id = randomUUID().replaceAll("-", "").slice(0, 16)
     const steps = stepsFor(plan.view, id)
     if (steps.steps.length === 0) return undefined
-    const gathered = history.gather(plan.replaced)
+    const gathered = yield* history.gather(plan.replaced)
     const { call, run, tool, at, undoes } = request
     history.append({
       id,
@@ -260,15 +261,15 @@ const carryOut = (
     let isDecided = false
     root.commits.add(id)
     return Effect.gen(function* () {
-      const linked = yield* attempt(planCodes, () => {
+      const linked = yield* inTurns(planCodes, function* () {
         journal.prepare(id, single === undefined ? staged : [...staged, ...rubbishOf(planned, single)])
         onStep?.("prepared")
-        return gathered.link(spots, onStep)
+        return yield* gathered.link(spots, onStep)
       })
       const identities = yield* stageAll(spots, planned.staged, { durable, ...(onStep && { onStep }) })
-      const commit = yield* attempt(planCodes, () => {
+      const commit = yield* inTurns(planCodes, function* () {
         spots.forget()
-        checkUnchanged(spots, planned.involved)
+        yield* checkUnchanged(spots, planned.involved)
         const steps = single ?? planned.steps.map((step) => finalStep(step, identities, linked))
         return { steps, staged, rubbish: rubbishOf(planned, steps) }
       })
@@ -286,10 +287,10 @@ const carryOut = (
       yield* Effect.uninterruptible(
         Effect.andThen(
           decided,
-          attempt(planCodes, () => {
+          inTurns(planCodes, function* () {
             isDecided = true
             onStep?.("decided")
-            perform(settings, gathered, spots, id, commit)
+            yield* perform(settings, gathered, spots, id, commit)
             removeScratchNames(planned.staged)
           })
         )
@@ -317,17 +318,17 @@ const giveUp = (
   journal.forget(id)
 }
 
-const perform = (
+function* perform(
   settings: CommitSettings,
   gathered: Gathered,
   spots: Spots,
   id: string,
   { steps, staged, rubbish }: JournalledCommit
-): void => {
+): Work {
   const { journal, durable, onStep } = settings
   const begun: Array<Step> = []
   try {
-    doSteps(spots, steps, { durable, begun, ...(onStep && { onStep }) })
+    yield* doSteps(spots, steps, { durable, begun, ...(onStep && { onStep }) })
   } catch (error) {
     journal.abort(id)
     giveUp(settings, gathered, id, { steps: begun, staged, rubbish })
@@ -335,7 +336,7 @@ const perform = (
   }
   try {
     for (const path of rubbish) {
-      discard(spots, path)
+      yield* discard(spots, path)
       onStep?.("discarded")
     }
     journal.forget(id)

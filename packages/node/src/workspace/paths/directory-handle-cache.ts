@@ -37,7 +37,7 @@ export class LatelyHeld {
     // It is one of those kept here, or is known by its name only.
     if (held.lookAgain === undefined) return held
     const path = names.join("/")
-    if (this.#directories.has(path) || isAmbiguous(path)) return held
+    if (this.#directories.has(path) || isAmbiguous(this.#realPath(names))) return held
     const directory = new Shared(held)
     this.#directories.set(path, directory)
     for (const [oldest, shared] of this.#directories) {
