@@ -46,12 +46,15 @@ export {
   use
 } from "./plugin/plugin.ts"
 export { isPluginError, PluginError, reasonOf } from "./plugin/plugin-error.ts"
-export type { Endpoint } from "./network/host-pattern.ts"
+export { isBlockedPort } from "./network/blocked-ports.ts"
+export { isPublicAddress } from "./network/public-address.ts"
+export { type Endpoint, type HostPattern, isLocalName } from "./network/host-pattern.ts"
 export {
   type Admission,
   type Connection,
   type ConnectionEvent,
   ConnectionRefused,
+  type Listed,
   Network,
   networkPolicy,
   type NetworkService
