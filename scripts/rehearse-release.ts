@@ -22,7 +22,7 @@ import { type LoopbackRegistry, type Manifest, openLoopbackRegistry } from "./lo
 const budgets: Readonly<Record<string, number>> = {
   "@haft/adapters": 82,
   "@haft/approval": 145,
-  "@haft/core": 190,
+  "@haft/core": 230,
   "@haft/dialect-claude-code": 60,
   "@haft/dialect-codex": 40,
   "@haft/dialect-mcp-filesystem": 40,
@@ -30,7 +30,7 @@ const budgets: Readonly<Record<string, number>> = {
   "@haft/exec-tools": 95,
   "@haft/fs-tools": 235,
   "@haft/git-tools": 20,
-  "@haft/node": 485,
+  "@haft/node": 550,
   "@haft/project-tools": 20,
   "@haft/pty-tools": 80,
   "@haft/search-tools": 105,
