@@ -1,3 +1,4 @@
+export { approveEffects, type Effects } from "./pipeline/approve-effects.ts"
 export {
   type Call,
   type ContentBlock,
@@ -103,11 +104,15 @@ export {
   type RunOptions
 } from "./services/processes.ts"
 export {
+  type CommandEffects,
+  type LeftOutPath,
+  type Overlay,
   refuseCommands,
   Sandbox,
   type SandboxDescription,
   type SandboxRequest,
-  type UnheldLimit
+  type UnheldLimit,
+  withoutOverlay
 } from "./services/sandbox.ts"
 export { memoryState, StateError, StateFiles, type StateFilesService } from "./services/state-files.ts"
 export {
