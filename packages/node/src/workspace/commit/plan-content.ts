@@ -41,14 +41,18 @@ export const plannedContent = (view: View, path: string): Iterable<Uint8Array> =
   return (node?.kind === "file" && node.content) || []
 }
 
-/** All changes of a plan as one diff, with content that nobody has read yet. */
-export const diffOfPlan = (view: View, changes: ReadonlyArray<ChangedPath>): Effect.Effect<string, PlanError> => {
+/** All changes of a plan as one diff, with content that nobody has read yet; of secret files only the names. */
+export const diffOfPlan = (
+  view: View,
+  changes: ReadonlyArray<ChangedPath>,
+  isSecret: (path: string) => boolean
+): Effect.Effect<string, PlanError> => {
   const net = netChanges(changes)
   const gone = new Set(net.flatMap(({ path, kind, what }) => (kind === "deleted" && what === "directory" ? path : [])))
   // A directory that goes is shown by the names in it.
   const shown = (change: ChangedPath): Effect.Effect<ChangedPath, PlanError> =>
-    gone.has(directoryOf(change.path)) ? Effect.succeed(change) : withContent(view, change)
-  return Effect.map(Effect.forEach(net, shown), diffOf)
+    gone.has(directoryOf(change.path)) || isSecret(change.path) ? Effect.succeed(change) : withContent(view, change)
+  return Effect.map(Effect.forEach(net, shown), (all) => diffOf(all, isSecret))
 }
 
 /** Larger files are not read to be shown in a diff. */
