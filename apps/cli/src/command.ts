@@ -48,7 +48,17 @@ export const commonOptions = {
     value: "NAME",
     describe: "the contract to speak (haft)",
     short: "d",
-    choices: ["haft", "agentbench", "toolrouter", "approvalgate", "cliagent", "filetools", "mcp-filesystem"]
+    choices: [
+      "haft",
+      "agentbench",
+      "toolrouter",
+      "approvalgate",
+      "cliagent",
+      "filetools",
+      "claude-code",
+      "codex",
+      "mcp-filesystem"
+    ]
   },
   state: { value: "DIR", describe: "where records, rules and history are kept" },
   mode: {

@@ -54,7 +54,7 @@ it("takes the place of the reference filesystem server, with a directory as its 
 it.each([
   { era: "2025-11-25", mode: "legacy" as const },
   { era: "2026-07-28", mode: { pin: "2026-07-28" } }
-])("shows the rule before always stores it, with protocol $era", async ({ mode }) => {
+])("shows the rules before an answer stores one, with protocol $era", async ({ mode }) => {
   using workspace = temporaryWorkspace()
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -67,7 +67,7 @@ it.each([
   client.setRequestHandler("elicitation/create", async ({ params }) => {
     const fields = "requestedSchema" in params ? Object.keys(params.requestedSchema.properties) : []
     asked.push({ message: params.message, fields })
-    return { action: "accept", content: { approve: true, always: true } }
+    return { action: "accept", content: { approve: true, remember: "exact", scope: "workspace", comment: "go on" } }
   })
   await client.connect(transport)
   const call = { name: "delete_path", arguments: { path: "a.txt" } }
@@ -78,8 +78,8 @@ it.each([
   await client.callTool({ name: "run_command", arguments: { command: "sh -c true" } })
   await client.close()
   expect(asked).toEqual([
-    { message: expect.stringContaining('"path": "a.txt"'), fields: ["approve", "always"] },
-    { message: expect.stringContaining("sh -c true"), fields: ["approve"] }
+    { message: expect.stringContaining('"path":"a.txt"'), fields: ["approve", "remember", "scope", "comment"] },
+    { message: expect.stringContaining("sh -c true"), fields: ["approve", "comment"] }
   ])
   const stored = JSON.parse((await haft(["rules", "list", "--json", ...placeOf(workspace)])).stdout) as Array<{
     id: string

@@ -1,6 +1,7 @@
 import { sessionHeaders, withSessionKey } from "./session-key.ts"
 import type {
   ApprovalAnswer,
+  ApprovalMode,
   JournalEvent,
   OpenRequest,
   OpenTerminal,
@@ -46,6 +47,7 @@ export interface WorkspaceApi {
   /** A request in full. */
   readonly approval: (id: string) => Promise<OpenRequest>
   readonly answer: (id: string, answer: ApprovalAnswer) => Promise<void>
+  readonly setMode: (mode: ApprovalMode) => Promise<void>
   readonly rules: () => Promise<ReadonlyArray<Rule>>
   readonly addRule: (rule: unknown) => Promise<void>
   readonly replaceRule: (id: string, rule: unknown) => Promise<void>
@@ -84,6 +86,7 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
     approvals: async () => (await getJson<{ approvals: ReadonlyArray<OpenRequest> }>(`${base}/approvals`)).approvals,
     approval: (id) => getJson<OpenRequest>(`${base}/approvals/${encodeURIComponent(id)}`),
     answer: (id, answer) => sendJson("POST", `${base}/approvals/${encodeURIComponent(id)}`, answer),
+    setMode: (mode) => sendJson("PUT", `${base}/mode`, { mode }),
     rules: async () => (await getJson<{ rules: ReadonlyArray<Rule> }>(`${base}/rules`)).rules,
     addRule: (rule) => sendJson("POST", `${base}/rules`, rule),
     replaceRule: (id, rule) => sendJson("PUT", `${base}/rules/${encodeURIComponent(id)}`, rule),

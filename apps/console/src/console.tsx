@@ -37,7 +37,8 @@ interface ConsoleProps {
 }
 
 /** One workspace: its live state, and the screen that is chosen. */
-export const Console = ({ api, workspace: { name, run, dialects }, workspaces, route }: ConsoleProps) => {
+export const Console = ({ api, workspace, workspaces, route }: ConsoleProps) => {
+  const { name, run, dialects, mode } = workspace
   const connection = useConnection()
   const { log, news } = useEvents(api, name, run)
   const { requests, loaded, reload } = useApprovals(api, news.approvals)
@@ -76,6 +77,9 @@ export const Console = ({ api, workspace: { name, run, dialects }, workspaces, r
         Skip to content
       </a>
       <Header
+        api={api}
+        mode={log.mode?.name ?? mode}
+        dialect={dialects[0] ?? ""}
         workspace={name}
         workspaces={workspaces}
         screen={screen}

@@ -1,14 +1,19 @@
 import { useEffect, useRef } from "react"
 
+import type { WorkspaceApi } from "./api.ts"
 import type { Connection } from "./events/follow-events.ts"
 import type { useNotifications } from "./hooks/use-notifications.ts"
 import { useSetting } from "./hooks/use-setting.ts"
 import { useShortcuts } from "./hooks/use-shortcuts.ts"
+import { ModeChoice } from "./mode-choice.tsx"
 import { Key } from "./parts.tsx"
 import { addressOf, goTo, type ScreenName, screenNames } from "./route.ts"
-import type { WorkspaceName } from "./wire.ts"
+import type { ApprovalMode, WorkspaceName } from "./wire.ts"
 
 interface HeaderProps {
+  readonly api: WorkspaceApi
+  readonly mode: ApprovalMode
+  readonly dialect: string
   readonly workspace: string
   readonly workspaces: ReadonlyArray<WorkspaceName>
   readonly screen: ScreenName
@@ -48,6 +53,7 @@ export const Header = (props: HeaderProps) => {
           ))}
         </select>
       </label>
+      <ModeChoice api={props.api} mode={props.mode} dialect={props.dialect} />
       <nav aria-label="Screens">
         {screenNames.map((name) => (
           <a key={name} href={addressOf(workspace, name)} aria-current={name === screen ? "page" : undefined}>
@@ -69,7 +75,7 @@ export const Header = (props: HeaderProps) => {
           </button>
         )}
         <label className="theme">
-          <span className="for-readers">Colours</span>
+          <span className="for-readers">Theme</span>
           <select value={theme} onChange={(event) => setTheme(event.target.value as (typeof themes)[number])}>
             {themes.map((name) => (
               <option key={name}>{name}</option>
@@ -87,9 +93,9 @@ const keys: ReadonlyArray<readonly [key: string, action: string]> = [
   ["j  k", "next and previous request or call"],
   ["a", "approve"],
   ["d", "deny"],
-  ["r", "deny with a reason"],
+  ["r", "deny or approve with a message to the agent"],
   ["e", "edit the arguments"],
-  ["w", "approve always (shows the rule first)"],
+  ["w", "allow from now on (shows the rule first)"],
   ["/", "search the activity"],
   ["?", "this list"]
 ]

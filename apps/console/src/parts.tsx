@@ -4,16 +4,27 @@ import type { ReactNode } from "react"
 import type { CallState } from "./calls/describe-call.ts"
 import { stateNames } from "./calls/describe-call.ts"
 import type { Loaded } from "./hooks/use-load.ts"
-import type { Risk } from "./wire.ts"
+import type { Risk, Severity } from "./wire.ts"
 
 const riskNames: Readonly<Record<Risk, string>> = {
-  read_only: "only reads",
-  safe_write: "writes",
-  dangerous: "dangerous"
+  read_only: "Read-only",
+  safe_write: "Modifies files",
+  dangerous: "Executes"
 }
 
 export const RiskBadge = ({ risk }: { readonly risk: Risk }) => (
   <span className={`badge ${risk}`}>{riskNames[risk]}</span>
+)
+
+const severityNames: Readonly<Record<Severity, string>> = {
+  low: "Low risk",
+  moderate: "Moderate risk",
+  high: "High risk",
+  critical: "Critical risk"
+}
+
+export const SeverityBadge = ({ severity }: { readonly severity: Severity }) => (
+  <span className={`badge severity-${severity}`}>{severityNames[severity]}</span>
 )
 
 export const StateBadge = ({ state }: { readonly state: CallState }) => (

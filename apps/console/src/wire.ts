@@ -2,12 +2,16 @@
 
 export type Risk = "read_only" | "safe_write" | "dangerous"
 
+export const approvalModes = ["plan", "ask", "accept-edits", "auto"] as const
+export type ApprovalMode = (typeof approvalModes)[number]
+
 export interface WorkspaceName {
   readonly name: string
   readonly run: string
   readonly dialect: string
   /** The dialects that callers may choose, the default first. */
   readonly dialects: ReadonlyArray<string>
+  readonly mode: ApprovalMode
 }
 
 export interface JsonSchema {
@@ -73,9 +77,16 @@ export interface OpenRequest {
   /** The agent that made the call, where known by name. */
   readonly caller?: Party
   readonly diff?: string
-  readonly always?: Rule
+  /** Rules that an answer can store, the narrowest first; left out of lists where they are large. */
+  readonly offers?: ReadonlyArray<{ readonly id: string; readonly label: string; readonly rule: Rule }>
+  /** Why none is offered. */
+  readonly whyNoOffer?: string
+  /** The rule that wants a person. */
+  readonly rule?: string
+  readonly basis?: Basis
   readonly description: {
     readonly risk: Risk
+    readonly severity: { readonly level: Severity; readonly reasons: ReadonlyArray<string> }
     readonly parameters: ReadonlyArray<{ readonly name: string; readonly value: string }>
     readonly filesAffected: ReadonlyArray<string>
     readonly command?: string
@@ -91,9 +102,15 @@ export interface ApprovalAnswer {
   readonly approved: boolean
   readonly binding: string
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
-  readonly remember?: boolean
+  readonly remember?: { readonly offer: string; readonly scope: RememberScope }
   readonly reason?: string
 }
+
+export type RememberScope = "run" | "workspace" | "always"
+export type Severity = "low" | "moderate" | "high" | "critical"
+
+/** What a decision went by. */
+export type Basis = "rule" | "protected_path" | "mode" | "setting" | "contract" | "error"
 
 export interface Touches {
   readonly risk: Risk
@@ -111,6 +128,9 @@ export interface Decision {
   readonly by: "policy" | "person" | "nobody"
   readonly reason: string
   readonly rule?: string
+  readonly basis?: Basis
+  /** The change that was approved or refused. */
+  readonly diff?: string
   /** The person, where known by name. */
   readonly person?: Party
 }

@@ -32,7 +32,7 @@ export interface OpenConsole extends AsyncDisposable {
   /** A call as an agent makes it; it waits where a person is asked. The signal ends the agent's connection. */
   readonly call: (tool: string, params: unknown, signal?: AbortSignal) => Promise<unknown>
   /** A request of another approver, by API. */
-  readonly asApprover: (path: string, body?: unknown) => Promise<unknown>
+  readonly asApprover: (path: string, body?: unknown, method?: string) => Promise<unknown>
   readonly pending: () => Promise<ReadonlyArray<{ readonly id: string; readonly args: object }>>
   readonly goTo: (screen: string) => Promise<void>
 }
@@ -62,9 +62,9 @@ export const openConsole = async (
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()))
   await page.goto(server.consoleLink())
   await page.getByText("Live", { exact: true }).waitFor()
-  const asApprover = async (path: string, body?: unknown): Promise<unknown> => {
+  const asApprover = async (path: string, body?: unknown, method = "POST"): Promise<unknown> => {
     const response = await fetch(`${server.url}/v1/workspaces/default/${path}`, {
-      method: body === undefined ? "GET" : "POST",
+      method: body === undefined ? "GET" : method,
       headers: { authorization: "Bearer the-approver-of-this-test", "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) })
     })

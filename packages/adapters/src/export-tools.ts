@@ -3,7 +3,7 @@ import type { JsonSchema, ToolDescription } from "@haft/core"
 import { mcpTool } from "./mcp/tool.ts"
 import { legalNames } from "./names.ts"
 
-export const exportFormats = ["json", "openai", "anthropic", "mcp"] as const
+export const exportFormats = ["json", "openai", "anthropic", "gemini", "mcp"] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
 /** The tools in the format of an API, with names that it accepts. `json` is haft's own format, which has everything. */
@@ -44,7 +44,24 @@ export interface AnthropicTool {
   readonly input_schema: { readonly type: "object"; readonly [key: string]: unknown }
 }
 
-const shapes = { openai: openaiFunction, anthropic: anthropicTool, mcp: mcpTool } satisfies Record<
-  Exclude<ExportFormat, "json">,
-  (tool: ToolDescription, name: string) => object
->
+/** A function declaration as Gemini's API takes it, with JSON Schemas of the parameters and of the reply. */
+const geminiFunction = (tool: ToolDescription, name: string): GeminiFunction => ({
+  name,
+  description: tool.description,
+  parametersJsonSchema: { type: "object", ...tool.inputSchema },
+  responseJsonSchema: { type: "object", ...tool.replySchema }
+})
+
+export interface GeminiFunction {
+  readonly name: string
+  readonly description: string
+  readonly parametersJsonSchema: JsonSchema
+  readonly responseJsonSchema: JsonSchema
+}
+
+const shapes = {
+  openai: openaiFunction,
+  anthropic: anthropicTool,
+  gemini: geminiFunction,
+  mcp: mcpTool
+} satisfies Record<Exclude<ExportFormat, "json">, (tool: ToolDescription, name: string) => object>

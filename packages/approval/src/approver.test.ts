@@ -81,6 +81,16 @@ const type = defineTool({
   execute: () => Effect.succeed({})
 })
 
+const fetchPage = defineTool({
+  name: "fetch",
+  description: "Pretends to fetch.",
+  input: z.strictObject({ url: z.string() }),
+  output: z.object({}),
+  risk: "dangerous",
+  touches: ({ url }) => ({ fetches: url }),
+  execute: () => Effect.succeed({})
+})
+
 interface Setup {
   readonly answer?: (question: Question) => Answer | Promise<Answer>
   readonly options?: PolicyApproverOptions
@@ -110,7 +120,7 @@ const withHost = <A>(
       Layer.mergeAll(memoryState(documents), memoryWorkspace({ "old.txt": "old" }), memoryJournal(events))
     )
   )
-  const plugin = definePlugin({ name: "p", version: "1.0.0", tools: [save, run, type] })
+  const plugin = definePlugin({ name: "p", version: "1.0.0", tools: [save, run, type, fetchPage] })
   const layer = Host.layer({ dialect, plugins: [use(plugin)] }).pipe(Layer.provideMerge(services))
   return Effect.gen(function* () {
     const context = {
@@ -127,6 +137,8 @@ const withHost = <A>(
 
 const write = (text: string) => new TextEncoder().encode(text)
 
+const exactly = { offer: "exact", scope: "workspace" } as const
+
 describe("a host with a policy", () => {
   it.live("asks where the contract wishes it, and runs what was approved", () =>
     withHost(({ host, questions }) =>
@@ -137,13 +149,20 @@ describe("a host with a policy", () => {
           reason: "save writes new files",
           workspace: "/memory",
           binding: expect.stringMatching(/^[0-9a-f]{64}$/),
-          always: { rule: { tool: "save", exactly: { path: "a.txt", content: "" }, workspace: "/memory" } }
+          offers: [
+            { id: "files", label: "changes of a.txt", rule: { tool: "save", touches: { writes: ["a.txt"] } } },
+            {
+              id: "exact",
+              label: "exactly these arguments",
+              rule: { tool: "save", exactly: { path: "a.txt", content: "" }, workspace: "/memory" }
+            }
+          ]
         })
       })
     )
   )
 
-  it.live("remembers always: that call is not asked about again, any other is", () => {
+  it.live("remembers exactly a call: it is not asked about again, any other is", () => {
     let asked = 0
     return withHost(
       ({ host, questions, store, events }) =>
@@ -169,7 +188,102 @@ describe("a host with a policy", () => {
           yield* host.call("save", { path: "a.txt", content: "x" })
           expect(questions).toHaveLength(5)
         }),
-      { answer: () => ({ approved: true, remember: asked++ === 0 }) }
+      { answer: () => (asked++ === 0 ? { approved: true, remember: exactly } : { approved: true }) }
+    )
+  })
+
+  it.live.each([
+    ["files", "save", { path: "src/a/b.txt" }, [{ path: "src/a/b.txt", content: "y" }], [{ path: "src/a/c.txt" }]],
+    ["directory", "save", { path: "src/a/b.txt" }, [{ path: "src/a/c/d.txt" }], [{ path: "src/b.txt" }]],
+    ["directory-above", "save", { path: "src/a/b.txt" }, [{ path: "src/c.txt" }], [{ path: "b.txt" }]],
+    ["command", "run", { command: "npm test" }, [{ command: "npm test" }], [{ command: "npm test -- a" }]],
+    [
+      "command-prefix",
+      "run",
+      { command: "npm test" },
+      [{ command: "npm test a b" }, { command: "npm test --silent" }],
+      [{ command: "npm run x" }, { command: "npm test --prefix=/x" }, { command: "npm test > x" }]
+    ],
+    [
+      "command-prefix",
+      "run",
+      { command: "npm run build" },
+      [{ command: "npm run build a" }],
+      [{ command: "npm run x" }]
+    ],
+    [
+      "command",
+      "run",
+      { command: "git status && git diff" },
+      [{ command: "git diff; git status" }],
+      [{ command: "git status && git log" }]
+    ],
+    [
+      "page",
+      "fetch",
+      { url: "https://docs.example/a" },
+      [{ url: "https://docs.example/a" }],
+      [{ url: "https://docs.example/b" }]
+    ],
+    [
+      "host",
+      "fetch",
+      { url: "https://docs.example/a" },
+      [{ url: "https://docs.example/b" }],
+      [{ url: "https://x.example/a" }]
+    ]
+  ] as const)("allows what is like a call, as wide as %s", ([offer, tool, first, covered, others]) => {
+    const args: ReadonlyArray<Readonly<Record<string, unknown>>> = [...covered]
+    const uncovered: ReadonlyArray<Readonly<Record<string, unknown>>> = [...others]
+    let asked = 0
+    const remember = { offer, scope: "run" } as const
+    return withHost(
+      ({ host, questions }) =>
+        Effect.gen(function* () {
+          yield* host.call(tool, first)
+          expect(questions[0]?.offers.map(({ id }) => id)).toContain(offer)
+          for (const one of args) yield* host.call(tool, one)
+          expect(questions).toHaveLength(1)
+          for (const one of uncovered) yield* host.call(tool, one)
+          expect(questions).toHaveLength(1 + uncovered.length)
+        }),
+      { answer: () => (asked++ === 0 ? { approved: true, remember } : { approved: true }) }
+    )
+  })
+
+  it.live("remembers for a run, for a workspace or for all, and until a time", () => {
+    const answers: Array<Answer> = [
+      { approved: true, remember: { offer: "files", scope: "run" } },
+      { approved: true, remember: { offer: "files", scope: "workspace", expires: "2020-01-01T00:00:00Z" } },
+      { approved: true, remember: { offer: "files", scope: "always" } },
+      { approved: true, remember: { offer: "everything", scope: "always" } }
+    ]
+    return withHost(
+      ({ host, questions, store, documents, events }) =>
+        Effect.gen(function* () {
+          for (const path of ["1", "1", "2", "2", "3", "3"]) yield* host.call("save", { path })
+          const stored = JSON.parse(new TextDecoder().decode(documents.get("rules.json"))) as { rules: Array<Rule> }
+          expect(stored.rules).toMatchObject([
+            { touches: { writes: ["2"] }, workspace: "/memory", expires: "2020-01-01T00:00:00Z" },
+            { touches: { writes: ["2"] } }
+          ])
+          expect(stored.rules[1]).not.toHaveProperty("workspace")
+          const reasons = events.flatMap(({ type, reason }) => (type === "approval_decided" ? [reason] : []))
+          expect(reasons).toEqual([
+            expect.stringMatching(/^approved, and in this run by rule/),
+            expect.stringMatching(/^approved, and from now on by rule/),
+            expect.stringMatching(/^approved, and from now on, everywhere, by rule/),
+            "approved this once; there was no such rule to store",
+            "approved"
+          ])
+          expect(questions).toHaveLength(5)
+          const rules = yield* store.current
+          const ofRun = "rules" in rules ? rules.rules.find(({ touches }) => touches?.writes?.includes("1")) : undefined
+          expect(yield* store.remove(ofRun?.id ?? "")).toBe(true)
+          yield* host.call("save", { path: "1" })
+          expect(questions).toHaveLength(6)
+        }),
+      { answer: () => answers.shift() ?? { approved: true } }
     )
   })
 
@@ -186,7 +300,7 @@ describe("a host with a policy", () => {
           const rules = yield* store.current
           expect("rules" in rules && rules.rules[0]?.exactlySha256).toMatch(/^[0-9a-f]{64}$/)
         }),
-      { answer: () => ({ approved: true, remember: true }) }
+      { answer: () => ({ approved: true, remember: exactly }) }
     )
   )
 
@@ -206,10 +320,14 @@ describe("a host with a policy", () => {
         Effect.gen(function* () {
           expect((yield* host.call(tool, args)).ok).toBe(true)
           expect((yield* host.call(tool, args)).ok).toBe(true)
-          expect(questions.map(({ always }) => always)).toEqual([{ whyNot }, { whyNot }])
+          const offered = questions.map(({ offers, whyNoOffer }) => [offers, whyNoOffer])
+          expect(offered).toEqual([
+            [[], whyNot],
+            [[], whyNot]
+          ])
           expect(documents.size).toBe(0)
         }),
-      { answer: () => ({ approved: true, remember: true }) }
+      { answer: () => ({ approved: true, remember: exactly }) }
     )
   )
 
@@ -227,7 +345,7 @@ describe("a host with a policy", () => {
           expect(yield* workspace.fingerprint("secret/a.txt")).toBe("absent")
           expect(documents.get("rules.json")).toBe(before)
         }),
-      { answer: () => ({ approved: true, remember: true, modifiedArgs: { path: "secret/a.txt" } }) }
+      { answer: () => ({ approved: true, remember: exactly, modifiedArgs: { path: "secret/a.txt" } }) }
     )
   )
 
@@ -431,10 +549,10 @@ describe("whom a host asks", () => {
 it.effect("remembers a host for the workspace, for every command and no other host", () =>
   Effect.gen(function* () {
     const asked: Array<string> = []
-    const asker = askCallback(({ facts, remembers }) => {
+    const asker = askCallback(({ facts, offers }) => {
       asked.push(facts.connects ?? "")
-      expect(remembers).toContain('"connects": "a.example:443"')
-      return { approved: true, remember: true }
+      expect(offers).toMatchObject([{ id: "host", rule: { touches: { connects: "a.example:443" } } }])
+      return { approved: true, remember: { offer: "host", scope: "workspace" } }
     })
     const layer = networkPolicy({ ask: true }).pipe(
       Layer.provide(policyApprover()),

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { Asker } from "./askers/asker.ts"
-import { printRule } from "./askers/describe-request.ts"
 import { type ApprovalMode, type ModeLimits, modeSwitch, type ModeSwitch } from "./modes.ts"
 import { type AnswerPolicy, decide } from "./policy.ts"
 import { RuleStore } from "./rules/rule-store.ts"
@@ -46,7 +45,10 @@ export const policyApprover = (
         for (;;) {
           const rules = yield* store.current
           const now = yield* currentTime
-          const verdict = decide(request, { rules, answers, mode: current(), ...limits, alsoAsk, workspace, now })
+          const mode = current()
+          const judgingCommands = request.facts.runs === undefined || mode === "ask" ? {} : yield* readingCommands
+          const settings = { rules, answers, mode, ...limits, ...judgingCommands, alsoAsk, workspace, now }
+          const verdict = decide(request, settings)
           const { runs, reads, types } = request.facts
           const line = types?.text ?? runs
           if (verdict.decision === "ask" && line !== undefined) {
@@ -75,27 +77,38 @@ export const policyApprover = (
       const ask = Effect.fnUntraced(function* (question: ApprovalQuestion) {
         const now = yield* Clock.currentTimeMillis
         // Loaded with the first question, for the same reason as the rules: most hosts start faster than people answer.
-        const { bindingOf, rememberedRule } = yield* Effect.promise(() => import("./rules/remember.ts"))
-        const always = rememberedRule(question, { workspace, now })
+        const { bindingOf, chosenRule, offersFor } = yield* Effect.promise(() => import("./rules/remember.ts"))
+        const { offers, whyNone } = offersFor(question, { workspace, now })
         const binding = bindingOf(question, workspace)
-        const remembers = "rule" in always ? { remembers: printRule(always.rule) } : {}
         const expiresAt = now + Duration.toMillis(timeout)
-        const asked = { ...question, workspace, binding, always, expiresAt, ...remembers }
-        const answer: Answer = yield* asker.ask(asked).pipe(
-          Effect.timeoutOrElse({
-            duration: timeout,
-            orElse: () => Effect.succeed({ approved: false, unanswered: true, reason: "nobody answered in time" })
-          })
-        )
+        const whyNoOffer = whyNone === undefined ? {} : { whyNoOffer: whyNone }
+        const answer: Answer = yield* asker
+          .ask({ ...question, workspace, binding, offers, ...whyNoOffer, expiresAt })
+          .pipe(
+            Effect.timeoutOrElse({
+              duration: timeout,
+              orElse: () => Effect.succeed({ approved: false, unanswered: true, reason: "nobody answered in time" })
+            })
+          )
         const { remember, ...plain } = answer
-        if (!plain.approved || remember !== true || plain.modifiedArgs !== undefined || !("rule" in always))
-          return plain
+        if (!plain.approved || remember === undefined || plain.modifiedArgs !== undefined) return plain
+        const rule = chosenRule(offers, remember)
+        if (rule === undefined) return { ...plain, reason: "approved this once; there was no such rule to store" }
         // The call was approved whether or not the rule can be kept.
-        const kept = yield* Effect.result(store.add(always.rule))
-        if (kept._tag === "Success") return { ...plain, reason: `approved, and from now on by rule ${always.rule.id}` }
+        const kept = yield* Effect.result(remember.scope === "run" ? store.addForRun(rule) : store.add(rule))
+        if (kept._tag === "Success")
+          return { ...plain, reason: `approved, and ${untilWhen[remember.scope]} by rule ${rule.id}` }
         return { ...plain, reason: `approved this once; the rule could not be stored: ${kept.failure.message}` }
       })
 
       return { judge, ask: (question): Effect.Effect<Answer> => ask(question) }
     })
   )
+
+// Loaded with the first command that a mode judges: the command parser is large.
+const readingCommands = Effect.promise(async () => {
+  const { onlyReads } = await import("./matching/reading-commands.ts")
+  return { onlyReads }
+})
+
+const untilWhen = { run: "in this run", workspace: "from now on", always: "from now on, everywhere," } as const

@@ -1,5 +1,5 @@
 export { policyApprover, type PolicyApproverOptions } from "./approver.ts"
-export { Asker, type Question } from "./askers/asker.ts"
+export { Asker, type Question, type RuleOffer } from "./askers/asker.ts"
 export { askCallback, askCallerOr, askNobody } from "./askers/callback.ts"
 export {
   ApprovalGate,
@@ -16,16 +16,7 @@ export {
 } from "./askers/gate.ts"
 export { askInTerminal, type TerminalOptions } from "./askers/terminal.ts"
 export { describeRequest, printRequest, type RequestDescription } from "./askers/describe-request.ts"
-export {
-  type ApprovalMode,
-  approvalModes,
-  decideByMode,
-  type ModeLimits,
-  modeSwitch,
-  type ModeSwitch,
-  type ModeVerdict,
-  standardModeLimits
-} from "./modes.ts"
+export { type ApprovalMode, approvalModes, type ModeLimits, modeSwitch, type ModeSwitch } from "./modes.ts"
 export { type AnswerPolicy, decide, type PolicySettings } from "./policy.ts"
 export { Rule, type RuleExample, RuleFile } from "./rules/rule.ts"
 export { ruleAdvice } from "./rules/rule-advice.ts"

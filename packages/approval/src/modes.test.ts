@@ -10,6 +10,7 @@ import {
   type PolicySettings,
   Rule
 } from "./index.ts"
+import { onlyReads } from "./matching/reading-commands.ts"
 
 type Situation = Partial<Omit<Facts, "writes">> & {
   readonly writes?: ReadonlyArray<string>
@@ -43,6 +44,7 @@ const judge = (mode: ApprovalMode, { rules = [], settings = {}, ...situation }: 
   decide(requestOf(situation), {
     rules: compileRules(rules.map((rule, place) => Rule.parse({ id: `r${place + 1}`, tool: "t", ...rule }))),
     answers: "ask",
+    onlyReads,
     alsoAsk: [],
     workspace: "/w",
     now: 0,
@@ -74,6 +76,18 @@ describe("modes of a workspace", () => {
     [
       "a command in an overlay with the network",
       { ...command, confined: "overlay", network: true },
+      ["deny", "ask", "ask", "ask"]
+    ],
+    ["a command in a sandbox", { ...command, confined: "workspace" }, ["deny", "ask", "ask", "ask"]],
+    ["a command that reads", { runs: "git status" }, ["deny", "ask", "ask", "ask"]],
+    [
+      "a command that reads, in a sandbox",
+      { runs: "ls -la src", confined: "workspace" },
+      ["ask", "ask", "allow", "allow"]
+    ],
+    [
+      "a command that reads, in a sandbox with the network",
+      { runs: "git status", confined: "workspace", network: true },
       ["deny", "ask", "ask", "ask"]
     ],
     ["a command that can only read", { ...command, confined: "read_only" }, ["ask", "ask", "allow", "allow"]],

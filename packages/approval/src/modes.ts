@@ -1,4 +1,4 @@
-import type { ApprovalRequest, Facts } from "@haft/core"
+import type { ApprovalRequest } from "@haft/core"
 
 /**
  * How much of a workspace runs without a question. `plan` lets calls read and nothing else, `ask` leaves it to the
@@ -18,6 +18,12 @@ export const standardModeLimits: ModeLimits = { deletedFiles: 10 }
 /** Undo keeps far more than this of one call; what is larger is asked about instead of being relied on. */
 const mostReplacedBytes = 64 * 1024 * 1024
 
+export interface ModeSettings {
+  readonly limits: ModeLimits
+  /** Whether the programs of a command line only read, as far as their names tell. */
+  readonly onlyReads: (line: string) => boolean
+}
+
 /** What a mode says about a call: it runs, it is refused, or nothing, with the reason. */
 export type ModeVerdict =
   | { readonly decision: "allow" | "deny"; readonly reason: string }
@@ -28,10 +34,14 @@ export type ModeVerdict =
  * Decides about a call by the mode of the workspace. Never spares a question about protected paths, hosts, terminals,
  * deletes beyond the limit or what can't be undone.
  */
-export const decideByMode = (mode: ApprovalMode, request: ApprovalRequest, limits: ModeLimits): ModeVerdict => {
+export const decideByMode = (
+  mode: ApprovalMode,
+  request: ApprovalRequest,
+  { limits, onlyReads }: ModeSettings
+): ModeVerdict => {
   if (mode === "ask") return { decision: "none" }
   if (mode === "plan") {
-    return isReading(request)
+    return isReading(request, onlyReads)
       ? { decision: "none" }
       : { decision: "deny", reason: "mode plan: calls that change or run something are refused" }
   }
@@ -39,7 +49,8 @@ export const decideByMode = (mode: ApprovalMode, request: ApprovalRequest, limit
   const obstacle = obstacleTo(request, limits)
   if (obstacle !== undefined) return { decision: "none", because: `mode ${mode} asks: ${obstacle}` }
   if (facts.runs !== undefined) {
-    if (facts.confined === "read_only") return { decision: "allow", reason: `mode ${mode}: the command can only read` }
+    if (isReadingCommand(request, onlyReads))
+      return { decision: "allow", reason: `mode ${mode}: the command only reads` }
     if (mode !== "auto") return { decision: "none" }
     return facts.confined === "overlay"
       ? { decision: "allow", reason: "mode auto: the command is sandboxed, without network and can be undone" }
@@ -50,19 +61,26 @@ export const decideByMode = (mode: ApprovalMode, request: ApprovalRequest, limit
     : { decision: "none" }
 }
 
-const isReading = ({ facts }: ApprovalRequest): boolean =>
-  facts.writes.length === 0 &&
-  facts.types === undefined &&
-  (facts.risk === "read_only" || facts.fetches !== undefined || isReadOnlyCommand(facts)) &&
-  (facts.runs === undefined || facts.risk === "read_only" || isReadOnlyCommand(facts))
+const isReading = (request: ApprovalRequest, onlyReads: ModeSettings["onlyReads"]): boolean => {
+  const { writes, types, risk, fetches, connects, runs } = request.facts
+  if (connects !== undefined) return true
+  if (writes.length > 0 || types !== undefined) return false
+  if (runs !== undefined) return risk === "read_only" || isReadingCommand(request, onlyReads)
+  return risk === "read_only" || fetches !== undefined
+}
 
-const isReadOnlyCommand = ({ runs, confined, network }: Facts): boolean =>
-  runs !== undefined && confined === "read_only" && network !== true
+/** A command that is held in a sandbox without network, and can't change the workspace or is known not to. */
+const isReadingCommand = ({ facts }: ApprovalRequest, onlyReads: ModeSettings["onlyReads"]): boolean => {
+  const { runs, confined, network, connects, writes } = facts
+  if (runs === undefined || connects !== undefined || confined === undefined || network === true || writes.length > 0)
+    return false
+  return confined === "read_only" || onlyReads(runs)
+}
 
 /** Why no mode spares the question about a call. */
 const obstacleTo = ({ facts, openWorld }: ApprovalRequest, { deletedFiles }: ModeLimits): string | undefined => {
   if (facts.writes.some(({ isProtected }) => isProtected)) return "it changes a protected path"
-  if (facts.fetches !== undefined) return "no rule allows this host"
+  if (facts.fetches !== undefined || facts.connects !== undefined) return "no rule allows this host"
   if (facts.network === true) return "the command may use the network"
   if (facts.types !== undefined) return "what is typed into a terminal can't be undone"
   if (openWorld === true) return "it reaches beyond this machine"

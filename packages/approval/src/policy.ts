@@ -1,6 +1,6 @@
 import type { ApprovalRequest, Risk, Verdict, VerdictBasis } from "@haft/core"
 
-import { type ApprovalMode, decideByMode, type ModeLimits, standardModeLimits } from "./modes.ts"
+import { type ApprovalMode, decideByMode, type ModeLimits, type ModeSettings, standardModeLimits } from "./modes.ts"
 import type { RuleMatch, RuleSet } from "./rules/rule-set.ts"
 
 /** Who answers where a call has to be asked about: `ask` a person, `all` is a yes, `none` is a no. */
@@ -13,6 +13,8 @@ export interface PolicySettings {
   /** `ask` when absent. */
   readonly mode?: ApprovalMode
   readonly modeLimits?: ModeLimits
+  /** Tells commands that only read from others, for modes that spare questions about them. None does when absent. */
+  readonly onlyReads?: ModeSettings["onlyReads"]
   /** Risks that are asked about even where the contract does not. */
   readonly alsoAsk: ReadonlyArray<Risk>
   readonly workspace: string
@@ -33,15 +35,16 @@ export const decide = (request: ApprovalRequest, settings: PolicySettings): Verd
 }
 
 const judge = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
-  const { rules, answers, mode = "ask", modeLimits = standardModeLimits } = settings
+  const { rules, answers, mode = "ask", modeLimits = standardModeLimits, onlyReads = () => false } = settings
   if ("unreadable" in rules) {
     return denied("error", `the approval rules can't be read, so nothing is allowed: ${rules.unreadable}`)
   }
   try {
-    const matches = rules.matches(request, settings)
+    const all = rules.matches(request, settings)
+    const matches = request.isEffects === true ? all.filter(({ rule }) => rule.touches?.writes !== undefined) : all
     const denying = matches.find(({ rule, fit }) => rule.decision === "deny" && fit === "yes")
     if (denying !== undefined) return byRule("deny", denying.rule.id, "forbids it", denying.rule.note)
-    const byMode = decideByMode(mode, request, modeLimits)
+    const byMode = decideByMode(mode, request, { limits: modeLimits, onlyReads })
     if (byMode.decision === "deny") return denied("mode", byMode.reason)
     const asking = matches.find(({ rule }) => rule.decision !== "allow")
     if (asking?.rule.decision === "ask") return byRule("ask", asking.rule.id, "wants to be asked", asking.rule.note)
@@ -51,8 +54,10 @@ const judge = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
     if (allowing !== undefined) return allowedBy(allowing)
     // Protected files are asked about in every dialect; anything else only where its contract wants that.
     const isProtected = request.facts.writes.some((written) => written.isProtected)
-    const isAlsoAsked = settings.alsoAsk.includes(request.facts.risk)
-    if (!request.asks && !isProtected && !isAlsoAsked) {
+    const isAlsoAsked = request.isEffects !== true && settings.alsoAsk.includes(request.facts.risk)
+    const { removedFiles = 0 } = request.facts
+    const deletesMany = request.isEffects === true && removedFiles > modeLimits.deletedFiles
+    if (!request.asks && !isProtected && !isAlsoAsked && !deletesMany) {
       return { decision: "allow", basis: "contract", reason: `${request.call.dialect} does not ask before this` }
     }
     if (byMode.decision === "allow" && !isAlsoAsked) return { ...byMode, basis: "mode" }
@@ -81,9 +86,10 @@ const byRule = (decision: Verdict["decision"], rule: string, does: string, note?
   reason: `rule ${rule} ${does}${note === undefined ? "" : ` (${note})`}`
 })
 
-const why = ({ call, facts }: ApprovalRequest): string => {
+const why = ({ call, facts, isEffects }: ApprovalRequest): string => {
   const protectedPath = facts.writes.find(({ isProtected }) => isProtected)
   const existing = facts.writes.filter(({ exists }) => exists)
+  const { removedFiles = 0 } = facts
   if (protectedPath !== undefined) {
     return `${call.tool} changes ${protectedPath.protectedPath ?? protectedPath.path}, which other programs trust`
   }
@@ -91,6 +97,7 @@ const why = ({ call, facts }: ApprovalRequest): string => {
   if (facts.connects !== undefined) return `a command connects to ${facts.connects}`
   if (facts.types !== undefined) return `${call.tool} types into a terminal`
   if (facts.fetches !== undefined) return `${call.tool} fetches from ${hostOf(facts.fetches)}`
+  if (isEffects === true && removedFiles > 0) return `${call.tool} deleted ${removedFiles} files`
   if (existing.length > 0) return `${call.tool} changes what is already there`
   if (facts.writes.length > 0) return `${call.tool} writes new files`
   return `${call.tool} is ${facts.risk}`

@@ -18,10 +18,11 @@ export interface Touches {
 }
 
 /**
- * How a sandbox keeps what runs from changing the workspace directly: `read_only` can't change it, `overlay` changes a
- * copy, whose effects are assessed, committed and undone like those of a file tool. Absent where neither holds.
+ * How a sandbox confines what runs: `read_only` can't change the workspace, `overlay` changes a copy, whose effects are
+ * assessed, committed and undone like those of a file tool, `workspace` changes the workspace and nothing beside it.
+ * Absent where nothing holds it.
  */
-export type Confinement = "read_only" | "overlay"
+export type Confinement = "read_only" | "overlay" | "workspace"
 
 /** Touches after the workspace has looked at them: every path contained, every target known. */
 export interface Facts {

@@ -4,6 +4,7 @@ import {
   type ErrorCode,
   errorCodes,
   type Failure,
+  type JsonSchema,
   singleLine,
   type ToolError
 } from "@haft/core"
@@ -28,13 +29,26 @@ export const mcpFilesystem: Dialect<"mcp-filesystem"> = defineDialect({
         : `Access denied - symlink target outside allowed directories: ${singleLine(pathOf(error))}`
   },
   success: ({ output, isForeign, text }) => (isForeign ? { content: text } : output),
-  failure: (failure) => ({ content: failureText(failure) }),
+  // The schema of one tool has a list there; the text is in the content block.
+  failure: (failure) => ({ content: failure.call.tool === "read_media_file" ? [] : failureText(failure) }),
+  // The server publishes no ban on further parameters. They are refused all the same: nobody would know what they mean.
+  publishInput: (schema) => withoutBan(schema) as JsonSchema,
   failureText: (failure) => failureText(failure),
   envelope: (output) => {
     const { properties } = output
     return typeof properties === "object" && properties !== null && "content" in properties ? output : contentOnly
   }
 })
+
+// Without parameters the ban stays: only with it can such a tool be called in strict mode.
+const withoutBan = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(withoutBan)
+  if (typeof schema !== "object" || schema === null) return schema
+  const { properties } = schema as { readonly properties?: object }
+  const isBanned = (key: string): boolean => key === "additionalProperties" && Object.keys(properties ?? {}).length > 0
+  const entries = Object.entries(schema).filter(([key]) => !isBanned(key))
+  return Object.fromEntries(entries.map(([key, value]) => [key, withoutBan(value)]))
+}
 
 const contentOnly = { type: "object", properties: { content: { type: "string" } }, required: ["content"] }
 

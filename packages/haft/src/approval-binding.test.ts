@@ -53,9 +53,9 @@ describe("an approval of a command", () => {
   })
 
   it("that is remembered says that it covers later versions of the script", async () => {
-    const { asked, run } = await open(() => ({ approved: true, remember: true }))
+    const { asked, run } = await open(() => ({ approved: true, remember: { offer: "exact", scope: "workspace" } }))
     expect((await run("./s.sh")).ok).toBe(true)
-    expect(asked[0]?.always?.note).toContain("covers later versions of s.sh too")
+    expect(asked[0]?.offers[0]?.rule.note).toContain("covers later versions of s.sh too")
     expect((await run("./s.sh")).ok).toBe(true)
     expect(asked).toHaveLength(1)
   })

@@ -2,6 +2,8 @@ import { join } from "node:path"
 
 import { expect, it } from "@effect/vitest"
 import type { Plugin } from "@haft/core"
+import { claudeCodeTools } from "@haft/dialect-claude-code"
+import { codexTools } from "@haft/dialect-codex"
 import { mcpFilesystemTools } from "@haft/dialect-mcp-filesystem"
 import { execTools } from "@haft/exec-tools"
 import { fsTools } from "@haft/fs-tools"
@@ -19,10 +21,20 @@ const opensTerminals = ["exec_command", "open_terminal"]
 const mostCharacters: Readonly<Record<string, number>> = {
   cliagent: 15_000_000,
   approvalgate: 80_000_000,
-  filetools: 80_000_000
+  filetools: 80_000_000,
+  "mcp-filesystem": 80_000_000,
+  codex: 30_000_000
 }
 
-const plugins: ReadonlyArray<Plugin<StandardServices>> = [fsTools, searchTools, execTools, ptyTools, mcpFilesystemTools]
+const plugins: ReadonlyArray<Plugin<StandardServices>> = [
+  fsTools,
+  searchTools,
+  execTools,
+  ptyTools,
+  claudeCodeTools,
+  codexTools,
+  mcpFilesystemTools
+]
 
 // The calls are taken from the cases of each contract.
 const others = dialectNames.filter((name) => name !== "haft")

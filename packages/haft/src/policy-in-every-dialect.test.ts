@@ -25,6 +25,8 @@ const readers: Readonly<Record<DialectName, readonly [tool: string, parameter: s
   approvalgate: ["read_file", "path"],
   cliagent: ["read_file", "path"],
   filetools: ["file.read", "path"],
+  "claude-code": ["Read", "file_path"],
+  codex: ["view_image", "path"],
   "mcp-filesystem": ["read_text_file", "path"]
 }
 
@@ -114,6 +116,26 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["file.delete", { path: "d/.env" }],
     ["file.search", { pattern: "KEY", path: "d" }]
   ],
+  "claude-code": [
+    ["Read", { file_path: "d/.env" }],
+    ["Read", { file_path: "link" }],
+    ["Write", { file_path: "d/.env", content: "x" }],
+    ["Edit", { file_path: "d/.env", old_string: "s3cret", new_string: "x" }],
+    ["NotebookEdit", { notebook_path: "d/.env", cell_id: "a", new_source: "x" }],
+    ["Glob", { pattern: "**/*", path: "d" }],
+    ["Grep", { pattern: "KEY", path: "d" }],
+    ["Grep", { pattern: "KEY" }],
+    ["Bash", { command: "cat d/.env" }],
+    ["Bash", { command: "cat d/.env", run_in_background: true }],
+    ["Monitor", { description: "d", timeout_ms: 1000, command: "cat d/.env" }]
+  ],
+  codex: [
+    ["exec_command", { cmd: "cat d/.env" }],
+    ["exec_command", { cmd: "cat .env", workdir: "d" }],
+    ["apply_patch", { input: envelopeOf("d/.env") }],
+    ["view_image", { path: "d/.env" }],
+    ["view_image", { path: "link" }]
+  ],
   "mcp-filesystem": [
     ["read_file", { path: "d/.env" }],
     ["read_text_file", { path: "link" }],
@@ -136,7 +158,7 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
 /** Tools that touch no file, or only one that another tool has opened. */
 const others = new Set(
   (
-    "list_processes read_output wait_for stop_process list_allowed_directories " +
+    "list_processes read_output wait_for stop_process list_allowed_directories TaskStop WebFetch WebSearch " +
     "last_command terminal_last_command list_terminals close_terminal write_terminal write_stdin undo " +
     "fetch_url search_web web_fetch web_search fetch_webpage"
   ).split(" ")
@@ -147,6 +169,7 @@ const open = async (dialect: DialectName, rules: ReadonlyArray<object>) => {
     "a.txt": "one\n",
     "d/.env": "KEY=s3cret\n",
     "d/b.txt": "b\n",
+    "d/b.png": "an image, by its name",
     link: { symlink: "d/.env" },
     "hooked/.git/config": "x\n"
   })
@@ -183,11 +206,12 @@ describe.each(dialectNames)("a rule without a tool in %s", (dialect) => {
 
   it("leaves other files alone", async () => {
     const [tool, parameter] = readers[dialect]
-    expect((await opened.host.call(tool, { [parameter]: "d/b.txt" })).ok).toBe(true)
+    expect((await opened.host.call(tool, { [parameter]: dialect === "codex" ? "d/b.png" : "d/b.txt" })).ok).toBe(true)
   })
 })
 
-const runsCommands = /^(?:shell|start_process|run|run_command|run_code|run_in_terminal|open_terminal|exec_command)$/
+const runsCommands =
+  /^(?:Bash|shell|start_process|run|run_command|run_code|run_in_terminal|open_terminal|exec_command)$/
 
 describe.each(dialectNames)("a secret file in %s", (dialect) => {
   it.each(ways[dialect].filter(([tool]) => !runsCommands.test(tool)))(
@@ -197,14 +221,10 @@ describe.each(dialectNames)("a secret file in %s", (dialect) => {
       const reply = await host.call(tool, args)
       expect(JSON.stringify(reply.wire)).not.toContain("s3cret")
       expect(JSON.stringify((await host.call("undo", {})).wire)).not.toContain("s3cret")
-      const files = readdirSync(workspace.root, { recursive: true, withFileTypes: true }).filter((entry) =>
-        entry.isFile()
-      )
-      for (const { name, parentPath } of files) {
-        const content = readFileSync(join(parentPath, name), "utf8")
-        if (name === ".env") expect(content).toBe("KEY=s3cret\n")
-        else expect(content).not.toContain("s3cret")
-      }
+      const entries = readdirSync(workspace.root, { recursive: true, withFileTypes: true })
+      const files = entries.filter((entry) => entry.isFile()).map(({ name, parentPath }) => join(parentPath, name))
+      const holders = files.filter((path) => readFileSync(path, "utf8").includes("s3cret"))
+      expect(holders.filter((path) => !path.endsWith("/.env"))).toEqual([])
       await close()
     }
   )

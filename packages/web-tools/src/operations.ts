@@ -7,6 +7,7 @@ import type * as z from "zod"
 import { webConfig } from "./web-config.ts"
 import { Web } from "./web.ts"
 
+export { Web } from "./web.ts"
 export {
   asksUnlessAllowed,
   type FetchedPage,

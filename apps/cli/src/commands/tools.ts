@@ -3,7 +3,7 @@ import { withHost } from "../host.ts"
 import { table } from "../table.ts"
 import { forScreen, note, print, printJson, styled } from "../terminal.ts"
 
-const formats = ["table", "json", "openai", "anthropic", "mcp"] as const
+const formats = ["table", "json", "openai", "anthropic", "gemini", "mcp"] as const
 
 export const tools: Command = {
   name: "tools",
@@ -24,7 +24,7 @@ export const tools: Command = {
         return 0
       }
       const { exportTools } = await import("haft/internal")
-      printJson(exportTools(tools, format as "json" | "openai" | "anthropic" | "mcp"))
+      printJson(exportTools(tools, format as "json" | "openai" | "anthropic" | "gemini" | "mcp"))
       return 0
     })
 }

@@ -1,4 +1,4 @@
-import type { Decision, JournalEvent, Party, Touches } from "../wire.ts"
+import type { ApprovalMode, Decision, JournalEvent, Party, Touches } from "../wire.ts"
 
 /** One call, put together from its events on record. */
 export interface RecordedCall {
@@ -21,6 +21,8 @@ export interface RecordedCall {
   readonly waitedMs?: number
   readonly touches?: Touches
   readonly approval?: Decision
+  /** The diff that a person was shown and decided about. */
+  readonly decidedDiff?: string
   /** When the last approval was given or denied, in milliseconds since the epoch. */
   readonly decidedAt?: number
   readonly reply?: unknown
@@ -30,6 +32,8 @@ export interface CallLog {
   readonly byKey: ReadonlyMap<string, RecordedCall>
   /** Oldest first. */
   readonly calls: ReadonlyArray<RecordedCall>
+  /** The mode after the last change on record; absent where there was none. */
+  readonly mode?: { readonly name: ApprovalMode; readonly seq: number }
 }
 
 export const emptyLog: CallLog = { byKey: new Map(), calls: [] }
@@ -41,7 +45,11 @@ const mostCalls = 20_000
 export const applyEvents = (log: CallLog, run: string, events: ReadonlyArray<JournalEvent>): CallLog => {
   if (events.length === 0) return log
   const byKey = new Map(log.byKey)
+  let { mode } = log
   for (const event of events) {
+    if (event.type === "mode_changed" && event.seq >= (mode?.seq ?? 0)) {
+      mode = { name: event["to"] as ApprovalMode, seq: event.seq }
+    }
     const step = event["step"]
     if (typeof step !== "number") continue
     const key = `${run}.${step}`
@@ -49,9 +57,10 @@ export const applyEvents = (log: CallLog, run: string, events: ReadonlyArray<Jou
     if (next !== undefined) byKey.set(key, next)
   }
   const calls = [...byKey.values()].toSorted((one, other) => one.startedAt - other.startedAt || one.step - other.step)
-  if (calls.length <= mostCalls) return { byKey, calls }
+  const modes = mode === undefined ? {} : { mode }
+  if (calls.length <= mostCalls) return { byKey, calls, ...modes }
   const kept = calls.slice(-mostCalls)
-  return { byKey: new Map(kept.map((call) => [call.key, call])), calls: kept }
+  return { byKey: new Map(kept.map((call) => [call.key, call])), calls: kept, ...modes }
 }
 
 /** The log of a run that is over. */
@@ -80,7 +89,12 @@ const withEvent = (call: RecordedCall, event: JournalEvent): RecordedCall | unde
         params: event["params"]
       }
     case "approval_decided":
-      return { ...call, approval: call.approval ?? (event as unknown as Decision), decidedAt: Date.parse(event.at) }
+      return {
+        ...call,
+        approval: call.approval ?? (event as unknown as Decision),
+        decidedAt: Date.parse(event.at),
+        ...(typeof event["diff"] === "string" && { decidedDiff: event["diff"] })
+      }
     case "tool_call_finished": {
       const { error, duration_sec: seconds, waited_sec: waited, touches, approval } = event as unknown as FinishedEvent
       return {

@@ -4,12 +4,12 @@ import type { WorkspaceApi } from "../api.ts"
 import { DiffView } from "../diff/diff-view.tsx"
 import { parseDiff } from "../diff/diff.ts"
 import { useLoad } from "../hooks/use-load.ts"
-import { Block, Facts, Json, Key, Loading, RiskBadge, Section } from "../parts.tsx"
+import { Block, Facts, Key, Loading, Section, SeverityBadge } from "../parts.tsx"
 import type { ApprovalAnswer, OpenRequest } from "../wire.ts"
+import { AllowPanel } from "./allow-panel.tsx"
 import { EditArguments } from "./edit-arguments.tsx"
-import { RuleSummary } from "./rule-summary.tsx"
 
-export type DetailMode = "look" | "edit" | "always" | "deny"
+export type DetailMode = "look" | "edit" | "allow" | "feedback"
 
 interface ApprovalDetailProps {
   readonly api: WorkspaceApi
@@ -41,17 +41,21 @@ export const ApprovalDetail = (props: ApprovalDetailProps) => {
 const WholeRequest = (props: ApprovalDetailProps) => {
   const { api, request, mode, ended, isArmed, isBusy, heading, onMode, onAnswer, onNext } = props
   const key = (name: string) => isArmed && <Key>{name}</Key>
-  const { tool, reason, description } = request
+  const { tool, reason, description, offers = [] } = request
   return (
     <>
       <header className="detail-head">
         <h2 id="request-title" ref={heading} tabIndex={-1}>
-          {tool} <RiskBadge risk={description.risk} />
+          {tool} <SeverityBadge severity={description.severity.level} />
         </h2>
         <p className="quiet">
           {request.caller !== undefined && `Requested by ${request.caller.name}. `}
-          {reason}
+          {description.severity.reasons.length > 0 && `${description.severity.reasons.join(". ")}. `}
+          Asked because {reason}.
         </p>
+        {request.whyNoOffer !== undefined && (
+          <p className="quiet">No rule can be stored for this: {request.whyNoOffer}.</p>
+        )}
       </header>
       <div role="status">
         {ended !== undefined && (
@@ -72,14 +76,14 @@ const WholeRequest = (props: ApprovalDetailProps) => {
             <button type="button" className="danger" disabled={isBusy} onClick={() => onAnswer({ approved: false })}>
               Deny {key("d")}
             </button>
-            <button type="button" onClick={() => onMode("deny")}>
+            <button type="button" onClick={() => onMode("feedback")}>
               Deny with feedback {key("r")}
             </button>
             <button type="button" onClick={() => onMode("edit")}>
               Edit and approve {key("e")}
             </button>
-            {request.always !== undefined && (
-              <button type="button" onClick={() => onMode("always")}>
+            {offers.length > 0 && (
+              <button type="button" onClick={() => onMode("allow")}>
                 Always allow… {key("w")}
               </button>
             )}
@@ -90,8 +94,10 @@ const WholeRequest = (props: ApprovalDetailProps) => {
             )}
           </>
         )}
-        {mode === "always" && <AlwaysPanel {...props} />}
-        {mode === "deny" && <DenyPanel {...props} />}
+        {mode === "allow" && (
+          <AllowPanel request={request} isBusy={isBusy} onAnswer={onAnswer} onCancel={() => onMode("look")} />
+        )}
+        {mode === "feedback" && <FeedbackPanel {...props} />}
       </div>
       {mode === "edit" ? (
         <EditArguments
@@ -108,38 +114,8 @@ const WholeRequest = (props: ApprovalDetailProps) => {
   )
 }
 
-const AlwaysPanel = ({ request, isBusy, onMode, onAnswer }: ApprovalDetailProps) => {
-  const [isJson, setIsJson] = useState(false)
-  if (request.always === undefined) return null
-  return (
-    <section className="panel" aria-label="The rule that would be stored">
-      <p>
-        This rule would be stored. It allows exactly this from now on:
-        <button type="button" className="plain" onClick={() => setIsJson(!isJson)}>
-          {isJson ? "in words" : "as JSON"}
-        </button>
-      </p>
-      {isJson ? <Json value={request.always} /> : <RuleSummary rule={request.always} />}
-      <div className="buttons">
-        <button
-          type="button"
-          className="primary"
-          // oxlint-disable-next-line jsx-a11y/no-autofocus -- it was just asked for, and Enter is the next key
-          autoFocus
-          disabled={isBusy}
-          onClick={() => onAnswer({ approved: true, remember: true })}
-        >
-          Approve and store the rule
-        </button>
-        <button type="button" onClick={() => onMode("look")}>
-          Back
-        </button>
-      </div>
-    </section>
-  )
-}
-
-const DenyPanel = ({ isBusy, onMode, onAnswer }: ApprovalDetailProps) => {
+/** A message to the agent, with a no or a yes. */
+const FeedbackPanel = ({ isBusy, onMode, onAnswer }: ApprovalDetailProps) => {
   const [reason, setReason] = useState("")
   const send = (event: SubmitEvent): void => {
     event.preventDefault()
@@ -161,8 +137,11 @@ const DenyPanel = ({ isBusy, onMode, onAnswer }: ApprovalDetailProps) => {
         <button type="submit" className="danger" disabled={isBusy}>
           Deny
         </button>
+        <button type="button" disabled={isBusy || reason === ""} onClick={() => onAnswer({ approved: true, reason })}>
+          Approve with this message
+        </button>
         <button type="button" onClick={() => onMode("look")}>
-          Back
+          Cancel
         </button>
       </div>
     </form>

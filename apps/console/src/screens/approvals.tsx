@@ -6,7 +6,7 @@ import { useConnection } from "../events/feed.ts"
 import { messageOf } from "../hooks/use-load.ts"
 import { useSelectedRequest } from "../hooks/use-selected-request.ts"
 import { useShortcuts } from "../hooks/use-shortcuts.ts"
-import { Empty, Loading, Problem, RiskBadge } from "../parts.tsx"
+import { Empty, Loading, Problem, SeverityBadge } from "../parts.tsx"
 import { addressOf } from "../route.ts"
 import type { ScreenProps } from "../screen-props.ts"
 import type { ApprovalAnswer } from "../wire.ts"
@@ -65,9 +65,9 @@ export const Approvals = (props: ScreenProps) => {
       ArrowUp: () => move(-1),
       a: () => whereArmed(() => void answer({ approved: true })),
       d: () => whereArmed(() => void answer({ approved: false })),
-      r: () => whereArmed(() => setMode("deny")),
+      r: () => whereArmed(() => setMode("feedback")),
       e: () => whereArmed(() => setMode("edit")),
-      w: () => whereArmed(() => selected?.always !== undefined && setMode("always")),
+      w: () => whereArmed(() => selected?.whyNoOffer === undefined && setMode("allow")),
       Escape: () => setMode("look")
     },
     hasShortcuts
@@ -112,7 +112,7 @@ export const Approvals = (props: ScreenProps) => {
               >
                 <span className="card-title">
                   <strong>{request.tool}</strong>
-                  <RiskBadge risk={request.description.risk} />
+                  <SeverityBadge severity={request.description.severity.level} />
                 </span>
                 <span className="card-subject">{requestSubject(request)}</span>
                 <span className="quiet">

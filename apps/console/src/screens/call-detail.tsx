@@ -35,7 +35,7 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
     ["waited", call.waitedMs === undefined ? undefined : `${durationText(call.waitedMs)} of that for an answer`],
     ["error", call.error],
     ["decided", approval === undefined ? undefined : decisionText(approval)],
-    ["rule", approval?.rule]
+    ["asked or not by", basisText(approval)]
   ]
   return (
     <>
@@ -61,6 +61,11 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
           ]}
         />
       </Section>
+      {call.decidedDiff !== undefined && (
+        <Section title={approval?.decision === "deny" ? "The change that was denied" : "The change that was approved"}>
+          <DiffView text={call.decidedDiff} />
+        </Section>
+      )}
       {canUndo ? <MadeChange api={api} call={call} /> : <AskedChange call={call} />}
       {outputIn(call.reply).map(({ name, text }) => (
         <Section key={name} title={outputNames[name] ?? "Output"}>
@@ -110,6 +115,21 @@ const AskedChange = ({ call }: Pick<CallDetailProps, "call">) => {
       <DiffView text={change} />
     </Section>
   )
+}
+
+const basisNames = {
+  rule: "a rule",
+  protected_path: "a protected path",
+  mode: "the mode of the workspace",
+  setting: "a setting of the host",
+  contract: "the contract",
+  error: "a policy that could not judge"
+} as const
+
+/** What the policy went by, which is why a person was asked or not. */
+const basisText = (approval: Decision | undefined): string | undefined => {
+  if (approval?.basis === undefined) return approval?.rule
+  return approval.rule === undefined ? basisNames[approval.basis] : `rule ${approval.rule}`
 }
 
 const decisionText = ({ decision, by, reason, person }: Decision): string =>

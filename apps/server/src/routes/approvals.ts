@@ -20,6 +20,9 @@ const OpenRequest = z.object({
       tool: z.string(),
       reason: z.string(),
       risk: z.enum(["read_only", "safe_write", "dangerous"]),
+      severity: z
+        .object({ level: z.enum(["low", "moderate", "high", "critical"]), reasons: z.array(z.string()) })
+        .describe("How much it can do, from what it touches, with the reasons in words."),
       parameters: z.array(z.object({ name: z.string(), value: z.string() })),
       filesAffected: z.array(z.string()),
       command: z.string().optional(),
@@ -32,13 +35,19 @@ const OpenRequest = z.object({
     .describe("The request as people see it: whole, with nothing hidden."),
   diff: z.string().optional(),
   binding: z.string().describe("What an answer holds for; it may repeat it."),
-  always: Rule.optional().describe("The rule that `remember` would store."),
+  rule: z.string().optional().describe("The rule that wants a person."),
+  basis: z.string().optional().describe("What the policy went by: rule, protected_path, mode, setting or contract."),
+  offers: z
+    .array(z.object({ id: z.string(), label: z.string(), rule: Rule }))
+    .describe("Rules that an answer can store with `remember`, the narrowest first."),
+  whyNoOffer: z.string().optional().describe("Why none is offered."),
   askedAt: z.number().describe("Milliseconds since the epoch."),
   expiresAt: z.number().optional().describe("When it times out, in milliseconds since the epoch.")
 })
 
 const ListedRequest = OpenRequest.extend({
   args: OpenRequest.shape.args.optional(),
+  offers: OpenRequest.shape.offers.optional(),
   isWhole: z
     .boolean()
     .describe("False where args, diff and detail are large and left out; the request itself has them.")

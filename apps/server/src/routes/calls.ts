@@ -26,7 +26,10 @@ const Preview = z.union([
         directories: z.array(z.string()).optional().describe("Those of the paths that are directories."),
         runs: z.string().optional(),
         network: z.literal(true).optional(),
-        confined: z.enum(["read_only", "overlay"]).optional().describe("How a sandbox keeps it from changing files."),
+        confined: z
+          .enum(["read_only", "overlay", "workspace"])
+          .optional()
+          .describe("How a sandbox keeps it from changing files."),
         removedFiles: z.number().optional().describe("Files that are deleted or moved."),
         replacedBytes: z.number().optional().describe("Bytes of existing files that are changed."),
         fetches: z.string().optional(),

@@ -1,4 +1,11 @@
-import { type Answer, type ApprovalQuestion, visibleLines, visibleText } from "@haft/core"
+import {
+  type Answer,
+  type ApprovalQuestion,
+  type Remembering,
+  rememberScopes,
+  visibleLines,
+  visibleText
+} from "@haft/core"
 import {
   inputRequired,
   type InputRequiredResult,
@@ -22,7 +29,8 @@ export const questionFor = (
           type: "object",
           properties: {
             approve: { type: "boolean", title: "Approve", description: "Let this call run" },
-            ...(question.remembers !== undefined && { always: alwaysField })
+            ...rememberFields(question),
+            comment: commentField
           },
           required: ["approve"]
         }
@@ -31,15 +39,60 @@ export const questionFor = (
     requestState: ticket
   })
 
-const alwaysField = {
-  type: "boolean",
-  title: "Always",
-  description: "Store the rule that is shown, and let this call run without a question from now on",
-  default: false
+const commentField = {
+  type: "string",
+  title: "Message to the agent",
+  description: "Told to whoever made the call, with a yes or a no",
+  maxLength: 2000
 } as const
 
-const offerOf = ({ remembers }: ApprovalQuestion): ReadonlyArray<string> =>
-  remembers === undefined ? [] : [`Always would store this rule:\n${remembers}`]
+const notRemembered = "no"
+
+const scopeTitles = {
+  run: "Until this server ends",
+  workspace: "In this workspace",
+  always: "In every workspace"
+} as const
+
+/** Which of the offered rules to store, and how far it reaches. */
+const rememberFields = ({ offers = [] }: ApprovalQuestion) =>
+  offers.length === 0
+    ? {}
+    : {
+        remember: {
+          type: "string",
+          title: "Allow without asking",
+          description: "Store one of the rules that are shown",
+          oneOf: [
+            { const: notRemembered, title: "Only this once" },
+            ...offers.map(({ id, label }) => ({ const: id, title: visibleText(label) }))
+          ],
+          default: notRemembered
+        } as const,
+        scope: {
+          type: "string",
+          title: "For how long",
+          oneOf: rememberScopes.map((scope) => ({ const: scope, title: scopeTitles[scope] })),
+          default: "run"
+        } as const
+      }
+
+const offersIn = ({ offers = [] }: ApprovalQuestion): ReadonlyArray<string> =>
+  offers.map(({ label, rule }) => `${visibleText(label)}: ${visibleText(JSON.stringify(rule))}`)
+
+const offerOf = (question: ApprovalQuestion): ReadonlyArray<string> => {
+  const rules = offersIn(question)
+  return rules.length === 0 ? [] : [`These rules can be stored, to allow without asking:\n${rules.join("\n")}`]
+}
+
+/** What of the form is to be remembered. The approver takes only what it has offered. */
+const rememberingIn = (content: Readonly<Record<string, unknown>> | undefined): Remembering | undefined => {
+  const { remember: offer = notRemembered, scope = "run" } = content ?? {}
+  const known = rememberScopes.find((name) => name === scope)
+  return typeof offer !== "string" || offer === notRemembered || known === undefined
+    ? undefined
+    : { offer, scope: known }
+}
 
 /** The answer to such a question, from the request that brings it. */
 export const answerOf = ({ mcpReq }: ServerContext): Answer => {
@@ -50,8 +103,14 @@ export const answerOf = ({ mcpReq }: ServerContext): Answer => {
   // An accepted form without the field may be a client that accepts whatever it is sent: nobody has said yes.
   if (typeof said !== "boolean") return unanswered("the client accepted the question without the field 'approve'")
   const approved = said
-  const remember = approved && response.content?.["always"] === true
-  return { approved, remember, reason: approved ? "approved in the client" : "the person said no" }
+  const comment = response.action === "accept" ? response.content?.["comment"] : undefined
+  const remember = approved && response.action === "accept" ? rememberingIn(response.content) : undefined
+  return {
+    approved,
+    ...(remember !== undefined && { remember }),
+    ...(typeof comment === "string" && comment !== "" && { comment }),
+    reason: approved ? "approved in the client" : "the person said no"
+  }
 }
 
 const unanswered = (reason: string): Answer => ({ approved: false, unanswered: true, reason })

@@ -1,4 +1,4 @@
-import type { Answer, ApprovalQuestion } from "@haft/core"
+import type { Answer, ApprovalQuestion, RememberOffer } from "@haft/core"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
@@ -12,8 +12,14 @@ export interface Question extends ApprovalQuestion {
   readonly binding: string
   /** When the question times out, in milliseconds since the epoch. Infinite where it never does. */
   readonly expiresAt?: number
-  /** The rule that "always" would store, to be shown before it is; or why there is none. */
-  readonly always: { readonly rule: Rule } | { readonly whyNot: string }
+  readonly offers: ReadonlyArray<RuleOffer>
+  /** Why no rule can be stored, where none is offered. */
+  readonly whyNoOffer?: string
+}
+
+/** A rule that an answer can store. */
+export interface RuleOffer extends RememberOffer {
+  readonly rule: Rule
 }
 
 /**

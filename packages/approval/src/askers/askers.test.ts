@@ -34,7 +34,10 @@ const question = (more: Partial<Question> = {}): Question => ({
   state: new Map(),
   workspace: "/w",
   binding: "bound",
-  always: { rule: Rule.parse({ id: "r", tool: "create_file", exactly: { path: "a.txt" } }) },
+  offers: [
+    { id: "files", label: "changes of a.txt", rule: Rule.parse({ id: "w", touches: { writes: "a.txt" } }) },
+    { id: "exact", label: "exactly these arguments", rule: Rule.parse({ id: "r", exactly: { path: "a.txt" } }) }
+  ],
   ...more
 })
 
@@ -61,8 +64,16 @@ describe("asking at a terminal", () => {
     [["", "what", "y"], { approved: true }],
     [[], { approved: false, unanswered: true, reason: "the terminal was closed" }],
     [["yy"], { approved: false, unanswered: true, reason: "the terminal was closed" }],
-    [["always", "y"], { approved: true, remember: true }],
-    [["a", "n", "n"], { approved: false, reason: "the person said no" }],
+    [["n: use b.txt"], { approved: false, reason: "the person said no", comment: "use b.txt" }],
+    [["Yes, but only once"], { approved: true, comment: "but only once" }],
+    [["always", "1r", "y"], { approved: true, remember: { offer: "files", scope: "run" } }],
+    [["always", "2a", "y"], { approved: true, remember: { offer: "exact", scope: "always" } }],
+    [["a", "2", "yes"], { approved: true, remember: { offer: "exact", scope: "workspace" } }],
+    [["a", "y"], { approved: true, remember: { offer: "exact", scope: "workspace" } }],
+    [["a", "1r", "1", "y"], { approved: true, remember: { offer: "files", scope: "workspace" } }],
+    [["a", "3r", "n"], { approved: false, reason: "the person said no" }],
+    [["a", "what", "n"], { approved: false, reason: "the person said no" }],
+    [["a", "1", "n", "n"], { approved: false, reason: "the person said no" }],
     [["always"], { approved: false, unanswered: true, reason: "the terminal was closed" }],
     [["edit", '{"path":"b.txt"}'], { approved: true, modifiedArgs: { path: "b.txt" } }],
     [["e", "nonsense", "[1]", "null", '{"path":"b"}'], { approved: true, modifiedArgs: { path: "b" } }],
@@ -76,8 +87,9 @@ describe("asking at a terminal", () => {
 
   it.live("shows the rule before it is stored", () =>
     Effect.gen(function* () {
-      const { printed } = yield* converse(["always", "y"])
-      expect(printed).toContain('This rule would be stored:\n{\n  "id": "r",')
+      const { printed } = yield* converse(["always", "2r", "y"])
+      expect(printed).toContain("1a always:\n  1) changes of a.txt\n  2) exactly these arguments\n")
+      expect(printed).toContain('This rule would be stored for this run:\n{\n  "id": "r",')
       expect(printed.trimEnd().endsWith("Store it? (y/n):")).toBe(true)
     })
   )
@@ -86,7 +98,7 @@ describe("asking at a terminal", () => {
     Effect.gen(function* () {
       const { answer, printed } = yield* converse(
         ["always", "n"],
-        question({ always: { whyNot: "sudo is a wrapper" } })
+        question({ offers: [], whyNoOffer: "sudo is a wrapper" })
       )
       expect(answer.approved).toBe(false)
       expect(printed).toContain("(always is not on offer: sudo is a wrapper)\nApprove? (y/n/edit): ")
@@ -250,13 +262,16 @@ describe("asking through a gate", () => {
           reason: "create_file writes new files",
           diff: "+x",
           binding: "bound",
-          always: { id: "r" },
+          offers: [{ id: "files" }, { id: "exact", rule: { id: "r" } }],
           description: { filesAffected: ["a.txt"] }
         })
-        expect(gate.answer(open?.id ?? "", { approved: true, modifiedArgs: { path: "b" }, remember: false })).toBe(
-          "accepted"
-        )
-        expect(yield* Fiber.join(fiber)).toEqual({ approved: true, modifiedArgs: { path: "b" }, remember: false })
+        const answer = {
+          approved: true,
+          modifiedArgs: { path: "b" },
+          remember: { offer: "files", scope: "run" }
+        } as const
+        expect(gate.answer(open?.id ?? "", { ...answer, reason: "careful" })).toBe("accepted")
+        expect(yield* Fiber.join(fiber)).toEqual({ ...answer, reason: "careful", comment: "careful" })
         expect(gate.open()).toEqual([])
       })
     )

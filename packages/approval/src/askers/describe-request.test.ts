@@ -18,7 +18,7 @@ const question = (
   state: new Map(),
   workspace: "/w",
   binding: "b",
-  always: { rule: Rule.parse({ id: "r", tool }) },
+  offers: [{ id: "exact", label: "exactly these arguments", rule: Rule.parse({ id: "r", tool }) }],
   ...more
 })
 
@@ -83,7 +83,7 @@ describe("a question as people see it", () => {
   })
 
   it("offers always only where it is on offer, and edit outside the contract that words the prompt", () => {
-    const other = question("run", {}, {}, { always: { whyNot: "no" } })
+    const other = question("run", {}, {}, { offers: [], whyNoOffer: "no" })
     expect(promptOf(other)).toBe("Approve? (y/n):")
     expect(promptOf({ ...other, call: { ...other.call, dialect: "haft" } })).toBe("Approve? (y/n/edit):")
     expect(promptOf({ ...question("run", {}), call: { ...other.call, dialect: "haft" } })).toBe(

@@ -2,12 +2,15 @@ import { visibleLines, visibleText } from "@haft/core"
 
 import type { Rule } from "../rules/rule.ts"
 import type { Question } from "./asker.ts"
+import { severityOf, type SeverityReport } from "./severity.ts"
 
 /** A question as people see it: whole, and with nothing hidden. Every asker shows this and nothing else. */
 export interface RequestDescription {
   readonly tool: string
   readonly reason: string
   readonly risk: string
+  /** How much it can do, from what it touches. */
+  readonly severity: SeverityReport
   readonly parameters: ReadonlyArray<{ readonly name: string; readonly value: string }>
   readonly filesAffected: ReadonlyArray<string>
   readonly command?: string
@@ -30,6 +33,7 @@ export const describeRequest = (question: Question): RequestDescription => {
     tool: visibleText(call.tool),
     reason: visibleText(reason),
     risk: facts.risk,
+    severity: shownSeverity(facts),
     parameters: entries.map(([name, value]) => ({
       name: visibleText(name),
       value: isLong(name, value)
@@ -50,9 +54,15 @@ export const describeRequest = (question: Question): RequestDescription => {
   }
 }
 
+const shownSeverity = (facts: Question["facts"]): SeverityReport => {
+  const { level, reasons } = severityOf(facts)
+  return { level, reasons: reasons.map(visibleText) }
+}
+
 /** The lines of a question, without the prompt. */
 export const printRequest = (description: RequestDescription, { call }: Pick<Question, "call">): string => {
-  const { tool, reason, parameters, filesAffected, risk, command, network, url, host, types } = description
+  const { tool, reason, parameters, filesAffected, risk, severity, command, network, url, host, types } = description
+  const because = severity.reasons.length === 0 ? "" : ` (${severity.reasons.join("; ")})`
   const shown = new Set(parameters.map(({ value }) => value))
   const lines = [
     `Tool: ${tool}`,
@@ -64,7 +74,7 @@ export const printRequest = (description: RequestDescription, { call }: Pick<Que
     ...(filesAffected.length > 0 ? [`Files affected: ${filesAffected.join(", ")}`] : []),
     `Risk level: ${risk}`,
     // cliagent's contract has no line for this.
-    ...(call.dialect === "cliagent" ? [] : [`Asked because: ${reason}`])
+    ...(call.dialect === "cliagent" ? [] : [`Severity: ${severity.level}${because}`, `Asked because: ${reason}`])
   ]
   return lines.join("\n")
 }
@@ -74,7 +84,7 @@ export const printRule = (rule: Rule): string => JSON.stringify(rule, null, 2).s
 
 /** The question put at the end, with the answers that are on offer. */
 export const promptOf = (question: Question): string => {
-  const isRememberable = "rule" in question.always
+  const isRememberable = question.offers.length > 0
   // cliagent's contract words this line; editing is understood there all the same.
   const answers = [
     "y",

@@ -1,4 +1,11 @@
-import { type Answer, type Party, reportProgress } from "@haft/core"
+import {
+  type Answer,
+  type Party,
+  type Remembering,
+  rememberScopes,
+  reportProgress,
+  type VerdictBasis
+} from "@haft/core"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -6,8 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as z from "zod"
 
-import type { Rule } from "../rules/rule.ts"
-import { Asker, type Question } from "./asker.ts"
+import { Asker, type Question, type RuleOffer } from "./asker.ts"
 import { describeRequest, type RequestDescription } from "./describe-request.ts"
 
 /** A question that waits for its answer, in the approvalgate contract's words and with what a person should see. */
@@ -24,8 +30,14 @@ export interface OpenRequest {
   readonly diff?: string
   /** What the answer holds for; a response may repeat it, to be sure that it answers what was read. */
   readonly binding: string
-  /** The rule that `remember` would store. */
-  readonly always?: Rule
+  /** The rule that wants a person, where one does. */
+  readonly rule?: string
+  /** What the policy went by. */
+  readonly basis?: VerdictBasis
+  /** Rules that an answer can store with `remember`, the narrowest first. */
+  readonly offers: ReadonlyArray<RuleOffer>
+  /** Why none is offered. */
+  readonly whyNoOffer?: string
   /** Milliseconds since the epoch. */
   readonly askedAt: number
   /** When the request times out, in milliseconds since the epoch. */
@@ -35,8 +47,15 @@ export interface OpenRequest {
 export const GateResponse = z.strictObject({
   approved: z.boolean().describe("Whether the call may run."),
   modifiedArgs: z.record(z.string(), z.unknown()).optional().describe("Arguments to run instead; judged anew."),
-  reason: z.string().max(2_000).optional().describe("Why; whoever made the call is told."),
-  remember: z.boolean().optional().describe("Store the rule that the request offers."),
+  reason: z.string().max(2_000).optional().describe("A comment, with a yes or a no; whoever made the call is told."),
+  remember: z
+    .strictObject({
+      offer: z.string().min(1).describe("The id of one of the request's offers."),
+      scope: z.enum(rememberScopes).describe("Until the host ends, in this workspace, or in all that share its state."),
+      expires: z.iso.datetime({ offset: true }).optional().describe("When the rule is over; never when absent.")
+    })
+    .optional()
+    .describe("Store a rule that the request offers."),
   binding: z.string().optional().describe("The request's binding; an answer to another one is refused.")
 })
 export type GateResponse = z.output<typeof GateResponse>
@@ -163,9 +182,9 @@ const charactersIn = (value: unknown): number => {
 
 /** A request for a list: without arguments, diff and detail where those are large. */
 export const listedRequest = (request: OpenRequest): ListedRequest => {
-  const { args, diff, description, always, ...rest } = request
+  const { args, diff, description, offers, ...rest } = request
   const { detail: _leftOut, filesAffected, ...shown } = description
-  const size = charactersIn([args, diff, description, always])
+  const size = charactersIn([args, diff, description, offers])
   if (size <= mostListed) return { ...request, isWhole: true }
   const value = (text: string): string => (text.length > 300 ? `${text.slice(0, 300)}…` : text)
   return {
@@ -183,8 +202,9 @@ export const listedRequest = (request: OpenRequest): ListedRequest => {
 }
 
 /** An entry of a list of requests. */
-export interface ListedRequest extends Omit<OpenRequest, "args"> {
+export interface ListedRequest extends Omit<OpenRequest, "args" | "offers"> {
   readonly args?: OpenRequest["args"]
+  readonly offers?: OpenRequest["offers"]
   /** False where arguments, diff and detail are left out; the request itself has them. */
   readonly isWhole: boolean
 }
@@ -211,7 +231,10 @@ const openRequest = (question: Question, askedAt: number): OpenRequest => ({
   description: describeRequest(question),
   ...(question.preview !== undefined && { diff: question.preview }),
   binding: question.binding,
-  ...("rule" in question.always && { always: question.always.rule }),
+  ...(question.rule !== undefined && { rule: question.rule }),
+  ...(question.basis !== undefined && { basis: question.basis }),
+  offers: question.offers,
+  ...(question.whyNoOffer !== undefined && { whyNoOffer: question.whyNoOffer }),
   askedAt,
   ...(Number.isFinite(question.expiresAt) && { expiresAt: question.expiresAt })
 })
@@ -219,6 +242,12 @@ const openRequest = (question: Question, askedAt: number): OpenRequest => ({
 const givenOnly = ({ approved, modifiedArgs, reason, remember }: GateResponse): Answer => ({
   approved,
   ...(modifiedArgs !== undefined && { modifiedArgs }),
-  ...(reason !== undefined && { reason }),
-  ...(remember !== undefined && { remember })
+  ...(reason !== undefined && { reason, comment: reason }),
+  ...(remember !== undefined && { remember: rememberingOf(remember) })
+})
+
+const rememberingOf = ({ offer, scope, expires }: NonNullable<GateResponse["remember"]>): Remembering => ({
+  offer,
+  scope,
+  ...(expires !== undefined && { expires })
 })

@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream"
 import { setTimeout } from "node:timers/promises"
 import { styleText } from "node:util"
 
-import { type Answer, visibleText } from "@haft/core"
+import { type Answer, type Remembering, visibleText } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
@@ -99,16 +99,25 @@ const converse = async (question: Question, lines: Lines, options: TerminalOptio
   await lines.forgetTypedAhead()
   if (description.detail !== undefined) await showDetail(description.detail, lines, options)
   lines.show(`${printRequest(description, question)}\n\n`)
-  if (!("rule" in question.always)) lines.show(`(always is not on offer: ${visibleText(question.always.whyNot)})\n`)
+  if (question.whyNoOffer !== undefined) {
+    lines.show(`(always is not on offer: ${visibleText(question.whyNoOffer)})\n`)
+  }
   for (;;) {
     lines.show(`${promptOf(question)} `)
-    const answer = (await lines.next())?.trim().toLowerCase()
-    if (answer === undefined) return { approved: false, unanswered: true, reason: "the terminal was closed" }
-    if (answer === "y" || answer === "yes") return { approved: true }
-    if (answer === "n" || answer === "no") return { approved: false, reason: "the person said no" }
-    if ((answer === "a" || answer === "always") && "rule" in question.always) {
-      lines.show(`This rule would be stored:\n${printRule(question.always.rule)}\nStore it? (y/n): `)
-      if (/^y(?:es)?$/i.test((await lines.next())?.trim() ?? "")) return { approved: true, remember: true }
+    const typed = (await lines.next())?.trim()
+    if (typed === undefined) return { approved: false, unanswered: true, reason: "the terminal was closed" }
+    const said = /^(?:(?<yes>y|yes)|n|no)(?:\s*[:,]\s*(?<comment>.+))?$/i.exec(typed)
+    if (said !== null) {
+      const { yes, comment } = said.groups ?? {}
+      const told = comment === undefined ? {} : { comment }
+      return yes === undefined
+        ? { approved: false, reason: "the person said no", ...told }
+        : { approved: true, ...told }
+    }
+    const answer = typed.toLowerCase()
+    if ((answer === "a" || answer === "always") && question.offers.length > 0) {
+      const remember = await chooseRule(question, lines)
+      if (remember !== undefined) return { approved: true, remember }
       continue
     }
     if (answer === "e" || answer === "edit") {
@@ -116,6 +125,33 @@ const converse = async (question: Question, lines: Lines, options: TerminalOptio
       if (modifiedArgs !== undefined) return { approved: true, modifiedArgs }
     }
   }
+}
+
+const scopeLetters = { r: "run", w: "workspace", a: "always" } as const
+const scopeNames = { run: "for this run", workspace: "for this workspace", always: "for every workspace" } as const
+
+/**
+ * Lets the person choose what is allowed and for how long, and shows the rule before it is stored: at first the one for
+ * exactly these arguments, in this workspace.
+ */
+const chooseRule = async ({ offers }: Question, lines: Lines): Promise<Remembering | undefined> => {
+  const listed = offers.map(({ label }, index) => `  ${index + 1}) ${visibleText(label)}`)
+  lines.show(
+    `What can be allowed; 1r is the first for this run, 1w for this workspace, 1a always:\n${listed.join("\n")}\n`
+  )
+  let offer = offers.at(-1)
+  let scope: Remembering["scope"] = "workspace"
+  while (offer !== undefined) {
+    lines.show(`This rule would be stored ${scopeNames[scope]}:\n${printRule(offer.rule)}\n`)
+    lines.show("Store it? (y/n): ")
+    const answer = (await lines.next())?.trim().toLowerCase() ?? ""
+    if (/^y(?:es)?$/.test(answer)) return { offer: offer.id, scope }
+    const chosen = /^(\d{1,2})\s*([rwa]?)$/.exec(answer)
+    if (chosen === null) return undefined
+    offer = offers[Number(chosen[1]) - 1]
+    scope = scopeLetters[(chosen[2] || "w") as keyof typeof scopeLetters]
+  }
+  return undefined
 }
 
 const showDetail = async (detail: string, lines: Lines, { output, colour }: TerminalOptions): Promise<void> => {

@@ -69,7 +69,12 @@ describe("readCommand", () => {
     "npm test\r\nrm -rf x",
     "npm test > x",
     "npm test < x",
-    "npm test 2>&1",
+    "npm test 2>&1 > x",
+    "npm test 2>&1x",
+    "npm test 2>&$x",
+    "npm test > /dev/null/x",
+    "npm test < /dev/null",
+    "echo '2>&1 x",
     "npm test <<< x",
     "cat <<EOF\nx\nEOF",
     "echo $(rm -rf x)",
@@ -112,6 +117,26 @@ describe("readCommand", () => {
   ])("takes %j as opaque", (line) => {
     const { words, opaque } = readCommand(line)
     expect({ words, isOpaque: opaque !== undefined }).toEqual({ words: undefined, isOpaque: true })
+  })
+
+  it.each([
+    ["npm test 2>&1", ["npm", "test"]],
+    ["npm test > /dev/null 2>&1", ["npm", "test"]],
+    ["npm test 2>/dev/null", ["npm", "test"]],
+    ["npm test &>/dev/null", ["npm", "test"]]
+  ])("takes %j as the command without its redirections of output", (line, words) => {
+    expect(readCommand(line)).toMatchObject({ words, inside: [words] })
+  })
+
+  it("takes a redirection inside quotes as text", () => {
+    expect(readCommand('echo "a 2>&1 b"').opaque).toBeDefined()
+  })
+
+  it("reads parts without their redirections of output", () => {
+    expect(readCommand("npm test 2>&1 | tail -20").parts?.map(({ words }) => words)).toEqual([
+      ["npm", "test"],
+      ["tail", "-20"]
+    ])
   })
 
   it("finds every command inside, however deep", () => {

@@ -40,17 +40,21 @@ const changesShell = new Set(
   )
 )
 
+/** Output that is joined or thrown away: it changes nothing about what a command does. */
+const harmlessRedirection = /(?<=\s)(?:[12]?>&[12]|(?:[12]|&)?>\s?\/dev\/null)(?=\s|[;|]|$)/g
+
 /** Reads a command line with a parser for Bash. Anything it is not sure about is opaque. */
 export const readCommand = (line: string): ReadCommand => {
   const read = readSimple(line)
-  const parts = read.words === undefined ? partsOf(line, read.inside) : undefined
-  return parts === undefined ? read : { parts, ...found(read) }
+  if (read.words !== undefined || line.length > longestLine) return read
+  const { opaque: _opaque, ...seen } = read
+  // Cut out as text, quotes or not: the parser must have seen the same words without them.
+  const plain = line.replaceAll(harmlessRedirection, "").trim()
+  const { words } = plain === line ? {} : readSimple(plain)
+  if (words !== undefined && JSON.stringify([words]) === JSON.stringify(read.inside)) return { ...seen, words }
+  const parts = partsOf(plain, read.inside)
+  return parts === undefined ? read : { ...seen, parts }
 }
-
-const found = ({ inside, redirected }: ReadCommand): Pick<ReadCommand, "inside" | "redirected"> => ({
-  inside,
-  ...(redirected !== undefined && { redirected })
-})
 
 /**
  * The simple commands of a compound line. The line is cut as text, quotes or not, and every piece must be a simple command:

@@ -52,6 +52,7 @@ const shortOptions: ReadonlyMap<string, string> = new Map([
     go: "oC",
     pytest: "cpo",
     rg: "",
+    tree: "oR",
     tsc: "pb",
     date: "s",
     patch: "oirBdp",
@@ -63,10 +64,7 @@ const shortOptions: ReadonlyMap<string, string> = new Map([
     ""
   ),
   ...namedTogether("du df ps which whereis whoami id uname hostname sha256sum sha1sum md5sum cksum od xxd", ""),
-  ...namedTogether(
-    "echo printf true false pwd test expr seq sleep uniq comm join paste column fold fmt rev tree jq",
-    ""
-  )
+  ...namedTogether("echo printf true false pwd test expr seq sleep uniq comm join paste column fold fmt rev jq", "")
 ])
 
 function namedTogether(names: string, letters: string): ReadonlyArray<readonly [string, string]> {

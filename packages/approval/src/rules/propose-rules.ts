@@ -1,6 +1,6 @@
-import { readCommand, runsOthers } from "../matching/parse-command.ts"
 import { subjectOf } from "../matching/subject.ts"
 import { type CompiledRule, compileRule } from "./compile-rule.ts"
+import { generalise } from "./generalise.ts"
 import { Rule, type TouchConditions } from "./rule.ts"
 import type { SimulatedCall } from "./simulate.ts"
 
@@ -53,7 +53,7 @@ const candidatesFor = (calls: ReadonlyArray<SimulatedCall>): Map<string, Candida
   for (const call of calls) {
     const { tool, request } = call
     const { dialect } = request.call
-    for (const touches of generalised(request.facts)) {
+    for (const { touches } of generalise(request.facts)) {
       const id = idOf(call, touches)
       const known = candidates.get(id)
       if (known === undefined) candidates.set(id, { tool, dialect, touches, covered: new Set([call]) })
@@ -67,7 +67,7 @@ const idOf = ({ tool, request }: SimulatedCall, touches: TouchConditions): strin
   JSON.stringify([request.call.dialect, tool, touches])
 
 const idsOf = (call: SimulatedCall): ReadonlyArray<string> =>
-  generalised(call.request.facts).map((touches) => idOf(call, touches))
+  generalise(call.request.facts).map(({ touches }) => idOf(call, touches))
 
 const bestOf = (candidates: ReadonlyMap<string, Candidate>): readonly [string, Candidate] | undefined => {
   let best: readonly [string, Candidate] | undefined
@@ -78,52 +78,6 @@ const bestOf = (candidates: ReadonlyMap<string, Candidate>): readonly [string, C
     if (lead > 0 || (lead === 0 && best !== undefined && breadth(touches) < breadth(best[1].touches))) best = entry
   }
   return best
-}
-
-// From narrow to broad: what was touched itself, then its directory and those above it, but never the whole workspace.
-const generalised = (facts: SimulatedCall["request"]["facts"]): ReadonlyArray<TouchConditions> => {
-  const { reads, writes, runs, network, fetches, types } = facts
-  if (types !== undefined) return []
-  if (runs !== undefined) {
-    if (writes.length > 0 || fetches !== undefined || reads.some(hasWildcards)) return []
-    const { words } = readCommand(runs)
-    if (
-      words === undefined ||
-      runsOthers(words) !== undefined ||
-      words.some((word) => /[*\s]/.test(word) || word === "")
-    ) {
-      return []
-    }
-    const [program = "", subcommand] = words
-    const isSubcommand = subcommand !== undefined && /^[a-z][a-z0-9:-]*$/.test(subcommand)
-    const where = {
-      ...(network !== undefined && { network }),
-      ...(reads.every((path) => path === ".") ? {} : { reads: [...reads] })
-    }
-    return [
-      { runs: words.join(" "), ...where },
-      ...(isSubcommand ? [{ runs: `${program} ${subcommand} **`, ...where }] : [])
-    ]
-  }
-  if (fetches !== undefined) {
-    const url = URL.parse(fetches)
-    if (url === null || url.host === "" || writes.length > 0) return []
-    const page = `${url.origin}${url.pathname}`
-    return [...(url.search === "" && !hasWildcards(page) ? [{ fetches: page }] : []), { fetches: url.host }]
-  }
-  if (writes.length === 0 || writes.some(({ path, isProtected }) => isProtected || hasWildcards(path))) return []
-  const paths = [...new Set(writes.map(({ path }) => path))]
-  const shared = sharedDirectories(paths)
-  return [{ writes: paths }, ...shared.map((directory) => ({ writes: `${directory}/**` }))]
-}
-
-const hasWildcards = (path: string): boolean => /[*?[\]{}\\]/.test(path)
-
-const sharedDirectories = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const [first = "", ...others] = paths
-  const parts = first.split("/").slice(0, -1)
-  const above = parts.map((_, place) => parts.slice(0, parts.length - place).join("/"))
-  return above.filter((directory) => others.every((path) => path.startsWith(`${directory}/`)))
 }
 
 const holdsFor = ({ rule, fits }: CompiledRule, { tool, request }: SimulatedCall): boolean =>

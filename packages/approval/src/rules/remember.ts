@@ -1,65 +1,137 @@
 import { createHash, randomUUID } from "node:crypto"
 
-import type { ApprovalQuestion } from "@haft/core"
+import type { ApprovalQuestion, Remembering } from "@haft/core"
 
-import type { Question } from "../askers/asker.ts"
+import type { RuleOffer } from "../askers/asker.ts"
 import { executedFiles } from "../matching/executed-files.ts"
 import { readCommand, runsOthers } from "../matching/parse-command.ts"
 import { stableJson } from "../matching/stable-json.ts"
-import { Rule } from "./rule.ts"
+import { type Generalisation, generalise } from "./generalise.ts"
+import { Rule, type TouchConditions } from "./rule.ts"
+import { compileRules } from "./rules.ts"
 
 /** Arguments longer than this are remembered by their hash. */
 const longestExact = 4096
 
-/** The rule that "always" stands for: this call in this workspace, and nothing else. Or why there is none. */
-export const rememberedRule = (
+/** Directories that are offered for one change: the nearest, and one above it. */
+const mostDirectories = 2
+
+export interface Offers {
+  readonly offers: ReadonlyArray<RuleOffer>
+  /** Why there is none. */
+  readonly whyNone?: string
+}
+
+/**
+ * The rules that an answer can store, each of which covers the call: its command, files or host from narrow to wide, then
+ * exactly its arguments. All of them are for this tool in this workspace.
+ */
+export const offersFor = (
   question: ApprovalQuestion,
   at: { readonly workspace: string; readonly now: number }
-): Question["always"] => {
+): Offers => {
+  if (question.facts.connects !== undefined) {
+    const { connects } = question.facts
+    return {
+      offers: [{ id: "host", label: `connections to ${connects}`, rule: connectionRule(connects, question, at) }]
+    }
+  }
+  const whyNone = whyNotRemembered(question)
+  if (whyNone !== undefined) return { offers: [], whyNone }
   const { call, facts, input } = question
-  if (facts.connects !== undefined) return { rule: connectionRule(facts.connects, question, at) }
-  if (facts.types !== undefined) return { whyNot: "what is typed into a terminal is never remembered" }
+  const written = (id: string, label: string, conditions: object): ReadonlyArray<RuleOffer> => {
+    const rule = Rule.safeParse({
+      id: `${call.tool}-${randomUUID().slice(0, 8)}`,
+      tool: call.tool,
+      dialect: call.dialect,
+      decision: "allow",
+      ...conditions,
+      workspace: at.workspace,
+      note: `${label}, answered to: ${question.reason}${laterVersions(question)}`,
+      created: new Date(at.now).toISOString()
+    })
+    return rule.success && allows(rule.data, question, at) ? [{ id, label, rule: rule.data }] : []
+  }
+  const directories: Array<string> = []
+  const general = generalise(facts).flatMap(({ width, touches }) => {
+    if (width !== "directory") return written(width, labelOf(width, touches), { touches })
+    const place = directories.push(String(touches.writes))
+    return place > mostDirectories
+      ? []
+      : written(place === 1 ? width : "directory-above", labelOf(width, touches), { touches })
+  })
+  const json = stableJson(input)
+  const exact =
+    json.length > longestExact
+      ? { exactlySha256: createHash("sha256").update(json).digest("hex") }
+      : { exactly: JSON.parse(json) as unknown }
+  const offers = [...general, ...written("exact", "exactly these arguments", exact)]
+  return offers.length > 0 ? { offers } : { offers, whyNone: "these arguments can't be written down as a rule" }
+}
+
+const whyNotRemembered = ({ facts, input, isEffects }: ApprovalQuestion): string | undefined => {
+  if (isEffects === true) return "what a command changed is never remembered"
+  if (facts.types !== undefined) return "what is typed into a terminal is never remembered"
   if (facts.runs !== undefined) {
     const { words, parts, opaque } = readCommand(facts.runs)
     const commands = words === undefined ? (parts ?? []).map((part) => part.words) : [words]
-    if (commands.length === 0) return { whyNot: `only simple commands can be remembered: ${opaque}` }
+    if (commands.length === 0) return `only simple commands can be remembered: ${opaque}`
     for (const command of commands) {
       const kind = runsOthers(command)
-      if (kind === undefined) continue
-      return { whyNot: `${command[0]} is an ${kind}: it runs whatever its arguments say`.replace("an w", "a w") }
+      if (kind !== undefined) {
+        return `${command[0]} is an ${kind}: it runs whatever its arguments say`.replace("an w", "a w")
+      }
     }
   }
-  const json = stableJson(input)
-  const isLong = json.length > longestExact
-  if (isLong && facts.writes.some(({ isProtected }) => isProtected)) {
-    return { whyNot: "a rule for a protected file must spell it out, and these arguments are too long for that" }
-  }
-  const rule = Rule.safeParse({
-    id: `${call.tool}-${randomUUID().slice(0, 8)}`,
-    tool: call.tool,
-    dialect: call.dialect,
-    decision: "allow",
-    ...(isLong ? { exactlySha256: createHash("sha256").update(json).digest("hex") } : { exactly: JSON.parse(json) }),
-    workspace: at.workspace,
-    note: `always, answered to: ${question.reason}${laterVersions(question)}`,
-    created: new Date(at.now).toISOString()
-  })
-  return rule.success ? { rule: rule.data } : { whyNot: "these arguments can't be written down as a rule" }
+  const isLong = facts.writes.some(({ isProtected }) => isProtected) && stableJson(input).length > longestExact
+  return isLong ? "a rule for a protected file must spell it out, and these arguments are too long for that" : undefined
+}
+
+/** Whether a rule that is offered would have spared this very question. */
+const allows = (rule: Rule, question: ApprovalQuestion, at: { readonly workspace: string; readonly now: number }) =>
+  compileRules([rule])
+    .matches(question, at)
+    .some(({ fit }) => fit === "yes")
+
+const beginnings: Readonly<Record<Generalisation["width"], string>> = {
+  command: "the command",
+  "command-prefix": "commands like",
+  page: "fetches of",
+  host: "fetches from",
+  files: "changes of",
+  directory: "changes below"
+}
+
+const labelOf = (width: Generalisation["width"], { runs, fetches, writes }: TouchConditions): string => {
+  const named = [runs ?? fetches ?? writes ?? []].flat().map((name) => name.replace(/\/\*\*$/, ""))
+  return `${beginnings[width]} ${named.join(", ")}`
+}
+
+/** The rule that an answer stores: the one that was offered, for as long and as far as the person says. */
+export const chosenRule = (
+  offers: ReadonlyArray<RuleOffer>,
+  { offer, scope, expires }: Remembering
+): Rule | undefined => {
+  const found = offers.find(({ id }) => id === offer)?.rule
+  if (found === undefined) return undefined
+  const { workspace, ...anywhere } = found
+  const placed = scope === "always" || workspace === undefined ? anywhere : { ...anywhere, workspace }
+  return expires === undefined ? placed : { ...placed, expires }
 }
 
 /** A rule for one host and port, whichever command connects. */
 const connectionRule = (
   connects: string,
-  { call }: ApprovalQuestion,
+  question: ApprovalQuestion,
   at: { readonly workspace: string; readonly now: number }
 ): Rule =>
   Rule.parse({
-    id: `${call.tool}-${randomUUID().slice(0, 8)}`,
-    operation: call.operation,
+    id: `${question.call.tool}-${randomUUID().slice(0, 8)}`,
+    operation: question.call.operation,
     decision: "allow",
     touches: { connects },
     workspace: at.workspace,
-    note: `always, answered to a question about ${connects}`,
+    note: `connections to ${connects}, answered to: ${question.reason}`,
     created: new Date(at.now).toISOString()
   })
 

@@ -13,6 +13,8 @@ export interface RuleStoreService {
   readonly current: Effect.Effect<RuleSet | { readonly unreadable: string }>
   /** Stores a rule. One that can't be compiled, fails its examples or has a name that is taken is refused. */
   readonly add: (rule: Rule) => Effect.Effect<void, RulesUnreadable>
+  /** Keeps a rule until this host ends, in memory. Refused like one that is stored. */
+  readonly addForRun: (rule: Rule) => Effect.Effect<void, RulesUnreadable>
   /**
    * Puts a rule in the place of the one with this id, in one step: there is no moment without either. How often the old
    * one was used counts on. False when there is no such rule; what `add` refuses is refused here too.
@@ -85,14 +87,39 @@ export const stateRules: Layer.Layer<RuleStore, never, StateFiles> = Layer.effec
         return [isFound ? kept : undefined, isFound]
       })
 
+    /** Rules of this run, and those stored together with them as they were last compiled. */
+    let ofRun: ReadonlyArray<Rule> = []
+    let together: { readonly stored: RuleSet; readonly ofRun: ReadonlyArray<Rule>; readonly all: RuleSet } | undefined
+    const withRun = Effect.fnUntraced(function* (stored: RuleSet, run: ReadonlyArray<Rule>) {
+      if (run.length === 0) return stored
+      if (together?.stored !== stored || together.ofRun !== run) {
+        together = { stored, ofRun: run, all: yield* compile([...stored.rules, ...run], compiled) }
+      }
+      return together.all
+    })
+    const setOfRun = Effect.fnUntraced(function* (rules: ReadonlyArray<Rule>) {
+      yield* withRun(yield* load, rules)
+      ofRun = rules
+    })
+    const editEither = (id: string, how: (rule: Rule) => Rule | undefined) => {
+      const isOfRun = ofRun.some((rule) => rule.id === id)
+      if (!isOfRun) return edit(id, how)
+      const edited = ofRun.flatMap((rule) => (rule.id === id ? (how(rule) ?? []) : [rule]))
+      return Effect.as(setOfRun(edited), true)
+    }
+
     return {
-      current: load.pipe(Effect.catch((error) => Effect.succeed({ unreadable: error.message }))),
+      current: load.pipe(
+        Effect.flatMap((stored) => withRun(stored, ofRun)),
+        Effect.catch((error) => Effect.succeed({ unreadable: error.message }))
+      ),
       add: (rule) => change((rules) => [[...rules, rule], undefined]),
-      replace: (id, rule) => edit(id, ({ uses }) => ({ ...rule, uses: Math.max(uses, rule.uses) })),
-      remove: (id) => edit(id, () => undefined),
-      setEnabled: (id, enabled) => edit(id, (rule) => ({ ...rule, enabled })),
+      addForRun: (rule) => Effect.suspend(() => setOfRun([...ofRun, rule])),
+      replace: (id, rule) => editEither(id, ({ uses }) => ({ ...rule, uses: Math.max(uses, rule.uses) })),
+      remove: (id) => editEither(id, () => undefined),
+      setEnabled: (id, enabled) => editEither(id, (rule) => ({ ...rule, enabled })),
       use: (id) =>
-        edit(id, (rule) =>
+        editEither(id, (rule) =>
           rule.enabled && rule.uses < (rule.maximumUses ?? 0) ? { ...rule, uses: rule.uses + 1 } : rule
         )
     }

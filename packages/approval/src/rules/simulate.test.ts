@@ -182,7 +182,8 @@ describe("rules that would have spared questions", () => {
     const nowhere = { tool: "fetch", touches: { fetches: "nonsense" } }
     for (const call of [
       runs("python3 x.py"),
-      runs("a; b"),
+      runs("a > b"),
+      runs("a; $b"),
       runs("echo '*'"),
       writes(".git/hooks/x"),
       writes("a*b/c"),

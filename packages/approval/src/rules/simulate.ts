@@ -1,6 +1,7 @@
 import type { ApprovalRequest, Facts, JournalEvent, Risk, Verdict } from "@haft/core"
 import { isProtectedPath, recordedCalls, type RecordedCall } from "@haft/core/internal"
 
+import { onlyReads } from "../matching/reading-commands.ts"
 import type { ApprovalMode, ModeLimits } from "../modes.ts"
 import { type AnswerPolicy, decide } from "../policy.ts"
 import { proposeRules } from "./propose-rules.ts"
@@ -81,6 +82,7 @@ const simulateCall = (call: RecordedCall, options: SimulationOptions): ReadonlyA
   const simulated = decide(request, {
     rules: options.rules,
     answers: options.answers ?? "ask",
+    onlyReads,
     mode: options.mode ?? "ask",
     ...(options.modeLimits !== undefined && { modeLimits: options.modeLimits }),
     alsoAsk: options.ask ?? [],

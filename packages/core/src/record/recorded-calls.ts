@@ -32,7 +32,7 @@ const Finished = z.object({
       writes: z.array(z.object({ path: z.string(), exists: z.boolean() })).optional(),
       runs: z.string().optional(),
       network: z.literal(true).optional(),
-      confined: z.enum(["read_only", "overlay"]).optional(),
+      confined: z.enum(["read_only", "overlay", "workspace"]).optional(),
       removedFiles: z.number().optional(),
       replacedBytes: z.number().optional(),
       fetches: z.string().optional(),

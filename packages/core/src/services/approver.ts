@@ -19,6 +19,11 @@ export interface ApprovalRequest {
   readonly openWorld?: true
   /** True where nothing is going to run: what is judged then does not count as used. */
   readonly isPreview?: true
+  /**
+   * True for what a command really changed, after it ran and before that is committed. Only rules about written paths
+   * apply: the call itself was judged before.
+   */
+  readonly isEffects?: true
 }
 
 /** What a person is shown. */
@@ -32,8 +37,29 @@ export interface ApprovalQuestion extends ApprovalRequest {
   readonly preview?: string
   /** The state of every touched file now; the answer holds for exactly this state. */
   readonly state: ApprovedState
-  /** What an answer that is to be remembered would store, to be shown before it is; absent where none can be. */
-  readonly remembers?: string
+  /** Rules that an answer can store, to be shown before it does; the first is the narrowest. */
+  readonly offers?: ReadonlyArray<RememberOffer>
+}
+
+/** A rule that an answer can store. */
+export interface RememberOffer {
+  /** Names it among the offers of its question. */
+  readonly id: string
+  /** What it covers, in words. */
+  readonly label: string
+  /** The rule itself, as it would be stored. */
+  readonly rule: object
+}
+
+/** How far a remembered answer reaches: until this host ends, in this workspace, in all that keep their state together. */
+export const rememberScopes = ["run", "workspace", "always"] as const
+
+/** An offer that a person took up. */
+export interface Remembering {
+  readonly offer: string
+  readonly scope: (typeof rememberScopes)[number]
+  /** When the rule is over, as ISO 8601; never when absent. */
+  readonly expires?: string
 }
 
 /**
@@ -63,8 +89,8 @@ export interface Answer {
   readonly comment?: string
   /** Arguments the person changed; they are validated, assessed and judged anew. */
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
-  /** Store what the question offered to remember. */
-  readonly remember?: boolean
+  /** Store a rule that the question offered, so that calls like this one are not asked about. */
+  readonly remember?: Remembering
   /** Who answered, where that is known by name. */
   readonly by?: Party
 }

@@ -8,7 +8,9 @@ import { asksForControlFiles } from "../asks.ts"
 import { mcpFilesystem } from "../dialect.ts"
 import { inSystemWords } from "../system-errors.ts"
 
-const input = z.object({ path: z.string().describe("Directory, absolute or relative to the first allowed directory") })
+const input = z.strictObject({
+  path: z.string().describe("Directory, absolute or relative to the first allowed directory")
+})
 
 const operation = planOnce((plan, { path }: z.output<typeof input>) =>
   Effect.flatMap(locate(path), (located) =>

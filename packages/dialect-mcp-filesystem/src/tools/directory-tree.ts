@@ -13,7 +13,7 @@ export const directoryTree = mcpFilesystem.tool({
   operation: "list-directory",
   description:
     "Everything below a directory as a tree in JSON: `name`, `type` (file or directory), and `children` of directories.",
-  input: z.object({
+  input: z.strictObject({
     path: z.string().describe("Directory, absolute or relative to the first allowed directory"),
     excludePatterns: z
       .array(z.string())

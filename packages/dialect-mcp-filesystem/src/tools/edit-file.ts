@@ -9,11 +9,11 @@ import { mcpFilesystem } from "../dialect.ts"
 import { fitToLines } from "../fit-to-lines.ts"
 import { inSystemWords, worded } from "../system-errors.ts"
 
-const input = z.object({
+const input = z.strictObject({
   path: z.string().describe("File, absolute or relative to the first allowed directory"),
   edits: z
     .array(
-      z.object({
+      z.strictObject({
         oldText: z.string().describe("Text to find; it must stand at exactly one place"),
         newText: z.string().describe("Text to put there")
       })

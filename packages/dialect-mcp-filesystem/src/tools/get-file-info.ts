@@ -10,7 +10,7 @@ export const getFileInfo = mcpFilesystem.tool({
   name: "get_file_info",
   operation: "list-directory",
   description: "Size, times, permissions and kind of a file or directory.",
-  input: z.object({ path: z.string().describe("Path, absolute or relative to the first allowed directory") }),
+  input: z.strictObject({ path: z.string().describe("Path, absolute or relative to the first allowed directory") }),
   output: z.strictObject({ content: z.string() }),
   risk: "read_only",
   timeout: "60 seconds",

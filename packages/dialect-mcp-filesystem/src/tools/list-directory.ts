@@ -14,7 +14,7 @@ export const listDirectory = mcpFilesystem.tool({
   name: "list_directory",
   operation: "list-directory",
   description: "List a directory, one entry a line: [DIR] before directories, [FILE] before everything else.",
-  input: z.object({ path: directory }),
+  input: z.strictObject({ path: directory }),
   output,
   risk: "read_only",
   timeout: "60 seconds",
@@ -30,7 +30,7 @@ export const listDirectoryWithSizes = mcpFilesystem.tool({
   name: "list_directory_with_sizes",
   operation: "list-directory",
   description: "List a directory with the size of each file, and the number of entries and bytes at the end.",
-  input: z.object({
+  input: z.strictObject({
     path: directory,
     sortBy: z.enum(["name", "size"]).default("name").describe("Order by name, or the largest first")
   }),

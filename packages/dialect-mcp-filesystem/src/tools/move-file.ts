@@ -8,7 +8,7 @@ import { asksForControlFiles } from "../asks.ts"
 import { mcpFilesystem } from "../dialect.ts"
 import { worded } from "../system-errors.ts"
 
-const input = z.object({
+const input = z.strictObject({
   source: z.string().describe("What is moved, absolute or relative to the first allowed directory"),
   destination: z.string().describe("Its new path; nothing may be there")
 })

@@ -37,7 +37,7 @@ export const readMediaFile = mcpFilesystem.tool({
   operation: "read-file",
   description:
     "Read a file as base64 with its MIME type: an image or audio as such, anything else as an embedded resource.",
-  input: z.object({ path: z.string().describe("File, absolute or relative to the first allowed directory") }),
+  input: z.strictObject({ path: z.string().describe("File, absolute or relative to the first allowed directory") }),
   output: z.strictObject({ content: z.array(item) }),
   risk: "read_only",
   timeout: "60 seconds",

@@ -6,7 +6,7 @@ import { locate } from "../allowed-directories.ts"
 import { mcpFilesystem } from "../dialect.ts"
 import { wholeText } from "./read-text.ts"
 
-const input = z.object({
+const input = z.strictObject({
   paths: z.array(z.string()).min(1).describe("Files, absolute or relative to the first allowed directory")
 })
 

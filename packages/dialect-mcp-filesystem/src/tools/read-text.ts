@@ -7,7 +7,7 @@ import { locate } from "../allowed-directories.ts"
 import { mcpFilesystem } from "../dialect.ts"
 import { inSystemWords } from "../system-errors.ts"
 
-const input = z.object({
+const input = z.strictObject({
   path: z.string().describe("File, absolute or relative to the first allowed directory"),
   tail: z.number().optional().describe("Return only this many lines at the end"),
   head: z.number().optional().describe("Return only this many lines at the beginning")

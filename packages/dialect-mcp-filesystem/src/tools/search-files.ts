@@ -14,7 +14,7 @@ export const searchFiles = mcpFilesystem.tool({
   description:
     "Find files and directories below a directory by a glob on their relative path: `*.ts` in the directory itself, " +
     "`**/*.ts` at any depth. Answers with absolute paths, one a line.",
-  input: z.object({
+  input: z.strictObject({
     path: z.string().describe("Directory, absolute or relative to the first allowed directory"),
     pattern: z.string().describe("Glob, matched against paths relative to the directory"),
     excludePatterns: z.array(z.string()).default([]).describe("Globs of paths that are left out, with all below them")

@@ -10,7 +10,7 @@ import { asksForControlFiles } from "../asks.ts"
 import { mcpFilesystem } from "../dialect.ts"
 import { inSystemWords } from "../system-errors.ts"
 
-const input = z.object({
+const input = z.strictObject({
   path: z.string().describe("File, absolute or relative to the first allowed directory"),
   content: z.string().describe("All that the file shall hold")
 })

@@ -14,11 +14,13 @@ export interface ProcessRequest {
   readonly network: boolean
   /** How long to wait for an early end. */
   readonly waitMs: number
+  /** It is ended after this time; after the host's own limit when absent, and never later. */
+  readonly lifetimeMs?: number | undefined
 }
 
 /** Starts a command that goes on running after the call, in the sandbox. */
 export const startProcess = Effect.fnUntraced(function* (request: ProcessRequest) {
-  const { command, env, network, waitMs } = request
+  const { command, env, network, waitMs, lifetimeMs = Number.POSITIVE_INFINITY } = request
   const words = shellWords(command)
   yield* checkWords({ words, env })
   yield* requireNetwork(network)
@@ -38,7 +40,7 @@ export const startProcess = Effect.fnUntraced(function* (request: ProcessRequest
     command: { program, args, directory: pathOnDisk(workspace, directory), env },
     sandbox: { network, title: command },
     options: {
-      timeoutMs: maxLifetimeMs,
+      timeoutMs: Math.min(lifetimeMs, maxLifetimeMs),
       onStdout: (chunk) => managed.print(chunk),
       onStderr: (chunk) => managed.print(chunk)
     },

@@ -14,6 +14,14 @@ export interface LoadedDialect {
 
 // Dialects in packages of their own. Imported on demand: most hosts speak none of them.
 const packaged = {
+  "claude-code": async () => {
+    const { claudeCode, claudeCodeTools } = await import("@haft/dialect-claude-code")
+    return { dialect: claudeCode, plugin: claudeCodeTools }
+  },
+  codex: async () => {
+    const { codex, codexTools } = await import("@haft/dialect-codex")
+    return { dialect: codex, plugin: codexTools }
+  },
   "mcp-filesystem": async () => {
     const { mcpFilesystem, mcpFilesystemTools } = await import("@haft/dialect-mcp-filesystem")
     return { dialect: mcpFilesystem, plugin: mcpFilesystemTools }

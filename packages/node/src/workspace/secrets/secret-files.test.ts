@@ -32,7 +32,7 @@ const inWorkspace = <A, E>(
   )
 
 /** The code of the failure, or "done". */
-const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<string, never, R> =>
+const outcome = (effect: Effect.Effect<unknown, unknown>): Effect.Effect<string> =>
   effect.pipe(
     Effect.as("done"),
     Effect.catch((error) => Effect.succeed(isToolError(error) ? error.code : String(error)))

@@ -1,0 +1,67 @@
+import { resolve } from "node:path"
+
+import { singleLine, Workspace } from "@haft/core"
+import { findFiles } from "@haft/search-tools/operations"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { claudeCode } from "../dialect.ts"
+
+const mostFiles = 100
+/** Files whose times are compared; of more, those whose paths come first. */
+const mostCompared = 10_000
+
+export const glob = claudeCode.tool({
+  name: "Glob",
+  operation: "find-files",
+  description: "Find files by a glob such as **/*.ts, the most recently modified first, with absolute paths.",
+  input: z.strictObject({
+    pattern: z.string().describe("Glob, matched against paths relative to the directory"),
+    path: z.string().optional().describe("Directory to look in; the workspace when absent")
+  }),
+  output: z.object({
+    durationMs: z.number(),
+    numFiles: z.number(),
+    filenames: z.array(z.string()),
+    truncated: z.boolean(),
+    totalMatches: z.number().optional(),
+    countIsComplete: z.boolean().optional()
+  }),
+  risk: "read_only",
+  timeout: "60 seconds",
+  touches: ({ path = "." }) => ({ reads: [path] }),
+  execute: Effect.fnUntraced(function* ({ pattern, path = "." }) {
+    const began = yield* Clock.currentTimeMillis
+    const workspace = yield* Workspace
+    const start = yield* workspace.contain(path)
+    const found = yield* findFiles({
+      path: start,
+      pattern,
+      includeIgnored: true,
+      maxResults: mostCompared,
+      maxDepth: Number.POSITIVE_INFINITY
+    })
+    const timed = yield* Effect.forEach(found.paths, (file) => {
+      const inside = start === "." ? file : `${start}/${file}`
+      return workspace.info(inside).pipe(
+        Effect.match({ onFailure: () => 0, onSuccess: ({ modified }) => modified }),
+        Effect.map((modified) => ({ file: resolve(workspace.root, inside), modified }))
+      )
+    })
+    const newest = timed.toSorted((one, other) => other.modified - one.modified).slice(0, mostFiles)
+    return {
+      durationMs: (yield* Clock.currentTimeMillis) - began,
+      numFiles: newest.length,
+      filenames: newest.map(({ file }) => file),
+      truncated: found.total > newest.length,
+      totalMatches: found.total,
+      countIsComplete: true
+    }
+  }),
+  render: ({ filenames, truncated }) => {
+    if (filenames.length === 0) return "No files found"
+    const note = "(Results are truncated. Consider using a more specific path or pattern.)"
+    return [...filenames.map(singleLine), ...(truncated ? [note] : [])].join("\n")
+  }
+})
