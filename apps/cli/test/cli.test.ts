@@ -71,6 +71,38 @@ describe("haft", () => {
     expect(seen).not.toContain("\u001B[5A")
   })
 
+  it("is interrupted by Ctrl-C at a question, and nothing has changed", async () => {
+    const { spawn } = await import("@lydell/node-pty")
+    const args = inWorkspace("call", "write_file", "path=new.txt", "content=x")
+    const terminal = spawn(process.execPath, [bin, ...args], { env: { ...process.env, NO_COLOR: "1" } })
+    let seen = ""
+    terminal.onData((text) => {
+      const isNew = !seen.includes("Approve?")
+      seen += text
+      if (isNew && seen.includes("Approve?")) terminal.write("\u0003")
+    })
+    const end = await new Promise<{ exitCode: number; signal?: number }>((resolve) => terminal.onExit(resolve))
+    const isAsked = seen.includes("Approve?")
+    const isInterrupted = end.exitCode === 130 || end.signal === 2
+    expect({ isInterrupted, isAsked, isThere: workspace.exists("new.txt") }).toEqual({
+      isInterrupted: true,
+      isAsked: true,
+      isThere: false
+    })
+  })
+
+  it("takes 9 MB of arguments, and keeps secrets of a command line off the record", async () => {
+    const content = '\\"x'.repeat(3_000_000)
+    const stdin = JSON.stringify({ path: "big.txt", content })
+    expect(await haft(inWorkspace("call", "write_file", "-", "--approve", "all"), { stdin })).toMatchObject({ code: 0 })
+    expect(workspace.read("big.txt").length).toBe(content.length)
+    const command = "echo --password=hunter2 '?access_token=hunter3' '{\"api_key\":\"hunter4\"}'"
+    await haft(inWorkspace("call", "run_command", `command=${command}`, "--approve", "all", "--sandbox", "none"))
+    const log = await haft(inWorkspace("log", "--json"))
+    expect(log.stdout).toContain("run_command")
+    expect(log.stdout).not.toMatch(/"params":[^}]*hunter[234]/)
+  })
+
   it("shows in a terminal how things stand before what it can do", async () => {
     const { spawn } = await import("@lydell/node-pty")
     const terminal = spawn(process.execPath, [bin], {

@@ -300,6 +300,26 @@ it("lists large questions without their bodies, and gives each in full by its id
   await Promise.all(waiting)
 })
 
+it("answers 429 where too many questions of one client wait, and others are asked still", async () => {
+  const { post, send, base } = await startServer({}, { limits: { calls: { perClient: 100, total: 200 } } })
+  const write = (as: "agent" | "approver" = "agent") =>
+    post(`${base}/calls`, { tool: "write_file", params: { path: "b", content: "" } }, as)
+  const open = async () => ((await (await send(`${base}/approvals`, "approver")).json()) as { approvals: [] }).approvals
+  const waiting = Array.from({ length: 50 }, () => write())
+  await expect.poll(open, { timeout: 20_000 }).toHaveLength(50)
+  const refused = await write()
+  expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toMatchObject([
+    429,
+    "5",
+    { ok: false, error: { code: "approval_denied" } }
+  ])
+  expect((await write("approver")).status).toBe(200)
+  for (const { id } of (await open()) as ReadonlyArray<{ id: string }>) {
+    await post(`${base}/approvals/${id}`, { approved: false }, "approver")
+  }
+  await Promise.all(waiting)
+})
+
 it("takes no more than it can do: one client gets 429, all together 503, and health is still answered", async () => {
   const { post, send, base, workspace } = await startServer({}, { limits: { calls: { perClient: 2, total: 3 } } })
   const wait = () => post(`${base}/calls`, { tool: "write_file", params: { path: "b", content: "" } })

@@ -231,3 +231,22 @@ it("counts every call of a batch against what a client may have in flight", asyn
   expect([fits.status, (await fits.text()).match(/"ok":true/g)?.length]).toEqual([200, 2])
   await expect.poll(() => inFlight(send)).toBe(0)
 })
+
+it("refuses a batch of more than 100 messages, and goes on", async () => {
+  const running = await startServer()
+  const headers = await openSession(running)
+  const ping = (id: number) => ({ jsonrpc: "2.0", id, method: "ping" })
+  const send = (count: number) =>
+    running.post(
+      "/mcp",
+      Array.from({ length: count }, (_, at) => ping(at + 1)),
+      "agent",
+      { headers }
+    )
+  const refused = await send(101)
+  expect([refused.status, await refused.json()]).toMatchObject([
+    400,
+    { error: { message: expect.stringContaining("a batch has at most 100 messages") } }
+  ])
+  expect((await send(100)).status).toBe(200)
+})

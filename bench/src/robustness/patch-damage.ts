@@ -301,7 +301,7 @@ const classOf =
         before,
         right,
         mayRefuse,
-        said: (same, path) => (isUnsaid(path) ? said(same, path).replace(/\n$/, "") : said(same, path)),
+        said: (same, path) => (isUnsaid(path) ? said(same, path).replace(/\r?\n$/, "") : said(same, path)),
         request: text(patch)
       }
     }

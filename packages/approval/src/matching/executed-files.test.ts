@@ -54,6 +54,7 @@ describe("executedFiles", () => {
 
   it.each([
     ["too long", `bash s.sh #${"x".repeat(9000)}`],
+    ["too long, with a quoted name,", `bash 's'".s"h #${"x".repeat(9000)}`],
     ["too tangled", `bash s.sh ${"$(".repeat(300)}`]
   ])("finds s.sh in a line that is %s to be parsed", (_why, line) => {
     expect(executedFiles(line, ".")).toEqual({ paths: expect.arrayContaining(["s.sh"]), isComplete: false })

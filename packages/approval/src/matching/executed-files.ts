@@ -98,12 +98,13 @@ const isExecuting = (words: ReadonlyArray<string>): boolean => {
   )
 }
 
-/** Words as a reader of the text sees them, whatever the shell or the program makes of its quotes. */
-const textWords = (line: string): ReadonlyArray<string> =>
-  line
-    .slice(0, longestText)
-    .split(/[\s;&|<>()$`'"{},=:[\]]+/)
-    .flatMap((word) => (word.includes("\\") ? [word, word.replaceAll("\\", "")] : [word]))
+/** Words as the text shows them, with quotes as separators and without any: a line that is not parsed may have both. */
+const textWords = (line: string): ReadonlyArray<string> => {
+  const text = line.slice(0, longestText)
+  return [text, text.replaceAll("\\", ""), text.replaceAll(/['"\\]/g, "")]
+    .filter((one, at, all) => all.indexOf(one) === at)
+    .flatMap((one) => one.split(/[\s;&|<>()$`'"{},=:[\]]+/))
+}
 
 const longestText = 65_536
 

@@ -64,6 +64,8 @@ export interface StatedLine {
   readonly line: number
   /** What had to be corrected in its header. */
   readonly warning: string | undefined
+  /** True when the header counts old lines and the hunk has none: then its line is not to be trusted either. */
+  readonly lacksOldLines?: boolean
 }
 
 /** A hunk that is found by what it holds, below its anchors. */

@@ -311,4 +311,26 @@ describe("a hunk that fits in part", () => {
     const { after } = await patch({ "a.txt": file }, body)
     expect(after).toEqual({ "a.txt": `${block("")}other\nbegin\n  call()  \n  more()\nend  \n` })
   })
+
+  it("is refused without old lines where its header counts some", async () => {
+    const body = ["--- a/a.txt", "+++ b/a.txt", "@@ -2,1 +2,3 @@", "+new", "```"]
+    const { error, after } = await patch({ "a.txt": "one\ntwo\nthree\n" }, body)
+    expect([error?.code, after]).toEqual(["patch_hunk_failed", { "a.txt": "one\ntwo\nthree\n" }])
+  })
+
+  it("of an envelope goes behind the hunk before it, though spaces at line ends differ there", async () => {
+    const envelope = [
+      "*** Begin Patch",
+      "*** Update File: a.txt",
+      "@@",
+      "-middle",
+      "+center",
+      "@@",
+      " one",
+      "+new",
+      " two"
+    ]
+    const { after } = await patch({ "a.txt": "one\ntwo\nmiddle\none  \ntwo\n" }, [...envelope, "*** End Patch"])
+    expect(after).toEqual({ "a.txt": "one\ntwo\ncenter\none  \nnew\ntwo\n" })
+  })
 })

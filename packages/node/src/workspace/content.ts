@@ -144,7 +144,8 @@ export const fileContent = (path: string): Iterable<Uint8Array> => ({
   }
 })
 
-const nextTurn: Effect.Effect<void> = Effect.callback((resume) => {
+/** Lets the event loop do something else. */
+export const nextTurn: Effect.Effect<void> = Effect.callback((resume) => {
   const handle = setImmediate(() => resume(Effect.void))
   return Effect.sync(() => clearImmediate(handle))
 })

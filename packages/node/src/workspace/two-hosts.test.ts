@@ -26,7 +26,7 @@ it("loses no commit of two hosts that change the same files at the same time", {
   expect(await Promise.all([run("one"), run("other")])).toEqual([0, 0])
   const count = String(2 * times)
   expect(contentsOf(root)).toEqual({ "a.txt": count, "b.txt": count, d: null, "d/c.txt": count })
-  expect(readdirSync(`${root}.state`).toSorted()).toEqual(["commits", "history", "turn"])
+  expect(readdirSync(`${root}.state`).toSorted()).toEqual(["commits", "format.json", "history", "turn"])
   expect(readdirSync(`${root}.state/turn`)).toEqual(["nobody"])
   expect(readdirSync(`${root}.state/commits`)).toEqual([])
   const { calls } = await inWorkspace(root, (workspace) => workspace.undo())

@@ -215,7 +215,13 @@ const placeOf = (range: Range, body: Body): Hunk["place"] => {
   // `-N,0` stands after line N, everything else begins at line N.
   const line = hasOldLines || range.oldCount !== 0 ? range.oldStart - 1 : range.oldStart
   const isCorrected = !body.isExact && range.oldCount !== undefined
-  return { kind: "line", line: Math.max(0, line), warning: isCorrected ? correctedCounts : undefined }
+  const lacksOldLines = !hasOldLines && isCorrected && range.oldCount !== 0
+  return {
+    kind: "line",
+    line: Math.max(0, line),
+    warning: isCorrected ? correctedCounts : undefined,
+    ...(lacksOldLines && { lacksOldLines })
+  }
 }
 
 const correctedCounts =

@@ -62,12 +62,15 @@ class ContentSearch {
 
   place(sides: HunkSides, passes: ReadonlyArray<ContentPass>): Placement | undefined {
     if (sides.old.length === 0) return this.#insertion(sides)
-    for (const pass of passes) {
-      if (pass !== "exact" && looksUnchanged(sides, pass)) continue
-      const [line, ...others] = this.#places(sides, pass)
-      if (line === undefined) continue
-      if (others.length > 0) return { kind: "ambiguous", lines: [line, ...others] }
-      return this.#standsAround(sides, line) ? { kind: "applied", line } : { kind: "placed", line, pass, fuzz: 0 }
+    const usable = passes.filter((pass) => pass === "exact" || !looksUnchanged(sides, pass))
+    // Hunks come in order: a place behind the hunk before comes first, even if spaces at line ends differ there.
+    for (const where of ["behind", "anywhere"] as const) {
+      for (const pass of usable) {
+        const [line, ...others] = this.#places(sides, pass, where)
+        if (line === undefined) continue
+        if (others.length > 0) return { kind: "ambiguous", lines: [line, ...others] }
+        return this.#standsAround(sides, line) ? { kind: "applied", line } : { kind: "placed", line, pass, fuzz: 0 }
+      }
     }
     return undefined
   }
@@ -102,7 +105,7 @@ class ContentSearch {
     return this.#views.find("exact", now, line - now.length, line + old.length + now.length).length > 0
   }
 
-  #places({ old }: HunkSides, pass: ContentPass): ReadonlyArray<number> {
+  #places({ old }: HunkSides, pass: ContentPass, where: "behind" | "anywhere"): ReadonlyArray<number> {
     const { anchors, endsFile, lines } = this.#place
     const { cursor } = this.#remaining
     const { lineCount } = this.#views.file
@@ -114,7 +117,7 @@ class ContentSearch {
     }
     const last = endsFile ? search(lineCount - old.length, lineCount) : []
     if (last.length > 0) return last
-    if (anchors.length === 0) return orElse(search(cursor, lineCount), () => search(0, cursor + old.length - 1))
+    if (anchors.length === 0) return where === "behind" ? search(cursor, lineCount) : search(0, lineCount)
     return [...new Set(lines.flatMap((anchor) => placesBelow(this.#views, anchor, (to) => search(anchor, to))))]
   }
 }

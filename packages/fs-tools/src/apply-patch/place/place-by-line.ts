@@ -17,6 +17,8 @@ const maximumCandidates = 200
 export interface Expected {
   /** Its stated line and the offset of the hunks before it. */
   readonly guess: number
+  /** The header counts old lines, and the hunk has none. */
+  readonly lacksOldLines: boolean
   /** Where the hunks before it end: a hunk that fits only partly can't stand before that. */
   readonly floor: number
   /** The line that the other hunks of the file point to, where one of them has a unique place. */
@@ -66,7 +68,7 @@ export const placeByLine = (
 const atExpectedLine = (
   views: LineViews,
   sides: HunkSides,
-  { guess, hint, conflicts }: Expected
+  { guess, hint, conflicts, lacksOldLines }: Expected
 ): Placement | undefined => {
   const { old, now, prefix, suffix } = sides
   const hasAllContext = prefix > 0 && suffix > 0
@@ -74,7 +76,8 @@ const atExpectedLine = (
     return { kind: "applied", line: guess }
   if (old.length === 0) {
     const hinted = hint()
-    if (hinted !== undefined && hinted !== guess) return { kind: "missing", because: "uncertain_line" }
+    const isContradicted = lacksOldLines || (hinted !== undefined && hinted !== guess)
+    if (isContradicted) return { kind: "missing", because: "uncertain_line" }
     if (guess > views.file.lineCount) return { kind: "missing", because: "far" }
     return conflicts(guess)
       ? { kind: "missing", because: "overlap" }

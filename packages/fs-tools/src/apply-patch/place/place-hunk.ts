@@ -110,6 +110,7 @@ class Placer {
       place.kind === "line"
         ? placeByLine(this.#views, given, others, {
             guess: Math.max(0, place.line + this.#drift),
+            lacksOldLines: place.lacksOldLines === true,
             floor: this.#reached,
             hint: () => this.#hint(index),
             conflicts

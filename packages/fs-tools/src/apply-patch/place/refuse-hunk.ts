@@ -55,7 +55,12 @@ export const refuseHunk = (
     `${path}: ${which} ${problem}; ${nearest.sentence}${reason}; nothing was changed`,
     {
       suggestion: because === undefined ? nearest.remedy : remedies[because],
-      details: { ...details, ...nearest.details, ...(repaired !== undefined && { repaired }) }
+      details: {
+        ...details,
+        ...(anchor !== undefined && { anchor }),
+        ...nearest.details,
+        ...(repaired !== undefined && { repaired })
+      }
     }
   )
 }
@@ -81,7 +86,7 @@ const reasons: Readonly<Record<Refusal, string>> = {
   overlap: "another hunk changes them",
   far: "the place is too far from the stated line for a partial match",
   weak: "they identify no place away from the stated line",
-  uncertain_line: "other hunks are not at their stated lines, and it has no context to be placed by",
+  uncertain_line: "its line is contradicted by its header or by other hunks, and it has no context to be placed by",
   indentation: "the lines there are indented in a way that does not tell how the new ones should be"
 }
 

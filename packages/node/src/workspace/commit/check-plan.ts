@@ -12,8 +12,9 @@ import {
 import { isErrno, stale } from "../../errno.ts"
 import { openFile } from "../content.ts"
 import { type Root, withPlace, withResolved } from "../paths/containment.ts"
-import { pathOf, type Spots, withSpots } from "../paths/directory-entries.ts"
+import { pathOf, Spots } from "../paths/directory-entries.ts"
 import { identityOf, isSame } from "../paths/handles.ts"
+import type { Work } from "../turns.ts"
 import {
   fingerprintOpen,
   listNames,
@@ -34,12 +35,12 @@ export interface Judged {
 }
 
 /** Fails unless everything is as the plan found it, as it was approved, and among what the call was assessed for. */
-export const checkPlan = (
+export function* checkPlan(
   { view, changes }: { readonly view: View; readonly changes: ReadonlyArray<ChangedPath> },
   judged: Judged,
   waiting: ReadonlyArray<WaitingCommit>
-): void => {
-  const changed = firstChange(view)
+): Work {
+  const changed = yield* firstChange(view)
   if (changed !== undefined) throw stale(changed)
   checkWaiting(changes, waiting)
   checkApproved(view, judged)
@@ -47,15 +48,20 @@ export const checkPlan = (
 }
 
 /** The first path that is no longer as it was found; undefined when all are. */
-const firstChange = (view: View): string | undefined =>
-  withSpots(view.root, (spots) => {
+function* firstChange(view: View): Work<string | undefined> {
+  const spots = new Spots(view.root)
+  try {
     for (const node of view.loaded) {
       const { origin } = node
       if (origin !== undefined && origin.path !== "." && !isAsFound(view, spots, node, origin)) return origin.path
+      yield
     }
     for (const path of view.absent) if (lookAt(spots, path) !== undefined) return path
     return undefined
-  })
+  } finally {
+    spots.forget()
+  }
+}
 
 const isAsFound = (view: View, spots: Spots, node: Node, origin: Origin): boolean => {
   if (node.kind === "file" && node.fingerprint !== undefined && origin.isRecent) {
@@ -173,13 +179,14 @@ const stateNow = (view: View, given: string, symlinks: SymlinkPolicy, approved: 
 }
 
 /** The last look before anything is changed: time has passed since the plan was made. */
-export const checkUnchanged = (spots: Spots, nodes: ReadonlyArray<Node>): void => {
+export function* checkUnchanged(spots: Spots, nodes: ReadonlyArray<Node>): Work {
   for (const node of nodes) {
     const { origin } = node
     if (origin === undefined) continue
     const found = lstatSync(pathOf(spots.at(origin.path)), { throwIfNoEntry: false })
     if (found === undefined || !isSame(identityOf(found), origin.identity)) throw stale(origin.path)
     if (node.kind !== "file") continue
+    yield
     if (found.size === origin.size && found.mtimeMs === origin.modified) continue
     if (stateOfNode(spots.root, { kind: "file", origin }) !== node.fingerprint) throw stale(origin.path)
   }

@@ -19,6 +19,7 @@ import { type Root } from "../paths/containment.ts"
 import { Spots } from "../paths/directory-entries.ts"
 import { type Identity } from "../paths/handles.ts"
 import { rootAndRest } from "../paths/named-roots.ts"
+import { inTurns, type Work } from "../turns.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import type { Gathered, History } from "../undo/history.ts"
 import { checkPlan, checkUnchanged, type Judged } from "./check-plan.ts"
@@ -149,8 +150,15 @@ export const commitPlan = (
       Effect.sync(() => {
         const byRoot = new Map<string, Array<ApprovedChange>>()
         for (const { path, movedTo = path, after } of changed) {
-          const { root, rest } = rootAndRest(settings.root, movedTo)
-          byRoot.set(root, [...(byRoot.get(root) ?? []), { path: rest, after }])
+          for (const [name, state] of movedTo === path
+            ? [[path, after]]
+            : ([
+                [movedTo, after],
+                [path, "absent"]
+              ] as const)) {
+            const { root, rest } = rootAndRest(settings.root, name)
+            byRoot.set(root, [...(byRoot.get(root) ?? []), { path: rest, after: state }])
+          }
         }
         for (const [root, approved] of byRoot) tellApproved(root, approved)
       })
@@ -163,13 +171,13 @@ const commitOnce = Effect.fnUntraced(function* (
   request: CommitRequest
 ): Effect.fn.Return<ReadonlyArray<ChangedPath>, CommitError> {
   const { history } = settings
-  const prepared = yield* attempt(planCodes, () => {
+  const prepared = yield* inTurns(planCodes, function* () {
     const { waiting } = recover(settings)
-    checkPlan(plan, request, waiting)
+    yield* checkPlan(plan, request, waiting)
     const id = randomUUID().replaceAll("-", "").slice(0, 16)
     const steps = stepsFor(plan.view, id)
     if (steps.steps.length === 0) return undefined
-    const gathered = history.gather(plan.replaced)
+    const gathered = yield* history.gather(plan.replaced)
     const { call, run, tool, at, undoes } = request
     history.append({
       id,
@@ -235,6 +243,7 @@ const stands = (view: View, did: ReadonlyArray<Recorded>): boolean => {
   for (const one of did) {
     if (one.did === "move") states.set(one.from, "absent").set(one.to, one.state)
     else if (one.did === "write") states.set(one.path, one.after)
+    else if (one.did === "set_mode") continue
     else states.set(one.path, one.did === "delete" ? "absent" : "directory")
   }
   return [...states].every(([path, state]) => stateOfNode(view.root, view.find(path.split("/"))) === state)
@@ -260,15 +269,15 @@ const carryOut = (
     let isDecided = false
     root.commits.add(id)
     return Effect.gen(function* () {
-      const linked = yield* attempt(planCodes, () => {
+      const linked = yield* inTurns(planCodes, function* () {
         journal.prepare(id, single === undefined ? staged : [...staged, ...rubbishOf(planned, single)])
         onStep?.("prepared")
-        return gathered.link(spots, onStep)
+        return yield* gathered.link(spots, onStep)
       })
       const identities = yield* stageAll(spots, planned.staged, { durable, ...(onStep && { onStep }) })
-      const commit = yield* attempt(planCodes, () => {
+      const commit = yield* inTurns(planCodes, function* () {
         spots.forget()
-        checkUnchanged(spots, planned.involved)
+        yield* checkUnchanged(spots, planned.involved)
         const steps = single ?? planned.steps.map((step) => finalStep(step, identities, linked))
         return { steps, staged, rubbish: rubbishOf(planned, steps) }
       })
@@ -286,10 +295,10 @@ const carryOut = (
       yield* Effect.uninterruptible(
         Effect.andThen(
           decided,
-          attempt(planCodes, () => {
+          inTurns(planCodes, function* () {
             isDecided = true
             onStep?.("decided")
-            perform(settings, gathered, spots, id, commit)
+            yield* perform(settings, gathered, spots, id, commit)
             removeScratchNames(planned.staged)
           })
         )
@@ -317,17 +326,17 @@ const giveUp = (
   journal.forget(id)
 }
 
-const perform = (
+function* perform(
   settings: CommitSettings,
   gathered: Gathered,
   spots: Spots,
   id: string,
   { steps, staged, rubbish }: JournalledCommit
-): void => {
+): Work {
   const { journal, durable, onStep } = settings
   const begun: Array<Step> = []
   try {
-    doSteps(spots, steps, { durable, begun, ...(onStep && { onStep }) })
+    yield* doSteps(spots, steps, { durable, begun, ...(onStep && { onStep }) })
   } catch (error) {
     journal.abort(id)
     giveUp(settings, gathered, id, { steps: begun, staged, rubbish })
@@ -335,7 +344,7 @@ const perform = (
   }
   try {
     for (const path of rubbish) {
-      discard(spots, path)
+      yield* discard(spots, path)
       onStep?.("discarded")
     }
     journal.forget(id)

@@ -7,6 +7,7 @@ import { writeFromStart } from "../content.ts"
 import { type Root, withResolved } from "../paths/containment.ts"
 import { pathOf, type Spot, type Spots } from "../paths/directory-entries.ts"
 import { below, type Held, isLastName, letGo, type Technique } from "../paths/handles.ts"
+import { atOnce, type Work } from "../turns.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
 /** Temporary names that a commit is about to use. */
@@ -98,12 +99,12 @@ const readRecord = (path: string): SweepRecord | undefined => {
 }
 
 /** Removes something that a commit left under a temporary name, and everything in it. */
-export const discard = (spots: Spots, path: string): void => remove(spots, path, letGo)
+export const discard = (spots: Spots, path: string): Work => remove(spots, path, letGo)
 
-/** The same, with the room that it took free again at once: a disk may be full of it. */
-export const discardAtOnce = (spots: Spots, path: string): void => remove(spots, path, (held) => held.close())
+/** Removes it in one go, with the room that it took free again at once: a disk may be full of it. */
+export const discardAtOnce = (spots: Spots, path: string): void => atOnce(remove(spots, path, (held) => held.close()))
 
-const remove = (spots: Spots, path: string, free: (held: Held) => void): void => {
+function* remove(spots: Spots, path: string, free: (held: Held) => void): Work {
   const spot = spots.at(path)
   const found = lstatSync(pathOf(spot), { throwIfNoEntry: false })
   if (found === undefined) return
@@ -111,7 +112,7 @@ const remove = (spots: Spots, path: string, free: (held: Held) => void): void =>
   // it is not freed: `free` says when.
   const held = isLastName(found) ? holdIfThere(spots.root, spot) : undefined
   try {
-    if (!unlinkIfFile(pathOf(spot))) discardDirectory(spots.root, path)
+    if (!unlinkIfFile(pathOf(spot))) yield* discardDirectory(spots.root, path)
   } finally {
     if (held !== undefined) free(held)
   }
@@ -138,24 +139,33 @@ const unlinkIfFile = (path: string): boolean => {
   }
 }
 
-const discardDirectory = (root: Root, path: string): void =>
-  withResolved(root, path, (place) => {
-    if (place.found === undefined) return
-    if (!place.found.stats.isDirectory()) return ignoring(() => unlinkSync(pathOf(place)), "ENOENT")
-    emptyDirectory(root.technique, place.found.base)
-    rmdirSync(pathOf(place))
+function* discardDirectory(root: Root, path: string): Work {
+  const held = withResolved(root, path, ({ found, ...place }) => {
+    if (found === undefined) return undefined
+    if (found.stats.isDirectory()) return root.technique.enter(place.directory.base, place.name)
+    ignoring(() => unlinkSync(pathOf(place)), "ENOENT")
+    return undefined
   })
+  if (held === undefined) return
+  try {
+    yield* emptyDirectory(root.technique, held.base)
+  } finally {
+    held.close()
+  }
+  withResolved(root, path, (place) => rmdirSync(pathOf(place)))
+}
 
-const emptyDirectory = (technique: Technique, directory: string): void => {
+function* emptyDirectory(technique: Technique, directory: string): Work {
   for (const name of readdirSync(directory, { encoding: "buffer" })) {
     const path = below(directory, name)
     if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) {
       ignoring(() => unlinkSync(path), "ENOENT")
+      yield
       continue
     }
     const held = technique.enter(directory, name)
     try {
-      emptyDirectory(technique, held.base)
+      yield* emptyDirectory(technique, held.base)
     } finally {
       held.close()
     }

@@ -17,6 +17,7 @@ import { hasCode, ignoring, isErrno, naming, namingState } from "../../errno.ts"
 import { writeFully } from "../content.ts"
 import { type Root, withResolved } from "../paths/containment.ts"
 import { type Spots, withSpots } from "../paths/directory-entries.ts"
+import type { Work } from "../turns.ts"
 import type { ImagePath } from "../undo/stored-versions.ts"
 import { doStep, redoStep, syncDirectory, undoStep } from "./apply-step.ts"
 import { discardAtOnce, openSweepFile } from "./leftovers.ts"
@@ -194,7 +195,7 @@ interface Unfinished {
 /** The temporary names of a commit. They lie in directories that it neither makes nor moves. */
 const temporariesOf = ({ steps, staged, rubbish }: JournalledCommit): ReadonlyArray<string> => {
   const used = steps.flatMap((step) => {
-    if (step.do === "make_directory") return []
+    if (step.do === "make_directory" || step.do === "set_mode") return []
     return step.do === "set_aside" ? [step.aside] : [step.from]
   })
   return [...used, ...staged, ...rubbish].filter((path) => isTemporaryName(path.slice(path.lastIndexOf("/") + 1)))
@@ -214,16 +215,17 @@ const firstAway = (root: Root, temporaries: ReadonlyArray<string>): string | und
 const directoryOf = (path: string): string => (path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".")
 
 /** Does the steps of a commit that is decided. What it has begun is put into `begun`, in order. */
-export const doSteps = (
+export function* doSteps(
   spots: Spots,
   steps: ReadonlyArray<Step>,
   { begun, ...options }: StepOptions & { readonly begun: Array<Step> }
-): void => {
+): Work {
   for (const step of steps) {
     if (step.do !== "make_directory") begun.push(step)
     naming(step.path, () => doStep(spots, step))
     if (step.do === "make_directory") begun.push(step)
     options.onStep?.(step.do)
+    yield
   }
   syncDirectories(spots, steps, options)
 }
@@ -290,7 +292,7 @@ const unlessChanged = (work: () => void): void => {
 /** The directories whose names the steps change. */
 const directoriesOf = (steps: ReadonlyArray<Step>): ReadonlySet<string> => {
   const paths = steps.flatMap((step) => {
-    if (step.do === "make_directory") return [step.path]
+    if (step.do === "make_directory" || step.do === "set_mode") return [step.path]
     return step.do === "set_aside" ? [step.path, step.aside] : [step.path, step.from]
   })
   return new Set(paths.map(directoryOf))

@@ -8,6 +8,7 @@ import { type Content, type FileNode, sizeOfContent, stateOfNode } from "../comm
 import { fingerprintContent, isFileState } from "../content.ts"
 import type { Root } from "../paths/containment.ts"
 import type { Spots } from "../paths/directory-entries.ts"
+import type { Work } from "../turns.ts"
 import { type Entry, openHistoryLog } from "./history-log.ts"
 import { type ImagePath, openImages } from "./stored-versions.ts"
 
@@ -18,7 +19,7 @@ export interface Gathered {
    * Gives files that can be kept as they are their second name, and tells their states by their numbers. From here on a
    * commit that fails has to let them go.
    */
-  readonly link: (spots: Spots, onStep?: (name: string) => void) => ReadonlyMap<number, string>
+  readonly link: (spots: Spots, onStep?: (name: string) => void) => Work<ReadonlyMap<number, string>>
   /** Takes these names back from files that stay. */
   readonly unlink: () => void
 }
@@ -26,7 +27,7 @@ export interface Gathered {
 /** What commits replaced, kept in the state directory so that it can come back. */
 export interface History {
   /** Keeps what files hold now. */
-  readonly gather: (replaced: ReadonlyArray<FileNode>) => Gathered
+  readonly gather: (replaced: ReadonlyArray<FileNode>) => Work<Gathered>
   readonly append: (entry: Entry) => void
   /** The commit of this entry did not happen after all. */
   readonly cancel: (id: string) => void
@@ -87,7 +88,7 @@ export const openHistory = (options: {
   }
 
   return {
-    gather: (replaced) => {
+    *gather(replaced) {
       const sizes = replaced.map(sizeOfNode)
       const tooLarge = sizes.reduce((sum, size) => sum + size, 0) > roomBytes
       linking.clear()
@@ -101,15 +102,17 @@ export const openHistory = (options: {
           if (images.canLink(node)) linking.set(state, node)
           else images.copy(node, state)
         })
+        yield
       }
       return {
         tooLarge,
-        link: (spots, onStep) => {
+        *link(spots, onStep) {
           const linked = new Map<number, string>()
           for (const [state, node] of linking) {
             const isLinked = namingState(() => images.link(spots, node, state))
             if (isLinked && node.origin !== undefined) linked.set(node.origin.identity.number, state)
             onStep?.("kept")
+            yield
           }
           return linked
         },

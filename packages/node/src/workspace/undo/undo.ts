@@ -12,7 +12,8 @@ import { attempt, type ErrorWith, planCodes, undoCodes } from "../../errno.ts"
 import { commitPlan, type CommitRequest, type CommitSettings, newPlan } from "../commit/commit.ts"
 import type { Owner } from "../commit/owner.ts"
 import type { NodePlan } from "../commit/plan.ts"
-import { isFileState } from "../content.ts"
+import { isFileState, nextTurn } from "../content.ts"
+import { filesPerTurn, inTurns, type Work } from "../turns.ts"
 import type { Entry, Recorded } from "./history-log.ts"
 import type { History } from "./history.ts"
 
@@ -26,7 +27,7 @@ export const undoCalls = Effect.fnUntraced(function* (
   request: CommitRequest,
   what: What
 ): Effect.fn.Return<UndoReport, UndoError> {
-  const { changes, undoes, report } = yield* attempt(undoCodes, () => planUndo(settings.history, what))
+  const { changes, undoes, report } = yield* inTurns(undoCodes, () => planUndo(settings.history, what))
   const undo = { ...request, undoes }
   const plan = yield* planAll(settings, changes)
   const made = yield* commitPlan(settings, plan, undo).pipe(Effect.mapError(asUndoError))
@@ -40,7 +41,7 @@ export const previewUndo = Effect.fnUntraced(function* (
   settings: CommitSettings,
   what: What
 ): Effect.fn.Return<UndoPreview, UndoError> {
-  const { changes, report } = yield* attempt(undoCodes, () => planUndo(settings.history, what))
+  const { changes, report } = yield* inTurns(undoCodes, () => planUndo(settings.history, what))
   const plan = yield* planAll(settings, changes)
   return { ...report, diff: yield* plan.diff.pipe(Effect.mapError(asUndoError)) }
 })
@@ -52,7 +53,8 @@ const planAll = Effect.fnUntraced(function* (
 ): Effect.fn.Return<NodePlan, UndoError> {
   const plan = yield* newPlan(settings, "deny", { exact: true }).pipe(Effect.mapError(asUndoError))
   const changed = new Set<string>()
-  for (const change of changes) {
+  for (const [at, change] of changes.entries()) {
+    if (at % filesPerTurn === filesPerTurn - 1) yield* nextTurn
     yield* planInverse(plan, change).pipe(
       Effect.mapError(asUndoError),
       Effect.catchIf(
@@ -78,6 +80,8 @@ type Inverse =
   | { readonly kind: "move"; readonly from: string; readonly to: string; readonly base: string }
   | { readonly kind: "link"; readonly path: string; readonly target: string }
   | { readonly kind: "directory"; readonly path: string; readonly mode: number }
+  /** The permission bits of a directory. */
+  | { readonly kind: "set_mode"; readonly path: string; readonly mode: number }
   /** Goes when it is empty and stays when it is not. */
   | { readonly kind: "remove_if_empty"; readonly path: string }
 
@@ -87,6 +91,7 @@ const planInverse = (plan: NodePlan, change: Inverse): Effect.Effect<void, Commi
   if (change.kind === "move") return plan.move(change.from, change.to, change)
   if (change.kind === "link") return plan.symlink(change.path, change.target)
   if (change.kind === "directory") return plan.makeDirectory(change.path, change.mode)
+  if (change.kind === "set_mode") return plan.setMode(change.path, change.mode)
   return plan.removeIfEmpty(change.path)
 }
 
@@ -98,7 +103,7 @@ interface UndoPlan {
 }
 
 /** The changes that take calls back, the newest first, each only if nothing has changed since. */
-const planUndo = (history: History, what: What): UndoPlan => {
+function* planUndo(history: History, what: What): Work<UndoPlan> {
   const entries = select(history.entries(), what).toReversed()
   const large = entries.find(({ tooLarge }) => tooLarge === true)
   if (large !== undefined) {
@@ -111,8 +116,13 @@ const planUndo = (history: History, what: What): UndoPlan => {
   const recorded = all.filter((one) => !isLost(one))
   const lost = all.filter(isLost).map(({ path }) => path)
   if (recorded.length === 0 && lost[0] !== undefined) throw notAFile(lost[0])
+  const changes: Array<Inverse> = []
+  for (const one of recorded) {
+    changes.push(inverse(history, one))
+    yield
+  }
   return {
-    changes: recorded.map((one) => inverse(history, one)),
+    changes,
     undoes: entries.map(({ id }) => id),
     report: {
       calls: [...new Set(entries.map(({ call }) => call))],
@@ -157,6 +167,11 @@ const select = (entries: ReadonlyArray<Entry>, what: What): ReadonlyArray<Entry>
     return found
   }
   const own = standing.filter(({ undoes }) => undoes === undefined)
+  if (what !== undefined && "since" in what) {
+    const found = own.filter(({ at }) => at >= what.since)
+    if (found.length === 0) throw nothing(`no call has changed files since ${new Date(what.since).toISOString()}`)
+    return found
+  }
   if (what !== undefined) {
     const found = own.filter(({ run }) => run === what.run)
     if (found.length === 0) throw nothing(`run ${what.run} has changed no files, or all of it is undone`)
@@ -178,6 +193,7 @@ const withoutTakenBack = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> =
 
 const inverse = (history: History, one: Recorded): Inverse => {
   const { did } = one
+  if (did === "set_mode") return { kind: "set_mode", path: one.path, mode: one.before }
   if (did === "make_directory") return { kind: "remove_if_empty", path: one.path }
   if (did === "move") return { kind: "move", from: one.to, to: one.from, base: one.state }
   if (did === "write") {
