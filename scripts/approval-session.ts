@@ -41,26 +41,60 @@ const patch = `--- a/src/cart.js
 /** 58 calls on a small project: 16 read, 19 change files, 20 run commands, 3 fetch pages. */
 export const sessionCalls = ({ docs, registry }: { readonly docs: string; readonly registry: string }) =>
   [
-    ...[list("."), read("README.md"), read("package.json"), list("src"), search("const")],
-    ...[read("src/cart.js", 60), read("test/cart.test.js"), run("git status"), run("npm test")],
-    ...[search("b = 2"), read("src/order.js", 60)],
-    ...[raise("src/cart.js", "a", 1), raise("src/cart.js", "a", 2), run("npm test")],
-    ...[raise("src/cart.js", "a", 3), raise("src/cart.js", "a", 4), run("npm test")],
-    ...[raise("src/cart.js", "a", 5), raise("src/cart.js", "a", 6), run("npm test")],
-    ...[read("src/cart.js", 40), run("git status && git diff"), fetchPage(`${docs}/one`), fetchPage(`${docs}/two`)],
-    ...[write("src/discount.js", "const a = 1\n"), write("test/discount.test.js", "const a = 1\n")],
+    list("."),
+    read("README.md"),
+    read("package.json"),
+    list("src"),
+    search("const"),
+    read("src/cart.js", 60),
+    read("test/cart.test.js"),
+    run("git status"),
+    run("npm test"),
+    search("b = 2"),
+    read("src/order.js", 60),
+    raise("src/cart.js", "a", 1),
+    raise("src/cart.js", "a", 2),
+    run("npm test"),
+    raise("src/cart.js", "a", 3),
+    raise("src/cart.js", "a", 4),
+    run("npm test"),
+    raise("src/cart.js", "a", 5),
+    raise("src/cart.js", "a", 6),
+    run("npm test"),
+    read("src/cart.js", 40),
+    run("git status && git diff"),
+    fetchPage(`${docs}/one`),
+    fetchPage(`${docs}/two`),
+    write("src/discount.js", "const a = 1\n"),
+    write("test/discount.test.js", "const a = 1\n"),
     run("node --test test/discount.test.js"),
     ...[1, 2, 3, 4, 5].map((from) => raise("src/order.js", "a", from)),
-    ...[run("npm test"), run("npm test 2>&1 | tail -20"), read("src/order.js", 20), search("discount")],
+    run("npm test"),
+    run("npm test 2>&1 | tail -20"),
+    read("src/order.js", 20),
+    search("discount"),
     ["find_files", { pattern: "**/*.test.js" }],
-    ...[["apply_patch", { patch }] as const, run("npm test")],
-    ...[["move_path", { from: "notes.txt", to: "docs/notes.txt" }] as const, run("ls -la src")],
-    ...[["delete_path", { path: "scratch.txt" }] as const, write("generated.txt", "new\n")],
-    ...[raise("src/discount.js", "a", 1), run("npm test"), run("rm -rf dist && npm run build")],
-    ...[run("git status && git diff"), run("git commit -am 'Discounts'"), fetchPage(`${registry}/package`)],
-    ...[read("src/discount.js"), edit("package.json", "0.0.1", "0.0.2"), run("npm test")],
-    ...[run("git log --oneline -5"), run("git diff --stat"), run("git show --stat"), run("cat package.json | head -5")],
-    ...[read("package.json"), search("discount")]
+    ["apply_patch", { patch }],
+    run("npm test"),
+    ["move_path", { from: "notes.txt", to: "docs/notes.txt" }],
+    run("ls -la src"),
+    ["delete_path", { path: "scratch.txt" }],
+    write("generated.txt", "new\n"),
+    raise("src/discount.js", "a", 1),
+    run("npm test"),
+    run("rm -rf dist && npm run build"),
+    run("git status && git diff"),
+    run("git commit -am 'Discounts'"),
+    fetchPage(`${registry}/package`),
+    read("src/discount.js"),
+    edit("package.json", "0.0.1", "0.0.2"),
+    run("npm test"),
+    run("git log --oneline -5"),
+    run("git diff --stat"),
+    run("git show --stat"),
+    run("cat package.json | head -5"),
+    read("package.json"),
+    search("discount")
   ] satisfies ReadonlyArray<Call>
 
 /** Calls that must be asked about, or refused, in every mode. */
@@ -108,7 +142,12 @@ export const playSession = async (
       await mkdir(dirname(join(root, path)), { recursive: true })
       await writeFile(join(root, path), content)
     }
-    execFileSync("git", ["init", "--quiet"], { cwd: root })
+    const git = (...args: ReadonlyArray<string>) => execFileSync("git", args, { cwd: root })
+    git("init", "--quiet")
+    git("config", "user.name", "session")
+    git("config", "user.email", "session@shop.example")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "Begin")
     const privateHosts = [docs.host, registry.host]
     const config: HaftConfig = {
       root,

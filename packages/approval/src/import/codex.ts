@@ -73,9 +73,7 @@ const listAfter = (inner: string, name: string): ReadonlyArray<ReadonlyArray<str
     const items: unknown = JSON.parse(json)
     if (!Array.isArray(items)) return undefined
     const words = items.map((item: unknown) => [item].flat())
-    return words.every((alternatives) => alternatives.every((word) => typeof word === "string"))
-      ? (words as ReadonlyArray<ReadonlyArray<string>>)
-      : undefined
+    return words.every((alternatives) => alternatives.every((word) => typeof word === "string")) ? words : undefined
   } catch {
     return undefined
   }
