@@ -122,7 +122,7 @@ describe.runIf(process.platform === "linux")("haft quarantine", () => {
       "rm -f .npmrc; echo theirs > .npmrc; mkdir -p d; echo evil > d/.envrc; ln -s nowhere .mcp.json; true"
     // On an overlay the question about them would come before they are written, and "all" would answer it.
     const direct = `${workspace.outside}/direct.json`
-    writeFileSync(direct, '{"sandboxOptions":{"overlay":"never"}}')
+    writeFileSync(direct, '{"packages":{"exec":{"overlay":"never"}}}')
     const ran = await run("call", "run_command", `command=${command}`, "--approve", "all", "--config", direct)
     expect(ran).toMatchObject({ code: 0 })
     expect((await list()).map(({ path }) => path)).toEqual(expect.arrayContaining(["d/.envrc", ".mcp.json"]))
