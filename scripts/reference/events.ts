@@ -47,6 +47,8 @@ const moments: Readonly<Record<string, string>> = {
   approval_decided:
     "A person has answered or nobody has, or a rule or the policy said no. What these two allow has no event of its own: `approval` of the call's end tells it.",
   sandbox_chosen: "A command is about to run, and this holds it back.",
+  command_effects:
+    "A command that ran on an overlay has ended, and this became of what it changed. Nothing of it was in the workspace before.",
   control_files_changed:
     "A command made or changed files that other programs run or trust; those with a `quarantine` were moved there. For a terminal it is written when that is closed, with `terminal` and `command` instead of the call's fields.",
   connection_opened: "A command in a sandbox has connected to a host; written before its first byte is sent.",
@@ -91,6 +93,15 @@ const fields: Readonly<Record<string, string>> = {
   repeated: "how often the same refusal came again",
   kind: "the sandbox",
   isolated: "whether it holds anything back",
+  overlay: "whether the command runs on an overlay of the workspace",
+  no_overlay: "why it writes to the workspace directly",
+  outcome: "what became of the changes: `committed`, `unchanged`, `dropped`, or `refused` with an `error`",
+  created: "how many paths were created",
+  modified: "how many were modified",
+  deleted: "how many were deleted",
+  paths: "the first of them, each with its `kind`",
+  diff_path: "where the diff is kept, below the run",
+  left_out: "what could not be committed, each with the `reason`: pipes, sockets, names that are not UTF-8",
   changed_files: "the files that were changed",
   patch_size_bytes: "the size of the patch",
   artifact: "where the patch is kept, below the run",
@@ -197,7 +208,7 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     // Only a sandbox leaves these, and not every machine that makes this page has one.
     const moved = { path: ".envrc", reason: "direnv runs or trusts it", quarantine: "state/quarantine/…/files/.envrc" }
     const held = first.find(({ type }) => type === "sandbox_chosen")
-    const { kind: _kind, isolated: _isolated, ...common } = held ?? { type: "" }
+    const { kind: _kind, isolated: _isolated, overlay: _overlay, no_overlay: _why, ...common } = held ?? { type: "" }
     const host = { host: "registry.example", port: 443 }
     const traffic = { bytes_sent: 1800, bytes_received: 52_000, duration_sec: 0.4 }
     const by = "network.allow *.example"
@@ -207,7 +218,19 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
       { ...common, type: "connection_refused", ...host, reason: "network.deny *.example forbids it", repeated: 3 }
     ]
     const changed = { ...common, type: "control_files_changed", files: [moved] }
-    return [...first.map(confinedHere), ...switched, changed, ...connections, ...second]
+    const effects = {
+      ...common,
+      type: "command_effects",
+      outcome: "committed",
+      created: 1,
+      modified: 0,
+      deleted: 0,
+      paths: [{ path: "built.txt", kind: "created" }],
+      diff_path: "diffs/step_0002.patch"
+    }
+    const pipe = { path: "pipe", reason: "it is a pipe, a socket or a device" }
+    const refused = { ...effects, outcome: "refused", paths: [], left_out: [pipe], error: "approval_denied" }
+    return [...first.map(confinedHere), ...switched, effects, refused, changed, ...connections, ...second]
   } finally {
     await rm(directory, { recursive: true })
   }

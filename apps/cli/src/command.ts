@@ -56,6 +56,7 @@ export const commonOptions = {
       "cliagent",
       "filetools",
       "claude-code",
+      "codex",
       "mcp-filesystem"
     ]
   },

@@ -9,6 +9,7 @@ const lists = {
   cliagent: () => import("./tool-lists/cliagent.json", { with: { type: "json" } }),
   filetools: () => import("./tool-lists/filetools.json", { with: { type: "json" } }),
   "claude-code": () => import("./tool-lists/claude-code.json", { with: { type: "json" } }),
+  codex: () => import("./tool-lists/codex.json", { with: { type: "json" } }),
   "mcp-filesystem": () => import("./tool-lists/mcp-filesystem.json", { with: { type: "json" } })
 } satisfies Readonly<Record<DialectName, unknown>>
 

@@ -40,7 +40,8 @@ const judge = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
     return denied("error", `the approval rules can't be read, so nothing is allowed: ${rules.unreadable}`)
   }
   try {
-    const matches = rules.matches(request, settings)
+    const all = rules.matches(request, settings)
+    const matches = request.isEffects === true ? all.filter(({ rule }) => rule.touches?.writes !== undefined) : all
     const denying = matches.find(({ rule, fit }) => rule.decision === "deny" && fit === "yes")
     if (denying !== undefined) return byRule("deny", denying.rule.id, "forbids it", denying.rule.note)
     const byMode = decideByMode(mode, request, { limits: modeLimits, onlyReads })
@@ -53,8 +54,10 @@ const judge = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
     if (allowing !== undefined) return allowedBy(allowing)
     // Protected files are asked about in every dialect; anything else only where its contract wants that.
     const isProtected = request.facts.writes.some((written) => written.isProtected)
-    const isAlsoAsked = settings.alsoAsk.includes(request.facts.risk)
-    if (!request.asks && !isProtected && !isAlsoAsked) {
+    const isAlsoAsked = request.isEffects !== true && settings.alsoAsk.includes(request.facts.risk)
+    const { removedFiles = 0 } = request.facts
+    const deletesMany = request.isEffects === true && removedFiles > modeLimits.deletedFiles
+    if (!request.asks && !isProtected && !isAlsoAsked && !deletesMany) {
       return { decision: "allow", basis: "contract", reason: `${request.call.dialect} does not ask before this` }
     }
     if (byMode.decision === "allow" && !isAlsoAsked) return { ...byMode, basis: "mode" }
@@ -83,9 +86,10 @@ const byRule = (decision: Verdict["decision"], rule: string, does: string, note?
   reason: `rule ${rule} ${does}${note === undefined ? "" : ` (${note})`}`
 })
 
-const why = ({ call, facts }: ApprovalRequest): string => {
+const why = ({ call, facts, isEffects }: ApprovalRequest): string => {
   const protectedPath = facts.writes.find(({ isProtected }) => isProtected)
   const existing = facts.writes.filter(({ exists }) => exists)
+  const { removedFiles = 0 } = facts
   if (protectedPath !== undefined) {
     return `${call.tool} changes ${protectedPath.protectedPath ?? protectedPath.path}, which other programs trust`
   }
@@ -93,6 +97,7 @@ const why = ({ call, facts }: ApprovalRequest): string => {
   if (facts.connects !== undefined) return `a command connects to ${facts.connects}`
   if (facts.types !== undefined) return `${call.tool} types into a terminal`
   if (facts.fetches !== undefined) return `${call.tool} fetches from ${hostOf(facts.fetches)}`
+  if (isEffects === true && removedFiles > 0) return `${call.tool} deleted ${removedFiles} files`
   if (existing.length > 0) return `${call.tool} changes what is already there`
   if (facts.writes.length > 0) return `${call.tool} writes new files`
   return `${call.tool} is ${facts.risk}`

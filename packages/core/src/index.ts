@@ -1,3 +1,4 @@
+export { approveEffects, type Effects } from "./pipeline/approve-effects.ts"
 export {
   type Call,
   type ContentBlock,
@@ -45,12 +46,15 @@ export {
   use
 } from "./plugin/plugin.ts"
 export { isPluginError, PluginError, reasonOf } from "./plugin/plugin-error.ts"
-export type { Endpoint } from "./network/host-pattern.ts"
+export { isBlockedPort } from "./network/blocked-ports.ts"
+export { isPublicAddress } from "./network/public-address.ts"
+export { type Endpoint, type HostPattern, isLocalName } from "./network/host-pattern.ts"
 export {
   type Admission,
   type Connection,
   type ConnectionEvent,
   ConnectionRefused,
+  type Listed,
   Network,
   networkPolicy,
   type NetworkService
@@ -100,11 +104,15 @@ export {
   type RunOptions
 } from "./services/processes.ts"
 export {
+  type CommandEffects,
+  type LeftOutPath,
+  type Overlay,
   refuseCommands,
   Sandbox,
   type SandboxDescription,
   type SandboxRequest,
-  type UnheldLimit
+  type UnheldLimit,
+  withoutOverlay
 } from "./services/sandbox.ts"
 export { memoryState, StateError, StateFiles, type StateFilesService } from "./services/state-files.ts"
 export {

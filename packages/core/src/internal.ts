@@ -20,13 +20,5 @@ export {
 } from "./control-files.ts"
 export { visibleJson } from "./text/visible-text.ts"
 export { coreVersion } from "./plugin/version.ts"
-export { isBlockedPort } from "./network/blocked-ports.ts"
-export {
-  canonicalHost,
-  isLocalName,
-  isWebPort,
-  parseEndpoint,
-  parseHostPattern,
-  printEndpoint
-} from "./network/host-pattern.ts"
-export { isAddress, isPublicAddress } from "./network/public-address.ts"
+export { canonicalHost, isWebPort, parseEndpoint, parseHostPattern, printEndpoint } from "./network/host-pattern.ts"
+export { isAddress } from "./network/public-address.ts"

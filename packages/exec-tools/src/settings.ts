@@ -7,6 +7,16 @@ const milliseconds = z.number().int().min(1).max(2_147_483_647)
 export const execConfig = z
   .strictObject({
     defaultTimeoutMs: z.number().int().min(1).default(300_000).describe("For calls that name no time-out"),
+    overlay: z
+      .enum(["auto", "always", "never"])
+      .default("auto")
+      .describe(
+        "Whether commands and code run on an overlay of the workspace, so that what they change is judged and committed as one change: where the machine can, always (refused where it can't), or never"
+      ),
+    approveEffects: z
+      .boolean()
+      .default(false)
+      .describe("Run a command without the network first, on an overlay, and ask about what it changed"),
     maxShells: z.number().int().min(1).max(256).default(16).describe("Persistent shells open at once"),
     shellIdleMs: milliseconds.default(1_800_000).describe("A persistent shell that is unused for so long is ended"),
     maxProcesses: z.number().int().min(1).max(1024).default(32).describe("Background processes, ended ones included"),

@@ -11,6 +11,9 @@ export interface GitCommand {
   readonly stdin?: string
   /** Whether it only looks, and looks at the files themselves: then no filter runs, see {@link filtersOff}. */
   readonly comparesFiles?: boolean
+  /** Whether it reaches remotes, over HTTP alone and as the host's network policy has it. Off by default. */
+  readonly network?: boolean
+  readonly timeoutMs?: number
 }
 
 // The configuration of a repository can name programs for git to run, such as a pager or a file monitor. These options
@@ -21,21 +24,31 @@ const harmless = [
   "-c log.showSignature=false"
 ].flatMap((words) => words.split(" "))
 
-/** Runs git in the sandbox, without network. If git fails, the error has git's own message. */
+/** Runs git in the sandbox, without network unless it is asked for. If git fails, the error has git's own message. */
 export const git = Effect.fnUntraced(function* ({
   args,
   paths = [],
   writes = false,
   stdin,
-  comparesFiles = false
+  comparesFiles = false,
+  network = false,
+  timeoutMs = 60_000
 }: GitCommand) {
   const switchedOff = comparesFiles ? yield* filtersOff : {}
   const end = yield* runProgram({
     program: "git",
     args: [...harmless, ...args, ...(paths.length > 0 ? ["--", ...paths] : [])],
-    // Objects that a partial clone lacks would be fetched by a program that the repository names.
-    env: { GIT_TERMINAL_PROMPT: "0", GIT_EDITOR: "true", GIT_ALLOW_PROTOCOL: "none", LC_ALL: "C", ...switchedOff },
+    env: {
+      GIT_TERMINAL_PROMPT: "0",
+      GIT_EDITOR: "true",
+      // Objects that a partial clone lacks would be fetched by a program that the repository names.
+      GIT_ALLOW_PROTOCOL: network ? "https:http" : "none",
+      LC_ALL: "C",
+      ...switchedOff
+    },
     writable: writes,
+    network,
+    timeoutMs,
     ...(stdin !== undefined && { stdin })
   })
   if (end.exitCode === 0) return end.stdout.text

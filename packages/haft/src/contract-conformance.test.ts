@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
 import type { Plugin } from "@haft/core"
 import { claudeCodeTools } from "@haft/dialect-claude-code"
+import { codexTools } from "@haft/dialect-codex"
 import { mcpFilesystemTools } from "@haft/dialect-mcp-filesystem"
 import { execTools } from "@haft/exec-tools"
 import { fsTools } from "@haft/fs-tools"
@@ -21,7 +22,8 @@ const mostCharacters: Readonly<Record<string, number>> = {
   cliagent: 15_000_000,
   approvalgate: 80_000_000,
   filetools: 80_000_000,
-  "mcp-filesystem": 80_000_000
+  "mcp-filesystem": 80_000_000,
+  codex: 30_000_000
 }
 
 const plugins: ReadonlyArray<Plugin<StandardServices>> = [
@@ -30,6 +32,7 @@ const plugins: ReadonlyArray<Plugin<StandardServices>> = [
   execTools,
   ptyTools,
   claudeCodeTools,
+  codexTools,
   mcpFilesystemTools
 ]
 

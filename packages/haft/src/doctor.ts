@@ -208,16 +208,19 @@ const sandbox = (config: HaftConfig, name: SandboxName): Effect.Effect<Finding> 
         const mend = isItsOwn ? (howToFetch(found) ?? howToGet[name]) : error.suggestion
         return { subject, state: isNeeded ? "missing" : "limited", found, ...(mend !== undefined && { mend }) }
       },
-      onSuccess: ({ kind, enforced, notEnforced }): Finding => ({
+      onSuccess: ({ kind, enforced, notEnforced, noOverlay }): Finding => ({
         subject,
         state: notEnforced.length === 0 ? "ok" : "limited",
         found: name === kind ? "works" : `${kind}, which works`,
-        enforced,
-        notEnforced
+        enforced: noOverlay === undefined ? [...enforced, onOverlay] : enforced,
+        notEnforced:
+          noOverlay === undefined ? notEnforced : [...notEnforced, { limit: onOverlay, mend: `${noOverlay}.` }]
       })
     })
   )
 }
+
+const onOverlay = "commands run on an overlay: what they change is judged, committed as one change, and undone"
 
 /** How to get the image that a container engine lacks: no call ever downloads one. */
 export const howToFetch = (reason: string): string | undefined => {

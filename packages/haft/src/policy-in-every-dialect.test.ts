@@ -25,6 +25,7 @@ const readers: Readonly<Record<DialectName, readonly [tool: string, parameter: s
   cliagent: ["read_file", "path"],
   filetools: ["file.read", "path"],
   "claude-code": ["Read", "file_path"],
+  codex: ["view_image", "path"],
   "mcp-filesystem": ["read_text_file", "path"]
 }
 
@@ -127,6 +128,13 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["Bash", { command: "cat d/.env", run_in_background: true }],
     ["Monitor", { description: "d", timeout_ms: 1000, command: "cat d/.env" }]
   ],
+  codex: [
+    ["exec_command", { cmd: "cat d/.env" }],
+    ["exec_command", { cmd: "cat .env", workdir: "d" }],
+    ["apply_patch", { input: envelopeOf("d/.env") }],
+    ["view_image", { path: "d/.env" }],
+    ["view_image", { path: "link" }]
+  ],
   "mcp-filesystem": [
     ["read_file", { path: "d/.env" }],
     ["read_text_file", { path: "link" }],
@@ -160,6 +168,7 @@ const open = async (dialect: DialectName, rules: ReadonlyArray<object>) => {
     "a.txt": "one\n",
     "d/.env": "KEY=s3cret\n",
     "d/b.txt": "b\n",
+    "d/b.png": "an image, by its name",
     link: { symlink: "d/.env" },
     "hooked/.git/config": "x\n"
   })
@@ -196,7 +205,7 @@ describe.each(dialectNames)("a rule without a tool in %s", (dialect) => {
 
   it("leaves other files alone", async () => {
     const [tool, parameter] = readers[dialect]
-    expect((await opened.host.call(tool, { [parameter]: "d/b.txt" })).ok).toBe(true)
+    expect((await opened.host.call(tool, { [parameter]: dialect === "codex" ? "d/b.png" : "d/b.txt" })).ok).toBe(true)
   })
 })
 

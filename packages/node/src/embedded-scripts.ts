@@ -421,3 +421,92 @@ my $program = pack("S x6 P", length($filter) / 8, $filter);
 call("filter", $number{prctl}, 22, 2, $program, 0, 0);
 exec("/bin/sh", "-c", $starter, "haft", @command) or fail("exec");
 `
+
+/** Code of sandbox/overlay/overlay-mount.pl. */
+export const overlayMount: string = `use strict;
+use warnings;
+my ($architecture, $root, $identity, $upper, $work, @command) = @ARGV;
+my %number = $architecture eq "arm64"
+  ? (unshare => 97, mount => 40, prctl => 167, capset => 91)
+  : (unshare => 272, mount => 165, prctl => 157, capset => 126);
+my ($PRIVATE, $REC, $NOSUID, $NODEV) = (1 << 18, 16384, 2, 4);
+my ($NEW_MOUNTS, $NEW_USERS) = (0x20000, 0x10000000);
+sub fail { print STDERR "overlay: $_[0]: $!\\n"; exit 125 }
+sub mount { my ($from, $to, $type, $flags, $data) = @_; syscall($number{mount}, "$from\\0", "$to\\0", "$type\\0", $flags + 0, "$data\\0") == 0 or fail("mount $to") }
+sub set { my ($path, $text) = @_; open(my $file, ">", $path) or return; print $file $text; close $file or fail($path) }
+sub directory { my ($path) = @_; opendir(my $handle, $path) or fail($path); $handle }
+my ($user, $group) = ($> + 0, (split / /, $))[0] + 0);
+my $is_own = 0;
+if ($user != 0 || syscall($number{unshare}, $NEW_MOUNTS) != 0) {
+  syscall($number{unshare}, $NEW_USERS | $NEW_MOUNTS) == 0 or fail("user namespace");
+  set("/proc/self/setgroups", "deny");
+  set("/proc/self/uid_map", "$user $user 1");
+  set("/proc/self/gid_map", "$group $group 1");
+  $is_own = 1;
+}
+mount("none", "/", "", $PRIVATE | $REC, "");
+my ($lower, @own) = (directory($root), directory($upper), directory($work));
+my ($device, $inode) = stat $lower;
+$identity eq "" or "$device:$inode" eq $identity or do { print STDERR "the workspace was replaced meanwhile\\n"; exit 125 };
+my ($below, $above, $beside) = map { "/proc/self/fd/" . fileno $_ } $lower, @own;
+mount("overlay", $below, "overlay", $NOSUID | $NODEV, "lowerdir=$below,upperdir=$above,workdir=$beside,userxattr");
+open(my $table, "<", "/proc/self/mountinfo") or fail("mountinfo");
+my $last = "";
+$last = $_ for <$table>;
+my ($major, $minor) = $last =~ /^\\d+ \\d+ (\\d+):(\\d+) .* - overlay / or fail("mountinfo");
+my $mounted = ($minor & 0xff) | ($major << 8) | (($minor & ~0xff) << 12);
+my ($now, $number) = stat $root;
+defined $now && $now == $mounted or do { print STDERR "the workspace was replaced meanwhile\\n"; exit 125 };
+for (@command) { $_ = "$now:$number" if $_ eq "haft:overlay-identity" }
+if ($is_own) {
+  syscall($number{prctl}, 47, 4, 0, 0, 0);
+  my ($header, $data) = (pack("LL", 0x20080522, 0), pack("L6", (0) x 6));
+  syscall($number{capset}, $header, $data) == 0 or fail("capabilities");
+}
+exec { $command[0] } @command or fail("exec");
+`
+
+/** Code of sandbox/overlay/overlay-scan.pl. */
+export const overlayScan: string = `use strict;
+use warnings;
+my ($architecture, $mode, $top) = @ARGV;
+my %number = $architecture eq "arm64"
+  ? (lgetxattr => 9, llistxattr => 12, lremovexattr => 15)
+  : (lgetxattr => 192, llistxattr => 195, lremovexattr => 198);
+binmode STDOUT;
+sub attributes {
+  my ($path) = @_;
+  my $names = "\\0" x 65536;
+  my $length = syscall($number{llistxattr}, "$path\\0", $names, 65536);
+  return $length > 0 ? split /\\0/, substr($names, 0, $length) : ();
+}
+my @pending = ("");
+while (defined(my $path = pop @pending)) {
+  my $full = $path eq "" ? $top : "$top/$path";
+  my ($bits, $links, $device) = (lstat $full)[2, 3, 6];
+  if (!defined $bits) { print "unreadable 0 0 - - $path\\0"; next }
+  my $type = $bits & 0170000;
+  my $kind = $type == 0040000 ? "directory" : $type == 0100000 ? "file" : $type == 0120000 ? "symlink"
+    : $type == 0020000 && $device == 0 ? "whiteout" : "special";
+  my ($opaque, $own) = ("-", "-");
+  if ($kind eq "directory" || $kind eq "file") {
+    for my $name (attributes($full)) {
+      if ($name !~ /^user\\.overlay\\./) { $own = "attributes"; next }
+      if ($name eq "user.overlay.opaque") {
+        my $value = "\\0" x 8;
+        my $length = syscall($number{lgetxattr}, "$full\\0", "$name\\0", $value, 8);
+        $opaque = "opaque" if $length > 0 && substr($value, 0, 1) eq "y";
+      }
+      syscall($number{lremovexattr}, "$full\\0", "$name\\0") if $mode eq "strip";
+    }
+  }
+  my @inside;
+  if ($kind eq "directory") {
+    chmod(($bits & 07777) | 0700, $full) if ($bits & 0700) != 0700;
+    if (opendir(my $handle, $full)) { @inside = grep { $_ ne "." && $_ ne ".." } readdir $handle }
+    else { $kind = "unreadable" }
+  }
+  printf "%s %o %d %s %s %s\\0", $kind, $bits & 07777, $links, $opaque, $own, $path;
+  push @pending, map { $path eq "" ? $_ : "$path/$_" } @inside;
+}
+`

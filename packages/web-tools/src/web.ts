@@ -1,12 +1,12 @@
-import { StateFiles, type ToolError } from "@haft/core"
+import { type Endpoint, type Listed, Network, StateFiles, type ToolError } from "@haft/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import { isOnList } from "./safe-fetch/host-list.ts"
+import { isNamedPrivate, isOnList } from "./safe-fetch/host-list.ts"
 import { makeHostQueue } from "./safe-fetch/host-queue.ts"
 import { type FetchError, safeFetch, type WebRequest, type WebResponse } from "./safe-fetch/safe-fetch.ts"
-import { parseTarget } from "./safe-fetch/target-url.ts"
+import { parseTarget, refuseBy } from "./safe-fetch/target-url.ts"
 import { type SearchConfig, searchFromEnvironment, type WebConfig } from "./web-config.ts"
 
 /** The way to the web, as the host configured it. */
@@ -31,10 +31,23 @@ export class Web extends Context.Service<
         const state = yield* StateFiles
         const { certificateAuthorities: added } = config
         const certificateAuthorities = added.length === 0 ? undefined : yield* withUsual(added)
-        const settings = { config, certificateAuthorities, queue: makeHostQueue(config.requestsPerHost) }
+        const network = yield* Network
+        const listed = (url: URL): Listed => network.listed(endpointOf(url))
+        const reached = { ...config, privateHosts: [...config.privateHosts, ...network.privateHosts] }
+        const isAllowed = (url: URL): boolean =>
+          isOnList(config.allowedHosts, url.hostname) || listed(url).decision === "allow"
+        const isOwn = (url: URL): boolean =>
+          isOnList(config.allowedHosts, url.hostname) || isNamedPrivate(config.privateHosts, url)
+        const refusal = (url: URL): string | undefined => {
+          const found = listed(url)
+          // What the web's own settings name is denied by the other list only.
+          return found.decision === "deny" && (!isOwn(url) || found.isDenied) ? found.reason : undefined
+        }
+        const queue = makeHostQueue(config.requestsPerHost)
+        const settings = { config: reached, certificateAuthorities, queue, isAllowed, refusal }
         return {
-          target: (url) => parseTarget(url, config.privateHosts),
-          isAllowed: (url) => isOnList(config.allowedHosts, url.hostname),
+          target: (url) => Effect.tap(parseTarget(url, reached.privateHosts), (target) => refuseBy(refusal, target)),
+          isAllowed,
           fetch: (request) => safeFetch(settings, request).pipe(Effect.provideService(StateFiles, state)),
           fetchFromProvider: (request) => {
             const port = request.url.port || (request.url.protocol === "https:" ? "443" : "80")
@@ -44,7 +57,9 @@ export class Web extends Context.Service<
               robots: false,
               privateHosts: [`${request.url.hostname}:${port}`]
             }
-            return safeFetch({ ...settings, config: reachable }, request).pipe(Effect.provideService(StateFiles, state))
+            // The host chose the service itself.
+            const chosen = { ...settings, config: reachable, refusal: () => undefined }
+            return safeFetch(chosen, request).pipe(Effect.provideService(StateFiles, state))
           },
           maxBytes: config.maxBytes,
           search: config.search ?? searchFromEnvironment(process.env)
@@ -59,3 +74,8 @@ const withUsual = (added: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<st
     const { getCACertificates } = await import("node:tls")
     return [...getCACertificates("default"), ...added]
   })
+
+const endpointOf = ({ hostname, port, protocol }: URL): Endpoint => ({
+  host: hostname.replace(/^\[(.*)\]$/, "$1"),
+  port: Number(port || (protocol === "https:" ? 443 : 80))
+})

@@ -10,7 +10,9 @@ import {
   memoryState,
   memoryWorkspace,
   type StateFiles,
-  use
+  use,
+  type NetworkConfig,
+  networkPolicy
 } from "@haft/core"
 import { type OpenHost, openHost } from "@haft/core/promise"
 import { scriptedApprover } from "@haft/testing"
@@ -110,6 +112,7 @@ export const webHost = async (
     readonly resolve?: (hostname: string) => Promise<ReadonlyArray<string>>
     readonly state?: Layer.Layer<StateFiles>
     readonly approve?: boolean
+    readonly network?: NetworkConfig
   } = {}
 ): Promise<WebHost> => {
   const events: Array<JournalEvent> = []
@@ -122,6 +125,8 @@ export const webHost = async (
     approver.layer,
     Layer.succeed(Resolver, resolve)
   )
-  const host = Host.layer({ dialect, plugins: [use(webTools, config)] }).pipe(Layer.provide(services))
+  const policy = options.network === undefined ? Layer.empty : networkPolicy(options.network)
+  const lent = Layer.provideMerge(policy, services)
+  const host = Host.layer({ dialect, plugins: [use(webTools, config)] }).pipe(Layer.provide(lent))
   return { ...(await openHost(host)), questions: approver.questions, events }
 }

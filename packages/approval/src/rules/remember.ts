@@ -69,7 +69,8 @@ export const offersFor = (
   return offers.length > 0 ? { offers } : { offers, whyNone: "these arguments can't be written down as a rule" }
 }
 
-const whyNotRemembered = ({ facts, input }: ApprovalQuestion): string | undefined => {
+const whyNotRemembered = ({ facts, input, isEffects }: ApprovalQuestion): string | undefined => {
+  if (isEffects === true) return "what a command changed is never remembered"
   if (facts.types !== undefined) return "what is typed into a terminal is never remembered"
   if (facts.runs !== undefined) {
     const { words, parts, opaque } = readCommand(facts.runs)

@@ -56,11 +56,22 @@ export interface NetworkService {
   readonly ports: ReadonlyArray<number>
   /** Connections that one sandbox may have open at once. */
   readonly maxConnections: number
+  /** `host:port` of private hosts that the configuration lists. */
+  readonly privateHosts: ReadonlyArray<string>
+  /** What the configuration's lists say about a host, without rules and without asking anybody. */
+  readonly listed: (endpoint: Endpoint) => Listed
   /** Decides about one connection. Waits for a person where the policy wants one. */
   readonly admit: (connection: Connection) => Effect.Effect<Admission, ConnectionRefused>
   /** Puts a connection on record, with the call that it belongs to. */
   readonly record: (event: ConnectionEvent) => Effect.Effect<void, ToolError<"journal_unavailable">>
 }
+
+/** What the lists of a network policy say about a host: it may be reached, it may not, or a person decides. */
+export type Listed =
+  | { readonly decision: "allow"; readonly entry: HostPattern }
+  /** `isDenied` where the list of denied hosts names it. */
+  | { readonly decision: "deny"; readonly reason: string; readonly isDenied: boolean }
+  | { readonly decision: "ask" }
 
 /** A connection in the audit log. */
 export type ConnectionEvent = Endpoint &
@@ -89,6 +100,8 @@ export const Network = Context.Reference<NetworkService>("@haft/core/Network", {
     closed: "this host has no network policy",
     ports: [],
     maxConnections: 0,
+    privateHosts: [],
+    listed: () => ({ decision: "ask" }),
     admit: () => Effect.fail(new ConnectionRefused({ reason: "this host has no network policy" })),
     record: () => Effect.void
   })
@@ -107,25 +120,22 @@ export const networkPolicy = (config: NetworkConfig): Layer.Layer<never, never, 
         (port) => !isWebPort(port)
       )
       const isClosed = allow.length === 0 && !ask
+      const listed = (endpoint: Endpoint): Listed => listedIn(allow, deny, endpoint)
       return {
         ...(isClosed && { closed: "the network policy allows no host" }),
         ports,
         maxConnections,
+        privateHosts: lists.allow.filter((_, at) => allow[at]?.isExact === true && allow[at].port !== undefined),
+        listed: (endpoint) => {
+          const found = listed(endpoint)
+          return found.decision === "ask" && !ask ? unlisted(endpoint) : found
+        },
         admit: Effect.fnUntraced(function* (connection: Connection) {
           const { host, port } = connection
-          const name = printEndpoint({ host, port })
-          const denied = deny.find((entry) => entry.matchesHost(host) && (entry.port ?? port) === port)
-          if (denied !== undefined) return yield* refused(`network.deny ${denied.text} forbids ${name}`)
-          const isListed = (entry: HostPattern): boolean => entry.matchesHost(host) && entry.port === port
-          const mayBePrivate = allow.some((entry) => entry.isExact && isListed(entry))
-          const isPublic = isAddress(host) ? isPublicAddress(host) : !isLocalName(host)
-          if (!isPublic && !mayBePrivate) return yield* refused(`${host} is not a public host; ${listIt(name)}`)
-          if (isBlockedPort(port) && !allow.some(isListed)) {
-            return yield* refused(`port ${port} belongs to another protocol; ${listIt(name)}`)
-          }
-          const allowed =
-            allow.find(isListed) ??
-            allow.find((entry) => entry.port === undefined && isWebPort(port) && entry.matchesHost(host))
+          const found = listed({ host, port })
+          if (found.decision === "deny") return yield* refused(found.reason)
+          const allowed = found.decision === "allow" ? found.entry : undefined
+          const mayBePrivate = allowed !== undefined && allowed.isExact && allowed.port === port
           const decided = yield* decide(approver, connection, { ask, listed: allowed?.text })
           const anyProtocol = allowed === undefined ? !isWebPort(port) : allowed.port === port
           return { ...decided, mayBePrivate, anyProtocol }
@@ -140,6 +150,36 @@ export const networkPolicy = (config: NetworkConfig): Layer.Layer<never, never, 
 
 const patternsIn = (list: ReadonlyArray<string>): ReadonlyArray<HostPattern> =>
   list.flatMap((text) => parseHostPattern(text) ?? [])
+
+/** Strongest first: what is denied, what is not public or has a port of another protocol, what is allowed. */
+const listedIn = (
+  allow: ReadonlyArray<HostPattern>,
+  deny: ReadonlyArray<HostPattern>,
+  { host, port }: Endpoint
+): Listed => {
+  const name = printEndpoint({ host, port })
+  const denied = deny.find((entry) => entry.matchesHost(host) && (entry.port ?? port) === port)
+  if (denied !== undefined)
+    return { decision: "deny", reason: `network.deny ${denied.text} forbids ${name}`, isDenied: true }
+  const withPort = allow.filter((entry) => entry.port === port && entry.matchesHost(host))
+  const exact = withPort.find(({ isExact }) => isExact)
+  if (exact !== undefined) return { decision: "allow", entry: exact }
+  const isPublic = isAddress(host) ? isPublicAddress(host) : !isLocalName(host)
+  if (!isPublic) return { decision: "deny", reason: `${host} is not a public host; ${listIt(name)}`, isDenied: false }
+  if (isBlockedPort(port) && withPort.length === 0) {
+    return { decision: "deny", reason: `port ${port} belongs to another protocol; ${listIt(name)}`, isDenied: false }
+  }
+  const isUsual = (entry: HostPattern): boolean =>
+    entry.port === undefined && isWebPort(port) && entry.matchesHost(host)
+  const entry = withPort[0] ?? allow.find(isUsual)
+  return entry === undefined ? { decision: "ask" } : { decision: "allow", entry }
+}
+
+const unlisted = (endpoint: Endpoint): Listed => ({
+  decision: "deny",
+  reason: `network.allow does not list ${printEndpoint(endpoint)}`,
+  isDenied: false
+})
 
 const listIt = (name: string): string => `network.allow has to list ${name}`
 
@@ -191,4 +231,4 @@ const decide = Effect.fnUntraced(function* (
 const byPolicy = (by: string) => ({ by, isAnswer: false })
 
 /** Name of the tool and operation that rules and questions about connections have. */
-export const connectTool = "connect"
+const connectTool = "connect"

@@ -12,6 +12,7 @@ import {
   type ApprovalQuestion,
   type ApprovalRequest,
   Approver,
+  type Verdict,
   type VerdictBasis
 } from "../services/approver.ts"
 import { Journal, type JournalEvent } from "../services/journal.ts"
@@ -65,7 +66,6 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
   first: PreparedCall<R, Code>,
   watcher: ApprovalWatcher
 ) {
-  const approver = yield* Approver
   const call = yield* CurrentCall
   const { id, step, startedAt } = call
   let prepared = first
@@ -91,23 +91,11 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
       asks,
       ...(tool.openWorld && { openWorld: true as const })
     }
-    const verdict = yield* failClosed(stepSpan("judge")(approver.judge(request)), (reason) => ({
-      decision: "deny" as const,
-      reason: `the approval policy failed: ${reason}`
-    }))
+    const verdict = yield* judge(request, watcher)
     const { decision, reason } = verdict
-    const grounds = {
-      ...(verdict.rule !== undefined && { rule: verdict.rule }),
-      ...(verdict.basis !== undefined && { basis: verdict.basis })
-    }
-    const byPolicy = { by: "policy", reason, ...grounds, asks } as const
-    if (decision === "deny") {
-      watcher.decided({ decision, ...byPolicy })
-      yield* record({ decision, by: "policy", reason, ...grounds })
-      return yield* refused({ by: "policy", reason })
-    }
+    const grounds = groundsOf(verdict)
     if (decision === "allow") {
-      if (consented === undefined) watcher.decided({ decision, ...byPolicy })
+      if (consented === undefined) watcher.decided({ decision, by: "policy", reason, ...grounds, asks })
       // Nobody was asked because the tool looked and saw, say, that nothing would be overwritten. That has to hold until
       // the write: what is absent now must still be absent then.
       return { prepared, facts, ...(wish === false && { state: absentIn(facts) }) } satisfies ApprovedCall<R, Code>
@@ -122,9 +110,7 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     const preview = prepared.preview === undefined ? undefined : yield* stepSpan("preview")(prepared.preview)
     const question = { ...request, reason, ...grounds, state, ...(preview !== undefined && { preview }) }
     const consent = yield* stepSpan("ask")(askPerson(question, watcher))
-    const decided = { decision: "allow", reason: consent.reason ?? "approved", by: "person", ...grounds } as const
-    const named = { ...decided, ...personIn(consent) }
-    if (consent.comment !== undefined) watcher.noted(`the approver's comment: ${consent.comment}`)
+    const named = decisionOf(consent, question)
     if (consent.modifiedArgs !== undefined) {
       // Edited arguments are decoded, assessed and judged like those of the caller.
       const edited = plainData(consent.modifiedArgs)
@@ -150,6 +136,35 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
 
 const harm: Readonly<Record<Risk, number>> = { read_only: 0, safe_write: 1, dangerous: 2 }
 
+/** The policy's verdict. A no is put on record and fails; a policy that fails says no. */
+export const judge = Effect.fnUntraced(function* (request: ApprovalRequest, watcher: ApprovalWatcher) {
+  const approver = yield* Approver
+  const verdict = yield* failClosed<Verdict, never>(stepSpan("judge")(approver.judge(request)), (reason) => ({
+    decision: "deny",
+    reason: `the approval policy failed: ${reason}`
+  }))
+  const { decision, reason } = verdict
+  if (decision !== "deny") return { ...verdict, decision }
+  const denial = { decision, by: "policy", reason, ...groundsOf(verdict) } as const
+  watcher.decided({ ...denial, asks: request.asks })
+  yield* record(denial)
+  return yield* refused(denial)
+})
+
+const groundsOf = ({ rule, basis }: Pick<Verdict, "rule" | "basis">): Pick<Decision, "rule" | "basis"> => ({
+  ...(rule !== undefined && { rule }),
+  ...(basis !== undefined && { basis })
+})
+
+/** A person's yes, for the record. */
+export const decisionOf = (consent: Answer, question: ApprovalQuestion): Decision => ({
+  decision: "allow",
+  reason: consent.reason ?? "approved",
+  by: "person",
+  ...groundsOf(question),
+  ...personIn(consent)
+})
+
 /** The diff of edited arguments, for the record; none where it can't be made, because the call fails then too. */
 const diffOf = <R, Code extends ErrorCode>({
   preview
@@ -173,13 +188,10 @@ const longestChange = 500
 const clipEnd = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text)
 
 /** A person's yes. Anything else fails: a no, and no answer. */
-const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watcher: ApprovalWatcher) {
+export const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watcher: ApprovalWatcher) {
   const approver = yield* Approver
   const { asks, reason, preview } = question
-  const grounds = {
-    ...(question.rule !== undefined && { rule: question.rule }),
-    ...(question.basis !== undefined && { basis: question.basis })
-  }
+  const grounds = groundsOf(question)
   yield* append({ type: "approval_requested", reason, ...grounds })
   const asked = Effect.suspend(() => approver.ask(question)).pipe(
     Effect.onInterrupt(() => unanswered({ asks, ...grounds }, watcher)),
@@ -195,6 +207,7 @@ const askPerson = Effect.fnUntraced(function* (question: ApprovalQuestion, watch
   if (answer.approved && answer.unanswered !== true) {
     const reason = answer.reason ?? "approved"
     watcher.decided({ decision: "allow", by: "person", reason, ...grounds, ...personIn(answer), asks })
+    if (answer.comment !== undefined) watcher.noted(`the approver's comment: ${answer.comment}`)
     return answer
   }
   const by = answer.unanswered === true ? "nobody" : "person"
@@ -253,7 +266,7 @@ const timed =
     })
 
 /** Puts a decision on record, with the diff that it was about and the arguments that a person changed. */
-const record = (decision: Decision, about: { readonly params?: unknown; readonly diff?: string } = {}) =>
+export const record = (decision: Decision, about: { readonly params?: unknown; readonly diff?: string } = {}) =>
   append({ type: "approval_decided", ...decision, ...about })
 
 const append = Effect.fnUntraced(function* ({ type, ...more }: JournalEvent) {

@@ -23,7 +23,7 @@ import {
 } from "../tool-error.ts"
 import type { Executed, FailingTool, PreparedCall, Tool } from "../tool.ts"
 import type { Facts } from "../touches.ts"
-import { approve, type Decision } from "./approve.ts"
+import { type ApprovalWatcher, approve, type Decision } from "./approve.ts"
 import { assess } from "./assess.ts"
 import {
   type Call,
@@ -224,7 +224,7 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
   known.tool = tool
   const decoded = yield* stepSpan("decode")(prepareWith(tool, given, settings.dialect))
   known.prepared = decoded
-  const approved = yield* approve(settings.dialect, tool, decoded, {
+  const watcher: ApprovalWatcher = {
     assessed: (facts) => {
       known.facts = facts
     },
@@ -237,18 +237,29 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     noted: (note) => {
       known.notes = [...(known.notes ?? []), note]
     }
-  })
+  }
+  const approved = yield* approve(settings.dialect, tool, decoded, watcher)
   known.prepared = approved.prepared
   const clipsTexts = tool.dialect === "any" || settings.dialect.clipsTexts === true
   const executed = withTimeout(approved.prepared).pipe(
     stepSpan("execute"),
     Effect.flatMap((done) => holdToBudget(done, call, { bytes: settings.replyBytes, clipsTexts }))
   )
-  const { facts, state } = approved
-  if (state === undefined && facts.writes.length === 0) return yield* executed
+  const { facts, state, prepared } = approved
+  if (state === undefined && facts.writes.length === 0 && facts.runs === undefined) return yield* executed
   return yield* Effect.provideService(executed, CurrentCall, {
     ...call,
     assessedWrites: facts.writes.map(({ path }) => path),
+    ...(facts.runs !== undefined && {
+      approval: {
+        operation: tool.operation,
+        input: prepared.input,
+        defaults: () => tool.defaults,
+        facts,
+        canAsk: settings.dialect.asks("dangerous"),
+        watcher
+      }
+    }),
     ...(state !== undefined && { approvedState: state })
   })
 })

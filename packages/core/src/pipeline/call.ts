@@ -3,6 +3,8 @@ import type * as Effect from "effect/Effect"
 
 import type { AskCaller } from "../services/approver.ts"
 import type { ErrorCode, ToolError } from "../tool-error.ts"
+import type { Facts } from "../touches.ts"
+import type { ApprovalWatcher } from "./approve.ts"
 
 /** Who called what, known from the first moment of a call. */
 export interface Call {
@@ -89,6 +91,20 @@ export interface CallContext extends Call {
   readonly onProgress?: (progress: Progress) => void
   /** Absent when the caller can't be asked. */
   readonly ask?: AskCaller
+  /** What `approveEffects` needs to judge what the call really changed. Absent outside of calls. */
+  readonly approval?: CallApproval
+}
+
+/** How a call was approved. */
+export interface CallApproval {
+  readonly operation: string
+  /** Decoded arguments. */
+  readonly input: Readonly<Record<string, unknown>>
+  readonly defaults: () => Readonly<Record<string, unknown>>
+  readonly facts: Facts
+  /** False in a dialect that never asks anybody. */
+  readonly canAsk: boolean
+  readonly watcher: ApprovalWatcher
 }
 
 /** The call that is under way. Services read it; tools rarely need it. */

@@ -19,6 +19,11 @@ export interface ApprovalRequest {
   readonly openWorld?: true
   /** True where nothing is going to run: what is judged then does not count as used. */
   readonly isPreview?: true
+  /**
+   * True for what a command really changed, after it ran and before that is committed. Only rules about written paths
+   * apply: the call itself was judged before.
+   */
+  readonly isEffects?: true
 }
 
 /** What a person is shown. */

@@ -96,6 +96,8 @@ export interface ChangePlan {
    * read yet is read; what is binary or too large has a line of its own.
    */
   readonly diff: Effect.Effect<string, PlanError>
+  /** The same for those paths only that `isShown` is true for. */
+  readonly diffWhere: (isShown: (path: string) => boolean) => Effect.Effect<string, PlanError>
   /**
    * Makes all changes or none, and survives a crash at any moment. Where a file has changed since the plan looked at it,
    * `again` plans anew on the files as they are, while nobody else commits; without it, and where a person approved

@@ -1,9 +1,12 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 
 import { type ToolError, toolError } from "../tool-error.ts"
-import type { Command } from "./processes.ts"
+import type { ChangePlan } from "./change-plan.ts"
+import type { Command, ControlFileChange } from "./processes.ts"
+import type { PlanError } from "./workspace.ts"
 
 /** What one command may do beyond the sandbox's defaults. */
 export interface SandboxRequest {
@@ -17,6 +20,40 @@ export interface SandboxRequest {
   readonly channel?: boolean
   /** The command gets a terminal, so it needs job control. */
   readonly terminal?: boolean
+  /** The command works on this overlay: what it writes does not reach the workspace. */
+  readonly overlay?: Overlay
+}
+
+/**
+ * A copy-on-write layer over the workspace that takes all that one command writes. It is gone when its scope ends.
+ */
+export interface Overlay {
+  /** Reads what the command changed, once it has ended. */
+  readonly effects: Effect.Effect<CommandEffects, ToolError<"sandbox_error">>
+}
+
+/** Everything that a command changed in its overlay. Nothing of it is in the workspace yet. */
+export interface CommandEffects {
+  /**
+   * Plans the changes, without those at the paths of `except`. A path that was changed in the workspace too, since the
+   * command began, is `stale_file`.
+   */
+  readonly plan: (plan: ChangePlan, except?: ReadonlySet<string>) => Effect.Effect<void, PlanError>
+  /** Control files among the changes that other programs would run or trust. */
+  readonly controlFiles: ReadonlyArray<ControlFileChange & { readonly isRecordedOnly: boolean }>
+  /** Moves control files out of the overlay, and says where to. */
+  readonly quarantine: (paths: ReadonlySet<string>) => Effect.Effect<ReadonlyArray<ControlFileChange>>
+  /** What can't be committed: sockets, pipes, names that are not UTF-8. */
+  readonly leftOut: ReadonlyArray<LeftOutPath>
+  /** True for a path that the workspace's `.gitignore` files name: build output. */
+  readonly isIgnored: (path: string, isDirectory?: boolean) => boolean
+}
+
+/** A path that an overlay holds and a commit can't take over. */
+export interface LeftOutPath {
+  /** Bytes that are not UTF-8 are escaped. */
+  readonly path: string
+  readonly reason: string
 }
 
 /** What a sandbox really enforces on this machine, for replies and for `haft doctor`. */
@@ -26,6 +63,8 @@ export interface SandboxDescription {
   readonly isolated: boolean
   readonly enforced: ReadonlyArray<string>
   readonly notEnforced: ReadonlyArray<UnheldLimit>
+  /** Why commands can't run on an overlay here; absent where they can. */
+  readonly noOverlay?: string
 }
 
 /** A limit that nothing holds commands to here. */
@@ -44,8 +83,17 @@ export class Sandbox extends Context.Service<
       request?: SandboxRequest
     ) => Effect.Effect<Command, ToolError<"sandbox_unavailable" | "sandbox_error">>
     readonly describe: Effect.Effect<SandboxDescription, ToolError<"sandbox_unavailable">>
+    /** A new overlay of the workspace, for one command. Absent where a sandbox has none. */
+    readonly overlay?: Effect.Effect<Overlay, ToolError<"sandbox_unavailable" | "sandbox_error">, Scope.Scope>
   }
 >()("@haft/core/Sandbox") {}
+
+/** For a sandbox that has no overlays. */
+export const withoutOverlay: Effect.Effect<never, ToolError<"sandbox_unavailable">> = toolError(
+  "sandbox_unavailable",
+  "this sandbox can't run commands on an overlay",
+  { suggestion: 'Set `overlay` of the exec package to "auto" or "never".' }
+)
 
 /** No sandbox: every command is refused. */
 export const refuseCommands: Layer.Layer<Sandbox> = Layer.sync(Sandbox, () => {

@@ -152,7 +152,7 @@ export interface WorkspaceService {
    * a workspace can't tell.
    */
   readonly onCommit?: (listener: (paths: ReadonlyArray<string>) => void) => () => void
-  /** Takes back the last call that changed something, a named call, or every call of this run. */
+  /** Takes back the last call that changed something, a named call, every call of a run, or all since a time. */
   readonly undo: (
     what?: UndoTarget
   ) => Effect.Effect<UndoReport, ToolError<"no_history" | "stale_file" | "write_failed">>
@@ -162,8 +162,11 @@ export interface WorkspaceService {
   ) => Effect.Effect<UndoPreview, ToolError<"no_history" | "stale_file" | "write_failed">>
 }
 
-/** What to take back; the last call that changed something, when absent. */
-export type UndoTarget = { readonly call: string } | { readonly run: string }
+/**
+ * What to take back: a call, a run, or every call that began at a time (milliseconds since the epoch) or later; the last
+ * call that changed something, when absent.
+ */
+export type UndoTarget = { readonly call: string } | { readonly run: string } | { readonly since: number }
 
 export interface GlobOptions {
   /** 1,000 by default. */

@@ -3,6 +3,7 @@ import { approvalgate } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { requireCommit } from "../run-command/changes-report.ts"
 import { quarantinedField, quarantinedMark, showQuarantined } from "../run-command/quarantine-report.ts"
 import { sandboxField, sandboxMark, sandboxRemark, showSandbox } from "../run-command/sandbox-mark.ts"
 import { codeAsCommand, runCode } from "./run-code.ts"
@@ -38,6 +39,7 @@ export const approvalgateRunCode = approvalgate.tool({
       ...sandboxMark(outcome),
       ...quarantinedMark(outcome)
     }
+    yield* requireCommit(outcome, { ...output, exitCode: outcome.exitCode })
     if (outcome.timedOut) {
       return yield* toolError("timeout", `the code took longer than ${timeout} s and was ended`, {
         suggestion: `Give it more time, or let it do less.${sandboxRemark(outcome)}`,

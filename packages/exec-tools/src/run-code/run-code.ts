@@ -7,7 +7,7 @@ import { sandboxMark, sandboxRemark } from "../run-command/sandbox-mark.ts"
 
 export type Language = "python" | "bash"
 
-export interface CodeRequest extends Pick<CommandRequest, "env" | "timeoutMs" | "network" | "writable"> {
+export interface CodeRequest extends Pick<CommandRequest, "env" | "timeoutMs" | "network" | "writable" | "onFailure"> {
   readonly language: Language
   readonly code: string
   readonly args: ReadonlyArray<string>

@@ -3,6 +3,7 @@ import { agentbench } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { requireCommit } from "./changes-report.ts"
 import { quarantinedField, quarantinedMark, showQuarantined } from "./quarantine-report.ts"
 import { runCommand, shellWords } from "./run-command.ts"
 import { sandboxField, sandboxMark, sandboxRemark, showSandbox } from "./sandbox-mark.ts"
@@ -43,6 +44,7 @@ export const agentbenchRun = agentbench.tool({
       ...sandboxMark(outcome),
       ...quarantinedMark(outcome)
     }
+    yield* requireCommit(outcome, output)
     if (outcome.timedOut) {
       return yield* toolError("timeout", `the command took longer than ${outcome.timeoutMs / 1000} s and was ended`, {
         suggestion: `Give it more time with timeout_sec, or let it do less.${sandboxRemark(outcome)}`,

@@ -3,6 +3,7 @@ import { cliagent } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { requireCommit } from "./changes-report.ts"
 import { quarantinedField, quarantinedMark, quarantineRemark, showQuarantined } from "./quarantine-report.ts"
 import { type CommandOutcome, commandTouches, runCommand } from "./run-command.ts"
 import { sandboxField, sandboxMark, sandboxRemark, showSandbox } from "./sandbox-mark.ts"
@@ -27,7 +28,7 @@ export const cliagentRunInTerminal = cliagent.tool({
     })
   }),
   risk: "dangerous",
-  touches: ({ command }) => commandTouches({ runs: command }),
+  touches: ({ command }) => commandTouches({ runs: command }, { mayOverlay: true }),
   execute: ({ command, timeout_seconds }) =>
     runCommand({ command, words: defaultShell(command), timeoutMs: timeout_seconds * 1000 }).pipe(
       Effect.flatMap((outcome) => report(outcome, timeout_seconds))
@@ -60,6 +61,7 @@ const report = Effect.fnUntraced(function* (outcome: CommandOutcome, seconds: nu
   // The contract has no facts on a failure; that nothing held the command back is told all the same.
   const isPlain = outcome.sandbox.isolated && quarantineRemark(outcome) === undefined
   const marked = isPlain ? {} : { output: { metadata } }
+  yield* requireCommit(outcome, { output: stdout.text, metadata })
   if (outcome.timedOut) {
     return yield* toolError("timeout", `the command took longer than ${seconds} s and was ended`, {
       suggestion: `Give it more time, or let it do less.${sandboxRemark(outcome)}`,

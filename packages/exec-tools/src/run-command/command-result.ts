@@ -2,6 +2,8 @@ import { toolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { changesOf, changesRemark, changesResult, noOverlayResult, requireCommit } from "./changes-report.ts"
+import type { CommitFailure } from "./commit-effects.ts"
 import { controlFileList, controlFileResult, remarkOn } from "./quarantine-report.ts"
 import type { CommandOutcome } from "./run-command.ts"
 import { sandboxRemark } from "./sandbox-mark.ts"
@@ -22,6 +24,8 @@ export const commandResult = z.object({
   stderr_path: z.string(),
   left_running: z.number().int().describe("Processes it left behind; in a sandbox they ended with it"),
   sandbox: z.object({ kind: z.string(), isolated: z.boolean() }),
+  changes: changesResult,
+  no_overlay: noOverlayResult,
   control_files: controlFileResult
 })
 
@@ -40,14 +44,22 @@ export const resultOf = (outcome: CommandOutcome): z.output<typeof commandResult
   stderr_path: outcome.stderr.path,
   left_running: outcome.leftRunning,
   sandbox: outcome.sandbox,
+  ...changesOf(outcome),
   ...controlFileList(outcome)
 })
 
 /** A command that was ended or that the shell did not find has failed; what it printed comes along. */
 export const requireEnd = (
   outcome: CommandOutcome
-): Effect.Effect<z.output<typeof commandResult>, ToolError<"timeout" | "command_not_found">> => {
+): Effect.Effect<z.output<typeof commandResult>, ToolError<"timeout" | "command_not_found" | CommitFailure>> => {
   const output = resultOf(outcome)
+  return Effect.andThen(requireCommit(outcome, output), requireSuccess(outcome, output))
+}
+
+const requireSuccess = (
+  outcome: CommandOutcome,
+  output: z.output<typeof commandResult>
+): Effect.Effect<z.output<typeof commandResult>, ToolError<"timeout" | "command_not_found">> => {
   if (outcome.timedOut) {
     return toolError("timeout", `the command took longer than ${outcome.timeoutMs} ms and was ended`, {
       suggestion: `Give it more time with timeout_ms, or let it do less.${sandboxRemark(outcome)}`,
@@ -76,12 +88,18 @@ export const showResult = (result: z.output<typeof commandResult>): string => {
       : [`${result.omitted_bytes} bytes left out; all of it is in ${result.stdout_path} and ${result.stderr_path}`]),
     ...(result.left_running === 0 ? [] : [`${result.left_running} processes were left behind`]),
     ...(result.sandbox.isolated ? [] : ["ran without a sandbox"]),
+    ...remarkOnChanges(result),
     ...movedOf(result)
   ]
   return [result.stdout, result.stderr, ...remarks.map((remark) => `[${remark}]`)]
     .filter((part) => part !== "")
     .map((part) => (part.endsWith("\n") ? part : `${part}\n`))
     .join("")
+}
+
+const remarkOnChanges = ({ changes }: z.output<typeof commandResult>): ReadonlyArray<string> => {
+  const remark = changesRemark(changes)
+  return remark === undefined ? [] : [remark]
 }
 
 /** Says which control files were moved out of the workspace, for people. */

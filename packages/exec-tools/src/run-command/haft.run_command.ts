@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { commandResult, requireEnd, showResult } from "./command-result.ts"
-import { commandTouches, runCommand, shellWords } from "./run-command.ts"
+import { asksBeforehand, commandTouches, runCommand, shellWords } from "./run-command.ts"
 
 export const haftRunCommand = haft.tool({
   name: "run_command",
@@ -19,13 +19,21 @@ export const haftRunCommand = haft.tool({
     stdin: z.string().optional().describe("Text for standard input"),
     timeout_ms: z.number().int().min(1).max(86_400_000).optional().describe("The host's own limit when absent"),
     network: z.boolean().default(false).describe("Ask for the network; refused where the host does not allow it"),
+    on_failure: z
+      .enum(["commit", "drop"])
+      .default("commit")
+      .describe("What becomes of the changes where it fails, takes too long or is cancelled; drop needs an overlay"),
     read_only: z.boolean().default(false).describe("Run with a workspace that can't be changed")
   }),
   output: commandResult,
   risk: "dangerous",
+  asks: asksBeforehand,
   touches: ({ command, cwd, env, stdin, network, read_only: readOnly }) =>
-    commandTouches({ runs: withInput(withVariables(command, env), stdin), network, reads: [cwd] }, { readOnly }),
-  execute: ({ command, cwd, env, stdin, timeout_ms, network, read_only }) =>
+    commandTouches(
+      { runs: withInput(withVariables(command, env), stdin), network, reads: [cwd] },
+      { readOnly, mayOverlay: true }
+    ),
+  execute: ({ command, cwd, env, stdin, timeout_ms, network, on_failure, read_only }) =>
     runCommand({
       command,
       words: shellWords(command),
@@ -34,6 +42,7 @@ export const haftRunCommand = haft.tool({
       stdin,
       timeoutMs: timeout_ms,
       network,
+      onFailure: on_failure,
       writable: !read_only
     }).pipe(Effect.flatMap(requireEnd)),
   render: showResult

@@ -4,8 +4,10 @@ import {
   type Command,
   type ControlFileChange,
   CurrentCall,
+  type Facts,
   Journal,
   Network,
+  type Overlay,
   pathOnDisk,
   type ProcessEnd,
   Processes,
@@ -16,6 +18,7 @@ import {
   type Touches,
   Workspace
 } from "@haft/core"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -24,6 +27,8 @@ import { CommandMemory } from "../last-command/last-command.ts"
 import { ExecSettings } from "../settings.ts"
 import { checkWords } from "./check-words.ts"
 import { collectOutput, type Collectors, type Output } from "./collect-output.ts"
+import { commitEffects, type CommittedEffects } from "./commit-effects.ts"
+import { onlyReads } from "./reading-commands.ts"
 
 /** Node's timers count no further. */
 const longestTimeoutMs = 2 ** 31 - 1
@@ -40,6 +45,8 @@ export interface CommandRequest {
   readonly stdin?: string | undefined
   readonly network?: boolean
   readonly writable?: boolean
+  /** What becomes of its changes where it fails, takes too long or is cancelled; they are committed by default. */
+  readonly onFailure?: "commit" | "drop"
 }
 
 /** Everything there is to know about a command that ran. */
@@ -59,6 +66,10 @@ export interface CommandOutcome {
   readonly sandbox: { readonly kind: string; readonly isolated: boolean }
   /** Control files that it made or changed. */
   readonly controlFiles: ReadonlyArray<ControlFileChange>
+  /** What became of its changes; absent where it wrote to the workspace itself. */
+  readonly effects?: CommittedEffects
+  /** Why it wrote to the workspace itself. */
+  readonly noOverlay?: string
 }
 
 /** Runs a program in the sandbox. A failing command is an outcome; a command that could not run is an error. */
@@ -76,8 +87,8 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
   const startedAt = yield* Clock.currentTimeMillis
   const collectors = yield* collectOutput(settings.artifactBytes)
   const timeoutMs = Math.min(request.timeoutMs ?? settings.defaultTimeoutMs, longestTimeoutMs)
-  const { end, sandbox } = yield* runInSandbox(request, pathOnDisk(workspace, directory), timeoutMs, collectors)
-  const outcome = outcomeOf(end, timeoutMs, collectors, sandbox)
+  const run = yield* runInSandbox(request, pathOnDisk(workspace, directory), timeoutMs, collectors)
+  const outcome = outcomeOf(run, timeoutMs, collectors)
   const memory = yield* CommandMemory
   yield* memory.remember({ ...outcome, command: request.command, directory, startedAt })
   return outcome
@@ -96,16 +107,20 @@ const findBash = `command -v bash >/dev/null && exec bash -c " $1"; exec sh -c "
  */
 export const commandTouches = Effect.fnUntraced(function* (
   touches: Touches,
-  { readOnly = false }: { readonly readOnly?: boolean } = {}
-): Effect.fn.Return<Touches, ToolError<"approval_denied">, Sandbox> {
+  { readOnly = false, mayOverlay = false }: { readonly readOnly?: boolean; readonly mayOverlay?: boolean } = {}
+): Effect.fn.Return<Touches, ToolError<"approval_denied">, ExecSettings | Sandbox> {
   yield* requireNetwork(touches.network === true)
-  const sandbox = yield* Sandbox
-  const isIsolated = yield* sandbox.describe.pipe(
-    Effect.map(({ isolated }) => isolated),
-    Effect.orElseSucceed(() => false)
-  )
-  return isIsolated ? { ...touches, confined: readOnly ? "read_only" : "workspace" } : touches
+  const { describe } = yield* Sandbox
+  const { isolated, noOverlay } = yield* Effect.orElseSucceed(describe, () => ({ isolated: false, noOverlay: "" }))
+  if (!isolated) return touches
+  if (readOnly) return { ...touches, confined: "read_only" }
+  const { overlay } = mayOverlay ? yield* Effect.orElseSucceed(chooseOverlay(noOverlay), () => directly) : directly
+  return { ...touches, confined: overlay ? "overlay" : "workspace" }
 })
+
+/** A command of haft's own dialect is asked about, unless the host asks about what it changed instead. */
+export const asksBeforehand = ({ confined, network }: Facts): Effect.Effect<boolean, never, ExecSettings> =>
+  ExecSettings.useSync(({ approveEffects }) => !approveEffects || confined !== "overlay" || network === true)
 
 const noNetwork = (reason: string) =>
   toolError("approval_denied", "this host allows commands no network", {
@@ -117,23 +132,84 @@ const noNetwork = (reason: string) =>
 export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">> =>
   Network.use(({ closed }) => (isWanted && closed !== undefined ? noNetwork(closed) : Effect.void))
 
+interface SandboxedRun {
+  readonly end: ProcessEnd
+  readonly sandbox: CommandOutcome["sandbox"]
+  readonly controlFiles: ReadonlyArray<ControlFileChange>
+  readonly effects?: CommittedEffects
+  readonly noOverlay?: string
+}
+
 const runInSandbox = Effect.fnUntraced(function* (
   request: CommandRequest,
   directory: string,
   timeoutMs: number,
   { stdout, stderr }: Collectors
 ) {
-  const { words, env = {}, stdin, network = false, writable = true } = request
+  const { words, env = {}, stdin, network = false, writable: mayWrite = true } = request
   const [program = "", ...args] = words
   const command: Command = { program, args, directory, env, ...(stdin !== undefined && { stdin }) }
   const sandbox = yield* Sandbox
-  const { kind, isolated } = yield* sandbox.describe
-  yield* recordSandbox({ kind, isolated })
-  const wrapped = yield* sandbox.wrap(command, { network, writable, title: request.command })
+  const { kind, isolated, noOverlay } = yield* sandbox.describe
+  const chosen = mayWrite ? yield* chooseOverlay(noOverlay) : directly
+  // Where an overlay is wanted in any case, it is had; a sandbox that does not isolate can't keep a command from writing.
+  const isReading = chosen.overlay && isolated && (yield* ExecSettings).overlay === "auto" && onlyReads(request.command)
+  const choice = isReading ? readOnly : chosen
+  const writable = mayWrite && !isReading
+  yield* recordSandbox({ kind, isolated, ...choice })
+  const run = (overlay?: Overlay) =>
+    Effect.flatMap(
+      sandbox.wrap(command, { network, writable, title: request.command, ...(overlay && { overlay }) }),
+      (wrapped) => runWatched(wrapped, { timeoutMs, stdout, stderr })
+    )
+  if (!choice.overlay || sandbox.overlay === undefined) {
+    const { end, controlFiles } = yield* run()
+    return { end, sandbox: { kind, isolated }, controlFiles, ...withReason(choice.no_overlay) } satisfies SandboxedRun
+  }
+  const { end, effects } = yield* runOnOverlay(yield* sandbox.overlay, request.onFailure === "drop", run)
+  return { end, sandbox: { kind, isolated }, controlFiles: effects.controlFiles, effects } satisfies SandboxedRun
+})
+
+/** Runs a command on an overlay, and commits what it changed, however it ended. */
+const runOnOverlay = <E, R>(
+  overlay: Overlay,
+  dropsFailures: boolean,
+  run: (overlay: Overlay) => Effect.Effect<{ readonly end: ProcessEnd }, E, R>
+) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(restore(run(overlay)))
+      if (Exit.isFailure(exit)) {
+        // Nobody waits any more, so nobody is asked. A command that never ran has changed nothing.
+        const commit = Effect.flatMap(overlay.effects, (effects) =>
+          commitEffects(effects, { isDropped: dropsFailures, canAsk: false })
+        )
+        if (Cause.hasInterrupts(exit.cause)) yield* Effect.ignore(Effect.tap(commit, recordHeldBack))
+        return yield* Effect.failCause(exit.cause)
+      }
+      const { end } = exit.value
+      const isFailure = end.timedOut || end.exitCode !== 0
+      const canAsk = (yield* CurrentCall).approval?.canAsk ?? false
+      const effects = yield* restore(
+        Effect.flatMap(overlay.effects, (found) =>
+          commitEffects(found, { isDropped: dropsFailures && isFailure, canAsk })
+        )
+      )
+      yield* recordHeldBack(effects)
+      return { end, effects }
+    })
+  )
+
+const recordHeldBack = ({ controlFiles }: CommittedEffects) => recordControlFiles(controlFiles)
+
+const runWatched = Effect.fnUntraced(function* (
+  command: Command,
+  { timeoutMs, stdout, stderr }: Collectors & { readonly timeoutMs: number }
+) {
   const processes = yield* Processes
   let controlFiles: ReadonlyArray<ControlFileChange> = []
   const onControlFiles = (changes: ReadonlyArray<ControlFileChange>): void => void (controlFiles = changes)
-  const run = processes.run(wrapped, { timeoutMs, onStdout: stdout.push, onStderr: stderr.push, onControlFiles })
+  const run = processes.run(command, { timeoutMs, onStdout: stdout.push, onStderr: stderr.push, onControlFiles })
   const end = yield* Effect.raceFirst(
     run,
     signsOfLife(() => stdout.lastLine() || stderr.lastLine())
@@ -142,11 +218,39 @@ const runInSandbox = Effect.fnUntraced(function* (
     Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.ignore(recordControlFiles(controlFiles))))
   )
   yield* recordControlFiles(controlFiles)
-  return { end, sandbox: { kind, isolated } }
+  return { end, controlFiles }
 })
 
+interface OverlayChoice {
+  readonly overlay: boolean
+  readonly no_overlay?: string
+}
+
+const directly: OverlayChoice = { overlay: false }
+
+const readOnly: OverlayChoice = { overlay: false, no_overlay: "the command only reads, and had a read-only workspace" }
+
+const withReason = (noOverlay: string | undefined): { readonly noOverlay?: string } =>
+  noOverlay === undefined ? {} : { noOverlay }
+
+/** Decides whether a command runs on an overlay, by the host's settings and what the machine can. */
+const chooseOverlay = (
+  noOverlay: string | undefined
+): Effect.Effect<OverlayChoice, ToolError<"sandbox_unavailable">, ExecSettings | Sandbox> =>
+  Effect.gen(function* () {
+    const { overlay: wanted } = yield* ExecSettings
+    const { overlay } = yield* Sandbox
+    if (wanted === "never") return { overlay: false, no_overlay: "the host's settings say never" }
+    if (noOverlay === undefined && overlay !== undefined) return { overlay: true }
+    if (wanted === "auto") return { overlay: false, ...(noOverlay !== undefined && { no_overlay: noOverlay }) }
+    const reason = noOverlay ?? "this sandbox has none"
+    return yield* toolError("sandbox_unavailable", `commands can't run on an overlay here: ${reason}`, {
+      suggestion: 'Set `overlay` of the exec package to "auto" or "never".'
+    })
+  })
+
 // Contracts have no field for it, so that a command ran without a sandbox must at least be on record.
-export const recordSandbox = Effect.fnUntraced(function* (sandbox: CommandOutcome["sandbox"]) {
+export const recordSandbox = Effect.fnUntraced(function* (sandbox: CommandOutcome["sandbox"] & Partial<OverlayChoice>) {
   const journal = yield* Journal
   const { id, step, tool } = yield* CurrentCall
   yield* journal.append({ type: "sandbox_chosen", request_id: id, step, tool, ...sandbox })
@@ -167,11 +271,11 @@ export const signsOfLife = Effect.fnUntraced(function* (lastLine: () => string) 
 })
 
 const outcomeOf = (
-  { exitCode, signal, timedOut, durationMs, leftRunning, controlFiles = [] }: ProcessEnd,
+  { end, sandbox, controlFiles, effects, noOverlay }: SandboxedRun,
   timeoutMs: number,
-  collectors: Collectors,
-  sandbox: CommandOutcome["sandbox"]
+  collectors: Collectors
 ): CommandOutcome => {
+  const { exitCode, signal, timedOut, durationMs, leftRunning } = end
   const stderr = collectors.stderr.finish()
   const missing = exitCode === 127 ? missingProgram.exec(stderr.text) : null
   const notFound = missing?.[1] ?? missing?.[2]
@@ -186,6 +290,8 @@ const outcomeOf = (
     leftRunning,
     sandbox,
     controlFiles,
+    ...(effects !== undefined && { effects }),
+    ...withReason(noOverlay),
     ...(notFound !== undefined && { notFound })
   }
 }

@@ -2,6 +2,7 @@ import { toolrouter } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { requireCommit } from "./changes-report.ts"
 import { quarantineRemark } from "./quarantine-report.ts"
 import { commandTouches, runCommand, shellWords } from "./run-command.ts"
 
@@ -24,7 +25,7 @@ export const toolrouterShell = toolrouter.tool({
     message: z.string().nullable()
   }),
   risk: "dangerous",
-  touches: ({ command, workdir }) => commandTouches({ runs: command, reads: [workdir ?? "."] }),
+  touches: ({ command, workdir }) => commandTouches({ runs: command, reads: [workdir ?? "."] }, { mayOverlay: true }),
   execute: Effect.fnUntraced(function* ({ command, workdir, timeout_ms }) {
     const outcome = yield* runCommand({
       command,
@@ -38,7 +39,7 @@ export const toolrouterShell = toolrouter.tool({
       ...(outcome.sandbox.isolated ? [] : ["it ran without a sandbox"]),
       ...(moved === undefined ? [] : [moved])
     ]
-    return {
+    const output = {
       stdout: outcome.stdout.text,
       stderr: outcome.stderr.text,
       returncode: outcome.timedOut ? -1 : outcome.exitCode,
@@ -47,6 +48,8 @@ export const toolrouterShell = toolrouter.tool({
       timeout: outcome.timedOut,
       message: remarks.length === 0 ? null : remarks.join("; ")
     }
+    yield* requireCommit(outcome, output)
+    return output
   }),
   render: ({ stdout, stderr, message }) => [stdout, stderr, message ?? ""].filter((part) => part !== "").join("")
 })

@@ -9,11 +9,12 @@ export const haftUndo = haft.tool({
   name: "undo",
   operation: "undo",
   description:
-    "Take back what a call changed: the last one, a named call, or every call of a run. Refused where a file has " +
-    "changed since. An undo is taken back by naming its own call.",
+    "Take back what a call changed: the last one, a named call, or every call of a run or since a time. Commands that " +
+    "ran on an overlay count. Refused where a file has changed since. An undo is taken back by naming its own call.",
   input: z.strictObject({
     call: z.string().min(1).optional().describe("Id of the call to take back"),
-    run: z.string().min(1).optional().describe("Name of the run to take back as a whole")
+    run: z.string().min(1).optional().describe("Name of the run to take back as a whole"),
+    since: z.string().min(1).optional().describe("Take back every call that began at this time (ISO 8601) or later")
   }),
   output: z.object({
     calls: z.array(z.string()),

@@ -9,10 +9,12 @@ import {
 } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-/** What to take back: one call, every call of a run, or the last call that changed something. */
+/** What to take back: one call, every call of a run or since a time, or the last call that changed something. */
 export interface UndoTarget {
   readonly call?: string | undefined
   readonly run?: string | undefined
+  /** A time in ISO 8601. */
+  readonly since?: string | undefined
 }
 
 export type UndoError = ToolError<"invalid_params" | "no_history" | "stale_file" | "write_failed">
@@ -43,13 +45,22 @@ const planned = Effect.fnUntraced(function* (target: UndoTarget): Effect.fn.Retu
 
 const targetOf = ({
   call,
-  run
+  run,
+  since
 }: UndoTarget): Effect.Effect<WorkspaceTarget | undefined, ToolError<"invalid_params">> => {
-  if (call !== undefined && run !== undefined) {
-    return toolError("invalid_params", "parameters 'call' and 'run' exclude each other", {
+  if ([call, run, since].filter((given) => given !== undefined).length > 1) {
+    return toolError("invalid_params", "parameters 'call', 'run' and 'since' exclude each other", {
       suggestion: "Name one of them, or none for the last call."
     })
   }
   if (call !== undefined) return Effect.succeed({ call })
+  if (since !== undefined) {
+    const time = Date.parse(since)
+    return Number.isNaN(time)
+      ? toolError("invalid_params", `parameter 'since': '${since}' is not a time`, {
+          suggestion: "Give a date and time in ISO 8601, such as 2026-01-31T12:00:00Z."
+        })
+      : Effect.succeed({ since: time })
+  }
   return Effect.succeed(run === undefined ? undefined : { run })
 }

@@ -18,6 +18,10 @@ const packaged = {
     const { claudeCode, claudeCodeTools } = await import("@haft/dialect-claude-code")
     return { dialect: claudeCode, plugin: claudeCodeTools }
   },
+  codex: async () => {
+    const { codex, codexTools } = await import("@haft/dialect-codex")
+    return { dialect: codex, plugin: codexTools }
+  },
   "mcp-filesystem": async () => {
     const { mcpFilesystem, mcpFilesystemTools } = await import("@haft/dialect-mcp-filesystem")
     return { dialect: mcpFilesystem, plugin: mcpFilesystemTools }

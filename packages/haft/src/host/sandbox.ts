@@ -1,4 +1,4 @@
-import { type Processes, Sandbox, type Workspace } from "@haft/core"
+import { type Processes, Sandbox, withoutOverlay, type Workspace } from "@haft/core"
 import {
   autoSandbox,
   bubblewrapSandbox,
@@ -44,7 +44,8 @@ const onFirstUse = (layer: SandboxLayer): SandboxLayer =>
       )
       return {
         wrap: (command, request) => Effect.flatMap(sandbox, ({ wrap }) => wrap(command, request)),
-        describe: Effect.flatMap(sandbox, ({ describe }) => describe)
+        describe: Effect.flatMap(sandbox, ({ describe }) => describe),
+        overlay: Effect.flatMap(sandbox, ({ overlay = withoutOverlay }) => overlay)
       }
     })
   )

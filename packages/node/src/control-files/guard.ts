@@ -1,4 +1,4 @@
-import { dirname, join, relative, resolve } from "node:path"
+import { join } from "node:path"
 
 import { type ControlFileChange } from "@haft/core"
 import { isProtectedPath } from "@haft/core/internal"
@@ -10,9 +10,9 @@ import { stateDirectory } from "../state/state-directory.ts"
 import { fingerprintBytes } from "../workspace/content.ts"
 import { type OpenRoot, openSharedRoot } from "../workspace/paths/open-roots.ts"
 import { type ApprovedChange, onApproved } from "./approved-changes.ts"
-import { gitConfigProblem } from "./git-config.ts"
+import { contentKey, problemOf } from "./judge.ts"
 import { Quarantine } from "./quarantine.ts"
-import { ControlFileScanner, lookAtFile, type SeenFile, shownPath, type Snapshot } from "./snapshot.ts"
+import { ControlFileScanner, lookAtFile, shownPath, type Snapshot } from "./snapshot.ts"
 
 /**
  * Watches over the control files of a workspace while commands run in it: what was there before the first of them is
@@ -142,32 +142,4 @@ const moveChanges = (
   }
   quarantine?.record(changes)
   return { kept: { ...now, files: kept }, changes }
-}
-
-const contentKey = ({ path, kind, hash, git }: SeenFile): string =>
-  [path.slice(path.lastIndexOf("/") + 1), kind, hash, git ?? ""].join("\0")
-
-/** Why a control file that a command made or changed can't stay; undefined for what git itself writes. */
-const problemOf = (root: string, file: SeenFile, before: SeenFile | undefined): string | undefined => {
-  if (file.kind !== "file") return `${file.readBy} would follow it, and it is not a regular file`
-  const text = file.content?.toString("latin1")
-  if (file.git === "hook") return file.path.endsWith(".sample") ? undefined : "git would run it"
-  if (file.git === "config") {
-    return text === undefined
-      ? "it is too large to be judged"
-      : gitConfigProblem(text, before?.content?.toString("latin1"))
-  }
-  if (file.git === "commondir") {
-    return text?.trim() === "../.." && /(?:^|\/)worktrees\/[^/]+\/commondir$/.test(file.path)
-      ? undefined
-      : "git would take its configuration from where it leads"
-  }
-  if (file.git === "gitfile") {
-    const [, target] = /^gitdir: ([^\n]+)\n?$/.exec(text ?? "") ?? []
-    const leadsTo = target === undefined ? "" : relative(root, resolve(root, dirname(file.path), target))
-    return /^(?!\.\.\/)(?:.+\/)?\.git\/(?:modules|worktrees)\/./.test(leadsTo)
-      ? undefined
-      : "git would take its configuration from where it leads"
-  }
-  return `${file.readBy} runs or trusts it`
 }

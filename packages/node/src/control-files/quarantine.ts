@@ -17,15 +17,14 @@ import {
 import { dirname, join } from "node:path"
 
 import { isErrno } from "../errno.ts"
-import type { OpenRoot } from "../workspace/paths/open-roots.ts"
-import { inDirectoryOf, type SeenFile, shownPath } from "./snapshot.ts"
+import { inDirectoryOf, type ScannedRoot, type SeenFile, shownPath } from "./snapshot.ts"
 
 /** Moves control files out of a workspace, into a directory that no sandbox sees. They can be moved back from there. */
 export class Quarantine {
-  readonly #root: OpenRoot
+  readonly #root: ScannedRoot
   readonly directory: string
 
-  constructor(root: OpenRoot, parent: string) {
+  constructor(root: ScannedRoot, parent: string) {
     this.#root = root
     const moment = new Date().toISOString().replaceAll(/[:.]/g, "-")
     this.directory = join(parent, `${moment}-${randomBytes(3).toString("hex")}`)

@@ -36,6 +36,9 @@ export interface SeenFile {
   readonly isDependency: boolean
 }
 
+/** An open directory to look for control files in. */
+export type ScannedRoot = Pick<OpenRoot, "technique" | "held">
+
 export interface Snapshot {
   readonly files: ReadonlyMap<string, SeenFile>
   /** Control files and directories themselves, outside of installed packages. */
@@ -71,11 +74,11 @@ interface Directory {
  * parent's change time, which no command can set.
  */
 export class ControlFileScanner {
-  readonly #root: OpenRoot
+  readonly #root: ScannedRoot
   readonly #top: Directory
   #dependencies: ReadonlyMap<string, SeenFile> = new Map()
 
-  constructor(root: OpenRoot) {
+  constructor(root: ScannedRoot) {
     this.#root = root
     this.#top = unread(root, "", [], false)
   }
@@ -150,7 +153,7 @@ export class ControlFileScanner {
   }
 }
 
-const unread = (root: OpenRoot, path: string, names: ReadonlyArray<string>, isDependency: boolean): Directory => ({
+const unread = (root: ScannedRoot, path: string, names: ReadonlyArray<string>, isDependency: boolean): Directory => ({
   path,
   place: isAscii(path) ? `${root.held.base}/${path}` : placeOf(root, path),
   names,
@@ -172,11 +175,11 @@ const couldBeControl = (name: string, names: ReadonlyArray<string>): boolean =>
 
 /** Adds what it is shown to a snapshot. */
 class Collector {
-  readonly #root: OpenRoot
+  readonly #root: ScannedRoot
   readonly #seen: Map<string, SeenFile>
   readonly #isDependency: boolean
 
-  constructor(root: OpenRoot, seen: Map<string, SeenFile>, isDependency: boolean) {
+  constructor(root: ScannedRoot, seen: Map<string, SeenFile>, isDependency: boolean) {
     this.#root = root
     this.#seen = seen
     this.#isDependency = isDependency
@@ -245,8 +248,19 @@ class Collector {
   }
 }
 
+/** The control files of a repository in a directory that git would take for one. */
+export const repositoryFiles = (root: ScannedRoot, path: string): ReadonlyMap<string, SeenFile> => {
+  const seen = new Map<string, SeenFile>()
+  new Collector(
+    root,
+    seen,
+    path.split("/").some((name) => dependencyDirectories.includes(name))
+  ).repository(path)
+  return seen
+}
+
 /** One file for a snapshot, whatever reads it. */
-export const lookAtFile = (root: OpenRoot, path: string): SeenFile | undefined => {
+export const lookAtFile = (root: ScannedRoot, path: string): SeenFile | undefined => {
   const looked = lookAt(root, path)
   return looked === undefined ? undefined : { path, ...looked, readBy: "haft", git: undefined, isDependency: false }
 }
@@ -254,7 +268,7 @@ export const lookAtFile = (root: OpenRoot, path: string): SeenFile | undefined =
 type Looked = Pick<SeenFile, "kind" | "hash" | "content" | "mode">
 
 /** What is at a path, without following a link anywhere on the way. */
-const lookAt = (root: OpenRoot, path: string): Looked | undefined => {
+const lookAt = (root: ScannedRoot, path: string): Looked | undefined => {
   try {
     return inDirectoryOf(root, path, (directory, name) => {
       const place = Buffer.concat([Buffer.from(`${directory.base}/`), name])
@@ -293,7 +307,7 @@ const readAll = (descriptor: number): Pick<SeenFile, "hash" | "content"> => {
 }
 
 /** Holds the directory around a path, with no link on the way, and hands over its last name. */
-export const inDirectoryOf = <A>(root: OpenRoot, path: string, use: (directory: Held, name: Buffer) => A): A => {
+export const inDirectoryOf = <A>(root: ScannedRoot, path: string, use: (directory: Held, name: Buffer) => A): A => {
   const names = path.split("/").map((name) => Buffer.from(name, "latin1"))
   const last = names.pop() ?? Buffer.alloc(0)
   let directory = root.held
@@ -311,7 +325,7 @@ export const inDirectoryOf = <A>(root: OpenRoot, path: string, use: (directory: 
 
 const below = (path: string, name: string): string => (path === "" ? name : `${path}/${name}`)
 
-const placeOf = (root: OpenRoot, path: string): Buffer =>
+const placeOf = (root: ScannedRoot, path: string): Buffer =>
   Buffer.concat([Buffer.from(`${root.held.base}/`), Buffer.from(path, "latin1")])
 
 /** A path of a snapshot for people. */

@@ -1,4 +1,4 @@
-import { type Processes, Sandbox, type Workspace } from "@haft/core"
+import { type Processes, Sandbox, withoutOverlay, type Workspace } from "@haft/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -28,7 +28,8 @@ export const firstThatWorks = (kind: string, candidates: ReadonlyArray<SandboxLa
       )
       return {
         wrap: (command, request) => Effect.flatMap(chosen, (service) => service.wrap(command, request)),
-        describe: Effect.flatMap(chosen, (service) => service.describe)
+        describe: Effect.flatMap(chosen, (service) => service.describe),
+        overlay: Effect.flatMap(chosen, (service) => service.overlay ?? withoutOverlay)
       }
     })
   )

@@ -22,6 +22,7 @@ export const noSandbox = (options: { readonly environment?: ReadonlyArray<string
       kind: "none",
       isolated: false,
       enforced: ["the time limit", "the whole process tree ends with the call or the host"],
+      noOverlay: "the sandbox none has no overlays",
       notEnforced: ["network", "files", "memory", "processes", "everything else"].map((limit) => ({ limit }))
     })
   })

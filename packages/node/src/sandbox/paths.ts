@@ -86,6 +86,8 @@ interface OwnMountsOptions {
   readonly held?: HeldPlaces
   /** Control files of the workspace, absolute. */
   readonly existing?: ReadonlyArray<string>
+  /** The command writes to an overlay, where nothing needs protection. */
+  readonly isOverlay?: boolean
 }
 
 /**
@@ -95,14 +97,16 @@ interface OwnMountsOptions {
 export const ownMounts = (
   root: string,
   options: SandboxOptions,
-  { isWritable, held, existing = [] }: OwnMountsOptions
+  { isWritable, held, existing = [], isOverlay = false }: OwnMountsOptions
 ): ReadonlyArray<Mount> => {
   const added = [...(options.readOnlyPaths ?? []).map(readable), ...(options.writablePaths ?? []).map(writable)]
   const isInside = ({ path }: Mount): boolean => path.startsWith(`${root}/`)
   return [
     ...added.filter((mount) => !isInside(mount)).toSorted(byLength),
     isWritable ? writable(root) : readable(root),
-    ...(isWritable ? protectedMounts(root, existing).filter(({ path }) => held?.has(path) !== false) : []),
+    ...(isWritable && !isOverlay
+      ? protectedMounts(root, existing).filter(({ path }) => held?.has(path) !== false)
+      : []),
     ...added.filter(isInside).toSorted(byLength)
   ]
 }

@@ -13,6 +13,7 @@ import {
 import { stepSpan } from "@haft/core/internal"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 
 import { type ControlFileGuard, controlFileGuard } from "../control-files/guard.ts"
 import type { OpenNetwork, SandboxNetwork } from "../network/sandbox-networks.ts"
@@ -20,6 +21,7 @@ import { launchOf, withLaunch } from "../process/prepared-launch.ts"
 import { systemDirectories } from "../process/system-programs.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
 import type { SandboxOptions } from "./limits.ts"
+import { overlaysOf, whyNoOverlay } from "./overlay/overlay.ts"
 
 /** What a sandbox is made of. */
 export interface SandboxParts {
@@ -27,6 +29,8 @@ export interface SandboxParts {
   /** The program that it can't do without, undefined when there is none. */
   readonly program: string | undefined
   readonly options: SandboxOptions
+  /** It can run a command on a {@link NodeOverlay}. */
+  readonly hasOverlay?: boolean
   readonly wrap: (command: Command, request: SandboxRequest, surroundings: Surroundings) => Command
   /** Opens the network of a command that gets one; a text says why this sandbox can't give any. */
   readonly network: OpenNetwork | string
@@ -41,10 +45,13 @@ export interface Surroundings {
 }
 
 /** A sandbox that is there only if a command really runs in it; tried with the first use, and again only after a failure. */
-export const probedSandbox = Effect.fnUntraced(function* (parts: SandboxParts) {
-  const { kind, program, options, wrap, describe } = parts
+export const probedSandbox = Effect.fnUntraced(function* (
+  parts: SandboxParts
+): Effect.fn.Return<typeof Sandbox.Service, never, Processes | Workspace | Scope.Scope> {
+  const { kind, program, options, hasOverlay = false, wrap, describe } = parts
   const processes = yield* Processes
-  const { root } = yield* Workspace
+  const workspace = yield* Workspace
+  const { root } = workspace
   const guard = yield* controlFileGuard(root, options.state)
   const wrapped = Effect.fnUntraced(function* (
     command: Command,
@@ -63,16 +70,30 @@ export const probedSandbox = Effect.fnUntraced(function* (parts: SandboxParts) {
     const { afterEnd = Effect.void } = launchOf(made)
     return withLaunch(made, { afterEnd: Effect.ensuring(afterEnd, network.close) })
   })
+  const open = overlaysOf({ workspace, state: options.state })
+  const tried = (script: string, request: SandboxRequest): Effect.Effect<number | null, ToolError> =>
+    Effect.flatMap(
+      wrapped({ program: "/bin/sh", args: ["-c", script], directory: root, env: {} }, request),
+      (command) => Effect.map(processes.run(command, { timeoutMs: 20_000 }), ({ exitCode }) => exitCode)
+    )
+  const triedOnOverlay = Effect.scoped(
+    Effect.gen(function* () {
+      const overlay = yield* open
+      const exitCode = yield* tried(": >haft-overlay-probe; exit 42", { overlay })
+      const { entries } = yield* overlay.listing
+      return exitCode === 42 && entries.length === 1 ? undefined : "a command that should have run on one did not"
+    })
+  ).pipe(Effect.catch((error) => Effect.succeed(error.message)))
   const works = yield* cachedSuccess(
-    program === undefined
-      ? unavailable(kind, "it is not installed")
-      : wrapped({ program: "/bin/sh", args: ["-c", "exit 42"], directory: root, env: {} }).pipe(
-          Effect.flatMap((command) => processes.run(command, { timeoutMs: 20_000 })),
-          Effect.catch((error) => unavailable(kind, error.message)),
-          Effect.flatMap(({ exitCode }) =>
-            exitCode === 42 ? Effect.void : unavailable(kind, "a command that should have run in it did not")
-          )
-        )
+    Effect.gen(function* (): Effect.fn.Return<{ readonly noOverlay?: string }, ToolError<"sandbox_unavailable">> {
+      if (program === undefined) return yield* unavailable(kind, "it is not installed")
+      const reason = hasOverlay ? (whyNoOverlay(workspace) ?? (yield* triedOnOverlay)) : `the sandbox ${kind} has none`
+      // What runs on an overlay runs without one, too.
+      if (reason === undefined) return {}
+      const exitCode = yield* tried("exit 42", {}).pipe(Effect.catch((error) => unavailable(kind, error.message)))
+      if (exitCode !== 42) return yield* unavailable(kind, "a command that should have run in it did not")
+      return { noOverlay: reason }
+    })
   )
   const usable = yield* Effect.cached(hasNoPrograms([root, ...(options.writablePaths ?? [])]))
   return Sandbox.of({
@@ -80,13 +101,20 @@ export const probedSandbox = Effect.fnUntraced(function* (parts: SandboxParts) {
       function* (command: Command, request: SandboxRequest = {}) {
         yield* usable
         yield* works
-        if (request.writable === false) return yield* wrapped(command, request)
+        if (request.writable === false || request.overlay !== undefined) return yield* wrapped(command, request)
         yield* guard.refresh
         return watched(yield* wrapped(command, request, guard.existing()), guard, request.terminal === true)
       },
       stepSpan("sandbox", { "haft.sandbox": kind })
     ),
-    describe: Effect.map(works, describe)
+    describe: Effect.map(works, (found) => ({ ...describe(), ...found })),
+    overlay: Effect.flatMap(works, ({ noOverlay }): NonNullable<(typeof Sandbox.Service)["overlay"]> =>
+      noOverlay === undefined
+        ? open
+        : toolError("sandbox_unavailable", `commands can't run on an overlay here: ${noOverlay}`, {
+            suggestion: 'Set `overlay` of the exec package to "auto" or "never".'
+          })
+    )
   })
 })
 

@@ -1,11 +1,11 @@
 import { isIP, isIPv4 } from "node:net"
 
+import { isPublicAddress } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { type LoopbackServer, serve, webHost, type WebHost } from "../../test/loopback.ts"
-import { isPublicAddress } from "./address-policy.ts"
 
 describe("isPublicAddress", () => {
   it.each([

@@ -1,10 +1,9 @@
 import { isIP } from "node:net"
 
-import type { ToolError } from "@haft/core"
+import { isPublicAddress, type ToolError } from "@haft/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-import { isPublicAddress } from "./address-policy.ts"
 import { isNamedPrivate } from "./host-list.ts"
 import { nameResolver } from "./name-resolver.ts"
 import { networkError, reasonOf } from "./network-error.ts"

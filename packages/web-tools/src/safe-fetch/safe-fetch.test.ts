@@ -516,3 +516,42 @@ describe("a proxy in the environment", () => {
     }
   })
 })
+
+describe("the host's network policy", () => {
+  const open = (body = "reached") => text(body)
+
+  it("lets what it lists be fetched without a question, private hosts with their port too", async () => {
+    await using server = await open()
+    await using host = await webHost(haft, {}, { network: { allow: [server.host], ask: false } })
+    const reply = await host.call("fetch_url", { url: server.url })
+    expect([reply.ok, host.questions.length]).toEqual([true, 0])
+  })
+
+  it("refuses what it denies, what it does not list where it never asks, and asks about others", async () => {
+    await using server = await open()
+    const denied = await fetchFrom([server], { url: server.url }, {}, { network: { deny: ["127.0.0.1"] } })
+    expect([denied.code, denied.reason]).toEqual(["url_blocked", expect.stringContaining("network.deny 127.0.0.1")])
+    const unlisted = await fetchFrom([], { url: "https://other.example/" }, {}, { network: { ask: false } })
+    expect(unlisted.reason).toBe("network.allow does not list other.example:443")
+    await using host = await webHost(haft, {}, { network: { ask: true }, approve: false })
+    await host.call("fetch_url", { url: "https://other.example/" })
+    expect(host.questions).toHaveLength(1)
+    expect(server.requests).toEqual([])
+  })
+
+  it("leaves what the web's own settings name, unless it denies it", async () => {
+    await using server = await open()
+    const { value } = await fetchFrom([server], { url: server.url }, {}, { network: { ask: false } })
+    expect(value.body).toBe("reached")
+  })
+
+  it("holds for redirects", async () => {
+    await using forbidden = await open()
+    await using server = await serve((_request, response) => response.writeHead(302, { location: forbidden.url }).end())
+    const network = { allow: [server.host, forbidden.host], deny: [forbidden.host] }
+    const { code } = await fetchFrom([server], { url: server.url }, {}, { network })
+    expect([code, forbidden.requests.length]).toEqual(["url_blocked", 0])
+    const unasked = await fetchFrom([forbidden], { url: server.url }, {}, { network: { allow: [server.host] } })
+    expect([unasked.code, forbidden.requests.length]).toEqual(["url_blocked", 0])
+  })
+})

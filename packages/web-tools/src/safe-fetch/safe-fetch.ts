@@ -4,14 +4,14 @@ import * as Effect from "effect/Effect"
 
 import type { WebConfig } from "../web-config.ts"
 import { exchange, type ExchangeRequest, redirectOf } from "./exchange.ts"
-import { isNamedPrivate, isOnList } from "./host-list.ts"
+import { isNamedPrivate } from "./host-list.ts"
 import type { HostQueue } from "./host-queue.ts"
 import { networkError } from "./network-error.ts"
 import { type CachedResponse, throughCache } from "./page-cache.ts"
 import { type Headers, withoutCredentials } from "./request-headers.ts"
 import { resolveTarget } from "./resolve-host.ts"
 import { isAllowedByRobots } from "./robots.ts"
-import { blocked, parseTarget } from "./target-url.ts"
+import { blocked, parseTarget, refuseBy } from "./target-url.ts"
 
 const maxRedirects = 5
 
@@ -34,6 +34,10 @@ export interface FetchSettings {
   readonly config: WebConfig
   readonly queue: HostQueue
   readonly certificateAuthorities: ReadonlyArray<string> | undefined
+  /** True for a host that is fetched without a question. */
+  readonly isAllowed: (url: URL) => boolean
+  /** Why the host's network policy refuses a target; undefined where it does not. */
+  readonly refusal: (url: URL) => string | undefined
 }
 
 /** Sends a request, follows its redirects one by one, each checked like the first, all under one deadline. */
@@ -65,7 +69,8 @@ const follow = Effect.fnUntraced(function* (
     const response = yield* fetchOnce(settings, request)
     const location = redirectOf(response)
     if (location === undefined) return { ...response, url: request.url }
-    request = redirected(request, response.status, yield* nextTarget(settings.config, first.url, request.url, location))
+    request = redirected(request, response.status, yield* nextTarget(settings, first.url, request.url, location))
+    yield* refuseBy(settings.refusal, request.url)
   }
   return yield* networkError(first.url, `it was redirected more than ${maxRedirects} times`)
 })
@@ -89,7 +94,7 @@ const fetchOnce = (
 
 /** Where a redirect may lead: a page that nobody was asked about can't send its reader where somebody would be asked. */
 const nextTarget = Effect.fnUntraced(function* (
-  { allowedHosts, privateHosts }: WebConfig,
+  { config: { privateHosts }, isAllowed }: FetchSettings,
   first: URL,
   from: URL,
   location: string
@@ -107,8 +112,8 @@ const nextTarget = Effect.fnUntraced(function* (
   if (from.protocol === "https:" && to.protocol === "http:") {
     return yield* blocked(from, "it redirects from https to http", again)
   }
-  const isListed = isOnList(allowedHosts, to.hostname)
-  if (isOnList(allowedHosts, first.hostname) && !isListed) {
+  const isListed = isAllowed(to)
+  if (isAllowed(first) && !isListed) {
     return yield* blocked(from, `it redirects to ${to.host}, which is not on the list of allowed hosts`, again)
   }
   if (isNamedPrivate(privateHosts, to) && !isNamedPrivate(privateHosts, from) && !isListed) {

@@ -1,16 +1,11 @@
 import { isIP } from "node:net"
 
-import { type ToolError, toolError } from "@haft/core"
+import { isBlockedPort, isLocalName, isPublicAddress, type ToolError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { isPublicAddress } from "./address-policy.ts"
-import { isBlockedPort } from "./blocked-ports.ts"
 import { bareHost, isNamedPrivate } from "./host-list.ts"
 
 const maxLength = 8192
-
-/** Names that never mean a public host, whatever a resolver says. */
-const localNames = ["localhost", "local", "internal", "home.arpa", "onion"]
 
 /**
  * Parses a URL, once and for all: what comes out is what is shown, checked and connected to. Without its fragment and
@@ -31,10 +26,19 @@ export const parseTarget = (
   url.hash = ""
   url.hostname = bareHost(url.hostname)
   if (!isReachable(url, namedPrivate)) return blocked(url, `${url.hostname} is not a public host`)
-  if (isBlockedPort(url) && !isNamedPrivate(namedPrivate, url)) {
+  if (isBlockedPort(Number(url.port || 80)) && !isNamedPrivate(namedPrivate, url)) {
     return blocked(url, `port ${url.port} belongs to another protocol`, "Use a port of a web server.")
   }
   return Effect.succeed(url)
+}
+
+/** Fails for a target that the host's network policy refuses. */
+export const refuseBy = (
+  refusal: (url: URL) => string | undefined,
+  url: URL
+): Effect.Effect<void, ToolError<"url_blocked">> => {
+  const problem = refusal(url)
+  return problem === undefined ? Effect.void : blocked(url, problem, "Ask the person who runs the host to allow it.")
 }
 
 /** The address a URL spells out instead of a name. */
@@ -47,7 +51,7 @@ const isReachable = (url: URL, namedPrivate: ReadonlyArray<string>): boolean => 
   if (isNamedPrivate(namedPrivate, url)) return true
   const address = literalAddress(url)
   if (address !== undefined) return isPublicAddress(address)
-  return !localNames.some((name) => url.hostname === name || url.hostname.endsWith(`.${name}`))
+  return !isLocalName(url.hostname)
 }
 
 const invalid = (problem: string): Effect.Effect<never, ToolError<"invalid_url">> =>

@@ -55,7 +55,12 @@ export const refuseHunk = (
     `${path}: ${which} ${problem}; ${nearest.sentence}${reason}; nothing was changed`,
     {
       suggestion: because === undefined ? nearest.remedy : remedies[because],
-      details: { ...details, ...nearest.details, ...(repaired !== undefined && { repaired }) }
+      details: {
+        ...details,
+        ...(anchor !== undefined && { anchor }),
+        ...nearest.details,
+        ...(repaired !== undefined && { repaired })
+      }
     }
   )
 }

@@ -1,8 +1,8 @@
 import { lookup, Resolver } from "node:dns/promises"
 import { connect, isIP, type Socket } from "node:net"
 
-import { type Admission, ConnectionRefused, type Endpoint } from "@haft/core"
-import { isAddress, isPublicAddress, printEndpoint } from "@haft/core/internal"
+import { type Admission, ConnectionRefused, type Endpoint, isPublicAddress } from "@haft/core"
+import { isAddress, printEndpoint } from "@haft/core/internal"
 
 /** Finds the addresses of a name. */
 export type ResolveName = (host: string) => Promise<ReadonlyArray<string>>
@@ -16,6 +16,8 @@ const connectTimeoutMs = 30_000
 export const systemNames = (): ResolveName => {
   const resolver = new Resolver({ timeout: 3000, tries: 2 })
   return async (host) => {
+    // No name server is to be asked about this machine.
+    if (host === "localhost") return ["127.0.0.1", "::1"]
     const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
     const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []))
     return found.length > 0

@@ -8,7 +8,12 @@ import type { Mount } from "../paths.ts"
  * What starter.sh has to find in the table of mounts inside a sandbox. What makes a sandbox binds by path and follows
  * links, and what lies in the workspace can be replaced by one after it was looked at.
  */
-export const mountCheckWords = (root: string, mounts: ReadonlyArray<Mount>): ReadonlyArray<string> => {
+export const mountCheckWords = (
+  root: string,
+  mounts: ReadonlyArray<Mount>,
+  /** Device and inode that the workspace has in there; its own when absent. */
+  expected?: string
+): ReadonlyArray<string> => {
   const places = mounts
     .filter((mount) => isOfItself(mount) && mount.path.startsWith(`${root}/`))
     .map(({ path }) => path)
@@ -16,7 +21,7 @@ export const mountCheckWords = (root: string, mounts: ReadonlyArray<Mount>): Rea
   const others = places.length === 0 ? [] : hostMounts().filter(({ point }) => point.startsWith(`${escaped(root)}/`))
   const wanted = places.filter((path) => others.every(({ point }) => point !== escaped(path)))
   const stat = statProgram()
-  const identity = rootIdentity(root)
+  const identity = expected ?? rootIdentity(root)
   return [
     root,
     escaped(root),

@@ -23,6 +23,7 @@ import {
   temporarySizes,
   treeLimits
 } from "../limits.ts"
+import { NodeOverlay, overlayIdentity } from "../overlay/overlay.ts"
 import {
   kernelFiles,
   type Mount,
@@ -107,6 +108,7 @@ const madeBy = (
         kind: maker.kind,
         program,
         options,
+        hasOverlay: true,
         network,
         wrap: (command, request, { existing, network }) => {
           for (const mount of visiblePaths(root, options)) refuseRuntimeInside(mount)
@@ -120,14 +122,16 @@ const madeBy = (
             existing,
             network
           })
+          const overlay = request.overlay instanceof NodeOverlay ? request.overlay : undefined
           const starting: Starting = {
             words: [
+              ...(overlay?.words ?? []),
               ...(before ?? []),
               ...(network === undefined ? [] : maker.networkWords),
               program ?? maker.kind,
               ...maker.words(plan, hasFilter),
               plan.terminal ? "terminal" : "gate",
-              ...mountCheckWords(root, plan.mounts.own),
+              ...mountCheckWords(root, plan.mounts.own, overlay && overlayIdentity),
               ...limitWords(limits),
               plan.renamed.join(" "),
               command.program,
@@ -140,7 +144,8 @@ const madeBy = (
             limits
           }
           const made = plan.terminal ? behindTerminal(starting) : behindGate(starting, command.stdin)
-          return request.writable === false ? made : held.during(made, plan.mounts.own)
+          // Neither of the two can put anything else into a place of the workspace.
+          return request.writable === false || overlay !== undefined ? made : held.during(made, plan.mounts.own)
         },
         describe: () => ({ kind: maker.kind, isolated: true, ...describeLimits(limits, { hasFilter, owner }) })
       })
@@ -186,7 +191,7 @@ const planOf = (command: Command, request: SandboxRequest, setting: Setting): Pl
     mounts: {
       system: systemMounts(settings),
       kernel: owner === undefined ? kernelFiles.map(readable) : [],
-      own: ownMounts(root, options, { isWritable: writable, held, existing })
+      own: ownMounts(root, options, { isWritable: writable, held, existing, isOverlay: request.overlay !== undefined })
     },
     sizes: temporarySizes(limits),
     directory: command.directory,

@@ -197,7 +197,7 @@ describe("plan.setMode", () => {
     expect(contentsOf(root)).toEqual({ "a.txt": "old" })
   })
 
-  it("changes nothing where the bits are the same, and refuses a directory", async () => {
+  it("changes nothing where the bits are the same", async () => {
     const root = workspaces.make({ "d/a.txt": "old" }, (directory) => chmodSync(join(directory, "d/a.txt"), 0o600))
     expect(
       await inWorkspace(
@@ -205,11 +205,32 @@ describe("plan.setMode", () => {
         planned((plan) => plan.setMode("d/a.txt", 0o600))
       )
     ).toEqual([])
-    expect(
-      await inWorkspace(
-        root,
-        planned((plan) => plan.setMode("d", 0o700))
+  })
+
+  it("changes the bits of a directory, before or after what happens in it, and undo brings them back", async () => {
+    const root = workspaces.make({ "open/a.txt": "old", "shut/b.txt": "old" })
+    chmodSync(join(root, "shut"), 0o555)
+    const modes = () => ["open", "shut"].map((name) => statSync(join(root, name)).mode & 0o777)
+    const made = await inWorkspace(
+      root,
+      planned((plan) =>
+        Effect.all([
+          plan.setMode("open", 0o555),
+          plan.write("open/new.txt", Buffer.from("new")),
+          plan.setMode("shut", 0o700),
+          plan.write("shut/new.txt", Buffer.from("new"))
+        ])
       )
-    ).toBe("is_directory")
+    )
+    expect(made).toMatchObject([
+      { path: "open", what: "directory", modeBefore: 0o755, modeAfter: 0o555 },
+      { path: "open/new.txt", kind: "created" },
+      { path: "shut", modeAfter: 0o700 },
+      { path: "shut/new.txt" }
+    ])
+    expect(modes()).toEqual([0o555, 0o700])
+    await inWorkspace(root, (workspace) => workspace.undo())
+    expect(modes()).toEqual([0o755, 0o555])
+    expect(existsSync(join(root, "open/new.txt"))).toBe(false)
   })
 })

@@ -51,6 +51,8 @@ export const doStep = (spots: Spots, step: Step): void => {
       if (step.mode !== undefined) chmodSync(path, step.mode)
       return
     }
+    case "set_mode":
+      return chmodSync(pathOf(spots.at(step.path)), step.mode)
     case "put_in_place": {
       const from = pathOf(spots.at(step.from))
       const path = pathOf(spots.at(step.path))
@@ -96,6 +98,8 @@ export const redoStep = (root: Root, step: Step): void => {
         makeDirectory(pathOf(place))
         if (step.mode !== undefined) chmodSync(pathOf(place), step.mode)
       })
+    case "set_mode":
+      return setModeIfThere(root, step.path, step.mode)
     case "put_in_place":
       return withResolved(root, step.from, (from) => {
         if (from.found === undefined) return
@@ -123,12 +127,19 @@ export const undoStep = (root: Root, step: Step, imagePath: ImagePath): void => 
       return withResolved(root, step.path, (place) => {
         if (place.found !== undefined) ignoring(() => rmdirSync(pathOf(place)), "ENOTEMPTY", "EEXIST", "ENOTDIR")
       })
+    case "set_mode":
+      return setModeIfThere(root, step.path, step.before)
     case "put_in_place":
       return withResolved(root, step.from, (from) =>
         withResolved(root, step.path, (place) => undoPutInPlace(root, step, { from, place, imagePath }))
       )
   }
 }
+
+const setModeIfThere = (root: Root, path: string, mode: number): void =>
+  withResolved(root, path, (place) => {
+    if (place.found?.stats.isDirectory() === true) chmodSync(pathOf(place), mode)
+  })
 
 type PutInPlace = Extract<Step, { readonly do: "put_in_place" }>
 

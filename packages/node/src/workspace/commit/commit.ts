@@ -150,8 +150,15 @@ export const commitPlan = (
       Effect.sync(() => {
         const byRoot = new Map<string, Array<ApprovedChange>>()
         for (const { path, movedTo = path, after } of changed) {
-          const { root, rest } = rootAndRest(settings.root, movedTo)
-          byRoot.set(root, [...(byRoot.get(root) ?? []), { path: rest, after }])
+          for (const [name, state] of movedTo === path
+            ? [[path, after]]
+            : ([
+                [movedTo, after],
+                [path, "absent"]
+              ] as const)) {
+            const { root, rest } = rootAndRest(settings.root, name)
+            byRoot.set(root, [...(byRoot.get(root) ?? []), { path: rest, after: state }])
+          }
         }
         for (const [root, approved] of byRoot) tellApproved(root, approved)
       })
@@ -236,6 +243,7 @@ const stands = (view: View, did: ReadonlyArray<Recorded>): boolean => {
   for (const one of did) {
     if (one.did === "move") states.set(one.from, "absent").set(one.to, one.state)
     else if (one.did === "write") states.set(one.path, one.after)
+    else if (one.did === "set_mode") continue
     else states.set(one.path, one.did === "delete" ? "absent" : "directory")
   }
   return [...states].every(([path, state]) => stateOfNode(view.root, view.find(path.split("/"))) === state)

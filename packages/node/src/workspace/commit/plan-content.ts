@@ -41,9 +41,13 @@ export const plannedContent = (view: View, path: string): Iterable<Uint8Array> =
   return (node?.kind === "file" && node.content) || []
 }
 
-/** All changes of a plan as one diff, with content that nobody has read yet. */
-export const diffOfPlan = (view: View, changes: ReadonlyArray<ChangedPath>): Effect.Effect<string, PlanError> => {
-  const net = netChanges(changes)
+/** The changes of a plan at some paths as one diff, with content that nobody has read yet. */
+export const diffOfPlan = (
+  view: View,
+  changes: ReadonlyArray<ChangedPath>,
+  isShown: (path: string) => boolean
+): Effect.Effect<string, PlanError> => {
+  const net = netChanges(changes).filter(({ path }) => isShown(path))
   const gone = new Set(net.flatMap(({ path, kind, what }) => (kind === "deleted" && what === "directory" ? path : [])))
   // A directory that goes is shown by the names in it.
   const shown = (change: ChangedPath): Effect.Effect<ChangedPath, PlanError> =>

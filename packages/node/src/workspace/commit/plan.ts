@@ -88,11 +88,18 @@ export class NodePlan implements ChangePlan {
   /** Of content that was read or written by this plan. */
   readonly #fingerprints = new WeakMap<Content, string>()
   #plannedBytes = 0
+  #isExact: boolean
 
   constructor(settings: PlanSettings, commit: CommitPlan) {
     this.#settings = settings
+    this.#isExact = settings.exact ?? false
     this.#commit = commit
     this.view = openView(settings.root, settings.symlinks)
+  }
+
+  /** Takes the paths that follow as resolved already: a link is a link, wherever it stands. */
+  useExactPaths(): void {
+    this.#isExact = true
   }
 
   readonly info = (
@@ -141,7 +148,11 @@ export class NodePlan implements ChangePlan {
     })
 
   readonly setMode = (given: string, mode: number): Effect.Effect<void, PlanError> =>
-    Effect.flatMap(this.file(given), ({ content }) => this.write(given, content, { mode }))
+    Effect.flatMap(
+      attempt(planCodes, () => this.#setDirectoryMode(given, mode)),
+      (isDone) =>
+        isDone ? Effect.void : Effect.flatMap(this.file(given), ({ content }) => this.write(given, content, { mode }))
+    )
 
   readonly remove = (
     given: string,
@@ -197,8 +208,11 @@ export class NodePlan implements ChangePlan {
     })
 
   get diff(): Effect.Effect<string, PlanError> {
-    return Effect.suspend(() => diffOfPlan(this.view, this.changes))
+    return this.diffWhere(() => true)
   }
+
+  readonly diffWhere = (isShown: (path: string) => boolean): Effect.Effect<string, PlanError> =>
+    Effect.suspend(() => diffOfPlan(this.view, this.changes, isShown))
 
   readonly commit = <E = never, R = never>(
     again?: (plan: ChangePlan) => Effect.Effect<unknown, E, R>
@@ -231,14 +245,16 @@ export class NodePlan implements ChangePlan {
     if (old !== undefined && old.kind !== "file") throw notARegularFile(given)
     const before = stateLike(this.view.root, old, base)
     checkBase(given, base, before)
-    if (old?.origin !== undefined) checkWritable(this.view, old.origin, given)
-    const after = (file.given && this.#fingerprints.get(file.given)) ?? fingerprintContent(content)
+    // A program replaces a file that it may not write, too: the permissions that count are those of its directory.
+    if (old?.origin !== undefined && !this.#isExact) checkWritable(this.view, old.origin, given)
+    const after = file.fingerprint ?? (file.given && this.#fingerprints.get(file.given)) ?? fingerprintContent(content)
     if (file.given !== undefined) this.#fingerprints.set(file.given, after)
     // What a set-user-ID program may do was granted to its old content.
     const mode = file.mode ?? (before === after ? modeOf(old) : withoutSetId(modeOf(old)))
-    if (before === after && mode === modeOf(old)) return
+    if (before === after && mode === modeOf(old) && file.evenIfSame !== true) return
     const bytesWritten = file.size ?? sizeOfContent(content)
-    this.#plan(bytesWritten, given)
+    // A scratch file takes no memory.
+    if (file.scratch === undefined) this.#plan(bytesWritten, given)
     if (old !== undefined) this.replaced.push(old)
     const owner = old?.owner ?? old?.origin?.owner ?? file.owner
     parent.children.set(name, {
@@ -282,13 +298,13 @@ export class NodePlan implements ChangePlan {
     given: string,
     { recursive, base }: { readonly recursive: boolean; readonly base: string | undefined }
   ): { readonly node: Node; readonly names: ReadonlyArray<string> } {
-    const { symlinks, exact = false } = this.#settings
+    const { symlinks } = this.#settings
     const names = this.#changeable(given, { follow: false })
     const node = this.view.find(names)
     if (node === undefined) throw notFound(given)
     if (isRootItself(this.view.root, names)) throw rootStays("deleted")
     if (base !== undefined) {
-      const isLink = node.kind === "symlink" && node.origin !== undefined && !exact
+      const isLink = node.kind === "symlink" && node.origin !== undefined && !this.#isExact
       const state = isLink ? stateThrough(this.view, given, symlinks) : stateLike(this.view.root, node, base)
       checkBase(given, base, state)
     }
@@ -347,7 +363,23 @@ export class NodePlan implements ChangePlan {
   }
 
   #locate(path: string, how: { readonly follow?: boolean; readonly read?: ReadFor } = {}): ReadonlyArray<string> {
-    return this.#settings.exact === true ? path.split("/") : this.view.locate(path, how)
+    return this.#isExact ? path.split("/") : this.view.locate(path, how)
+  }
+
+  /** Plans the permission bits of a directory; false where the path is none. */
+  #setDirectoryMode(given: string, mode: number): boolean {
+    const names = this.#changeable(given)
+    const node = this.view.find(names)
+    if (node?.kind !== "directory") return false
+    if (isRootItself(this.view.root, names)) throw isDirectory(given)
+    const before = modeOf(node) ?? 0o755
+    if (before === mode) return true
+    node.mode = mode
+    const path = names.join("/")
+    const change = { path, kind: "modified", what: "directory", before: "directory", after: "directory" } as const
+    this.changes.push({ ...change, bytesWritten: 0, modeBefore: before, modeAfter: mode })
+    this.recorded.push({ did: "set_mode", path, before, after: mode })
+    return true
   }
 
   /** Locates what is going to change, which a root that can only be read refuses. */
@@ -391,7 +423,7 @@ export class NodePlan implements ChangePlan {
 }
 
 /** A file to be planned. */
-interface NewFile extends WriteOptions {
+export interface NewFile extends WriteOptions {
   readonly content: Iterable<Uint8Array>
   /** The content as the caller gave it. */
   readonly given?: Content
@@ -399,6 +431,10 @@ interface NewFile extends WriteOptions {
   readonly size?: number
   /** Whose it is to be, where nothing is yet. */
   readonly owner?: Owner
+  /** Of the content, where it is known already. */
+  readonly fingerprint?: string
+  /** Replaces a file of the same content and mode, too: for its times and further names. */
+  readonly evenIfSame?: boolean
 }
 
 const withoutSetId = (mode: number | undefined): number | undefined => mode && mode & ~0o6000

@@ -67,7 +67,8 @@ export interface FileNode {
 export interface DirectoryNode {
   readonly kind: "directory"
   readonly origin?: Origin
-  readonly mode?: number
+  /** Absent while it is what is on disk. */
+  mode?: number
   /** What it will hold, as far as anybody looked; undefined means nothing of that name. */
   readonly children: Map<string, Node | undefined>
   /** What it holds on disk, as far as anybody looked. */

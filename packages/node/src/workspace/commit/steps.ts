@@ -10,6 +10,7 @@ export type Step =
   /** Something leaves its place: to go somewhere else, or to be thrown away at the end. */
   | { readonly do: "set_aside"; readonly path: string; readonly aside: string; readonly identity: Identity }
   | { readonly do: "make_directory"; readonly path: string; readonly mode?: number }
+  | { readonly do: "set_mode"; readonly path: string; readonly mode: number; readonly before: number }
   /** Something that waits under a temporary name gets its own. */
   | {
       readonly do: "put_in_place"
@@ -47,6 +48,16 @@ export const stepsFor = (view: View, commit: string): Steps => {
   const rubbish: Array<string> = []
   const leaving: Array<Extract<Step, { do: "set_aside" }>> = []
   const arriving: Array<Step> = []
+  /** Directories that get more rights before everything else, and fewer after it. */
+  const opening: Array<Step> = []
+  const closing: Array<Step> = []
+  for (const node of view.loaded) {
+    if (node.kind !== "directory" || node.origin === undefined || hasLeft(node)) continue
+    const { mode, origin } = node
+    if (mode === undefined || mode === origin.mode) continue
+    const list = (mode & ownerRights) === ownerRights ? opening : closing
+    list.push({ do: "set_mode", path: origin.path, mode, before: origin.mode })
+  }
   const arrivals = arrivalsIn(view.top, ".")
   const final = new Map(arrivals.map((arrival) => [arrival.node, arrival]))
   let number = 0
@@ -69,7 +80,13 @@ export const stepsFor = (view: View, commit: string): Steps => {
 
   for (const { node, path, over } of arrivals) {
     if (node.kind === "directory" && node.origin === undefined) {
-      arriving.push({ do: "make_directory", path, ...(node.mode !== undefined && { mode: node.mode }) })
+      const { mode } = node
+      // What belongs in it has to get in first.
+      const first = mode === undefined ? undefined : mode | ownerRights
+      arriving.push({ do: "make_directory", path, ...(first !== undefined && { mode: first }) })
+      if (mode !== undefined && first !== undefined && mode !== first) {
+        closing.push({ do: "set_mode", path, mode, before: first })
+      }
       continue
     }
     const aside = asideOf.get(node)
@@ -86,7 +103,9 @@ export const stepsFor = (view: View, commit: string): Steps => {
     rubbish.push(kept)
     arriving.push({ do: "put_in_place", from, path, kept, over: over.origin.identity, ...(identity && { identity }) })
   }
-  return { staged, steps: [...leaving, ...arriving], rubbish, involved }
+  // Inner directories are closed before outer ones, through which they are reached.
+  closing.sort((one, other) => depthOf(other.path) - depthOf(one.path))
+  return { staged, steps: [...opening, ...leaving, ...arriving, ...closing], rubbish, involved }
 }
 
 interface Arrival {
@@ -131,5 +150,8 @@ const steadyDirectory = (view: View, path: string): string => {
   }
   return way
 }
+
+/** To list a directory, to go into it and to change what is in it. */
+const ownerRights = 0o700
 
 const depthOf = (path: string): number => path.split("/").length

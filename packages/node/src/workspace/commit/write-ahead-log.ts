@@ -195,7 +195,7 @@ interface Unfinished {
 /** The temporary names of a commit. They lie in directories that it neither makes nor moves. */
 const temporariesOf = ({ steps, staged, rubbish }: JournalledCommit): ReadonlyArray<string> => {
   const used = steps.flatMap((step) => {
-    if (step.do === "make_directory") return []
+    if (step.do === "make_directory" || step.do === "set_mode") return []
     return step.do === "set_aside" ? [step.aside] : [step.from]
   })
   return [...used, ...staged, ...rubbish].filter((path) => isTemporaryName(path.slice(path.lastIndexOf("/") + 1)))
@@ -292,7 +292,7 @@ const unlessChanged = (work: () => void): void => {
 /** The directories whose names the steps change. */
 const directoriesOf = (steps: ReadonlyArray<Step>): ReadonlySet<string> => {
   const paths = steps.flatMap((step) => {
-    if (step.do === "make_directory") return [step.path]
+    if (step.do === "make_directory" || step.do === "set_mode") return [step.path]
     return step.do === "set_aside" ? [step.path, step.aside] : [step.path, step.from]
   })
   return new Set(paths.map(directoryOf))

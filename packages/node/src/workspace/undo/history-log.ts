@@ -25,6 +25,8 @@ export type Recorded =
     }
   | { readonly did: "move"; readonly from: string; readonly to: string; readonly state: string }
   | { readonly did: "make_directory"; readonly path: string }
+  /** Of a directory. */
+  | { readonly did: "set_mode"; readonly path: string; readonly before: number; readonly after: number }
 
 /** One commit on record. It is put down before the commit happens: a crash can't lose it. */
 export interface Entry {

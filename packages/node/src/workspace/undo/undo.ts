@@ -80,6 +80,8 @@ type Inverse =
   | { readonly kind: "move"; readonly from: string; readonly to: string; readonly base: string }
   | { readonly kind: "link"; readonly path: string; readonly target: string }
   | { readonly kind: "directory"; readonly path: string; readonly mode: number }
+  /** The permission bits of a directory. */
+  | { readonly kind: "set_mode"; readonly path: string; readonly mode: number }
   /** Goes when it is empty and stays when it is not. */
   | { readonly kind: "remove_if_empty"; readonly path: string }
 
@@ -89,6 +91,7 @@ const planInverse = (plan: NodePlan, change: Inverse): Effect.Effect<void, Commi
   if (change.kind === "move") return plan.move(change.from, change.to, change)
   if (change.kind === "link") return plan.symlink(change.path, change.target)
   if (change.kind === "directory") return plan.makeDirectory(change.path, change.mode)
+  if (change.kind === "set_mode") return plan.setMode(change.path, change.mode)
   return plan.removeIfEmpty(change.path)
 }
 
@@ -164,6 +167,11 @@ const select = (entries: ReadonlyArray<Entry>, what: What): ReadonlyArray<Entry>
     return found
   }
   const own = standing.filter(({ undoes }) => undoes === undefined)
+  if (what !== undefined && "since" in what) {
+    const found = own.filter(({ at }) => at >= what.since)
+    if (found.length === 0) throw nothing(`no call has changed files since ${new Date(what.since).toISOString()}`)
+    return found
+  }
   if (what !== undefined) {
     const found = own.filter(({ run }) => run === what.run)
     if (found.length === 0) throw nothing(`run ${what.run} has changed no files, or all of it is undone`)
@@ -185,6 +193,7 @@ const withoutTakenBack = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> =
 
 const inverse = (history: History, one: Recorded): Inverse => {
   const { did } = one
+  if (did === "set_mode") return { kind: "set_mode", path: one.path, mode: one.before }
   if (did === "make_directory") return { kind: "remove_if_empty", path: one.path }
   if (did === "move") return { kind: "move", from: one.to, to: one.from, base: one.state }
   if (did === "write") {

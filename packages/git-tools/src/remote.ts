@@ -1,0 +1,33 @@
+import { type Touches, Network, toolError } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+/** A remote of the repository, by its name or as an https:// URL without credentials. */
+export const remote = z
+  .string()
+  .max(2000)
+  .regex(
+    /^(?:https?:\/\/[^\s@\0]+|[A-Za-z0-9][\w./-]*)$/,
+    "expected the name of a remote, or an https:// URL without credentials"
+  )
+
+/** A branch or tag on either side. A `+`, which forces, and a `:` are not part of a name. */
+export const reference = z
+  .string()
+  .max(500)
+  .regex(/^[^-+:\s\0~^?*[\\][^+:\s\0~^?*[\\]*$/, "expected the name of a branch or tag")
+
+/** Touches of a call that talks to a remote. Refused before anybody is asked where the host has no network policy. */
+export const remoteTouches = Effect.fnUntraced(function* (touches: Pick<Touches, "runs" | "writes">) {
+  const { closed } = yield* Network
+  if (closed !== undefined) {
+    return yield* toolError("approval_denied", "this host allows commands no network", {
+      suggestion: `Ask the person who runs the host for a network policy: ${closed}.`,
+      details: { by: "policy" }
+    })
+  }
+  return { reads: ["."], network: true, ...touches }
+})
+
+/** What all three need of `git`: the way out, and nothing but the web's own protocols. */
+export const online = { network: true, writes: true, timeoutMs: 300_000 } as const

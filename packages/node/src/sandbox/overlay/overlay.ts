@@ -1,0 +1,208 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+import {
+  type ChangePlan,
+  type CommandEffects,
+  type ControlFileChange,
+  type Overlay,
+  type PlanError,
+  toolError,
+  type ToolError,
+  type WorkspaceService
+} from "@haft/core"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+
+import { onApproved } from "../../control-files/approved-changes.ts"
+import { Quarantine } from "../../control-files/quarantine.ts"
+import type { ScannedRoot } from "../../control-files/snapshot.ts"
+import { overlayMount } from "../../embedded-scripts.ts"
+import { requiredProgram, systemProgram } from "../../process/system-programs.ts"
+import { stateDirectory } from "../../state/state-directory.ts"
+import { NodePlan } from "../../workspace/commit/plan.ts"
+import { chooseTechnique } from "../../workspace/paths/handles.ts"
+import { openSharedRoot, rootIdentity } from "../../workspace/paths/open-roots.ts"
+import { type ControlChange, controlChanges } from "./control-changes.ts"
+import { ignoredPaths } from "./ignored-paths.ts"
+import { planUpper } from "./plan-upper.ts"
+import { dropLeftBehind, makeScratch, type OverlayScratch, removeTree, scratchBase } from "./scratch.ts"
+import { readUpper, type Upper } from "./upper.ts"
+
+export interface OverlaySettings {
+  readonly workspace: WorkspaceService
+  /** The host's state directory; the workspace's usual one when absent. */
+  readonly state: string | undefined
+}
+
+/** The word that overlay-mount.pl replaces by device:inode of the overlay that it mounted. */
+export const overlayIdentity = "haft:overlay-identity"
+
+/** An overlay on this machine: directories that a command's sandbox mounts over the workspace. */
+export class NodeOverlay implements Overlay {
+  readonly #settings: OverlaySettings
+  readonly #scratch: OverlayScratch
+  readonly #committed: ReadonlySet<string>
+
+  constructor(settings: OverlaySettings, scratch: OverlayScratch, committed: ReadonlySet<string>) {
+    this.#settings = settings
+    this.#scratch = scratch
+    this.#committed = committed
+  }
+
+  /** What goes before a program to start it with the overlay in the place of the workspace. */
+  get words(): ReadonlyArray<string> {
+    const { root } = this.#settings.workspace
+    const { upper, work } = this.#scratch
+    const perl = [requiredProgram("perl"), "-e", overlayMount, "--"]
+    return [...perl, process.arch, root, rootIdentity(root) ?? "", upper, work]
+  }
+
+  /** What the overlay holds, as the kernel left it. */
+  get listing(): Effect.Effect<Upper, ToolError<"sandbox_error">> {
+    return readUpper(this.#scratch.upper, "keep")
+  }
+
+  readonly effects: Effect.Effect<CommandEffects, ToolError<"sandbox_error">> = Effect.suspend(() => {
+    // A command that changed nothing costs no look at it.
+    if (readdirSync(this.#scratch.upper).length === 0) return Effect.succeed(noEffects)
+    return Effect.flatMap(readUpper(this.#scratch.upper, "strip"), (upper) =>
+      upper.entries.length === 0 && upper.leftOut.length === 0
+        ? Effect.succeed(noEffects)
+        : Effect.map(
+            this.#withLayers((lower, above) =>
+              controlChanges({ root: this.#settings.workspace.root, lower, upper: above, entries: upper.entries })
+            ),
+            (changes) => this.#effectsOf(upper, changes)
+          )
+    )
+  })
+
+  #effectsOf({ entries, leftOut }: Upper, changes: ReadonlyArray<ControlChange>): CommandEffects {
+    const { upper: directory, since } = this.#scratch
+    const toPlan = { directory, entries, since, committed: this.#committed, fingerprints: new Map<string, string>() }
+    return {
+      leftOut,
+      controlFiles: changes.map(({ path, reason, isRecordedOnly }) => ({ path, reason, isRecordedOnly })),
+      plan: (plan: ChangePlan, except: ReadonlySet<string> = nothing): Effect.Effect<void, PlanError> =>
+        plan instanceof NodePlan
+          ? planUpper(plan, toPlan, except)
+          : Effect.die(new Error("an overlay is committed to the workspace that it was opened on")),
+      quarantine: (paths) => this.#quarantine(changes.filter(({ path }) => paths.has(path))),
+      isIgnored: ignoredPaths(this.#settings.workspace.root, directory)
+    }
+  }
+
+  #quarantine(changes: ReadonlyArray<ControlChange>): Effect.Effect<ReadonlyArray<ControlFileChange>> {
+    if (changes.length === 0) return Effect.succeed([])
+    const { workspace, state } = this.#settings
+    return this.#withLayers(async (_lower, upper) => {
+      const parent = join(stateDirectory({ root: workspace.root, ...(state !== undefined && { state }) }), "quarantine")
+      const quarantine = new Quarantine(upper, parent)
+      const moved = changes.map(({ path, reason, file }): ControlFileChange => {
+        if (file === undefined) return { path, reason, quarantine: quarantine.directory }
+        return { path, reason, quarantine: quarantine.take(file, undefined) }
+      })
+      quarantine.record(moved.filter((_, index) => changes[index]?.file !== undefined))
+      return moved
+    })
+  }
+
+  #withLayers<A>(use: (lower: ScannedRoot, upper: ScannedRoot) => Promise<A>): Effect.Effect<A> {
+    const open = Effect.sync(() => {
+      const lower = openSharedRoot(this.#settings.workspace.root)
+      const technique = chooseTechnique(this.#scratch.upper)
+      return { lower, upper: { technique, held: technique.holdRoot(this.#scratch.upper) } }
+    })
+    return Effect.acquireUseRelease(
+      open,
+      ({ lower, upper }) => Effect.promise(() => use(lower, upper)),
+      ({ lower, upper }) =>
+        Effect.sync(() => {
+          upper.held.close()
+          lower.close()
+        })
+    )
+  }
+}
+
+const nothing: ReadonlySet<string> = new Set()
+
+const noEffects: CommandEffects = {
+  plan: () => Effect.void,
+  controlFiles: [],
+  quarantine: () => Effect.succeed([]),
+  leftOut: [],
+  isIgnored: () => false
+}
+
+/** Opens overlays of a workspace, each for as long as its scope. The first one drops those of hosts that died. */
+export const overlaysOf = (
+  settings: OverlaySettings
+): Effect.Effect<NodeOverlay, ToolError<"sandbox_error">, Scope.Scope> => {
+  let base: string | undefined
+  const prepared = Effect.suspend(() => {
+    if (base !== undefined) return Effect.succeed(base)
+    const { root } = settings.workspace
+    base = scratchBase(root, settings.state)
+    const dropped = dropLeftBehind(base)
+    return dropped === 0
+      ? Effect.succeed(base)
+      : Effect.as(Effect.logWarning(droppedRemark(dropped, root), { dropped }), base)
+  })
+  return Effect.flatMap(prepared, (directory) =>
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.suspend(() => openOne(settings, directory)),
+        ({ scratch, stop }) =>
+          Effect.sync(() => {
+            stop()
+            removeTree(scratch.directory)
+          })
+      ),
+      ({ scratch, committed }) => new NodeOverlay(settings, scratch, committed)
+    )
+  )
+}
+
+const droppedRemark = (count: number, root: string): string =>
+  `dropped what ${count === 1 ? "a command" : `${count} commands`} had changed in ${root} when a host died; nothing of it was committed`
+
+interface OpenedOverlay {
+  readonly scratch: OverlayScratch
+  /** Paths that commits of this host have changed since. */
+  readonly committed: ReadonlySet<string>
+  readonly stop: () => void
+}
+
+const openOne = (
+  { workspace }: OverlaySettings,
+  base: string
+): Effect.Effect<OpenedOverlay, ToolError<"sandbox_error">> => {
+  try {
+    const committed = new Set<string>()
+    const scratch = makeScratch(workspace.root, base)
+    const stop = onApproved(workspace.root, (changes) => changes.forEach(({ path }) => committed.add(path)))
+    return Effect.succeed({ scratch, committed, stop })
+  } catch (cause) {
+    return toolError("sandbox_error", `the directory of an overlay could not be made: ${String(cause)}`)
+  }
+}
+
+/** Why a workspace can't have overlays on this machine, as far as that shows without trying; undefined where it may. */
+export const whyNoOverlay = ({ root, roots }: WorkspaceService): string | undefined => {
+  if (process.platform !== "linux") return "only Linux has overlays"
+  if (systemProgram("perl") === undefined) return "perl is not installed"
+  if (roots.length > 1 || (roots[0]?.name ?? "") !== "") return "the workspace has named roots"
+  const inside = mountPoints().find((point) => point.startsWith(`${root}/`))
+  return inside === undefined ? undefined : `another file system is mounted in the workspace, at ${inside}`
+}
+
+const mountPoints = (): ReadonlyArray<string> =>
+  readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .map((line) =>
+      (line.split(" ")[4] ?? "").replaceAll(/\\([0-7]{3})/g, (_, code: string) =>
+        String.fromCodePoint(Number.parseInt(code, 8))
+      )
+    )

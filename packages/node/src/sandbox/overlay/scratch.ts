@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto"
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync
+} from "node:fs"
+import { dirname, join } from "node:path"
+
+import { ignoring, isErrno } from "../../errno.ts"
+import { leftBehind, ownName } from "../../process/owner-tagged-name.ts"
+import { stateDirectory } from "../../state/state-directory.ts"
+
+/** The directories of one overlay, on the host's side. */
+export interface OverlayScratch {
+  readonly directory: string
+  /** Takes what the command writes. */
+  readonly upper: string
+  /** The kernel's own. */
+  readonly work: string
+  /** Change time of the upper directory when it was made, by the clock of its file system. */
+  readonly since: number
+}
+
+const kind = "overlay"
+
+/**
+ * Where the overlays of a workspace have their scratch directories: outside the workspace, and on its file system where
+ * that can be, so that a commit takes files over by a rename.
+ */
+export const scratchBase = (root: string, state: string | undefined): string => {
+  const own = join(stateDirectory({ root, ...(state !== undefined && { state }) }), "overlays")
+  const { dev } = statSync(root)
+  const parent = dirname(root)
+  if (statSync(dirname(own)).dev === dev || parent === root || statSync(parent).dev !== dev || !isWritable(parent)) {
+    return own
+  }
+  return join(parent, `.haft-overlays-${createHash("sha256").update(root).digest("hex").slice(0, 12)}`)
+}
+
+const isWritable = (directory: string): boolean => {
+  try {
+    accessSync(directory, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Makes the directories of an overlay, the upper one as open to users as the workspace itself. */
+export const makeScratch = (root: string, base: string): OverlayScratch => {
+  const directory = join(base, ownName(kind))
+  const [upper, work] = [join(directory, "upper"), join(directory, "work")]
+  for (const path of [directory, upper, work]) mkdirSync(path, { recursive: true, mode: 0o700 })
+  const { mode, uid, gid } = statSync(root)
+  // Only root can give it to another user; a user can't give it to every group.
+  ignoring(() => chownSync(upper, uid, gid), "EPERM", "EINVAL")
+  chmodSync(upper, mode & 0o7777)
+  return { directory, upper, work, since: lstatSync(upper).ctimeMs }
+}
+
+/** Removes the directories of overlays whose host died, and returns how many there were. */
+export const dropLeftBehind = (base: string): number => {
+  let count = 0
+  ignoring(() => {
+    for (const name of leftBehind(base, kind)) {
+      removeTree(join(base, name))
+      count++
+    }
+  }, "ENOENT")
+  return count
+}
+
+/** Removes a tree of this user's own, whatever the permissions in it say. */
+export const removeTree = (path: string): void => {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch (error) {
+    if (!isErrno(error, "EACCES", "EPERM", "ENOTEMPTY")) throw error
+    openAll(path)
+    rmSync(path, { recursive: true, force: true })
+  }
+}
+
+const openAll = (directory: string): void => {
+  chmodSync(directory, 0o700)
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    if (entry.isDirectory()) openAll(join(directory, entry.name))
+  }
+}
