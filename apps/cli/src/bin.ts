@@ -22,10 +22,10 @@ const run = async (): Promise<void> => {
 
 // Compiled code is run as it is found. Node's own choice, the temporary directory, may be one that a sandbox can write.
 const compileCache = (): string => {
-  const { isAbsolute, join } = process.getBuiltinModule("node:path")
+  const path = process.getBuiltinModule("node:path")
   const { XDG_CACHE_HOME: given = "" } = process.env
-  const home = isAbsolute(given) ? given : join(process.getBuiltinModule("node:os").homedir(), ".cache")
-  return join(home, "haft", "compile-cache")
+  const home = path.isAbsolute(given) ? given : path.join(process.getBuiltinModule("node:os").homedir(), ".cache")
+  return path.join(home, "haft", "compile-cache")
 }
 
 if (process.argv[2] === "--version") {
