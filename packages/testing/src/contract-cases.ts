@@ -133,7 +133,7 @@ const filledIn = (value: unknown, earlier: ReadonlyArray<unknown>): unknown => {
 }
 
 /** Replaces `$ROOT` in texts by the workspace's directory, for contracts that speak of absolute paths. */
-export const withRoot = (value: unknown, root: string): unknown => {
+const withRoot = (value: unknown, root: string): unknown => {
   if (typeof value === "string") return value.replaceAll("$ROOT", root)
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map((item) => withRoot(item, root))
