@@ -21,6 +21,7 @@ const elsewhere: ReadonlyArray<readonly [line: RegExp, reason: string]> = [
   [/^curl .*127\.0\.0\.1:4711/, "it needs a server; the server's tests make the same request"],
   [/^cd haft-plugin-words && npm install|^npm pack$/, "it needs a registry; the rehearsal of a release does it"],
   [/^npm install (?:haft|~\/haft\/packs)|^npx haft mcp$/, "it needs a registry; the rehearsal of a release does it"],
+  [/^haft quarantine (?:restore|remove) /, "it needs a file that was moved aside; the tests of the program do it"],
   [/^npm run pack$/, "it builds everything; the rehearsal of a release does it"]
 ]
 
@@ -57,6 +58,7 @@ beforeAll(() => {
   mkdirSync(join(home, "workspace/src"), { recursive: true })
   writeFileSync(join(home, "workspace/src/index.ts"), "export const greet = (name: string) => `Hello, ${name}`\n")
   writeFileSync(join(home, "workspace/README.md"), "# A project\n")
+  mkdirSync(join(home, "project"))
 })
 afterAll(() => rmSync(home, { recursive: true }))
 
@@ -66,7 +68,7 @@ const functions = `haft() { "${process.execPath}" --conditions=@haft/source "${b
 npm() { test "$1 $2" = "start --" || return 99; shift 2; haft "$@"; }`
 
 const run = (line: string) => {
-  const env = { ...process.env, XDG_STATE_HOME: join(home, "state"), XDG_CONFIG_HOME: join(home, "config") }
+  const env = { ...process.env, HOME: home, XDG_STATE_HOME: join(home, "state"), XDG_CONFIG_HOME: join(home, "config") }
   // Running a command needs a person's approval, and here is nobody to ask.
   const asked = line.replace(/^haft call run_command .*/, "$& --dry-run")
   return spawnSync("sh", ["-c", `${functions}\n${asked}`], { cwd: join(home, "workspace"), env, encoding: "utf8" })
@@ -93,24 +95,32 @@ describe("commands of the docs", () => {
 })
 
 describe("JSON of the docs", () => {
+  const openedWith = async (config: never): Promise<void> => {
+    const places = { root: join(home, "workspace"), state: join(home, "config-state") }
+    await using host = await openHost({ ...defineConfig(config), ...places })
+    expect(host.skipped).toEqual([])
+  }
+
+  type Servers = Readonly<Record<string, { readonly command: string; readonly args: ReadonlyArray<string> }>>
+
+  const expectServers = (servers: Servers): void => {
+    for (const { command, args } of Object.values(servers)) {
+      const line = [command, ...args, "--help"].join(" ").replace("${workspaceFolder}", ".")
+      expect(run(line)).toMatchObject({ status: 0 })
+    }
+  }
+
   const readers: Readonly<Record<string, (json: never) => unknown>> = {
+    network: (config) => openedWith(config),
     tool: (rule) => Rule.parse(rule),
     approved: (answer) => GateResponse.parse(answer),
-    plugins: async (config) => {
-      const places = { root: join(home, "workspace"), state: join(home, "plugins-state") }
-      await using host = await openHost({ ...defineConfig(config), ...places })
-      expect(host.skipped).toEqual([])
-    },
+    plugins: (config) => openedWith(config),
+    mcpServers: ({ mcpServers }: { readonly mcpServers: Servers }) => expectServers(mcpServers),
     mcp: ({ mcp }: { readonly mcp: Record<string, { command: ReadonlyArray<string> }> }) => {
       for (const { command } of Object.values(mcp))
         expect(run([...command, "--help"].join(" "))).toMatchObject({ status: 0 })
     },
-    servers: ({ servers }: { readonly servers: Record<string, { command: string; args: ReadonlyArray<string> }> }) => {
-      for (const { command, args } of Object.values(servers)) {
-        const line = [command, ...args, "--help"].join(" ").replace("${workspaceFolder}", ".")
-        expect(run(line)).toMatchObject({ status: 0 })
-      }
-    }
+    servers: ({ servers }: { readonly servers: Servers }) => expectServers(servers)
   }
 
   it.each(blocksOf("json"))("holds on $page: $code", async ({ code }) => {

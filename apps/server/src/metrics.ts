@@ -8,6 +8,7 @@ export interface Metrics {
     labels: { readonly workspace: string; readonly tool: string; readonly status: string },
     seconds: number
   ) => void
+  readonly connectionEnded: (workspace: string, outcome: "closed" | "refused") => void
   readonly approvalDecided: (workspace: string, decision: string) => void
   /** Registers a figure that is read whenever the metrics are. */
   readonly gauge: (name: string, help: string, read: ReadFigure) => void
@@ -61,6 +62,7 @@ export const makeMetrics = (): Metrics => {
       count("haft_calls_total", labels)
       observe("haft_call_seconds", { workspace: labels.workspace, tool: labels.tool }, seconds)
     },
+    connectionEnded: (workspace, outcome) => count("haft_connections_total", { workspace, outcome }),
     approvalDecided: (workspace, decision) => count("haft_approvals_total", { workspace, decision }),
     gauge: (name, help, read) => void gauges.set(name, { help, read }),
     text: (workspaces) => [...textLines(workspaces)].join("\n")
@@ -71,6 +73,8 @@ export const makeMetrics = (): Metrics => {
 export const measure = (metrics: Metrics, workspaces: Workspaces, flow: FlowControl): void => {
   for (const [workspace, { subscribe }] of workspaces.all()) {
     subscribe((event) => {
+      if (event.type === "connection_closed") metrics.connectionEnded(workspace, "closed")
+      if (event.type === "connection_refused") metrics.connectionEnded(workspace, "refused")
       if (event.type === "approval_decided") metrics.approvalDecided(workspace, text(event["decision"]))
       if (event.type !== "tool_call_finished") return
       // Names of tools that don't exist are made up by callers: each would add a series, without end.

@@ -231,4 +231,4 @@ const decide = Effect.fnUntraced(function* (
 const byPolicy = (by: string) => ({ by, isAnswer: false })
 
 /** Name of the tool and operation that rules and questions about connections have. */
-export const connectTool = "connect"
+const connectTool = "connect"

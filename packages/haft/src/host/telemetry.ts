@@ -44,15 +44,31 @@ const seconds = Metric.histogram("haft.call.duration", {
   boundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300]
 })
 
-/** Counts a call that ended. */
-export const countEvent = ({
-  type,
-  tool,
-  status,
-  error,
-  duration_sec,
-  waited_sec
-}: JournalEvent): Effect.Effect<void> => {
+const connections = Metric.counter("haft.connections", {
+  description: "Connections of commands that ended, and those that were refused",
+  incremental: true
+})
+const connectionBytes = Metric.counter("haft.connection.bytes", {
+  description: "Bytes that connections of commands have sent and received",
+  incremental: true
+})
+
+const countConnection = ({ type, bytes_sent, bytes_received, repeated }: JournalEvent): Effect.Effect<void> => {
+  if (type === "connection_refused") {
+    return Metric.update(Metric.withAttributes(connections, { outcome: "refused" }), Number(repeated ?? 1))
+  }
+  const bytes = (direction: string, count: unknown) =>
+    Metric.update(Metric.withAttributes(connectionBytes, { direction }), Number(count ?? 0))
+  return Metric.update(Metric.withAttributes(connections, { outcome: "closed" }), 1).pipe(
+    Effect.andThen(bytes("sent", bytes_sent)),
+    Effect.andThen(bytes("received", bytes_received))
+  )
+}
+
+/** Counts a call or a connection that ended. */
+export const countEvent = (event: JournalEvent): Effect.Effect<void> => {
+  const { type, tool, status, error, duration_sec, waited_sec } = event
+  if (type === "connection_closed" || type === "connection_refused") return countConnection(event)
   if (type !== "tool_call_finished") return Effect.void
   // Names of tools that don't exist are made up by callers: each would add a series, without end.
   const labels = { tool: error === "unknown_tool" ? "unknown" : String(tool), status: String(status) }

@@ -16,6 +16,7 @@ import { plainIssues, type RecordedCall, recordedCalls } from "@haft/core/intern
 import { fileState } from "@haft/node"
 import { readNamedFile } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 
 import { ConfigError, type HaftConfig } from "../config/config.ts"
 import { dialectNamed } from "../host/dialects.ts"
@@ -48,7 +49,7 @@ export interface RecordToTest {
 
 export const openRules = Effect.fnUntraced(function* (config: HaftConfig = {}): Effect.fn.Return<Rules, RulesError> {
   const directory = yield* stateOf(config)
-  return rulesIn(config, yield* RuleStore.pipe(Effect.provide(stateRules), Effect.provide(fileState({ directory }))))
+  return rulesIn(config, yield* RuleStore.pipe(Effect.provide(Layer.provide(stateRules, fileState({ directory })))))
 })
 
 /** The rules in a store that is open already. */

@@ -69,7 +69,7 @@ export const describeLimits = (
   const isRoot = getuid?.() === 0 && owner === undefined
   const groupMend = "Give haft a cgroup of its own, with: systemd-run --user --scope -p Delegate=yes haft …"
   const facts: ReadonlyArray<readonly [isEnforced: boolean, limit: string, mend?: string]> = [
-    [true, "network by host, through haft only: none unless a call is allowed it"],
+    [true, "no network but the hosts of the policy, through haft, for calls that are allowed it; TLS is not decrypted"],
     [true, "only the system's programs and the workspace are visible"],
     [true, "own processes, ends with the host"],
     [true, `own /tmp and /dev/shm, ${bytes(limits.temporaryBytes)} together`],

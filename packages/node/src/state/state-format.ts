@@ -6,7 +6,7 @@ import { makeToolError } from "@haft/core"
 import { isErrno } from "../errno.ts"
 
 /** The format of state directories that this version reads and writes. It grows when an older version can't read them. */
-export const stateFormat = 1
+const stateFormat = 1
 
 /** The file in a state directory that says its format and which workspace it belongs to. */
 const formatFile = "format.json"
