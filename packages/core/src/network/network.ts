@@ -220,12 +220,10 @@ const decide = Effect.fnUntraced(function* (
   if (answer.approved && answer.unanswered !== true) {
     return { by: answer.by === undefined ? "person" : `person ${answer.by.name}`, isAnswer: true }
   }
-  return yield* Effect.fail(
-    new ConnectionRefused({
-      reason: `${name} was not approved: ${answer.reason ?? "the request was refused"}`,
-      ...(answer.unanswered !== true && { isAnswer: true })
-    })
-  )
+  return yield* new ConnectionRefused({
+    reason: `${name} was not approved: ${answer.reason ?? "the request was refused"}`,
+    ...(answer.unanswered !== true && { isAnswer: true })
+  })
 })
 
 const byPolicy = (by: string) => ({ by, isAnswer: false })

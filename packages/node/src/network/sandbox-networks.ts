@@ -37,7 +37,7 @@ export const sandboxNetworks: Effect.Effect<OpenNetwork, never, Scope.Scope> = E
     (relay) => Effect.promise(() => relay.close())
   )
   return Effect.fnUntraced(function* (title) {
-    if (network.closed !== undefined) return yield* Effect.fail(noNetwork(network.closed))
+    if (network.closed !== undefined) return yield* noNetwork(network.closed)
     const context = yield* Effect.context()
     const proxy = new SandboxProxy({
       network,
