@@ -28,6 +28,7 @@ import { ExecSettings } from "../settings.ts"
 import { checkWords } from "./check-words.ts"
 import { collectOutput, type Collectors, type Output } from "./collect-output.ts"
 import { commitEffects, type CommittedEffects } from "./commit-effects.ts"
+import { onlyReads } from "./reading-commands.ts"
 
 /** Node's timers count no further. */
 const longestTimeoutMs = 2 ** 31 - 1
@@ -135,12 +136,16 @@ const runInSandbox = Effect.fnUntraced(function* (
   timeoutMs: number,
   { stdout, stderr }: Collectors
 ) {
-  const { words, env = {}, stdin, network = false, writable = true } = request
+  const { words, env = {}, stdin, network = false, writable: mayWrite = true } = request
   const [program = "", ...args] = words
   const command: Command = { program, args, directory, env, ...(stdin !== undefined && { stdin }) }
   const sandbox = yield* Sandbox
   const { kind, isolated, noOverlay } = yield* sandbox.describe
-  const choice = writable ? yield* chooseOverlay(noOverlay) : directly
+  const chosen = mayWrite ? yield* chooseOverlay(noOverlay) : directly
+  // Where an overlay is wanted in any case, it is had; a sandbox that does not isolate can't keep a command from writing.
+  const isReading = chosen.overlay && isolated && (yield* ExecSettings).overlay === "auto" && onlyReads(request.command)
+  const choice = isReading ? readOnly : chosen
+  const writable = mayWrite && !isReading
   yield* recordSandbox({ kind, isolated, ...choice })
   const run = (overlay?: Overlay) =>
     Effect.flatMap(
@@ -212,6 +217,8 @@ interface OverlayChoice {
 }
 
 const directly: OverlayChoice = { overlay: false }
+
+const readOnly: OverlayChoice = { overlay: false, no_overlay: "the command only reads, and had a read-only workspace" }
 
 const withReason = (noOverlay: string | undefined): { readonly noOverlay?: string } =>
   noOverlay === undefined ? {} : { noOverlay }

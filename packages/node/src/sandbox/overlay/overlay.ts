@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 import {
@@ -63,7 +63,9 @@ export class NodeOverlay implements Overlay {
     return readUpper(this.#scratch.upper, "keep")
   }
 
-  get effects(): Effect.Effect<CommandEffects, ToolError<"sandbox_error">> {
+  readonly effects: Effect.Effect<CommandEffects, ToolError<"sandbox_error">> = Effect.suspend(() => {
+    // A command that changed nothing costs no look at it.
+    if (readdirSync(this.#scratch.upper).length === 0) return Effect.succeed(noEffects)
     return Effect.flatMap(readUpper(this.#scratch.upper, "strip"), (upper) =>
       upper.entries.length === 0 && upper.leftOut.length === 0
         ? Effect.succeed(noEffects)
@@ -74,7 +76,7 @@ export class NodeOverlay implements Overlay {
             (changes) => this.#effectsOf(upper, changes)
           )
     )
-  }
+  })
 
   #effectsOf({ entries, leftOut }: Upper, changes: ReadonlyArray<ControlChange>): CommandEffects {
     const { upper: directory, since } = this.#scratch
@@ -101,7 +103,7 @@ export class NodeOverlay implements Overlay {
         if (file === undefined) return { path, reason, quarantine: quarantine.directory }
         return { path, reason, quarantine: quarantine.take(file, undefined) }
       })
-      quarantine.record(moved)
+      quarantine.record(moved.filter((_, index) => changes[index]?.file !== undefined))
       return moved
     })
   }
