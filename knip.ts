@@ -12,6 +12,7 @@ export default {
     "mkfifo",
     "mount",
     "perl",
+    "setpriv",
     "prlimit",
     "shellcheck",
     "umount",
