@@ -134,6 +134,15 @@ describe("modes of a workspace", () => {
     })
   })
 
+  it("allow a compound command whose parts are allowed by a rule or only read", () => {
+    const rules = [{ touches: { runs: "npm test" } }]
+    const piped = { runs: "npm test 2>&1 | tail -20", confined: "workspace", rules } as const
+    expect(decisions(piped)).toEqual(["deny", "ask", "allow", "allow"])
+    expect(judge("accept-edits", { ...piped, runs: "npm test | tee x" }).decision).toBe("ask")
+    const { confined: _confined, ...loose } = piped
+    expect(judge("accept-edits", loose).decision).toBe("ask")
+  })
+
   it("take the host's own limit of deleted files", () => {
     const deletes = { ...edit, removedFiles: 11 }
     expect(judge("auto", { ...deletes, settings: { modeLimits: { deletedFiles: 11 } } }).decision).toBe("allow")

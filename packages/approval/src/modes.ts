@@ -61,6 +61,10 @@ export const decideByMode = (
     : { decision: "none" }
 }
 
+/** Whether a mode spares questions about commands that only read: of a sandbox, without network. */
+export const sparesReading = (mode: ApprovalMode, { facts }: ApprovalRequest): boolean =>
+  (mode === "accept-edits" || mode === "auto") && facts.confined !== undefined && facts.network !== true
+
 const isReading = (request: ApprovalRequest, onlyReads: ModeSettings["onlyReads"]): boolean => {
   const { writes, types, risk, fetches, connects, runs } = request.facts
   if (connects !== undefined) return true

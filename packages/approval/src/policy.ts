@@ -1,6 +1,13 @@
 import type { ApprovalRequest, Risk, Verdict, VerdictBasis } from "@haft/core"
 
-import { type ApprovalMode, decideByMode, type ModeLimits, type ModeSettings, standardModeLimits } from "./modes.ts"
+import {
+  type ApprovalMode,
+  decideByMode,
+  sparesReading,
+  type ModeLimits,
+  type ModeSettings,
+  standardModeLimits
+} from "./modes.ts"
 import type { RuleMatch, RuleSet } from "./rules/rule-set.ts"
 
 /** Who answers where a call has to be asked about: `ask` a person, `all` is a yes, `none` is a no. */
@@ -40,7 +47,9 @@ const judge = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
     return denied("error", `the approval rules can't be read, so nothing is allowed: ${rules.unreadable}`)
   }
   try {
-    const all = rules.matches(request, settings)
+    const { workspace, now } = settings
+    const isSpared = sparesReading(mode, request) ? { isSpared: onlyReads } : {}
+    const all = rules.matches(request, { workspace, now, ...isSpared })
     const matches = request.isEffects === true ? all.filter(({ rule }) => rule.touches?.writes !== undefined) : all
     const denying = matches.find(({ rule, fit }) => rule.decision === "deny" && fit === "yes")
     if (denying !== undefined) return byRule("deny", denying.rule.id, "forbids it", denying.rule.note)

@@ -174,5 +174,6 @@ export {
   type ToolErrorOptions,
   withMessage
 } from "./tool-error.ts"
+export { defaultSecretPaths, type SecretPath } from "./secret-paths.ts"
 export { type Facts, type Risk, type Touches, withInput, withVariables, type WrittenPath } from "./touches.ts"
 export { singleLine, visibleLines, visibleText } from "./text/visible-text.ts"

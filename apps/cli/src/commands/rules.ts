@@ -1,4 +1,4 @@
-import type { DialectName, PromiseRules, Rule, Simulation } from "haft/internal"
+import type { DialectName, ImportSource, PromiseRules, Rule, Simulation } from "haft/internal"
 
 import { readArguments } from "../arguments.ts"
 import { type Command, type Given, UsageError } from "../command.ts"
@@ -9,12 +9,17 @@ import { note, print, printJson } from "../terminal.ts"
 export const rules: Command = {
   name: "rules",
   summary: "approval rules: what runs without asking, what asks, what never runs",
-  takes: "list | add RULE | replace ID RULE | remove ID | enable ID | disable ID | test",
-  subcommands: ["list", "add", "replace", "remove", "enable", "disable", "test"],
+  takes: "list | add RULE | replace ID RULE | remove ID | enable ID | disable ID | test | import FILE",
+  subcommands: ["list", "add", "replace", "remove", "enable", "disable", "test", "import"],
   options: {
     log: { value: "FILE", describe: "test: a record to try the rules on (the last run)" },
     run: { value: "RUN", describe: "test: a run to try the rules on" },
-    proposed: { value: "FILE", describe: "test: rules to try instead of those that hold, as rules.json has them" }
+    proposed: { value: "FILE", describe: "test: rules to try instead of those that hold, as rules.json has them" },
+    from: {
+      value: "PROGRAM",
+      describe: "import: whose settings they are (by what they look like)",
+      choices: ["claude-code", "codex", "vs-code"]
+    }
   },
   examples: [
     "haft rules list",
@@ -22,7 +27,8 @@ export const rules: Command = {
     `haft rules add '{"id":"no-secrets","decision":"deny","touches":{"reads":"**/.env"}}'`,
     "haft rules disable docs",
     "haft rules test --log events.jsonl",
-    "haft rules test --proposed rules.json"
+    "haft rules test --proposed rules.json",
+    "haft rules import .claude/settings.json"
   ],
   run: async (given) => {
     const [verb = "list", ...rest] = given.positionals
@@ -66,6 +72,27 @@ const actions: Readonly<Record<string, Action>> = {
   remove: (store, rest, given) => byId(rest, given, (id) => store.remove(id), "Removed"),
   enable: (store, rest, given) => byId(rest, given, (id) => store.setEnabled(id, true), "Enabled"),
   disable: (store, rest, given) => byId(rest, given, (id) => store.setEnabled(id, false), "Disabled"),
+  import: async (store, [file, beyond], given) => {
+    if (file === undefined || beyond !== undefined) {
+      throw new UsageError("which file? Give the settings of Claude Code or VS Code, or a .rules file of Codex")
+    }
+    const { importRules, visibleText } = await import("haft/internal")
+    const text = await readSettings(file)
+    const { source, rules: found, skipped } = imported(() => importRules(text, given.value("from") as ImportSource))
+    const known = new Set((await store.list()).map(({ id }) => id))
+    const added = found.filter(({ id }) => !known.has(id))
+    for (const rule of added) await store.add(rule)
+    if (given.has("json")) {
+      printJson({ source, added, known: found.filter(({ id }) => known.has(id)).map(({ id }) => id), skipped })
+      return 0
+    }
+    print(`${added.length} of ${found.length + skipped.length} settings of ${source} are rules now`)
+    for (const rule of added) print(`  ${visibleText(`${rule.id}: ${rule.note ?? ""}`)}`)
+    if (added.length < found.length) print(`${found.length - added.length} were there already`)
+    if (skipped.length > 0) print(`${skipped.length} can't be carried over:`)
+    for (const { setting, why } of skipped) print(`  ${visibleText(`${setting}: ${why}`)}`)
+    return 0
+  },
   test: async (store, _rest, given) => {
     const file = given.value("log")
     const run = given.value("run")
@@ -79,6 +106,21 @@ const actions: Readonly<Record<string, Action>> = {
     else await printSimulation(simulation)
     return 0
   }
+}
+
+const imported = <A>(read: () => A): A => {
+  try {
+    return read()
+  } catch (cause) {
+    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause })
+  }
+}
+
+const readSettings = async (file: string): Promise<string> => {
+  const { readNamedFile } = await import("haft/internal")
+  return readNamedFile(file).catch((cause: Error) => {
+    throw new UsageError(`${file} can't be read: ${cause.message}`, { cause })
+  })
 }
 
 /** A rule for an unknown tool is allowed, as a plugin may bring it later; but a misspelt name should be noticed. */

@@ -19,10 +19,16 @@ export interface RuleMatch {
 export interface RuleSet {
   readonly rules: ReadonlyArray<Rule>
   /** The rules that hold for a call: all that ask or deny, and the first that allows. Throws what can't be judged. */
-  readonly matches: (
-    request: ApprovalRequest,
-    at: { readonly workspace: string; readonly now: number }
-  ) => ReadonlyArray<RuleMatch>
+  readonly matches: (request: ApprovalRequest, at: MatchedAt) => ReadonlyArray<RuleMatch>
+}
+
+/** Where and when rules are tried. */
+export interface MatchedAt {
+  readonly workspace: string
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  /** Whether a part of a compound command needs no rule, because nobody is asked about it anyway. */
+  readonly isSpared?: (line: string) => boolean
 }
 
 export const noRules: RuleSet = { rules: [], matches: () => [] }

@@ -4,7 +4,7 @@ import { controlFileAt, plainIssues } from "@haft/core/internal"
 import { readCommand } from "../matching/parse-command.ts"
 import { type Subject, subjectOf } from "../matching/subject.ts"
 import { type CompiledRule, compileRule } from "./compile-rule.ts"
-import { type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
+import { type MatchedAt, type RuleMatch, type RuleSet, RulesUnreadable } from "./rule-set.ts"
 import { type Rule, RuleFile, rulesVersion } from "./rule.ts"
 
 /** Reads a rules file. Throws {@link RulesUnreadable} with the reason. */
@@ -77,17 +77,18 @@ const appliesTo = (rule: Rule, tool: string, operation: string): boolean =>
   (rule.tool === undefined || rule.tool === tool) &&
   (rule.operation === undefined || [rule.operation].flat().includes(operation))
 
-/** The rules that allow a compound command part by part. None unless every part is allowed. */
+/** The rules that allow a compound command part by part. None unless every part is allowed, or spared anyway. */
 const allowingParts = (
   rules: ReadonlyArray<CompiledRule>,
   request: ApprovalRequest,
-  at: { readonly workspace: string; readonly now: number }
+  at: MatchedAt
 ): ReadonlyArray<RuleMatch> => {
   if (request.facts.runs === undefined) return []
   const allowing = rules.filter(({ rule }) => isAboutCommands(rule))
   const parts = allowing.length === 0 ? undefined : readCommand(request.facts.runs).parts
   if (parts === undefined) return []
-  const found = parts.map(({ line }) => {
+  const rest = parts.filter(({ line }) => at.isSpared?.(line) !== true)
+  const found = rest.map(({ line }) => {
     const part = subjectOf({ ...request, facts: { ...request.facts, runs: line } }, at)
     return matching(allowing, part)[0]?.rule
   })

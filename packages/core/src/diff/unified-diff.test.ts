@@ -68,6 +68,33 @@ describe("unifiedDiff", () => {
     expect(diff?.startsWith("--- a/f\n+++ b/f\n@@ -1,1500 +1,1500 @@\n-old 0\n")).toBe(true)
   })
 
+  // U+0A0A and U+0A00 have the bytes of a newline at odd and even places.
+  it.each(["utf-8", "utf-16le", "utf-16be"] as const)(
+    "shows the same lines for %s, in whatever pieces the new text comes",
+    (encoding) => {
+      const encode = (text: string): Uint8Array => {
+        if (encoding === "utf-8") return bytes(text)
+        const units = Uint16Array.from(`\uFEFF${text}`, (character) => character.codePointAt(0) ?? 0)
+        const view = new DataView(new ArrayBuffer(units.length * 2))
+        for (const [at, unit] of units.entries()) view.setUint16(at * 2, unit, encoding === "utf-16le")
+        return new Uint8Array(view.buffer)
+      }
+      const words = ["", "a", "\u0A0A", "\u0A00\u000D", "b\u0A0Ab", "→"]
+      let seed = 1
+      const random = (below: number): number => (seed = (seed * 48_271) % 0x7fffffff) % below
+      const text = (): string => Array.from({ length: random(12) }, () => `${words[random(words.length)]}\n`).join("")
+      for (let round = 0; round < 300; round++) {
+        const [before, after] = [text(), text()]
+        const whole = encode(after)
+        const cut = random(whole.length + 1)
+        const pieces = [whole.subarray(0, cut), whole.subarray(cut)]
+        expect(unifiedDiff({ oldPath: "f", newPath: "f", before: encode(before), after: pieces })).toBe(
+          diffOf(before, after)
+        )
+      }
+    }
+  )
+
   it("returns undefined when one of the two is binary", () => {
     expect(diffOf("a\n", "a\0")).toBeUndefined()
     expect(diffOf("a\0", "a\n")).toBeUndefined()

@@ -18,9 +18,9 @@ const contextLines = 3
  * one of the two is binary. Only the lines around what differs are decoded.
  */
 export const unifiedDiff = ({ oldPath, newPath, before = empty, after = empty }: FileVersions): string | undefined => {
-  const [old, now] = [textBytes(before), textBytes(after)]
-  if (old === undefined || now === undefined) return undefined
-  const hunks = hunksOf(old, now)
+  const versions = textVersions(before, after)
+  if (versions === undefined) return undefined
+  const hunks = hunksBetween(versions, contextLines).map(hunkText).join("")
   if (hunks === "" && oldPath === newPath) return ""
   const isMoved = oldPath !== undefined && newPath !== undefined && oldPath !== newPath
   const renamed = isMoved ? `rename from ${quoted(oldPath)}\nrename to ${quoted(newPath)}\n` : ""
@@ -51,21 +51,48 @@ const escapes: Readonly<Record<string, string>> = {
 const octal = (character: string): string =>
   [...new TextEncoder().encode(character)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("")
 
-/** The bytes of a text in an encoding whose line feed is one byte; undefined for binary content, which has a NUL. */
-const textBytes = (content: Content): Uint8Array | undefined => {
-  const bytes = content instanceof Uint8Array ? content : concatBytes(content)
-  const encoding = utf16Of(bytes)
-  if (encoding === undefined) return bytes.includes(0) ? undefined : bytes
-  const text = new TextDecoder(encoding).decode(bytes)
-  return text.includes("\0") ? undefined : new TextEncoder().encode(text)
+type Encoding = "utf-8" | "utf-16le" | "utf-16be"
+
+/** Two versions of a text, as bytes of one encoding. */
+interface TextVersions {
+  readonly old: Uint8Array
+  /** In pieces as they are: a copy of a large file would double its memory. */
+  readonly now: ReadonlyArray<Uint8Array>
+  readonly encoding: Encoding
 }
 
-/** Which UTF-16 a byte order mark tells of. That of UTF-32 begins alike and is none. */
-const utf16Of = (bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined => {
+/** Both versions in one encoding; undefined when one is binary. A version in another encoding is converted. */
+const textVersions = (before: Content, after: Content): TextVersions | undefined => {
+  const old = before instanceof Uint8Array ? before : concatBytes(before)
+  const now = after instanceof Uint8Array ? [after] : after
+  const [oldEncoding, newEncoding] = [encodingOf(old), encodingOf(sliceOf(now, 0, 4))]
+  if (isBinary([old], oldEncoding) || isBinary(now, newEncoding)) return undefined
+  if (old.length === 0) return { old, now, encoding: newEncoding }
+  if (oldEncoding === newEncoding || now.every(({ length }) => length === 0)) return { old, now, encoding: oldEncoding }
+  return { old: inUtf8(old, oldEncoding), now: [inUtf8(concatBytes(now), newEncoding)], encoding: "utf-8" }
+}
+
+/** Which encoding the byte order mark tells of. That of UTF-32 begins like one of UTF-16 and is none. */
+const encodingOf = (bytes: Uint8Array): Encoding => {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be"
   const isLittle = bytes[0] === 0xff && bytes[1] === 0xfe
-  return isLittle && !(bytes[2] === 0 && bytes[3] === 0) ? "utf-16le" : undefined
+  return isLittle && !(bytes[2] === 0 && bytes[3] === 0) ? "utf-16le" : "utf-8"
 }
+
+/** True for content with a NUL character, which no text has. */
+const isBinary = (pieces: ReadonlyArray<Uint8Array>, encoding: Encoding): boolean => {
+  if (encoding === "utf-8") return pieces.some((piece) => piece.includes(0))
+  const aligned = pieces.every(({ length }) => length % 2 === 0) ? pieces : [concatBytes(pieces)]
+  return aligned.some(hasEmptyPair)
+}
+
+const hasEmptyPair = (bytes: Uint8Array): boolean => {
+  for (let at = 0; at + 1 < bytes.length; at += 2) if (bytes[at] === 0 && bytes[at + 1] === 0) return true
+  return false
+}
+
+const inUtf8 = (bytes: Uint8Array, encoding: Encoding): Uint8Array =>
+  encoding === "utf-8" ? bytes : new TextEncoder().encode(new TextDecoder(encoding).decode(bytes))
 
 /** A stretch of a unified diff, with the lines around what differs. */
 export interface DiffHunk {
@@ -84,22 +111,21 @@ export const diffHunks = (
   after: Content,
   { context = contextLines }: { readonly context?: number } = {}
 ): ReadonlyArray<DiffHunk> | undefined => {
-  const [old, now] = [textBytes(before), textBytes(after)]
-  return old === undefined || now === undefined ? undefined : hunksBetween(old, now, context)
+  const versions = textVersions(before, after)
+  return versions === undefined ? undefined : hunksBetween(versions, context)
 }
 
-const hunksOf = (old: Uint8Array, now: Uint8Array): string =>
-  hunksBetween(old, now, contextLines).map(hunkText).join("")
-
-const hunksBetween = (old: Uint8Array, now: Uint8Array, context: number): ReadonlyArray<DiffHunk> => {
-  const { start: differs, end: oldEnd } = differenceBetween(old, now)
-  if (differs === old.length && differs === now.length) return []
+const hunksBetween = (versions: TextVersions, context: number): ReadonlyArray<DiffHunk> => {
+  const { old, now, encoding } = versions
+  const newLength = lengthOf(now)
+  const { start: differs, end: oldEnd } = differenceBetween(versions)
+  if (differs === old.length && differs === newLength) return []
   // From some lines above to some lines below what differs.
-  const start = startOfContext(old, differs, context)
-  const end = endOfContext(old, oldEnd, context)
-  const lines = linesOf(decode(old.subarray(start, end)))
-  const added = linesOf(decode(now.subarray(start, now.length - (old.length - end))))
-  const first = countNewlines(old.subarray(0, start))
+  const start = startOfContext(versions, differs, context)
+  const end = endOfContext(versions, oldEnd, context)
+  const lines = linesOf(decode(old.subarray(start, end), encoding, start))
+  const added = linesOf(decode(sliceOf(now, start, newLength - (old.length - end)), encoding, start))
+  const first = newlinesBefore(versions, start)
   const groups: Array<Array<LineStep>> = []
   for (const step of lineSteps(lines, added)) {
     const last = groups.at(-1)?.at(-1)
@@ -157,28 +183,75 @@ const range = (start: number, count: number): string => (count === 1 ? `${start}
 
 const newline = 10
 
-const startOfContext = (bytes: Uint8Array, changed: number, context: number): number => {
+/** Where the line begins that the given number of lines lie between and `changed`. */
+const startOfContext = ({ old, encoding }: TextVersions, changed: number, context: number): number => {
   let start = changed
-  for (let lines = 0; lines <= context && start >= 0; lines++) {
-    start = start === 0 ? -1 : bytes.lastIndexOf(newline, start - 1)
+  for (let lines = 0; lines <= context; lines++) {
+    const end = start === 0 ? 0 : lineBefore(old, encoding, lines === 0 ? start : start - unitOf(encoding))
+    if (end === 0) return 0
+    start = end
   }
-  return start + 1
+  return start
 }
 
-const endOfContext = (bytes: Uint8Array, changed: number, context: number): number => {
+/** The end of the last newline that ends at or before `from`; 0 where there is none. */
+const lineBefore = (bytes: Uint8Array, encoding: Encoding, from: number): number => {
+  for (let at = from; at > 0;) {
+    const found = bytes.lastIndexOf(newline, at - 1)
+    if (found === -1) return 0
+    const end = newlineEnd(bytes, encoding, found)
+    if (end !== undefined && end <= from) return end
+    at = found
+  }
+  return 0
+}
+
+const endOfContext = ({ old, encoding }: TextVersions, changed: number, context: number): number => {
   let end = changed
   for (let lines = 0; lines <= context; lines++) {
-    const next = bytes.indexOf(newline, end)
-    if (next === -1) return bytes.length
-    end = next + 1
+    const next = lineAfter(old, encoding, end)
+    if (next === undefined) return old.length
+    end = next
   }
   return end
 }
 
+/** The end of the first newline from `from` on. */
+const lineAfter = (bytes: Uint8Array, encoding: Encoding, from: number): number | undefined => {
+  for (let found = bytes.indexOf(newline, from); found !== -1; found = bytes.indexOf(newline, found + 1)) {
+    const end = newlineEnd(bytes, encoding, found)
+    if (end !== undefined) return end
+  }
+  return undefined
+}
+
+/** Where the newline with its byte 10 at this offset ends; undefined where that byte is part of another character. */
+const newlineEnd = (bytes: Uint8Array, encoding: Encoding, at: number): number | undefined => {
+  if (encoding === "utf-8") return at + 1
+  if (encoding === "utf-16be") return at % 2 === 1 && bytes[at - 1] === 0 ? at + 1 : undefined
+  return at % 2 === 0 && bytes[at + 1] === 0 ? at + 2 : undefined
+}
+
+const newlinesBefore = ({ old, encoding }: TextVersions, end: number): number => {
+  if (encoding === "utf-8") return countNewlines(old.subarray(0, end))
+  let count = 0
+  for (
+    let next = lineAfter(old, encoding, 0);
+    next !== undefined && next <= end;
+    next = lineAfter(old, encoding, next)
+  ) {
+    count++
+  }
+  return count
+}
+
+const unitOf = (encoding: Encoding): number => (encoding === "utf-8" ? 1 : 2)
+
 const linesOf = (text: string): ReadonlyArray<string> => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
-/** UTF-8, or Latin-1 where it can't be that. */
-const decode = (bytes: Uint8Array): string => {
+/** UTF-8, or Latin-1 where it can't be that; or UTF-16, without the byte order mark at the beginning of a file. */
+const decode = (bytes: Uint8Array, encoding: Encoding, offset: number): string => {
+  if (encoding !== "utf-8") return new TextDecoder(encoding, { ignoreBOM: offset > 0 }).decode(bytes)
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
@@ -186,12 +259,43 @@ const decode = (bytes: Uint8Array): string => {
   }
 }
 
-/** Where the old bytes begin and cease to differ from the new ones. */
-const differenceBetween = (old: Uint8Array, now: Uint8Array): { readonly start: number; readonly end: number } => {
-  const most = Math.min(old.length, now.length)
+/** Where the old bytes begin and cease to differ from the new ones, at the bounds of characters' code units. */
+const differenceBetween = ({ old, now, encoding }: TextVersions): { readonly start: number; readonly end: number } => {
+  const most = Math.min(old.length, lengthOf(now))
   let start = 0
-  while (start < most && old[start] === now[start]) start++
+  for (const piece of now) {
+    let at = 0
+    while (at < piece.length && start < most && old[start] === piece[at]) {
+      start++
+      at++
+    }
+    if (at < piece.length) break
+  }
+  start -= start % unitOf(encoding)
   let same = 0
-  while (same < most - start && old[old.length - 1 - same] === now[now.length - 1 - same]) same++
+  for (const piece of now.toReversed()) {
+    let at = piece.length
+    while (at > 0 && same < most - start && old[old.length - 1 - same] === piece[at - 1]) {
+      same++
+      at--
+    }
+    if (at > 0) break
+  }
+  same -= same % unitOf(encoding)
   return { start, end: old.length - same }
+}
+
+const lengthOf = (pieces: ReadonlyArray<Uint8Array>): number => pieces.reduce((sum, { length }) => sum + length, 0)
+
+/** A stretch of bytes that lie in pieces; a copy only where it spans several. */
+const sliceOf = (pieces: ReadonlyArray<Uint8Array>, start: number, end: number): Uint8Array => {
+  const within: Array<Uint8Array> = []
+  let offset = 0
+  for (const piece of pieces) {
+    if (offset < end && offset + piece.length > start) {
+      within.push(piece.subarray(Math.max(0, start - offset), Math.min(piece.length, end - offset)))
+    }
+    offset += piece.length
+  }
+  return concatBytes(within)
 }
