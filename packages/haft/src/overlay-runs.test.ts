@@ -424,15 +424,13 @@ it.runIf(isLinux && process.getuid?.() === 0)(
 describe.runIf(isLinux && process.getuid?.() === 0)("a host of an ordinary user", () => {
   const asNobody = (root: string, state: string, sandbox: string, command: string): string => {
     const cli = join(import.meta.dirname, "../../../apps/cli/src/bin.ts")
+    const who = ["--reuid=65534", "--regid=65534", "--clear-groups"]
     const call = ["call", "run_command", `command=${command}`, "--workspace", root, "--state", state, "--json"]
-    return execFileSync(
-      "setpriv",
-      [
-        ...["--reuid=65534", "--regid=65534", "--clear-groups", process.execPath, "--conditions=@haft/source", cli],
-        ...[...call, "--sandbox", sandbox, "--approve", "all"]
-      ],
-      { encoding: "utf8", env: { PATH: process.env["PATH"], HOME: state } }
-    )
+    const host = [process.execPath, "--conditions=@haft/source", cli, ...call, "--sandbox", sandbox, "--approve", "all"]
+    return execFileSync("setpriv", [...who, ...host], {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"], HOME: state }
+    })
   }
 
   it.each(["bubblewrap", "unshare"])(
