@@ -13,6 +13,7 @@ export default {
     "mkfifo",
     "mount",
     "perl",
+    "setpriv",
     "prlimit",
     "shellcheck",
     "umount",
