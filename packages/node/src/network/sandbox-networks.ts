@@ -34,7 +34,7 @@ export const sandboxNetworks: Effect.Effect<OpenNetwork, never, Scope.Scope> = E
   let relay: DescriptorRelay | undefined
   yield* Effect.addFinalizer(() => Effect.promise(async () => relay?.close()))
   return Effect.fnUntraced(function* (title) {
-    if (network.closed !== undefined) return yield* Effect.fail(noNetwork(network.closed))
+    if (network.closed !== undefined) return yield* noNetwork(network.closed)
     // Loaded with the first command that has a network: most have none.
     const [{ DescriptorRelay: Relay }, { proxyPort, SandboxProxy }] = yield* Effect.promise(() =>
       Promise.all([import("./descriptor-relay.ts"), import("./proxy/proxy.ts")])

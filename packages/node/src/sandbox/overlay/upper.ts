@@ -49,7 +49,7 @@ const notRead = (cause: Error): ToolError<"sandbox_error"> =>
   makeToolError("sandbox_error", `what the command changed could not be read: ${cause.message}; nothing was changed`)
 
 /** See overlay-scan.pl. */
-export const parseListing = (listing: Buffer): Upper => {
+const parseListing = (listing: Buffer): Upper => {
   const entries: Array<UpperEntry> = []
   const leftOut: Array<LeftOutPath> = []
   for (let from = 0; from < listing.length;) {
