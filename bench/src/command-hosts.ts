@@ -18,7 +18,11 @@ export const openCommandHosts = () => {
   const root = mkdtempSync(join(tmpdir(), "haft-bench-"))
   const runIn = (sandbox: Layer.Layer<Sandbox, never, Processes | Workspace>) => {
     const runtime = ManagedRuntime.make(
-      sandbox.pipe(Layer.provideMerge(Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root, roots: [] }))))
+      sandbox.pipe(
+        Layer.provideMerge(
+          Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root, roots: [], isSecret: () => false }))
+        )
+      )
     )
     const run = async (program: Program): Promise<string> => {
       const kept = new HeadAndTail(100_000)

@@ -29,7 +29,9 @@ type Kind = keyof typeof sandboxes
 const open = (kind: Kind) => {
   const root = mkdtempSync(join(tmpdir(), "haft-orphans-"))
   const runtime = ManagedRuntime.make(
-    sandboxes[kind]().pipe(Layer.provideMerge(Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root, roots: [] }))))
+    sandboxes[kind]().pipe(
+      Layer.provideMerge(Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root, roots: [], isSecret: () => false })))
+    )
   )
   const start = (seconds: string, timeoutMs?: number) =>
     Effect.gen(function* () {

@@ -18,6 +18,7 @@ export const whenItFails = {
   not_a_regular_file: "it is a pipe, a socket or a device, or a link where none will do",
   already_exists: "there is something of this name, and it is not to be replaced",
   read_only_root: "a change in a root that the configuration lets be read only",
+  secret_path: "a secret file, which tools can list, but not read, change or move",
   permission_denied: "the system does not let the host read or write it",
   write_failed: "the change could not be made, and was not",
   binary_file: "text is wanted, and this is none",

@@ -57,7 +57,8 @@ export {
   type Listed,
   Network,
   networkPolicy,
-  type NetworkService
+  type NetworkService,
+  requireNetwork
 } from "./network/network.ts"
 export { networkConfig, type NetworkConfig } from "./network/network-config.ts"
 export { type Program, type ProgramEnd, runProgram, type RunsPrograms } from "./services/run-program.ts"
@@ -174,5 +175,6 @@ export {
   type ToolErrorOptions,
   withMessage
 } from "./tool-error.ts"
+export { defaultSecretPaths, type SecretPath } from "./secret-paths.ts"
 export { type Facts, type Risk, type Touches, withInput, withVariables, type WrittenPath } from "./touches.ts"
 export { singleLine, visibleLines, visibleText } from "./text/visible-text.ts"

@@ -18,6 +18,7 @@ export {
   dependencyDirectories,
   isProtectedPath
 } from "./control-files.ts"
+export { type SecretPathMatcher, secretPathMatcher } from "./secret-paths.ts"
 export { visibleJson } from "./text/visible-text.ts"
 export { coreVersion } from "./plugin/version.ts"
 export { canonicalHost, isWebPort, parseEndpoint, parseHostPattern, printEndpoint } from "./network/host-pattern.ts"

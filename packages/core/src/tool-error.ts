@@ -24,6 +24,7 @@ export const errorCodes = [
   "not_a_regular_file",
   "already_exists",
   "permission_denied",
+  "secret_path",
   "read_only_root",
   "write_failed",
   "binary_file",

@@ -19,6 +19,7 @@ const errorNames = {
   not_a_regular_file: "NOT_A_REGULAR_FILE",
   already_exists: "ALREADY_EXISTS",
   permission_denied: "PERMISSION_DENIED",
+  secret_path: "SECRET_PATH",
   read_only_root: "READ_ONLY_ROOT",
   write_failed: "WRITE_FAILED",
   binary_file: "BINARY_FILE",

@@ -19,6 +19,7 @@ const errorNames = {
   not_a_regular_file: "not_a_regular_file",
   already_exists: "already_exists",
   permission_denied: "permission_denied",
+  secret_path: "secret_path",
   read_only_root: "read_only_root",
   write_failed: "write_failed",
   binary_file: "binary_file",

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 
 import { type HaftConfig, type SandboxName, sandboxNames } from "./config/config.ts"
 import { sandboxNamed } from "./host/sandbox.ts"
-import { namedRootsOf, rootOf, stateOf } from "./host/standard-host.ts"
+import { filesOf, rootOf, stateOf } from "./host/standard-host.ts"
 import { makeHost } from "./host/typed-host.ts"
 
 /** One thing a host depends on, how it is here, and what to do about it. */
@@ -119,7 +119,7 @@ const codeIndex: Check = (config) => {
   const subject = "Code index"
   const look = Effect.gen(function* () {
     const directory = yield* stateOf(config)
-    const workspace = nodeWorkspace({ root: rootOf(config), ...namedRootsOf(config), state: directory })
+    const workspace = nodeWorkspace({ root: rootOf(config), ...filesOf(config), state: directory })
     const index = sqliteCodeIndex({ directory }).pipe(Layer.provide(workspace))
     return yield* Effect.scoped(CodeIndex.use(({ status }) => status).pipe(Effect.provide(index)))
   })
@@ -193,7 +193,7 @@ const sandbox = (config: HaftConfig, name: SandboxName): Effect.Effect<Finding> 
   const subject = `Sandbox ${name}`
   const workspace = nodeWorkspace({
     root: rootOf(config),
-    ...namedRootsOf(config),
+    ...filesOf(config),
     ...(config.state !== undefined && { state: config.state })
   })
   const layer = sandboxNamed(name, config.sandboxOptions).pipe(Layer.provide(Layer.merge(workspace, nodeProcesses)))

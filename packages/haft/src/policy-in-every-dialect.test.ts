@@ -1,4 +1,5 @@
-import { readdirSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 
 import { openHost } from "@haft/core/promise"
 import { temporaryWorkspace } from "@haft/testing"
@@ -26,6 +27,7 @@ const readers: Readonly<Record<DialectName, readonly [tool: string, parameter: s
   filetools: ["file.read", "path"],
   "claude-code": ["Read", "file_path"],
   codex: ["view_image", "path"],
+  "gemini-cli": ["read_file", "file_path"],
   "mcp-filesystem": ["read_text_file", "path"]
 }
 
@@ -135,6 +137,20 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["view_image", { path: "d/.env" }],
     ["view_image", { path: "link" }]
   ],
+  "gemini-cli": [
+    ["read_file", { file_path: "d/.env" }],
+    ["read_file", { file_path: "link" }],
+    ["write_file", { file_path: "d/.env", content: "x" }],
+    ["replace", { file_path: "d/.env", instruction: "i", old_string: "s3cret", new_string: "x" }],
+    ["read_many_files", { include: ["**/*"] }],
+    ["glob", { pattern: "**/*", dir_path: "d" }],
+    ["list_directory", { dir_path: "d" }],
+    ["grep_search", { pattern: "KEY", dir_path: "d" }],
+    ["grep_search", { pattern: "KEY" }],
+    ["run_shell_command", { command: "cat d/.env" }],
+    ["run_shell_command", { command: "cat .env", dir_path: "d" }],
+    ["run_shell_command", { command: "cat d/.env", is_background: true }]
+  ],
   "mcp-filesystem": [
     ["read_file", { path: "d/.env" }],
     ["read_text_file", { path: "link" }],
@@ -157,7 +173,7 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
 /** Tools that touch no file, or only one that another tool has opened. */
 const others = new Set(
   (
-    "list_processes read_output wait_for stop_process list_allowed_directories TaskStop WebFetch WebSearch " +
+    "list_processes read_output wait_for stop_process list_allowed_directories TaskStop read_background_output list_background_processes WebFetch WebSearch " +
     "last_command terminal_last_command list_terminals close_terminal write_terminal write_stdin undo " +
     "fetch_url search_web web_fetch web_search fetch_webpage"
   ).split(" ")
@@ -209,6 +225,26 @@ describe.each(dialectNames)("a rule without a tool in %s", (dialect) => {
   })
 })
 
+const runsCommands =
+  /^(?:Bash|shell|start_process|run|run_command|run_code|run_in_terminal|open_terminal|exec_command)$/
+
+describe.each(dialectNames)("a secret file in %s", (dialect) => {
+  it.each(ways[dialect].filter(([tool]) => !runsCommands.test(tool)))(
+    "keeps its content from %s %j",
+    async (tool, args) => {
+      const { host, workspace, close } = await open(dialect, [])
+      const reply = await host.call(tool, args)
+      expect(JSON.stringify(reply.wire)).not.toContain("s3cret")
+      expect(JSON.stringify((await host.call("undo", {})).wire)).not.toContain("s3cret")
+      const entries = readdirSync(workspace.root, { recursive: true, withFileTypes: true })
+      const files = entries.filter((entry) => entry.isFile()).map(({ name, parentPath }) => join(parentPath, name))
+      const holders = files.filter((path) => readFileSync(path, "utf8").includes("s3cret"))
+      expect(holders.filter((path) => !path.endsWith("/.env"))).toEqual([])
+      await close()
+    }
+  )
+})
+
 it("a rule that denies a file asks about commands that do not name it, and denies those that do", async () => {
   const { host, close } = await open("haft", [
     { id: "no", decision: "deny", touches: { reads: ["**/.env", "d/**"] } },
@@ -226,11 +262,11 @@ it("a rule that denies a file asks about commands that do not name it, and denie
 
 it("a rule without a tool holds for undo", async () => {
   const { host, workspace, close } = await open("haft", [])
-  expect((await host.call("write_file", { path: "d/.env", content: "new" })).ok).toBe(true)
+  expect((await host.call("write_file", { path: "d/b.txt", content: "new" })).ok).toBe(true)
   const store = await openRules({ root: workspace.root, state: workspace.state })
-  await store.add({ id: "no", decision: "deny", touches: { writes: "**/.env" } })
+  await store.add({ id: "no", decision: "deny", touches: { writes: "**/b.txt" } })
   expect((await host.call("undo", {})).error?.code).toBe("approval_denied")
-  expect(workspace.read("d/.env")).toBe("new")
+  expect(workspace.read("d/b.txt")).toBe("new")
   await close()
 })
 

@@ -28,7 +28,7 @@ const isOneOf = <Code extends ErrorCode>(codes: ReadonlyArray<Code>, error: Tool
 
 export const containCodes = ["path_outside_workspace", "symlink_blocked", "invalid_params"] as const
 export const lookCodes = [...containCodes, "file_not_found", "permission_denied"] as const
-export const readCodes = [...lookCodes, "is_directory", "not_a_regular_file", "file_too_large"] as const
+export const readCodes = [...lookCodes, "is_directory", "not_a_regular_file", "file_too_large", "secret_path"] as const
 export const listCodes = [...lookCodes, "not_a_directory"] as const
 export const planCodes = [
   ...readCodes,
@@ -185,6 +185,12 @@ export const rootStays = (what: "deleted" | "moved"): ToolError<"path_outside_wo
   makeToolError("path_outside_workspace", `the workspace itself can't be ${what}`, {
     suggestion: "Name something inside it.",
     details: { path: "." }
+  })
+
+export const secretPath = (path: string): ToolError<"secret_path"> =>
+  makeToolError("secret_path", `${path} is a secret path: tools can see its name, not its content`, {
+    suggestion: "Work without its content, or ask a person for what is needed of it.",
+    details: { path }
   })
 
 export const readOnlyRoot = (path: string, root: string): ToolError<"read_only_root"> =>

@@ -14,6 +14,7 @@ import { openTurn } from "../src/workspace/commit/lock.ts"
 import { openCommitJournal } from "../src/workspace/commit/write-ahead-log.ts"
 import { openRoot } from "../src/workspace/paths/containment.ts"
 import { KeptPlace } from "../src/workspace/paths/last-path-cache.ts"
+import { SecretFiles } from "../src/workspace/secrets/secret-files.ts"
 import { openHistory } from "../src/workspace/undo/history.ts"
 import { adopted, changesTo, scratchOf, type Version } from "./crash-plan.ts"
 
@@ -32,6 +33,7 @@ const history = openHistory({ root, directory: join(state, "history"), capBytes:
 const { imagePath } = history
 const settings: CommitSettings = {
   root,
+  secrets: new SecretFiles(root),
   durable,
   onStep,
   decide: decideLocally,

@@ -3,8 +3,8 @@ import { concatBytes } from "../text/concat-bytes.ts"
 import { singleLine } from "../text/visible-text.ts"
 import { unifiedDiff } from "./unified-diff.ts"
 
-/** Net changes as one unified diff, with a line for each that has none. */
-export const diffOf = (net: ReadonlyArray<ChangedPath>): string => {
+/** Net changes as one unified diff, with a line for each that has none, or whose content is secret. */
+export const diffOf = (net: ReadonlyArray<ChangedPath>, isSecret: (path: string) => boolean = () => false): string => {
   const arriving = net.filter(({ kind, what }) => what !== "directory" && kind !== "deleted")
   // Directories on the way to a file are plain from the file.
   const isOnTheWay = ({ path, what, kind }: ChangedPath): boolean =>
@@ -14,7 +14,9 @@ export const diffOf = (net: ReadonlyArray<ChangedPath>): string => {
   const isDeletion = net.every(({ kind }) => kind === "deleted")
   return (isDeletion ? net.toSorted((one, other) => (one.path < other.path ? -1 : 1)) : net)
     .filter((change) => !isOnTheWay(change))
-    .map(diffOfPath)
+    .map((change) =>
+      isSecret(change.path) || isSecret(change.movedTo ?? change.path) ? lineOf(change) : diffOfPath(change)
+    )
     .join("")
 }
 

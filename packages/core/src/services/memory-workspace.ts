@@ -55,6 +55,7 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
       root: "/memory",
       roots: [{ name: "", path: "/memory", access: "write" as const }],
       contain: containIn,
+      isSecret: () => false,
       info,
       read,
       readEach: Effect.fnUntraced(function* (paths, visit, options) {

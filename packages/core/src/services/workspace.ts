@@ -69,7 +69,7 @@ export interface UndoPreview extends UndoReport {
 
 export type ContainError = ToolError<"path_outside_workspace" | "symlink_blocked" | "invalid_params">
 export type LookError = ContainError | ToolError<"file_not_found" | "permission_denied">
-export type ReadError = LookError | ToolError<"is_directory" | "not_a_regular_file">
+export type ReadError = LookError | ToolError<"is_directory" | "not_a_regular_file" | "secret_path">
 export type ReadEachError = ReadError | ToolError<"file_too_large">
 export type ListError = LookError | ToolError<"not_a_directory">
 export type PlanError =
@@ -101,6 +101,11 @@ export interface WorkspaceService {
    * Fails when it leads out, by `..`, as an absolute path or through a link. What is not there yet is fine.
    */
   readonly contain: (path: string) => Effect.Effect<string, ContainError>
+  /**
+   * True for a path, as {@link contain} returns it, of a file whose content is secret, see `defaultSecretPaths`. It can be
+   * listed, described, created and deleted; what would read, change or move it fails with `secret_path`.
+   */
+  readonly isSecret: (path: string) => boolean
   /** What is at `path`. `follow: false` describes a link itself. */
   readonly info: (path: string, options?: { readonly follow?: boolean }) => Effect.Effect<FileInfo, LookError>
   /** The whole of a regular file. */

@@ -118,6 +118,8 @@ export interface HaftConfig {
   readonly network?: NetworkConfig
   /** Where records, rules and history are kept, never inside the root. A directory of the user's by default. */
   readonly state?: string
+  /** Globs of files whose content no tool and no command may read, beyond the default ones; `!` before one excepts. */
+  readonly secretPaths?: ReadonlyArray<string>
   /** Whether links inside the workspace are followed; the dialect says so by default. */
   readonly symlinks?: "inside" | "deny"
   /** Bytes of a reply at most, 512 KiB by default; what is beyond them becomes an artifact that the reply names. */
@@ -256,6 +258,14 @@ const workspaceShape = () =>
       .optional()
       .describe(
         "Where records, rules and history are kept, never inside the root; a directory of the user's by default"
+      ),
+    secretPaths: z
+      .array(
+        z.string().regex(/^!?(?!!)(?!.*\.\.(?:\/|$))[^\0]+$/u, "expected a glob such as config/*.key, or !.env.test")
+      )
+      .optional()
+      .describe(
+        "Globs of files whose content no tool and no command may read, beyond the default ones; `!` before one excepts"
       ),
     symlinks: z
       .enum(["inside", "deny"])

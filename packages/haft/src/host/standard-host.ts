@@ -1,15 +1,15 @@
 import { resolve } from "node:path"
 
+import { type ConfiguredPlugin, type Dialect, Host, networkPolicy, type PluginError, type ToolError } from "@haft/core"
 import {
-  type ConfiguredPlugin,
-  type Dialect,
-  Host,
-  networkPolicy,
-  type PluginError,
-  type ToolError,
-  type WorkspaceRoot
-} from "@haft/core"
-import { fileArtifacts, fileJournal, fileState, nodeProcesses, nodeWorkspace, sqliteCodeIndex } from "@haft/node"
+  fileArtifacts,
+  fileJournal,
+  fileState,
+  nodeProcesses,
+  nodeWorkspace,
+  type NodeWorkspaceOptions,
+  sqliteCodeIndex
+} from "@haft/node"
 import { stateDirectory } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -56,7 +56,7 @@ export const standardServices = (
       const directory = yield* stateOf(config)
       const files = Layer.mergeAll(
         sqliteCodeIndex({ directory }).pipe(
-          Layer.provideMerge(nodeWorkspace({ root, ...namedRootsOf(config), state: directory }))
+          Layer.provideMerge(nodeWorkspace({ root, ...filesOf(config), state: directory }))
         ),
         fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
         fileState({ directory })
@@ -117,11 +117,13 @@ const loaded = <A>(load: () => Promise<A>): Effect.Effect<A, PluginError> =>
 /** The workspace's directory, absolute. */
 export const rootOf = ({ root = ".", roots }: HaftConfig): string => resolve(roots?.[0]?.path ?? root)
 
-/** The named roots of a configuration, where it has some. */
-export const namedRootsOf = ({ roots }: HaftConfig): { readonly roots?: ReadonlyArray<WorkspaceRoot> } =>
-  roots === undefined
-    ? {}
-    : { roots: roots.map(({ name, path, access = "write" }) => ({ name, path: resolve(path), access })) }
+/** Options of a configuration's workspace: its named roots and secret paths, where it has some. */
+export const filesOf = ({ roots, secretPaths }: HaftConfig): Pick<NodeWorkspaceOptions, "roots" | "secretPaths"> => ({
+  ...(roots !== undefined && {
+    roots: roots.map(({ name, path, access = "write" }) => ({ name, path: resolve(path), access }))
+  }),
+  ...(secretPaths !== undefined && { secretPaths })
+})
 
 /** The directory of a host's state. Fails when that is inside the workspace. */
 export const stateOf = (config: HaftConfig): Effect.Effect<string, ToolError> =>

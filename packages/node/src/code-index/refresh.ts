@@ -52,7 +52,7 @@ export const refreshAll = (options: RefreshOptions): Effect.Effect<Refreshed, Li
       const { workspace, database, maxFiles } = options
       const { paths, total } = yield* everyFile(workspace, maxFiles)
       const known = database.files()
-      const indexable = paths.filter(isIndexable)
+      const indexable = paths.filter((path) => isIndexable(path) && !workspace.isSecret(path))
       const present = new Set(indexable)
       const gone = [...known.keys()].filter((path) => !present.has(path))
       yield* removeAll(database, gone)
@@ -81,7 +81,11 @@ export const refreshPaths = (
         const info = yield* Effect.option(workspace.info(path, { follow: false }))
         if (info._tag === "Some" && info.value.kind === "directory") return false
         const isThere =
-          info._tag === "Some" && info.value.kind === "file" && isIndexable(path) && (yield* isSeen(workspace, path))
+          info._tag === "Some" &&
+          info.value.kind === "file" &&
+          isIndexable(path) &&
+          !workspace.isSecret(path) &&
+          (yield* isSeen(workspace, path))
         if (isThere) stats.push(statOf(path, info.value))
         else if (database.file(path) === undefined) {
           const below = database.all("SELECT path FROM file WHERE path > ? AND path < ?", [`${path}/`, `${path}0`])

@@ -29,7 +29,12 @@ const on = <A, E>(sandbox: ReturnType<typeof firstThatWorks>, effect: Effect.Eff
     Effect.exit(effect).pipe(
       Effect.provide(
         sandbox.pipe(
-          Layer.provide(Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root: root ?? workspace.root, roots: [] })))
+          Layer.provide(
+            Layer.merge(
+              nodeProcesses,
+              Layer.mock(Workspace)({ root: root ?? workspace.root, roots: [], isSecret: () => false })
+            )
+          )
         )
       )
     )

@@ -83,7 +83,7 @@ describe.runIf(isLinux)("the workspace root", () => {
 
 const on = (root: string) => {
   const layer = bubblewrapSandbox().pipe(
-    Layer.provide(Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root, roots: [] })))
+    Layer.provide(Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root, roots: [], isSecret: () => false })))
   )
   const command = { program: "true", args: [], directory: root, env: {} }
   return Effect.runPromise(

@@ -154,8 +154,13 @@ export const nextTurn: Effect.Effect<void> = Effect.callback((resume) => {
 const hashedBytes = 16 * 1024 * 1024
 
 /** The state of a large file by its size, its time and its inode, which a rename keeps; undefined for a smaller one. */
-export const stateByStats = ({ size, mtimeMs, ino }: Pick<Stats, "size" | "mtimeMs" | "ino">): string | undefined =>
-  size > hashedBytes ? `stat:${size}-${mtimeMs}-${ino}` : undefined
+export const stateByStats = (stats: Metadata): string | undefined =>
+  stats.size > hashedBytes ? stateByMetadata(stats) : undefined
+
+/** The state of a file whose content is not looked at. */
+export const stateByMetadata = ({ size, mtimeMs, ino }: Metadata): string => `stat:${size}-${mtimeMs}-${ino}`
+
+type Metadata = Pick<Stats, "size" | "mtimeMs" | "ino">
 
 /** True for the state of a regular file, by its content or its metadata. */
 export const isFileState = (state: string): boolean => state.startsWith("sha256:") || state.startsWith("stat:")

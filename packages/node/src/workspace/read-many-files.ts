@@ -3,16 +3,23 @@ import type * as Effect from "effect/Effect"
 
 import { inSlices, readPlace } from "./content.ts"
 import { type Root, withPlace } from "./paths/containment.ts"
+import type { SecretFiles } from "./secrets/secret-files.ts"
 
 /** Others get a turn after so long. */
 const sliceMs = 20
+
+export interface ReadManyOptions {
+  readonly symlinks: SymlinkPolicy
+  readonly maxBytes: number
+  readonly secrets: SecretFiles
+}
 
 /** Reads files one after the other, all into the same memory. */
 export const readEach = (
   root: Root,
   paths: ReadonlyArray<string>,
   visit: Parameters<WorkspaceService["readEach"]>[1],
-  { symlinks, maxBytes }: { readonly symlinks: SymlinkPolicy; readonly maxBytes: number }
+  { symlinks, maxBytes, secrets }: ReadManyOptions
 ): Effect.Effect<void> => {
   let memory = Buffer.allocUnsafeSlow(64 * 1024)
   const allocate = (bytes: number): Buffer => {
@@ -21,7 +28,10 @@ export const readEach = (
   }
   const read = (path: string): Uint8Array | ReadEachError => {
     try {
-      return withPlace(root, path, { symlinks }, (place) => readPlace(root, place, { maxBytes, allocate }))
+      return withPlace(root, path, { symlinks }, (place) => {
+        secrets.check(place)
+        return readPlace(root, place, { maxBytes, allocate })
+      })
     } catch (error) {
       if (isToolError(error)) return error as ReadEachError
       throw error

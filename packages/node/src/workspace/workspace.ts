@@ -42,7 +42,9 @@ import {
   newHash,
   openFile,
   readPlace,
+  type ReadOptions,
   scanDescriptor,
+  stateByMetadata,
   stateByStats
 } from "./content.ts"
 import { globSource } from "./glob/directory-source.ts"
@@ -52,6 +54,7 @@ import { type Technique, techniques } from "./paths/handles.ts"
 import { KeptPlace } from "./paths/last-path-cache.ts"
 import { openNamedRoots } from "./paths/named-roots.ts"
 import { readEach } from "./read-many-files.ts"
+import { SecretFiles } from "./secrets/secret-files.ts"
 import { openHistory } from "./undo/history.ts"
 import { previewUndo, undoCalls } from "./undo/undo.ts"
 import { readEntries, startWalk } from "./walk.ts"
@@ -72,6 +75,8 @@ export interface NodeWorkspaceOptions {
   readonly containment?: Technique["name"]
   /** How much replaced content is kept for undoing; the oldest goes first. 512 MiB by default. */
   readonly historyBytes?: number
+  /** Globs of further secret files, and of exceptions (`!`) to the default ones; see `defaultSecretPaths` of core. */
+  readonly secretPaths?: ReadonlyArray<string>
   /** Decides commits; the write-ahead log in the state directory does, when absent. */
   readonly decide?: Decide
   /** Told about every moment of a commit at which a crash would find another state. For tests. */
@@ -148,6 +153,7 @@ const openSettings = (options: NodeWorkspaceOptions): CommitSettings => {
     const { imagePath } = history
     return {
       root,
+      secrets: new SecretFiles(root, options.secretPaths),
       durable,
       decide,
       listeners: new Set(),
@@ -199,10 +205,10 @@ const namedDirectory = (state: string, roots: ReadonlyArray<WorkspaceRoot>): str
   )
 
 /** A file of any size can be scanned. */
-const scanCodes = [...lookCodes, "is_directory", "not_a_regular_file"] as const
+const scanCodes = [...lookCodes, "is_directory", "not_a_regular_file", "secret_path"] as const
 
 const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
-  const { root, kept } = settings
+  const { root, kept, secrets } = settings
   /** Resolves a path under the call's link policy and looks at what is there. */
   const at = <A, const Code extends ErrorCode>(
     codes: ReadonlyArray<Code>,
@@ -219,6 +225,11 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
       })
     )
 
+  const readAt = (place: Place, how: ReadOptions): Uint8Array => {
+    secrets.check(place)
+    return readPlace(root, place, how)
+  }
+
   const plan = CurrentCall.use(({ symlinks }) => newPlan(settings, symlinks))
 
   const scan: WorkspaceService["scan"] = (given, visit, { fingerprintUpTo = -1 } = {}) =>
@@ -226,6 +237,7 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
       Effect.flatMap(
         at(scanCodes, given, (place): Opened | ReadAtOnce => {
           const info = infoOf(place)
+          secrets.check(place)
           return info.size > 0 && info.size <= mostAtOnce
             ? { info, content: readPlace(root, place, { maxBytes: mostAtOnce, allocate: briefly }) }
             : { info, descriptor: openFile(root, place) }
@@ -247,14 +259,17 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
     ...(root.links !== undefined && { links: root.links }),
     contain: (given) =>
       CurrentCall.use((call) => attempt(containCodes, () => resolveSteadily(given, () => kept.resolve(call, given)))),
+    isSecret: (path) => secrets.isSecret(path),
     info: (given, { follow } = {}) => at(lookCodes, given, infoOf, follow),
     read: (given, { maxBytes = maximumRead } = {}) =>
-      at(readCodes, given, (place) => readPlace(root, place, { maxBytes: atMost(maxBytes) })),
+      at(readCodes, given, (place) => readAt(place, { maxBytes: atMost(maxBytes) })),
     readEach: (paths, visit, { maxBytes = maximumRead } = {}) =>
-      CurrentCall.use(({ symlinks }) => readEach(root, paths, visit, { symlinks, maxBytes: atMost(maxBytes) })),
+      CurrentCall.use(({ symlinks }) =>
+        readEach(root, paths, visit, { symlinks, secrets, maxBytes: atMost(maxBytes) })
+      ),
     snapshot: (given, { maxBytes = maximumRead } = {}) =>
       at(readCodes, given, (place) => ({
-        content: readPlace(root, place, { maxBytes: atMost(maxBytes) }),
+        content: readAt(place, { maxBytes: atMost(maxBytes) }),
         info: infoOf(place)
       })).pipe(Effect.map((read) => ({ ...read, fingerprint: fingerprintBytes(read.content) }))),
     scan,
@@ -279,6 +294,8 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
           if (place.found === undefined) return "absent"
           const info = infoOf(place)
           if (info.kind !== "file") return info.kind
+          // Even a hash tells something about the content of a short file.
+          if (secrets.isSecretFile(place.path, place.found.stats)) return stateByMetadata(place.found.stats)
           return stateByStats(place.found.stats) ?? { info, descriptor: openFile(root, place) }
         }),
         (opened) => {

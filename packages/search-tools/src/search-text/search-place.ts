@@ -26,7 +26,7 @@ export interface SearchPlace {
 export const placeOf = Effect.fnUntraced(function* (
   request: PlaceRequest,
   timeLimitMs: number
-): Effect.fn.Return<SearchPlace, ListError | ToolError<"invalid_pattern">, Workspace> {
+): Effect.fn.Return<SearchPlace, ListError | ReadError | ToolError<"invalid_pattern">, Workspace> {
   const workspace = yield* Workspace
   const until = Date.now() + timeLimitMs
   const { includeIgnored = false } = request
@@ -37,6 +37,7 @@ export const placeOf = Effect.fnUntraced(function* (
       details: { path: request.path }
     })
   }
+  if (kind === "file" && workspace.isSecret(path)) yield* workspace.scan(path, () => false)
   const directory = kind === "file" ? path.split("/").slice(0, -1).join("/") || "." : path
   if (path.split("/").includes(".git")) {
     const filter: FileFilter = { directory: undefined, options: [], accepts: () => false }
@@ -49,7 +50,8 @@ export const placeOf = Effect.fnUntraced(function* (
     const filter: FileFilter = { directory, options, accepts: (found) => found === path }
     return { directory, file: path, filter, scope: { target: directory, options: [], heedsAbove: false }, until }
   }
-  const filter = yield* filterFiles(directory, request.include, { includeIgnored, timeLimitMs })
+  const fitting = yield* filterFiles(directory, request.include, { includeIgnored, timeLimitMs })
+  const filter = { ...fitting, accepts: (found: string) => fitting.accepts(found) && !workspace.isSecret(found) }
   const start = filter.directory ?? directory
   const scope = includeIgnored ? { target: start, options: ["--no-ignore"], heedsAbove: false } : yield* scopeOf(start)
   return { directory, filter, scope, until }

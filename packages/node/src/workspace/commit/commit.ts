@@ -19,6 +19,7 @@ import { type Root } from "../paths/containment.ts"
 import { Spots } from "../paths/directory-entries.ts"
 import { type Identity } from "../paths/handles.ts"
 import { rootAndRest } from "../paths/named-roots.ts"
+import type { SecretFiles } from "../secrets/secret-files.ts"
 import { inTurns, type Work } from "../turns.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import type { Gathered, History } from "../undo/history.ts"
@@ -34,6 +35,7 @@ import { type CommitJournal, doSteps, type JournalledCommit, takeBack, type Wait
 
 export interface CommitSettings extends Turns {
   readonly root: Root
+  readonly secrets: SecretFiles
   readonly journal: CommitJournal
   readonly history: History
   readonly durable: boolean
@@ -125,7 +127,10 @@ export const newPlan = (
   symlinks: SymlinkPolicy,
   options: { readonly exact?: boolean } = {}
 ): Effect.Effect<NodePlan, LookError> =>
-  attempt(lookCodes, () => new NodePlan({ root: settings.root, symlinks, ...options }, committer(settings)))
+  attempt(lookCodes, () => {
+    const { root, secrets } = settings
+    return new NodePlan({ root, secrets, symlinks, ...options }, committer(settings))
+  })
 
 /**
  * Makes all changes of a plan or none, for whoever holds the commit lock. It can be interrupted until the commit is

@@ -41,18 +41,18 @@ export const plannedContent = (view: View, path: string): Iterable<Uint8Array> =
   return (node?.kind === "file" && node.content) || []
 }
 
-/** The changes of a plan at some paths as one diff, with content that nobody has read yet. */
+/** The changes of a plan at some paths as one diff, with content that nobody has read yet; of secret files only the names. */
 export const diffOfPlan = (
   view: View,
   changes: ReadonlyArray<ChangedPath>,
-  isShown: (path: string) => boolean
+  { isShown, isSecret }: Record<"isShown" | "isSecret", (path: string) => boolean>
 ): Effect.Effect<string, PlanError> => {
   const net = netChanges(changes).filter(({ path }) => isShown(path))
   const gone = new Set(net.flatMap(({ path, kind, what }) => (kind === "deleted" && what === "directory" ? path : [])))
   // A directory that goes is shown by the names in it.
   const shown = (change: ChangedPath): Effect.Effect<ChangedPath, PlanError> =>
-    gone.has(directoryOf(change.path)) ? Effect.succeed(change) : withContent(view, change)
-  return Effect.map(Effect.forEach(net, shown), diffOf)
+    gone.has(directoryOf(change.path)) || isSecret(change.path) ? Effect.succeed(change) : withContent(view, change)
+  return Effect.map(Effect.forEach(net, shown), (all) => diffOf(all, isSecret))
 }
 
 /** Larger files are not read to be shown in a diff. */

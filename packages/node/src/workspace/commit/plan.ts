@@ -30,11 +30,13 @@ import {
   planCodes,
   readOnlyRoot,
   rootStays,
+  secretPath,
   stale
 } from "../../errno.ts"
 import { fileContent, fingerprintContent, repeatUntilDone } from "../content.ts"
 import { isRootItself, type Root, withPlace } from "../paths/containment.ts"
 import { identityOf } from "../paths/handles.ts"
+import type { SecretFiles } from "../secrets/secret-files.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import { copyNode } from "./copy-across-devices.ts"
 import type { Owner } from "./owner.ts"
@@ -58,6 +60,7 @@ import {
 
 export interface PlanSettings {
   readonly root: Root
+  readonly secrets: SecretFiles
   readonly symlinks: SymlinkPolicy
   /** The paths are resolved already, as they are in the history: a link is a link, wherever it stands. */
   readonly exact?: boolean
@@ -100,6 +103,7 @@ export class NodePlan implements ChangePlan {
   /** Takes the paths that follow as resolved already: a link is a link, wherever it stands. */
   useExactPaths(): void {
     this.#isExact = true
+    this.view.opensDirectories = true
   }
 
   readonly info = (
@@ -124,6 +128,7 @@ export class NodePlan implements ChangePlan {
         if (node === undefined) throw notFound(given)
         if (node.kind === "directory") throw isDirectory(given)
         if (node.kind !== "file") throw notARegularFile(given)
+        this.#refuseSecret(given, names, node)
         return { path: names.join("/"), node }
       }),
       ({ path, node }) =>
@@ -212,7 +217,10 @@ export class NodePlan implements ChangePlan {
   }
 
   readonly diffWhere = (isShown: (path: string) => boolean): Effect.Effect<string, PlanError> =>
-    Effect.suspend(() => diffOfPlan(this.view, this.changes, isShown))
+    Effect.suspend(() => {
+      const { secrets } = this.#settings
+      return diffOfPlan(this.view, this.changes, { isShown, isSecret: (path) => secrets.isSecretPath(path) })
+    })
 
   readonly commit = <E = never, R = never>(
     again?: (plan: ChangePlan) => Effect.Effect<unknown, E, R>
@@ -243,6 +251,7 @@ export class NodePlan implements ChangePlan {
     const old = this.view.child(parent, name)
     if (old?.kind === "directory") throw isDirectory(given)
     if (old !== undefined && old.kind !== "file") throw notARegularFile(given)
+    this.#refuseSecret(given, names, old)
     const before = stateLike(this.view.root, old, base)
     checkBase(given, base, before)
     // A program replaces a file that it may not write, too: the permissions that count are those of its directory.
@@ -330,6 +339,7 @@ export class NodePlan implements ChangePlan {
     const node = view.find(from)
     if (node === undefined) throw notFound(given)
     if (isRootItself(view.root, from)) throw rootStays("moved")
+    this.#refuseSecret(given, from, node)
     const to = this.#changeable(target, { follow: false })
     if (to.length === 0) throw alreadyExists(target)
     if (node.kind !== "directory" && isNamedAsDirectory(target)) throw namedAsDirectory(target)
@@ -348,8 +358,10 @@ export class NodePlan implements ChangePlan {
     const there = view.child(parent, name)
     const before = stateLike(this.view.root, node, base)
     checkBase(given, base, before)
+    if (node.kind === "directory") this.#refuseUncovered(fromPath, toPath)
     if (there !== undefined && !isSameEntry(there, node)) {
       if (!overwrite) throw alreadyExists(target)
+      this.#refuseSecret(target, to, there)
       if (there.kind === "directory") throw isDirectory(target)
       if (node.kind === "directory") throw alreadyExists(target)
       this.#planDeletion(there, toPath)
@@ -388,6 +400,22 @@ export class NodePlan implements ChangePlan {
     const root = this.view.root.named?.get(names[0] ?? "")
     if (root?.access === "read") throw readOnlyRoot(path, root.name)
     return names
+  }
+
+  /** Refuses to hand out, replace or move a secret file that is on the disk. Undo brings back and takes away any file. */
+  #refuseSecret(given: string, names: ReadonlyArray<string>, node: Node | undefined): void {
+    const { secrets } = this.#settings
+    if (this.#isExact || node?.kind !== "file" || node.origin === undefined) return
+    const { origin } = node
+    if (secrets.isSecretPath(names.join("/")) || secrets.isSecretOrigin(origin)) throw secretPath(given)
+  }
+
+  /** Refuses to move a directory when a secret file in it would have a path that is not secret. */
+  #refuseUncovered(from: string, to: string): void {
+    const { secrets } = this.#settings
+    if (this.#isExact) return
+    const uncovered = secrets.below(from).find((path) => !secrets.isSecretPath(to + path.slice(from.length)))
+    if (uncovered !== undefined) throw secretPath(uncovered)
   }
 
   /** The directory that a path lies in; planned when it is missing and may be made. */

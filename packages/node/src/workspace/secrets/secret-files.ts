@@ -1,0 +1,96 @@
+import { lstatSync, type Stats } from "node:fs"
+
+import { dependencyDirectories, type SecretPathMatcher, secretPathMatcher } from "@haft/core/internal"
+
+import { isErrno, secretPath } from "../../errno.ts"
+import type { Origin } from "../commit/planned-tree.ts"
+import type { Place, Root } from "../paths/containment.ts"
+import { rootAndRest } from "../paths/named-roots.ts"
+import { startWalk } from "../walk.ts"
+import { GitIndexes } from "./git-index.ts"
+
+/** Secret files of a workspace: by their path, and for a hard link by the file that it is. */
+export class SecretFiles {
+  readonly #root: Root
+  readonly #match: SecretPathMatcher
+  readonly #indexes = new GitIndexes()
+  #linked: { readonly files: ReadonlySet<string>; readonly until: number } | undefined
+
+  constructor(root: Root, globs: ReadonlyArray<string> = []) {
+    this.#root = root
+    this.#match = secretPathMatcher(globs)
+  }
+
+  /** True for a path of the workspace, without links, that is secret by its names. */
+  isSecretPath(path: string): boolean {
+    const { root, rest } = rootAndRest(this.#root, path)
+    const found = this.#match(rest)
+    return found !== undefined && !(found.onlyUntracked === true && this.#indexes.tracks(`${root}/${rest}`))
+  }
+
+  /** True for a secret path, and for another name of a file that has one. */
+  isSecretFile(path: string, stats: Pick<Stats, "nlink" | "dev" | "ino" | "isFile"> | undefined): boolean {
+    if (this.isSecretPath(path)) return true
+    return stats !== undefined && stats.nlink > 1 && stats.isFile() && this.#linkedFiles().has(identityOf(stats))
+  }
+
+  /** True for what a plan found at a secret path, or under another name of a file that has one. */
+  isSecretOrigin({ path, links, identity }: Pick<Origin, "path" | "links" | "identity">): boolean {
+    return this.isSecretPath(path) || (links > 1 && this.#linkedFiles().has(`${identity.device}:${identity.number}`))
+  }
+
+  /** As {@link isSecretFile}, of what is at a path now. */
+  isSecret(path: string): boolean {
+    return this.isSecretFile(path, this.#look(path))
+  }
+
+  /** Refuses what would hand out the content of a secret file. */
+  check({ path, given, found }: Pick<Place, "path" | "given" | "found">): void {
+    if (found?.stats.isFile() === true && this.isSecretFile(path, found.stats)) throw secretPath(given)
+  }
+
+  /** Paths of all secret files below a directory, in order; those among installed packages are passed over. */
+  below(directory: string): ReadonlyArray<string> {
+    const found: Array<string> = []
+    const walk = startWalk(this.#root, directory, {
+      visit: ({ path, name, kind }) => {
+        if (kind === "directory") return name === ".git" || dependencyDirectories.includes(name) ? "skip" : "continue"
+        const whole = directory === "." ? path : `${directory}/${path}`
+        if (kind === "file" && this.isSecretPath(whole)) found.push(whole)
+        return "continue"
+      }
+    })
+    while (!walk.advance(Number.POSITIVE_INFINITY));
+    return found
+  }
+
+  /** Device and inode of secret files that have more than one name. */
+  #linkedFiles(): ReadonlySet<string> {
+    const now = performance.now()
+    if (this.#linked !== undefined && now < this.#linked.until) return this.#linked.files
+    const files = new Set<string>()
+    for (const path of this.below(".")) {
+      const stats = this.#look(path)
+      if (stats !== undefined && stats.nlink > 1) files.add(identityOf(stats))
+    }
+    const took = performance.now() - now
+    // No more than a fiftieth of the time goes into looking.
+    this.#linked = { files, until: performance.now() + Math.max(leastKeptMs, 50 * took) }
+    return files
+  }
+
+  #look(path: string): Stats | undefined {
+    const { root, rest } = rootAndRest(this.#root, path)
+    try {
+      return lstatSync(`${root}/${rest}`, { throwIfNoEntry: false })
+    } catch (error) {
+      if (isErrno(error, "EACCES", "ENOTDIR", "ELOOP")) return undefined
+      throw error
+    }
+  }
+}
+
+/** How long the hard links of secret files are remembered at least. */
+const leastKeptMs = 200
+
+const identityOf = ({ dev, ino }: Pick<Stats, "dev" | "ino">): string => `${dev}:${ino}`
