@@ -6,12 +6,14 @@ export default {
   ignoreDependencies: ["@effect/vitest", "@vscode/ripgrep", "@vscode/tree-sitter-wasm"],
   // Programs of the system that tests and benchmarks start, and one of a package that is not the root.
   ignoreBinaries: [
+    "openssl",
     "apt-get",
     "dpkg-deb",
     "eleventy",
     "mkfifo",
     "mount",
     "perl",
+    "setpriv",
     "prlimit",
     "shellcheck",
     "umount",

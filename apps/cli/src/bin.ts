@@ -4,7 +4,7 @@ import manifest from "haft/package.json" with { type: "json" }
 // The program itself is imported in here and not at the top: `--version` does not need it, and the compile cache must
 // be on before it is loaded.
 const run = async (): Promise<void> => {
-  process.getBuiltinModule("node:module").enableCompileCache()
+  process.getBuiltinModule("node:module").enableCompileCache(compileCache())
   // zod would compile each schema on its first use, which pays only for many uses. Servers turn that on again.
   Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })
   const { explain, main } = await import("./main.ts")
@@ -18,6 +18,14 @@ const run = async (): Promise<void> => {
   }
   leave()
   setInterval(leave, 20)
+}
+
+// Compiled code is run as it is found. Node's own choice, the temporary directory, may be one that a sandbox can write.
+const compileCache = (): string => {
+  const path = process.getBuiltinModule("node:path")
+  const { XDG_CACHE_HOME: given = "" } = process.env
+  const home = path.isAbsolute(given) ? given : path.join(process.getBuiltinModule("node:os").homedir(), ".cache")
+  return path.join(home, "haft", "compile-cache")
 }
 
 if (process.argv[2] === "--version") {

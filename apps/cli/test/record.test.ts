@@ -120,7 +120,11 @@ describe.runIf(process.platform === "linux")("haft quarantine", () => {
     workspace.put(".npmrc", "mine\n")
     const command =
       "rm -f .npmrc; echo theirs > .npmrc; mkdir -p d; echo evil > d/.envrc; ln -s nowhere .mcp.json; true"
-    expect(await run("call", "run_command", `command=${command}`, "--approve", "all")).toMatchObject({ code: 0 })
+    // On an overlay the question about them would come before they are written, and "all" would answer it.
+    const direct = `${workspace.outside}/direct.json`
+    writeFileSync(direct, '{"sandboxOptions":{"overlay":"never"}}')
+    const ran = await run("call", "run_command", `command=${command}`, "--approve", "all", "--config", direct)
+    expect(ran).toMatchObject({ code: 0 })
     expect((await list()).map(({ path }) => path)).toEqual(expect.arrayContaining(["d/.envrc", ".mcp.json"]))
     expect(workspace.read(".npmrc")).toBe("mine\n")
     const { stdout } = await run("quarantine")
@@ -144,7 +148,9 @@ describe("haft log, undo and replay", () => {
     expect(await run("log")).toMatchObject({ code: 2, stderr: expect.stringContaining("nothing is on record") })
     await run("call", "read_file", "path=a.txt")
     await run("tools")
-    expect((await run("log")).stdout).toMatch(/#1 read_file called with .+\n.+ read_file succeeded in \d+ ms\n$/)
+    expect((await run("log")).stdout).toMatch(
+      /#1 read_file called with .+\n.+ read_file succeeded in \d+ ms \(haft does not ask before this\)\n$/
+    )
     const events = (await run("log", "--json", "--status", "success")).stdout.trim().split("\n")
     expect(events.map((line) => (JSON.parse(line) as { type: string }).type)).toEqual(["tool_call_finished"])
     expect(await run("log", "verify")).toMatchObject({ code: 0, stdout: "✓ 2 events, as they were written\n" })

@@ -1,14 +1,16 @@
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
+import { temporaryWorkspace } from "@haft/testing"
 import { dialectNames } from "haft/internal"
 import { openHost } from "haft/promise"
 import { afterAll, expect, it } from "vitest"
 
 import { listedTools } from "../src/listed-tools.ts"
 import { directory } from "./build.ts"
+import { haft, placeOf } from "./haft.ts"
 
 const home = mkdtempSync(join(tmpdir(), "haft-start-"))
 afterAll(() => {
@@ -47,4 +49,18 @@ it("says all of a long answer to a reader that takes its time", () => {
   const slowly = `"$0" "$1" tools -w "$2" --state "$2-state" --format json | (sleep 0.5; wc -c)`
   const counted = execFileSync("sh", ["-c", slowly, process.execPath, join(directory, "bin.js"), home])
   expect(Number(counted)).toBeGreaterThan(65_536)
+})
+
+it.runIf(process.platform === "linux")("keeps compiled code where no command can replace it", async () => {
+  using workspace = temporaryWorkspace({ "a.txt": "hello\n" })
+  const { root } = workspace
+  const run = (env: Readonly<Record<string, string>>) =>
+    haft(["call", "run_command", "command=true", "--approve", "all", ...placeOf(workspace)], { env })
+  await run({ TMPDIR: root, NODE_COMPILE_CACHE: "" })
+  expect(readdirSync(root)).toEqual(["a.txt"])
+  for (const name of ["XDG_CACHE_HOME", "NODE_COMPILE_CACHE"]) {
+    const { code, stderr } = await run({ NODE_COMPILE_CACHE: "", [name]: root })
+    expect(stderr).toContain(`${root} contains Node's compile cache`)
+    expect(code).toBe(1)
+  }
 })

@@ -57,7 +57,8 @@ export {
   type Listed,
   Network,
   networkPolicy,
-  type NetworkService
+  type NetworkService,
+  requireNetwork
 } from "./network/network.ts"
 export { networkConfig, type NetworkConfig } from "./network/network-config.ts"
 export { type Program, type ProgramEnd, runProgram, type RunsPrograms } from "./services/run-program.ts"

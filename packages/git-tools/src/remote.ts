@@ -1,4 +1,4 @@
-import { type Touches, Network, toolError } from "@haft/core"
+import { requireNetwork, type ToolError, type Touches } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
@@ -17,17 +17,11 @@ export const reference = z
   .max(500)
   .regex(/^[^-+:\s\0~^?*[\\][^+:\s\0~^?*[\\]*$/, "expected the name of a branch or tag")
 
-/** Touches of a call that talks to a remote. Refused before anybody is asked where the host has no network policy. */
-export const remoteTouches = Effect.fnUntraced(function* (touches: Pick<Touches, "runs" | "writes">) {
-  const { closed } = yield* Network
-  if (closed !== undefined) {
-    return yield* toolError("approval_denied", "this host allows commands no network", {
-      suggestion: `Ask the person who runs the host for a network policy: ${closed}.`,
-      details: { by: "policy" }
-    })
-  }
-  return { reads: ["."], network: true, ...touches }
-})
+/** Touches of a call that talks to a remote. */
+export const remoteTouches = (
+  touches: Pick<Touches, "runs" | "writes">
+): Effect.Effect<Touches, ToolError<"approval_denied">> =>
+  Effect.as(requireNetwork(true), { reads: ["."], network: true, ...touches })
 
 /** What all three need of `git`: the way out, and nothing but the web's own protocols. */
 export const online = { network: true, writes: true, timeoutMs: 300_000 } as const

@@ -420,3 +420,46 @@ it.runIf(isLinux && process.getuid?.() === 0)(
     expect(["a", "d", "d/b"].map((path) => lstatSync(join(workspace.root, path)).uid)).toEqual([1234, 1234, 1234])
   }
 )
+
+describe.runIf(isLinux && process.getuid?.() === 0)("a host of an ordinary user", () => {
+  const asNobody = (root: string, state: string, sandbox: string, command: string): string => {
+    const cli = join(import.meta.dirname, "../../../apps/cli/src/bin.ts")
+    const who = ["--reuid=65534", "--regid=65534", "--clear-groups"]
+    const call = ["call", "run_command", `command=${command}`, "--workspace", root, "--state", state, "--json"]
+    const host = [process.execPath, "--conditions=@haft/source", cli, ...call, "--sandbox", sandbox, "--approve", "all"]
+    return execFileSync("setpriv", [...who, ...host], {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"], HOME: state }
+    })
+  }
+
+  it.each(["bubblewrap", "unshare"])(
+    "commits what a command did on an overlay of %s",
+    (sandbox) => {
+      using workspace = temporaryWorkspace({ "a.txt": "one\n", "shut/b.txt": "two\n" })
+      execFileSync("chmod", ["555", join(workspace.root, "shut")])
+      execFileSync("chown", ["-R", "65534:65534", join(workspace.root, "..")])
+      const command = "echo 1 >> a.txt; echo 3 > shut/b.txt; mkdir d; echo 2 > d/c; chmod 500 d; git init -q g"
+      const reply = asNobody(workspace.root, workspace.state, sandbox, command)
+      expect(JSON.parse(reply)).toMatchObject({ ok: true, result: { exit_code: 0, changes: { outcome: "committed" } } })
+      expect([workspace.read("a.txt"), workspace.read("shut/b.txt")]).toEqual(["one\n1\n", "3\n"])
+      expect([workspace.mode("shut"), workspace.mode("d"), workspace.exists("g/.git/HEAD")]).toEqual([
+        0o555,
+        0o500,
+        true
+      ])
+    },
+    60_000
+  )
+
+  it("writes directly where files belong to others, and says so", () => {
+    using workspace = temporaryWorkspace({ "a.txt": "one\n", "d/theirs.txt": "two\n" })
+    execFileSync("chown", ["-R", "65534:65534", join(workspace.root, "..")])
+    execFileSync("chown", ["65534:4321", join(workspace.root, "d/theirs.txt")])
+    const reply = asNobody(workspace.root, workspace.state, "unshare", "echo 3 >> d/theirs.txt")
+    expect(JSON.parse(reply)).toMatchObject({
+      result: { exit_code: 0, no_overlay: expect.stringContaining("d/theirs.txt") }
+    })
+    expect(workspace.read("d/theirs.txt")).toBe("two\n3\n")
+  }, 60_000)
+})

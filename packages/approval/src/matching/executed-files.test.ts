@@ -44,6 +44,12 @@ describe("executedFiles", () => {
     "awk -fs.sh x",
     "make --file=s.sh",
     "env -S 'bash s.sh'",
+    "git -c alias.x='!./s.sh' x",
+    "vim +!./s.sh",
+    // Found by a search path of its own.
+    "PATH=.:$PATH s.sh",
+    "export PATH+=:.; s.sh",
+    "env PATH=. s.sh",
     // Quotes and escapes.
     String.raw`bash s\.sh`,
     "bash 's.'\"sh\"",
@@ -96,6 +102,7 @@ describe("executedFiles", () => {
     ["bash s.sh", true],
     ["bash < s.sh", true],
     ["cat s.sh | sh", true],
+    ["PATH=bin tool", false],
     ["bash *.sh", false],
     ["bash s.{sh,bash}", false],
     ["bash $(ls | head -1)", false],

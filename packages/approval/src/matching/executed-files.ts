@@ -32,6 +32,9 @@ const suffixes: ReadonlyArray<readonly [RegExp, ReadonlyArray<string>]> = [
 /** Programs that execute what they find, or what their input names. */
 const namesAtRunTime = /^(?:xargs|parallel|find|fd|fdfind|entr|run-parts)$/
 
+/** An assignment of PATH: from then on a bare name may be a file of the workspace. */
+const searchPath = /\bPATH\+?=/
+
 const directoryOption = /^(?:cd|pushd|-C|--?(?:directory|cwd|chdir|prefix|dir|project))$/
 
 const mostPaths = 512
@@ -47,7 +50,8 @@ const deepestScript = 3
 export const executedFiles = (line: string, directory: string): ExecutedFiles => {
   const commands = commandsOf(readCommand(line), 0)
   const isRead = commands.length > 0 && line.length <= longestRead
-  const runsFiles = !isRead || commands.some(({ words }) => isExecuting(words))
+  const setsSearchPath = searchPath.test(line)
+  const runsFiles = !isRead || setsSearchPath || commands.some(({ words }) => isExecuting(words))
   if (!runsFiles) return { paths: [], isComplete: true }
 
   const words = [
@@ -66,6 +70,7 @@ export const executedFiles = (line: string, directory: string): ExecutedFiles =>
   }
   const isComputed =
     !isRead ||
+    setsSearchPath ||
     /[$`*?[{~]/.test(line) ||
     commands.some(({ words: [name = ""] }) => namesAtRunTime.test(programOf([name])))
   return { paths: [...paths].slice(0, mostPaths), isComplete: !isComputed && paths.size <= mostPaths }
@@ -103,7 +108,7 @@ const textWords = (line: string): ReadonlyArray<string> => {
   const text = line.slice(0, longestText)
   return [text, text.replaceAll("\\", ""), text.replaceAll(/['"\\]/g, "")]
     .filter((one, at, all) => all.indexOf(one) === at)
-    .flatMap((one) => one.split(/[\s;&|<>()$`'"{},=:[\]]+/))
+    .flatMap((one) => one.split(/[\s;&|<>()$`'"{},=:![\]]+/))
 }
 
 const longestText = 65_536

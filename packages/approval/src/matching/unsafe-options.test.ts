@@ -27,7 +27,10 @@ describe("a rule with **", () => {
     ["git log **", "git log --no-merges --no-color"],
     ["git show **", "git show HEAD:src/a.ts"],
     ["cat **", "cat src/a..b.ts ./x"],
-    ["find **", "find . -name x -type f"]
+    ["find **", "find . -name x -type f"],
+    ["sed **", "sed 1,20p a.txt"],
+    ["sed **", "sed s/a/b/g a.txt"],
+    ["less **", "less a.txt"]
   ])("%j allows %j", (rule, line) => {
     expect(allows(rule, line)).toBe(true)
   })
@@ -69,6 +72,17 @@ describe("a rule with **", () => {
     ["node **", "node --require=x y"],
     ["bash **", "bash -c x"],
     ["make **", "make SHELL=x"],
+    ["rg **", "rg --hostname-bin=x y"],
+    ["git branch **", "git branch --edit-description"],
+    ["sed **", "sed '1e id' a.txt"],
+    ["sed **", "sed s/a/id/e a.txt"],
+    ["sed **", "sed 's/a/b/w f' a.txt"],
+    ["sed **", "sed 'w f' a.txt"],
+    ["sed **", "sed '1r /etc/passwd' a.txt"],
+    ["sed **", "sed 's/a/b/;1e id' a.txt"],
+    ["sed *", "sed e"],
+    ["vim **", "vim +!id a.txt"],
+    ["less **", "less +!id a.txt"],
     // Changes where it works.
     ["git **", "git -C other log"],
     ["git **", "git --git-dir=x log"],

@@ -8,7 +8,8 @@ const running =
   "config config-env config-file conf rcfile init-file env-file node-options require import loader experimental-loader " +
   "preload plugin plugins plugin-dir rulesdir resolve-plugins-relative-to formatter reporter runner test-runner " +
   "environment transform resolver global-setup global-teardown setup-files pre preprocessor post hook hooks filter " +
-  "filters proxy-command ssh-command gpg-program toolexec module driver watch-exec on-success on-failure load eval-file"
+  "filters proxy-command ssh-command gpg-program toolexec module driver watch-exec on-success on-failure load eval-file " +
+  "hostname-bin edit-description edit"
 
 /** Long options, of any program, that write a file or change what is there. */
 const writing =
@@ -75,6 +76,13 @@ function namedTogether(names: string, letters: string): ReadonlyArray<readonly [
 const unsafeWords =
   /^-(?:exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls|toolexec|javaagent|agentlib|agentpath)\b|^of=|^--no-ind/
 
+/** A script of sed that only selects, deletes and substitutes; `e`, `w` and `r` run, write and read. */
+const address = String.raw`(?:\d+|\$|/[^/\\]*/)`
+const part = String.raw`(?:(?!\1)[^\\\n]|\\.)*`
+const plainScript = new RegExp(
+  String.raw`^(?:(?:${address}(?:,${address})?)?[pdq=]|s([/|,#:@])${part}\1${part}\1[gpiI\d]*)$`
+)
+
 const assignments = /^(?:\w*(?:PATH|PRELOAD|SHELL|PAGER|EDITOR|BROWSER|OPTIONS|COMMAND|FLAGS)|CC|CXX|LD|GIT_\w+)=/
 
 /**
@@ -83,7 +91,7 @@ const assignments = /^(?:\w*(?:PATH|PRELOAD|SHELL|PAGER|EDITOR|BROWSER|OPTIONS|C
  */
 export const isUnsafeOption = (words: ReadonlyArray<string>, word: string): boolean => {
   if (unsafeWords.test(word) || assignments.test(word)) return true
-  if (leadsOutside(word)) return true
+  if (isRunningScript(words, word) || leadsOutside(word)) return true
   const long = /^--(?!no-)([^=]+)/.exec(word)?.[1]
   if (long !== undefined) return isUnsafeName(kebab(long)) || isAbbreviation(long)
   const short = /^-(?!-)([^=]+)/.exec(word)?.[1]
@@ -91,6 +99,15 @@ export const isUnsafeOption = (words: ReadonlyArray<string>, word: string): bool
   const letters = shortOptions.get(programOf(words)) ?? shortOptions.get("*") ?? ""
   // Letters can be joined, and a value can follow its letter: `-xvo`, `-oFILE`.
   return short.split("").some((letter) => letters.includes(letter)) || (short.length > 3 && isUnsafeName(kebab(short)))
+}
+
+/** True for the script of sed, unless it is a plain one, and for the commands that pagers and editors start with. */
+const isRunningScript = (words: ReadonlyArray<string>, word: string): boolean => {
+  const program = programOf(words)
+  if (/^(?:less|more|vi|view|vimdiff|n?vim|ex)$/.test(program)) return word.startsWith("+")
+  return (
+    /^g?sed$/.test(program) && word === words.slice(1).find((one) => !one.startsWith("-")) && !plainScript.test(word)
+  )
 }
 
 /**

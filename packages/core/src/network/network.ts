@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import { CurrentCall } from "../pipeline/call.ts"
 import { type ApprovalRequest, Approver } from "../services/approver.ts"
 import { Journal } from "../services/journal.ts"
-import type { ToolError } from "../tool-error.ts"
+import { type ToolError, toolError } from "../tool-error.ts"
 import { isBlockedPort } from "./blocked-ports.ts"
 import {
   type Endpoint,
@@ -220,15 +220,24 @@ const decide = Effect.fnUntraced(function* (
   if (answer.approved && answer.unanswered !== true) {
     return { by: answer.by === undefined ? "person" : `person ${answer.by.name}`, isAnswer: true }
   }
-  return yield* Effect.fail(
-    new ConnectionRefused({
-      reason: `${name} was not approved: ${answer.reason ?? "the request was refused"}`,
-      ...(answer.unanswered !== true && { isAnswer: true })
-    })
-  )
+  return yield* new ConnectionRefused({
+    reason: `${name} was not approved: ${answer.reason ?? "the request was refused"}`,
+    ...(answer.unanswered !== true && { isAnswer: true })
+  })
 })
 
 const byPolicy = (by: string) => ({ by, isAnswer: false })
+
+/** Refuses a network that the host's policy never gives: before anybody is asked about the call that wants it. */
+export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">> =>
+  Network.use(({ closed }) =>
+    isWanted && closed !== undefined
+      ? toolError("approval_denied", "this host allows commands no network", {
+          suggestion: `Do without, or ask the person who runs the host for a network policy: ${closed}.`,
+          details: { by: "policy", parameter: "network" }
+        })
+      : Effect.void
+  )
 
 /** Name of the tool and operation that rules and questions about connections have. */
 const connectTool = "connect"

@@ -50,12 +50,12 @@ export const approveEffects = Effect.fnUntraced(function* ({ writes, removedFile
   const question = { ...request, reason: because ?? reason, ...grounds, state: new Map(), preview: diff }
   const answer = yield* askPerson(question, watcher)
   yield* record(decisionOf(answer, question), { diff: redactText(diff) })
-  if (answer.modifiedArgs !== undefined) {
-    yield* toolError("approval_denied", "the call was not approved: it has run already, with other arguments", {
-      suggestion: "Repeat the call with the arguments that the person wants.",
-      details: { by: "person" }
-    })
-  }
+  yield* answer.modifiedArgs === undefined ? Effect.void : ranAlready
+})
+
+const ranAlready = toolError("approval_denied", "the call was not approved: it has run already, with other arguments", {
+  suggestion: "Repeat the call with the arguments that the person wants.",
+  details: { by: "person" }
 })
 
 /** The audit log names so many paths of one call. */

@@ -6,12 +6,12 @@ import {
   CurrentCall,
   type Facts,
   Journal,
-  Network,
   type Overlay,
   pathOnDisk,
   type ProcessEnd,
   Processes,
   reportProgress,
+  requireNetwork,
   Sandbox,
   toolError,
   type ToolError,
@@ -121,16 +121,6 @@ export const commandTouches = Effect.fnUntraced(function* (
 /** A command of haft's own dialect is asked about, unless the host asks about what it changed instead. */
 export const asksBeforehand = ({ confined, network }: Facts): Effect.Effect<boolean, never, ExecSettings> =>
   ExecSettings.useSync(({ approveEffects }) => !approveEffects || confined !== "overlay" || network === true)
-
-const noNetwork = (reason: string) =>
-  toolError("approval_denied", "this host allows commands no network", {
-    suggestion: `Do without, or ask the person who runs the host for a network policy: ${reason}.`,
-    details: { by: "policy", parameter: "network" }
-  })
-
-/** Refuses a network that the host's policy never gives. */
-export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">> =>
-  Network.use(({ closed }) => (isWanted && closed !== undefined ? noNetwork(closed) : Effect.void))
 
 interface SandboxedRun {
   readonly end: ProcessEnd

@@ -1,10 +1,10 @@
-import { pathOnDisk, toolError, Workspace } from "@haft/core"
+import { requireNetwork, pathOnDisk, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { startBackground } from "../background/background-program.ts"
 import { ManagedProcesses } from "../managed-processes/managed-processes.ts"
 import { checkWords } from "../run-command/check-words.ts"
-import { requireNetwork, shellWords } from "../run-command/run-command.ts"
+import { shellWords } from "../run-command/run-command.ts"
 import { ExecSettings } from "../settings.ts"
 
 export interface ProcessRequest {

@@ -5,9 +5,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
-import { DescriptorRelay } from "./descriptor-relay.ts"
+import type { DescriptorRelay } from "./descriptor-relay.ts"
 import { dial, type ResolveName, systemNames } from "./proxy/dial.ts"
-import { proxyPort, SandboxProxy } from "./proxy/proxy.ts"
 
 /** Finds the addresses of names for commands in sandboxes. A host may lend another than the machine's own. */
 export const NameResolver = Context.Reference<ResolveName>("@haft/node/NameResolver", { defaultValue: systemNames })
@@ -32,12 +31,15 @@ const webPorts = [80, 443]
 export const sandboxNetworks: Effect.Effect<OpenNetwork, never, Scope.Scope> = Effect.gen(function* () {
   const network = yield* Network
   const resolve = yield* NameResolver
-  const relay = yield* Effect.acquireRelease(
-    Effect.sync(() => new DescriptorRelay()),
-    (relay) => Effect.promise(() => relay.close())
-  )
+  let relay: DescriptorRelay | undefined
+  yield* Effect.addFinalizer(() => Effect.promise(async () => relay?.close()))
   return Effect.fnUntraced(function* (title) {
-    if (network.closed !== undefined) return yield* Effect.fail(noNetwork(network.closed))
+    if (network.closed !== undefined) return yield* noNetwork(network.closed)
+    // Loaded with the first command that has a network: most have none.
+    const [{ DescriptorRelay: Relay }, { proxyPort, SandboxProxy }] = yield* Effect.promise(() =>
+      Promise.all([import("./descriptor-relay.ts"), import("./proxy/proxy.ts")])
+    )
+    const handsOver = (relay ??= new Relay())
     const context = yield* Effect.context()
     const proxy = new SandboxProxy({
       network,
@@ -46,14 +48,14 @@ export const sandboxNetworks: Effect.Effect<OpenNetwork, never, Scope.Scope> = E
       dial: (endpoint, admission) => dial(endpoint, admission, resolve)
     })
     const address = yield* Effect.tryPromise({
-      try: () => relay.expect(proxy.serve),
+      try: () => handsOver.expect(proxy.serve),
       catch: (cause) => noNetwork(cause instanceof Error ? cause.message : String(cause))
     })
     return {
       listeners: [address.path, address.token, arch, proxyPort, ...webPorts, ...network.ports].join(" "),
-      variables,
+      variables: variablesFor(proxyPort),
       close: Effect.promise(() => {
-        relay.forget(address)
+        handsOver.forget(address)
         return proxy.close()
       })
     }
@@ -67,7 +69,7 @@ const noNetwork = (reason: string): ToolError<"sandbox_error"> =>
 
 // Programs that know a proxy show its refusals; the others are reset. An http proxy for all: httpx can't start with a
 // SOCKS one where a package is missing.
-const variables: Readonly<Record<string, string>> = {
+const variablesFor = (proxyPort: number): Readonly<Record<string, string>> => ({
   ...Object.fromEntries(
     ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) =>
       [name, name.toLowerCase()].map((spelled) => [spelled, `http://127.0.0.1:${proxyPort}`])
@@ -76,4 +78,4 @@ const variables: Readonly<Record<string, string>> = {
   NO_PROXY: "localhost,127.0.0.1,::1",
   no_proxy: "localhost,127.0.0.1,::1",
   NODE_USE_ENV_PROXY: "1"
-}
+})

@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, statSync } from "node:fs"
+import { getCompileCacheDir } from "node:module"
 import { homedir, tmpdir } from "node:os"
 import { isAbsolute, join } from "node:path"
 import { getuid } from "node:process"
@@ -22,13 +23,20 @@ export const makeRuntimeDirectory = (kind: string): string => {
   return mkdtempSync(join(base, ownName(kind)))
 }
 
-/** Refuses a path for a sandbox to see when it contains the directory of runtime files. */
+/** Refuses a path for a sandbox to see when it contains runtime files, or compiled code that the next host would run. */
 export const refuseRuntimeInside = (path: string): void => {
   const base = runtimeBase()
   if (outside.has(path)) return
   if (liesWithin(path, base)) {
     throw makeToolError("sandbox_error", `${path} contains the runtime directory ${base}, which no sandbox may see`, {
       suggestion: "Choose a smaller workspace, or set XDG_RUNTIME_DIR to a directory outside of it."
+    })
+  }
+  const cache = getCompileCacheDir()
+  if (cache !== undefined && liesWithin(path, cache)) {
+    const problem = `${path} contains Node's compile cache ${cache}, which no sandbox may see (set XDG_CACHE_HOME)`
+    throw makeToolError("sandbox_error", problem, {
+      suggestion: "Choose a smaller workspace, or set XDG_CACHE_HOME to a directory outside of it."
     })
   }
   outside.add(path)

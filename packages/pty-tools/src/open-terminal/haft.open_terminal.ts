@@ -1,4 +1,4 @@
-import { withVariables } from "@haft/core"
+import { requireNetwork, withVariables } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -36,6 +36,7 @@ export const haftOpenTerminal = haft.tool({
       .refine((env) => Object.entries(env).every(([name, value]) => fits(`${name}=${value}`)), mustFit)
       .default({})
       .describe("Variables to set for the program"),
+    network: z.boolean().default(false).describe("Ask for the network; refused where the host does not allow it"),
     cols: windowSize.default(80).describe("Width of the window in characters"),
     rows: windowSize.default(24).describe("Height of the window in lines"),
     yield_time_ms: yieldTime.default(10_000),
@@ -46,13 +47,15 @@ export const haftOpenTerminal = haft.tool({
   output: z.object({ ...reportFields, sandbox: z.string(), recording: z.string().nullable() }),
   risk: "dangerous",
   timeout: "60 seconds",
-  touches: ({ command, directory, env }) => ({ runs: withVariables(command, env), reads: [directory] }),
+  touches: ({ command, directory, env, network }) =>
+    Effect.as(requireNetwork(network), { runs: withVariables(command, env), reads: [directory], network }),
   execute: Effect.fnUntraced(function* (input) {
-    const { command, directory, env, cols, rows, yield_time_ms, quiet_ms, view, max_bytes } = input
+    const { command, directory, env, network, cols, rows, yield_time_ms, quiet_ms, view, max_bytes } = input
     const opened = yield* openTerminal({
       command,
       directory,
       env,
+      network,
       size: { cols, rows },
       yieldMs: yield_time_ms,
       quietMs: quiet_ms,

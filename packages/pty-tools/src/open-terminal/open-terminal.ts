@@ -1,4 +1,4 @@
-import { pathOnDisk, Processes, Sandbox, toolError, Workspace } from "@haft/core"
+import { pathOnDisk, Processes, requireNetwork, Sandbox, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import type { WindowSize } from "../terminals/native.ts"
@@ -13,6 +13,8 @@ export interface Opening extends Omit<Reading, "cursor"> {
   /** Variables besides those that the sandbox gives to every terminal. */
   readonly env: Readonly<Record<string, string>>
   readonly size: WindowSize
+  /** The hosts of the network policy can be reached. Off by default. */
+  readonly network?: boolean
   readonly label?: string
   readonly yieldMs: number
   readonly quietMs: number
@@ -26,7 +28,8 @@ const emulated = "xterm-256color"
 
 /** Starts a command line behind a new terminal, in the sandbox, and waits for its first words. */
 export const openTerminal = Effect.fnUntraced(function* (opening: Opening) {
-  const { command: commandLine, size, label, view, maxBytes, yieldMs, quietMs } = opening
+  const { command: commandLine, size, label, view, maxBytes, yieldMs, quietMs, network = false } = opening
+  yield* requireNetwork(network)
   const workspace = yield* Workspace
   const processes = yield* Processes
   const sandbox = yield* Sandbox
@@ -41,7 +44,7 @@ export const openTerminal = Effect.fnUntraced(function* (opening: Opening) {
     env: { ...env, [mark.name]: mark.value }
   }
   const facts = { commandLine, directory, size, term: env.TERM, mark, ...(label !== undefined && { label }) }
-  const terminal = yield* sandbox.wrap(bare, { terminal: true }).pipe(
+  const terminal = yield* sandbox.wrap(bare, { terminal: true, network, title: commandLine }).pipe(
     Effect.flatMap((command) =>
       terminals.open({ command, ...facts }).pipe(Effect.onError(() => processes.release(command)))
     ),

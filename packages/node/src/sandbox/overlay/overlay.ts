@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { type Dirent, lstatSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 import {
@@ -194,8 +194,42 @@ export const whyNoOverlay = ({ root, roots }: WorkspaceService): string | undefi
   if (process.platform !== "linux") return "only Linux has overlays"
   if (systemProgram("perl") === undefined) return "perl is not installed"
   if (roots.length > 1 || (roots[0]?.name ?? "") !== "") return "the workspace has named roots"
+  const foreign = process.getuid?.() === 0 ? undefined : unmappedFile(root)
+  if (foreign !== undefined) return `${foreign} belongs to a user or a group that the sandbox does not map`
   const inside = mountPoints().find((point) => point.startsWith(`${root}/`))
   return inside === undefined ? undefined : `another file system is mounted in the workspace, at ${inside}`
+}
+
+/** Entries that are looked at before the first command. */
+const mostLookedAt = 20_000
+
+/**
+ * The first entry below a directory that belongs to another user or group than this process. Whoever is not root maps no
+ * other into a user namespace, and the kernel then refuses to copy such a file into an overlay.
+ */
+const unmappedFile = (root: string): string | undefined => {
+  const [uid, gid] = [process.getuid?.(), process.getgid?.()]
+  const pending = [root]
+  for (let count = 0; count < mostLookedAt;) {
+    const directory = pending.pop()
+    if (directory === undefined) return undefined
+    for (const entry of entriesOf(directory)) {
+      const path = join(directory, entry.name)
+      const found = lstatSync(path, { throwIfNoEntry: false })
+      if (found !== undefined && (found.uid !== uid || found.gid !== gid)) return path.slice(root.length + 1)
+      if (entry.isDirectory()) pending.push(path)
+      count++
+    }
+  }
+  return undefined
+}
+
+const entriesOf = (directory: string): ReadonlyArray<Dirent> => {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch {
+    return []
+  }
 }
 
 const mountPoints = (): ReadonlyArray<string> =>

@@ -1,5 +1,4 @@
 import { isUtf8 } from "node:buffer"
-import { execFile } from "node:child_process"
 
 import { type LeftOutPath, makeToolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
@@ -39,6 +38,7 @@ const list = (upper: string, attributes: "strip" | "keep"): Effect.Effect<Buffer
   Effect.callback((resume) => {
     const args = ["-e", overlayScan, "--", process.arch, attributes, upper]
     const options = { encoding: "buffer", maxBuffer: mostBytes, env: {} } as const
+    const { execFile } = process.getBuiltinModule("node:child_process")
     const child = execFile(requiredProgram("perl"), args, options, (error, stdout) =>
       resume(error === null ? Effect.succeed(stdout) : Effect.fail(notRead(error)))
     )
@@ -49,7 +49,7 @@ const notRead = (cause: Error): ToolError<"sandbox_error"> =>
   makeToolError("sandbox_error", `what the command changed could not be read: ${cause.message}; nothing was changed`)
 
 /** See overlay-scan.pl. */
-export const parseListing = (listing: Buffer): Upper => {
+const parseListing = (listing: Buffer): Upper => {
   const entries: Array<UpperEntry> = []
   const leftOut: Array<LeftOutPath> = []
   for (let from = 0; from < listing.length;) {

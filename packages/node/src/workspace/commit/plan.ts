@@ -103,6 +103,7 @@ export class NodePlan implements ChangePlan {
   /** Takes the paths that follow as resolved already: a link is a link, wherever it stands. */
   useExactPaths(): void {
     this.#isExact = true
+    this.view.opensDirectories = true
   }
 
   readonly info = (

@@ -91,6 +91,8 @@ export type Node = FileNode | DirectoryNode | LinkNode
  */
 export interface View {
   readonly root: Root
+  /** Directories that their owner may not write to are opened for the commit: what a program did in them is done. */
+  opensDirectories?: boolean
   readonly top: DirectoryNode
   /** Everything that was found on disk. */
   readonly loaded: ReadonlyArray<Node>

@@ -103,6 +103,16 @@ export const stepsFor = (view: View, commit: string): Steps => {
     rubbish.push(kept)
     arriving.push({ do: "put_in_place", from, path, kept, over: over.origin.identity, ...(identity && { identity }) })
   }
+  if (view.opensDirectories === true) {
+    for (const { path, mode } of shutDirectories(view, [...leaving, ...arriving])) {
+      if (opening.some((step) => step.path === path)) continue
+      const first = mode | ownerRights
+      opening.push({ do: "set_mode", path, mode: first, before: mode })
+      if (!closing.some((step) => step.path === path)) closing.push({ do: "set_mode", path, mode, before: first })
+    }
+    // Outer directories are opened before inner ones.
+    opening.sort((one, other) => depthOf(one.path) - depthOf(other.path))
+  }
   // Inner directories are closed before outer ones, through which they are reached.
   closing.sort((one, other) => depthOf(other.path) - depthOf(one.path))
   return { staged, steps: [...opening, ...leaving, ...arriving, ...closing], rubbish, involved }
@@ -138,6 +148,23 @@ const canReplace = (node: Node, over: Node): boolean =>
   over.kind === "file" &&
   (node.origin === undefined || (over.origin !== undefined && !isSame(node.origin.identity, over.origin.identity)))
 
+/** Directories on disk in which a step changes a name, and that their owner may not write to. */
+const shutDirectories = (
+  view: View,
+  steps: ReadonlyArray<Step>
+): ReadonlyArray<{ readonly path: string; readonly mode: number }> => {
+  const found = new Map<string, number>()
+  for (const { path } of steps) {
+    const names = path.split("/").slice(0, -1)
+    const origin = names.length === 0 ? undefined : view.find(names)?.origin
+    if (origin !== undefined && isShut(origin.mode)) found.set(origin.path, origin.mode)
+  }
+  return [...found].map(([path, mode]) => ({ path, mode }))
+}
+
+// Root may do everything.
+const isShut = (mode: number): boolean => (mode & ownerRights) !== ownerRights && process.geteuid?.() !== 0
+
 /** The innermost directory on the way to `path` that exists and stays where it is. */
 const steadyDirectory = (view: View, path: string): string => {
   let directory = view.top
@@ -145,6 +172,8 @@ const steadyDirectory = (view: View, path: string): string => {
   for (const name of path.split("/").slice(0, -1)) {
     const next = directory.children.get(name)
     if (next?.kind !== "directory" || next.origin?.path !== join(way, name)) return way
+    // It is opened only when the commit is decided, and files are staged before that.
+    if (view.opensDirectories === true && isShut(next.origin.mode)) return way
     directory = next
     way = join(way, name)
   }
