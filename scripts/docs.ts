@@ -11,6 +11,7 @@ import { format } from "oxfmt"
 
 import { commandReference } from "../apps/cli/src/main.ts"
 import { configurationPage } from "./reference/configuration.ts"
+import { differencesPage } from "./reference/differences.ts"
 import { whenItFails } from "./reference/errors.ts"
 import { eventsPage } from "./reference/events.ts"
 import { publicNamesPage } from "./reference/public-names.ts"
@@ -46,6 +47,7 @@ await put("docs/configuration.md", () => `# Configuration\n\n${generated}\n\n${c
 await put("docs/public-names.md", () => `# Public names\n\n${generated}\n\n${publicNamesPage(root)}\n`)
 for (const [dialect, tools] of lists) await put(`apps/cli/src/tool-lists/${dialect}.json`, () => JSON.stringify(tools))
 await put("contracts/tool-hashes.json", () => JSON.stringify(toolHashes(lists)))
+await put("docs/differences.md", () => `# Answers that differ on purpose\n\n${generated}\n\n${differencesPage(root)}`)
 await put("docs/cli.md", () => `# The command line\n\n${generated}\n\n${commandReference()}`)
 
 if (outdated.length > 0 && isCheck) {

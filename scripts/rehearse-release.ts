@@ -25,6 +25,7 @@ const budgets: Readonly<Record<string, number>> = {
   "@haft/core": 230,
   "@haft/dialect-claude-code": 60,
   "@haft/dialect-codex": 40,
+  "@haft/dialect-gemini-cli": 50,
   "@haft/dialect-mcp-filesystem": 40,
   "@haft/dialects": 20,
   "@haft/exec-tools": 95,

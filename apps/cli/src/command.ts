@@ -57,6 +57,7 @@ export const commonOptions = {
       "filetools",
       "claude-code",
       "codex",
+      "gemini-cli",
       "mcp-filesystem"
     ]
   },

@@ -1,3 +1,5 @@
+import { basename, resolve } from "node:path"
+
 import type { AnswerPolicy, ApprovalMode, DialectName, FoundConfig, HaftConfig, SandboxName } from "haft/internal"
 import type { OpenHost } from "haft/promise"
 
@@ -8,17 +10,20 @@ import { note } from "./terminal.ts"
 export interface LookUp {
   /** Look upwards for the workspace that the current directory belongs to, unless the command line names one. */
   readonly upwards?: boolean
-  /** The workspace, where an argument names it and not an option. */
-  readonly root?: string | undefined
+  /** The directories of the workspace, where arguments name them and not an option. */
+  readonly directories?: ReadonlyArray<string>
 }
 
 /** The configuration that the command line asks for. */
-export const configOf = async (given: Given, { upwards = false, root }: LookUp = {}): Promise<FoundConfig> => {
+export const configOf = async (
+  given: Given,
+  { upwards = false, directories = [] }: LookUp = {}
+): Promise<FoundConfig> => {
   const { findConfig, findRoot } = await import("haft/promise")
   const file = given.value("config")
   const from = upwards && file === undefined && !given.has("workspace") ? findRoot() : undefined
   const found = await findConfig({
-    overrides: { ...overridesOf(given), ...(root !== undefined && { root }) },
+    overrides: { ...overridesOf(given), ...placesOf(directories) },
     ...(file !== undefined && { file }),
     ...(from !== undefined && { from })
   })
@@ -30,6 +35,21 @@ export const configOf = async (given: Given, { upwards = false, root }: LookUp =
     )
   }
   return found
+}
+
+/** One directory is the workspace; several are its named roots, each called after its last name. */
+const placesOf = (directories: ReadonlyArray<string>): Pick<HaftConfig, "root" | "roots"> => {
+  const [root] = directories
+  if (root === undefined) return {}
+  if (directories.length === 1) return { root }
+  const names = directories.map((path) => basename(resolve(path)).replaceAll(/[^\w.-]/g, "_") || "root")
+  const isTaken = (index: number): boolean => names.indexOf(names[index] ?? "") < index
+  return {
+    roots: directories.map((path, index) => ({
+      name: isTaken(index) ? `${names[index]}-${index + 1}` : (names[index] ?? ""),
+      path
+    }))
+  }
 }
 
 export const overridesOf = (given: Given): HaftConfig => {

@@ -10,6 +10,7 @@ const lists = {
   filetools: () => import("./tool-lists/filetools.json", { with: { type: "json" } }),
   "claude-code": () => import("./tool-lists/claude-code.json", { with: { type: "json" } }),
   codex: () => import("./tool-lists/codex.json", { with: { type: "json" } }),
+  "gemini-cli": () => import("./tool-lists/gemini-cli.json", { with: { type: "json" } }),
   "mcp-filesystem": () => import("./tool-lists/mcp-filesystem.json", { with: { type: "json" } })
 } satisfies Readonly<Record<DialectName, unknown>>
 

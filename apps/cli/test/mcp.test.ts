@@ -33,21 +33,30 @@ it.each([
   await expect.poll(() => isRunning(pid)).toBe(false)
 })
 
-it("takes the place of the reference filesystem server, with a directory as its argument", async () => {
+it("takes the place of the reference filesystem server, with directories as its arguments", async () => {
   using workspace = temporaryWorkspace({ "a.txt": "one\n" })
-  const args = [bin, "mcp", "--dialect", "mcp-filesystem", "--state", workspace.state, workspace.root]
+  const args = [
+    bin,
+    "mcp",
+    "--dialect",
+    "mcp-filesystem",
+    "--state",
+    workspace.state,
+    workspace.root,
+    workspace.outside
+  ]
   const transport = new StdioClientTransport({ command: process.execPath, args, stderr: "pipe" })
   const client = new Client({ name: "test", version: "0" })
   await client.connect(transport)
   expect((await client.listTools()).tools).toHaveLength(14)
   const { content } = await client.callTool({ name: "list_allowed_directories", arguments: {} })
-  expect(content).toEqual([{ type: "text", text: `Allowed directories:\n${workspace.root}` }])
-  const path = `${workspace.root}/b.txt`
+  expect(content).toEqual([{ type: "text", text: `Allowed directories:\n${workspace.root}\n${workspace.outside}` }])
+  const path = `${workspace.outside}/b.txt`
   expect(await client.callTool({ name: "write_file", arguments: { path, content: "two\n" } })).toMatchObject({
     content: [{ type: "text", text: `Successfully wrote to ${path}` }],
     isError: false
   })
-  expect(workspace.read("b.txt")).toBe("two\n")
+  expect(workspace.read("../outside/b.txt")).toBe("two\n")
   await client.close()
 })
 

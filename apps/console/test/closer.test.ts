@@ -35,10 +35,10 @@ describe.skipIf(!hasBrowser)(
       expect(await change.locator("td.diff-number.before:not(.same)").innerText()).toBe("30")
       expect(await change.locator("td.diff-text.before:not(.same)").innerText()).toContain("line 30")
       expect(await change.locator("td.diff-text.after:not(.same)").innerText()).toContain("LINE 30")
-      // Once the file has changed again, the undo has no preview, and the change that was asked for is shown.
+      // The record keeps what was approved, also when the file has changed again.
       console.workspace.put("long.txt", "something else\n")
       await page.reload()
-      await page.getByRole("heading", { name: "The change it asked for" }).waitFor()
+      await page.getByRole("heading", { name: "The change that was approved" }).waitFor()
       expect(console.complaints).toEqual([])
 
       function sectionOf(title: string) {
@@ -165,13 +165,13 @@ describe.skipIf(!hasBrowser)(
       await page.keyboard.type("jr")
       await page.getByLabel(/^Message to the agent/).waitFor()
       await look("a reason to deny")
-      await page.getByRole("button", { name: "Back" }).click()
+      await page.getByRole("button", { name: "Cancel" }).click()
       await page.keyboard.press("w")
-      await page.getByText("exactly with").waitFor()
+      await page.getByText("This rule would be stored").waitFor()
       await look("the rule it would store")
       await page.getByRole("button", { name: "as JSON" }).click()
       await look("the rule as JSON")
-      await page.getByRole("button", { name: "Back" }).click()
+      await page.getByRole("button", { name: "Cancel" }).click()
       await page.keyboard.press("e")
       await page.getByRole("button", { name: "Preview" }).click()
       await page.getByRole("heading", { name: "Needs a person" }).waitFor()

@@ -5,7 +5,7 @@ import type { TerminalReport } from "@haft/pty-tools/operations"
 import * as z from "zod"
 
 const bytesPerToken = 4
-export const usualTokens = 10_000
+const usualTokens = 10_000
 
 export const maxOutputTokens = z
   .number()

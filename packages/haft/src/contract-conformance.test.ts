@@ -4,6 +4,7 @@ import { expect, it } from "@effect/vitest"
 import type { Plugin } from "@haft/core"
 import { claudeCodeTools } from "@haft/dialect-claude-code"
 import { codexTools } from "@haft/dialect-codex"
+import { geminiCliTools } from "@haft/dialect-gemini-cli"
 import { mcpFilesystemTools } from "@haft/dialect-mcp-filesystem"
 import { execTools } from "@haft/exec-tools"
 import { fsTools } from "@haft/fs-tools"
@@ -33,6 +34,7 @@ const plugins: ReadonlyArray<Plugin<StandardServices>> = [
   ptyTools,
   claudeCodeTools,
   codexTools,
+  geminiCliTools,
   mcpFilesystemTools
 ]
 

@@ -27,6 +27,7 @@ const readers: Readonly<Record<DialectName, readonly [tool: string, parameter: s
   filetools: ["file.read", "path"],
   "claude-code": ["Read", "file_path"],
   codex: ["view_image", "path"],
+  "gemini-cli": ["read_file", "file_path"],
   "mcp-filesystem": ["read_text_file", "path"]
 }
 
@@ -136,6 +137,20 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["view_image", { path: "d/.env" }],
     ["view_image", { path: "link" }]
   ],
+  "gemini-cli": [
+    ["read_file", { file_path: "d/.env" }],
+    ["read_file", { file_path: "link" }],
+    ["write_file", { file_path: "d/.env", content: "x" }],
+    ["replace", { file_path: "d/.env", instruction: "i", old_string: "s3cret", new_string: "x" }],
+    ["read_many_files", { include: ["**/*"] }],
+    ["glob", { pattern: "**/*", dir_path: "d" }],
+    ["list_directory", { dir_path: "d" }],
+    ["grep_search", { pattern: "KEY", dir_path: "d" }],
+    ["grep_search", { pattern: "KEY" }],
+    ["run_shell_command", { command: "cat d/.env" }],
+    ["run_shell_command", { command: "cat .env", dir_path: "d" }],
+    ["run_shell_command", { command: "cat d/.env", is_background: true }]
+  ],
   "mcp-filesystem": [
     ["read_file", { path: "d/.env" }],
     ["read_text_file", { path: "link" }],
@@ -158,7 +173,7 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
 /** Tools that touch no file, or only one that another tool has opened. */
 const others = new Set(
   (
-    "list_processes read_output wait_for stop_process list_allowed_directories TaskStop WebFetch WebSearch " +
+    "list_processes read_output wait_for stop_process list_allowed_directories TaskStop read_background_output list_background_processes WebFetch WebSearch " +
     "last_command terminal_last_command list_terminals close_terminal write_terminal write_stdin undo " +
     "fetch_url search_web web_fetch web_search fetch_webpage"
   ).split(" ")

@@ -7,15 +7,14 @@ import { listedTools } from "../listed-tools.ts"
 export const mcp: Command = {
   name: "mcp",
   summary: "speak MCP on stdin and stdout",
-  takes: "[DIR]",
-  atMost: 1,
+  takes: "[DIR…]",
   examples: [
     "haft mcp --workspace ~/project",
-    "haft mcp --dialect mcp-filesystem ~/project",
+    "haft mcp --dialect mcp-filesystem ~/project ~/notes",
     "claude mcp add haft -- haft mcp --workspace ~/project"
   ],
   run: async (given) => {
-    const { config } = await configOf(given, { root: directoryOf(given) })
+    const { config } = await configOf(given, { directories: directoriesOf(given) })
     const [{ openHostLater }, { speakMcp }] = await Promise.all([import("haft/promise"), import("../speak-mcp.ts")])
     const tools = await knownTools(config)
     const host = await (tools === undefined
@@ -30,9 +29,9 @@ export const mcp: Command = {
   }
 }
 
-// The reference filesystem server is given its directories as arguments, so a drop-in takes one, too.
-const directoryOf = ({ positionals: [directory], has }: Given): string | undefined => {
-  if (directory === undefined || !has("workspace")) return directory
+// The reference filesystem server is given its directories as arguments, so a drop-in takes them there, too.
+const directoriesOf = ({ positionals, has }: Given): ReadonlyArray<string> => {
+  if (positionals.length === 0 || !has("workspace")) return positionals
   throw new UsageError("--workspace and a directory say the same thing. Give one of them.")
 }
 

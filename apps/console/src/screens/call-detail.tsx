@@ -61,12 +61,17 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
           ]}
         />
       </Section>
-      {call.decidedDiff !== undefined && (
+      {call.decidedDiff === undefined ? (
+        canUndo ? (
+          <MadeChange api={api} call={call} />
+        ) : (
+          <AskedChange call={call} />
+        )
+      ) : (
         <Section title={approval?.decision === "deny" ? "The change that was denied" : "The change that was approved"}>
           <DiffView text={call.decidedDiff} />
         </Section>
       )}
-      {canUndo ? <MadeChange api={api} call={call} /> : <AskedChange call={call} />}
       {outputIn(call.reply).map(({ name, text }) => (
         <Section key={name} title={outputNames[name] ?? "Output"}>
           <Block>{text}</Block>

@@ -22,6 +22,10 @@ const packaged = {
     const { codex, codexTools } = await import("@haft/dialect-codex")
     return { dialect: codex, plugin: codexTools }
   },
+  "gemini-cli": async () => {
+    const { geminiCli, geminiCliTools } = await import("@haft/dialect-gemini-cli")
+    return { dialect: geminiCli, plugin: geminiCliTools }
+  },
   "mcp-filesystem": async () => {
     const { mcpFilesystem, mcpFilesystemTools } = await import("@haft/dialect-mcp-filesystem")
     return { dialect: mcpFilesystem, plugin: mcpFilesystemTools }

@@ -12,7 +12,7 @@ import {
 } from "node:fs"
 import { setImmediate } from "node:timers/promises"
 
-import { controlFileAt, dependencyDirectories } from "@haft/core/internal"
+import { controlFileAt, controlFiles, dependencyDirectories } from "@haft/core/internal"
 
 import type { Held } from "../workspace/paths/handles.ts"
 import type { OpenRoot } from "../workspace/paths/open-roots.ts"
@@ -169,9 +169,19 @@ const unread = (root: ScannedRoot, path: string, names: ReadonlyArray<string>, i
 // Other names have to be given as their bytes.
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
+// Names of control files that have no dot in front, as one expression.
+const undotted = new RegExp(
+  `^(?:${controlFiles
+    .map(({ path }) => path.slice(path.lastIndexOf("/") + 1))
+    .filter((name) => !name.startsWith("."))
+    .map((name) => name.replace("*", "").replaceAll(".", String.raw`\.`))
+    .join("|")})`,
+  "iu"
+)
+
 // Most names are none: this is asked for every entry of a workspace.
 const couldBeControl = (name: string, names: ReadonlyArray<string>): boolean =>
-  name.startsWith(".") || names.at(-1)?.startsWith(".") === true || /^(?:haft|lefthook)\./i.test(name)
+  name.startsWith(".") || names.at(-1)?.startsWith(".") === true || undotted.test(name)
 
 /** Adds what it is shown to a snapshot. */
 class Collector {
