@@ -72,7 +72,7 @@ export const benchmarks: Group = async function* ({ quick }) {
       size,
       floor,
       contenders: job(
-        (run) => `for i in $(seq 20); do for j in $(seq 0 99); do echo ${run} > d$i/f$j.txt; done; done`,
+        (run) => `for i in $(seq 0 19); do for j in $(seq 0 99); do echo ${run} > d$i/f$j.txt; done; done`,
         {}
       )
     }

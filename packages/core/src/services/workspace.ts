@@ -106,6 +106,8 @@ export interface WorkspaceService {
    * listed, described, created and deleted; what would read, change or move it fails with `secret_path`.
    */
   readonly isSecret: (path: string) => boolean
+  /** Absolute paths of the secret files that are there, for sandboxes that mask them. Absent where there can't be any. */
+  readonly secretFiles?: () => ReadonlyArray<string>
   /** What is at `path`. `follow: false` describes a link itself. */
   readonly info: (path: string, options?: { readonly follow?: boolean }) => Effect.Effect<FileInfo, LookError>
   /** The whole of a regular file. */

@@ -46,7 +46,7 @@ export const containerSandbox = (given: ContainerOptions = {}): Layer.Layer<Sand
     Sandbox,
     Effect.gen(function* () {
       const workspace = yield* Workspace
-      const { root } = workspace
+      const { root, secretFiles } = workspace
       const options = withOtherRoots(given, workspace)
       const processes = yield* Processes
       const engine = yield* Effect.sync(() =>
@@ -55,9 +55,10 @@ export const containerSandbox = (given: ContainerOptions = {}): Layer.Layer<Sand
           .find((path) => path !== undefined)
       )
       const host = randomBytes(8).toString("hex")
-      const profiles = yield* madeWhenUsed("profile", (directory) =>
+      const profiles = yield* madeWhenUsed("profile", (directory) => {
         writeFileSync(join(directory, profileName), JSON.stringify(containerProfile()))
-      )
+        writeFileSync(join(directory, maskName), "", { mode: 0 })
+      })
       const held = new HeldPlaces()
       let isUsed = false
       const engineRuns = (words: ReadonlyArray<string>): Effect.Effect<void> =>
@@ -74,7 +75,10 @@ export const containerSandbox = (given: ContainerOptions = {}): Layer.Layer<Sand
         const profile = join(profiles(), profileName)
         const limits = { ...defaultLimits, ...options.limits }
         const { writable = true } = request
-        const mounts = ownMounts(root, options, { isWritable: writable, held, existing })
+        const secrets = secretFiles?.() ?? []
+        // Devices can be opened in a container, but nobody in it has a privilege to read this file.
+        const mask = join(profiles(), maskName)
+        const mounts = ownMounts(root, options, { isWritable: writable, held, existing, secrets, mask })
         const plan = { name, host, root, profile, limits, options, request, mounts }
         const made = withLaunch(inContainer(engine ?? "docker", command, plan), {
           alsoKill: removeContainer((pauses) => engineRuns(sweep(engine ?? "docker", `name=${name}`, pauses)), removals)
@@ -114,6 +118,7 @@ interface Plan {
 }
 
 const profileName = "profile.json"
+const maskName = "secret"
 
 const defaultImage = "debian:stable-slim"
 

@@ -11,7 +11,7 @@ import {
 } from "node:fs"
 import { basename, join } from "node:path"
 
-import type { WorkspaceService } from "@haft/core"
+import { makeToolError, type WorkspaceService } from "@haft/core"
 import { isProtectedPath } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -86,6 +86,10 @@ interface OwnMountsOptions {
   readonly held?: HeldPlaces
   /** Control files of the workspace, absolute. */
   readonly existing?: ReadonlyArray<string>
+  /** Secret files of the workspace, absolute, which no command can open. */
+  readonly secrets?: ReadonlyArray<string>
+  /** What is mounted over a secret file; see `masks`. */
+  readonly mask?: string
   /** The command writes to an overlay, where nothing needs protection. */
   readonly isOverlay?: boolean
 }
@@ -97,7 +101,7 @@ interface OwnMountsOptions {
 export const ownMounts = (
   root: string,
   options: SandboxOptions,
-  { isWritable, held, existing = [], isOverlay = false }: OwnMountsOptions
+  { isWritable, held, existing = [], secrets = [], mask = "/dev/null", isOverlay = false }: OwnMountsOptions
 ): ReadonlyArray<Mount> => {
   const added = [...(options.readOnlyPaths ?? []).map(readable), ...(options.writablePaths ?? []).map(writable)]
   const isInside = ({ path }: Mount): boolean => path.startsWith(`${root}/`)
@@ -107,9 +111,26 @@ export const ownMounts = (
     ...(isWritable && !isOverlay
       ? protectedMounts(root, existing).filter(({ path }) => held?.has(path) !== false)
       : []),
-    ...added.filter(isInside).toSorted(byLength)
+    ...added.filter(isInside).toSorted(byLength),
+    ...masks(secrets, mask)
   ]
 }
+
+/**
+ * A device over each secret file, in mounts where no device can be opened: reading it fails with EACCES for every user.
+ * git never adds a device, whereas it would commit an empty file in place of the secret.
+ */
+const masks = (secrets: ReadonlyArray<string>, mask: string): ReadonlyArray<Mount> => {
+  if (secrets.length > mostMasks) {
+    throw makeToolError("sandbox_error", `the workspace has ${secrets.length} secret files, more than ${mostMasks}`, {
+      suggestion: "Except some of them in `secretPaths` of the configuration, or move them out of the workspace."
+    })
+  }
+  return secrets.map((path): Mount => ({ kind: "readable", path, from: mask }))
+}
+
+/** Each mount costs every command time. */
+const mostMasks = 512
 
 /** Sandbox options with the other roots of a workspace, which commands read. */
 export const withOtherRoots = <Options extends SandboxOptions>(

@@ -32,7 +32,7 @@ export const seatbeltSandbox = (given: SandboxOptions = {}): Layer.Layer<Sandbox
         program: program ?? "sandbox-exec",
         args: [
           "-p",
-          seatbeltProfile(root, options, request),
+          seatbeltProfile(root, options, request, workspace.secretFiles?.()),
           "/bin/sh",
           "-c",
           limited,
@@ -71,7 +71,12 @@ export const seatbeltSandbox = (given: SandboxOptions = {}): Layer.Layer<Sandbox
   )
 
 /** The last rule that fits decides, so what is special comes last. Paths are real ones: the system looks at no others. */
-export const seatbeltProfile = (root: string, options: SandboxOptions, request: SandboxRequest): string => {
+export const seatbeltProfile = (
+  root: string,
+  options: SandboxOptions,
+  request: SandboxRequest,
+  secrets: ReadonlyArray<string> = []
+): string => {
   const { writable = true } = request
   const own = ownMounts(root, options, { isWritable: writable }).map(({ kind, path }) => ({
     kind,
@@ -97,6 +102,7 @@ export const seatbeltProfile = (root: string, options: SandboxOptions, request: 
     `(deny file-write* ${subpaths(kept)})`,
     // Renaming what holds a protected path would go round the rule above.
     `(deny file-write-unlink ${literals([...kept, ...parents(kept, realPath(root))])})`,
+    `(deny file-read-data file-write* ${literals(secrets.map(realPath))})`,
     // Sockets of the machine's own services are files too: a command reaches those in the workspace, and no agent or
     // engine elsewhere.
     "(deny network*)",

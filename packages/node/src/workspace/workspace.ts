@@ -260,6 +260,7 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
     contain: (given) =>
       CurrentCall.use((call) => attempt(containCodes, () => resolveSteadily(given, () => kept.resolve(call, given)))),
     isSecret: (path) => secrets.isSecret(path),
+    secretFiles: () => secrets.present(),
     info: (given, { follow } = {}) => at(lookCodes, given, infoOf, follow),
     read: (given, { maxBytes = maximumRead } = {}) =>
       at(readCodes, given, (place) => readAt(place, { maxBytes: atMost(maxBytes) })),

@@ -95,7 +95,7 @@ const madeBy = (
   Layer.effect(
     Sandbox,
     Effect.gen(function* () {
-      const { root } = yield* Workspace
+      const { root, secretFiles } = yield* Workspace
       const limits = { ...defaultLimits, ...options.limits }
       const filter = seccompFilter()
       const hasFilter = filter !== undefined
@@ -120,6 +120,7 @@ const madeBy = (
             owner,
             held,
             existing,
+            secrets: secretFiles?.() ?? [],
             network
           })
           const overlay = request.overlay instanceof NodeOverlay ? request.overlay : undefined
@@ -168,11 +169,13 @@ interface Setting {
   readonly held: HeldPlaces
   /** Control files of the workspace. */
   readonly existing: ReadonlyArray<string>
+  /** Secret files of the workspace. */
+  readonly secrets: ReadonlyArray<string>
   readonly network: SandboxNetwork | undefined
 }
 
 const planOf = (command: Command, request: SandboxRequest, setting: Setting): Plan => {
-  const { root, settings, limits, options, owner, held, existing, network } = setting
+  const { root, settings, limits, options, owner, held, existing, secrets, network } = setting
   const { writable = true, terminal = false } = request
   const variables = environmentFor(
     { ...(owner === undefined && forRoot), ...network?.variables, ...command.env },
@@ -191,7 +194,13 @@ const planOf = (command: Command, request: SandboxRequest, setting: Setting): Pl
     mounts: {
       system: systemMounts(settings),
       kernel: owner === undefined ? kernelFiles.map(readable) : [],
-      own: ownMounts(root, options, { isWritable: writable, held, existing, isOverlay: request.overlay !== undefined })
+      own: ownMounts(root, options, {
+        isWritable: writable,
+        held,
+        existing,
+        secrets,
+        isOverlay: request.overlay !== undefined
+      })
     },
     sizes: temporarySizes(limits),
     directory: command.directory,

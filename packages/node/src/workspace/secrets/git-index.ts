@@ -38,7 +38,7 @@ const repositoryOf = (directory: string): { readonly top: string; readonly index
 }
 
 /** Paths in an index of format version 2, 3 or 4, with hashes of 20 or 32 bytes; none where it can't be read. */
-export const trackedPaths = (index: Buffer): ReadonlyArray<string> => {
+const trackedPaths = (index: Buffer): ReadonlyArray<string> => {
   if (index.length < 12 || index.toString("latin1", 0, 4) !== "DIRC") return []
   return entriesOf(index, 20) ?? entriesOf(index, 32) ?? []
 }

@@ -14,7 +14,7 @@ export class SecretFiles {
   readonly #root: Root
   readonly #match: SecretPathMatcher
   readonly #indexes = new GitIndexes()
-  #linked: { readonly files: ReadonlySet<string>; readonly until: number } | undefined
+  #present: PresentFiles | undefined
 
   constructor(root: Root, globs: ReadonlyArray<string> = []) {
     this.#root = root
@@ -41,7 +41,7 @@ export class SecretFiles {
 
   /** As {@link isSecretFile}, of what is at a path now. */
   isSecret(path: string): boolean {
-    return this.isSecretFile(path, this.#look(path))
+    return this.isSecretFile(path, statsOf(this.#onDisk(path)))
   }
 
   /** Refuses what would hand out the content of a secret file. */
@@ -64,33 +64,54 @@ export class SecretFiles {
     return found
   }
 
+  /** Absolute paths of all secret files outside of installed packages. */
+  present(): ReadonlyArray<string> {
+    return this.#look().paths
+  }
+
   /** Device and inode of secret files that have more than one name. */
   #linkedFiles(): ReadonlySet<string> {
+    return this.#look().linked
+  }
+
+  #look(): PresentFiles {
     const now = performance.now()
-    if (this.#linked !== undefined && now < this.#linked.until) return this.#linked.files
-    const files = new Set<string>()
-    for (const path of this.below(".")) {
-      const stats = this.#look(path)
-      if (stats !== undefined && stats.nlink > 1) files.add(identityOf(stats))
+    if (this.#present !== undefined && now < this.#present.until) return this.#present
+    const linked = new Set<string>()
+    const paths = this.below(".").map((path) => this.#onDisk(path))
+    for (const path of paths) {
+      const stats = statsOf(path)
+      if (stats !== undefined && stats.nlink > 1) linked.add(identityOf(stats))
     }
     const took = performance.now() - now
     // No more than a fiftieth of the time goes into looking.
-    this.#linked = { files, until: performance.now() + Math.max(leastKeptMs, 50 * took) }
-    return files
+    this.#present = { paths, linked, until: performance.now() + Math.max(leastKeptMs, 50 * took) }
+    return this.#present
   }
 
-  #look(path: string): Stats | undefined {
+  #onDisk(path: string): string {
     const { root, rest } = rootAndRest(this.#root, path)
-    try {
-      return lstatSync(`${root}/${rest}`, { throwIfNoEntry: false })
-    } catch (error) {
-      if (isErrno(error, "EACCES", "ENOTDIR", "ELOOP")) return undefined
-      throw error
-    }
+    return `${root}/${rest}`
   }
 }
 
-/** How long the hard links of secret files are remembered at least. */
+interface PresentFiles {
+  readonly paths: ReadonlyArray<string>
+  /** Device and inode of those that have more than one name. */
+  readonly linked: ReadonlySet<string>
+  readonly until: number
+}
+
+const statsOf = (path: string): Stats | undefined => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if (isErrno(error, "EACCES", "ENOTDIR", "ELOOP")) return undefined
+    throw error
+  }
+}
+
+/** How long the secret files that were found are remembered at least. */
 const leastKeptMs = 200
 
 const identityOf = ({ dev, ino }: Pick<Stats, "dev" | "ino">): string => `${dev}:${ino}`

@@ -1,0 +1,112 @@
+import { execFileSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+
+import { afterAll, describe, expect, it } from "@effect/vitest"
+import { Processes, Sandbox } from "@haft/core"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+import { nodeProcesses } from "../process/processes.ts"
+import { nodeWorkspace } from "../workspace/workspace.ts"
+import { bubblewrapSandbox } from "./linux/bubblewrap.ts"
+import { unshareSandbox } from "./linux/unshare.ts"
+
+const base = mkdtempSync(join(tmpdir(), "haft-masks-"))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+let count = 0
+const makeRoot = (files: Readonly<Record<string, string>>): string => {
+  const root = join(base, `w${++count}`)
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), content)
+  }
+  return root
+}
+
+/** Runs a script in a sandbox; what it prints. */
+const inSandbox = async (layer: typeof bubblewrapSandbox, root: string, script: string): Promise<string> => {
+  const running = Effect.gen(function* () {
+    const { wrap } = yield* Sandbox
+    const { run } = yield* Processes
+    const args = ["-c", `{ ${script}\n} >out.txt 2>&1`]
+    return yield* run(yield* wrap({ program: "/bin/sh", args, directory: root, env: {} }))
+  })
+  const services = Layer.merge(nodeWorkspace({ root, state: `${root}.state` }), nodeProcesses)
+  await Effect.runPromise(running.pipe(Effect.provide(layer().pipe(Layer.provideMerge(services)))))
+  const printed = readFileSync(join(root, "out.txt"), "utf8")
+  rmSync(join(root, "out.txt"))
+  return printed
+}
+
+const git = (root: string, ...args: ReadonlyArray<string>): string =>
+  execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...args], { cwd: root, encoding: "utf8" })
+
+const isLinux = process.platform === "linux"
+const sandboxes = [
+  ["bubblewrap", bubblewrapSandbox],
+  ["unshare", unshareSandbox]
+] as const
+
+describe.runIf(isLinux).each(sandboxes)("secret files in %s (not on this platform)", (_, layer) => {
+  it("can't be opened, replaced, renamed or linked, and fail with EACCES", async () => {
+    const root = makeRoot({ ".env": "TOKEN=hunter2\n", "app/.ssh/config": "hunter2\n", "a.txt": "a\n" })
+    const script = [
+      "cat .env; cp .env copy; head -c1 <.env; cat app/.ssh/config; cat a.txt",
+      "chmod 777 .env; echo x >.env; rm -f .env; mv .env moved; ln .env linked; dd if=.env of=copied; umount .env",
+      "tar -cf archive.tar .env; grep -r hunter2 .; ls -a"
+    ]
+    const printed = await inSandbox(layer, root, script.join("\n"))
+    expect(printed).toContain("cat: .env: Permission denied")
+    expect(printed).toContain("cat: app/.ssh/config: Permission denied")
+    expect(printed).toContain("a\n")
+    expect(execFileSync("grep", ["-rl", "hunter2", root], { encoding: "utf8" }).trim().split("\n").toSorted()).toEqual([
+      join(root, ".env"),
+      join(root, "app/.ssh/config")
+    ])
+    expect(readFileSync(join(root, ".env"), "utf8")).toBe("TOKEN=hunter2\n")
+  })
+
+  it("are in no commit, and git commits, resets and switches branches beside them", async () => {
+    const root = makeRoot({
+      ".env": "TOKEN=hunter2\n",
+      ".npmrc": "tracked\n",
+      "a.txt": "a\n",
+      "b.key": "hunter2\n",
+      ".gitignore": ".env\n*.key\nout.txt\n"
+    })
+    git(root, "init", "--quiet", "--initial-branch=main")
+    git(root, "add", ".npmrc", ".gitignore", "a.txt")
+    git(root, "commit", "--quiet", "--message", "first")
+    const script = [
+      "set -e; export GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@example.com GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@example.com",
+      "echo b >a.txt; git add -A; git commit -q -m second",
+      "git switch -q -c other; echo c >c.txt; git add c.txt; git commit -q -m third",
+      "git switch -q main; echo x >a.txt; git reset -q --hard HEAD~1; git switch -q other; cat a.txt c.txt; echo end"
+    ]
+    expect(await inSandbox(layer, root, script.join("\n"))).toBe("b\nc\nend\n")
+    expect(git(root, "ls-tree", "-r", "--name-only", "other")).toBe(".gitignore\n.npmrc\na.txt\nc.txt\n")
+    expect(git(root, "show", "other:.npmrc")).toBe("tracked\n")
+    expect(readFileSync(join(root, "b.key"), "utf8")).toBe("hunter2\n")
+  })
+
+  it("keep git from adding everything where .gitignore does not name them", async () => {
+    const root = makeRoot({ ".env": "TOKEN=hunter2\n", "a.txt": "a\n" })
+    git(root, "init", "--quiet")
+    expect(await inSandbox(layer, root, "git add -A; git add a.txt")).toContain(".env: can only add regular files")
+    expect(git(root, "ls-files")).toBe("a.txt\n")
+  })
+
+  it("are not committed as empty files where git tracks them", async () => {
+    const root = makeRoot({ ".env": "TOKEN=hunter2\n" })
+    git(root, "init", "--quiet")
+    git(root, "add", ".env")
+    git(root, "commit", "--quiet", "--message", "first")
+    const script = "git add -A; git -c user.name=t -c user.email=t@example.com commit -q -a -m second"
+    await inSandbox(layer, root, script)
+    expect(git(root, "show", "HEAD:.env")).toBe("TOKEN=hunter2\n")
+    expect(git(root, "show", ":.env")).toBe("TOKEN=hunter2\n")
+  })
+})
