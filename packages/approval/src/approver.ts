@@ -54,7 +54,8 @@ export const policyApprover = (
           if (verdict.decision === "ask" && line !== undefined) {
             // Loaded with the first question, as most hosts start faster than people answer.
             const { executedFiles } = yield* Effect.promise(() => import("./matching/executed-files.ts"))
-            const { paths, isComplete } = executedFiles(line, runs === undefined ? "." : (reads[0] ?? "."))
+            const directory = runs === undefined ? "." : (reads[0] ?? ".")
+            const { paths, isComplete } = executedFiles(line, directory, variablesIn(request.input))
             const reason = isComplete ? verdict.reason : `${verdict.reason}; ${unbound}`
             return { ...verdict, reason, dependsOn: paths }
           }
@@ -104,6 +105,12 @@ export const policyApprover = (
       return { judge, ask: (question): Effect.Effect<Answer> => ask(question) }
     })
   )
+
+/** Values of the environment variables that a call sets: the strings in arguments that are maps. */
+const variablesIn = (input: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
+  Object.values(input)
+    .filter((value) => typeof value === "object" && value !== null && !Array.isArray(value))
+    .flatMap((map) => Object.values(map as object).filter((value) => typeof value === "string"))
 
 // Loaded with the first command that a mode judges: the command parser is large.
 const readingCommands = Effect.promise(async () => {

@@ -25,6 +25,20 @@ const open = async (answer: (request: OpenRequest, count: number) => GateRespons
 
 describe("an approval of a command", () => {
   it.each([
+    ["PATH", { command: "s.sh", env: { PATH: ".:/usr/bin:/bin" } }],
+    ["BASH_ENV", { command: "bash -c true", env: { BASH_ENV: "s.sh" } }],
+    ["a variable of the line", { command: "BASH_ENV=s.sh bash -c true" }]
+  ])("is asked for again when a script that %s leads to changes before the answer", async (_, { command, ...more }) => {
+    const { workspace, asked, run } = await open((_request, count) => {
+      if (count === 1) workspace.put("s.sh", { text: "#!/bin/sh\necho second > out\n", mode: 0o755 })
+      return { approved: count < 3 }
+    })
+    expect((await run(command, more)).ok).toBe(true)
+    expect(asked).toHaveLength(2)
+    expect(workspace.read("out")).toBe("second\n")
+  })
+
+  it.each([
     "./s.sh",
     "true && ./s.sh",
     "sh -x ./s.sh > log",

@@ -35,6 +35,9 @@ const namesAtRunTime = /^(?:xargs|parallel|find|fd|fdfind|entr|run-parts)$/
 /** An assignment of PATH: from then on a bare name may be a file of the workspace. */
 const searchPath = /\bPATH\+?=/
 
+/** A variable set for a command: what it names may be executed, by the shell itself for `BASH_ENV`. */
+const assignment = /(?:^|[\s;&|(])[A-Za-z_]\w*\+?=/
+
 const directoryOption = /^(?:cd|pushd|-C|--?(?:directory|cwd|chdir|prefix|dir|project))$/
 
 const mostPaths = 512
@@ -45,17 +48,30 @@ const deepestScript = 3
  * Workspace files that a command line may execute, for a command that runs in `directory`. Where nothing in it runs
  * another program these are the programs that it names by a path. Otherwise it is every word that could name a file: as
  * the shell reads the line, as the text shows it, in scripts handed over as one word, in redirections and on either side
- * of a pipe. Names that do not exist cost one look each; one that is missed would run unseen.
+ * of a pipe. Names that do not exist cost one look each; one that is missed would run unseen. `variables` are values of
+ * environment variables for the command, which programs execute too: `BASH_ENV`, `NODE_OPTIONS`.
  */
-export const executedFiles = (line: string, directory: string): ExecutedFiles => {
+export const executedFiles = (
+  line: string,
+  directory: string,
+  variables: ReadonlyArray<string> = []
+): ExecutedFiles => {
   const commands = commandsOf(readCommand(line), 0)
   const isRead = commands.length > 0 && line.length <= longestRead
   const setsSearchPath = searchPath.test(line)
-  const runsFiles = !isRead || setsSearchPath || commands.some(({ words }) => isExecuting(words))
+  const runsFiles =
+    !isRead ||
+    setsSearchPath ||
+    assignment.test(line) ||
+    variables.length > 0 ||
+    commands.some(({ words }) => isExecuting(words))
   if (!runsFiles) return { paths: [], isComplete: true }
 
   const words = [
-    ...new Set([...commands.flatMap((command) => [...command.words, ...command.files]), ...textWords(line)])
+    ...new Set([
+      ...commands.flatMap((command) => [...command.words, ...command.files]),
+      ...[line, ...variables].flatMap(textWords)
+    ])
   ]
   const defaults = commands.flatMap(({ words: [name = ""] }) => scriptsByProgram[programOf([name])] ?? [])
   const extensions = commands.flatMap(({ words: [name = ""] }) =>
