@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { symlinkSync, unlinkSync } from "node:fs"
 import { resolve } from "node:path"
 
@@ -41,7 +42,12 @@ describe("the workspace's own configuration", () => {
       export default defineConfig({ approval: approval as "all", root: "below" })`
     workspace.put("haft.config.ts", source)
     await trustConfig(here())
-    expect((await find()).config).toEqual({ ...here(), approval: "all" })
+    const program = resolve(import.meta.dirname, "../../test/print-config.ts")
+    const args = ["--conditions=@haft/source", program, workspace.root, workspace.state]
+    expect(JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }))).toEqual({
+      ...here(),
+      approval: "all"
+    })
     workspace.put("named.config.ts", `export default { root: "below", plugins: ["./p.ts", "haft-plugin-x"] }`)
     const { config } = await findConfig({ file: `${workspace.root}/named.config.ts` })
     expect(config).toEqual({
