@@ -28,8 +28,8 @@ export default {
       // Names the plugin inside @effect/tsgo; there is no package to install.
       ignoreDependencies: ["@effect/language-service"]
     },
-    // Loaded by its path, as a plugin is.
-    "packages/haft": { entry: ["test/fixtures/*.mjs"] },
+    // Loaded by their paths: plugins, and a program that a test starts.
+    "packages/haft": { entry: ["test/fixtures/*.mjs", "test/*.ts"] },
     // The package has no types of its own; only the compiler looks for these.
     "packages/web-tools": { ignoreDependencies: ["@types/http-cache-semantics"] },
     // Programs that tests start, bundled or as they are.
