@@ -20,7 +20,10 @@ export const openCommandHosts = () => {
     const runtime = ManagedRuntime.make(
       sandbox.pipe(
         Layer.provideMerge(
-          Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root, roots: [], isSecret: () => false }))
+          Layer.merge(
+            nodeProcesses,
+            Layer.mock(Workspace)({ root, roots: [], isSecret: () => false, secretFiles: () => [] })
+          )
         )
       )
     )

@@ -29,7 +29,10 @@ export const openNetworkClients = async () => {
   const policy = networkPolicy({ allow: [`${serverName}:${port}`], ask: false, maxConnections: 512 }).pipe(
     Layer.provide(Layer.merge(denyAll, memoryJournal()))
   )
-  const machine = Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root, roots: [], isSecret: () => false }))
+  const machine = Layer.merge(
+    nodeProcesses,
+    Layer.mock(Workspace)({ root, roots: [], isSecret: () => false, secretFiles: () => [] })
+  )
   const bare = ManagedRuntime.make(noSandbox().pipe(Layer.provideMerge(machine)))
   const boxed = ManagedRuntime.make(
     bubblewrapSandbox().pipe(

@@ -30,7 +30,12 @@ const open = (kind: Kind) => {
   const root = mkdtempSync(join(tmpdir(), "haft-orphans-"))
   const runtime = ManagedRuntime.make(
     sandboxes[kind]().pipe(
-      Layer.provideMerge(Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root, roots: [], isSecret: () => false })))
+      Layer.provideMerge(
+        Layer.merge(
+          nodeProcesses,
+          Layer.mock(Workspace)({ root, roots: [], isSecret: () => false, secretFiles: () => [] })
+        )
+      )
     )
   )
   const start = (seconds: string, timeoutMs?: number) =>

@@ -87,7 +87,9 @@ beforeAll(async () => {
     unshareSandbox({ state: workspace.state, readOnlyPaths: [dirname(process.execPath)] }).pipe(
       Layer.provide(networkPolicy({ allow, ask: false }).pipe(Layer.provide(Layer.merge(denyAll, memoryJournal())))),
       Layer.provide(Layer.succeed(NameResolver, async () => ["127.0.0.1"])),
-      Layer.provide(Layer.mock(Workspace)({ root: workspace.root, roots: [], isSecret: () => false })),
+      Layer.provide(
+        Layer.mock(Workspace)({ root: workspace.root, roots: [], isSecret: () => false, secretFiles: () => [] })
+      ),
       Layer.provideMerge(nodeProcesses)
     )
   )

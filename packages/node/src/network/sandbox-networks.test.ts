@@ -75,7 +75,9 @@ const open = async (
   const runtime = ManagedRuntime.make(
     make({ state: workspace.state }).pipe(
       Layer.provideMerge(nodeProcesses),
-      Layer.provide(Layer.mock(Workspace)({ root: workspace.root, roots: [], isSecret: () => false })),
+      Layer.provide(
+        Layer.mock(Workspace)({ root: workspace.root, roots: [], isSecret: () => false, secretFiles: () => [] })
+      ),
       Layer.provide(networkPolicy(policy(port)).pipe(Layer.provide(Layer.merge(approver, memoryJournal(events))))),
       Layer.provide(Layer.succeed(NameResolver, async () => ["127.0.0.1"]))
     )
@@ -124,7 +126,9 @@ const putNetworks = (make: Make): void => {
     sandbox: (workspace, { policy, resolve }) =>
       make({ state: workspace.state }).pipe(
         Layer.provideMerge(nodeProcesses),
-        Layer.provide(Layer.mock(Workspace)({ root: workspace.root, roots: [], isSecret: () => false })),
+        Layer.provide(
+          Layer.mock(Workspace)({ root: workspace.root, roots: [], isSecret: () => false, secretFiles: () => [] })
+        ),
         Layer.provide(policy),
         Layer.provide(Layer.succeed(NameResolver, resolve))
       )

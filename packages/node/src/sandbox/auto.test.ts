@@ -32,7 +32,12 @@ const on = <A, E>(sandbox: ReturnType<typeof firstThatWorks>, effect: Effect.Eff
           Layer.provide(
             Layer.merge(
               nodeProcesses,
-              Layer.mock(Workspace)({ root: root ?? workspace.root, roots: [], isSecret: () => false })
+              Layer.mock(Workspace)({
+                root: root ?? workspace.root,
+                roots: [],
+                isSecret: () => false,
+                secretFiles: () => []
+              })
             )
           )
         )

@@ -42,7 +42,8 @@ const put = (make: Make, more: { countsLeftovers?: boolean } = {}): void => {
 }
 
 // A sandbox asks the workspace for its root and nothing else.
-const workspaceAt = ({ root }: TemporaryWorkspace) => Layer.mock(Workspace)({ root, roots: [], isSecret: () => false })
+const workspaceAt = ({ root }: TemporaryWorkspace) =>
+  Layer.mock(Workspace)({ root, roots: [], isSecret: () => false, secretFiles: () => [] })
 
 const isLinux = process.platform === "linux"
 
@@ -162,7 +163,7 @@ const putMounted = (make: Make): void => {
     writeFileSync(join(root, "haft.config.json"), "{}")
     const sandbox = make({}).pipe(
       Layer.provideMerge(nodeProcesses),
-      Layer.provide(Layer.mock(Workspace)({ root, roots: [], isSecret: () => false }))
+      Layer.provide(Layer.mock(Workspace)({ root, roots: [], isSecret: () => false, secretFiles: () => [] }))
     )
     const code = "cat .git/config; ls .vscode; echo changed > .git/config; echo changed > haft.config.json"
     const command = { program: "sh", args: ["-c", code], directory: root, env: {} }

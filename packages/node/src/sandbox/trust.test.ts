@@ -83,7 +83,12 @@ describe.runIf(isLinux)("the workspace root", () => {
 
 const on = (root: string) => {
   const layer = bubblewrapSandbox().pipe(
-    Layer.provide(Layer.merge(nodeProcesses, Layer.mock(Workspace)({ root, roots: [], isSecret: () => false })))
+    Layer.provide(
+      Layer.merge(
+        nodeProcesses,
+        Layer.mock(Workspace)({ root, roots: [], isSecret: () => false, secretFiles: () => [] })
+      )
+    )
   )
   const command = { program: "true", args: [], directory: root, env: {} }
   return Effect.runPromise(
