@@ -226,7 +226,7 @@ describe.each(dialectNames)("a rule without a tool in %s", (dialect) => {
 })
 
 const runsCommands =
-  /^(?:Bash|shell|start_process|run|run_command|run_code|run_in_terminal|open_terminal|exec_command)$/
+  /^(?:Bash|shell|start_process|run|run_command|run_code|run_in_terminal|open_terminal|exec_command|run_shell_command)$/
 
 describe.each(dialectNames)("a secret file in %s", (dialect) => {
   it.each(ways[dialect].filter(([tool]) => !runsCommands.test(tool)))(
