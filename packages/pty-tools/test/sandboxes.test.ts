@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { afterAll, describe, expect, it } from "@effect/vitest"
+import { afterAll, describe, expect, it, vi } from "@effect/vitest"
 import { bubblewrapSandbox, containerSandbox, unshareSandbox } from "@haft/node"
 import * as Effect from "effect/Effect"
 
@@ -138,9 +138,9 @@ const behind = (kind: string, sandbox: NonNullable<TerminalHostOptions["sandbox"
             command: "echo up; while ! [ -e go ]; do sleep 0.05; done; echo evil > .envrc; cat"
           })
           workspace.put("go", "")
-          yield* Effect.promise(async () => {
-            await expect.poll(() => workspace.exists(".envrc"), { timeout: 20_000 }).toBe(true)
-          })
+          yield* Effect.promise(() =>
+            vi.waitFor(() => expect(workspace.exists(".envrc")).toBe(true), { timeout: 60_000, interval: 20 })
+          )
           const closed = yield* call("close_terminal", { terminal_id })
           expect(closed.wire).toMatchObject({ result: { control_files: [{ path: ".envrc" }] } })
           expect(workspace.exists(".envrc")).toBe(false)
