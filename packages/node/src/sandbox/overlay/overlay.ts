@@ -2,6 +2,7 @@ import { type Dirent, lstatSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 import {
+  reasonOf,
   type ChangePlan,
   type CommandEffects,
   type ControlFileChange,
@@ -141,14 +142,18 @@ export const overlaysOf = (
   settings: OverlaySettings
 ): Effect.Effect<NodeOverlay, ToolError<"sandbox_error">, Scope.Scope> => {
   let base: string | undefined
-  const prepared = Effect.suspend(() => {
+  const prepared = Effect.suspend((): Effect.Effect<string, ToolError<"sandbox_error">> => {
     if (base !== undefined) return Effect.succeed(base)
     const { root } = settings.workspace
-    base = scratchBase(root, settings.state)
-    const dropped = dropLeftBehind(base)
-    return dropped === 0
-      ? Effect.succeed(base)
-      : Effect.as(Effect.logWarning(droppedRemark(dropped, root), { dropped }), base)
+    try {
+      base = scratchBase(root, settings.state)
+      const dropped = dropLeftBehind(base)
+      return dropped === 0
+        ? Effect.succeed(base)
+        : Effect.as(Effect.logWarning(droppedRemark(dropped, root), { dropped }), base)
+    } catch (cause) {
+      return notMade(cause)
+    }
   })
   return Effect.flatMap(prepared, (directory) =>
     Effect.map(
@@ -185,9 +190,12 @@ const openOne = (
     const stop = onApproved(workspace.root, (changes) => changes.forEach(({ path }) => committed.add(path)))
     return Effect.succeed({ scratch, committed, stop })
   } catch (cause) {
-    return toolError("sandbox_error", `the directory of an overlay could not be made: ${String(cause)}`)
+    return notMade(cause)
   }
 }
+
+const notMade = (cause: unknown): Effect.Effect<never, ToolError<"sandbox_error">> =>
+  toolError("sandbox_error", `the directory of an overlay could not be made: ${reasonOf(cause)}`)
 
 /** Why a workspace can't have overlays on this machine, as far as that shows without trying; undefined where it may. */
 export const whyNoOverlay = ({ root, roots }: WorkspaceService): string | undefined => {
