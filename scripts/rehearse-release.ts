@@ -21,21 +21,21 @@ import { type LoopbackRegistry, type Manifest, openLoopbackRegistry } from "./lo
 /** The most kilobytes a packed package may have: a third more than it needs, so that an accidental file is noticed. */
 const budgets: Readonly<Record<string, number>> = {
   "@haft/adapters": 82,
-  "@haft/approval": 145,
+  "@haft/approval": 170,
   "@haft/core": 230,
   "@haft/dialect-claude-code": 60,
   "@haft/dialect-codex": 40,
   "@haft/dialect-gemini-cli": 50,
   "@haft/dialect-mcp-filesystem": 40,
   "@haft/dialects": 20,
-  "@haft/exec-tools": 95,
+  "@haft/exec-tools": 115,
   "@haft/fs-tools": 235,
-  "@haft/git-tools": 20,
-  "@haft/node": 550,
+  "@haft/git-tools": 27,
+  "@haft/node": 620,
   "@haft/project-tools": 20,
   "@haft/pty-tools": 80,
   "@haft/search-tools": 105,
-  "@haft/testing": 95,
+  "@haft/testing": 118,
   "@haft/web-tools": 100,
   // With the bundled command and the console.
   haft: 2600
