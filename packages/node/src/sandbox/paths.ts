@@ -2,6 +2,7 @@ import {
   chmodSync,
   cpSync,
   type Dirent,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -126,7 +127,16 @@ const masks = (secrets: ReadonlyArray<string>, mask: string): ReadonlyArray<Moun
       suggestion: "Except some of them in `secretPaths` of the configuration, or move them out of the workspace."
     })
   }
-  return secrets.map((path): Mount => ({ kind: "readable", path, from: mask }))
+  // A mount over a name that is not there would make a file of that name in the workspace.
+  const present = secrets.filter((path) => existsSync(path))
+  // The replacement character stands for bytes that no mount can be given.
+  const unnamed = secrets.find((path) => path.includes("\uFFFD") && !present.includes(path))
+  if (unnamed !== undefined) {
+    throw makeToolError("sandbox_error", `the secret file ${unnamed} can't be masked: its name is not UTF-8`, {
+      suggestion: "Rename it, move it out of the workspace, or except it in `secretPaths` of the configuration."
+    })
+  }
+  return present.map((path): Mount => ({ kind: "readable", path, from: mask }))
 }
 
 /** Each mount costs every command time. */

@@ -37,7 +37,7 @@ export interface SandboxParts {
   readonly describe: () => SandboxDescription
 }
 
-/** What a sandbox is made around. */
+/** Inputs of a sandbox's set-up. */
 export interface Surroundings {
   /** Control files of the workspace, to be mounted read-only. */
   readonly existing: ReadonlyArray<string>

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
@@ -67,6 +67,37 @@ describe.runIf(isLinux).each(sandboxes)("secret files in %s (not on this platfor
       join(root, "app/.ssh/config")
     ])
     expect(readFileSync(join(root, ".env"), "utf8")).toBe("TOKEN=hunter2\n")
+  })
+
+  it("can't be read by other names that they had before, wherever these are", async () => {
+    const root = makeRoot({ ".env": "TOKEN=hunter2\n", "node_modules/p/a.txt": "a\n" })
+    for (const name of ["hard.txt", "node_modules/p/hard.txt"]) linkSync(join(root, ".env"), join(root, name))
+    const printed = await inSandbox(layer, root, "cat hard.txt node_modules/p/hard.txt; cp hard.txt copy; tar -c .")
+    expect(printed).toContain("cat: hard.txt: Permission denied")
+    expect(printed).toContain("cat: node_modules/p/hard.txt: Permission denied")
+    expect(printed).not.toContain("hunter2")
+  })
+
+  it("whose name is not UTF-8 keep commands from running, and no file is made in their place", async () => {
+    const root = makeRoot({ "a.txt": "a\n" })
+    writeFileSync(Buffer.concat([Buffer.from(`${root}/bad`), Buffer.from([0xff]), Buffer.from(".pem")]), "hunter2\n")
+    await expect(inSandbox(layer, root, "cat *.pem")).rejects.toThrow(/can't be masked: its name is not UTF-8/)
+    expect(readdirSync(root)).toHaveLength(2)
+  })
+
+  it("that were deleted since they were listed are not made again", async () => {
+    const root = makeRoot({ ".env": "TOKEN=hunter2\n", "a.txt": "a\n" })
+    const services = Layer.merge(nodeWorkspace({ root, state: `${root}.state` }), nodeProcesses)
+    const running = Effect.gen(function* () {
+      const { wrap } = yield* Sandbox
+      const { run } = yield* Processes
+      const command = { program: "/bin/sh", args: ["-c", "true"], directory: root, env: {} }
+      yield* run(yield* wrap(command))
+      rmSync(join(root, ".env"))
+      yield* run(yield* wrap(command))
+    })
+    await Effect.runPromise(running.pipe(Effect.provide(layer().pipe(Layer.provideMerge(services)))))
+    expect(readdirSync(root)).toEqual(["a.txt"])
   })
 
   it("are in no commit, and git commits, resets and switches branches beside them", async () => {

@@ -82,7 +82,7 @@ const repositoriesAcross = ({ lower, upper, entries }: Layers) => {
   return { changed, trusted }
 }
 
-/** What git takes a directory for a repository by. */
+/** Names by which git recognizes a directory as a repository. */
 const bareRepository = ["HEAD", "objects", "refs"]
 
 /** The directories in which an overlay holds one of these names. */

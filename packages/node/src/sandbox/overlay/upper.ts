@@ -19,7 +19,7 @@ export interface UpperEntry {
   readonly isOpaque: boolean
 }
 
-/** What an overlay's upper directory holds, directories before what is in them. */
+/** Entries of an overlay's upper directory, each directory before its content. */
 export interface Upper {
   readonly entries: ReadonlyArray<UpperEntry>
   readonly leftOut: ReadonlyArray<LeftOutPath>

@@ -64,7 +64,7 @@ export class SecretFiles {
     return found
   }
 
-  /** Absolute paths of all secret files outside of installed packages. */
+  /** Absolute paths of all secret files outside of installed packages, and of their other names (hard links). */
   present(): ReadonlyArray<string> {
     return this.#look().paths
   }
@@ -78,15 +78,32 @@ export class SecretFiles {
     const now = performance.now()
     if (this.#present !== undefined && now < this.#present.until) return this.#present
     const linked = new Set<string>()
-    const paths = this.below(".").map((path) => this.#onDisk(path))
-    for (const path of paths) {
+    const named = this.below(".").map((path) => this.#onDisk(path))
+    for (const path of named) {
       const stats = statsOf(path)
       if (stats !== undefined && stats.nlink > 1) linked.add(identityOf(stats))
     }
+    const paths = linked.size === 0 ? named : [...new Set([...named, ...this.#namesOf(linked)])]
     const took = performance.now() - now
     // No more than a fiftieth of the time goes into looking.
     this.#present = { paths, linked, until: performance.now() + Math.max(leastKeptMs, 50 * took) }
     return this.#present
+  }
+
+  /** Every path of the workspace that leads to one of these files, installed packages and repositories included. */
+  #namesOf(files: ReadonlySet<string>): ReadonlyArray<string> {
+    const found: Array<string> = []
+    const walk = startWalk(this.#root, ".", {
+      visit: ({ path, kind }) => {
+        if (kind !== "file") return "continue"
+        const onDisk = this.#onDisk(path)
+        const stats = statsOf(onDisk)
+        if (stats !== undefined && stats.nlink > 1 && files.has(identityOf(stats))) found.push(onDisk)
+        return "continue"
+      }
+    })
+    while (!walk.advance(Number.POSITIVE_INFINITY));
+    return found
   }
 
   #onDisk(path: string): string {
