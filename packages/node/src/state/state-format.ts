@@ -11,7 +11,7 @@ const stateFormat = 1
 /** The file in a state directory that says its format and which workspace it belongs to. */
 const formatFile = "format.json"
 
-/** What a state directory says about itself. */
+/** Format version and workspace that a state directory is marked with. */
 export interface StateMark {
   readonly format: number
   /** The workspace's directory; absent in a directory that an earlier version made. */

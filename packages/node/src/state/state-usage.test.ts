@@ -62,6 +62,14 @@ it.each(["", "{", "[]", "null", '{"format":"1"}', '{"format":0}', '{"format":1.5
   }
 )
 
+it("measures a state directory whose mark is damaged, and does not remove it", () => {
+  const { directory } = newState()
+  writeFileSync(join(directory, "format.json"), "{")
+  expect(stateUsage(directory)).toMatchObject({ format: undefined, runs: 0 })
+  expect(() => removeState(directory)).toThrow(/does not say a format/)
+  expect(existsSync(directory)).toBe(true)
+})
+
 it("prunes runs older than a time, except open ones, the newest one and names it does not know", () => {
   const { directory } = newState()
   for (const name of [old, newer, newest, "chosen-by-hand"]) addRun(directory, name)

@@ -24,7 +24,7 @@ export interface StateUsage {
 
 /** Measures a state directory. Nothing in it changes. */
 export const stateUsage = (directory: string): StateUsage => {
-  const mark: StateMark | undefined = readStateMark(directory)
+  const mark = markIfReadable(directory)
   const parts = Object.fromEntries(
     namesIn(directory).map((name): [string, number] => [name, bytesBelow(join(directory, name))])
   )
@@ -93,6 +93,15 @@ export const removeState = (directory: string): void => {
     })
   }
   rmSync(directory, { recursive: true, force: true })
+}
+
+// One damaged mark must not hide the other state directories from a list. Opening or removing such a directory fails.
+const markIfReadable = (directory: string): StateMark | undefined => {
+  try {
+    return readStateMark(directory)
+  } catch {
+    return undefined
+  }
 }
 
 const openRuns = (directory: string): ReadonlyArray<string> =>
