@@ -20,11 +20,11 @@ const mostReplacedBytes = 64 * 1024 * 1024
 
 export interface ModeSettings {
   readonly limits: ModeLimits
-  /** Whether the programs of a command line only read, as far as their names tell. */
+  /** True if the programs of a command line only read, as far as their names tell. */
   readonly onlyReads: (line: string) => boolean
 }
 
-/** What a mode says about a call: it runs, it is refused, or nothing, with the reason. */
+/** Decision of a mode about a call: allow, deny or none, with the reason. */
 export type ModeVerdict =
   | { readonly decision: "allow" | "deny"; readonly reason: string }
   /** The contract decides; `because` says why the mode spares no question, where that is worth telling. */
@@ -61,7 +61,7 @@ export const decideByMode = (
     : { decision: "none" }
 }
 
-/** Whether a mode spares questions about commands that only read: of a sandbox, without network. */
+/** True if a mode spares questions about commands that only read, in a sandbox and without network. */
 export const sparesReading = (mode: ApprovalMode, { facts }: ApprovalRequest): boolean =>
   (mode === "accept-edits" || mode === "auto") && facts.confined !== undefined && facts.network !== true
 

@@ -80,7 +80,7 @@ const treeOf = (root: string): Readonly<Record<string, string>> => {
   return Object.fromEntries(visit(""))
 }
 
-/** What the command finds, what it does, and names that an overlay leaves out where a plain directory has them. */
+/** A case: the files that the command finds, the command, and names that an overlay leaves out and a plain directory has. */
 const cases: Readonly<Record<string, readonly [before: string, command: string, leftOut?: ReadonlyArray<string>]>> = {
   "creates files and directories": ["", "mkdir -p a/b/c; echo 1 > a/b/c/f; : > empty; mkdir bare"],
   "changes a file in place": ["echo 1 > f", "echo 2 >> f"],

@@ -32,7 +32,7 @@ export interface OpenRequest {
   readonly binding: string
   /** The rule that wants a person, where one does. */
   readonly rule?: string
-  /** What the policy went by. */
+  /** Basis of the policy's decision. */
   readonly basis?: VerdictBasis
   /** Rules that an answer can store with `remember`, the narrowest first. */
   readonly offers: ReadonlyArray<RuleOffer>

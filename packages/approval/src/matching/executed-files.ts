@@ -6,7 +6,7 @@ import { programOf, type ReadCommand, readCommand, runsOthers } from "./parse-co
 export interface ExecutedFiles {
   /** Paths relative to the workspace; most of them may not exist. */
   readonly paths: ReadonlyArray<string>
-  /** Whether all that it executes directly is named: no name is computed, matched by a glob or read from a file. */
+  /** True if every file that it executes directly is named: no name is computed, matched by a glob or read from a file. */
   readonly isComplete: boolean
 }
 
@@ -23,7 +23,7 @@ const scriptsByProgram: Readonly<Record<string, ReadonlyArray<string>>> = {
   rake: ["Rakefile"]
 }
 
-/** What interpreters add to a name that they are given: `node ./x` runs `x.js`, `python x` runs `x/__main__.py`. */
+/** File name suffixes that interpreters add to a name: `node ./x` runs `x.js`, `python x` runs `x/__main__.py`. */
 const suffixes: ReadonlyArray<readonly [RegExp, ReadonlyArray<string>]> = [
   [/^(?:node|nodejs|bun|tsx|ts-node|deno)$/, [".js", ".cjs", ".mjs", ".ts", ".json", "/index.js", "/package.json"]],
   [/^(?:i?python|pypy)[\d.]*$/, [".py", "/__main__.py", "/__init__.py"]]
@@ -32,8 +32,11 @@ const suffixes: ReadonlyArray<readonly [RegExp, ReadonlyArray<string>]> = [
 /** Programs that execute what they find, or what their input names. */
 const namesAtRunTime = /^(?:xargs|parallel|find|fd|fdfind|entr|run-parts)$/
 
-/** An assignment of PATH: from then on a bare name may be a file of the workspace. */
-const searchPath = /\bPATH\+?=/
+/**
+ * An assignment of a search path such as PATH, PYTHONPATH, NODE_PATH or PERL5LIB: a bare name may then be a file of the
+ * workspace, and which one is settled only as the command runs.
+ */
+const searchPath = /\b\w*(?:PATH|LIB)\+?=/
 
 /** A variable set for a command: what it names may be executed, by the shell itself for `BASH_ENV`. */
 const assignment = /(?:^|[\s;&|(])[A-Za-z_]\w*\+?=/
@@ -87,12 +90,13 @@ export const executedFiles = (
   const isComputed =
     !isRead ||
     setsSearchPath ||
+    variables.some(({ length }) => length > longestText) ||
     /[$`*?[{~]/.test(line) ||
     commands.some(({ words: [name = ""] }) => namesAtRunTime.test(programOf([name])))
   return { paths: [...paths].slice(0, mostPaths), isComplete: !isComputed && paths.size <= mostPaths }
 }
 
-/** What {@link readCommand} reads; of a longer line only the words are known. */
+/** Longest line that {@link readCommand} parses; of a longer one only the words are known. */
 const longestRead = 8192
 
 interface FoundCommand {

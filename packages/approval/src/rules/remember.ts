@@ -87,7 +87,7 @@ const whyNotRemembered = ({ facts, input, isEffects }: ApprovalQuestion): string
   return isLong ? "a rule for a protected file must spell it out, and these arguments are too long for that" : undefined
 }
 
-/** Whether a rule that is offered would have spared this very question. */
+/** True if a rule that is offered would have spared this very question. */
 const allows = (rule: Rule, question: ApprovalQuestion, at: { readonly workspace: string; readonly now: number }) =>
   compileRules([rule])
     .matches(question, at)

@@ -16,10 +16,13 @@ const helpers = [
 /** Tests that nothing a command can write ever runs on the host, and that no command reaches what the host trusts. */
 export const testTrust = (check: Check): void => {
   check("keeps a command's variables from the programs that set the sandbox up", async ({ sh }) => {
-    // The loader then lists the libraries of a program instead of running it. A shell that has no libraries runs.
+    // The loader then lists the libraries of a program instead of running it; a shell without libraries runs all the
+    // same. Either way it is the command's shell that does so, as one that it starts itself shows.
     const traced = await sh("echo ran", { env: { LD_TRACE_LOADED_OBJECTS: "1" } })
+    const inside = await sh("LD_TRACE_LOADED_OBJECTS=1 sh -c 'echo ran'")
+    const librariesIn = (output: string): string => output.replaceAll(/\(0x[0-9a-f]+\)/g, "")
     assert.equal(traced.exitCode, 0, traced.stderr)
-    if (traced.stdout !== "ran\n") assert.doesNotMatch(traced.stdout, /^ran$/m)
+    assert.equal(librariesIn(traced.stdout), librariesIn(inside.stdout))
     const env = {
       IFS: "0123456789",
       PS4: "$(exit 3)",
