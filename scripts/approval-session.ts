@@ -117,7 +117,7 @@ const files: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`many/${index}.txt`, "x\n"]))
 }
 
-/** What an approver remembers where it is offered: commands like this one, the host, or else the files. */
+/** The offer that the session's approver chooses to remember: commands like this one, the host, or else the files. */
 const preferred = ["command-prefix", "command", "host", "files"]
 
 export interface SessionOutcome {

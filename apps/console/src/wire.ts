@@ -109,7 +109,7 @@ export interface ApprovalAnswer {
 export type RememberScope = "run" | "workspace" | "always"
 export type Severity = "low" | "moderate" | "high" | "critical"
 
-/** What a decision went by. */
+/** Basis of a decision: a rule, a protected path, a mode, a setting or the contract. */
 export type Basis = "rule" | "protected_path" | "mode" | "setting" | "contract" | "error"
 
 export interface Touches {

@@ -175,7 +175,7 @@ it("one event stream tells of news in all of one's workspaces, and of no others"
   expect(await told(ofDocs, 1)).toEqual(new Set(["docs"]))
 })
 
-/** What a response has up to its end, or to where it is cut. */
+/** Text of a response up to its end, or to where it is truncated. */
 const textBefore = async (response: Response): Promise<string> => {
   let text = ""
   try {

@@ -11,7 +11,7 @@ export const structuredPatch = z.array(
   })
 )
 
-/** What changed between two versions of a file, as Claude Code reports it. */
+/** Hunks between two versions of a file, as Claude Code reports them. */
 export const patchBetween = (before: Content, after: Content): z.output<typeof structuredPatch> =>
   (diffHunks(before, after) ?? []).map(({ oldStart, oldLines, newStart, newLines, lines }) => ({
     oldStart,

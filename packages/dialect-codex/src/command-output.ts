@@ -24,7 +24,7 @@ export const commandOutput = z.object({
 export const bytesFor = (tokens: number | undefined): number =>
   Math.max(1, Math.min(1_000_000, Math.floor(tokens ?? usualTokens))) * bytesPerToken
 
-/** What a session has printed since the last reply, and how it is. */
+/** Output of a session since the last reply, and its state. */
 export const outputOf = (report: TerminalReport, seconds: number): z.output<typeof commandOutput> => {
   const text = report.output.replaceAll("\r\n", "\n")
   return {

@@ -49,7 +49,7 @@ export const geminiCli: Dialect<"gemini-cli"> = defineDialect({
   })
 })
 
-/** What every tool of the contract answers. */
+/** Reply schema that all tools of the contract share. */
 export const answer = z.object({ llmContent: z.string() })
 
 /** A failure in Gemini CLI's own words, which are handed out as they are, perhaps of a type that only one tool has. */

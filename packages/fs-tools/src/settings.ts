@@ -1,7 +1,7 @@
 import * as Context from "effect/Context"
 import * as z from "zod"
 
-/** What a host decides about changes of files. */
+/** Settings of the fs package. */
 export const fsConfig = z
   .strictObject({
     binaryPatches: z
@@ -11,7 +11,7 @@ export const fsConfig = z
   })
   .prefault({})
 
-/** Whether binary patches are applied here. */
+/** Policy for `GIT binary patch` hunks: apply them, or refuse them by name. */
 export const BinaryPatches = Context.Reference<z.output<typeof fsConfig>["binaryPatches"]>(
   "@haft/fs-tools/BinaryPatches",
   { defaultValue: () => "apply" }

@@ -11,7 +11,7 @@ export interface GitCommand {
   readonly stdin?: string
   /** Whether it only looks, and looks at the files themselves: then no filter runs, see {@link filtersOff}. */
   readonly comparesFiles?: boolean
-  /** Whether it reaches remotes, over HTTP alone and as the host's network policy has it. Off by default. */
+  /** Allow access to remotes, over HTTP only and under the host's network policy. Off by default. */
   readonly network?: boolean
   readonly timeoutMs?: number
 }

@@ -23,5 +23,5 @@ export const remoteTouches = (
 ): Effect.Effect<Touches, ToolError<"approval_denied">> =>
   Effect.as(requireNetwork(true), { reads: ["."], network: true, ...touches })
 
-/** What all three need of `git`: the way out, and nothing but the web's own protocols. */
+/** Run options that the tools for remotes share: network by the host's policy, a writable workspace, five minutes. */
 export const online = { network: true, writes: true, timeoutMs: 300_000 } as const

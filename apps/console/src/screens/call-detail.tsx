@@ -131,7 +131,7 @@ const basisNames = {
   error: "a policy that could not judge"
 } as const
 
-/** What the policy went by, which is why a person was asked or not. */
+/** Basis of the policy's decision: why a person was asked or not. */
 const basisText = (approval: Decision | undefined): string | undefined => {
   if (approval?.basis === undefined) return approval?.rule
   return approval.rule === undefined ? basisNames[approval.basis] : `rule ${approval.rule}`

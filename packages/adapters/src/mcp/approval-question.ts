@@ -85,7 +85,7 @@ const offerOf = (question: ApprovalQuestion): ReadonlyArray<string> => {
   return rules.length === 0 ? [] : [`These rules can be stored, to allow without asking:\n${rules.join("\n")}`]
 }
 
-/** What of the form is to be remembered. The approver takes only what it has offered. */
+/** Reads from a form which offered rule to remember. The approver accepts only rules that it offered. */
 const rememberingIn = (content: Readonly<Record<string, unknown>> | undefined): Remembering | undefined => {
   const { remember: offer = notRemembered, scope = "run" } = content ?? {}
   const known = rememberScopes.find((name) => name === scope)

@@ -66,7 +66,7 @@ export interface NetworkService {
   readonly record: (event: ConnectionEvent) => Effect.Effect<void, ToolError<"journal_unavailable">>
 }
 
-/** What the lists of a network policy say about a host: it may be reached, it may not, or a person decides. */
+/** Decision of a network policy's lists about a host: allow it, deny it, or ask a person. */
 export type Listed =
   | { readonly decision: "allow"; readonly entry: HostPattern }
   /** `isDenied` where the list of denied hosts names it. */

@@ -77,7 +77,7 @@ const specialIPv4 = [
   subnet4("240.0.0.0", 4) // reserved, and broadcast
 ]
 
-/** What is handed out to the public; IPv4-mapped, NAT64, unique local, link-local and multicast lie outside. */
+/** IPv6 range of public addresses; IPv4-mapped, NAT64, unique local, link-local and multicast addresses lie outside. */
 const globalIPv6 = subnet6("2000::", 3)
 
 const specialIPv6 = [

@@ -6,7 +6,7 @@ import type { WrittenPath } from "../touches.ts"
 import { askPerson, decisionOf, judge, record } from "./approve.ts"
 import { CurrentCall } from "./call.ts"
 
-/** What a command really changed, before it is committed. */
+/** Actual changes of a command on an overlay, before they are committed. */
 export interface Effects {
   readonly writes: ReadonlyArray<WrittenPath>
   /** How many files were deleted, without build output. */

@@ -61,7 +61,7 @@ export interface UndoReport {
   readonly lost?: ReadonlyArray<string>
 }
 
-/** What an undo would do. */
+/** Preview of an undo. */
 export interface UndoPreview extends UndoReport {
   /** From how the files are now to how they would be, see {@link ChangePlan.diff}. */
   readonly diff: string

@@ -77,7 +77,7 @@ export const bash = claudeCode.tool({
 const timeoutOf = ({ timeout = usualTimeoutMs }: Call): number =>
   Math.min(longestTimeoutMs, Math.max(1, Math.floor(timeout)))
 
-/** The same object for the same call: by it the shell knows what the touches have said. */
+/** Request to the persistent shell, one object per call: by its identity the shell finds what the touches declared. */
 const requestOf = (call: Call): ShellRequest => ({
   call,
   session: "default",

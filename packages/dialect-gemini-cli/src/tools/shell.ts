@@ -76,7 +76,7 @@ export const runShellCommand = geminiCli.tool({
   render: ({ llmContent }) => llmContent
 })
 
-/** What comes from elsewhere, marked as no instruction. */
+/** Marks content from elsewhere as data, not instructions. */
 const untrusted = (lines: ReadonlyArray<string>): string =>
   ["<untrusted_context>", ...lines, "</untrusted_context>"].join("\n")
 

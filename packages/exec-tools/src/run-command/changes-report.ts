@@ -5,7 +5,7 @@ import * as z from "zod"
 import { type CommitFailure, countsOf } from "./commit-effects.ts"
 import type { CommandOutcome } from "./run-command.ts"
 
-/** What a reply lists; the audit log has more. */
+/** Most paths that a reply lists; the audit log has more. */
 const mostListed = 20
 
 /** How haft's own tools tell what became of a command's changes. */
@@ -52,7 +52,7 @@ export const changesOf = ({
   }
 }
 
-/** The same for people, undefined where there is nothing to say. */
+/** Effects of a command as text for people; undefined where there is nothing to say. */
 export const changesRemark = (changes: z.output<typeof changesResult>): string | undefined => {
   if (changes === undefined) return undefined
   const { outcome, created, modified, deleted, left_out: leftOut = [] } = changes

@@ -21,7 +21,7 @@ import { ExecSettings } from "../settings.ts"
 /** Why changes are not committed. */
 export type CommitFailure = CommitError["code"] | "approval_denied" | "journal_unavailable"
 
-/** What became of the changes that a command made on an overlay. */
+/** Outcome of the changes that a command made on an overlay: committed, unchanged, dropped or refused. */
 export interface CommittedEffects {
   readonly outcome: "committed" | "unchanged" | "dropped" | "refused"
   readonly changes: ReadonlyArray<ChangedPath>

@@ -5,7 +5,7 @@ import type { ManagedProcess } from "../managed-processes/managed-process.ts"
 import { ManagedProcesses } from "../managed-processes/managed-processes.ts"
 import { matchingLines, type OutputRequest, readRetained } from "../managed-processes/output-reading.ts"
 
-/** What to wait for; the first that comes true ends the wait, and so does the end of the process. */
+/** Conditions to wait for; the first that comes true ends the wait, and so does the end of the process. */
 export interface Condition {
   /** A line of the output matches this regular expression. */
   readonly pattern?: string | undefined

@@ -9,7 +9,7 @@ import {
 } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-/** What to take back: one call, every call of a run or since a time, or the last call that changed something. */
+/** Calls to undo: one call, every call of a run or since a time, or the last call that changed something. */
 export interface UndoTarget {
   readonly call?: string | undefined
   readonly run?: string | undefined
@@ -31,7 +31,7 @@ export const undo = Effect.fnUntraced(function* (
 export const undonePaths = (target: UndoTarget): Effect.Effect<ReadonlyArray<string>, UndoError, Workspace> =>
   Effect.map(planned(target), ({ paths }) => paths)
 
-/** What an undo would change, from how the workspace is to how it would be, as a diff. */
+/** Diff of an undo, from the workspace as it is to how it would be. */
 export const previewUndo = (target: UndoTarget): Effect.Effect<string, UndoError, Workspace> =>
   Effect.map(
     planned(target),

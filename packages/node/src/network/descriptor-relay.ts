@@ -14,7 +14,7 @@ import { requiredProgram } from "../process/system-programs.ts"
 /** A socket that was made in another network namespace. */
 export type HandedSocket = Server | DatagramSocket
 
-/** What a program in a namespace has to know to hand its sockets over. */
+/** Address and token with which a program in a namespace hands its sockets over. */
 export interface RelayAddress {
   readonly path: string
   readonly token: string

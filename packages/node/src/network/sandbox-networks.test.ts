@@ -114,7 +114,7 @@ const open = async (
 const bare = (host: string, port: number, path: string): string =>
   `(exec 5<>/dev/tcp/${host}/${port} && printf 'GET ${path} HTTP/1.0\\r\\nHost: ${host}:${port}\\r\\n\\r\\n' >&5 && cat <&5 | tail -1) 2>&1`
 
-/** The same through the proxy. */
+/** Shell code that sends a request through the proxy. */
 const proxied = (host: string, port: number, path: string): string =>
   `(exec 5<>/dev/tcp/127.0.0.1/3128 && printf 'GET http://${host}:${port}${path} HTTP/1.1\\r\\nHost: ${host}:${port}\\r\\nConnection: close\\r\\n\\r\\n' >&5 && cat <&5)`
 

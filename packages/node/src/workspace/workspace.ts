@@ -197,7 +197,7 @@ const openWorkspaceRoots = (options: NodeWorkspaceOptions, roots: ReadonlyArray<
   return asRoot(openNamedRoots(roots, { directory: namedDirectory(state, roots), technique }))
 }
 
-/** What is kept of a workspace with named roots has other paths in it than that of one root. */
+/** History of a workspace with named roots is stored apart, as its paths begin with a root's name. */
 const namedDirectory = (state: string, roots: ReadonlyArray<WorkspaceRoot>): string =>
   join(
     state,

@@ -60,7 +60,7 @@ const unmarked = (pattern: string): string => pattern.replaceAll("\u0002", "}")
 
 type Step = "any directories" | ReadonlyArray<Unit>
 
-/** What one character of a name must be; a star takes any number of them. */
+/** Matcher for one character of a name; a star matches any number of them. */
 type Unit = "star" | ((character: string) => boolean)
 
 const compileName = (part: string): Step => {

@@ -61,7 +61,7 @@ export const readFileHeader = Effect.fnUntraced(function* (
   }
 })
 
-/** What follows a header instead of hunks, where a file is not text. */
+/** Binary content of a patch, which follows a header in place of hunks. */
 const readBinary = Effect.fnUntraced(function* (
   lines: ReadonlyArray<string>,
   at: number,

@@ -21,7 +21,7 @@ const greeting = async (servername?: string): Promise<Buffer> => {
   return bytes
 }
 
-/** The same handshake, cut into records of a few bytes. */
+/** A TLS handshake, cut into records of a few bytes. */
 const inRecords = (hello: Buffer, size: number): Buffer => {
   const body = hello.subarray(5)
   const parts: Array<Buffer> = []

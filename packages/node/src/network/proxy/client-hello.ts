@@ -1,4 +1,4 @@
-/** What the beginning of a connection says about its protocol. */
+/** Protocol of a connection, detected from its first bytes. */
 export type FirstBytes =
   /** Too few to tell. */
   | { readonly kind: "incomplete" }

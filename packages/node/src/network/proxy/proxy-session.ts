@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { type Dial, OpenConnection } from "./open-connection.ts"
 import { StandInAddresses } from "./stand-in-addresses.ts"
 
-/** What a session needs to know of the sandbox that it serves. */
+/** Options of a proxy session, taken from the sandbox that it serves. */
 export interface SessionOptions {
   readonly network: NetworkService
   /** Runs an effect with the services of the call that started the sandbox. */

@@ -26,7 +26,7 @@ import {
 } from "./planned-tree.ts"
 import type { WaitingCommit } from "./write-ahead-log.ts"
 
-/** What the call was judged by, as far as a commit has to hold to it. */
+/** Facts that the call was judged by and that a commit has to hold to. */
 export interface Judged {
   readonly symlinks: SymlinkPolicy
   readonly approvedState?: ApprovedState

@@ -217,7 +217,7 @@ const cancelIfPossible = (history: History, id: string): void => {
 
 type Recovering = Pick<CommitSettings, "root" | "journal" | "history" | "onStep">
 
-/** What became of the commits of hosts that died. */
+/** Result of recovering the commits of hosts that died. */
 interface Recovery {
   /** How many were finished or taken back. */
   readonly count: number

@@ -8,7 +8,7 @@ import { openFile, readInSlices, tooLarge } from "../content.ts"
 import { withResolved } from "../paths/containment.ts"
 import type { FileNode, View } from "./planned-tree.ts"
 
-/** What a file of a plan holds: as it was planned, or read from the disk once. */
+/** Content of a file in a plan: as planned, or read from the disk once. */
 export const contentOfNode = (
   { root }: View,
   node: FileNode,
@@ -35,7 +35,7 @@ export const contentOfNode = (
   )
 }
 
-/** What a file that a plan changes will hold. */
+/** Content that a plan gives a file. */
 export const plannedContent = (view: View, path: string): Iterable<Uint8Array> => {
   const node = view.find(path.split("/"))
   return (node?.kind === "file" && node.content) || []

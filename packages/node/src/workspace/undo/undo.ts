@@ -36,7 +36,7 @@ export const undoCalls = Effect.fnUntraced(function* (
   return { ...report, paths: report.paths.filter((path) => changed.has(path)) }
 })
 
-/** What an undo would do. Fails where the undo itself would. */
+/** Preview of an undo. Fails where the undo itself would. */
 export const previewUndo = Effect.fnUntraced(function* (
   settings: CommitSettings,
   what: What
