@@ -26,7 +26,7 @@ export const haft = (
   args: ReadonlyArray<string>,
   options: {
     readonly stdin?: string
-    readonly env?: Readonly<Record<string, string>>
+    readonly env?: Readonly<Record<string, string | undefined>>
     readonly cwd?: string
   } = {}
 ): Promise<Ended> =>

@@ -54,8 +54,11 @@ it("says all of a long answer to a reader that takes its time", () => {
 it.runIf(process.platform === "linux")("keeps compiled code where no command can replace it", async () => {
   using workspace = temporaryWorkspace({ "a.txt": "hello\n" })
   const { root } = workspace
+  // A test run that measures coverage turns the compile cache off.
   const run = (env: Readonly<Record<string, string>>) =>
-    haft(["call", "run_command", "command=true", "--approve", "all", ...placeOf(workspace)], { env })
+    haft(["call", "run_command", "command=true", "--approve", "all", ...placeOf(workspace)], {
+      env: { NODE_DISABLE_COMPILE_CACHE: undefined, ...env }
+    })
   await run({ TMPDIR: root, NODE_COMPILE_CACHE: "" })
   expect(readdirSync(root)).toEqual(["a.txt"])
   for (const name of ["XDG_CACHE_HOME", "NODE_COMPILE_CACHE"]) {
