@@ -2,7 +2,7 @@ import type { JsonLimits } from "haft/internal"
 import type { ServerRequest } from "srvx"
 
 import { type Gatekeeper, sessionKeyParameter } from "../identity.ts"
-import type { Arrivals } from "./accept-backpressure.ts"
+import type { Arrivals } from "./connection/accept-backpressure.ts"
 import type { Answer } from "./answer.ts"
 import type { FlowControl } from "./flow-control.ts"
 import { readJson } from "./json-body.ts"
