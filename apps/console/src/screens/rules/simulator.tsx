@@ -5,8 +5,8 @@ import { callsText } from "../../calls/describe-call.ts"
 import { messageOf } from "../../hooks/use-load.ts"
 import { Problem, ScrollBox, Section } from "../../parts.tsx"
 import type { Rule, Simulation } from "../../wire.ts"
-import { RuleSummary } from "./rule-summary.tsx"
 import { RunChoice } from "../activity/run-choice.tsx"
+import { RuleSummary } from "./rule-summary.tsx"
 
 interface SimulatorProps {
   readonly api: WorkspaceApi
