@@ -21,7 +21,7 @@ export const followTerminal =
       isBehind = true
       if (isLoading) return
       isLoading = true
-      while (isBehind && !isOver) {
+      while (isBehind) {
         isBehind = false
         // Where it fails the terminal is gone, or the connection is lost and news follows when it is back.
         const page = await api.output(id, after).catch(() => undefined)
