@@ -53,7 +53,7 @@ const ApprovalOptions = settings({
     .min(1)
     .max(86_400_000)
     .optional()
-    .describe("How long a question waits for its answer, then it is a no; five minutes by default"),
+    .describe("How long a question waits for its answer, then it is a no; five minutes by default, thirty on a server"),
   alsoAsk: z
     .array(z.enum(["read_only", "safe_write", "dangerous"]))
     .optional()
