@@ -67,7 +67,7 @@ const otherSpelling = (name: string): string | undefined => {
   return others.find((other) => other !== name)
 }
 
-const isAscii = (name: string): boolean => /^[\0-\u{7F}]*$/u.test(name)
+const isAscii = (name: string): boolean => Buffer.byteLength(name) === name.length
 
 const isThere = (path: string): boolean => {
   try {

@@ -25,4 +25,4 @@ const problemOf = (name: string): string | undefined => {
 /** Devices keep their meaning with an extension, with spaces before it, and with superscript digits. */
 const device = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³]) *(?:\.|$)/i
 
-const hasControlCharacter = (name: string): boolean => [...name].some((character) => character < " ")
+const hasControlCharacter = (name: string): boolean => /\p{Cc}/u.test(name)
