@@ -55,7 +55,7 @@ const withoutNumbers = ({
   replace
 }: Edit): (Edit & { readonly count: number; readonly first: number }) | undefined => {
   const lines = (text: string): ReadonlyArray<string> => text.replaceAll("\r\n", "\n").split("\n")
-  const isOpen = /\n$/.test(find)
+  const isOpen = find.endsWith("\n")
   const wanted = isOpen ? lines(find).slice(0, -1) : lines(find)
   const hunk = [...wanted.map((line) => hunkLine("-", line)), ...lines(replace).map((line) => hunkLine("+", line))]
   const read = withoutLineNumbers(hunk)
