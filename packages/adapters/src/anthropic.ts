@@ -25,3 +25,10 @@ export const anthropicTools = (host: Pick<OpenHost, "tools" | "call">, options: 
     }
   }
 }
+
+export {
+  anthropicClientTools,
+  type ClientToolOptions,
+  type ClientToolProperties,
+  runnableTools
+} from "./anthropic-client-tools.ts"

@@ -77,3 +77,13 @@ const functionOf = (tool: ToolDescription, name: string, wantsStrict: boolean) =
     strict: parameters !== undefined
   }
 }
+
+export {
+  type LocalToolCall,
+  type LocalToolOptions,
+  type LocalToolOutput,
+  type OpenAILocalTools,
+  openaiLocalTools,
+  patchGrammar,
+  type ToolGrammar
+} from "./openai-local-tools.ts"
