@@ -80,6 +80,8 @@ export interface HostOptions<R> {
   readonly symlinks?: SymlinkPolicy
   /** Bytes of a reply at most, 512 KiB by default; what is beyond them becomes an artifact that the reply names. */
   readonly replyBytes?: number
+  /** Replaces secrets in replies, not only in the audit log; false by default. */
+  readonly redactReplies?: boolean
   /** `refuse`, the default, starts no host with a plugin that can't be used; `skip` starts it without that plugin. */
   readonly onPluginError?: OnPluginError
 }
@@ -112,6 +114,7 @@ const hostWith = Effect.fnUntraced(function* <R>(options: HostOptions<R>) {
     dialect,
     symlinks: options.symlinks ?? dialect.symlinks,
     replyBytes: options.replyBytes ?? standardReplyBytes,
+    redactReplies: options.redactReplies ?? false,
     find: (name) => (tools.get(name) ?? tools.get(spelled(tools, name)))?.tool,
     names: () => [...tools.keys()]
   }
