@@ -50,7 +50,7 @@ export const viewDirectory = Effect.fnUntraced(function* (
     }
     return entry.depth >= 1 ? "skip" : "continue"
   })
-  const sizeOf = (inside: string): Effect.Effect<number, never> =>
+  const sizeOf = (inside: string): Effect.Effect<number> =>
     workspace.info(inside).pipe(Effect.match({ onFailure: () => 0, onSuccess: ({ size }) => size }))
   const lines = yield* Effect.forEach(found, (entry) =>
     Effect.map(

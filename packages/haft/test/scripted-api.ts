@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from "node:http"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
 /** Request that a scripted API was sent. */
@@ -20,7 +20,7 @@ export const scriptedApi = async (
   answer: (request: SentRequest, count: number) => object | string
 ): Promise<ScriptedApi> => {
   const requests: Array<SentRequest> = []
-  const server = createServer(async (incoming, response) => {
+  const respond = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const request = {
       method: incoming.method ?? "",
       path: (incoming.url ?? "").replace(/\?.*$/, ""),
@@ -31,7 +31,8 @@ export const scriptedApi = async (
     const isStream = typeof answered === "string"
     response.setHeader("content-type", isStream ? "text/event-stream" : "application/json")
     response.end(isStream ? answered : JSON.stringify(answered))
-  })
+  }
+  const server = createServer((incoming, response) => void respond(incoming, response))
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening))
   const { port } = server.address() as AddressInfo
   return {

@@ -86,12 +86,10 @@ it("Anthropic's tool runner edits, runs and remembers through haft", async () =>
 
 it("Anthropic's environment worker serves a session through haft", async () => {
   await using one = await opened({ "a.txt": "one\n" })
-  const calls = [
-    use("e1", "edit", { file_path: "a.txt", old_string: "one", new_string: "1" }),
-    use("e2", "grep", { pattern: "1" })
-  ]
+  const allowed = { type: "agent.tool_use", evaluated_permission: "allow" }
   const events = [
-    ...calls.map((call) => ({ ...call, type: "agent.tool_use", evaluated_permission: "allow" })),
+    { ...use("e1", "edit", { file_path: "a.txt", old_string: "one", new_string: "1" }), ...allowed },
+    { ...use("e2", "grep", { pattern: "1" }), ...allowed },
     { type: "session.status_terminated", id: "end" }
   ]
   await using api = await scriptedApi(({ method, path }) => {

@@ -7,9 +7,9 @@ import type {
 } from "openai/resources/chat/completions"
 import type { FunctionTool, ResponseFunctionToolCall, ResponseInputItem } from "openai/resources/responses/responses"
 
-import { contentOf, type ModelOptions, parseArguments } from "./model-call.ts"
-import { legalNames } from "./names.ts"
-import { fromStrict, strictSchema } from "./strict-schema.ts"
+import { contentOf, type ModelOptions, parseArguments } from "../model-call.ts"
+import { legalNames } from "../names.ts"
+import { fromStrict, strictSchema } from "../strict-schema.ts"
 
 export interface OpenAIOptions extends ModelOptions {
   /** Use strict function calling, for the tools whose schema can be made strict. */
@@ -77,13 +77,3 @@ const functionOf = (tool: ToolDescription, name: string, wantsStrict: boolean) =
     strict: parameters !== undefined
   }
 }
-
-export {
-  type LocalToolCall,
-  type LocalToolOptions,
-  type LocalToolOutput,
-  type OpenAILocalTools,
-  openaiLocalTools,
-  patchGrammar,
-  type ToolGrammar
-} from "./openai-local-tools.ts"

@@ -11,8 +11,8 @@ import type {
   Tool
 } from "openai/resources/responses/responses"
 
-import { legalNames } from "./names.ts"
-import { type OpenAIOptions, openaiTools } from "./openai.ts"
+import { legalNames } from "../names.ts"
+import { type OpenAIOptions, openaiTools } from "./functions.ts"
 
 /** Grammar of the only argument of a custom tool. */
 export type ToolGrammar = Extract<NonNullable<CustomTool["format"]>, { readonly type: "grammar" }>

@@ -3,9 +3,9 @@ import { ToolError } from "@anthropic-ai/sdk/lib/tools/ToolError"
 import type { BetaTool, BetaToolUnion } from "@anthropic-ai/sdk/resources/beta"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
-import type { AnthropicTools } from "./anthropic.ts"
-import { anthropicTool } from "./export-tools.ts"
-import { legalNames } from "./names.ts"
+import { anthropicTool } from "../export-tools.ts"
+import { legalNames } from "../names.ts"
+import type { AnthropicTools } from "./messages.ts"
 
 /** Properties of a tool definition that say how the API treats the tool. */
 export type ClientToolProperties = Pick<
@@ -64,9 +64,7 @@ export const runnableTools = (
   const offered = host.tools.filter(({ name }) => options.only?.includes(name) ?? true)
   return offered.map((tool) => {
     const name = legal(tool.name)
-    const definition = { ...definitionOf(host, tool, name, options), ...options.properties?.[tool.name] }
-    return {
-      ...definition,
+    return Object.assign(definitionOf(host, tool, name, options), options.properties?.[tool.name], {
       // Arguments that don't fit reach the host, and are refused there, on record.
       parse: (content: unknown) => content,
       run: async (input: unknown, context) => {
@@ -79,7 +77,7 @@ export const runnableTools = (
         if (!reply.ok) throw new ToolError(reply.text)
         return reply.text
       }
-    } as BetaRunnableTool
+    } satisfies Pick<BetaRunnableTool, "parse" | "run">) as BetaRunnableTool
   })
 }
 
