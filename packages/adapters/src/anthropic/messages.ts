@@ -1,9 +1,9 @@
 import type { Tool, ToolResultBlockParam, ToolUseBlock } from "@anthropic-ai/sdk/resources/messages"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
-import { anthropicTool } from "./export-tools.ts"
-import { contentOf, type ModelOptions } from "./model-call.ts"
-import { legalNames } from "./names.ts"
+import { anthropicTool } from "../export-tools.ts"
+import { contentOf, type ModelOptions } from "../model-call.ts"
+import { legalNames } from "../names.ts"
 
 /** A host's tools for Anthropic's Messages API. */
 export interface AnthropicTools {

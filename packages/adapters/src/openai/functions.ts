@@ -7,9 +7,9 @@ import type {
 } from "openai/resources/chat/completions"
 import type { FunctionTool, ResponseFunctionToolCall, ResponseInputItem } from "openai/resources/responses/responses"
 
-import { contentOf, type ModelOptions, parseArguments } from "./model-call.ts"
-import { legalNames } from "./names.ts"
-import { fromStrict, strictSchema } from "./strict-schema.ts"
+import { contentOf, type ModelOptions, parseArguments } from "../model-call.ts"
+import { legalNames } from "../names.ts"
+import { fromStrict, strictSchema } from "../strict-schema.ts"
 
 export interface OpenAIOptions extends ModelOptions {
   /** Use strict function calling, for the tools whose schema can be made strict. */
