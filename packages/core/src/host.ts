@@ -92,6 +92,8 @@ export interface HostOptions<R> {
   readonly replyBytes?: number
   /** Which tools models are shown at first; all by default. The others are deferred: `find_tools` finds them. */
   readonly profile?: Profile
+  /** Replaces secrets in replies, not only in the audit log; false by default. */
+  readonly redactReplies?: boolean
   /** `refuse`, the default, starts no host with a plugin that can't be used; `skip` starts it without that plugin. */
   readonly onPluginError?: OnPluginError
 }
@@ -133,6 +135,7 @@ const hostWith = Effect.fnUntraced(function* <R>(options: HostOptions<R>) {
     dialect,
     symlinks: options.symlinks ?? dialect.symlinks,
     replyBytes: options.replyBytes ?? standardReplyBytes,
+    redactReplies: options.redactReplies ?? false,
     find: (name) => (tools.get(name) ?? tools.get(spelled(tools, name)))?.tool,
     names: () => [...tools.keys()]
   }

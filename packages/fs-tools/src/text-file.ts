@@ -167,7 +167,7 @@ export class TextFile {
       )
     }
     const size = encoded.reduce((sum, piece) => sum + piece.length, 0)
-    return size > smallBytes ? encoded.filter((piece) => piece.length > 0) : [Buffer.concat(encoded, size)]
+    return size > smallBytes ? joinSmall(encoded) : [Buffer.concat(encoded, size)]
   }
 
   get #starts(): Uint32Array {
@@ -180,6 +180,31 @@ export class TextFile {
     return this.text.endsWith(this.lineBreak) ? this.text.length - 1 : this.text.length
   }
 }
+
+/** Pieces with runs of small ones joined: each piece is hashed and written by calls of its own. */
+const joinSmall = (pieces: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
+  const joined: Array<Uint8Array> = []
+  let small: Array<Uint8Array> = []
+  let size = 0
+  const flush = (): void => {
+    if (size > 0) joined.push(small.length === 1 ? (small[0] ?? new Uint8Array()) : Buffer.concat(small, size))
+    small = []
+    size = 0
+  }
+  for (const piece of pieces) {
+    if (piece.length < smallPiece) {
+      small.push(piece)
+      size += piece.length
+      if (size < smallPiece) continue
+    }
+    flush()
+    if (piece.length >= smallPiece) joined.push(piece)
+  }
+  flush()
+  return joined
+}
+
+const smallPiece = 64 * 1024
 
 // The lines of a large file are counted first: a list that grows takes many times the room.
 const lineStartsOf = (text: string, lineBreak: string): Uint32Array => {

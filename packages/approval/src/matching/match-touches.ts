@@ -152,15 +152,26 @@ const anyName = "\uE000"
 
 const pathCondition = (glob: string): Condition<TouchedPath> => {
   const matches = pathGlob(glob)
-  const mayMatch = mayMatchBelow(glob)
+  // Where a file system ignores case, a path that does not exist yet has no spelling of its own: what forbids one
+  // spelling forbids all.
+  const hits = hitsPath(glob)
+  const hitsAnyCase = hitsPath(folded(glob))
   return {
     // A directory is covered with everything that is in it, or not at all.
     covers: ({ path, isDirectory }) => matches(path) && (!isDirectory || matches(`${path}/${anyName}/${anyName}`)),
-    // What is done to a directory is done to all that is in it. `docs/**` and `docs/a.md` say that `docs` is one.
-    hits: ({ path, isDirectory }) =>
-      matches(path) || glob.startsWith(`${path}/`) || ((isDirectory || path === ".") && mayMatch(path)) ? "yes" : "no"
+    hits: (touched) => (hits(touched) || hitsAnyCase({ ...touched, path: folded(touched.path) }) ? "yes" : "no")
   }
 }
+
+// What is done to a directory is done to all that is in it. `docs/**` and `docs/a.md` say that `docs` is one.
+const hitsPath = (glob: string): ((touched: TouchedPath) => boolean) => {
+  const matches = pathGlob(glob)
+  const mayMatch = mayMatchBelow(glob)
+  return ({ path, isDirectory }) =>
+    matches(path) || glob.startsWith(`${path}/`) || ((isDirectory || path === ".") && mayMatch(path))
+}
+
+const folded = (text: string): string => text.normalize("NFC").toLowerCase()
 
 const urlOf = (text: string): URL | undefined => {
   const url = URL.parse(text)

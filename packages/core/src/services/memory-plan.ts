@@ -39,7 +39,7 @@ export class MemoryPlan implements ChangePlan {
   readonly diff: Effect.Effect<string> = Effect.suspend(() => this.diffWhere(() => true))
 
   readonly diffWhere = (isShown: (path: string) => boolean): Effect.Effect<string> =>
-    Effect.sync(() => diffOf(netChanges(this.#changes).filter(({ path }) => isShown(path))))
+    Effect.suspend(() => diffOf(netChanges(this.#changes).filter(({ path }) => isShown(path))))
 
   readonly info = (given: string): Effect.Effect<FileInfo | undefined, LookError> =>
     infoIn(this.#after, given).pipe(

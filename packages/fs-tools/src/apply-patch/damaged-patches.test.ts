@@ -66,7 +66,8 @@ const caseOf = ({ functions, indent, edits, numbers }: Example): Case | undefine
   }
   const [old, now] = [`${lines.join("\n")}\n`, `${after.join("\n")}\n`]
   if (old === now) return undefined
-  const diff = unifiedDiff({ oldPath: "f", newPath: "f", before: Buffer.from(old), after: Buffer.from(now) })
+  const versions = { oldPath: "f", newPath: "f", before: Buffer.from(old), after: Buffer.from(now) }
+  const diff = Effect.runSync(unifiedDiff(versions))
   let taken = 0
   return {
     before: old,

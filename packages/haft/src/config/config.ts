@@ -55,7 +55,7 @@ const ApprovalOptions = settings({
     .min(1)
     .max(86_400_000)
     .optional()
-    .describe("How long a question waits for its answer, then it is a no; five minutes by default"),
+    .describe("How long a question waits for its answer, then it is a no; five minutes by default, thirty on a server"),
   alsoAsk: z
     .array(z.enum(["read_only", "safe_write", "dangerous"]))
     .optional()
@@ -131,6 +131,8 @@ export interface HaftConfig {
   readonly symlinks?: "inside" | "deny"
   /** Bytes of a reply at most, 512 KiB by default; what is beyond them becomes an artifact that the reply names. */
   readonly replyBytes?: number
+  /** Replaces passwords, keys and tokens in replies, not only in the audit log; false by default. */
+  readonly redactReplies?: boolean
   /** More workspaces for `haft serve`, by name. They inherit nothing from this one. */
   readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
 }
@@ -289,7 +291,11 @@ const workspaceShape = () =>
       .int()
       .min(4_096)
       .optional()
-      .describe("Bytes of a reply at most, 512 KiB by default; the rest becomes an artifact that the reply names")
+      .describe("Bytes of a reply at most, 512 KiB by default; the rest becomes an artifact that the reply names"),
+    redactReplies: z
+      .boolean()
+      .optional()
+      .describe("Replaces passwords, keys and tokens in replies, not only in the audit log; false by default")
   })
 
 const workspaceName = () =>

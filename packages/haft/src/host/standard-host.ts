@@ -92,7 +92,7 @@ export const hostOn = (
 ): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { onPluginError = "refuse", profile = standardProfile, symlinks, replyBytes } = config
+      const { onPluginError = "refuse", profile = standardProfile, symlinks, replyBytes, redactReplies } = config
       const { dialect, tools } = yield* loaded(() => loadDialect(spoken))
       const { plugins, skipped } = yield* loaded(() =>
         loadPlugins(config.plugins ?? [], {
@@ -114,7 +114,8 @@ export const hostOn = (
         onPluginError,
         profile,
         ...(symlinks !== undefined && { symlinks }),
-        ...(replyBytes !== undefined && { replyBytes })
+        ...(replyBytes !== undefined && { replyBytes }),
+        ...(redactReplies !== undefined && { redactReplies })
       })
       return Layer.effect(
         Host,

@@ -79,7 +79,7 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
   const mode = modeSwitch(config.mode)
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
-      standardServices(config, { asker: askThroughGate, mode }),
+      standardServices(config, { asker: askThroughGate, mode, expiryMs: 30 * 60_000 }),
       askThroughGate,
       // Effect builds a layer once, so this is the same store that the hosts decide by.
       stateRules.pipe(Layer.provide(fileState({ directory: state }))),

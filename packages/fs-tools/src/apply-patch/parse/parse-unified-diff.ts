@@ -1,9 +1,9 @@
 import { type ToolError, toolError } from "@haft/core"
+import { TimeSlices } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { type Hunk, type HunkLine, hunkLine, type Section } from "../patch.ts"
 import { anchorOf, isPlaceholderHeader } from "../place/anchor.ts"
-import { TimeSlices } from "../time-slices.ts"
 import { readFileHeader, startsFile } from "./file-header.ts"
 import { type ParseError, refuseEscaped, refuseLine } from "./line-error.ts"
 import { checkLink } from "./patch-path.ts"
@@ -21,6 +21,7 @@ export const parseUnifiedDiff = Effect.fnUntraced(function* (
   { refuse = refuseOtherText, mayLackContext = false }: UnifiedDiffOptions = {}
 ): Effect.fn.Return<ReadonlyArray<Section>, ParseError> {
   const lines = linesOf(diff)
+  yield* new TimeSlices().between(lines.length)
   const sections: Array<Section> = []
   for (let at = 0; at < lines.length;) {
     if (!startsFile(lines, at)) {

@@ -44,7 +44,7 @@ export function* checkPlan(
   if (changed !== undefined) throw stale(changed)
   checkWaiting(changes, waiting)
   checkApproved(view, judged)
-  checkAssessed(changes, judged)
+  checkAssessed(view, changes, judged)
 }
 
 /** The first path that is no longer as it was found; undefined when all are. */
@@ -143,7 +143,7 @@ const halfMade = (path: string, directory: string): ToolError<"write_failed"> =>
   )
 
 /** Refuses what the call was not judged by: links are resolved, so one that was put in the way since then shows here. */
-const checkAssessed = (changed: ReadonlyArray<ChangedPath>, { assessedWrites }: Judged): void => {
+const checkAssessed = (view: View, changed: ReadonlyArray<ChangedPath>, { assessedWrites }: Judged): void => {
   if (assessedWrites === undefined) return
   const exactly = new Set(assessedWrites)
   for (const { path, movedTo, kind, after } of changed) {
@@ -156,11 +156,16 @@ const checkAssessed = (changed: ReadonlyArray<ChangedPath>, { assessedWrites }: 
             assessed === "." ||
             changedPath.startsWith(`${assessed}/`) ||
             (isOnTheWay && assessed.startsWith(`${changedPath}/`))
-        )
+        ) ||
+        // The new spelling of a name, where case is ignored: it was judged as the entry that it finds.
+        exactly.has(listedPath(view.root, changedPath) ?? changedPath)
       if (!isAssessed) throw elsewhere(changedPath)
     }
   }
 }
+
+const listedPath = (root: Root, path: string): string | undefined =>
+  ifThere(() => withResolved(root, path, (place) => place.path))
 
 const elsewhere = (path: string): ToolError =>
   makeToolError("stale_file", `the call would change ${path}, which it was not judged by; nothing was changed`, {

@@ -18,6 +18,7 @@ import { attempt, hasCode, lookCodes, planCodes } from "../../errno.ts"
 import { type Root } from "../paths/containment.ts"
 import { Spots } from "../paths/directory-entries.ts"
 import { type Identity } from "../paths/handles.ts"
+import { folded } from "../paths/name-on-disk.ts"
 import { rootAndRest } from "../paths/named-roots.ts"
 import type { SecretFiles } from "../secrets/secret-files.ts"
 import { inTurns, type Work } from "../turns.ts"
@@ -251,7 +252,12 @@ const stands = (view: View, did: ReadonlyArray<Recorded>): boolean => {
     else if (one.did === "set_mode") continue
     else states.set(one.path, one.did === "delete" ? "absent" : "directory")
   }
-  return [...states].every(([path, state]) => stateOfNode(view.root, view.find(path.split("/"))) === state)
+  return [...states].every(([path, state]) => {
+    const node = view.find(path.split("/"))
+    // Where case is ignored, the old spelling of a name finds the entry under its new one.
+    const isOther = node?.origin !== undefined && node.origin.path !== path
+    return stateOfNode(view.root, isOther ? undefined : node) === state
+  })
 }
 
 interface Commit {
@@ -372,7 +378,7 @@ const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
   }
   // A move is one rename, unless only the case changes: then the place may not look free.
   const isMove = step.do === "set_aside" && second.do === "put_in_place" && second.from === step.aside
-  if (!isMove || step.path.toLowerCase() === second.path.toLowerCase()) return undefined
+  if (!isMove || folded(step.path) === folded(second.path)) return undefined
   if (second.over === undefined) return [{ ...step, aside: second.path }]
   return [{ do: "put_in_place", from: step.path, path: second.path, over: second.over }]
 }

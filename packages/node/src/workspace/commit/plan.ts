@@ -36,6 +36,7 @@ import {
 import { fileContent, fingerprintContent, repeatUntilDone } from "../content.ts"
 import { isRootItself, type Root, withPlace } from "../paths/containment.ts"
 import { identityOf } from "../paths/handles.ts"
+import { folded } from "../paths/name-on-disk.ts"
 import type { SecretFiles } from "../secrets/secret-files.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import { copyNode } from "./copy-across-devices.ts"
@@ -340,7 +341,7 @@ export class NodePlan implements ChangePlan {
     if (node === undefined) throw notFound(given)
     if (isRootItself(view.root, from)) throw rootStays("moved")
     this.#refuseSecret(given, from, node)
-    const to = this.#changeable(target, { follow: false })
+    const to = this.#targetOfMove(from, target)
     if (to.length === 0) throw alreadyExists(target)
     if (node.kind !== "directory" && isNamedAsDirectory(target)) throw namedAsDirectory(target)
     const [fromPath, toPath] = [from.join("/"), to.join("/")]
@@ -359,7 +360,7 @@ export class NodePlan implements ChangePlan {
     const before = stateLike(this.view.root, node, base)
     checkBase(given, base, before)
     if (node.kind === "directory") this.#refuseUncovered(fromPath, toPath)
-    if (there !== undefined && !isSameEntry(there, node)) {
+    if (there !== undefined && there !== node) {
       if (!overwrite) throw alreadyExists(target)
       this.#refuseSecret(target, to, there)
       if (there.kind === "directory") throw isDirectory(target)
@@ -376,6 +377,14 @@ export class NodePlan implements ChangePlan {
 
   #locate(path: string, how: { readonly follow?: boolean; readonly read?: ReadFor } = {}): ReadonlyArray<string> {
     return this.#isExact ? path.split("/") : this.view.locate(path, how)
+  }
+
+  /** Where something is moved to: its own place in other letters, where only the case of its name is to change. */
+  #targetOfMove(from: ReadonlyArray<string>, target: string): ReadonlyArray<string> {
+    const to = this.#changeable(target, { follow: false })
+    if (this.#isExact || to.length === 0 || to.join("/") !== from.join("/")) return to
+    const spelled = this.view.locateAsSpelled(target)
+    return folded(spelled.at(-1) ?? "") === folded(to.at(-1) ?? "") ? spelled : to
   }
 
   /** Plans the permission bits of a directory; false where the path is none. */
@@ -481,20 +490,6 @@ const infoOf = (node: Node, names: ReadonlyArray<string>): FileInfo => ({
 const detach = (view: View, names: ReadonlyArray<string>): void => {
   const parent = view.find(names.slice(0, -1))
   if (parent?.kind === "directory") parent.children.set(names.at(-1) ?? "", undefined)
-}
-
-// A file system that ignores case finds the old name under the new one.
-const isSameEntry = (target: Node, node: Node): boolean => {
-  const [one, other] = [target.origin, node.origin]
-  return (
-    one !== undefined &&
-    other !== undefined &&
-    one.home === other.home &&
-    one.identity.number === other.identity.number &&
-    one.links === 1 &&
-    one.name !== other.name &&
-    one.name.toLowerCase() === other.name.toLowerCase()
-  )
 }
 
 /** The device of a directory; one that is only planned will be on that of the one it lies in. */

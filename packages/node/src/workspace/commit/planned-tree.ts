@@ -108,6 +108,8 @@ export interface View {
     given: string,
     options?: { readonly follow?: boolean; readonly read?: ReadFor }
   ) => ReadonlyArray<string>
+  /** The same without following a link, and with the last name as the caller wrote it. */
+  readonly locateAsSpelled: (given: string) => ReadonlyArray<string>
   readonly find: (names: ReadonlyArray<string>) => Node | undefined
   readonly child: (directory: DirectoryNode, name: string) => Node | undefined
   /** The names in a directory, sorted. */
@@ -139,7 +141,12 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
     if (!directory.children.has(name)) {
       const { origin } = directory
       if (origin !== undefined) {
-        withResolved(root, join(origin.path, name), (place) => remember({ ...place, name, home: directory }))
+        const listed = withResolved(root, join(origin.path, name), (place) => {
+          if (place.name === name) remember({ ...place, home: directory })
+          return place.name
+        })
+        // Another spelling of a name: one entry is one node, under the name that is listed.
+        if (listed !== name) return child(directory, listed)
       }
       if (!directory.children.has(name)) {
         directory.children.set(name, undefined)
@@ -229,6 +236,11 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
       const isLinkOnDisk = node?.kind === "symlink" && node.origin?.path === direct.join("/")
       return isLinkOnDisk ? namesOf(withPlace(root, given, { symlinks }, ({ path }) => path)) : direct
     },
+    locateAsSpelled: (given) =>
+      withPlace(root, given, { symlinks, follow: false }, ({ path, spelled }) => [
+        ...namesOf(path).slice(0, -1),
+        spelled
+      ]),
     names: (directory) => {
       const names = new Set<string>()
       if (directory.origin !== undefined) {

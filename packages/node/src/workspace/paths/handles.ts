@@ -35,14 +35,15 @@ export interface Technique {
 
 /** Descriptors where the system has `/proc/self/fd`, paths that are looked at twice elsewhere. */
 export const chooseTechnique = (root: string): Technique => {
+  let held: Held | undefined
   try {
-    const held = descriptors.holdRoot(root)
+    held = descriptors.holdRoot(root)
     const through = lstatSync(`${held.base}/.`)
-    const isSame = through.ino === held.stats.ino && through.dev === held.stats.dev
-    held.close()
-    return isSame ? descriptors : paths
+    return through.ino === held.stats.ino && through.dev === held.stats.dev ? descriptors : paths
   } catch {
     return paths
+  } finally {
+    held?.close()
   }
 }
 

@@ -1,8 +1,8 @@
 import { type SubmitEvent, useState } from "react"
 
-import { Json } from "../parts.tsx"
-import type { ApprovalAnswer, OpenRequest, RememberScope } from "../wire.ts"
-import { RuleSummary } from "./rule-summary.tsx"
+import { Json } from "../../parts.tsx"
+import type { ApprovalAnswer, OpenRequest, RememberScope } from "../../wire.ts"
+import { RuleSummary } from "../rules/rule-summary.tsx"
 
 interface AllowPanelProps {
   readonly request: OpenRequest

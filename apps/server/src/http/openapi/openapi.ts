@@ -1,7 +1,7 @@
 import type * as z from "zod"
 
+import type { Route } from "../route.ts"
 import { anyJson, schemaOf } from "./openapi-schema.ts"
-import type { Route } from "./route.ts"
 
 /** The OpenAPI 3.1 document, made from the same table of routes that the router uses. */
 export const openapiOf = (routes: ReadonlyArray<Route>, version: string): object => {

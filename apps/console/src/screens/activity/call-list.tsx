@@ -1,10 +1,10 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { useEffect, useRef } from "react"
 
-import type { RecordedCall } from "../calls/call-log.ts"
-import { durationText, stateOf, subjectOf, timeText } from "../calls/describe-call.ts"
-import { StateBadge } from "../parts.tsx"
-import { addressOf } from "../route.ts"
+import type { RecordedCall } from "../../calls/call-log.ts"
+import { durationText, stateOf, subjectOf, timeText } from "../../calls/describe-call.ts"
+import { StateBadge } from "../../parts.tsx"
+import { addressOf } from "../../route.ts"
 
 interface CallListProps {
   readonly workspace: string

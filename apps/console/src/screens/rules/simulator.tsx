@@ -1,12 +1,12 @@
 import { useState } from "react"
 
-import type { WorkspaceApi } from "../api.ts"
-import { callsText } from "../calls/describe-call.ts"
-import { messageOf } from "../hooks/use-load.ts"
-import { Problem, ScrollBox, Section } from "../parts.tsx"
-import type { Rule, Simulation } from "../wire.ts"
+import type { WorkspaceApi } from "../../api.ts"
+import { callsText } from "../../calls/describe-call.ts"
+import { messageOf } from "../../hooks/use-load.ts"
+import { Problem, ScrollBox, Section } from "../../parts.tsx"
+import type { Rule, Simulation } from "../../wire.ts"
+import { RunChoice } from "../activity/run-choice.tsx"
 import { RuleSummary } from "./rule-summary.tsx"
-import { RunChoice } from "./run-choice.tsx"
 
 interface SimulatorProps {
   readonly api: WorkspaceApi

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 
-import { everyAnswer } from "./answer.ts"
-import { Problem } from "./problem.ts"
+import { everyAnswer } from "../answer.ts"
+import { Problem } from "../problem.ts"
 
 /** Answers what Node could not read as a request, with the same JSON as every other refusal. */
 export const answerBrokenRequest = (error: NodeJS.ErrnoException, socket: Duplex & Answering): void => {

@@ -1,7 +1,7 @@
-import { touchFacts } from "../calls/describe-call.ts"
-import { DiffView } from "../diff/diff-view.tsx"
-import { Facts, Problem, RiskBadge, Section } from "../parts.tsx"
-import type { Preview } from "../wire.ts"
+import { touchFacts } from "../../calls/describe-call.ts"
+import { DiffView } from "../../diff/diff-view.tsx"
+import { Facts, Problem, RiskBadge, Section } from "../../parts.tsx"
+import type { Preview } from "../../wire.ts"
 
 /** What a call would do, and what the rules would decide about it. */
 export const PreviewOutcome = ({ preview }: { readonly preview: Preview | undefined }) => (

@@ -1,13 +1,13 @@
 import { useState } from "react"
 
-import type { WorkspaceApi } from "../api.ts"
-import { messageOf } from "../hooks/use-load.ts"
-import { isObject } from "../is-object.ts"
-import { Json, Problem, RiskBadge, Section } from "../parts.tsx"
-import { addressOf } from "../route.ts"
-import { type FieldValues, SchemaForm } from "../schema/schema-form.tsx"
-import type { Preview, ToolDescription } from "../wire.ts"
-import { PreviewOutcome } from "./preview-outcome.tsx"
+import type { WorkspaceApi } from "../../api.ts"
+import { messageOf } from "../../hooks/use-load.ts"
+import { isObject } from "../../is-object.ts"
+import { Json, Problem, RiskBadge, Section } from "../../parts.tsx"
+import { addressOf } from "../../route.ts"
+import { type FieldValues, SchemaForm } from "../../schema/schema-form.tsx"
+import type { Preview, ToolDescription } from "../../wire.ts"
+import { PreviewOutcome } from "../approvals/preview-outcome.tsx"
 
 interface ToolDetailProps {
   readonly api: WorkspaceApi

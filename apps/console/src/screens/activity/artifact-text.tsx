@@ -1,8 +1,8 @@
 import { useState } from "react"
 
-import type { WorkspaceApi } from "../api.ts"
-import { messageOf } from "../hooks/use-load.ts"
-import { Block } from "../parts.tsx"
+import type { WorkspaceApi } from "../../api.ts"
+import { messageOf } from "../../hooks/use-load.ts"
+import { Block } from "../../parts.tsx"
 
 interface ArtifactTextProps {
   readonly api: WorkspaceApi

@@ -1,6 +1,6 @@
-import { isObject } from "../is-object.ts"
-import { Facts } from "../parts.tsx"
-import type { Rule } from "../wire.ts"
+import { isObject } from "../../is-object.ts"
+import { Facts } from "../../parts.tsx"
+import type { Rule } from "../../wire.ts"
 
 const notConditions = new Set(["id", "tool", "operation", "decision", "enabled", "uses", "created", "note", "examples"])
 

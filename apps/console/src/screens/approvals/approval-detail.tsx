@@ -1,11 +1,11 @@
 import { type RefObject, type SubmitEvent, useCallback, useState } from "react"
 
-import type { WorkspaceApi } from "../api.ts"
-import { DiffView } from "../diff/diff-view.tsx"
-import { parseDiff } from "../diff/diff.ts"
-import { useLoad } from "../hooks/use-load.ts"
-import { Block, Facts, Key, Loading, Section, SeverityBadge } from "../parts.tsx"
-import type { ApprovalAnswer, OpenRequest } from "../wire.ts"
+import type { WorkspaceApi } from "../../api.ts"
+import { DiffView } from "../../diff/diff-view.tsx"
+import { parseDiff } from "../../diff/diff.ts"
+import { useLoad } from "../../hooks/use-load.ts"
+import { Block, Facts, Key, Loading, Section, SeverityBadge } from "../../parts.tsx"
+import type { ApprovalAnswer, OpenRequest } from "../../wire.ts"
 import { AllowPanel } from "./allow-panel.tsx"
 import { EditArguments } from "./edit-arguments.tsx"
 

@@ -1,10 +1,10 @@
 import { type SubmitEvent, useCallback, useId, useState } from "react"
 
-import type { WorkspaceApi } from "../api.ts"
-import { messageOf, useLoad } from "../hooks/use-load.ts"
-import { isObject } from "../is-object.ts"
-import { Problem } from "../parts.tsx"
-import type { Rule } from "../wire.ts"
+import type { WorkspaceApi } from "../../api.ts"
+import { messageOf, useLoad } from "../../hooks/use-load.ts"
+import { isObject } from "../../is-object.ts"
+import { Problem } from "../../parts.tsx"
+import type { Rule } from "../../wire.ts"
 
 interface RuleEditorProps {
   readonly api: WorkspaceApi

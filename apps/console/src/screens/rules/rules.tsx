@@ -1,9 +1,9 @@
 import { useCallback, useState } from "react"
 
-import { messageOf, useLoad } from "../hooks/use-load.ts"
-import { Empty, Loading, Problem } from "../parts.tsx"
-import type { ScreenProps } from "../screen-props.ts"
-import type { Rule } from "../wire.ts"
+import { messageOf, useLoad } from "../../hooks/use-load.ts"
+import { Empty, Loading, Problem } from "../../parts.tsx"
+import type { ScreenProps } from "../../screen-props.ts"
+import type { Rule } from "../../wire.ts"
 import { RuleEditor } from "./rule-editor.tsx"
 import { RuleSummary } from "./rule-summary.tsx"
 import { Simulator } from "./simulator.tsx"

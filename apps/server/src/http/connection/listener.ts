@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 
 import { NodeRequest, NodeResponse, sendNodeResponse } from "srvx/node"
 
-import { type Answer, everyAnswer } from "./answer.ts"
+import { type Answer, everyAnswer } from "../answer.ts"
 
 export interface ListenerOptions {
   readonly onDefect: (error: unknown) => void

@@ -1,7 +1,7 @@
 import { useCallback, useId } from "react"
 
-import type { WorkspaceApi } from "../api.ts"
-import { useLoad } from "../hooks/use-load.ts"
+import type { WorkspaceApi } from "../../api.ts"
+import { useLoad } from "../../hooks/use-load.ts"
 
 interface RunChoiceProps {
   readonly api: WorkspaceApi

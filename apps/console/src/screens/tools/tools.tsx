@@ -1,9 +1,9 @@
 import { useCallback, useState } from "react"
 
-import { useLoad } from "../hooks/use-load.ts"
-import { Empty, Loading, RiskBadge } from "../parts.tsx"
-import { addressOf } from "../route.ts"
-import type { ScreenProps } from "../screen-props.ts"
+import { useLoad } from "../../hooks/use-load.ts"
+import { Empty, Loading, RiskBadge } from "../../parts.tsx"
+import { addressOf } from "../../route.ts"
+import type { ScreenProps } from "../../screen-props.ts"
 import { ToolDetail } from "./tool-detail.tsx"
 
 /** The tools of each dialect, and the one that is open. */

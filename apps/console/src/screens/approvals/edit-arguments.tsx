@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from "react"
 
-import type { WorkspaceApi } from "../api.ts"
-import { messageOf, useLoad } from "../hooks/use-load.ts"
-import { Loading, Section } from "../parts.tsx"
-import { type FieldValues, SchemaForm } from "../schema/schema-form.tsx"
-import type { OpenRequest, Preview } from "../wire.ts"
+import type { WorkspaceApi } from "../../api.ts"
+import { messageOf, useLoad } from "../../hooks/use-load.ts"
+import { Loading, Section } from "../../parts.tsx"
+import { type FieldValues, SchemaForm } from "../../schema/schema-form.tsx"
+import type { OpenRequest, Preview } from "../../wire.ts"
 import { PreviewOutcome } from "./preview-outcome.tsx"
 
 interface EditArgumentsProps {
