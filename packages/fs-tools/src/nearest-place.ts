@@ -45,7 +45,7 @@ export const repairedLines = (
 ): ReadonlyArray<string> | undefined => {
   if (place?.differs === undefined || place.line + expected.length > file.lineCount) return undefined
   const found = expected.map((_, index) => lineOrEmpty(file, place.line + index))
-  const same = found.filter((line, index) => normalised(line) === normalised(expected[index] ?? "")).length
+  const same = found.filter((line, index) => normalized(line) === normalized(expected[index] ?? "")).length
   const length = found.reduce((sum, line) => sum + line.length + 1, 0)
   return 2 * same > expected.length && length <= maximumRepair ? found : undefined
 }
@@ -87,7 +87,7 @@ export const describeNearest = (place: NearestPlace | undefined, whole: string):
 const linesCompared = 200_000
 const repeatsCompared = 10
 
-const normalised = (line: string): string => foldLookAlikes(line).replace(/\s+/g, " ").trim()
+const normalized = (line: string): string => foldLookAlikes(line).replace(/\s+/g, " ").trim()
 
 const lineOrEmpty = (file: TextFile, line: number): string =>
   line >= 0 && line < file.lineCount ? file.line(line).replace(/\r$/, "") : ""
@@ -103,7 +103,7 @@ const byCommonLines = Effect.fnUntraced(function* (
   const wanted = new Map<string, Array<number>>()
   for (const [index, line] of expected.entries()) {
     if (slices.isOver()) yield* slices.pause
-    const text = normalised(line)
+    const text = normalized(line)
     const places = wanted.get(text)
     if (text === "") continue
     if (places === undefined) wanted.set(text, [index])
@@ -114,7 +114,7 @@ const byCommonLines = Effect.fnUntraced(function* (
   const distance = (start: number): number => Math.abs(start - (stated ?? start))
   for (let line = 0; line < Math.min(file.lineCount, linesCompared); line++) {
     if (slices.isOver()) yield* slices.pause
-    for (const index of wanted.get(normalised(file.line(line).slice(0, 1000))) ?? []) {
+    for (const index of wanted.get(normalized(file.line(line).slice(0, 1000))) ?? []) {
       const start = line - index
       const count = (votes.get(start) ?? 0) + 1
       votes.set(start, count)
@@ -132,12 +132,12 @@ const bySimilarLine = Effect.fnUntraced(function* (
   slices: TimeSlices
 ): Effect.fn.Return<number | undefined> {
   const longest = expected.reduce((one, other) => (other.trim().length > one.trim().length ? other : one), "")
-  const wanted = pairsOf(normalised(longest).slice(0, 500))
+  const wanted = pairsOf(normalized(longest).slice(0, 500))
   if (wanted.size === 0) return undefined
   let best: { readonly line: number; readonly likeness: number } = { line: 0, likeness: 0.5 }
   for (let line = 0; line < Math.min(file.lineCount, linesCompared); line++) {
     if (slices.isOver()) yield* slices.pause
-    const text = normalised(file.line(line).slice(0, 500))
+    const text = normalized(file.line(line).slice(0, 500))
     if (text.length > 3 * (wanted.size + 1) || 3 * text.length < wanted.size) continue
     const pairs = pairsOf(text)
     let common = 0

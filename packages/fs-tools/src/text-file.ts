@@ -46,12 +46,12 @@ export class TextFile {
     return (this.#text ??= this.#pieces.map((piece) => this.#textOf(piece)).join(""))
   }
 
-  /** What ends lines here: a line feed, or a carriage return in a file that has only those between its lines. */
+  /** Line ending of the file: a line feed, or a carriage return in a file that has only those between its lines. */
   get lineBreak(): "\n" | "\r" {
     return (this.#lineBreak ??= !this.text.includes("\n") && /\r[^]/.test(this.text) ? "\r" : "\n")
   }
 
-  /** The same file with carriage returns as characters of its lines, as git and diff see them. */
+  /** View of the file with carriage returns as characters of its lines, as git and diff see them. */
   withLineFeedsOnly(): TextFile {
     const file = new TextFile(this.#original, this.#pieces, this.#text)
     file.#lineBreak = "\n"
@@ -78,7 +78,7 @@ export class TextFile {
     return this.#lineEnd(line) - start === text.length && this.text.startsWith(text, start)
   }
 
-  /** What ends a line: `\n`, `\r\n`, a lone `\r`, or nothing for a last line without a newline. */
+  /** Ending of a line: `\n`, `\r\n`, a lone `\r`, or nothing for a last line without a newline. */
   terminator(line: number): "\n" | "\r\n" | "\r" | "" {
     if (!this.endsWithNewline(line)) return ""
     if (this.lineBreak === "\r") return "\r"
@@ -154,7 +154,7 @@ export class TextFile {
     return text.isWellFormed() ? undefined : /\p{Surrogate}/u.exec(text)?.[0]
   }
 
-  /** What is to be written, in pieces that share the original's memory. */
+  /** Content to write, in pieces that share the original's memory. */
   encode(): ReadonlyArray<Uint8Array> {
     const { bytes, mark } = this.#original
     const offsets = new ByteOffsets(this.#original)

@@ -125,7 +125,7 @@ interface Damaged {
   readonly expected?: string
 }
 
-/** What becomes of patches on their way, and how much of it must still be understood, in percent. */
+/** Kinds of damage, and how much must still be understood, in percent. */
 const damages: Readonly<Record<string, readonly [least: number, damage: (one: Case) => Damaged]>> = {
   "line numbers off by 1 to 9": [
     100,

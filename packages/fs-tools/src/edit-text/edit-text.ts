@@ -84,7 +84,7 @@ const requireBase = Effect.fnUntraced(function* (plan: ChangePlan, path: string,
 })
 
 /**
- * What is written in the place of a found text. Its lines end as those around them do, and are indented as the place is.
+ * Replacement for a found text. Its lines end as those around them do, and are indented as the place is.
  * Undefined when the text that was looked for does not tell how that is.
  */
 export const replacementFor = (text: TextFile, found: FoundText, edit: TextEdit): Replacement | undefined => {

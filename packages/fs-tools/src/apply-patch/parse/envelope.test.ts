@@ -359,7 +359,7 @@ describe("envelope patches: places", () => {
     expect(files["a.txt"]).toBe("1\nsame\n2\nsecond\nthree\n")
   })
 
-  it("honours the end-of-file marker", async () => {
+  it("honors the end-of-file marker", async () => {
     const { files } = await patch({ "a.txt": "x\ny\nx\n" }, ...update("a.txt", "@@", "-x", "+z", "*** End of File"))
     expect(files["a.txt"]).toBe("x\ny\nz\n")
   })

@@ -129,7 +129,7 @@ class Reader {
   marker(): string {
     return this.line.trim()
   }
-  /** What follows `*** Name:`, or undefined. */
+  /** Value after `*** Name:`, or undefined. */
   value(name: string): string | undefined {
     const marker = this.marker()
     return marker.startsWith(`*** ${name}:`) ? marker.slice(name.length + 5).trim() : undefined

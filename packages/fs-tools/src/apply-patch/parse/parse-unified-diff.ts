@@ -177,7 +177,7 @@ const refuseCutOff = (
   )
 }
 
-/** What may follow a body whose end no header tells: the end, another hunk or file, and what tools and models put there. */
+/** Lines that may follow a body whose end no header tells: the end, another hunk or file, and what tools and models add. */
 const follows = /^(@@|diff |Index: |={3}|-- ?$|```|Only in |From )/
 
 const mayFollow = (lines: ReadonlyArray<string>, at: number): boolean => {
@@ -276,7 +276,7 @@ const bodyByShape = (lines: ReadonlyArray<string>, from: number): Omit<Body, "is
   return { lines: body, next: at }
 }
 
-/** Whether every line of a body must have its sign. */
+/** True if every line of a body must have its sign. */
 type Signs = "signed" | "unsigned"
 
 /** A context line that came without its leading space. */

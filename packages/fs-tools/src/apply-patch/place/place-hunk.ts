@@ -79,7 +79,7 @@ class Placer {
   readonly #file: TextFile
   readonly #views: LineViews
   readonly #hunks: ReadonlyArray<Hunk>
-  /** What earlier hunks change, and the end of the last of it. */
+  /** Ranges changed by earlier hunks, and the end of the last one. */
   readonly #changed: Array<Range> = []
   #reached = 0
   /** Offset of the last hunk that stated its line. */

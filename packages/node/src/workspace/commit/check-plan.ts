@@ -114,7 +114,7 @@ const ifThere = <A>(look: () => A): A | undefined => {
   }
 }
 
-/** What a person approved must still be so. */
+/** Checks that what a person approved is still so. */
 const checkApproved = (view: View, { approvedState, symlinks }: Judged): void => {
   for (const [path, state] of approvedState ?? [])
     if (stateNow(view, path, symlinks, state) !== state) throw stale(path)

@@ -54,7 +54,7 @@ export interface StagedCommit {
   readonly call: string
   readonly run: string
   readonly changes: ReadonlyArray<ChangedPath>
-  /** What a changed file will hold. */
+  /** New content of a changed file. */
   readonly content: (path: string) => Iterable<Uint8Array>
   /** Writes the commit to this host's write-ahead log, so that the host finishes it after a crash. */
   readonly log: Effect.Effect<void, ToolError<"write_failed">>
@@ -69,7 +69,7 @@ export type Decide = (commit: StagedCommit) => Effect.Effect<void, ToolError<"wr
 /** The write-ahead log of this host decides. */
 export const decideLocally: Decide = ({ log }) => log
 
-/** What is known of the call that commits. */
+/** Call that commits. */
 export interface CommitRequest extends Judged {
   readonly call: string
   readonly run: string
@@ -111,7 +111,7 @@ const committer =
       return plan.changes.length === 0 ? Effect.succeed([]) : exclusively(settings, attemptOf(plan, 1))
     })
 
-/** What a commit has to know of the call that it is made for. */
+/** Data of the call that a commit is made for. */
 export const requestOf = (call: typeof CurrentCall.Service): CommitRequest => ({
   symlinks: call.symlinks,
   call: call.id,

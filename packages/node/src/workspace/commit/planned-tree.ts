@@ -55,7 +55,7 @@ export interface FileNode {
   readonly origin?: Origin
   /** Absent while it is what is on disk. */
   readonly content?: Content
-  /** What is on disk, once it was read. */
+  /** Entry on disk, once it was read. */
   bytes?: Uint8Array
   /** A file outside the workspace that is renamed into it. */
   readonly scratch?: ScratchFile
@@ -69,9 +69,9 @@ export interface DirectoryNode {
   readonly origin?: Origin
   /** Absent while it is what is on disk. */
   mode?: number
-  /** What it will hold, as far as anybody looked; undefined means nothing of that name. */
+  /** Planned entry, as far as anybody looked; undefined means nothing of that name. */
   readonly children: Map<string, Node | undefined>
-  /** What it holds on disk, as far as anybody looked. */
+  /** Entry on disk, as far as anybody looked. */
   readonly found?: Map<string, Node>
   /** Everything it held on disk, once somebody asked for all. */
   listed?: ReadonlyArray<string>
@@ -98,7 +98,7 @@ export interface View {
   readonly loaded: ReadonlyArray<Node>
   /** Paths where nothing was found. */
   readonly absent: ReadonlySet<string>
-  /** What was found at a resolved path before any change, looked at now if nobody has. */
+  /** Entry at a resolved path before any change, looked up now if nobody has. */
   readonly original: (path: string) => Node | undefined
   /**
    * A caller's path as names from the root on. A link at its end is followed, unless the plan has replaced it.
@@ -108,7 +108,7 @@ export interface View {
     given: string,
     options?: { readonly follow?: boolean; readonly read?: ReadFor }
   ) => ReadonlyArray<string>
-  /** The same without following a link, and with the last name as the caller wrote it. */
+  /** Resolves a path without following a link, with the last name as the caller wrote it. */
   readonly locateAsSpelled: (given: string) => ReadonlyArray<string>
   readonly find: (names: ReadonlyArray<string>) => Node | undefined
   readonly child: (directory: DirectoryNode, name: string) => Node | undefined
@@ -116,7 +116,7 @@ export interface View {
   readonly names: (directory: DirectoryNode) => ReadonlyArray<string>
 }
 
-/** What a file that is found is read for; its content is kept, or only its fingerprint. */
+/** Purpose of reading a file: its content is kept, or only its fingerprint. */
 export type ReadFor = "content" | "fingerprint" | undefined
 
 export const openView = (root: Root, symlinks: SymlinkPolicy): View => {

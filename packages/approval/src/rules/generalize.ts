@@ -4,7 +4,7 @@ import { readCommand, runsOthers } from "../matching/parse-command.ts"
 import type { TouchConditions } from "./rule.ts"
 
 /** Conditions that cover a call, with how wide they are. */
-export interface Generalisation {
+export interface Generalization {
   readonly width: "command" | "command-prefix" | "page" | "host" | "files" | "directory"
   readonly touches: TouchConditions
 }
@@ -13,7 +13,7 @@ export interface Generalisation {
  * Conditions that cover what a call touches, from narrow to broad: what was touched itself, then the directories above
  * it, but never the whole workspace. None for what is typed, for opaque commands and for protected paths.
  */
-export const generalise = (facts: Facts): ReadonlyArray<Generalisation> => {
+export const generalize = (facts: Facts): ReadonlyArray<Generalization> => {
   const { reads, writes, runs, network, fetches, types } = facts
   if (types !== undefined) return []
   if (runs !== undefined) {
