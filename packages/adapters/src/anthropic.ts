@@ -43,18 +43,19 @@ export const anthropicTools = (
       return schema === undefined ? [] : [[tool.name, schema] as const]
     })
   )
+  const toolOf = (tool: ToolDescription): Tool => {
+    const schema = strictSchemas.get(tool.name)
+    return {
+      ...anthropicTool(tool, legal(tool.name)),
+      ...(schema !== undefined && { strict: true, input_schema: { type: "object", ...withoutBounds(schema) } }),
+      ...(options.inputExamples === true && schema === undefined && examplesOf(tool)),
+      ...(options.eagerInputStreaming?.(tool) === true && { eager_input_streaming: true }),
+      ...sharedFields(tool, options)
+    }
+  }
   return {
     get tools() {
-      return (options.deferLoading === true ? searchableTools(host) : shown.list()).map((tool): Tool => {
-        const schema = strictSchemas.get(tool.name)
-        return {
-          ...anthropicTool(tool, legal(tool.name)),
-          ...(schema !== undefined && { strict: true, input_schema: { type: "object", ...withoutBounds(schema) } }),
-          ...(options.inputExamples === true && schema === undefined && examplesOf(tool)),
-          ...(options.eagerInputStreaming?.(tool) === true && { eager_input_streaming: true }),
-          ...sharedFields(tool, options)
-        }
-      })
+      return (options.deferLoading === true ? searchableTools(host) : shown.list()).map(toolOf)
     },
     call: async ({ id, name, input }, callOptions) => {
       const tool = host.tools.find((one) => one.name === original(name))

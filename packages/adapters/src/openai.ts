@@ -48,6 +48,12 @@ export const openaiTools = (host: Pick<OpenHost, "tools" | "call">, options: Ope
   const functions = new Map(host.tools.map((tool) => [tool, functionOf(tool, legal(tool.name), strict)]))
   const functionsOf = (tools: ReadonlyArray<ToolDescription>) =>
     [...functions].filter(([tool]) => tools.includes(tool)).map(([tool, made]) => ({ tool, made }))
+  const functionTool = ({ tool, made }: ReturnType<typeof functionsOf>[number]): FunctionTool => ({
+    type: "function",
+    ...made,
+    ...sharedFields(tool, options),
+    ...(outputSchemas && { output_schema: { ...tool.replySchema } })
+  })
 
   const call = async (name: string, written: string, callOptions?: PromiseCallOptions): Promise<Reply> => {
     const args = parseArguments(written)
@@ -61,12 +67,7 @@ export const openaiTools = (host: Pick<OpenHost, "tools" | "call">, options: Ope
   return {
     responses: {
       get tools() {
-        return functionsOf(deferLoading ? searchableTools(host) : shown.list()).map(({ tool, made }) => ({
-          type: "function" as const,
-          ...made,
-          ...sharedFields(tool, options),
-          ...(outputSchemas && { output_schema: { ...tool.replySchema } })
-        }))
+        return functionsOf(deferLoading ? searchableTools(host) : shown.list()).map(functionTool)
       },
       call: async (item, callOptions) => ({
         type: "function_call_output",

@@ -7,10 +7,10 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base"
 import { openHost } from "./promise.ts"
 
 const toolsOf = async (profile?: Profile): Promise<ReadonlyArray<ToolDescription>> => {
-  await using workspace = await temporaryWorkspace()
+  using workspace = temporaryWorkspace()
   const { root, state } = workspace
   await using host = await openHost({ root, state, ...(profile !== undefined && { profile }) })
-  return host.tools.map((tool) => ({ ...tool }))
+  return exportTools(host.tools, "json") as ReadonlyArray<ToolDescription>
 }
 
 const tokensOf = (value: unknown): number => encode(JSON.stringify(value)).length
@@ -50,7 +50,7 @@ describe("each of haft's tools", () => {
   })
 
   it("has only examples that it takes", async () => {
-    await using workspace = await temporaryWorkspace()
+    using workspace = temporaryWorkspace()
     const { root, state } = workspace
     await using host = await openHost({ root, state })
     const examples = host.tools.flatMap(({ name, examples: given = [] }) => given.map((args) => ({ name, args })))
@@ -62,10 +62,9 @@ describe("each of haft's tools", () => {
 type Schema = Readonly<Record<string, unknown>>
 
 const propertiesIn = (schema: Schema, path = ""): ReadonlyArray<readonly [string, Schema]> => [
-  ...Object.entries((schema["properties"] ?? {}) as Readonly<Record<string, Schema>>).flatMap(([name, property]) => [
-    [`${path}${name}`, property] as const,
-    ...propertiesIn(property, `${path}${name}.`)
-  ]),
+  ...Object.entries((schema["properties"] ?? {}) as Readonly<Record<string, Schema>>).flatMap(([name, property]) =>
+    [[`${path}${name}`, property] as const].concat(propertiesIn(property, `${path}${name}.`))
+  ),
   ...(schema["items"] === undefined ? [] : propertiesIn(schema["items"] as Schema, `${path}[].`)),
   ...((schema["anyOf"] ?? []) as ReadonlyArray<Schema>).flatMap((branch) => propertiesIn(branch, path))
 ]
