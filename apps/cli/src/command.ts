@@ -55,10 +55,12 @@ export const commonOptions = {
       "approvalgate",
       "cliagent",
       "filetools",
+      "anthropic",
       "claude-code",
       "codex",
       "gemini-cli",
-      "mcp-filesystem"
+      "mcp-filesystem",
+      "openai"
     ]
   },
   profile: {

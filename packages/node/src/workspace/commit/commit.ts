@@ -29,7 +29,7 @@ import { discard } from "./leftovers.ts"
 import { exclusively, type Turns } from "./lock.ts"
 import { plannedContent } from "./plan-content.ts"
 import { type CommitPlan, NodePlan } from "./plan.ts"
-import { openView, stateOfNode, type View } from "./planned-tree.ts"
+import { openView, stateLike, type View } from "./planned-tree.ts"
 import { removeScratchNames, stageAll } from "./stage.ts"
 import { type Step, type Steps, stepsFor } from "./steps.ts"
 import { type CommitJournal, doSteps, type JournalledCommit, takeBack, type WaitingCommit } from "./write-ahead-log.ts"
@@ -256,7 +256,7 @@ const stands = (view: View, did: ReadonlyArray<Recorded>): boolean => {
     const node = view.find(path.split("/"))
     // Where case is ignored, the old spelling of a name finds the entry under its new one.
     const isOther = node?.origin !== undefined && node.origin.path !== path
-    return stateOfNode(view.root, isOther ? undefined : node) === state
+    return stateLike(view.root, isOther ? undefined : node, state) === state
   })
 }
 

@@ -263,8 +263,15 @@ export const stateOfNode = (root: Root, node: Node | undefined): string => {
   return (node.content === undefined ? largeState(node) : undefined) ?? contentState(root, node)
 }
 
+const linkPrefix = "symlink:"
+
+/** The state of a node as the history keeps it: that of a link tells where it leads. */
+export const recordedState = (root: Root, node: Node | undefined): string =>
+  node?.kind === "symlink" && node.target !== undefined ? linkPrefix + node.target : stateOfNode(root, node)
+
 /** The state of a node in the form that another state of it has: by content, or by size and time. */
 export const stateLike = (root: Root, node: Node | undefined, other: string | undefined): string => {
+  if (node?.kind === "symlink" && other?.startsWith(linkPrefix) === true) return recordedState(root, node)
   if (node?.kind !== "file" || other === undefined) return stateOfNode(root, node)
   if (other.startsWith("stat:")) return largeState(node) ?? contentState(root, node)
   return other.startsWith("sha256:") ? contentState(root, node) : stateOfNode(root, node)
