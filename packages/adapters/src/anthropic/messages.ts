@@ -2,12 +2,11 @@ import type { Tool, ToolResultBlockParam, ToolUseBlock } from "@anthropic-ai/sdk
 import type { ToolDescription } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
-<<<<<<< HEAD:packages/adapters/src/anthropic.ts
-import { anthropicTool } from "./export-tools.ts"
-import { type CallerOptions, contentOf, type ModelOptions, sharedFields } from "./model-call.ts"
-import { legalNames } from "./names.ts"
-import { searchableTools, shownTools } from "./shown-tools.ts"
-import { fromStrict, strictSchema, withoutBounds } from "./strict-schema.ts"
+import { anthropicTool } from "../export-tools.ts"
+import { type CallerOptions, contentOf, type ModelOptions, sharedFields } from "../model-call.ts"
+import { legalNames } from "../names.ts"
+import { searchableTools, shownTools } from "../shown-tools.ts"
+import { fromStrict, strictSchema, withoutBounds } from "../strict-schema.ts"
 
 export interface AnthropicOptions extends ModelOptions, CallerOptions<NonNullable<Tool["allowed_callers"]>[number]> {
   /**
@@ -20,11 +19,6 @@ export interface AnthropicOptions extends ModelOptions, CallerOptions<NonNullabl
   /** Tools whose arguments the API streams as they are written, such as long contents of files. */
   readonly eagerInputStreaming?: (tool: ToolDescription) => boolean
 }
-=======
-import { anthropicTool } from "../export-tools.ts"
-import { contentOf, type ModelOptions } from "../model-call.ts"
-import { legalNames } from "../names.ts"
->>>>>>> main:packages/adapters/src/anthropic/messages.ts
 
 /** A host's tools for Anthropic's Messages API. */
 export interface AnthropicTools {

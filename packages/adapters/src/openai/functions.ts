@@ -7,16 +7,10 @@ import type {
 } from "openai/resources/chat/completions"
 import type { FunctionTool, ResponseFunctionToolCall, ResponseInputItem } from "openai/resources/responses/responses"
 
-<<<<<<< HEAD:packages/adapters/src/openai.ts
-import { type CallerOptions, contentOf, type ModelOptions, parseArguments, sharedFields } from "./model-call.ts"
-import { legalNames } from "./names.ts"
-import { searchableTools, shownTools } from "./shown-tools.ts"
-import { fromStrict, strictSchema } from "./strict-schema.ts"
-=======
-import { contentOf, type ModelOptions, parseArguments } from "../model-call.ts"
+import { type CallerOptions, contentOf, type ModelOptions, parseArguments, sharedFields } from "../model-call.ts"
 import { legalNames } from "../names.ts"
+import { searchableTools, shownTools } from "../shown-tools.ts"
 import { fromStrict, strictSchema } from "../strict-schema.ts"
->>>>>>> main:packages/adapters/src/openai/functions.ts
 
 export interface OpenAIOptions extends ModelOptions, CallerOptions<"direct" | "programmatic"> {
   /** Use strict function calling, for the tools whose schema can be made strict. */
