@@ -28,7 +28,7 @@ export interface Connection extends Endpoint {
 
 /** Leave to connect. */
 export interface Admission {
-  /** What gave it, for the audit log: `network.allow *.example.com`, `rule npm`, `person`. */
+  /** Source of the decision, for the audit log: `network.allow *.example.com`, `rule npm`, `person`. */
   readonly by: string
   /** True where the configuration lists this host with this port: then its addresses may be private ones. */
   readonly mayBePrivate: boolean
@@ -60,7 +60,7 @@ export interface NetworkService {
   readonly privateHosts: ReadonlyArray<string>
   /** Credentials that a proxy puts into requests; the hosts have to be admitted besides. */
   readonly credentials: ReadonlyArray<BrokeredCredential>
-  /** What the configuration's lists say about a host, without rules and without asking anybody. */
+  /** Decision of the configured lists about a host, without rules and without asking anybody. */
   readonly listed: (endpoint: Endpoint) => Listed
   /** Decides about one connection. Waits for a person where the policy wants one. */
   readonly admit: (connection: Connection) => Effect.Effect<Admission, ConnectionRefused>

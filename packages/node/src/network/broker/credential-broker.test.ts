@@ -34,7 +34,7 @@ const secret = "s3cret-value-that-nobody-inside-may-see"
 const variable = "HAFT_TEST_BROKERED_TOKEN"
 const fileSecret = "another-secret-from-a-file"
 
-/** What the servers got: the request line and all headers. */
+/** Requests that the server got: the request line and all headers. */
 const received: Array<string> = []
 let server: Server
 let port = 0

@@ -23,7 +23,7 @@ export const replaceBytes = (replacements: ReadonlyArray<Replacement>): Transfor
   })
 }
 
-/** The same in a text. */
+/** Replaces bytes in a text, such as a header. */
 export const replaceInText = (text: string, replacements: ReadonlyArray<Replacement>): string => {
   const bytes = Buffer.from(text, "latin1")
   replaceIn(bytes, replacements)
