@@ -120,6 +120,7 @@ describe("JSON of the docs", () => {
     tool: (rule) => Rule.parse(rule),
     approved: (answer) => GateResponse.parse(answer),
     plugins: (config) => openedWith(config),
+    profile: (config) => openedWith(config),
     mcpServers: ({ mcpServers }: { readonly mcpServers: Servers }) => expectServers(mcpServers),
     mcp: ({ mcp }: { readonly mcp: Record<string, { command: ReadonlyArray<string> }> }) => {
       for (const { command } of Object.values(mcp))
