@@ -55,11 +55,18 @@ export const commonOptions = {
       "approvalgate",
       "cliagent",
       "filetools",
+      "anthropic",
       "claude-code",
       "codex",
       "gemini-cli",
-      "mcp-filesystem"
+      "mcp-filesystem",
+      "openai"
     ]
+  },
+  profile: {
+    value: "NAME",
+    describe: "the tools that models are shown at first: minimal, coding, all (coding)",
+    choices: ["minimal", "coding", "all"]
   },
   state: { value: "DIR", describe: "where records, rules and history are kept" },
   mode: {

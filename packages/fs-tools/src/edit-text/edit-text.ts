@@ -290,7 +290,7 @@ const unclearIndentation = (
   )
 
 /** How lines end where a text was found. */
-const endingAt = (text: TextFile, offset: number): string => {
+export const endingAt = (text: TextFile, offset: number): string => {
   const line = text.lineAt(offset)
   const own = text.lineCount === 0 ? "" : text.terminator(line)
   const before = own === "" && line > 0 ? text.terminator(line - 1) : own
