@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { commandResult, requireEnd, showResult } from "./command-result.ts"
-import { asksBeforehand, commandTouches, runCommand, shellWords } from "./run-command.ts"
+import { asksBeforehand, commandLineFor, commandTouches, runCommand, shellWords } from "./run-command.ts"
 
 export const haftRunCommand = haft.tool({
   name: "run_command",
@@ -13,7 +13,7 @@ export const haftRunCommand = haft.tool({
     "Run a shell command in the sandbox and wait for it. Its standard input is closed unless stdin is given. " +
     "A non-zero exit code is a result, not an error. For programs that go on running, open a terminal.",
   input: z.strictObject({
-    command: z.string().min(1).describe("Command line for bash, or sh where there is no bash"),
+    command: z.string().min(1).describe(commandLineFor),
     cwd: z.string().default(".").describe("Directory to run in, relative to the workspace"),
     env: z.record(z.string(), z.string()).default({}).describe("Environment variables to add"),
     stdin: z.string().optional().describe("Text for standard input"),
@@ -37,6 +37,7 @@ export const haftRunCommand = haft.tool({
     runCommand({
       command,
       words: shellWords(command),
+      line: command,
       directory: cwd,
       env,
       stdin,

@@ -12,7 +12,7 @@ import {
   showProcess
 } from "../managed-processes/haft-process-fields.ts"
 import { readRetained } from "../managed-processes/output-reading.ts"
-import { commandTouches } from "../run-command/run-command.ts"
+import { commandLineFor, commandTouches } from "../run-command/run-command.ts"
 import { startProcess } from "./start-process.ts"
 
 export const haftStartProcess = haft.tool({
@@ -22,7 +22,7 @@ export const haftStartProcess = haft.tool({
     "Start a command in the background, such as a server or a watcher, and return at once. Go on with wait_for, " +
     "read_output and stop_process. It gets no input and ends with the host.",
   input: z.strictObject({
-    command: z.string().min(1).describe("Command line for bash, or sh where there is no bash"),
+    command: z.string().min(1).describe(commandLineFor),
     cwd: z.string().default(".").describe("Directory to run in, relative to the workspace"),
     env: z.record(z.string(), z.string()).default({}).describe("Environment variables to add"),
     network: z.boolean().default(false).describe("Ask for the network; refused where the host does not allow it"),
