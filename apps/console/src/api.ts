@@ -68,7 +68,7 @@ export interface WorkspaceApi {
   readonly simulate: (run: string) => Promise<Simulation>
   /** Terminals that are open, and those that ended a while ago. */
   readonly terminals: () => Promise<ReadonlyArray<OpenTerminal>>
-  /** What a terminal printed after a number of bytes. */
+  /** Terminal output after a byte offset. */
   readonly output: (terminal: string, after: number) => Promise<OutputPage>
   readonly typeInto: (terminal: string, text: string) => Promise<void>
   readonly runs: () => Promise<ReadonlyArray<RunName>>
@@ -78,7 +78,7 @@ export interface WorkspaceApi {
   readonly artifact: (run: string, path: string, limit?: number) => Promise<Artifact>
 }
 
-/** What the console shows of a run, and the largest page that the server gives. Pages of large events are shorter. */
+/** Number of events shown of a run, and the largest page that the server gives. Pages of large events are shorter. */
 const mostEvents = 10_000
 
 export const listWorkspaces = async (): Promise<ReadonlyArray<WorkspaceName>> =>

@@ -42,14 +42,14 @@ export interface ToolDescription {
   readonly replySchema: JsonSchema
 }
 
-/** What a call would do, without doing it. */
+/** Preview of a call: its touches and the policy's decision. Nothing is executed. */
 export interface CallPreview {
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
   readonly facts: Facts
   /** The contract's own wish. */
   readonly asks: boolean
-  /** What the policy would decide, as things are now. */
+  /** Decision that the policy would make, as things are now. */
   readonly verdict: Verdict
   readonly diff?: string
 }

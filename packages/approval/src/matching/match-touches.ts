@@ -14,7 +14,7 @@ export interface Touched {
   readonly command: () => ReadCommand
 }
 
-/** Whether a call touches what a rule names. */
+/** Tests whether a call touches what a rule names. */
 export type TouchTest = (touched: Touched) => Fit
 
 /** Compiled conditions on what a call touches. */
@@ -255,7 +255,7 @@ const commandCondition = (condition: string): Condition<ReadonlyArray<string>> =
   }
 }
 
-/** Whether a rule names a word: wholly, or as an option whose value it leaves open, `--output=*`. */
+/** Tests whether a rule names a word: wholly, or as an option whose value it leaves open, `--output=*`. */
 const isSpelledOut = (pattern: string | undefined, word: string): boolean => {
   if (pattern === undefined) return false
   const name = word.split("=")[0] ?? ""
@@ -271,6 +271,6 @@ const hitsCommand = (runs: Conditions<ReadonlyArray<string>>, { facts, command }
   return runs.hits(command().inside) === "yes" ? "yes" : isUnclear(command()) ? "unknown" : "no"
 }
 
-/** Whether it may run something that it does not show. */
+/** Tests for a command that may run something that it does not show. */
 const isUnclear = ({ words, parts, inside }: ReadCommand): boolean =>
   (words === undefined && parts === undefined) || inside.some((command) => runsOthers(command) !== undefined)

@@ -47,7 +47,7 @@ export type RoadCode = (
   | Effect.Success<ReturnType<typeof failureOf<never>>>
 )["code"]
 
-/** What the road itself needs; tools may need more. */
+/** Services that the pipeline itself requires; tools may require more. */
 export type RoadServices = Workspace | Approver | Journal
 
 export interface CallOptions {
@@ -111,8 +111,8 @@ const road = Effect.fnUntraced(function* <R>(
   const recorded = Effect.flatMap(paramsForRecord(tool, given.data), (params) =>
     journal.append({ ...started, params }, isReading ? { canWait: "unheeded" } : {})
   )
-  const travelled = restore(Effect.provideService(travel(settings, call, given, known), CurrentCall, call))
-  const exit = yield* Effect.exit(Effect.andThen(recorded, travelled))
+  const traveled = restore(Effect.provideService(travel(settings, call, given, known), CurrentCall, call))
+  const exit = yield* Effect.exit(Effect.andThen(recorded, traveled))
   const outcome = yield* outcomeOf(exit, call)
   const durationMs = Number(clock.monotonicTimeNanosUnsafe() - begin) / 1e6
   const endedAt = startedAt + Math.round(durationMs)
@@ -197,14 +197,14 @@ const newCall = <R>(
   }
 }
 
-/** What is known of a call by now. Filled in on the way, because a call that ends early is recorded and encoded too. */
+/** State of a call in the pipeline. Filled in step by step, because a call that ends early is recorded and encoded too. */
 interface KnownSoFar {
   tool?: Tool<unknown>
   prepared?: PreparedCall<unknown>
   facts?: Facts
   approval?: Decision & { readonly asks: boolean }
   waitedMs?: number
-  /** What the approver changed or said. */
+  /** Changes and comment of the approver. */
   notes?: ReadonlyArray<string>
 }
 

@@ -1,4 +1,4 @@
-/** What replaces a secret. */
+/** Replacement text for a secret. */
 export const mark = "[redacted]"
 
 /** A place where a secret stands in a text. */

@@ -2,10 +2,10 @@ import type { SandboxRequest } from "@haft/core"
 
 import { systemPath } from "../process/system-programs.ts"
 
-/** What a command may see of the host's environment. Everything else stays outside. */
+/** Variables of the host's environment that a command may see. Everything else stays outside. */
 const passedOn = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "LOGNAME", "SHELL"]
 
-/** What programs for Windows need besides, and where they look for what is installed. */
+/** Variables that programs for Windows need as well, and that tell where things are installed. */
 const passedOnWindows = [
   "SystemRoot SystemDrive windir ComSpec PATHEXT OS TEMP TMP USERPROFILE USERNAME USERDOMAIN HOMEDRIVE HOMEPATH",
   "APPDATA LOCALAPPDATA ProgramData ProgramFiles ProgramW6432 ProgramFiles(x86) CommonProgramFiles",
@@ -41,7 +41,7 @@ export const environmentFor = (
 }
 
 /**
- * Whether a variable goes into a sandbox under another name. Those of a command are not for the programs that set the
+ * Tests whether a variable goes into a sandbox under another name. Those of a command are not for the programs that set the
  * sandbox up: `LD_PRELOAD` or `BASH_ENV` would run inside them, before they have checked anything. A shell can't give back
  * a name that is none of its own, and no such program listens to one.
  */

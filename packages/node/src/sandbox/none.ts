@@ -31,7 +31,7 @@ export const noSandbox = (options: { readonly environment?: ReadonlyArray<string
     })
   })
 
-/** The same for Windows: a line of a POSIX shell runs in Git's, and in PowerShell where there is none. */
+/** Picks the shell on Windows: a line of a POSIX shell runs in Git's, and in PowerShell where there is none. */
 const onWindows = (command: Command, request: SandboxRequest): Effect.Effect<Command, ToolError<"sandbox_error">> =>
   Effect.try({
     try: () => {

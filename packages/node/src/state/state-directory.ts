@@ -76,7 +76,7 @@ export const stateHome = (): string => {
   return join(isAbsolute(given) ? given : ofSystem, "haft")
 }
 
-/** A name people recognise and a hash that keeps two workspaces of that name apart. */
+/** A name people recognize and a hash that keeps two workspaces of that name apart. */
 const workspaceId = (root: string): string => {
   const name = basename(root).replaceAll(/[^\w.-]+/g, "-") || "root"
   return `${name.slice(0, 40)}-${createHash("sha256").update(root).digest("hex").slice(0, 12)}`

@@ -74,6 +74,8 @@ const isAsFound = (view: View, spots: Spots, node: Node, origin: Origin): boolea
     const names = withResolved(view.root, origin.path, (place) => listNames(view.root, place))
     return names.length === node.listed.length && names.every((name, index) => name === node.listed?.[index])
   }
+  // The number of a link that was replaced may be that of its successor.
+  if (node.kind === "symlink") return found.mtimeMs === origin.modified && found.size === origin.size
   if (node.kind !== "file") return true
   const isUntouched = found.size === origin.size && found.mtimeMs === origin.modified
   // Its content was of no interest, or is too much to read.
@@ -114,7 +116,7 @@ const ifThere = <A>(look: () => A): A | undefined => {
   }
 }
 
-/** What a person approved must still be so. */
+/** Checks that what a person approved is still so. */
 const checkApproved = (view: View, { approvedState, symlinks }: Judged): void => {
   for (const [path, state] of approvedState ?? [])
     if (stateNow(view, path, symlinks, state) !== state) throw stale(path)

@@ -30,7 +30,7 @@ import { discard } from "./leftovers.ts"
 import { exclusively, type Turns } from "./lock.ts"
 import { plannedContent } from "./plan-content.ts"
 import { type CommitPlan, NodePlan } from "./plan.ts"
-import { openView, stateOfNode, type View } from "./planned-tree.ts"
+import { openView, stateLike, type View } from "./planned-tree.ts"
 import { removeScratchNames, stageAll } from "./stage.ts"
 import { type Step, type Steps, stepsFor } from "./steps.ts"
 import { type CommitJournal, doSteps, type JournalledCommit, takeBack, type WaitingCommit } from "./write-ahead-log.ts"
@@ -55,7 +55,7 @@ export interface StagedCommit {
   readonly call: string
   readonly run: string
   readonly changes: ReadonlyArray<ChangedPath>
-  /** What a changed file will hold. */
+  /** New content of a changed file. */
   readonly content: (path: string) => Iterable<Uint8Array>
   /** Writes the commit to this host's write-ahead log, so that the host finishes it after a crash. */
   readonly log: Effect.Effect<void, ToolError<"write_failed">>
@@ -70,7 +70,7 @@ export type Decide = (commit: StagedCommit) => Effect.Effect<void, ToolError<"wr
 /** The write-ahead log of this host decides. */
 export const decideLocally: Decide = ({ log }) => log
 
-/** What is known of the call that commits. */
+/** Call that commits. */
 export interface CommitRequest extends Judged {
   readonly call: string
   readonly run: string
@@ -112,7 +112,7 @@ const committer =
       return plan.changes.length === 0 ? Effect.succeed([]) : exclusively(settings, attemptOf(plan, 1))
     })
 
-/** What a commit has to know of the call that it is made for. */
+/** Data of the call that a commit is made for. */
 export const requestOf = (call: typeof CurrentCall.Service): CommitRequest => ({
   symlinks: call.symlinks,
   call: call.id,
@@ -261,7 +261,7 @@ const stands = (view: View, did: ReadonlyArray<Recorded>): boolean => {
     const node = view.find(path.split("/"))
     // Where case is ignored, the old spelling of a name finds the entry under its new one.
     const isOther = node?.origin !== undefined && node.origin.path !== path
-    return stateOfNode(view.root, isOther ? undefined : node) === state
+    return stateLike(view.root, isOther ? undefined : node, state) === state
   })
 }
 

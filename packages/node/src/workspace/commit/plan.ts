@@ -54,6 +54,7 @@ import {
   type ReadFor,
   type ScratchFile,
   sizeOfContent,
+  recordedState,
   stateLike,
   stateOfNode,
   type View
@@ -195,10 +196,11 @@ export class NodePlan implements ChangePlan {
       if (parent?.kind !== "directory") throw notFound(given)
       if (this.view.child(parent, names.at(-1) ?? "") !== undefined) throw alreadyExists(given)
       const path = names.join("/")
-      parent.children.set(names.at(-1) ?? "", { kind: "symlink", target })
+      const node = { kind: "symlink", target } as const
+      parent.children.set(names.at(-1) ?? "", node)
       const change = { path, kind: "created", what: "symlink", before: "absent", after: "symlink" } as const
       this.changes.push({ ...change, bytesWritten: 0, contentAfter: Buffer.from(target) })
-      this.recorded.push({ did: "write", path, before: null, after: "symlink" })
+      this.recorded.push({ did: "write", path, before: null, after: recordedState(this.view.root, node) })
     })
 
   /** Removes a directory when it is empty, and leaves it when it is not. */
@@ -370,9 +372,18 @@ export class NodePlan implements ChangePlan {
     detach(view, from)
     const isByCopy = node.origin !== undefined && node.origin.identity.device !== deviceOf(view, to.slice(0, -1))
     parent.children.set(name, isByCopy ? copyNode(view, node) : node)
-    const change = { path: fromPath, kind: "moved", what: node.kind, movedTo: toPath, before, after: before } as const
+    const state = node.kind === "symlink" ? node.kind : before
+    const change = {
+      path: fromPath,
+      kind: "moved",
+      what: node.kind,
+      movedTo: toPath,
+      before: state,
+      after: state
+    } as const
     this.changes.push({ ...change, bytesWritten: 0 })
-    this.recorded.push({ did: "move", from: fromPath, to: toPath, state: before })
+    const recorded = node.kind === "symlink" ? recordedState(view.root, node) : before
+    this.recorded.push({ did: "move", from: fromPath, to: toPath, state: recorded })
   }
 
   #locate(path: string, how: { readonly follow?: boolean; readonly read?: ReadFor } = {}): ReadonlyArray<string> {

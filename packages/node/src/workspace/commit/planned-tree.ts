@@ -55,7 +55,7 @@ export interface FileNode {
   readonly origin?: Origin
   /** Absent while it is what is on disk. */
   readonly content?: Content
-  /** What is on disk, once it was read. */
+  /** Entry on disk, once it was read. */
   bytes?: Uint8Array
   /** A file outside the workspace that is renamed into it. */
   readonly scratch?: ScratchFile
@@ -69,9 +69,9 @@ export interface DirectoryNode {
   readonly origin?: Origin
   /** Absent while it is what is on disk. */
   mode?: number
-  /** What it will hold, as far as anybody looked; undefined means nothing of that name. */
+  /** Planned entry, as far as anybody looked; undefined means nothing of that name. */
   readonly children: Map<string, Node | undefined>
-  /** What it holds on disk, as far as anybody looked. */
+  /** Entry on disk, as far as anybody looked. */
   readonly found?: Map<string, Node>
   /** Everything it held on disk, once somebody asked for all. */
   listed?: ReadonlyArray<string>
@@ -98,7 +98,7 @@ export interface View {
   readonly loaded: ReadonlyArray<Node>
   /** Paths where nothing was found. */
   readonly absent: ReadonlySet<string>
-  /** What was found at a resolved path before any change, looked at now if nobody has. */
+  /** Entry at a resolved path before any change, looked up now if nobody has. */
   readonly original: (path: string) => Node | undefined
   /**
    * A caller's path as names from the root on. A link at its end is followed, unless the plan has replaced it.
@@ -108,7 +108,7 @@ export interface View {
     given: string,
     options?: { readonly follow?: boolean; readonly read?: ReadFor }
   ) => ReadonlyArray<string>
-  /** The same without following a link, and with the last name as the caller wrote it. */
+  /** Resolves a path without following a link, with the last name as the caller wrote it. */
   readonly locateAsSpelled: (given: string) => ReadonlyArray<string>
   readonly find: (names: ReadonlyArray<string>) => Node | undefined
   readonly child: (directory: DirectoryNode, name: string) => Node | undefined
@@ -116,7 +116,7 @@ export interface View {
   readonly names: (directory: DirectoryNode) => ReadonlyArray<string>
 }
 
-/** What a file that is found is read for; its content is kept, or only its fingerprint. */
+/** Purpose of reading a file: its content is kept, or only its fingerprint. */
 export type ReadFor = "content" | "fingerprint" | undefined
 
 export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
@@ -263,8 +263,15 @@ export const stateOfNode = (root: Root, node: Node | undefined): string => {
   return (node.content === undefined ? largeState(node) : undefined) ?? contentState(root, node)
 }
 
+const linkPrefix = "symlink:"
+
+/** The state of a node as the history keeps it: that of a link tells where it leads. */
+export const recordedState = (root: Root, node: Node | undefined): string =>
+  node?.kind === "symlink" && node.target !== undefined ? linkPrefix + node.target : stateOfNode(root, node)
+
 /** The state of a node in the form that another state of it has: by content, or by size and time. */
 export const stateLike = (root: Root, node: Node | undefined, other: string | undefined): string => {
+  if (node?.kind === "symlink" && other?.startsWith(linkPrefix) === true) return recordedState(root, node)
   if (node?.kind !== "file" || other === undefined) return stateOfNode(root, node)
   if (other.startsWith("stat:")) return largeState(node) ?? contentState(root, node)
   return other.startsWith("sha256:") ? contentState(root, node) : stateOfNode(root, node)

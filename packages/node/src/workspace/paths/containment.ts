@@ -16,7 +16,7 @@ import { checkWindowsName } from "./windows-names.ts"
 export interface Root {
   /** Absolute, without links. */
   readonly path: string
-  /** The same as the host named it, perhaps through a link. */
+  /** Path of the root as the host named it, perhaps through a link. */
   readonly alias: string
   readonly technique: Technique
   readonly held: Held
@@ -41,7 +41,7 @@ export interface Place {
   readonly name: string
   /** The last name as the caller wrote it. */
   readonly spelled: string
-  /** What is there, held; undefined when nothing is. */
+  /** Open handle of the entry; undefined when nothing is there. */
   readonly found: Held | undefined
   /** Names of directories on the way that do not exist, outermost first. */
   readonly missing: ReadonlyArray<string>
@@ -80,7 +80,7 @@ export const closeRoot = ({ close, lately }: Root): void => {
 export const withPlace = <A>(root: Root, given: string, options: ResolveOptions, use: (place: Place) => A): A =>
   withHeldPlace(root, openPlace(root, given, options), use)
 
-/** The same, held until it is released. */
+/** Resolves a path and holds it open until it is released. */
 export const openPlace = (root: Root, given: string, options: ResolveOptions): Place =>
   findPlace(root, given, namesOf(root, given), options)
 
@@ -89,11 +89,11 @@ export const releasePlace = (root: Root, { found, directory }: Place): void => {
   if (directory !== root.held) directory.close()
 }
 
-/** The same for a path that has been resolved before: it holds no links, and a link there now is refused. */
+/** Resolves a path that was resolved before: it holds no links, and a link there now is refused. */
 export const withResolved = <A>(root: Root, path: string, use: (place: Place) => A): A =>
   withHeldPlace(root, openResolved(root, path), use)
 
-/** The same, held until it is released. */
+/** Resolves such a path and holds it open until it is released. */
 export const openResolved = (root: Root, path: string): Place =>
   findPlace(root, path, path === "." ? [] : path.split("/"), { symlinks: "deny", follow: false })
 

@@ -4,7 +4,7 @@ import { isErrno } from "../../errno.ts"
 import { canonicalPath } from "./name-on-disk.ts"
 
 /**
- * Whether a path is the directory or lies in it, whatever links lead to either of them; also where it leads out of the
+ * Tests whether a path is the directory or lies in it, whatever links lead to either of them; also where it leads out of the
  * directory again, since whoever can write there can make it lead elsewhere.
  */
 export const liesWithin = (directory: string, path: string): boolean => {

@@ -56,7 +56,7 @@ const toldName = (directory: string, path: string): string | undefined => {
   }
 }
 
-/** The same name in other letters; undefined for one that has no other spelling. */
+/** Spelling of a name in the other case; undefined for one that has no other spelling. */
 const otherSpelling = (name: string): string | undefined => {
   // First those letters that every file system without case knows.
   const upper = name.replaceAll(/[a-z]+/g, (letters) => letters.toUpperCase())
