@@ -96,7 +96,7 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
   return outcome
 }, Effect.scoped)
 
-/** What a model is told about command lines: the shell that they are written for. */
+/** Description of a command line for models: names the shell that it is written for. */
 export const commandLineFor: string =
   process.platform === "win32"
     ? "Command line for the bash of Git for Windows; for PowerShell where Git is not installed"

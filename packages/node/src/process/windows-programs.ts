@@ -70,7 +70,7 @@ const placesFor = (name: string, path: string, { env, isInWorkspace }: WindowsMa
   return places.filter((place) => isAbsolute(place) && !isInWorkspace(place))
 }
 
-/** Where Git for Windows is installed, for everybody or for one user. */
+/** Directories of the shell of Git for Windows, installed for everybody or for one user. */
 const gitDirectories = (env: WindowsMachine["env"]): ReadonlyArray<string> => {
   const { LOCALAPPDATA: local } = env
   const bases = [...programFiles(env), ...(isAbsolute(local) ? [win32.join(local, "Programs")] : [])]
