@@ -99,8 +99,8 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
 /** Description of a command line for models: names the shell that it is written for. */
 export const commandLineFor: string =
   process.platform === "win32"
-    ? "Command line for the bash of Git for Windows; for PowerShell where Git is not installed"
-    : "Command line for bash, or sh where there is no bash"
+    ? "Command line for Git's bash; for PowerShell where Git is not installed"
+    : "Command line for bash"
 
 /** The words that make a shell run a command line. */
 export const shellWords = (command: string): ReadonlyArray<string> => ["sh", "-c", findBash, "sh", command]
