@@ -1,4 +1,6 @@
-import type { SandboxRequest } from "@haft/core"
+import type { BrokeredCredential, SandboxRequest } from "@haft/core"
+
+import type { SandboxOptions } from "./limits.ts"
 
 import { systemPath } from "../process/system-programs.ts"
 
@@ -38,6 +40,16 @@ export const environmentFor = (
     // The shell of Windows looks for programs in the working directory first, unless this is set.
     ...(isWindows && { NoDefaultCurrentDirectoryInExePath: "1" })
   }
+}
+
+/** Sandbox options that pass no variable on which holds the value of a brokered credential. */
+export const withoutCredentials = <Options extends SandboxOptions>(
+  options: Options,
+  credentials: ReadonlyArray<BrokeredCredential>
+): Options => {
+  if (options.environment === undefined || credentials.length === 0) return options
+  const held = credentials.flatMap(({ variable, from }) => ("env" in from ? [variable, from.env] : variable))
+  return { ...options, environment: options.environment.filter((name) => !held.includes(name)) }
 }
 
 /**
