@@ -1,8 +1,7 @@
 import type { BrokeredCredential, SandboxRequest } from "@haft/core"
 
-import type { SandboxOptions } from "./limits.ts"
-
 import { systemPath } from "../process/system-programs.ts"
+import type { SandboxOptions } from "./limits.ts"
 
 /** Variables of the host's environment that a command may see. Everything else stays outside. */
 const passedOn = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "LOGNAME", "SHELL"]
