@@ -5,10 +5,8 @@ import type { Rule } from "./rule.ts"
 export const ruleAdvice = ({ decision, touches }: Rule): ReadonlyArray<string> =>
   [touches?.runs ?? []].flat().flatMap((command) => {
     const words = command.trim().split(/\s+/)
-    return [
-      ...starWithinWord(command.trim(), words.at(-1) ?? "", decision),
-      ...(decision === "allow" ? anyCommand(command, words) : [])
-    ]
+    const star = starWithinWord(command.trim(), words.at(-1) ?? "", decision)
+    return decision === "allow" ? star.concat(anyCommand(command, words)) : star
   })
 
 // `npm run *` is one further word; in `git status*` the star is often meant for all that follows.

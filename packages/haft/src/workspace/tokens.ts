@@ -91,9 +91,9 @@ const bitsOfCharacter = (secret: string): number => {
 
 /** True for a text that repeats itself as a whole, or in which most characters are, or follow, the one before. */
 const isCountedOrRepeated = (secret: string): boolean => {
-  const steps = [...secret].filter(
-    (character, at) => at > 0 && Math.abs(character.charCodeAt(0) - secret.charCodeAt(at - 1)) <= 1
-  )
+  const steps = secret
+    .split("")
+    .filter((character, at) => at > 0 && Math.abs(character.charCodeAt(0) - secret.charCodeAt(at - 1)) <= 1)
   return steps.length * 2 >= secret.length || (secret + secret).indexOf(secret, 1) <= secret.length / 2
 }
 
