@@ -81,6 +81,8 @@ export {
   examine,
   findConfig,
   followRun,
+  type OpenBranches,
+  openBranches,
   openRules,
   openWorkspace,
   readRun,
