@@ -1,9 +1,9 @@
 import type { JsonLimits } from "haft/internal"
 import type { ServerRequest } from "srvx"
 
-import { type Gatekeeper, sessionKeyParameter } from "../identity.ts"
-import type { Arrivals } from "./accept-backpressure.ts"
+import type { Gatekeeper } from "../identity.ts"
 import type { Answer } from "./answer.ts"
+import type { Arrivals } from "./connection/accept-backpressure.ts"
 import type { FlowControl } from "./flow-control.ts"
 import { readJson } from "./json-body.ts"
 import { ownFault, Problem } from "./problem.ts"
@@ -39,7 +39,7 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
     begin.route = route
     const identity = await gatekeeper.identify(request)
     gatekeeper.admit(identity, route.access, path["workspace"] ?? route.workspace)
-    const { [sessionKeyParameter]: _key, ...given } = url.search === "" ? {} : Object.fromEntries(url.searchParams)
+    const given = url.search === "" ? {} : Object.fromEntries(url.searchParams)
     const query = check(route.query, given, "query")
     const readBody = (): Promise<unknown> => readJson(request, options.bodyLimits)
     const works: Array<() => void> = []

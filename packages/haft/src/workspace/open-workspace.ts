@@ -59,7 +59,7 @@ export interface OpenWorkspace {
   readonly runs: () => ReadonlyArray<RunFile>
   /** The record of a run, in parts; undefined when there is none. */
   readonly record: (run: string) => JournalPages | undefined
-  /** What the hosts have open in terminals. */
+  /** Open terminals of all hosts. */
   readonly terminals: OpenTerminals
   /** A file that a call of some run left behind. */
   readonly artifact: (run: string, path: string) => OpenArtifact | undefined
@@ -79,7 +79,7 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
   const mode = modeSwitch(config.mode)
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
-      standardServices(config, { asker: askThroughGate, mode }),
+      standardServices(config, { asker: askThroughGate, mode, expiryMs: 30 * 60_000 }),
       askThroughGate,
       // Effect builds a layer once, so this is the same store that the hosts decide by.
       stateRules.pipe(Layer.provide(fileState({ directory: state }))),

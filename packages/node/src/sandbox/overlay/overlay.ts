@@ -61,12 +61,12 @@ export class NodeOverlay implements Overlay {
     this.#committed = committed
   }
 
-  /** What goes before a program to start it with the overlay in the place of the workspace. */
+  /** Prefix that starts a program with the overlay in the place of the workspace. */
   get words(): ReadonlyArray<string> {
     return mountWords(this.#settings.workspace.root, this.#scratch)
   }
 
-  /** What the overlay holds, as the kernel left it. */
+  /** Contents of the overlay's upper directory, as the kernel left them. */
   get listing(): Effect.Effect<Upper, ToolError<"sandbox_error">> {
     return readUpper(this.#scratch.upper, "keep")
   }
