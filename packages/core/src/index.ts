@@ -39,6 +39,7 @@ export {
   type PluginHealth,
   type ToolDescription
 } from "./host.ts"
+export { findToolsName, type Profile, profiles, toolsInProfile } from "./profile.ts"
 export { type JsonSchema } from "./schema/json-schema.ts"
 export { type LineStep, lineSteps } from "./diff/line-steps.ts"
 export { TimeSlices } from "./time-slices.ts"
