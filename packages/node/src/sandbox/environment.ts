@@ -1,4 +1,6 @@
-import type { SandboxRequest } from "@haft/core"
+import type { BrokeredCredential, SandboxRequest } from "@haft/core"
+
+import type { SandboxOptions } from "./limits.ts"
 
 /** Variables of the host's environment that a command may see. Everything else stays outside. */
 const passedOn = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "LOGNAME", "SHELL"]
@@ -26,6 +28,16 @@ export const environmentFor = (
     ...(request.terminal === true ? {} : quiet),
     ...added
   }
+}
+
+/** Sandbox options that pass no variable on which holds the value of a brokered credential. */
+export const withoutCredentials = <Options extends SandboxOptions>(
+  options: Options,
+  credentials: ReadonlyArray<BrokeredCredential>
+): Options => {
+  if (options.environment === undefined || credentials.length === 0) return options
+  const held = credentials.flatMap(({ variable, from }) => ("env" in from ? [variable, from.env] : variable))
+  return { ...options, environment: options.environment.filter((name) => !held.includes(name)) }
 }
 
 /**
