@@ -86,7 +86,8 @@ describe.runIf(isLinux)("branches (not on this platform)", () => {
       expect(await codeOf(branches.drop(name))).toBe("invalid_params")
     }
     const made = await Promise.all([1, 2, 3].map(() => codeOf(branches.create("one"))))
-    expect(made.toSorted()).toEqual(["already_exists", "already_exists", "no error"])
+    expect(made.filter((code) => code === "no error")).toHaveLength(1)
+    expect(made.filter((code) => code === "already_exists")).toHaveLength(2)
     expect(await codeOf(branches.diff("two"))).toBe("file_not_found")
     expect((await branches.merge("two")).error?.message).toBe("there is no branch 'two'; there are: one")
     await branches.drop("one")

@@ -65,7 +65,7 @@ export const branchEffects = Effect.fnUntraced(function* (
       const { unchanged, conflicts } = yield* compared(plan)
       if (conflicts.length > 0 && onConflict === "refuse") return yield* Effect.fail(conflict(branch, conflicts))
       const left = onConflict === "workspace" ? conflicts : []
-      yield* effects.plan(plan, new Set([...except, ...unchanged, ...left]))
+      return yield* effects.plan(plan, new Set([...except, ...unchanged, ...left]))
     })
   }
 })

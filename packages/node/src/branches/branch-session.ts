@@ -25,7 +25,8 @@ export const holdBranch = (branch: Branch): Effect.Effect<void, HoldError, Scope
   Effect.asVoid(
     Effect.acquireRelease(
       Effect.callback<ChildProcess, HoldError>((resume) => {
-        const [program = "", ...args] = [...branchWords(branch), "/bin/sh", "-c", "echo held; exec cat >/dev/null"]
+        const [program = "", ...words] = branchWords(branch)
+        const args = [...words, "/bin/sh", "-c", "echo held; exec cat >/dev/null"]
         const { spawn } = process.getBuiltinModule("node:child_process")
         const holder = spawn(program, args, { cwd: "/", env: { PATH: systemPath }, stdio: ["pipe", "pipe", "pipe"] })
         let problem = ""
