@@ -82,6 +82,8 @@ export {
   examine,
   findConfig,
   followRun,
+  type OpenBranches,
+  openBranches,
   openRules,
   openWorkspace,
   readRun,
