@@ -106,7 +106,8 @@ describe("JSON of the docs", () => {
 
   const expectServers = (servers: Servers): void => {
     for (const { command, args } of Object.values(servers)) {
-      const line = [command, ...args, "--help"].join(" ").replace("${workspaceFolder}", ".")
+      // npx finds the haft that is installed; here that is the one on PATH.
+      const line = [command, ...args, "--help"].join(" ").replace("${workspaceFolder}", ".").replace(/^npx /, "")
       expect(run(line)).toMatchObject({ status: 0 })
     }
   }
@@ -118,6 +119,7 @@ describe("JSON of the docs", () => {
     tool: (rule) => Rule.parse(rule),
     approved: (answer) => GateResponse.parse(answer),
     plugins: (config) => openedWith(config),
+    profile: (config) => openedWith(config),
     mcpServers: ({ mcpServers }: { readonly mcpServers: Servers }) => expectServers(mcpServers),
     mcp: ({ mcp }: { readonly mcp: Record<string, { command: ReadonlyArray<string> }> }) => {
       for (const { command } of Object.values(mcp))

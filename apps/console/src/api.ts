@@ -70,7 +70,7 @@ export interface WorkspaceApi {
   readonly simulate: (run: string) => Promise<Simulation>
   /** Terminals that are open, and those that ended a while ago. */
   readonly terminals: () => Promise<ReadonlyArray<OpenTerminal>>
-  /** What a terminal printed after a number of bytes. */
+  /** Terminal output after a byte offset. */
   readonly output: (terminal: string, after: number) => Promise<OutputPage>
   readonly typeInto: (terminal: string, text: string) => Promise<void>
   readonly runs: () => Promise<ReadonlyArray<RunName>>

@@ -4,7 +4,7 @@ import type { Inbox } from "./events/inbox.ts"
 import type { News } from "./hooks/use-events.ts"
 import type { WorkspaceName } from "./wire.ts"
 
-/** What every screen is given. */
+/** Properties that every screen receives. */
 export interface ScreenProps {
   readonly api: WorkspaceApi
   readonly workspace: string

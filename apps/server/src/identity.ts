@@ -45,7 +45,7 @@ export interface Gatekeeper {
   readonly identify: (request: Request) => Promise<Identity | undefined>
   /** Fails with 401, 403 or 404 unless `identity` may use such a route of the workspace. */
   readonly admit: (identity: Identity | undefined, access: Access, workspace?: string) => void
-  /** Whether the token of an identity is neither revoked nor expired by now, for streams that outlast their request. */
+  /** Tests whether the token of an identity is neither revoked nor expired by now, for streams that outlast their request. */
   readonly isInForce: (identity: Identity | undefined) => Promise<boolean>
   /** A code for the console's address; it works once, and not for long. The session belongs to `identity`. */
   readonly makeLink: (identity?: Identity) => string

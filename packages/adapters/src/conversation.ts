@@ -9,6 +9,7 @@ export type Step = { readonly reply: Reply } | { readonly question: ApprovalQues
  * person was shown is what runs, and it is recorded once.
  */
 export interface Conversation {
+  readonly tool: string
   /** Waits for the reply or for the next question. */
   readonly next: () => Promise<Step>
   /** Answers the question that `next` returned last. */
@@ -19,7 +20,7 @@ export interface Conversation {
 
 export interface ConversationOptions {
   readonly onProgress: (progress: Progress) => void
-  /** Whether questions come here, as a step; if not, the host asks somebody else. */
+  /** True if questions become steps of the conversation; if not, the host asks somebody else. */
   readonly asks: boolean
   /** The caller's span, as W3C's `traceparent`. */
   readonly traceParent?: string
@@ -56,6 +57,7 @@ export const converse = (
       }
     )
   return {
+    tool,
     next: () => told.promise,
     answer: (answer) => {
       told = Promise.withResolvers()

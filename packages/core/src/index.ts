@@ -32,8 +32,10 @@ export {
   type PluginHealth,
   type ToolDescription
 } from "./host.ts"
+export { findToolsName, type Profile, profiles, toolsInProfile } from "./profile.ts"
 export { type JsonSchema } from "./schema/json-schema.ts"
 export { type LineStep, lineSteps } from "./diff/line-steps.ts"
+export { TimeSlices } from "./time-slices.ts"
 export { diffOf } from "./diff/plan-diff.ts"
 export { type DiffHunk, diffHunks, type FileVersions, unifiedDiff } from "./diff/unified-diff.ts"
 export { memoryWorkspace } from "./services/memory-workspace.ts"

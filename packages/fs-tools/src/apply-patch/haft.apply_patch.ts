@@ -6,24 +6,24 @@ import * as z from "zod"
 import { linkWarnings } from "../hard-links.ts"
 import { omissionWarnings } from "../omissions.ts"
 import { describeHunk, parsePatch, patchOperation } from "./apply-patch.ts"
+import { envelopeWithin } from "./parse/parse-envelope.ts"
 import { isOfFile, type Section, touchedBy } from "./patch.ts"
 import { readOnce } from "./place/read-once.ts"
 import type { FoundHunk } from "./plan-patch.ts"
 
 // What `git diff` prints when nothing differs is a patch that changes nothing.
 const read = readOnce(({ patch }: { readonly patch: string }) =>
-  patch.trim() === "" ? Effect.succeed([]) : parsePatch(patch)
+  patch.trim() === "" ? Effect.succeed([]) : parsePatch(envelopeWithin(patch) ?? patch)
 )
 const operation = patchOperation(read)
 
 export const haftApplyPatch = haft.tool({
   name: "apply_patch",
+  profile: "coding",
   operation: "apply-patch",
-  description:
-    "Apply a patch to any number of files, all or nothing: a unified diff, or sections between *** Begin Patch and " +
-    "*** End Patch. A hunk that fits no place or several is an error that says where to look.",
+  description: "Apply a patch to any number of files, all or nothing. Ambiguous hunks are refused.",
   input: z.strictObject({
-    patch: z.string().describe("A unified diff or a *** Begin Patch envelope, with paths relative to the workspace")
+    patch: z.string().describe("Unified diff, or *** Begin Patch … *** End Patch")
   }),
   output: z.object({
     changed: z.boolean(),
@@ -47,6 +47,10 @@ export const haftApplyPatch = haft.tool({
     ),
     warnings: z.array(z.string())
   }),
+  examples: [
+    { patch: "--- a/src/app.ts\n+++ b/src/app.ts\n@@ -1 +1 @@\n-const port = 80\n+const port = 8080\n" },
+    { patch: "*** Begin Patch\n*** Add File: docs/notes.md\n+# Notes\n*** End Patch\n" }
+  ],
   risk: "dangerous",
   timeout: "60 seconds",
   touches: (input) => Effect.map(read(input), touchedBy),
@@ -62,6 +66,7 @@ export const haftApplyPatch = haft.tool({
       }),
       hunks: hunks.map(({ path, line, pass, offset, fuzz }) => ({ path, line, matched: pass, offset, fuzz })),
       warnings: [
+        ...(envelopeWithin(input.patch) === undefined ? [] : ["the text around the patch was left out"]),
         ...hunks.filter(isWorthTelling).map(describeHunk),
         ...linkWarnings(changes),
         ...omissionWarnings(addedText(sections), "")

@@ -7,6 +7,8 @@ import {
   type NetworkConfig,
   type Plugin,
   type Processes,
+  type Profile,
+  profiles,
   type RoadServices,
   type Sandbox,
   type StateFiles
@@ -18,7 +20,7 @@ import * as z from "zod"
 import { type DialectName, dialectNames } from "../host/dialects.ts"
 import { type PackageChoice, packageNames } from "../host/packages.ts"
 
-/** What a standard host lends to plugins. */
+/** Services that a standard host lends to plugins. */
 export type StandardServices = RoadServices | Artifacts | Processes | Sandbox | StateFiles
 
 /**
@@ -96,6 +98,11 @@ export interface HaftConfig {
   readonly dialect?: DialectName | Dialect
   /** Further dialects that callers of `haft serve` may choose; none by default. */
   readonly alsoDialects?: ReadonlyArray<DialectName>
+  /**
+   * Which of haft's own tools models are shown at first: `minimal`, `coding` (the default) or `all`. The others can be
+   * called too, and `find_tools` finds them. It saves context and forbids nothing.
+   */
+  readonly profile?: Profile
   /** Which of haft's own tool packages to use, and how; all by default. */
   readonly packages?: PackageChoice
   readonly plugins?: ReadonlyArray<PluginEntry>
@@ -112,7 +119,7 @@ export interface HaftConfig {
   readonly approvalOptions?: ApprovalOptions
   /** `auto` by default: the strongest that works here, and no commands where none does. */
   readonly sandbox?: SandboxName
-  /** What commands may see and use up in the sandbox. */
+  /** Limits of commands in the sandbox: visible paths and resources. */
   readonly sandboxOptions?: ContainerOptions
   /** Hosts that commands, code and terminals may reach. Without it they have no network. */
   readonly network?: NetworkConfig
@@ -120,10 +127,12 @@ export interface HaftConfig {
   readonly state?: string
   /** Globs of files whose content no tool and no command may read, beyond the default ones; `!` before one excepts. */
   readonly secretPaths?: ReadonlyArray<string>
-  /** Whether links inside the workspace are followed; the dialect says so by default. */
+  /** True if links inside the workspace are followed; the dialect decides by default. */
   readonly symlinks?: "inside" | "deny"
   /** Bytes of a reply at most, 512 KiB by default; what is beyond them becomes an artifact that the reply names. */
   readonly replyBytes?: number
+  /** Replaces passwords, keys and tokens in replies, not only in the audit log; false by default. */
+  readonly redactReplies?: boolean
   /** More workspaces for `haft serve`, by name. They inherit nothing from this one. */
   readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
 }
@@ -134,7 +143,7 @@ export type WorkspaceConfig = Omit<HaftConfig, "workspaces">
 /** The identity, with the type of a configuration: the default export of `haft.config.ts`. */
 export const defineConfig = (config: HaftConfig): HaftConfig => config
 
-/** What is wrong with a configuration, and where. */
+/** Problem of a configuration, with its place. */
 export class ConfigError extends Error {
   readonly _tag = "ConfigError"
   override readonly name = "ConfigError"
@@ -183,6 +192,12 @@ const workspaceShape = () =>
       .array(z.enum(dialectNames))
       .optional()
       .describe("Further dialects that callers of `haft serve` may choose; none by default, any other is refused"),
+    profile: z
+      .enum(profiles)
+      .optional()
+      .describe(
+        "Tools that models are shown at first: `minimal`, `coding`, the default, or `all`. The others can be called too, and `find_tools` finds them"
+      ),
     packages: z
       .union([
         z.array(z.enum(packageNames)),
@@ -276,7 +291,11 @@ const workspaceShape = () =>
       .int()
       .min(4_096)
       .optional()
-      .describe("Bytes of a reply at most, 512 KiB by default; the rest becomes an artifact that the reply names")
+      .describe("Bytes of a reply at most, 512 KiB by default; the rest becomes an artifact that the reply names"),
+    redactReplies: z
+      .boolean()
+      .optional()
+      .describe("Replaces passwords, keys and tokens in replies, not only in the audit log; false by default")
   })
 
 const workspaceName = () =>

@@ -69,7 +69,7 @@ export interface OpenWorkspace {
   readonly runs: () => ReadonlyArray<RunFile>
   /** The record of a run, in parts; undefined when there is none. */
   readonly record: (run: string) => JournalPages | undefined
-  /** What the hosts have open in terminals. */
+  /** Open terminals of all hosts. */
   readonly terminals: OpenTerminals
   /** A file that a call of some run left behind. */
   readonly artifact: (run: string, path: string) => OpenArtifact | undefined

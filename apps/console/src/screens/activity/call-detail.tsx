@@ -116,7 +116,7 @@ const WholeCall = ({ api, workspace, call, state, isLive }: CallDetailProps) => 
 const outputNames: Readonly<Record<string, string>> = { stdout: "Standard output", stderr: "Standard error" }
 
 /**
- * What the call changed: the preview of its undo, reversed. That preview fails where files have changed since; then the
+ * Changes of the call: the preview of its undo, reversed. That preview fails where files have changed since; then the
  * change the call asked for is shown.
  */
 const MadeChange = ({ api, call }: Pick<CallDetailProps, "api" | "call">) => {

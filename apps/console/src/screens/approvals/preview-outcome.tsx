@@ -3,7 +3,7 @@ import { DiffView } from "../../diff/diff-view.tsx"
 import { Facts, Problem, RiskBadge, Section } from "../../parts.tsx"
 import type { Preview } from "../../wire.ts"
 
-/** What a call would do, and what the rules would decide about it. */
+/** Preview of a call: its effects, and the decision that the rules would make. */
 export const PreviewOutcome = ({ preview }: { readonly preview: Preview | undefined }) => (
   <>
     <Problem>{preview?.error?.message}</Problem>

@@ -17,7 +17,7 @@ interface RuleEditorProps {
 const decisions = ["allow", "ask", "deny"] as const
 const inForm = new Set(["id", "tool", "decision", "note"])
 
-/** What haft keeps track of itself: saving a rule must not change it. */
+/** Fields that haft maintains itself: saving a rule must not change them. */
 const kept = new Set(["enabled", "uses", "created"])
 
 /** A form with a field for everything that all rules have; the conditions are edited as JSON. */

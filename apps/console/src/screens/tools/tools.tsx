@@ -19,7 +19,7 @@ export const Tools = ({ api, workspace, dialects, item }: ScreenProps) => {
   )
   return (
     <div className="split" data-open={open !== undefined}>
-      <section className="split-list" aria-label="Catalogue">
+      <section className="split-list" aria-label="Catalog">
         <h2>
           Tools <span className="quiet">{tools.length}</span>
         </h2>

@@ -1,0 +1,100 @@
+import type { Reply, ToolDescription } from "@haft/core"
+import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
+import type {
+  ChatCompletionFunctionTool,
+  ChatCompletionMessageFunctionToolCall,
+  ChatCompletionToolMessageParam
+} from "openai/resources/chat/completions"
+import type { FunctionTool, ResponseFunctionToolCall, ResponseInputItem } from "openai/resources/responses/responses"
+
+import { type CallerOptions, contentOf, type ModelOptions, parseArguments, sharedFields } from "../model-call.ts"
+import { legalNames } from "../names.ts"
+import { searchableTools, shownTools } from "../shown-tools.ts"
+import { fromStrict, strictSchema } from "../strict-schema.ts"
+
+export interface OpenAIOptions extends ModelOptions, CallerOptions<"direct" | "programmatic"> {
+  /** Use strict function calling, for the tools whose schema can be made strict. */
+  readonly strict?: boolean
+  /** Give the Responses API the schemas of replies, for programs that the model writes. */
+  readonly outputSchemas?: boolean
+}
+
+/** A host's tools for OpenAI's Responses and Chat Completions APIs, and others that are compatible with them. */
+export interface OpenAITools {
+  readonly responses: {
+    /** What the model is shown now: read it again for each request. */
+    readonly tools: Array<FunctionTool>
+    /** Makes the call; the answer goes into the next request's `input`. */
+    readonly call: (
+      item: Pick<ResponseFunctionToolCall, "name" | "arguments" | "call_id">,
+      options?: PromiseCallOptions
+    ) => Promise<ResponseInputItem.FunctionCallOutput>
+  }
+  readonly chat: {
+    /** What the model is shown now: read it again for each request. */
+    readonly tools: Array<ChatCompletionFunctionTool>
+    /** Makes the call; the answer goes into the next request's `messages`. */
+    readonly call: (
+      toolCall: ChatCompletionMessageFunctionToolCall,
+      options?: PromiseCallOptions
+    ) => Promise<ChatCompletionToolMessageParam>
+  }
+}
+
+export const openaiTools = (host: Pick<OpenHost, "tools" | "call">, options: OpenAIOptions = {}): OpenAITools => {
+  const { legal, original } = legalNames(host.tools.map(({ name }) => name))
+  const { strict = false, deferLoading = false, outputSchemas = false } = options
+  const shown = shownTools(host)
+  const functions = new Map(host.tools.map((tool) => [tool, functionOf(tool, legal(tool.name), strict)]))
+  const functionsOf = (tools: ReadonlyArray<ToolDescription>) =>
+    [...functions].filter(([tool]) => tools.includes(tool)).map(([tool, made]) => ({ tool, made }))
+  const functionTool = ({ tool, made }: ReturnType<typeof functionsOf>[number]): FunctionTool => ({
+    type: "function",
+    ...made,
+    ...sharedFields(tool, options),
+    ...(outputSchemas && { output_schema: { ...tool.replySchema } })
+  })
+
+  const call = async (name: string, written: string, callOptions?: PromiseCallOptions): Promise<Reply> => {
+    const args = parseArguments(written)
+    const tool = host.tools.find((one) => one.name === original(name))
+    const isStrict = tool !== undefined && functions.get(tool)?.strict === true
+    const reply = await host.call(original(name), isStrict ? fromStrict(args, tool.inputSchema) : args, callOptions)
+    shown.learn(original(name), reply)
+    return reply
+  }
+
+  return {
+    responses: {
+      get tools() {
+        return functionsOf(deferLoading ? searchableTools(host) : shown.list()).map(functionTool)
+      },
+      call: async (item, callOptions) => ({
+        type: "function_call_output",
+        call_id: item.call_id,
+        output: contentOf(await call(item.name, item.arguments, { requestId: item.call_id, ...callOptions }), options)
+      })
+    },
+    chat: {
+      // Chat Completions has no tool search: what is deferred there is left out.
+      get tools() {
+        return functionsOf(shown.list()).map(({ made }) => ({ type: "function" as const, function: made }))
+      },
+      call: async ({ id, function: { name, arguments: written } }, callOptions) => ({
+        role: "tool",
+        tool_call_id: id,
+        content: contentOf(await call(name, written, { requestId: id, ...callOptions }), options)
+      })
+    }
+  }
+}
+
+const functionOf = (tool: ToolDescription, name: string, wantsStrict: boolean) => {
+  const parameters = wantsStrict ? strictSchema(tool.inputSchema) : undefined
+  return {
+    name,
+    description: tool.description,
+    parameters: { ...(parameters ?? tool.inputSchema) },
+    strict: parameters !== undefined
+  }
+}
