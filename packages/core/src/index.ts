@@ -62,7 +62,7 @@ export {
   type NetworkService,
   requireNetwork
 } from "./network/network.ts"
-export { networkConfig, type NetworkConfig } from "./network/network-config.ts"
+export { type BrokeredCredential, networkConfig, type NetworkConfig } from "./network/network-config.ts"
 export { type Program, type ProgramEnd, runProgram, type RunsPrograms } from "./services/run-program.ts"
 export { redactText } from "./text/redact.ts"
 export {
