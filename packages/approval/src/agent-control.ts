@@ -58,12 +58,7 @@ export const agentControl = (now: () => number = Date.now): AgentControl => {
   return {
     agents: () =>
       [...agents]
-        .map(([name, { lastCallAt, paused, messages }]) => ({
-          name,
-          lastCallAt,
-          ...(paused !== undefined && { paused: withoutDeferred(paused) }),
-          messages: messages.length
-        }))
+        .map(([name, agent]) => stateOf(name, agent))
         .toSorted((one, other) => other.lastCallAt - one.lastCallAt),
     pause: (name, by) => {
       const agent = named(name)
@@ -93,9 +88,11 @@ export const agentControl = (now: () => number = Date.now): AgentControl => {
   }
 }
 
-const withoutDeferred = ({ at, by }: NonNullable<Agent["paused"]>): NonNullable<AgentState["paused"]> => ({
-  at,
-  ...(by !== undefined && { by })
+const stateOf = (name: string, { lastCallAt, paused, messages }: Agent): AgentState => ({
+  name,
+  lastCallAt,
+  ...(paused !== undefined && { paused: { at: paused.at, ...(paused.by !== undefined && { by: paused.by }) } }),
+  messages: messages.length
 })
 
 // Clients give up on calls that are silent.

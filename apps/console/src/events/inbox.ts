@@ -33,13 +33,10 @@ let changes = 0
 export const reloadInbox = async (): Promise<void> => {
   const round = ++latest
   try {
-    let requests: ReadonlyArray<OpenRequest>
-    let before: number
-    do {
-      before = changes
-      requests = await listApprovals()
-      // What has opened or closed while the list was on its way may be missing from it.
-    } while (before !== changes && round === latest)
+    const before = changes
+    const requests = await listApprovals()
+    // What has opened or closed while the list was on its way may be missing from it.
+    if (round === latest && before !== changes) return await reloadInbox()
     if (round === latest) publish({ ...inbox, requests, loaded: { state: "ready", value: undefined } })
   } catch (error) {
     if (round === latest) publish({ ...inbox, loaded: { state: "failed", message: messageOf(error) } })

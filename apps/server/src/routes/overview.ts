@@ -41,7 +41,7 @@ export const overviewRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
       },
       handle: ({ identity }) => {
         const approvals = ownOf(identity).flatMap(([workspace, { run, approvals: gate }]) =>
-          gate.open().map((request) => ({ workspace, run, ...listedRequest(request) }))
+          gate.open().map((request) => Object.assign({ workspace, run }, listedRequest(request)))
         )
         return json({ approvals: approvals.toSorted((one, other) => one.askedAt - other.askedAt) })
       }

@@ -26,14 +26,7 @@ export interface RunningCalls {
 export const trackCalls = (): RunningCalls & { readonly tracked: (host: OpenHost) => OpenHost } => {
   const running = new Map<number, { readonly call: Call; readonly stop: Deferred.Deferred<string> }>()
   return {
-    list: () =>
-      [...running.values()].map(({ call: { step, id, tool, caller, startedAt } }) => ({
-        step,
-        id,
-        tool,
-        ...(caller !== undefined && { caller }),
-        startedAt
-      })),
+    list: () => [...running.values()].map(({ call }) => runningCall(call)),
     stop: (step, by, reason) => {
       const found = running.get(step)
       if (found === undefined) return false
@@ -60,3 +53,11 @@ export const trackCalls = (): RunningCalls & { readonly tracked: (host: OpenHost
     }
   }
 }
+
+const runningCall = ({ step, id, tool, caller, startedAt }: Call): RunningCall => ({
+  step,
+  id,
+  tool,
+  ...(caller !== undefined && { caller }),
+  startedAt
+})

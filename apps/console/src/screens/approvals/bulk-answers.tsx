@@ -22,7 +22,10 @@ export const BulkAnswers = ({ requests, onAnswered }: BulkAnswersProps) => {
   const selected = whole.filter(({ id }) => chosen.has(id))
   const choose = (group: ReadonlyArray<OpenRequest>, isOn: boolean): void => {
     const next = new Set(chosen)
-    for (const { id } of group) isOn ? next.add(id) : next.delete(id)
+    for (const { id } of group) {
+      if (isOn) next.add(id)
+      else next.delete(id)
+    }
     setChosen(next)
   }
   const answer = async (approved: boolean): Promise<void> => {
