@@ -1,5 +1,6 @@
 import { type Command, commonOptions, guess, nameFirst, type Option, optionsOf, read, UsageError } from "./command.ts"
 import { call, Interrupted } from "./commands/call.ts"
+import { cluster } from "./commands/cluster.ts"
 import { completionFor } from "./commands/completion.ts"
 import { config } from "./commands/config.ts"
 import { contract } from "./commands/contract.ts"
@@ -24,6 +25,7 @@ const working: ReadonlyArray<Command> = [
   call,
   mcp,
   serve,
+  cluster,
   state,
   token,
   rules,
