@@ -120,7 +120,7 @@ const tasks = {
   stress: () => exec("node", "--conditions=@haft/source", "stress/src/main.ts", ...rest),
   // A release from beginning to end, on a registry of its own.
   rehearse: () => exec("node", "scripts/rehearse-release.ts"),
-  // Checks licences and install scripts, writes a bill of materials, and asks the registry about known vulnerabilities.
+  // Checks licenses and install scripts, writes a bill of materials, and asks the registry about known vulnerabilities.
   "supply-chain": () => {
     exec("node", "scripts/supply-chain.ts")
     run("pnpm", ["audit", "--prod", "--ignore-registry-errors"])

@@ -1,16 +1,16 @@
-// Checks everything that users install together with haft: how much it is, its licences, and whether any of it has an
+// Checks everything that users install together with haft: how much it is, its licenses, and whether any of it has an
 // install script. Writes the bill of materials to .supply-chain/, as CycloneDX.
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
-/** Licences that require nothing but attribution. */
+/** Licenses that require nothing but attribution. */
 const fine = new Set(
   "MIT MIT-0 ISC 0BSD BSD-2-Clause BSD-3-Clause Apache-2.0 BlueOak-1.0.0 Python-2.0 CC0-1.0 Unlicense".split(" ")
 )
 /** In `A OR B` one of them must be fine, in `A AND B` both. */
-const isFine = (licence: string): boolean =>
-  licence
+const isFine = (license: string): boolean =>
+  license
     .replaceAll(/[()]/gu, "")
     .split(" OR ")
     .some((choice) => choice.split(" AND ").every((one) => fine.has(one)))
@@ -25,18 +25,18 @@ interface Licensed {
   readonly versions: ReadonlyArray<string>
   readonly paths: ReadonlyArray<string>
 }
-const licences = JSON.parse(pnpm("licenses", "list", "--prod", "--json", "--recursive")) as Record<
+const licenses = JSON.parse(pnpm("licenses", "list", "--prod", "--json", "--recursive")) as Record<
   string,
   Array<Licensed>
 >
-for (const [licence, packages] of Object.entries(licences)) {
+for (const [license, packages] of Object.entries(licenses)) {
   console.log(
-    `${licence}: ${packages
+    `${license}: ${packages
       .map(({ name }) => name)
       .toSorted()
       .join(", ")}`
   )
-  if (!isFine(licence)) problems.push(`${licence} is on no list: ${packages.map(({ name }) => name).join(", ")}`)
+  if (!isFine(license)) problems.push(`${license} is on no list: ${packages.map(({ name }) => name).join(", ")}`)
   for (const { name, paths } of packages) {
     for (const path of paths) {
       const { scripts = {} } = JSON.parse(readFileSync(join(path, "package.json"), "utf8")) as { scripts?: object }

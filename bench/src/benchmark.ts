@@ -32,7 +32,7 @@ export interface Benchmark {
    * How many runs are made at the same time, 1 by default. The time of a run is that of all, divided by their number.
    */
   readonly inFlight?: number
-  /** Whether the contenders are servers in other processes, which are warmed up for longer. */
+  /** True if the contenders are servers in other processes, which are warmed up for longer. */
   readonly isServer?: boolean
   readonly contenders: ReadonlyArray<Contender>
   /** Contenders that could not be measured, with the reason. */

@@ -1,7 +1,7 @@
 import { isMissed, type Result } from "./benchmark.ts"
 import { figureText, titleOf } from "./report.ts"
 
-const colours = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888"]
+const colors = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#888888"]
 
 /** A plot for every job that was measured at several sizes, with a line for each contender; by file name. */
 export const plotsOf = (results: ReadonlyArray<Result>): ReadonlyMap<string, string> => {
@@ -23,18 +23,18 @@ const curveOf = (results: ReadonlyArray<Result>): string => {
   const y = (figure: number): number =>
     height - bottom - ((Math.log10(figure) - low) / Math.max(0.1, high - low)) * (height - bottom - 40)
   const lines = contenders.flatMap((contender, index) => {
-    const colour = colours[index % colours.length] ?? "black"
+    const color = colors[index % colors.length] ?? "black"
     const points = sized.flatMap(({ measured }, at) => {
       const found = measured.find((one) => one.contender === contender)
       return found === undefined ? [] : [{ x: x(at), y: y(found.median) }]
     })
     const isOurs = contender.startsWith("haft")
     const path = points.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ")
-    const dots = points.map(({ x, y }) => `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="3" fill="${colour}"/>`)
+    const dots = points.map(({ x, y }) => `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="3" fill="${color}"/>`)
     return [
-      `<polyline fill="none" stroke="${colour}" stroke-width="${isOurs ? 3 : 1.5}" points="${path}"/>`,
+      `<polyline fill="none" stroke="${color}" stroke-width="${isOurs ? 3 : 1.5}" points="${path}"/>`,
       dots.join(""),
-      text({ x: width - right + 20, y: 40 + index * 18, fill: colour }, contender)
+      text({ x: width - right + 20, y: 40 + index * 18, fill: color }, contender)
     ]
   })
   const ticks = sized.map(({ size }, at) => text({ x: x(at), y: height - 25, anchor: "middle" }, size?.label ?? ""))

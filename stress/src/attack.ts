@@ -1,10 +1,10 @@
 /** One thing that must hold, and whether it did. */
 export interface Figure {
-  /** What was done. */
+  /** Description of the attack. */
   readonly what: string
   /** How often, or for how long. */
   readonly tried: string
-  /** What was found, to be compared with the goal. */
+  /** Result, to be compared with the goal. */
   readonly found: string
   readonly goal: string
   readonly isMet: boolean

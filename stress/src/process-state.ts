@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** What this process holds on to. */
+/** Resources of this process. */
 export interface ProcessState {
   readonly descriptors: number
   readonly children: number
   readonly rssMegabytes: number
 }
 
-/** What this process still holds after garbage collection, and after children have had a moment to end. */
+/** Resources that this process still holds after garbage collection, and after children have had a moment to end. */
 export const settledState = async (): Promise<ProcessState> => {
   for (let turn = 0; turn < 5; turn++) {
     globalThis.gc?.()

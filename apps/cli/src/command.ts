@@ -3,7 +3,7 @@ import { parseArgs } from "node:util"
 /** An option of a command, for the parser and for the help. */
 export interface Option {
   readonly describe: string
-  /** What the help calls the value; absent for a switch. */
+  /** Name of the value in the help; absent for a switch. */
   readonly value?: string
   readonly choices?: ReadonlyArray<string>
   readonly short?: string
@@ -15,7 +15,7 @@ export interface Option {
 export interface Command {
   readonly name: string
   readonly summary: string
-  /** What follows the name: `TOOL [JSON]`. */
+  /** Arguments after the name: `TOOL [JSON]`. */
   readonly takes?: string
   /** The most words that may follow; absent for any number. */
   readonly atMost?: number
@@ -55,10 +55,12 @@ export const commonOptions = {
       "approvalgate",
       "cliagent",
       "filetools",
+      "anthropic",
       "claude-code",
       "codex",
       "gemini-cli",
-      "mcp-filesystem"
+      "mcp-filesystem",
+      "openai"
     ]
   },
   state: { value: "DIR", describe: "where records, rules and history are kept" },

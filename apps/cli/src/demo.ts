@@ -33,7 +33,7 @@ A till for a small bakery: it adds up what is in the basket.
 `,
   "src/till.js": `const prices = { roll: 60, loaf: 320, pretzel: 110 }
 
-/** What a basket costs, in cents. */
+/** Total price of a basket, in cents. */
 export const total = (basket) => {
   let sum = 0
   for (const [item, count] of Object.entries(basket)) {

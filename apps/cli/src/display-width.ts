@@ -9,7 +9,7 @@ export const widthOf = (text: string): number => {
   return width
 }
 
-/** The text cut to at most `room` columns. One that is cut loses its colours. */
+/** The text cut to at most `room` columns. One that is cut loses its colors. */
 export const cutTo = (text: string, room: number): string => {
   if (widthOf(text) <= room) return text
   let kept = ""

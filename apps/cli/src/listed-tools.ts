@@ -8,10 +8,12 @@ const lists = {
   approvalgate: () => import("./tool-lists/approvalgate.json", { with: { type: "json" } }),
   cliagent: () => import("./tool-lists/cliagent.json", { with: { type: "json" } }),
   filetools: () => import("./tool-lists/filetools.json", { with: { type: "json" } }),
+  anthropic: () => import("./tool-lists/anthropic.json", { with: { type: "json" } }),
   "claude-code": () => import("./tool-lists/claude-code.json", { with: { type: "json" } }),
   codex: () => import("./tool-lists/codex.json", { with: { type: "json" } }),
   "gemini-cli": () => import("./tool-lists/gemini-cli.json", { with: { type: "json" } }),
-  "mcp-filesystem": () => import("./tool-lists/mcp-filesystem.json", { with: { type: "json" } })
+  "mcp-filesystem": () => import("./tool-lists/mcp-filesystem.json", { with: { type: "json" } }),
+  openai: () => import("./tool-lists/openai.json", { with: { type: "json" } })
 } satisfies Readonly<Record<DialectName, unknown>>
 
 /**

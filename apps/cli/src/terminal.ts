@@ -15,7 +15,7 @@ const isColored = (stream: Stream): boolean => {
   return unwanted === "" && takesEscapes(stream)
 }
 
-/** Whether a stream is a terminal that knows escape sequences. A dumb one would show them as text. */
+/** Tests for a terminal that supports escape sequences. A dumb one would show them as text. */
 export const takesEscapes = ({ isTTY }: Stream): boolean => isTTY && process.env["TERM"] !== "dumb"
 
 /** How many columns a line may have: without end when it does not go to a terminal, or to one that says 0. */

@@ -2,7 +2,7 @@ import type { JsonSchema, ToolDescription } from "haft/internal"
 
 import { table, wrapped } from "./table.ts"
 
-/** What one tool does and takes, from its schema. */
+/** Description and parameters of one tool, from its schema. */
 export const toolPage = ({ name, description, risk, inputSchema }: ToolDescription): string => {
   const parameters = parametersOf(inputSchema)
   const needed = parameters.filter(({ isNeeded }) => isNeeded).map(({ key }) => `${key}=…`)

@@ -1,4 +1,4 @@
-import { sessionHeaders, withSessionKey } from "./session-key.ts"
+import { sessionHeaders } from "./session-key.ts"
 import type {
   ApprovalAnswer,
   ApprovalMode,
@@ -38,8 +38,20 @@ export interface EventPage {
   readonly after: number
 }
 
+/** Output of a terminal. */
+export interface OutputPage {
+  /** In base64. */
+  readonly bytes: string
+  /** For the next page. */
+  readonly after: number
+  readonly hasMore: boolean
+  readonly cols: number
+  readonly rows: number
+}
+
 /** The routes of one workspace. */
 export interface WorkspaceApi {
+  readonly workspace: string
   readonly tools: (dialect?: string) => Promise<ReadonlyArray<ToolDescription>>
   readonly call: (tool: string, params: unknown, dialect?: string) => Promise<unknown>
   readonly preview: (tool: string, params: unknown, dialect?: string) => Promise<Preview>
@@ -56,7 +68,8 @@ export interface WorkspaceApi {
   readonly simulate: (run: string) => Promise<Simulation>
   /** Terminals that are open, and those that ended a while ago. */
   readonly terminals: () => Promise<ReadonlyArray<OpenTerminal>>
-  readonly outputAddress: (terminal: string) => string
+  /** Terminal output after a byte offset. */
+  readonly output: (terminal: string, after: number) => Promise<OutputPage>
   readonly typeInto: (terminal: string, text: string) => Promise<void>
   readonly runs: () => Promise<ReadonlyArray<RunName>>
   /** The events of a run after a number; without one the last ones, at most ten thousand. */
@@ -65,11 +78,13 @@ export interface WorkspaceApi {
   readonly artifact: (run: string, path: string, limit?: number) => Promise<Artifact>
 }
 
-/** What the console shows of a run, and the largest page that the server gives. Pages of large events are shorter. */
+/** Number of events shown of a run, and the largest page that the server gives. Pages of large events are shorter. */
 const mostEvents = 10_000
 
 export const listWorkspaces = async (): Promise<ReadonlyArray<WorkspaceName>> =>
   (await getJson<{ workspaces: ReadonlyArray<WorkspaceName> }>("/v1/workspaces")).workspaces
+
+export const signOut = (): Promise<unknown> => sendJson("DELETE", "/v1/session")
 
 export const workspaceApi = (workspace: string): WorkspaceApi => {
   const base = `/v1/workspaces/${encodeURIComponent(workspace)}`
@@ -78,6 +93,7 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
       `${base}/runs/${encodeURIComponent(run)}/events?after=${after}&limit=${limit}`
     )
   return {
+    workspace,
     tools: (dialect) => getJson(`${base}/tools${dialect === undefined ? "" : `?dialect=${dialect}`}`),
     call: (tool, params, dialect) =>
       sendJson("POST", `${base}/calls`, { tool, params, ...(dialect !== undefined && { dialect }) }),
@@ -94,7 +110,8 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
     removeRule: (id) => sendJson("DELETE", `${base}/rules/${encodeURIComponent(id)}`),
     simulate: (run) => sendJson("POST", `${base}/simulations`, { run }),
     terminals: async () => (await getJson<{ terminals: ReadonlyArray<OpenTerminal> }>(`${base}/terminals`)).terminals,
-    outputAddress: (terminal) => withSessionKey(`${base}/terminals/${encodeURIComponent(terminal)}/output`),
+    output: (terminal, after) =>
+      getJson(`${base}/terminals/${encodeURIComponent(terminal)}/output/page?after=${after}`),
     typeInto: (terminal, text) => sendJson("POST", `${base}/terminals/${encodeURIComponent(terminal)}/input`, { text }),
     runs: async () => (await getJson<{ runs: ReadonlyArray<RunName> }>(`${base}/runs`)).runs,
     events: async (run, known) => {

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "react"
 
-import type { WorkspaceApi } from "./api.ts"
+import { signOut, type WorkspaceApi } from "./api.ts"
+import { askAgain } from "./events/feed.ts"
 import type { Connection } from "./events/follow-events.ts"
 import type { useNotifications } from "./hooks/use-notifications.ts"
 import { useSetting } from "./hooks/use-setting.ts"
@@ -8,6 +9,7 @@ import { useShortcuts } from "./hooks/use-shortcuts.ts"
 import { ModeChoice } from "./mode-choice.tsx"
 import { Key } from "./parts.tsx"
 import { addressOf, goTo, type ScreenName, screenNames } from "./route.ts"
+import { forgetSessionKey } from "./session-key.ts"
 import type { ApprovalMode, WorkspaceName } from "./wire.ts"
 
 interface HeaderProps {
@@ -82,10 +84,18 @@ export const Header = (props: HeaderProps) => {
             ))}
           </select>
         </label>
+        <button type="button" className="plain" onClick={() => void signOut().then(signedOut, signedOut)}>
+          Sign out
+        </button>
         <ShortcutHelp shortcuts={props.shortcuts} onShortcuts={props.onShortcuts} />
       </div>
     </header>
   )
+}
+
+const signedOut = (): void => {
+  forgetSessionKey()
+  askAgain()
 }
 
 const keys: ReadonlyArray<readonly [key: string, action: string]> = [

@@ -4,7 +4,7 @@ import type { News } from "./hooks/use-events.ts"
 import type { Loaded } from "./hooks/use-load.ts"
 import type { OpenRequest } from "./wire.ts"
 
-/** What every screen is given. */
+/** Properties that every screen receives. */
 export interface ScreenProps {
   readonly api: WorkspaceApi
   readonly workspace: string
@@ -15,7 +15,7 @@ export interface ScreenProps {
   readonly log: CallLog
   readonly news: News
   readonly requests: ReadonlyArray<OpenRequest>
-  /** Whether `requests` is loaded yet: until then it is empty. */
+  /** True once `requests` is loaded: until then it is empty. */
   readonly requestsLoaded: Loaded<unknown>
   readonly reloadApprovals: () => void
   readonly hasShortcuts: boolean

@@ -19,5 +19,5 @@ const sessionKey = (): string => window.localStorage.getItem(place) ?? ""
 /** The header that every request carries. */
 export const sessionHeaders = (): Readonly<Record<string, string>> => ({ "haft-session-key": sessionKey() })
 
-/** An address for an EventSource, which can't send headers. */
-export const withSessionKey = (address: string): string => `${address}?key=${encodeURIComponent(sessionKey())}`
+/** Forgets the key, in all tabs. */
+export const forgetSessionKey = (): void => window.localStorage.removeItem(place)

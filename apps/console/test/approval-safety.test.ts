@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser)(
         browser,
         { "a.txt": "a\n", "b.txt": "b\n" },
         {},
-        timesOut ? { timeoutMs: 12_000 } : {}
+        timesOut ? { approvalOptions: { timeoutMs: 12_000 } } : {}
       )
       const { page, workspace } = console
       const caller = new AbortController()

@@ -2,6 +2,7 @@ import { connect, createServer, type Socket } from "node:net"
 
 import { serveHaft } from "@haft/server"
 import { temporaryWorkspace } from "@haft/testing"
+import { openSessions } from "haft/internal"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
@@ -67,7 +68,39 @@ describe.skipIf(!hasBrowser)(
       await page.getByText("Nothing is waiting").waitFor()
     })
 
-    it("covers the console when the server was started again, and goes on after signing in", async () => {
+    it("goes on when the server was started again, without signing in", async () => {
+      await using behind = await openBehindProxy(browser, { keepsSessions: true })
+      const { page } = behind
+      await page.getByText("Live", { exact: true }).waitFor()
+      await behind.restart()
+      await page.getByText("Reconnecting", { exact: true }).waitFor()
+      await page.getByText("Live", { exact: true }).waitFor()
+      await page.getByText("Nothing is waiting").waitFor()
+      expect(await page.getByRole("dialog").count()).toBe(0)
+      await page.getByRole("button", { name: "Sign out" }).click()
+      await page.getByRole("dialog", { name: "Your session has expired" }).waitFor()
+    })
+
+    it("leaves connections for all else while each of eight tabs shows a terminal", async () => {
+      await using console = await openConsole(browser, {}, {}, { mode: "auto", approval: "all" })
+      const { page, context } = console
+      const tabs = [page, ...(await Promise.all(Array.from({ length: 7 }, () => context.newPage())))]
+      const origin = new URL(page.url()).origin
+      for (const [index, tab] of tabs.entries()) {
+        const reply = await console.call("open_terminal", { command: `echo shown-${index}; cat` })
+        const { terminal_id: id } = (reply as { result: { terminal_id: string } }).result
+        await tab.goto(`${origin}/#/default/terminals/${id}`)
+      }
+      for (const [index, tab] of tabs.entries()) {
+        await tab.locator(".xterm-rows").getByText(`shown-${index}`).first().waitFor()
+        await tab.getByText("Live", { exact: true }).waitFor()
+      }
+      await console.asApprover("mode", { mode: "plan" }, "PUT")
+      await expect.poll(() => tabs[7]!.getByLabel("Mode").inputValue()).toBe("plan")
+      expect(console.complaints).toEqual([])
+    })
+
+    it("covers the console when the server was started again and keeps no sessions, and goes on after signing in", async () => {
       await using behind = await openBehindProxy(browser)
       const { page } = behind
       await page.getByText("Live", { exact: true }).waitFor()
@@ -86,13 +119,14 @@ describe.skipIf(!hasBrowser)(
 )
 
 /** A console whose connections can be counted and frozen. */
-const openBehindProxy = async (browser: Browser) => {
+const openBehindProxy = async (browser: Browser, { keepsSessions = false } = {}) => {
   const workspace = temporaryWorkspace({})
   const { root, state } = workspace
   const proxy = await openProxy()
   const origin = `http://127.0.0.1:${proxy.port}`
-  const serve = () =>
+  const serve = async () =>
     serveHaft({
+      ...(keepsSessions && { sessionStore: await openSessions({ root, state }) }),
       workspaces: { default: { root, state, sandbox: "none", approval: "ask" } },
       tokens: { approver: "the-approver-of-this-test" },
       version: "0.0.0",

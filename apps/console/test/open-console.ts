@@ -2,6 +2,7 @@ import { existsSync } from "node:fs"
 
 import { serveHaft } from "@haft/server"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
+import type { HaftConfig } from "haft/internal"
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 
 import { directory } from "./build.ts"
@@ -42,12 +43,12 @@ export const openConsole = async (
   browser: Browser,
   files: Parameters<typeof temporaryWorkspace>[0] = {},
   options: BrowserContextOptions = {},
-  approvalOptions: { readonly timeoutMs?: number } = {}
+  config: HaftConfig = {}
 ): Promise<OpenConsole> => {
   const workspace = temporaryWorkspace(files)
   const { root, state } = workspace
   const server = await serveHaft({
-    workspaces: { default: { root, state, sandbox: "none", approval: "ask", approvalOptions } },
+    workspaces: { default: { root, state, sandbox: "none", approval: "ask", ...config } },
     tokens: { agent: "the-agent-of-this-test", approver: "the-approver-of-this-test" },
     version: "0.0.0",
     port: 0,

@@ -1,7 +1,7 @@
 import axe, { type AxeResults } from "axe-core"
 import type { Page } from "playwright-core"
 
-/** What axe calls serious or worse. */
+/** Violations that axe rates serious or worse. */
 export const seriousProblems = async (page: Page): Promise<ReadonlyArray<string>> => {
   // Evaluated instead of added as a script, which the page's content security policy would refuse.
   await page.evaluate(axe.source)

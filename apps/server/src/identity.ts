@@ -1,6 +1,15 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 
-import { makeToken, type Party, requireStrongToken, type TokenInfo, type TokenRole, type Tokens } from "haft/internal"
+import {
+  makeToken,
+  type Party,
+  requireStrongToken,
+  type Sessions,
+  type StoredSession,
+  type TokenInfo,
+  type TokenRole,
+  type Tokens
+} from "haft/internal"
 
 import { Problem } from "./http/problem.ts"
 import type { Access } from "./http/route.ts"
@@ -36,23 +45,32 @@ export interface Gatekeeper {
   readonly identify: (request: Request) => Promise<Identity | undefined>
   /** Fails with 401, 403 or 404 unless `identity` may use such a route of the workspace. */
   readonly admit: (identity: Identity | undefined, access: Access, workspace?: string) => void
-  /** Whether the token of an identity is neither revoked nor expired by now, for streams that outlast their request. */
+  /** Tests whether the token of an identity is neither revoked nor expired by now, for streams that outlast their request. */
   readonly isInForce: (identity: Identity | undefined) => Promise<boolean>
   /** A code for the console's address; it works once, and not for long. The session belongs to `identity`. */
   readonly makeLink: (identity?: Identity) => string
   /** Trades the code for a session: a cookie, and a key that the console keeps for itself. */
-  readonly redeemLink: (code: string, request: Request) => { readonly cookie: string; readonly key: string }
+  readonly redeemLink: (code: string, request: Request) => Promise<BrowserSession>
+  /** A session for somebody who has proven who they are elsewhere. */
+  readonly startSession: (identity: Identity, request: Request) => Promise<BrowserSession>
+  /** Ends the session that a request belongs to; the cookie to send back. Undefined where it has none. */
+  readonly endSession: (request: Request) => Promise<string | undefined>
 }
 
-/** The header with the key of a console's session. Streams, which can't have headers, have it in their address. */
+/** Both halves of a session: the cookie, and the key that the console keeps by its own origin. */
+export interface BrowserSession {
+  readonly cookie: string
+  readonly key: string
+}
+
+/** Where a server's tokens and sessions are kept; those given at its start, and none over a restart, when absent. */
+export interface IdentityStores {
+  readonly tokens?: Tokens | undefined
+  readonly sessions?: Sessions | undefined
+}
+
+/** The header with the key of a console's session. */
 const sessionKeyHeader = "haft-session-key"
-export const sessionKeyParameter = "key"
-
-interface Session {
-  readonly identity: Identity
-  readonly key: Buffer
-  readonly validUntil: number
-}
 
 const longestToken = 512
 const encoder = new TextEncoder()
@@ -61,14 +79,22 @@ const sessionLifetimeMs = 12 * 60 * 60_000
 const ranks: Readonly<Record<Access, number>> = { public: 0, agent: 1, approver: 2, admin: 3 }
 
 /** Checks tokens and sessions. Tokens are compared in constant time or by hash; of codes and cookies hashes are kept. */
-export const gatekeeper = (fixed: FixedTokens, store?: Tokens, now: () => number = Date.now): Gatekeeper => {
+export const gatekeeper = (
+  fixed: FixedTokens,
+  { tokens: store, sessions: kept }: IdentityStores = {},
+  now: () => number = Date.now
+): Gatekeeper => {
   for (const secret of Object.values(fixed)) requireStrongToken(secret)
   const given = Object.entries(fixed).map(([role, secret]) => ({
     identity: { role: role as TokenRole, name: role, client: `${role}-token` },
     secret: padded(secret)
   }))
   const links = new Map<string, { readonly identity: Identity; readonly validUntil: number }>()
-  const sessions = new Map<string, Session>()
+  let loaded: Promise<Map<string, StoredSession>> | undefined
+  const allSessions = (): Promise<Map<string, StoredSession>> =>
+    (loaded ??= Promise.resolve(kept?.list() ?? []).then(
+      (list) => new Map(list.map((session) => [session.id, session]))
+    ))
 
   const isInForce: Gatekeeper["isInForce"] = async (identity) =>
     identity?.token === undefined || (await store?.isInForce(identity.token)) === true
@@ -84,15 +110,39 @@ export const gatekeeper = (fixed: FixedTokens, store?: Tokens, now: () => number
 
   const bySession = async (request: Request): Promise<Identity | undefined> => {
     const value = cookieOf(request)
-    const id = value === undefined ? "" : hashOf(value).toString("hex")
-    const session = sessions.get(id)
+    if (value === undefined) return undefined
+    const session = (await allSessions()).get(hashOf(value).toString("hex"))
     // Browsers send a cookie to every port of its host. The key is kept by the console's own origin, so that a cookie
     // which another server has got is worth nothing.
     if (session === undefined || session.validUntil <= now()) return undefined
-    if (!timingSafeEqual(session.key, hashOf(keyOf(request)))) return undefined
-    const { identity } = session
-    if (!(await isInForce(identity))) return undefined
-    return { ...identity, client: `browser-${id.slice(0, 8)}` }
+    if (!timingSafeEqual(Buffer.from(session.key, "hex"), hashOf(keyOf(request)))) return undefined
+    const { id, name, role, workspaces, token } = session
+    const identity: Identity = {
+      name,
+      role,
+      client: `browser-${id.slice(0, 8)}`,
+      ...(workspaces !== undefined && { workspaces }),
+      ...(token !== undefined && { token })
+    }
+    return (await isInForce(identity)) ? identity : undefined
+  }
+
+  const startSession: Gatekeeper["startSession"] = async ({ name, role, workspaces, token }, request) => {
+    const sessions = await allSessions()
+    for (const [old, { validUntil }] of sessions) if (validUntil <= now()) sessions.delete(old)
+    const [secret, key] = [makeToken(), makeToken()]
+    const session: StoredSession = {
+      id: hashOf(secret).toString("hex"),
+      key: hashOf(key).toString("hex"),
+      name,
+      role,
+      ...(workspaces !== undefined && { workspaces: [...workspaces] }),
+      ...(token !== undefined && { token }),
+      validUntil: now() + sessionLifetimeMs
+    }
+    await kept?.add(session)
+    sessions.set(session.id, session)
+    return { cookie: cookieText(request, secret, sessionLifetimeMs / 1000), key }
   }
 
   return {
@@ -123,7 +173,7 @@ export const gatekeeper = (fixed: FixedTokens, store?: Tokens, now: () => number
       links.set(hashOf(code).toString("hex"), { identity, validUntil: now() + linkLifetimeMs })
       return code
     },
-    redeemLink: (code, request) => {
+    redeemLink: async (code, request) => {
       const id = hashOf(code).toString("hex")
       const link = links.get(id)
       links.delete(id)
@@ -134,12 +184,16 @@ export const gatekeeper = (fixed: FixedTokens, store?: Tokens, now: () => number
           "This link has been used or is too old. Start haft serve again, or ask it for a new one."
         )
       }
-      const [secret, key] = [makeToken(), makeToken()]
-      for (const [old, { validUntil }] of sessions) if (validUntil <= now()) sessions.delete(old)
-      const validUntil = now() + sessionLifetimeMs
-      sessions.set(hashOf(secret).toString("hex"), { identity: link.identity, key: hashOf(key), validUntil })
-      const attributes = `HttpOnly; SameSite=Strict; Path=/; Max-Age=${sessionLifetimeMs / 1000}`
-      return { cookie: `${cookieNameFor(request)}=${secret}; ${attributes}`, key }
+      return startSession(link.identity, request)
+    },
+    startSession,
+    endSession: async (request) => {
+      const value = cookieOf(request)
+      if (value === undefined || (await bySession(request)) === undefined) return undefined
+      const id = hashOf(value).toString("hex")
+      await kept?.remove(id)
+      ;(await allSessions()).delete(id)
+      return cookieText(request, "", 0)
     }
   }
 }
@@ -162,8 +216,10 @@ const padded = (token: string): Uint8Array => {
 
 const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest()
 
-const keyOf = (request: Request): string =>
-  request.headers.get(sessionKeyHeader) ?? new URL(request.url).searchParams.get(sessionKeyParameter) ?? ""
+const keyOf = (request: Request): string => request.headers.get(sessionKeyHeader) ?? ""
+
+const cookieText = (request: Request, value: string, seconds: number): string =>
+  `${cookieNameFor(request)}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${seconds}`
 
 const cookieOf = (request: Request): string | undefined => {
   const start = `${cookieNameFor(request)}=`

@@ -5,17 +5,17 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
 import type { MemberEvent } from "haft/cluster"
-import { ConfigError, type HaftConfig, type OpenRequest, readSite, type Tokens } from "haft/internal"
+import { ConfigError, type HaftConfig, type OpenRequest, readSite, type Sessions, type Tokens } from "haft/internal"
 
 import { clusterRoutes } from "./cluster/cluster-routes.ts"
 import { joinServer, type ServerCluster } from "./cluster/cluster-server.ts"
-import { arrivalsAt } from "./http/accept-backpressure.ts"
-import { answerBrokenRequest } from "./http/broken-request.ts"
-import { limitConnections } from "./http/connection-limit.ts"
+import { arrivalsAt } from "./http/connection/accept-backpressure.ts"
+import { answerBrokenRequest } from "./http/connection/broken-request.ts"
+import { limitConnections } from "./http/connection/connection-limit.ts"
+import { listener } from "./http/connection/listener.ts"
 import { flowControl } from "./http/flow-control.ts"
 import { type ServerLimits, standardLimits } from "./http/limits.ts"
-import { listener } from "./http/listener.ts"
-import { openapiOf } from "./http/openapi.ts"
+import { openapiOf } from "./http/openapi/openapi.ts"
 import { Problem } from "./http/problem.ts"
 import { requestHandler } from "./http/request-handler.ts"
 import type { Route } from "./http/route.ts"
@@ -44,6 +44,8 @@ export interface ServeOptions {
   readonly tokens?: FixedTokens
   /** The server's stored tokens; those created and revoked while it runs count at once. */
   readonly tokenStore?: Tokens
+  /** Browser sessions that outlive this server; without it they end with it. */
+  readonly sessionStore?: Sessions
   readonly version: string
   /** 127.0.0.1 by default. */
   readonly host?: string
@@ -78,7 +80,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   const workspaces = owned ?? (await openWorkspaces(options.workspaces, version))
   const store =
     cluster === undefined || options.tokenStore === undefined ? options.tokenStore : sharedTokens(options.tokenStore)
-  const keeper = gatekeeper(options.tokens ?? {}, store)
+  const keeper = gatekeeper(options.tokens ?? {}, { tokens: store, sessions: options.sessionStore })
   const flow = flowControl(limits.calls)
   const metrics = makeMetrics()
   measure(metrics, workspaces, flow)

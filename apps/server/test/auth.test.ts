@@ -52,7 +52,7 @@ describe("who may do what", () => {
     expect(await (await send("/v1/me", undefined, { headers })).json()).toEqual({ name: "console", role: "approver" })
     // Another server of this host gets the cookie, but not the key.
     expect((await send("/v1/me", undefined, { headers: { cookie: headers.cookie } })).status).toBe(401)
-    const stream = await send(`${base}/events?key=${key}`, undefined, { headers: { cookie: headers.cookie } })
+    const stream = await send(`${base}/events`, undefined, { headers })
     expect(stream.status).toBe(200)
     await stream.body?.cancel()
     expect((await send(`${base}/approvals`, undefined, { headers })).status).toBe(200)

@@ -1,5 +1,5 @@
 import { temporaryWorkspace } from "@haft/testing"
-import { type NewToken, openTokens } from "haft/internal"
+import { type NewToken, openSessions, openTokens } from "haft/internal"
 import { expect, it, onTestFinished } from "vitest"
 
 import { readEvents, startServer, tokens as fixed } from "./running.ts"
@@ -236,4 +236,30 @@ it("artifacts are for approvers, and for those of their workspace", async () => 
     [403, 403],
     [404, 404]
   ])
+})
+
+it("a browser stays signed in over a restart, until it signs out", async () => {
+  const workspace = temporaryWorkspace({})
+  const config = { root: workspace.root, state: workspace.state }
+  const start = async () => startServer({}, { workspace, sessionStore: await openSessions(config) })
+  const first = await start()
+  const signedIn = await fetch(first.server.consoleLink(), { redirect: "manual" })
+  const cookie =
+    signedIn.headers
+      .get("set-cookie")
+      ?.split(";")[0]
+      ?.replace(/^[^=]+/, "") ?? ""
+  const key = signedIn.headers.get("location")?.replace("/#key=", "") ?? ""
+  await first.server.stop()
+  const { send, server } = await start()
+  const headers = { cookie: `haft_session_${new URL(server.url).port}${cookie}`, "haft-session-key": key }
+  const me = () => send("/v1/me", undefined, { headers })
+  expect(await (await me()).json()).toEqual({ name: "console", role: "approver" })
+  expect((await send("/v1/me", undefined, { headers: { cookie: headers.cookie } })).status).toBe(401)
+  expect(workspace.read("../state/sessions.json")).not.toContain(key)
+  const out = await send("/v1/session", undefined, { method: "DELETE", headers })
+  expect(await out.json()).toEqual({ signedOut: true })
+  expect(out.headers.get("set-cookie")).toContain("Max-Age=0")
+  expect((await me()).status).toBe(401)
+  expect(await (await openSessions(config)).list()).toEqual([])
 })

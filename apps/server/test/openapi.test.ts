@@ -88,7 +88,7 @@ const sessionAfter = (method: string, { headers }: Response): Record<string, str
   return id === null || method === "DELETE" ? {} : { "mcp-session-id": id, "mcp-protocol-version": "2025-11-25" }
 }
 
-/** What is different from the documentation in a response; undefined when nothing is. */
+/** Differences between a response and its documentation; undefined if there are none. */
 const differenceFrom = async (document: Document, operation: Operation, response: Response): Promise<unknown> => {
   const documented = operation.responses[String(response.status)]
   if (documented === undefined) return `status ${response.status}: ${await response.text()}`

@@ -40,6 +40,28 @@ it("shows a terminal as it runs, lets the approver type, and tells its end", asy
   expect([late.status, await late.json()]).toMatchObject([409, { error: { code: "session_ended" } }])
 })
 
+it("gives the output page by page, and tells of more in the stream of all workspaces", async () => {
+  const running = await startServer()
+  const { send, post, base } = running
+  const id = await openTerminal(running, "printf one; read line; printf two; sleep 60")
+  const page = async (after: number) =>
+    (await (await send(`${base}/terminals/${id}/output/page?after=${after}`, "approver")).json()) as { bytes: string }
+  expect(await page(0)).toEqual({
+    bytes: Buffer.from("one").toString("base64"),
+    after: 3,
+    hasMore: false,
+    cols: 80,
+    rows: 24,
+    isRunning: true
+  })
+  const stream = await send("/v1/events", "approver")
+  await post(`${base}/terminals/${id}/input`, { text: "x\n" }, "approver")
+  const events = await readEvents(stream, (all) => all.some(({ event }) => event === "output"))
+  expect(events.find(({ event }) => event === "output")?.data).toMatchObject({ workspace: "default", terminal: id })
+  await expect.poll(async () => Buffer.from((await page(3)).bytes, "base64").toString()).toMatch(/two$/)
+  expect((await send(`${base}/terminals/${id}/output/page`, "agent")).status).toBe(403)
+})
+
 it("takes up the output where a client left off", async () => {
   const running = await startServer()
   const { send, base } = running

@@ -23,7 +23,7 @@ const kinds: Readonly<Record<string, (n: number) => unknown>> = {
   "prohibited fields": (n) => ({ decision: "deny", fields: { path: { glob: `src/**/m${n}*.ts` } } })
 }
 
-/** Kinds of which each rule searches the whole of the serialised arguments. */
+/** Kinds of which each rule searches the whole of the serialized arguments. */
 const searching = new Set(["prohibitions", "prohibitions in any case"])
 
 const rulesOf = (kind: (n: number) => unknown, count: number): RuleSet =>
@@ -44,7 +44,7 @@ const request: ApprovalRequest = {
 
 /**
  * A decision about 64 kB of arguments, under rules none of which matches. The goal is that 99 of 100 decisions under
- * 200 rules take less than a millisecond, and less than 25 where every rule searches all the arguments. The floor is serialising the arguments, which is needed to match patterns;
+ * 200 rules take less than a millisecond, and less than 25 where every rule searches all the arguments. The floor is serializing the arguments, which is needed to match patterns;
  * the peer has the patterns as JavaScript's own, backtracking expressions.
  */
 export const benchmarks: Group = async function* ({ quick }) {
@@ -67,7 +67,7 @@ const decisionUnder = (name: string, kind: (n: number) => unknown, count: number
     floor: "JSON.stringify",
     measures: "slowest",
     ifMissed:
-      "Serialising 64 kB takes a tenth of a millisecond on an idle machine; what is above that in the slowest of a hundred is the machine's other work and the garbage collector.",
+      "Serializing 64 kB takes a tenth of a millisecond on an idle machine; what is above that in the slowest of a hundred is the machine's other work and the garbage collector.",
     contenders: [
       {
         name: "JSON.stringify",

@@ -44,7 +44,7 @@ export const withoutBlanksBehind =
 
 export const toCrlf = (text: string): string => text.replaceAll(/\r?\n/g, "\r\n")
 
-/** Whether a text uses only LF as line ending. */
+/** Tests for a text that uses only LF as line ending. */
 export const isLf = (text: string): boolean => !text.includes("\r")
 
 /** Exchanges two letters of a word, as a typing error does; `undefined` for a line without a word of five letters. */

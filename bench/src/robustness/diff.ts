@@ -56,7 +56,7 @@ export const parseDiff = (text: string): ReadonlyArray<FilePatch> => {
 }
 
 export interface UnifiedStyle {
-  /** What stands above the hunks of a file: git's header, only names, or names with times as `diff -ruN` prints them. */
+  /** Header above the hunks of a file: git's header, only names, or names with times as `diff -ruN` prints them. */
   readonly header?: "git" | "names" | "timestamps" | "timestamps-after-spaces"
   /** `false` leaves out `a/` and `b/`. */
   readonly prefix?: boolean

@@ -21,7 +21,7 @@ interface SampleEdit {
   readonly start: number
 }
 
-/** What differs from the undamaged edit. */
+/** Difference from the undamaged edit. */
 interface DamagedEdit {
   readonly before?: string
   readonly find?: ReadonlyArray<string>
@@ -113,7 +113,7 @@ const inTabs = (edit: SampleEdit, file: "tabs" | "spaces"): DamagedEdit | undefi
   }
 }
 
-/** The same look-alikes in find and replace. Lines that stay must stay as they are; new ones may be either. */
+/** Look-alike characters in both find and replace. Lines that stay must stay as they are; new ones may be either. */
 const lookAlikes =
   (from: RegExp, to: (found: string) => string) =>
   (edit: SampleEdit): DamagedEdit | undefined => {

@@ -49,7 +49,7 @@ interface Goal {
   readonly isMet: boolean
 }
 
-/** What haft has to reach, and whether it does: the goals about classes that were run. */
+/** Goals about the classes that were run, each with its result. */
 export const goalsOf = (results: ReadonlyArray<SeriesResult>): ReadonlyArray<Goal> => {
   const ofFormat = (format: string): ReadonlyArray<ClassResult> =>
     results.filter(({ name }) => name === format).flatMap(({ classes }) => classes)

@@ -19,7 +19,7 @@ export interface Conversation {
 
 export interface ConversationOptions {
   readonly onProgress: (progress: Progress) => void
-  /** Whether questions come here, as a step; if not, the host asks somebody else. */
+  /** True if questions become steps of the conversation; if not, the host asks somebody else. */
   readonly asks: boolean
   /** The caller's span, as W3C's `traceparent`. */
   readonly traceParent?: string

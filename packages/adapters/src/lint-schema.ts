@@ -14,7 +14,7 @@ export interface SchemaProblem {
   readonly problem: string
 }
 
-/** What an API would refuse about the name and the parameters of a tool; empty if it accepts them. */
+/** Problems that an API would refuse in the name and parameters of a tool; empty if it accepts them. */
 export const lintTool = (
   tool: { readonly name: string; readonly parameters: JsonSchema },
   reader: SchemaReader
@@ -84,9 +84,9 @@ interface ReaderRules {
   readonly isStrict: boolean
   readonly textEnums: boolean
   readonly wantsItems: boolean
-  /** Whether the parameters must have `properties`, even if there are none. */
+  /** True if the parameters must have `properties`, even if there are none. */
   readonly namesProperties: boolean
-  /** Whether all names in `required` must be among the properties. */
+  /** True if all names in `required` must be among the properties. */
   readonly knowsRequired: boolean
   readonly most: Partial<Record<"properties" | "depth" | "enumValues" | "characters", number>>
 }

@@ -1,4 +1,4 @@
-/** What is wrong with a schema by JSON Schema 2020-12, without those inside it. Every API refuses such a schema. */
+/** Violations of JSON Schema 2020-12 in a schema, without those of nested schemas. Every API refuses such a schema. */
 export const malformedIn = (schema: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
   Object.entries(schema).flatMap(([keyword, value]) => {
     const expected = expectations.get(keyword)

@@ -39,7 +39,7 @@ export interface McpPluginOptions {
   /** Believe the server's hints about which tools only read. Otherwise every tool counts as dangerous. */
   readonly trustHints?: boolean
   /**
-   * What a call of the server's `tool` touches, if you know that. The paths must then be inside the workspace, and
+   * Touches of a call of the server's `tool`, if you know them. The paths must then be inside the workspace, and
    * rules can refer to them. The server has to work in the same directory.
    */
   readonly touches?: (tool: string, args: Readonly<Record<string, unknown>>) => Touches

@@ -1,7 +1,7 @@
 import type { Reply } from "@haft/core"
 
 export interface ModelOptions {
-  /** What the model reads of a reply: the dialect's envelope as JSON by default. */
+  /** Text of a reply for the model: the dialect's envelope as JSON by default. */
   readonly content?: (reply: Reply) => string
 }
 

@@ -10,9 +10,9 @@ import OpenAI from "openai"
 
 import { openWordsHost, wordsHost } from "../test/words-host.ts"
 import { type AiSdkApproval, aiSdkApproval, aiSdkTools } from "./ai-sdk.ts"
-import { anthropicTools } from "./anthropic.ts"
+import { anthropicTools } from "./anthropic/index.ts"
 import { effectToolkit } from "./effect-ai.ts"
-import { openaiTools } from "./openai.ts"
+import { openaiTools } from "./openai/index.ts"
 
 let host: OpenHost
 let events: Array<JournalEvent>

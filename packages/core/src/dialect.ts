@@ -13,9 +13,9 @@ export interface FinishedCall {
   /** Milliseconds since the epoch. */
   readonly endedAt: number
   readonly durationMs: number
-  /** What the call wrote or would have written, relative to the workspace. */
+  /** Paths that the call wrote or would have written, relative to the workspace. */
   readonly writes: ReadonlyArray<string>
-  /** What was changed in the arguments, to make them fit or by an approver, and the approver's comment. */
+  /** Changes of the arguments, to make them fit or by an approver, and the approver's comment. */
   readonly adjusted: ReadonlyArray<string>
 }
 
@@ -34,11 +34,11 @@ export interface Failure extends FinishedCall {
   readonly errorName: string
 }
 
-/** What makes a contract's replies its own: its envelope, its error names and its manners. */
+/** Reply format of a contract: its envelope, its error names and its conventions. */
 export interface DialectDefinition<out Name extends string = string> {
   readonly name: Name
   readonly symlinks: SymlinkPolicy
-  /** Whether a tool of this risk wants a person's consent, where the tool does not say. */
+  /** Default for tools that don't say whether they require approval, by risk. */
   readonly asks: (risk: Risk) => boolean
   /**
    * Takes arguments with only one possible meaning although they do not fit: `null` for absent, `"1"` for 1, one object
@@ -49,7 +49,7 @@ export interface DialectDefinition<out Name extends string = string> {
   readonly errorNames: Readonly<Record<ErrorCode, string>>
   /** Words for failures that sound the same in every tool of the contract. */
   readonly wording?: Wording
-  /** Whether texts of an output may be shortened when a reply is too large; lists may be in any case. */
+  /** True if texts of an output may be shortened when a reply is too large; lists may be in any case. */
   readonly clipsTexts?: boolean
   readonly success: (success: Success) => unknown
   readonly failure: (failure: Failure) => unknown
@@ -59,7 +59,7 @@ export interface DialectDefinition<out Name extends string = string> {
   readonly envelope: (output: JsonSchema) => JsonSchema
   /** How the contract publishes a tool's parameters, where it differs from the schema itself. */
   readonly publishInput?: (schema: JsonSchema, tool: string) => JsonSchema
-  /** Whether an output counts as success on a command line, such as a command's exit code. Always when absent. */
+  /** Tests whether an output counts as success on a command line, such as a command's exit code. Always when absent. */
   readonly isSuccess?: (output: Readonly<Record<string, unknown>>) => boolean
   /** True where the contract documents how replies are shown to people: with marks and timings, in a pipe too. */
   readonly hasHumanFormat?: boolean

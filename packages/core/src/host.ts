@@ -42,14 +42,14 @@ export interface ToolDescription {
   readonly replySchema: JsonSchema
 }
 
-/** What a call would do, without doing it. */
+/** Preview of a call: its touches and the policy's decision. Nothing is executed. */
 export interface CallPreview {
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
   readonly facts: Facts
   /** The contract's own wish. */
   readonly asks: boolean
-  /** What the policy would decide, as things are now. */
+  /** Decision that the policy would make, as things are now. */
   readonly verdict: Verdict
   readonly diff?: string
 }
@@ -80,6 +80,8 @@ export interface HostOptions<R> {
   readonly symlinks?: SymlinkPolicy
   /** Bytes of a reply at most, 512 KiB by default; what is beyond them becomes an artifact that the reply names. */
   readonly replyBytes?: number
+  /** Replaces secrets in replies, not only in the audit log; false by default. */
+  readonly redactReplies?: boolean
   /** `refuse`, the default, starts no host with a plugin that can't be used; `skip` starts it without that plugin. */
   readonly onPluginError?: OnPluginError
 }
@@ -112,6 +114,7 @@ const hostWith = Effect.fnUntraced(function* <R>(options: HostOptions<R>) {
     dialect,
     symlinks: options.symlinks ?? dialect.symlinks,
     replyBytes: options.replyBytes ?? standardReplyBytes,
+    redactReplies: options.redactReplies ?? false,
     find: (name) => (tools.get(name) ?? tools.get(spelled(tools, name)))?.tool,
     names: () => [...tools.keys()]
   }

@@ -65,15 +65,15 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** What a failure may carry besides its code and message. */
+/** Optional fields of a failure besides its code and message. */
 export interface ToolErrorOptions {
-  /** What the caller can do about it. */
+  /** Advice for the caller. */
   readonly suggestion?: string
   /** Facts about the failure, safe to show: never a stack trace, never a path outside the workspace. */
   readonly details?: Readonly<Record<string, unknown>>
   /** True when the same call may succeed later without any change. */
   readonly retryable?: boolean
-  /** What the tool produced all the same, in the shape of its output. */
+  /** Partial result, in the shape of the tool's output. */
   readonly output?: unknown
 }
 
@@ -101,7 +101,7 @@ export const makeToolError = <const Code extends ErrorCode>(
   options: ToolErrorOptions = {}
 ): ToolError<Code> => new ToolError({ code, message, ...options }) as ToolError<Code>
 
-/** The same failure in other words. */
+/** Copy of a failure with another message. */
 export const withMessage = (error: ToolError, message: string): ToolError => {
   const { code, suggestion, details, retryable, output } = error
   return makeToolError(code, message, {

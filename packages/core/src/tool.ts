@@ -30,7 +30,7 @@ export interface TypesOf<D extends string, Name extends string, Args, Output, Co
 }
 
 /**
- * What an author writes to word one operation for one contract. `Code` is inferred: what
+ * Definition of a tool: one operation worded for one contract. `Code` is inferred: what
  * `touches`, `preview` and `execute` can fail with.
  */
 export interface ToolDefinition<
@@ -43,14 +43,14 @@ export interface ToolDefinition<
   readonly name: Name
   /** The operation that the tool words, by which rules know it in every dialect; the tool's own name when absent. */
   readonly operation?: string
-  /** What the model reads. */
+  /** Description for the model. */
   readonly description: string
   /** A strict object: keys that are not listed are refused. */
   readonly input: Input
   readonly output: Output
   readonly risk: Risk
   /**
-   * Whether the contract wants a person to confirm. The dialect decides by risk when this is absent. An Effect where
+   * True if the contract requires approval. The dialect decides by risk when this is absent. An Effect where
    * the answer depends on a service of the plugin, such as its configuration.
    */
   readonly asks?: boolean | ((facts: Facts, input: z.output<Input>) => boolean | Effect.Effect<boolean, never, R>)
@@ -100,7 +100,7 @@ export interface Tool<out R = never, out Types extends ToolTypes = ToolTypes> {
   readonly outputSchema: JsonSchema
   /** The values of fields that a caller leaves out. Required fields are missing. */
   readonly defaults: Readonly<Record<string, unknown>>
-  /** What of the arguments goes on record; all of it when absent. */
+  /** Selects the arguments for the audit log; all of them when absent. */
   readonly forRecord?: (args: unknown) => Effect.Effect<unknown, never, R>
   /** Decodes arguments into a call that can be assessed and executed. */
   readonly prepare: (
@@ -121,7 +121,7 @@ export type FailingTool<R, Code extends ErrorCode> = Tool<R, ToolTypes & { reado
 export interface PreparedCall<out R, out Code extends ErrorCode = ErrorCode> {
   /** Decoded arguments: keys in schema order, defaults filled in. */
   readonly input: Readonly<Record<string, unknown>>
-  /** What was changed in the arguments to make them fit, in words. Absent where they did. */
+  /** Repairs made to the arguments, as text. Absent where none were necessary. */
   readonly adjusted?: ReadonlyArray<string>
   readonly timeout: Duration.Input | undefined
   readonly touches: Effect.Effect<Touches, ToolError<Code>, R>

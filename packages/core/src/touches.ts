@@ -1,7 +1,7 @@
 /** How much harm a tool can do. The contract's own words are made from these three. */
 export type Risk = "read_only" | "safe_write" | "dangerous"
 
-/** What a call will read, write, run, fetch or type, told by the tool before it runs. */
+/** Resources that a call will read, write, run, fetch or type, declared by the tool before it runs. */
 export interface Touches {
   readonly reads?: ReadonlyArray<string>
   readonly writes?: ReadonlyArray<string>
@@ -9,7 +9,7 @@ export interface Touches {
   readonly removes?: ReadonlyArray<string>
   /** The command line, in full. */
   readonly runs?: string
-  /** Whether what runs may use the network. */
+  /** True if the command may use the network. */
   readonly network?: boolean
   readonly confined?: Confinement
   /** The URL, in full. */

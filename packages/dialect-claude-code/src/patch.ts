@@ -1,4 +1,5 @@
 import { type Content, diffHunks } from "@haft/core"
+import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 export const structuredPatch = z.array(
@@ -12,11 +13,13 @@ export const structuredPatch = z.array(
 )
 
 /** Hunks between two versions of a file, as Claude Code reports them. */
-export const patchBetween = (before: Content, after: Content): z.output<typeof structuredPatch> =>
-  (diffHunks(before, after) ?? []).map(({ oldStart, oldLines, newStart, newLines, lines }) => ({
-    oldStart,
-    oldLines,
-    newStart,
-    newLines,
-    lines: [...lines]
-  }))
+export const patchBetween = (before: Content, after: Content): Effect.Effect<z.output<typeof structuredPatch>> =>
+  Effect.map(diffHunks(before, after), (hunks = []) =>
+    hunks.map(({ oldStart, oldLines, newStart, newLines, lines }) => ({
+      oldStart,
+      oldLines,
+      newStart,
+      newLines,
+      lines: [...lines]
+    }))
+  )

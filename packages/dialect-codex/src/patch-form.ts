@@ -1,7 +1,7 @@
 const headers = ["*** Add File: ", "*** Delete File: ", "*** Update File: "]
 
 /**
- * What Codex says about a patch that does not have its form, or undefined. A patch that passes is read by haft, which
+ * Message of Codex about a patch that does not have its form, or undefined. A patch that passes is read by haft, which
  * has more to say about it.
  */
 export const problemOfForm = (patch: string): string | undefined => {

@@ -1,6 +1,6 @@
 import type { ToolError } from "@haft/core"
 
-/** What is wrong and what to do, for contracts whose failures have one text for both. */
+/** Problem and remedy in one text, for contracts whose failures have one text for both. */
 export const inWords = ({ message, suggestion }: Pick<ToolError, "message" | "suggestion">): string => {
   if (suggestion === undefined) return message
   return `${message}${message.includes("\n") ? "\n" : ". "}${suggestion}`

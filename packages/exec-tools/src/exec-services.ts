@@ -6,7 +6,7 @@ import { ManagedProcesses } from "./managed-processes/managed-processes.ts"
 import { execConfig, ExecSettings } from "./settings.ts"
 import { Shells } from "./shell/shells.ts"
 
-/** What the operations of this package need and the host does not lend. */
+/** Services that the operations of this package require and the host does not lend. */
 export const execServices = (
   config?: z.input<typeof execConfig>
 ): Layer.Layer<ExecSettings | CommandMemory | Shells | ManagedProcesses> =>

@@ -3,7 +3,7 @@ import * as z from "zod"
 
 const milliseconds = z.number().int().min(1).max(2_147_483_647)
 
-/** What a host decides about commands, whatever a call asks for. */
+/** Settings of a host for commands, which no call can override. */
 export const execConfig = z
   .strictObject({
     defaultTimeoutMs: z.number().int().min(1).default(300_000).describe("For calls that name no time-out"),

@@ -12,3 +12,37 @@ export const findLines = (
   visitOccurrences(range, wanted, (line) => void found.push(line))
   return found
 }
+
+/** Lines by where they stand, for many searches in one file. */
+export class LineIndex {
+  readonly #lines: ReadonlyArray<string>
+  readonly #places = new Map<string, Array<number>>()
+
+  constructor(lines: ReadonlyArray<string>) {
+    this.#lines = lines
+    for (const [at, line] of lines.entries()) {
+      const places = this.#places.get(line)
+      if (places === undefined) this.#places.set(line, [at])
+      else places.push(at)
+    }
+  }
+
+  /** Where a run of lines begins, overlaps included, as {@link findLines} tells it. */
+  find(wanted: ReadonlyArray<string>, from = 0, to = this.#lines.length): ReadonlyArray<number> {
+    let rarest: { readonly offset: number; readonly places: ReadonlyArray<number> } | undefined
+    for (const [offset, line] of wanted.entries()) {
+      const places = this.#places.get(line) ?? []
+      if (rarest === undefined || places.length < rarest.places.length) rarest = { offset, places }
+    }
+    if (rarest === undefined || rarest.places.length > repeatsIndexed) return findLines(this.#lines, wanted, from, to)
+    const { offset, places } = rarest
+    const end = Math.min(to, this.#lines.length)
+    return places
+      .map((place) => place - offset)
+      .filter((start) => start >= Math.max(0, from) && start + wanted.length <= end)
+      .filter((start) => wanted.every((line, at) => this.#lines[start + at] === line))
+  }
+}
+
+/** Lines that stand more often are looked for in order: their places would be compared again and again. */
+const repeatsIndexed = 1000

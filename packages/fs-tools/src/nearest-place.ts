@@ -1,3 +1,6 @@
+import { TimeSlices } from "@haft/core"
+import * as Effect from "effect/Effect"
+
 import { foldLookAlikes } from "./look-alikes.ts"
 import type { TextFile } from "./text-file.ts"
 
@@ -10,12 +13,14 @@ export interface NearestPlace {
 }
 
 /** `stated` is the line at which the first one should be: of places that are equally close, the nearer is meant. */
-export const nearestPlace = (
+export const nearestPlace = Effect.fnUntraced(function* (
   file: TextFile,
   expected: ReadonlyArray<string>,
   stated?: number
-): NearestPlace | undefined => {
-  const start = byCommonLines(file, expected, stated) ?? bySimilarLine(file, expected)
+): Effect.fn.Return<NearestPlace | undefined> {
+  const slices = new TimeSlices()
+  const start =
+    (yield* byCommonLines(file, expected, { stated, slices })) ?? (yield* bySimilarLine(file, expected, slices))
   if (start === undefined) return undefined
   const at = expected.findIndex((text, index) => lineOrEmpty(file, start + index) !== text)
   if (at === -1) return { line: Math.max(0, start), differs: undefined }
@@ -27,7 +32,7 @@ export const nearestPlace = (
       found: shortened(lineOrEmpty(file, start + at))
     }
   }
-}
+})
 
 /** Longer repairs are not sent back. */
 const maximumRepair = 4000
@@ -40,7 +45,7 @@ export const repairedLines = (
 ): ReadonlyArray<string> | undefined => {
   if (place?.differs === undefined || place.line + expected.length > file.lineCount) return undefined
   const found = expected.map((_, index) => lineOrEmpty(file, place.line + index))
-  const same = found.filter((line, index) => normalised(line) === normalised(expected[index] ?? "")).length
+  const same = found.filter((line, index) => normalized(line) === normalized(expected[index] ?? "")).length
   const length = found.reduce((sum, line) => sum + line.length + 1, 0)
   return 2 * same > expected.length && length <= maximumRepair ? found : undefined
 }
@@ -82,7 +87,7 @@ export const describeNearest = (place: NearestPlace | undefined, whole: string):
 const linesCompared = 200_000
 const repeatsCompared = 10
 
-const normalised = (line: string): string => foldLookAlikes(line).replace(/\s+/g, " ").trim()
+const normalized = (line: string): string => foldLookAlikes(line).replace(/\s+/g, " ").trim()
 
 const lineOrEmpty = (file: TextFile, line: number): string =>
   line >= 0 && line < file.lineCount ? file.line(line).replace(/\r$/, "") : ""
@@ -90,14 +95,15 @@ const lineOrEmpty = (file: TextFile, line: number): string =>
 const shortened = (line: string): string => (line.length > 200 ? `${line.slice(0, 199)}…` : line)
 
 /** The place where most expected lines stand where they should, spaces aside. */
-const byCommonLines = (
+const byCommonLines = Effect.fnUntraced(function* (
   file: TextFile,
   expected: ReadonlyArray<string>,
-  stated: number | undefined
-): number | undefined => {
+  { stated, slices }: { readonly stated: number | undefined; readonly slices: TimeSlices }
+): Effect.fn.Return<number | undefined> {
   const wanted = new Map<string, Array<number>>()
   for (const [index, line] of expected.entries()) {
-    const text = normalised(line)
+    if (slices.isOver()) yield* slices.pause
+    const text = normalized(line)
     const places = wanted.get(text)
     if (text === "") continue
     if (places === undefined) wanted.set(text, [index])
@@ -107,7 +113,8 @@ const byCommonLines = (
   let best: number | undefined
   const distance = (start: number): number => Math.abs(start - (stated ?? start))
   for (let line = 0; line < Math.min(file.lineCount, linesCompared); line++) {
-    for (const index of wanted.get(normalised(file.line(line).slice(0, 1000))) ?? []) {
+    if (slices.isOver()) yield* slices.pause
+    for (const index of wanted.get(normalized(file.line(line).slice(0, 1000))) ?? []) {
       const start = line - index
       const count = (votes.get(start) ?? 0) + 1
       votes.set(start, count)
@@ -116,16 +123,21 @@ const byCommonLines = (
     }
   }
   return best
-}
+})
 
 /** The place of the line that is most like the longest expected one. */
-const bySimilarLine = (file: TextFile, expected: ReadonlyArray<string>): number | undefined => {
+const bySimilarLine = Effect.fnUntraced(function* (
+  file: TextFile,
+  expected: ReadonlyArray<string>,
+  slices: TimeSlices
+): Effect.fn.Return<number | undefined> {
   const longest = expected.reduce((one, other) => (other.trim().length > one.trim().length ? other : one), "")
-  const wanted = pairsOf(normalised(longest).slice(0, 500))
+  const wanted = pairsOf(normalized(longest).slice(0, 500))
   if (wanted.size === 0) return undefined
   let best: { readonly line: number; readonly likeness: number } = { line: 0, likeness: 0.5 }
   for (let line = 0; line < Math.min(file.lineCount, linesCompared); line++) {
-    const text = normalised(file.line(line).slice(0, 500))
+    if (slices.isOver()) yield* slices.pause
+    const text = normalized(file.line(line).slice(0, 500))
     if (text.length > 3 * (wanted.size + 1) || 3 * text.length < wanted.size) continue
     const pairs = pairsOf(text)
     let common = 0
@@ -134,7 +146,7 @@ const bySimilarLine = (file: TextFile, expected: ReadonlyArray<string>): number 
     if (likeness > best.likeness) best = { line, likeness }
   }
   return best.likeness > 0.5 ? best.line - expected.indexOf(longest) : undefined
-}
+})
 
 const pairsOf = (text: string): ReadonlySet<string> =>
   new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, index) => text.slice(index, index + 2)))

@@ -26,7 +26,7 @@ export interface Preview<A> {
 
 export interface Committed<A> {
   readonly result: A
-  /** What became of each path. */
+  /** Outcome for each path. */
   readonly changes: ReadonlyArray<ChangedPath>
 }
 

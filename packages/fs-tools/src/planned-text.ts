@@ -1,4 +1,12 @@
-import { type ChangePlan, type Content, type LookError, type PlanError, type ToolError, toolError } from "@haft/core"
+import {
+  type ChangePlan,
+  type Content,
+  type LookError,
+  type PlanError,
+  TimeSlices,
+  type ToolError,
+  toolError
+} from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { type Replacement, TextFile } from "./text-file.ts"
@@ -55,7 +63,9 @@ export const replaceText = Effect.fnUntraced(function* (
   replacements: ReadonlyArray<Replacement>
 ): Effect.fn.Return<TextFile, TextError> {
   const text = yield* textIn(plan, path)
+  const slices = new TimeSlices()
   for (const replacement of replacements) {
+    if (slices.isOver()) yield* slices.pause
     const character = text.firstUnencodable(replacement.text)
     if (character === undefined) continue
     return yield* toolError(
@@ -66,7 +76,9 @@ export const replaceText = Effect.fnUntraced(function* (
   }
   // A file whose text stays is left alone.
   if (replacements.every(({ start, end, text: now }) => text.text.slice(start, end) === now)) return text
+  yield* slices.between(replacements.length)
   const edited = text.replace(replacements)
+  yield* slices.between(replacements.length)
   yield* putText(plan, path, edited)
   return edited
 })

@@ -46,12 +46,12 @@ export class TextFile {
     return (this.#text ??= this.#pieces.map((piece) => this.#textOf(piece)).join(""))
   }
 
-  /** What ends lines here: a line feed, or a carriage return in a file that has only those between its lines. */
+  /** Line ending of the file: a line feed, or a carriage return in a file that has only those between its lines. */
   get lineBreak(): "\n" | "\r" {
     return (this.#lineBreak ??= !this.text.includes("\n") && /\r[^]/.test(this.text) ? "\r" : "\n")
   }
 
-  /** The same file with carriage returns as characters of its lines, as git and diff see them. */
+  /** View of the file with carriage returns as characters of its lines, as git and diff see them. */
   withLineFeedsOnly(): TextFile {
     const file = new TextFile(this.#original, this.#pieces, this.#text)
     file.#lineBreak = "\n"
@@ -78,7 +78,7 @@ export class TextFile {
     return this.#lineEnd(line) - start === text.length && this.text.startsWith(text, start)
   }
 
-  /** What ends a line: `\n`, `\r\n`, a lone `\r`, or nothing for a last line without a newline. */
+  /** Ending of a line: `\n`, `\r\n`, a lone `\r`, or nothing for a last line without a newline. */
   terminator(line: number): "\n" | "\r\n" | "\r" | "" {
     if (!this.endsWithNewline(line)) return ""
     if (this.lineBreak === "\r") return "\r"
@@ -154,7 +154,7 @@ export class TextFile {
     return text.isWellFormed() ? undefined : /\p{Surrogate}/u.exec(text)?.[0]
   }
 
-  /** What is to be written, in pieces that share the original's memory. */
+  /** Content to write, in pieces that share the original's memory. */
   encode(): ReadonlyArray<Uint8Array> {
     const { bytes, mark } = this.#original
     const offsets = new ByteOffsets(this.#original)
@@ -167,7 +167,7 @@ export class TextFile {
       )
     }
     const size = encoded.reduce((sum, piece) => sum + piece.length, 0)
-    return size > smallBytes ? encoded.filter((piece) => piece.length > 0) : [Buffer.concat(encoded, size)]
+    return size > smallBytes ? joinSmall(encoded) : [Buffer.concat(encoded, size)]
   }
 
   get #starts(): Uint32Array {
@@ -180,6 +180,31 @@ export class TextFile {
     return this.text.endsWith(this.lineBreak) ? this.text.length - 1 : this.text.length
   }
 }
+
+/** Pieces with runs of small ones joined: each piece is hashed and written by calls of its own. */
+const joinSmall = (pieces: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
+  const joined: Array<Uint8Array> = []
+  let small: Array<Uint8Array> = []
+  let size = 0
+  const flush = (): void => {
+    if (size > 0) joined.push(small.length === 1 ? (small[0] ?? new Uint8Array()) : Buffer.concat(small, size))
+    small = []
+    size = 0
+  }
+  for (const piece of pieces) {
+    if (piece.length < smallPiece) {
+      small.push(piece)
+      size += piece.length
+      if (size < smallPiece) continue
+    }
+    flush()
+    if (piece.length >= smallPiece) joined.push(piece)
+  }
+  flush()
+  return joined
+}
+
+const smallPiece = 64 * 1024
 
 // The lines of a large file are counted first: a list that grows takes many times the room.
 const lineStartsOf = (text: string, lineBreak: string): Uint32Array => {

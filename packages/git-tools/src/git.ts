@@ -9,7 +9,7 @@ export interface GitCommand {
   readonly paths?: ReadonlyArray<string>
   readonly writes?: boolean
   readonly stdin?: string
-  /** Whether it only looks, and looks at the files themselves: then no filter runs, see {@link filtersOff}. */
+  /** True if it only reads, and reads the files themselves: then no filter runs, see {@link filtersOff}. */
   readonly comparesFiles?: boolean
   /** Allow access to remotes, over HTTP only and under the host's network policy. Off by default. */
   readonly network?: boolean

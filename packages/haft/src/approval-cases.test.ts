@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest"
 import { standardHost } from "./host/standard-host.ts"
 import { openRules, openWorkspace } from "./internal.ts"
 
-/** What a contract promises about consent, as data: `contracts/<dialect>/approvals/<case>.json`. */
+/** Approval rules of a contract, as data: `contracts/<dialect>/approvals/<case>.json`. */
 interface ApprovalCase {
   readonly workspace?: Readonly<Record<string, string>>
   readonly rules?: ReadonlyArray<unknown>
@@ -18,7 +18,7 @@ interface ApprovalCase {
   /** The request that waits in the gate; null when nobody must be asked. */
   readonly request?: unknown
   readonly answer?: GateResponse
-  /** What a terminal must show; null when nobody must be asked. */
+  /** Text that a terminal must show; null when nobody must be asked. */
   readonly display?: string | null
   readonly typed?: string
   readonly reply: unknown
@@ -64,7 +64,7 @@ describe("cliagent", () => {
       let shown = ""
       output.on("data", (text: Buffer) => (shown += text.toString()))
       input.end(typed)
-      const asker = display === null ? askNobody : askInTerminal({ input, output, interactive: true, colour: false })
+      const asker = display === null ? askNobody : askInTerminal({ input, output, interactive: true, color: false })
       await using host = await openHost(standardHost({ ...config, dialect: "cliagent" }, { asker }))
       const { wire } = await host.call(tool, params)
       expect(shown).toContain(display ?? "")

@@ -2,10 +2,12 @@ import { join } from "node:path"
 
 import { expect, it } from "@effect/vitest"
 import type { Plugin } from "@haft/core"
+import { anthropicTools } from "@haft/dialect-anthropic"
 import { claudeCodeTools } from "@haft/dialect-claude-code"
 import { codexTools } from "@haft/dialect-codex"
 import { geminiCliTools } from "@haft/dialect-gemini-cli"
 import { mcpFilesystemTools } from "@haft/dialect-mcp-filesystem"
+import { openaiTools } from "@haft/dialect-openai"
 import { execTools } from "@haft/exec-tools"
 import { fsTools } from "@haft/fs-tools"
 import { ptyTools } from "@haft/pty-tools"
@@ -32,10 +34,12 @@ const plugins: ReadonlyArray<Plugin<StandardServices>> = [
   searchTools,
   execTools,
   ptyTools,
+  anthropicTools,
   claudeCodeTools,
   codexTools,
   geminiCliTools,
-  mcpFilesystemTools
+  mcpFilesystemTools,
+  openaiTools
 ]
 
 // The calls are taken from the cases of each contract.

@@ -97,6 +97,7 @@ export {
   verifyRun
 } from "./promise-api.ts"
 export type { PromiseRules } from "./workspace/promise-rules.ts"
+export { openSessions, type Sessions, type StoredSession } from "./workspace/sessions.ts"
 export { type ServerTokens, serverTokens } from "./workspace/server-tokens.ts"
 export {
   makeToken,

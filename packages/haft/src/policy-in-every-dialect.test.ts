@@ -17,14 +17,15 @@ const envelopeOf = (path: string) =>
 
 type Call = readonly [tool: string, args: Readonly<Record<string, unknown>>]
 
-/** The tool that reads a file, and its parameter for the path. */
-const readers: Readonly<Record<DialectName, readonly [tool: string, parameter: string]>> = {
+/** The tool that reads a file, and its parameter for the path; a dialect may have none. */
+const readers: Readonly<Partial<Record<DialectName, readonly [tool: string, parameter: string]>>> = {
   haft: ["read_file", "path"],
   agentbench: ["read_file", "path"],
   toolrouter: ["read_file", "path"],
   approvalgate: ["read_file", "path"],
   cliagent: ["read_file", "path"],
   filetools: ["file.read", "path"],
+  anthropic: ["read", "file_path"],
   "claude-code": ["Read", "file_path"],
   codex: ["view_image", "path"],
   "gemini-cli": ["read_file", "file_path"],
@@ -117,6 +118,23 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["file.delete", { path: "d/.env" }],
     ["file.search", { pattern: "KEY", path: "d" }]
   ],
+  anthropic: [
+    ["read", { file_path: "d/.env" }],
+    ["read", { file_path: "link" }],
+    ["write", { file_path: "d/.env", content: "x" }],
+    ["edit", { file_path: "d/.env", old_string: "s3cret", new_string: "x" }],
+    ["glob", { pattern: "**/*", path: "d" }],
+    ["grep", { pattern: "KEY", path: "d" }],
+    ["grep", { pattern: "KEY" }],
+    ["bash", { command: "cat d/.env" }],
+    ["str_replace_based_edit_tool", { command: "view", path: "d/.env" }],
+    ["str_replace_based_edit_tool", { command: "view", path: "d" }],
+    ["str_replace_based_edit_tool", { command: "create", path: "e/.env", file_text: "x" }],
+    ["str_replace_based_edit_tool", { command: "str_replace", path: "d/.env", old_str: "s3cret", new_str: "x" }],
+    ["str_replace_based_edit_tool", { command: "insert", path: "d/.env", insert_line: 0, insert_text: "x" }],
+    ["memory", { command: "create", path: "/memories/.env", file_text: "x" }],
+    ["memory", { command: "rename", old_path: "/memories/a", new_path: "/memories/.env" }]
+  ],
   "claude-code": [
     ["Read", { file_path: "d/.env" }],
     ["Read", { file_path: "link" }],
@@ -167,8 +185,20 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["move_file", { source: "d", destination: "x" }],
     ["search_files", { path: ".", pattern: "**" }],
     ["get_file_info", { path: "d/.env" }]
+  ],
+  openai: [
+    ["shell", { commands: ["cat d/.env"] }],
+    ["shell", { commands: ["true", "cat d/.env"] }],
+    ["apply_patch", { operation: { type: "update_file", path: "d/.env", diff: "@@\n-KEY=s3cret\n+KEY=x\n" } }],
+    ["apply_patch", { operation: { type: "delete_file", path: "d/.env" } }],
+    ["apply_patch", { operation: { type: "create_file", path: "e/.env", diff: "+x\n" } }]
   ]
 }
+
+const readingDialects = dialectNames.flatMap((dialect) => {
+  const reader = readers[dialect]
+  return reader === undefined ? [] : [[dialect, ...reader] as const]
+})
 
 /** Tools that touch no file, or only one that another tool has opened. */
 const others = new Set(
@@ -219,14 +249,16 @@ describe.each(dialectNames)("a rule without a tool in %s", (dialect) => {
     expect(opened.host.tools.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([])
   })
 
-  it("leaves other files alone", async () => {
-    const [tool, parameter] = readers[dialect]
-    expect((await opened.host.call(tool, { [parameter]: dialect === "codex" ? "d/b.png" : "d/b.txt" })).ok).toBe(true)
-  })
+  it.each(readingDialects.filter(([name]) => name === dialect))(
+    "leaves other files alone",
+    async (_, tool, parameter) => {
+      expect((await opened.host.call(tool, { [parameter]: dialect === "codex" ? "d/b.png" : "d/b.txt" })).ok).toBe(true)
+    }
+  )
 })
 
 const runsCommands =
-  /^(?:Bash|shell|start_process|run|run_command|run_code|run_in_terminal|open_terminal|exec_command|run_shell_command)$/
+  /^(?:Bash|bash|shell|start_process|run|run_command|run_code|run_in_terminal|open_terminal|exec_command|run_shell_command)$/
 
 describe.each(dialectNames)("a secret file in %s", (dialect) => {
   it.each(ways[dialect].filter(([tool]) => !runsCommands.test(tool)))(
@@ -271,9 +303,8 @@ it("a rule without a tool holds for undo", async () => {
 })
 
 describe("a rule for an operation", () => {
-  it.each(dialectNames)("holds in %s", async (dialect) => {
+  it.each(readingDialects)("holds in %s", async (dialect, tool, parameter) => {
     const { host, close } = await open(dialect, [{ id: "no", operation: "read-file", decision: "deny" }])
-    const [tool, parameter] = readers[dialect]
     expect((await host.call(tool, { [parameter]: "a.txt" })).error?.code).toBe("approval_denied")
     const [otherTool, args] = ways[dialect].find(([, { path }]) => path === "d") ?? ["list_files", { root: "d" }]
     expect((await host.call(otherTool, args)).error?.code).not.toBe("approval_denied")

@@ -55,7 +55,7 @@ export const testPlugin = <Config>(
   })
 
 /**
- * The same for a package: a directory, a file, or a name as seen from `from`. The package may hold `conformance.json`
+ * Tests a package: a directory, a file, or a name as seen from `from`. The package may hold `conformance.json`
  * with the configuration, the files and the calls to test with.
  */
 export const checkPlugin = async (

@@ -56,7 +56,7 @@ export const isAboutPath = (error: unknown): boolean =>
   isToolError(error) || (error instanceof Error && "errno" in error && !isErrno(error, "EMFILE", "ENFILE", "ENOMEM"))
 
 /**
- * What the operating system said about a path, as a failure that names the path as the caller gave it.
+ * Converts an error of the operating system about a path to a failure that names the path as the caller gave it.
  * Anything that is not about the path (a full descriptor table, a broken disk) is passed on as it is: a defect.
  */
 export const fromErrno = (error: unknown, given: string): ToolError<ErrnoCode> => {
@@ -84,7 +84,7 @@ export const ignoring = (work: () => void, ...names: ReadonlyArray<string>): voi
   }
 }
 
-/** What failures call the state directory: its path is nobody's business but the host's. */
+/** Name of the state directory in errors: its path is only the host's business. */
 export const stateName = "the state directory"
 
 /** Runs a piece of work on the disk. What the system refuses is told with the path that it was about. */

@@ -71,7 +71,7 @@ export const inWorkspace = <A, E>(
   )
 }
 
-/** What came out, or the code of the failure. */
+/** Result, or the code of the failure. */
 export const outcome = <A>(effect: Effect.Effect<A, unknown>): Effect.Effect<A | string> =>
   effect.pipe(Effect.catch((error) => Effect.succeed(isToolError(error) ? error.code : String(error))))
 

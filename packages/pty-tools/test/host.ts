@@ -54,7 +54,7 @@ export interface TerminalHost {
   ) => Effect.Effect<Shown & Record<string, unknown>>
   /** Reads on until the output matches; a test that waits for what never comes runs into its time-out. */
   readonly until: (id: string, pattern: RegExp, already?: string) => Effect.Effect<string>
-  /** The same for the screen. */
+  /** Waits for a text on the screen. */
   readonly untilScreen: (id: string, pattern: RegExp) => Effect.Effect<string>
   readonly workspace: TemporaryWorkspace
   readonly events: ReadonlyArray<JournalEvent>

@@ -5,7 +5,7 @@ import * as z from "zod"
 // ripgrep is started in the workspace, where a relative path would name a program that any tool could put there.
 const program = z.string().refine(isAbsolute, "has to be an absolute path")
 
-/** What a host decides about searching. */
+/** Settings of a host for searches. */
 export const searchConfig = z
   .strictObject({ ripgrep: program.optional().describe("Absolute path of the ripgrep to use") })
   .optional()

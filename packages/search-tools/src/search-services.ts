@@ -5,7 +5,7 @@ import type * as z from "zod"
 import type { searchConfig } from "./search-config.ts"
 import { installedRipgrep, Ripgrep } from "./search-text/ripgrep/ripgrep.ts"
 
-/** What the operations of this package need and the host does not lend. */
+/** Services that the operations of this package require and the host does not lend. */
 export const searchServices = (config?: z.output<typeof searchConfig>): Layer.Layer<Ripgrep> =>
   Layer.succeed(Ripgrep, {
     program: config?.ripgrep === undefined ? installedRipgrep : Effect.succeed(config.ripgrep)

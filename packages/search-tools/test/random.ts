@@ -1,4 +1,4 @@
-/** The same numbers on every run. */
+/** Deterministic random numbers. */
 export const randomFrom = (seed: number) => {
   let state = seed
   const below = (limit: number): number => {

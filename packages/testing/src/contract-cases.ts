@@ -22,9 +22,9 @@ export interface ContractCase {
    */
   readonly before: ReadonlyArray<{ readonly tool: string; readonly params: unknown }>
   readonly params: unknown
-  /** What a person answers when asked. */
+  /** Answer of a person when asked. */
   readonly approve: boolean
-  /** Whether a person must, or must not, have been asked. */
+  /** True if a person must have been asked, false if not. */
   readonly asked?: boolean
   /** The envelope, with matchers where a value can't be known: see {@link differs}. */
   readonly reply: unknown
@@ -92,7 +92,7 @@ export const playCase = async (contractCase: ContractCase, host: CaseHost): Prom
   return reply
 }
 
-/** Whether a file of exactly this name exists: some file systems ignore upper and lower case, this does not. */
+/** Tests for a file of exactly this name, also on file systems that ignore case. */
 const isNamed = (path: string): boolean => existsSync(path) && readdirSync(dirname(path)).includes(basename(path))
 
 /** All files with a hash of their content, and all links with their target. */

@@ -16,7 +16,7 @@ import type * as Layer from "effect/Layer"
 export interface WorkspaceUnderTest {
   /** A new workspace with these files. A content that begins with `-> ` stands for a link to the path that follows. */
   readonly workspace: (files: Readonly<Record<string, string>>) => Layer.Layer<Workspace, unknown>
-  /** What it supports beyond files: empty directories, symbolic links, undo. */
+  /** Capabilities beyond files: empty directories, symbolic links, undo. */
   readonly knows: ReadonlyArray<"directories" | "links" | "history">
   /** The test runner's own function. */
   readonly it: (title: string, test: () => Promise<void>) => void
@@ -332,7 +332,7 @@ const write = (path: string, content: string, base?: string): Change => ({
   ...(base !== undefined && { base })
 })
 
-/** What a plan of these changes comes to, without a commit. */
+/** Result of planning these changes, without a commit. */
 const previewOf = Effect.fnUntraced(function* (workspace: WorkspaceService, changes: ReadonlyArray<Change>) {
   const plan = yield* workspace.plan
   yield* planChanges(plan, changes)
@@ -341,7 +341,7 @@ const previewOf = Effect.fnUntraced(function* (workspace: WorkspaceService, chan
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
-/** What came out, or the code of the failure. */
+/** Result, or the code of the failure. */
 const outcome = <A>(effect: Effect.Effect<A, unknown>): Effect.Effect<A | string> =>
   effect.pipe(Effect.catch((error) => Effect.succeed(isToolError(error) ? error.code : String(error))))
 

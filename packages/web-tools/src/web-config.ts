@@ -17,7 +17,7 @@ const searchConfig = z.discriminatedUnion("provider", [
   z.strictObject({ provider: z.literal("exa"), key, endpoint: endpoint.default("https://api.exa.ai/search") })
 ])
 
-/** What a host decides about the web, and no call can change. */
+/** Settings of a host for the web, which no call can change. */
 export const webConfig = z
   .strictObject({
     allowedHosts: z

@@ -18,7 +18,7 @@ export class Web extends Context.Service<
     /** True for a host that the configuration lets be fetched without a question. */
     readonly isAllowed: (url: URL) => boolean
     readonly fetch: (request: WebRequest) => Effect.Effect<WebResponse, FetchError>
-    /** The same, to the search service the host chose, which may be a private one. */
+    /** Fetches from the search service that the host chose, which may be a private one. */
     readonly fetchFromProvider: (request: WebRequest) => Effect.Effect<WebResponse, FetchError>
     readonly maxBytes: number
     readonly search: SearchConfig | undefined

@@ -27,7 +27,7 @@ const ways = (name: string): fc.Arbitrary<string> =>
     `sh '${name.slice(0, 1)}'"${name.slice(1)}"`
   )
 
-/** What goes around it. */
+/** Surrounding script. */
 const around = fc.constantFrom(
   (way: string) => way,
   (way: string) => `true && ${way}`,

@@ -94,7 +94,7 @@ const bodies = fc
     return { path: request.path, as: request.as, body: body ?? "" }
   })
 
-/** The same value, with another one at one place inside. */
+/** Copy of a value with another one at one place inside. */
 const replacedAt = (value: unknown, at: number, other: unknown): unknown => {
   if (typeof value !== "object" || value === null) return other
   const keys = Object.keys(value)

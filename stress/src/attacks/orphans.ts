@@ -22,7 +22,7 @@ export const attack: Attack = async function* ({ seconds }) {
   for (const figure of left) yield await figure()
 }
 
-/** Whether there is a container engine with the image that .ci/test-image makes. */
+/** Tests for a container engine with the image that .ci/test-image makes. */
 const hasDocker = (): boolean =>
   spawnSync("docker", ["run", "--rm", "--pull=never", "--network=none", "haft-test", "true"]).status === 0
 

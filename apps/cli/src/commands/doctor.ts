@@ -24,8 +24,8 @@ const marks = { ok: ["green", "✓"], limited: ["yellow", "!"], missing: ["red",
 export const printFindings = (findings: ReadonlyArray<Finding>): void => {
   const told = new Map<string, string>()
   for (const { subject, state, found, mend, enforced = [], notEnforced = [] } of findings) {
-    const [colour, mark] = marks[state]
-    print(wrapped(`${styled(process.stdout, colour, mark)} ${subject}: ${found}`, 4))
+    const [color, mark] = marks[state]
+    print(wrapped(`${styled(process.stdout, color, mark)} ${subject}: ${found}`, 4))
     if (mend !== undefined) print(wrapped(`    ${mend}`, 4))
     const limits = JSON.stringify([enforced, notEnforced])
     const before = told.get(limits)

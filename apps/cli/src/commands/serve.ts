@@ -50,7 +50,7 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
   const { promise: hurryAsked, resolve: askToHurry } = Promise.withResolvers<unknown>()
   // The first signal lets running calls end, the second interrupts them, the third ends everything.
   onStopSignals([askToStop, askToHurry, () => process.exit(1)])
-  const [{ serverTokens }, { serveHaft }, { compileSchemas }] = await Promise.all([
+  const [{ openSessions, serverTokens }, { serveHaft }, { compileSchemas }] = await Promise.all([
     import("haft/internal"),
     import("@haft/server"),
     import("../compile-schemas.ts")
@@ -70,6 +70,7 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
     ...(cluster !== undefined && { cluster, onClusterEvent: (event) => note(`haft: ${describeEvent(event)}`) }),
     ...(tokens.agent !== undefined && { tokens: { agent: tokens.agent } }),
     tokenStore: tokens.store,
+    sessionStore: await openSessions(first),
     version: given.version,
     ...(host !== undefined && { host }),
     port: numberOf(given, "port", standardPort, 65_535),

@@ -7,7 +7,7 @@ export interface PrintedText {
 
 const printed = ["stdout", "stderr", "output"]
 
-/** What a command printed, whichever dialect's envelope the reply has. Terminal escape sequences are left out. */
+/** Output of a command, whichever dialect's envelope the reply has. Terminal escape sequences are left out. */
 export const outputIn = (reply: unknown): ReadonlyArray<PrintedText> => {
   if (!isObject(reply)) return []
   const here = printed.flatMap((name) => {

@@ -25,7 +25,7 @@ export const stateOf = (call: RecordedCall, waiting: ReadonlySet<string>): CallS
   return waiting.has(call.requestId) ? "waiting" : "running"
 }
 
-/** What tells a call from others of the same tool, in a list: its command, its path, its address. */
+/** Summary that distinguishes a call from others of its tool in a list: its command, path or address. */
 export const subjectOf = (call: RecordedCall): string => {
   const { touches } = call
   const known = touches?.runs ?? touches?.writes?.map(({ path }) => path).join(", ") ?? touches?.fetches
@@ -36,7 +36,7 @@ export const subjectOf = (call: RecordedCall): string => {
   return visibleText(text ?? touches?.reads?.join(", ") ?? "")
 }
 
-/** The same for a request. */
+/** Summary that distinguishes a pending request from others of its tool. */
 export const requestSubject = ({ description }: OpenRequest): string => {
   const { command, url, types, filesAffected, parameters } = description
   return command ?? url ?? types ?? (filesAffected.join(", ") || parameters.map(({ value }) => value).join(" "))
@@ -50,7 +50,7 @@ export const endText = ({ stepId, expiresAt = Infinity }: OpenRequest, { calls }
   return `${approval.decision === "allow" ? "approved" : "denied"} by ${approval.person?.name ?? approval.by}`
 }
 
-/** What a call touches, in words. What it does not touch is left out. */
+/** Touches of a call as text. Empty kinds are left out. */
 export const touchFacts = (
   touches: Touches | undefined
 ): ReadonlyArray<{ readonly name: string; readonly value: string }> => {
@@ -65,7 +65,7 @@ export const touchFacts = (
   return facts.flatMap(([name, value = ""]) => (value === "" ? [] : [{ name, value }]))
 }
 
-/** Whether all the words of a search occur in a call, in upper or lower case. */
+/** Tests whether all words of a search occur in a call, ignoring case. */
 export const fitsSearch = (call: RecordedCall, search: string): boolean => {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return true

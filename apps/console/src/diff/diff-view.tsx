@@ -111,7 +111,7 @@ const Cells = ({ side, line, other }: CellsProps) => {
 const Text = ({ line, other }: { readonly line: DiffLine; readonly other: DiffLine | undefined }) => {
   if (other === undefined) return line.text
   const { start, end } = changedPart(line.text, other.text)
-  // Two lines with nothing in common need no mark inside: the whole row is coloured.
+  // Two lines with nothing in common need no mark inside: the whole row is colored.
   if (start === 0 && end === line.text.length) return line.text
   return (
     <>

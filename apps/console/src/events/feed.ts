@@ -33,8 +33,12 @@ export const startFeed = (): void => {
   window.addEventListener("pageshow", ask)
   window.addEventListener("pagehide", () => send("leave"))
   onSessionChange(ask)
+  askAgain = ask
   ask()
 }
+
+/** Connects again with the session as it is now. */
+export let askAgain = (): void => {}
 
 /** The worker that all tabs share; a browser without shared workers has a stream for each visible tab. */
 const senderTo = (tell: (message: FeedMessage) => void): ((request: FeedRequest | "leave") => void) => {

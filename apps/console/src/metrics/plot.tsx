@@ -15,7 +15,7 @@ export const TimePlot = ({ buckets }: { readonly buckets: ReadonlyArray<TimeBuck
   const slot = (width - axisSpace) / Math.max(1, buckets.length)
   const barWidth = Math.min(28, Math.max(1, slot - 2))
   const y = (count: number): number => bottom - (count / highest) * (bottom - 10)
-  const labels = labelled(buckets, Math.max(2, Math.floor(width / 110)))
+  const labels = labeled(buckets, Math.max(2, Math.floor(width / 110)))
   const total = buckets.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0)
   const failed = buckets.reduce((sum, bucket) => sum + bucket.failed, 0)
   return (
@@ -147,7 +147,7 @@ const niceCeiling = (value: number): number => {
   return ([2, 4, 6, 10].find((factor) => factor * power >= value) ?? 10) * power
 }
 
-const labelled = (buckets: ReadonlyArray<TimeBucket>, most: number) => {
+const labeled = (buckets: ReadonlyArray<TimeBucket>, most: number) => {
   const every = Math.max(1, Math.ceil(buckets.length / most))
   return buckets.flatMap(({ from }, index) => (index % every === Math.floor(every / 2) ? [{ from, index }] : []))
 }

@@ -17,7 +17,7 @@ export interface SchemaField {
   readonly fallback?: unknown
 }
 
-/** What is typed into each field, by the field's name. */
+/** Text typed into each field, by the field's name. */
 export type FieldTexts = Readonly<Record<string, string>>
 
 export type FieldsRead =

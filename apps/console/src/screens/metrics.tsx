@@ -7,7 +7,7 @@ import { callsOverTime, countDecisions, latencyByTool, percentile, workingTimes 
 import { DecisionPlot, LatencyPlot, TimePlot } from "../metrics/plot.tsx"
 import { Empty, Loading, ScrollBox } from "../parts.tsx"
 import type { ScreenProps } from "../screen-props.ts"
-import { RunChoice } from "./run-choice.tsx"
+import { RunChoice } from "./activity/run-choice.tsx"
 
 /** Tools with a line in the plot; the table has all of them. */
 const mostLines = 12

@@ -7,7 +7,7 @@ export const ignoreHarmfulSequences = (terminal: Terminal): void => {
     parser.registerCsiHandler({ final }, ([count]) => Number(count) > terminal[bound])
   }
   for (const question of questions) parser.registerCsiHandler(question, () => true)
-  for (const colour of colours) parser.registerOscHandler(colour, (value) => value.split(";").includes("?"))
+  for (const color of colors) parser.registerOscHandler(color, (value) => value.split(";").includes("?"))
   parser.registerDcsHandler({ intermediates: "$", final: "q" }, () => true)
 }
 
@@ -30,5 +30,5 @@ const questions = [
   { prefix: "?", intermediates: "$", final: "p" }
 ]
 
-/** The colours of palette, foreground, background and cursor: setting them is fine, asking for them is a query. */
-const colours = [4, 10, 11, 12]
+/** The colors of palette, foreground, background and cursor: setting them is fine, asking for them is a query. */
+const colors = [4, 10, 11, 12]

@@ -1,25 +1,57 @@
 import type { WorkspaceApi } from "../api.ts"
+import { subscribeToFeed } from "../events/feed.ts"
 import { type TerminalEvent, eventsIn } from "./asciicast.ts"
 
 /** Shows the events of a terminal until the returned function is called. */
 export type TerminalFeed = (show: (event: TerminalEvent) => void) => () => void
 
-/** An open terminal: the output that the server still has, then what follows. EventSource reconnects by itself. */
+/**
+ * An open terminal: the output that the server still has, then what follows. News of more comes by the stream that all
+ * tabs share, so that a terminal takes no connection of its own.
+ */
 export const followTerminal =
   (api: WorkspaceApi, id: string): TerminalFeed =>
   (show) => {
-    const source = new EventSource(api.outputAddress(id))
-    source.addEventListener("size", ({ data }: MessageEvent<string>) => {
-      const { cols, rows } = JSON.parse(data) as { readonly cols: number; readonly rows: number }
-      show({ type: "size", cols, rows })
+    let isOver = false
+    let after = 0
+    let isLoading = false
+    let isBehind = false
+    let size = ""
+    const load = async (): Promise<void> => {
+      isBehind = true
+      if (isLoading) return
+      isLoading = true
+      while (isBehind) {
+        isBehind = false
+        // Where it fails the terminal is gone, or the connection is lost and news follows when it is back.
+        const page = await api.output(id, after).catch(() => undefined)
+        if (page === undefined || isOver) break
+        const { cols, rows, bytes } = page
+        if (size !== `${cols}x${rows}`) show({ type: "size", cols, rows })
+        size = `${cols}x${rows}`
+        if (bytes !== "") show({ type: "output", data: Uint8Array.from(atob(bytes), byteOf), isLive: true })
+        after = page.after
+        isBehind ||= page.hasMore
+      }
+      isLoading = false
+    }
+    const unsubscribe = subscribeToFeed((message) => {
+      if ("connection" in message) {
+        if (message.connection === "live") void load()
+      } else if (isNews(message.name) && message.data.workspace === api.workspace) {
+        if (message.name === "terminals" || message.data["terminal"] === id) void load()
+      }
     })
-    source.addEventListener("output", ({ data }: MessageEvent<string>) => {
-      const { bytes } = JSON.parse(data) as { readonly bytes: string }
-      show({ type: "output", data: Uint8Array.from(atob(bytes), (byte) => byte.charCodeAt(0)), isLive: true })
-    })
-    source.addEventListener("end", () => source.close())
-    return () => source.close()
+    void load()
+    return () => {
+      isOver = true
+      unsubscribe()
+    }
   }
+
+const isNews = (name: string): boolean => name === "output" || name === "terminals"
+
+const byteOf = (character: string): number => character.charCodeAt(0)
 
 /** A terminal that the server no longer has: its whole recording at once. */
 export const replayRecording =

@@ -9,7 +9,7 @@ import type { TerminalFeed } from "./terminal-feed.ts"
 interface TerminalViewProps {
   readonly feed: TerminalFeed
   readonly label: string
-  /** What to do with what is typed; without it the terminal can only be watched. */
+  /** Receives what is typed; without it the terminal is read-only. */
   readonly onTyped?: ((text: string) => void) | undefined
   /** On Ctrl+Shift+Enter. The program gets all other keys, also Tab, which would otherwise leave the terminal. */
   readonly onLeave: () => void

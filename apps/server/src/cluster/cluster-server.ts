@@ -7,7 +7,7 @@ import { type HaftConfig, readNamedFile } from "haft/internal"
 import type { ServerRequest } from "srvx"
 
 import type { Answer } from "../http/answer.ts"
-import { listener } from "../http/listener.ts"
+import { listener } from "../http/connection/listener.ts"
 import { Problem } from "../http/problem.ts"
 import type { HandleRequest, RequestForOwner } from "../http/request-handler.ts"
 import type { Identity } from "../identity.ts"

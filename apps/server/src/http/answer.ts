@@ -1,4 +1,4 @@
-/** What a route answers. The headers of `everyAnswer` are added when it is written. */
+/** Response of a route. The headers of `everyAnswer` are added when it is written. */
 export interface Answer {
   /** 200 by default. */
   readonly status?: number

@@ -5,7 +5,7 @@ import * as z from "zod"
 import { gatekeeper } from "../identity.ts"
 import { json } from "./answer.ts"
 import { flowControl } from "./flow-control.ts"
-import { openapiOf } from "./openapi.ts"
+import { openapiOf } from "./openapi/openapi.ts"
 import { requestHandler } from "./request-handler.ts"
 import { defineRoute } from "./route.ts"
 import { hostNames } from "./same-origin.ts"
@@ -154,7 +154,7 @@ describe("tokens", () => {
     const { keeper, post } = setup()
     const code = keeper.makeLink()
     const here = new Request("http://127.0.0.1:4711/login", { headers: { host: "127.0.0.1:4711" } })
-    const { cookie, key } = keeper.redeemLink(code, here)
+    const { cookie, key } = await keeper.redeemLink(code, here)
     expect(cookie).toMatch(/^haft_session_4711=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\//)
     const own = `other=1; ${cookie.split(";")[0]}`
     const statusWith = async (headers: Record<string, string>) =>
@@ -164,19 +164,19 @@ describe("tokens", () => {
     expect(await statusWith({ cookie: own })).toBe(401)
     expect(await statusWith({ cookie: own, "haft-session-key": "made-up" })).toBe(401)
     expect(await statusWith({ cookie: "haft_session_4711=made-up", "haft-session-key": key })).toBe(401)
-    expect(() => keeper.redeemLink(code, here)).toThrow("This link has been used or is too old")
+    await expect(keeper.redeemLink(code, here)).rejects.toThrow("This link has been used or is too old")
   })
 
   it("run out", async () => {
     let now = 0
-    const keeper = gatekeeper({ agent: makeToken(), approver: makeToken() }, undefined, () => now)
+    const keeper = gatekeeper({ agent: makeToken(), approver: makeToken() }, {}, () => now)
     const [late, early] = [keeper.makeLink(), keeper.makeLink()]
-    const { cookie, key } = keeper.redeemLink(early, new Request("http://x/"))
+    const { cookie, key } = await keeper.redeemLink(early, new Request("http://x/"))
     const request = () =>
       new Request("http://x/", { headers: { cookie: cookie.split(";")[0] ?? "", "haft-session-key": key } })
     expect(await keeper.identify(request())).toMatchObject({ role: "approver", name: "console" })
     now = 11 * 60_000
-    expect(() => keeper.redeemLink(late, request())).toThrow("too old")
+    await expect(keeper.redeemLink(late, request())).rejects.toThrow("too old")
     now = 13 * 60 * 60_000
     expect(await keeper.identify(request())).toBe(undefined)
   })

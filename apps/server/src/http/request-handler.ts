@@ -1,9 +1,9 @@
 import type { JsonLimits } from "haft/internal"
 import type { ServerRequest } from "srvx"
 
-import { type Gatekeeper, type Identity, sessionKeyParameter } from "../identity.ts"
-import type { Arrivals } from "./accept-backpressure.ts"
+import type { Gatekeeper, Identity } from "../identity.ts"
 import type { Answer } from "./answer.ts"
+import type { Arrivals } from "./connection/accept-backpressure.ts"
 import type { FlowControl } from "./flow-control.ts"
 import { readJson } from "./json-body.ts"
 import { ownFault, Problem } from "./problem.ts"
@@ -59,7 +59,7 @@ export const requestHandler = (options: HandlerOptions): HandleRequest => {
     const identity = passed === undefined ? await gatekeeper.identify(request) : passed.identity
     const workspace = path["workspace"] ?? route.workspace
     gatekeeper.admit(identity, route.access, workspace)
-    const { [sessionKeyParameter]: _key, ...given } = url.search === "" ? {} : Object.fromEntries(url.searchParams)
+    const given = url.search === "" ? {} : Object.fromEntries(url.searchParams)
     const query = check(route.query, given, "query")
     let read: Promise<unknown> | undefined
     const readBody = (): Promise<unknown> =>

@@ -37,7 +37,7 @@ export interface Route {
   readonly headers?: Readonly<Record<string, string>>
   readonly body: z.ZodObject | undefined
   readonly replies: Readonly<Record<number, RouteReply>>
-  /** Whether every request counts as a call, see `startWork`. */
+  /** True if every request counts as a call, see `startWork`. */
   readonly isWork: boolean
   readonly handle: (request: RouteRequest<unknown, unknown>) => Promise<Answer>
 }

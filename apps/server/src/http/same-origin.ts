@@ -3,7 +3,7 @@ import type { ServerRequest } from "srvx"
 import { Problem } from "./problem.ts"
 
 /**
- * Keeps other web sites out. A site whose own name points at this machine (DNS rebinding) is recognised by the Host
+ * Keeps other web sites out. A site whose own name points at this machine (DNS rebinding) is recognized by the Host
  * header, one that sends requests across origins by the Origin header.
  */
 export const checkOrigin = (request: ServerRequest, allowedHosts: ReadonlySet<string>): void => {
@@ -51,7 +51,7 @@ export const hostNames = (
   return new Set([...names.map((name) => `${name}:${port}`), ...plain, ...others].map((name) => name.toLowerCase()))
 }
 
-/** Whether a server on this address listens on all addresses of the machine. */
+/** Tests for an address that listens on all addresses of the machine. */
 export const isEverywhere = (host: string): boolean => ["0.0.0.0", "::", "[::]"].includes(host)
 
 /** A host as it stands in URLs: an IPv6 address in brackets. */

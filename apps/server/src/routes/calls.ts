@@ -6,7 +6,7 @@ import { defineRoute, type Route } from "../http/route.ts"
 import { partyOf } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
 
-/** What a call would do, or why it can't be made. */
+/** Preview of a call, or the reason why it can't be made. */
 const Preview = z.union([
   z.object({
     ok: z.literal(true),

@@ -49,7 +49,7 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       path: "/v1/events",
       summary:
         "News of all your workspaces in one stream (server-sent events), to be loaded by whoever needs it: " +
-        "`record`, `approvals` and `terminals`, each with a workspace and its run",
+        "`record`, `approvals`, `terminals` and `output` of a terminal, each with a workspace and its run",
       access: "approver",
       replies: { 200: { description: "A stream", contentTypes: ["text/event-stream"] } },
       handle: ({ identity }) => {
@@ -138,7 +138,7 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
   ]
 }
 
-/** What has changed in which workspace. News that a slow client has not taken yet is told once, so none piles up. */
+/** Change notifications by workspace. Notifications that a slow client has not read yet are merged, so none pile up. */
 const newsOf = (workspaces: ReadonlyArray<readonly [string, OpenWorkspace]>): EventFeed => {
   const news = new Map<string, string>()
   return {
@@ -149,14 +149,17 @@ const newsOf = (workspaces: ReadonlyArray<readonly [string, OpenWorkspace]>): Ev
     },
     subscribe: (wake) => {
       const subscriptions = workspaces.flatMap(([workspace, { run, subscribe, approvals, terminals }]) => {
-        const tell = (name: string) => (): void => {
-          news.set(`${name} ${workspace}`, eventText(JSON.stringify({ workspace, run }), { name }))
+        const say = (name: string, about: object = {}): void => {
+          const data = JSON.stringify({ workspace, run, ...about })
+          news.set(`${name} ${data}`, eventText(data, { name }))
           wake()
         }
+        const tell = (name: string) => (): void => say(name)
         return [
           subscribe(tell("record")),
           approvals.subscribe(tell("approvals")),
-          terminals.subscribe(tell("terminals"))
+          terminals.subscribe(tell("terminals")),
+          terminals.subscribeToOutput((terminal) => say("output", { terminal }))
         ]
       })
       return () => {

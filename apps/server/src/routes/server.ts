@@ -61,10 +61,10 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     access: "public",
     query: z.strictObject({ code: z.string().min(1).max(200) }),
     replies: { 303: { description: "To the console", contentTypes: [] } },
-    handle: ({ query, request }) => {
+    handle: async ({ query, request }) => {
       // HEAD is used by programs that check links, and must not use up the code.
       if (request.method !== "GET") throw methodNotAllowed("GET")
-      const session = redeemed(() => options.gatekeeper.redeemLink(query.code, request), request)
+      const session = await redeemed(() => options.gatekeeper.redeemLink(query.code, request), request)
       return {
         status: 303,
         // Behind the #, which browsers send to no server.
@@ -84,6 +84,18 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
     body: z.strictObject({}),
     replies: { 200: { description: "It works once, within ten minutes", schema: z.object({ link: z.url() }) } },
     handle: ({ identity }) => json({ link: `${options.url()}/login?code=${options.gatekeeper.makeLink(identity)}` })
+  }),
+  defineRoute({
+    method: "DELETE",
+    path: "/v1/session",
+    summary: "Signs this browser out",
+    access: "agent",
+    replies: { 200: { description: "Done", schema: z.object({ signedOut: z.boolean() }) } },
+    handle: async ({ request }) => {
+      const cookie = await options.gatekeeper.endSession(request)
+      const headers = cookie === undefined ? {} : { "set-cookie": cookie }
+      return json({ signedOut: cookie !== undefined }, { headers })
+    }
   }),
   defineRoute({
     method: "GET",
@@ -109,9 +121,9 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
 
 // A person whose link does not work any more gets to the console all the same: the browser may have a session already,
 // and if not, the console says what to do.
-const redeemed = <Session>(redeem: () => Session, request: Request): Session | undefined => {
+const redeemed = async <Session>(redeem: () => Promise<Session>, request: Request): Promise<Session | undefined> => {
   try {
-    return redeem()
+    return await redeem()
   } catch (error) {
     const isPage = (request.headers.get("accept") ?? "").includes("text/html")
     if (isPage && error instanceof Problem) return undefined

@@ -54,6 +54,39 @@ export const terminalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
       }
     }),
     defineRoute({
+      method: "GET",
+      path: `${base}/{terminal}/output/page`,
+      summary: "The output after a number of bytes, as far as it is still kept; `output` of /v1/events tells of more",
+      access: "approver",
+      query: z.strictObject({ after: z.coerce.number().int().min(0).default(0) }),
+      replies: {
+        200: {
+          description: "At most 256 KiB, and the number for the next page",
+          schema: z.object({
+            bytes: z.base64(),
+            after: z.number(),
+            hasMore: z.boolean(),
+            cols: z.number(),
+            rows: z.number(),
+            isRunning: z.boolean()
+          })
+        }
+      },
+      handle: ({ path, query }) => {
+        const output = outputOf(path)
+        const { cols, rows, isRunning } = output.now()
+        const { bytes, cursor } = output.read(query.after, pageBytes)
+        return json({
+          bytes: Buffer.from(bytes).toString("base64"),
+          after: cursor,
+          hasMore: bytes.length === pageBytes,
+          cols,
+          rows,
+          isRunning
+        })
+      }
+    }),
+    defineRoute({
       method: "POST",
       path: `${base}/{terminal}/input`,
       summary: "Types into a terminal. It is a call like any other: the rules apply, and it is on record",
@@ -73,6 +106,9 @@ export const terminalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => 
 
 /** How many bytes of output one event has at most. */
 const pieceBytes = 32_768
+
+/** How many bytes of output one page has at most. */
+const pageBytes = 256 * 1024
 
 const printedBy = (output: TerminalOutput, from: number): EventFeed => {
   let cursor = Number.isSafeInteger(from) ? from : 0

@@ -24,11 +24,11 @@ import { waitingRoom } from "./waiting-room.ts"
 export interface McpOptions {
   readonly name?: string
   readonly version: string
-  /** What the client's model is told about this server; by default how to work with the tools it has. */
+  /** Instructions for the client's model; by default how to work with the tools it has. */
   readonly instructions?: string
   /** Words a question for a person. */
   readonly describe?: (question: ApprovalQuestion) => string
-  /** What a person can do if the client is unable to ask; part of the refusal. */
+  /** Advice for a person if the client is unable to ask; part of the refusal. */
   readonly howToAllow?: string
   /**
    * Whom to ask: only the client (false, the default), the host's own asker if the client is unable to ask (true), or

@@ -105,15 +105,15 @@ describe("asking at a terminal", () => {
     })
   )
 
-  it.live("shows the diff in colour, page by page", () =>
+  it.live("shows the diff in color, page by page", () =>
     Effect.gen(function* () {
       const preview = ["@@ -1 +1 @@", "-old", ...Array.from({ length: 30 }, (_, line) => `+line ${line}`)].join("\n")
-      const output = { colour: true }
+      const output = { color: true }
       const whole = yield* converse(["", "y"], question({ preview }), output)
       expect(whole.printed).toContain("\u001B[31m-old\u001B[39m\n\u001B[32m+line 0\u001B[39m")
       expect(whole.printed).toContain("-- 12 more lines; Enter goes on, s skips to the question -- ")
       expect(whole.printed).toContain("+line 29")
-      const skipped = yield* converse(["s", "y"], question({ preview }), { colour: false })
+      const skipped = yield* converse(["s", "y"], question({ preview }), { color: false })
       expect(skipped.printed).not.toContain("line 29")
       expect(skipped.printed).not.toContain("\u001B")
       expect(skipped.answer).toEqual({ approved: true })

@@ -18,7 +18,7 @@ export interface RequestDescription {
   readonly network?: true
   readonly url?: string
   readonly host?: string
-  /** What would be typed, and where. */
+  /** Text that would be typed, and the terminal. */
   readonly types?: string
   /** A unified diff, or the long parameters in full where there is no diff. */
   readonly detail?: string

@@ -28,7 +28,7 @@ export interface OpenRequest {
   readonly caller?: Party
   readonly description: RequestDescription
   readonly diff?: string
-  /** What the answer holds for; a response may repeat it, to be sure that it answers what was read. */
+  /** Basis that the answer holds for; a response may repeat it, to be sure that it answers what was read. */
   readonly binding: string
   /** The rule that wants a person, where one does. */
   readonly rule?: string

@@ -13,9 +13,9 @@ import { describeRequest, printRequest, printRule, promptOf } from "./describe-r
 export interface TerminalOptions {
   readonly input: Readable & { readonly isTTY?: boolean }
   readonly output: Writable & { readonly isTTY?: boolean; readonly rows?: number }
-  /** Whether a person sits there. What the streams say of themselves when absent; if not, every answer is no. */
+  /** True if a person sits at the terminal; by default if both streams are terminals. If not, every answer is no. */
   readonly interactive?: boolean
-  readonly colour?: boolean
+  readonly color?: boolean
 }
 
 /** Asks at a terminal, one question at a time: y, n, always, edit. */
@@ -154,9 +154,9 @@ const chooseRule = async ({ offers }: Question, lines: Lines): Promise<Rememberi
   return undefined
 }
 
-const showDetail = async (detail: string, lines: Lines, { output, colour }: TerminalOptions): Promise<void> => {
-  const isColoured = colour ?? output.isTTY === true
-  const shown = detail.split("\n").map((line) => (isColoured ? coloured(line) : line))
+const showDetail = async (detail: string, lines: Lines, { output, color }: TerminalOptions): Promise<void> => {
+  const isColored = color ?? output.isTTY === true
+  const shown = detail.split("\n").map((line) => (isColored ? colored(line) : line))
   const page = Math.max(5, (output.rows || 24) - 4)
   for (let from = 0; from < shown.length; from += page) {
     lines.show(`${shown.slice(from, from + page).join("\n")}\n`)
@@ -169,15 +169,15 @@ const showDetail = async (detail: string, lines: Lines, { output, colour }: Term
   lines.show("\n")
 }
 
-const coloured = (line: string): string => {
-  const colour = line.startsWith("+")
+const colored = (line: string): string => {
+  const color = line.startsWith("+")
     ? "green"
     : line.startsWith("-")
       ? "red"
       : line.startsWith("@@")
         ? "cyan"
         : undefined
-  return colour === undefined ? line : styleText(colour, line, { validateStream: false })
+  return color === undefined ? line : styleText(color, line, { validateStream: false })
 }
 
 const editArguments = async (

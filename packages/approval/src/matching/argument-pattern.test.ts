@@ -17,7 +17,7 @@ const fits = (pattern: string, value: unknown) => {
   })
 }
 
-describe("an expression over serialised arguments", () => {
+describe("an expression over serialized arguments", () => {
   it.each([
     [String.raw`^{"path":".*\.txt"}$`, { path: "test.txt" }, "yes"],
     [String.raw`{"path":".*\.txt"}`, { path: "test.txt" }, "yes"],

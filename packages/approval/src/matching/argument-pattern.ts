@@ -12,23 +12,23 @@ import type { Effort } from "./match-budget.ts"
 import { alternativesOf, type PatternToken, readPattern } from "./read-pattern.ts"
 import { type JsonPieces, reservedCharacter } from "./stable-json.ts"
 
-/** An expression over serialised arguments, compiled so that a value can't imitate a key. */
+/** An expression over serialized arguments, compiled so that a value can't imitate a key. */
 export interface ArgumentPattern {
   readonly matches: (subject: PatternSubject) => Fit
   /** Strings that the pattern spells out in full. */
   readonly names: ReadonlyArray<string>
 }
 
-/** Serialised arguments, the whole of which is matched. */
+/** Serialized arguments, the whole of which is matched. */
 export interface PatternSubject {
   readonly pieces: () => JsonPieces
-  /** The same text with its quotes replaced by marks. */
+  /** Pattern text with its quotes replaced by marks. */
   readonly marked: () => string
   readonly effort: Effort
 }
 
 // Stands for a quote that opens or closes a string. Nothing but a quote that is spelled out in the pattern can
-// match it: `.` and every class are rewritten to leave it out. Serialised arguments never contain it otherwise.
+// match it: `.` and every class are rewritten to leave it out. Serialized arguments never contain it otherwise.
 const quote = reservedCharacter
 const maximumLength = 4096
 
@@ -66,7 +66,7 @@ export const argumentPattern = (source: string): ArgumentPattern => {
   }
 }
 
-/** The text that patterns are matched against: serialised arguments, their quotes replaced by marks. */
+/** The text that patterns are matched against: serialized arguments, their quotes replaced by marks. */
 export const markQuotes = (pieces: JsonPieces): string => pieces.join(quote)
 
 // Sets `.`, negated classes and quotes apart. Classes that would still match the quote are refused.

@@ -4,15 +4,15 @@ import { RE2JS } from "re2js"
 import { Effort, type Literal } from "./match-budget.ts"
 import { alternativesOf, type PatternToken, readPattern } from "./read-pattern.ts"
 
-/** What is wrong with an expression, in words. */
+/** Error message for an invalid expression. */
 export class InvalidExpression extends Error {
   override readonly name = "InvalidExpression"
 }
 
-/** Whether something fits; `unknown` where finding out would take too long. */
+/** Result of a match; `unknown` where finding out would take too long. */
 export type Fit = "yes" | "no" | "unknown"
 
-/** Whether all conditions hold: tried one after the other, as far as needed. */
+/** Conjunction of conditions, evaluated lazily in order. */
 export const allFit = <A>(conditions: ReadonlyArray<(value: A) => Fit>, value: A): Fit => {
   let fit: Fit = "yes"
   for (const condition of conditions) {
@@ -23,7 +23,7 @@ export const allFit = <A>(conditions: ReadonlyArray<(value: A) => Fit>, value: A
   return fit
 }
 
-/** Whether any fits. */
+/** Disjunction of conditions, evaluated lazily in order. */
 export const anyFits = <A>(values: Iterable<A>, test: (value: A) => Fit): Fit => {
   let fit: Fit = "no"
   for (const value of values) {

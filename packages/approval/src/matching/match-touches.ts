@@ -14,7 +14,7 @@ export interface Touched {
   readonly command: () => ReadCommand
 }
 
-/** Whether a call touches what a rule names. */
+/** Tests whether a call touches what a rule names. */
 export type TouchTest = (touched: Touched) => Fit
 
 /** Compiled conditions on what a call touches. */
@@ -152,15 +152,26 @@ const anyName = "\uE000"
 
 const pathCondition = (glob: string): Condition<TouchedPath> => {
   const matches = pathGlob(glob)
-  const mayMatch = mayMatchBelow(glob)
+  // Where a file system ignores case, a path that does not exist yet has no spelling of its own: what forbids one
+  // spelling forbids all.
+  const hits = hitsPath(glob)
+  const hitsAnyCase = hitsPath(folded(glob))
   return {
     // A directory is covered with everything that is in it, or not at all.
     covers: ({ path, isDirectory }) => matches(path) && (!isDirectory || matches(`${path}/${anyName}/${anyName}`)),
-    // What is done to a directory is done to all that is in it. `docs/**` and `docs/a.md` say that `docs` is one.
-    hits: ({ path, isDirectory }) =>
-      matches(path) || glob.startsWith(`${path}/`) || ((isDirectory || path === ".") && mayMatch(path)) ? "yes" : "no"
+    hits: (touched) => (hits(touched) || hitsAnyCase({ ...touched, path: folded(touched.path) }) ? "yes" : "no")
   }
 }
+
+// What is done to a directory is done to all that is in it. `docs/**` and `docs/a.md` say that `docs` is one.
+const hitsPath = (glob: string): ((touched: TouchedPath) => boolean) => {
+  const matches = pathGlob(glob)
+  const mayMatch = mayMatchBelow(glob)
+  return ({ path, isDirectory }) =>
+    matches(path) || glob.startsWith(`${path}/`) || ((isDirectory || path === ".") && mayMatch(path))
+}
+
+const folded = (text: string): string => text.normalize("NFC").toLowerCase()
 
 const urlOf = (text: string): URL | undefined => {
   const url = URL.parse(text)
@@ -244,7 +255,7 @@ const commandCondition = (condition: string): Condition<ReadonlyArray<string>> =
   }
 }
 
-/** Whether a rule names a word: wholly, or as an option whose value it leaves open, `--output=*`. */
+/** Tests whether a rule names a word: wholly, or as an option whose value it leaves open, `--output=*`. */
 const isSpelledOut = (pattern: string | undefined, word: string): boolean => {
   if (pattern === undefined) return false
   const name = word.split("=")[0] ?? ""
@@ -260,6 +271,6 @@ const hitsCommand = (runs: Conditions<ReadonlyArray<string>>, { facts, command }
   return runs.hits(command().inside) === "yes" ? "yes" : isUnclear(command()) ? "unknown" : "no"
 }
 
-/** Whether it may run something that it does not show. */
+/** Tests for a command that may run something that it does not show. */
 const isUnclear = ({ words, parts, inside }: ReadCommand): boolean =>
   (words === undefined && parts === undefined) || inside.some((command) => runsOthers(command) !== undefined)

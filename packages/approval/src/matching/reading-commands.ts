@@ -15,7 +15,7 @@ const readingGit = new Set(
 )
 
 /**
- * Whether a command line only reads, as far as the names of its programs and options tell. It spares questions where a
+ * Tests for a command line that only reads, as far as the names of its programs and options tell. It spares questions where a
  * sandbox holds the command anyway; it is not the protection itself.
  */
 export const onlyReads = (line: string): boolean => {

@@ -12,7 +12,7 @@ const maximumDepth = 64
 export const stableJson = (value: unknown): string => jsonPieces(value).whole()
 
 /**
- * The same text cut at the quotes that open and close strings: pieces at even places are outside of strings,
+ * Stable JSON text cut at the quotes that open and close strings: pieces at even places are outside of strings,
  * pieces at odd places are a string's inside, escaped. A quote inside a string is part of its piece.
  */
 export interface JsonPieces {
@@ -75,14 +75,14 @@ const escapedWhenRead = (pieces: ReadonlyArray<string>, value: unknown): JsonPie
   return { length: pieces.length, at, join, whole }
 }
 
-/** A character that serialised arguments never contain: it is always escaped. Patterns use it as a mark. */
+/** A character that serialized arguments never contain: it is always escaped. Patterns use it as a mark. */
 export const reservedCharacter = "\u{10FFFF}"
 
 const escaped = (text: string): string => withoutReserved(JSON.stringify(text).slice(1, -1))
 
 const withoutReserved = (json: string): string => json.replaceAll(reservedCharacter, String.raw`\udbff\udfff`)
 
-/** Whether two values are the same data. The order of keys, which is the caller's to choose, makes no difference. */
+/** Deep equality of two JSON values; the order of keys is ignored. */
 export const isSameData = (one: unknown, other: unknown): boolean => {
   if (typeof one !== "object" || one === null || typeof other !== "object" || other === null) return one === other
   if (Array.isArray(one) || Array.isArray(other)) {

@@ -86,7 +86,7 @@ const plainScript = new RegExp(
 const assignments = /^(?:\w*(?:PATH|PRELOAD|SHELL|PAGER|EDITOR|BROWSER|OPTIONS|COMMAND|FLAGS)|CC|CXX|LD|GIT_\w+)=/
 
 /**
- * Whether a word may make a program run another one or write a file, as far as its name tells. The table is for asking
+ * Tests whether a word may make a program run another one or write a file, as far as its name tells. The table is for asking
  * less, not the protection itself: what it does not know is held by the sandbox.
  */
 export const isUnsafeOption = (words: ReadonlyArray<string>, word: string): boolean => {
@@ -111,7 +111,7 @@ const isRunningScript = (words: ReadonlyArray<string>, word: string): boolean =>
 }
 
 /**
- * Whether a word, or a value joined to an option, names something outside of the working directory: an absolute path, one
+ * Tests whether a word, or a value joined to an option, names something outside of the working directory: an absolute path, one
  * that climbs, a home directory or a URL. `HEAD~2..HEAD` and `a...b` climb nowhere.
  */
 const leadsOutside = (word: string): boolean =>

@@ -12,9 +12,9 @@ import type { FieldCondition, Rule, RuleExample } from "./rule.ts"
 /** A rule that is ready to be tried on calls. */
 export interface CompiledRule {
   readonly rule: Rule
-  /** Whether its conditions match, whatever its state: expired, disabled and used up rules match too. */
+  /** Tests the conditions only: expired, disabled and used up rules match too. */
   readonly fits: (subject: Subject) => Fit
-  /** Whether it can hold for this call at all: not over, not disabled, this workspace and dialect. */
+  /** Tests whether the rule is in force for this call: not expired, not disabled, this workspace and dialect. */
   readonly isInForce: (subject: Subject) => boolean
   /** Paths and texts that the rule spells out. */
   readonly names: ReadonlyArray<string>

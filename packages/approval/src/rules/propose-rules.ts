@@ -1,6 +1,6 @@
 import { subjectOf } from "../matching/subject.ts"
 import { type CompiledRule, compileRule } from "./compile-rule.ts"
-import { generalise } from "./generalise.ts"
+import { generalize } from "./generalize.ts"
 import { Rule, type TouchConditions } from "./rule.ts"
 import type { SimulatedCall } from "./simulate.ts"
 
@@ -47,13 +47,13 @@ interface Candidate {
   readonly covered: Set<SimulatedCall>
 }
 
-// Who is covered follows from how calls are generalised: trying every candidate on every call would take too long.
+// Who is covered follows from how calls are generalized: trying every candidate on every call would take too long.
 const candidatesFor = (calls: ReadonlyArray<SimulatedCall>): Map<string, Candidate> => {
   const candidates = new Map<string, Candidate>()
   for (const call of calls) {
     const { tool, request } = call
     const { dialect } = request.call
-    for (const { touches } of generalise(request.facts)) {
+    for (const { touches } of generalize(request.facts)) {
       const id = idOf(call, touches)
       const known = candidates.get(id)
       if (known === undefined) candidates.set(id, { tool, dialect, touches, covered: new Set([call]) })
@@ -67,7 +67,7 @@ const idOf = ({ tool, request }: SimulatedCall, touches: TouchConditions): strin
   JSON.stringify([request.call.dialect, tool, touches])
 
 const idsOf = (call: SimulatedCall): ReadonlyArray<string> =>
-  generalise(call.request.facts).map(({ touches }) => idOf(call, touches))
+  generalize(call.request.facts).map(({ touches }) => idOf(call, touches))
 
 const bestOf = (candidates: ReadonlyMap<string, Candidate>): readonly [string, Candidate] | undefined => {
   let best: readonly [string, Candidate] | undefined

@@ -6,7 +6,7 @@ import type { RuleOffer } from "../askers/asker.ts"
 import { executedFiles } from "../matching/executed-files.ts"
 import { readCommand, runsOthers } from "../matching/parse-command.ts"
 import { stableJson } from "../matching/stable-json.ts"
-import { type Generalisation, generalise } from "./generalise.ts"
+import { type Generalization, generalize } from "./generalize.ts"
 import { Rule, type TouchConditions } from "./rule.ts"
 import { compileRules } from "./rules.ts"
 
@@ -53,7 +53,7 @@ export const offersFor = (
     return rule.success && allows(rule.data, question, at) ? [{ id, label, rule: rule.data }] : []
   }
   const directories: Array<string> = []
-  const general = generalise(facts).flatMap(({ width, touches }) => {
+  const general = generalize(facts).flatMap(({ width, touches }) => {
     if (width !== "directory") return written(width, labelOf(width, touches), { touches })
     const place = directories.push(String(touches.writes))
     return place > mostDirectories
@@ -93,7 +93,7 @@ const allows = (rule: Rule, question: ApprovalQuestion, at: { readonly workspace
     .matches(question, at)
     .some(({ fit }) => fit === "yes")
 
-const beginnings: Readonly<Record<Generalisation["width"], string>> = {
+const beginnings: Readonly<Record<Generalization["width"], string>> = {
   command: "the command",
   "command-prefix": "commands like",
   page: "fetches of",
@@ -102,7 +102,7 @@ const beginnings: Readonly<Record<Generalisation["width"], string>> = {
   directory: "changes below"
 }
 
-const labelOf = (width: Generalisation["width"], { runs, fetches, writes }: TouchConditions): string => {
+const labelOf = (width: Generalization["width"], { runs, fetches, writes }: TouchConditions): string => {
   const named = [runs ?? fetches ?? writes ?? []].flat().map((name) => name.replace(/\/\*\*$/, ""))
   return `${beginnings[width]} ${named.join(", ")}`
 }
@@ -142,7 +142,7 @@ const laterVersions = ({ facts: { runs, reads }, state }: ApprovalQuestion): str
   return scripts.length === 0 ? "" : `; covers later versions of ${scripts.join(", ")} too`
 }
 
-/** What an answer holds for: exactly this call, here, with the touched files as they are now. */
+/** Scope of an answer: exactly this call, here, with the touched files as they are now. */
 export const bindingOf = (question: ApprovalQuestion, workspace: string): string =>
   createHash("sha256")
     .update(

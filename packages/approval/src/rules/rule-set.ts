@@ -27,7 +27,7 @@ export interface MatchedAt {
   readonly workspace: string
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** Whether a part of a compound command needs no rule, because nobody is asked about it anyway. */
+  /** Tests for a part of a compound command that needs no rule, because nobody is asked about it anyway. */
   readonly isSpared?: (line: string) => boolean
 }
 

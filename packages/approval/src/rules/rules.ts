@@ -10,7 +10,7 @@ import { type Rule, RuleFile, rulesVersion } from "./rule.ts"
 /** Reads a rules file. Throws {@link RulesUnreadable} with the reason. */
 export const parseRules = (content: string): RuleSet => compileRules(readRules(content))
 
-/** What a rules file says, not compiled yet: rules that were known before are the same objects again. */
+/** Parsed rules file, not compiled yet: rules that were known before are the same objects again. */
 export const readRules = (content: string, before: ReadonlyArray<Rule> = []): ReadonlyArray<Rule> => {
   const checked = RuleFile.safeParse(parseJson(content))
   if (!checked.success) {
@@ -43,7 +43,7 @@ export const compileRules = (rules: ReadonlyArray<Rule>): RuleSet => {
 /** Rules that have been compiled, for a keeper of rules that never changes one in place. */
 export type KnownRules = WeakMap<Rule, CompiledRule>
 
-/** The same, stopping after each rule: ten thousand of them take a second in which others want their turn. */
+/** Compiles rules and yields after each: ten thousand of them take a second in which other calls have to run. */
 export function* compileOneByOne(rules: ReadonlyArray<Rule>, known: KnownRules): Generator<void, RuleSet> {
   checkIds(rules)
   const all: Array<CompiledRule> = []

@@ -59,7 +59,7 @@ const furthestPaths = (
   return undefined
 }
 
-/** Where a path on this diagonal begins, coming from the better of its neighbours one difference ago. */
+/** Where a path on this diagonal begins, coming from the better of its neighbors one difference ago. */
 const startOn = (before: Int32Array, distance: number, diagonal: number): number => {
   const above = reachedOn(before, distance, diagonal + 1)
   const left = reachedOn(before, distance, diagonal - 1)

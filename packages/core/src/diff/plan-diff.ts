@@ -1,30 +1,49 @@
+import * as Effect from "effect/Effect"
+
 import type { ChangedPath, Content } from "../services/change-plan.ts"
 import { concatBytes } from "../text/concat-bytes.ts"
 import { singleLine } from "../text/visible-text.ts"
+import { TimeSlices } from "../time-slices.ts"
 import { unifiedDiff } from "./unified-diff.ts"
 
 /** Net changes as one unified diff, with a line for each that has none, or whose content is secret. */
-export const diffOf = (net: ReadonlyArray<ChangedPath>, isSecret: (path: string) => boolean = () => false): string => {
-  const arriving = net.filter(({ kind, what }) => what !== "directory" && kind !== "deleted")
+export const diffOf = Effect.fnUntraced(function* (
+  net: ReadonlyArray<ChangedPath>,
+  isSecret: (path: string) => boolean = () => false
+): Effect.fn.Return<string> {
   // Directories on the way to a file are plain from the file.
+  const onTheWay = new Set(
+    net
+      .filter(({ kind, what }) => what !== "directory" && kind !== "deleted")
+      .flatMap(({ path, movedTo }) => directoriesAbove(movedTo ?? path))
+  )
   const isOnTheWay = ({ path, what, kind }: ChangedPath): boolean =>
-    what === "directory" &&
-    kind === "created" &&
-    arriving.some((change) => (change.movedTo ?? change.path).startsWith(`${path}/`))
+    what === "directory" && kind === "created" && onTheWay.has(path)
   const isDeletion = net.every(({ kind }) => kind === "deleted")
-  return (isDeletion ? net.toSorted((one, other) => (one.path < other.path ? -1 : 1)) : net)
-    .filter((change) => !isOnTheWay(change))
-    .map((change) =>
-      isSecret(change.path) || isSecret(change.movedTo ?? change.path) ? lineOf(change) : diffOfPath(change)
-    )
-    .join("")
+  const slices = new TimeSlices()
+  const shown: Array<string> = []
+  for (const change of isDeletion ? net.toSorted((one, other) => (one.path < other.path ? -1 : 1)) : net) {
+    if (slices.isOver()) yield* slices.pause
+    if (isOnTheWay(change)) continue
+    const hidesContent = isSecret(change.path) || isSecret(change.movedTo ?? change.path)
+    shown.push(hidesContent ? lineOf(change) : yield* diffOfPath(change))
+  }
+  return shown.join("")
+})
+
+const directoriesAbove = (path: string): ReadonlyArray<string> => {
+  const directories: Array<string> = []
+  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+    directories.push(path.slice(0, end))
+  }
+  return directories
 }
 
-const diffOfPath = (change: ChangedPath): string => {
+const diffOfPath = Effect.fnUntraced(function* (change: ChangedPath): Effect.fn.Return<string> {
   const { path, kind, what, movedTo, contentBefore, contentAfter } = change
   if (what !== "file" || (kind === "deleted" && contentBefore === undefined)) return lineOf(change)
   if (kind === "deleted") {
-    const removed = unifiedDiff({ oldPath: path, newPath: undefined, before: contentBefore })
+    const removed = yield* unifiedDiff({ oldPath: path, newPath: undefined, before: contentBefore })
     return removed ?? `Binary file ${singleLine(path)} is replaced or deleted\n`
   }
   const modes = modeLines(change)
@@ -39,7 +58,7 @@ const diffOfPath = (change: ChangedPath): string => {
   }
   const isNew = kind === "created" || change.before === "symlink"
   const replaced = change.before === "symlink" ? `deleted ${singleLine(path)}\n` : ""
-  const shown = unifiedDiff({
+  const shown = yield* unifiedDiff({
     oldPath: isNew ? undefined : path,
     newPath,
     before: isNew ? undefined : contentBefore,
@@ -47,7 +66,7 @@ const diffOfPath = (change: ChangedPath): string => {
   })
   if (shown === undefined) return `${renamed}${modes}Binary file ${singleLine(newPath)}: ${change.bytesWritten} bytes\n`
   return replaced + modes + shown
-}
+})
 
 const lineOf = (change: ChangedPath): string => {
   const { path, kind, what, movedTo } = change

@@ -1,6 +1,9 @@
+import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 
-import { unifiedDiff } from "./unified-diff.ts"
+import { type FileVersions, unifiedDiff as makeUnifiedDiff } from "./unified-diff.ts"
+
+const unifiedDiff = (versions: FileVersions): string | undefined => Effect.runSync(makeUnifiedDiff(versions))
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 

@@ -1,6 +1,9 @@
+import * as Effect from "effect/Effect"
+
 import type { Content } from "../services/change-plan.ts"
 import { concatBytes } from "../text/concat-bytes.ts"
 import { countNewlines } from "../text/count-newlines.ts"
+import { TimeSlices } from "../time-slices.ts"
 import { type LineStep, lineSteps } from "./line-steps.ts"
 
 /** One file before and after; a path is undefined where it is not there. */
@@ -17,10 +20,15 @@ const contextLines = 3
  * A change of one file as a unified diff with git's `a/` and `b/` prefixes; empty when no line differs, undefined when
  * one of the two is binary. Only the lines around what differs are decoded.
  */
-export const unifiedDiff = ({ oldPath, newPath, before = empty, after = empty }: FileVersions): string | undefined => {
+export const unifiedDiff = Effect.fnUntraced(function* ({
+  oldPath,
+  newPath,
+  before = empty,
+  after = empty
+}: FileVersions): Effect.fn.Return<string | undefined> {
   const versions = textVersions(before, after)
   if (versions === undefined) return undefined
-  const hunks = hunksBetween(versions, contextLines).map(hunkText).join("")
+  const hunks = (yield* hunksBetween(versions, contextLines)).map(hunkText).join("")
   if (hunks === "" && oldPath === newPath) return ""
   const isMoved = oldPath !== undefined && newPath !== undefined && oldPath !== newPath
   const renamed = isMoved ? `rename from ${quoted(oldPath)}\nrename to ${quoted(newPath)}\n` : ""
@@ -30,7 +38,7 @@ export const unifiedDiff = ({ oldPath, newPath, before = empty, after = empty }:
     newPath === undefined ? "/dev/null" : quoted(`b/${newPath}`)
   ]
   return `${renamed}--- ${names[0]}\n+++ ${names[1]}\n${hunks}`
-}
+})
 
 const empty = new Uint8Array()
 
@@ -110,12 +118,16 @@ export const diffHunks = (
   before: Content,
   after: Content,
   { context = contextLines }: { readonly context?: number } = {}
-): ReadonlyArray<DiffHunk> | undefined => {
+): Effect.Effect<ReadonlyArray<DiffHunk> | undefined> => {
   const versions = textVersions(before, after)
-  return versions === undefined ? undefined : hunksBetween(versions, context)
+  return versions === undefined ? Effect.succeed(undefined) : hunksBetween(versions, context)
 }
 
-const hunksBetween = (versions: TextVersions, context: number): ReadonlyArray<DiffHunk> => {
+const hunksBetween = Effect.fnUntraced(function* (
+  versions: TextVersions,
+  context: number
+): Effect.fn.Return<ReadonlyArray<DiffHunk>> {
+  const slices = new TimeSlices()
   const { old, now, encoding } = versions
   const newLength = lengthOf(now)
   const { start: differs, end: oldEnd } = differenceBetween(versions)
@@ -123,8 +135,8 @@ const hunksBetween = (versions: TextVersions, context: number): ReadonlyArray<Di
   // From some lines above to some lines below what differs.
   const start = startOfContext(versions, differs, context)
   const end = endOfContext(versions, oldEnd, context)
-  const lines = linesOf(decode(old.subarray(start, end), encoding, start))
-  const added = linesOf(decode(sliceOf(now, start, newLength - (old.length - end)), encoding, start))
+  const lines = yield* linesOf(decode(old.subarray(start, end), encoding, start), slices)
+  const added = yield* linesOf(decode(sliceOf(now, start, newLength - (old.length - end)), encoding, start), slices)
   const first = newlinesBefore(versions, start)
   const groups: Array<Array<LineStep>> = []
   for (const step of lineSteps(lines, added)) {
@@ -132,52 +144,57 @@ const hunksBetween = (versions: TextVersions, context: number): ReadonlyArray<Di
     if (last !== undefined && step.oldLine - (last.oldLine + last.removed) <= 2 * context) groups.at(-1)?.push(step)
     else groups.push([step])
   }
-  return groups.flatMap((group) => hunkOf(lines, added, group, { firstLine: first, context }))
-}
+  const hunks: Array<DiffHunk> = []
+  for (const group of groups) {
+    const hunk = yield* hunkOf(lines, added, group, { firstLine: first, context, slices })
+    if (hunk !== undefined) hunks.push(hunk)
+  }
+  return hunks
+})
 
-const hunkOf = (
+const hunkOf = Effect.fnUntraced(function* (
   old: ReadonlyArray<string>,
   now: ReadonlyArray<string>,
   steps: ReadonlyArray<LineStep>,
-  { firstLine, context }: { readonly firstLine: number; readonly context: number }
-): ReadonlyArray<DiffHunk> => {
+  { firstLine, context, slices }: { readonly firstLine: number; readonly context: number; readonly slices: TimeSlices }
+): Effect.fn.Return<DiffHunk | undefined> {
   const [first] = steps
   const last = steps.at(-1)
-  if (first === undefined || last === undefined) return []
+  if (first === undefined || last === undefined) return undefined
   const lead = Math.min(context, first.oldLine)
   const trail = Math.min(context, old.length - last.oldLine - last.removed)
   const body: Array<string> = []
-  const print = (sign: string, lines: ReadonlyArray<string>): void => {
-    for (const line of lines) {
+  const print = function* (sign: string, lines: ReadonlyArray<string>, from: number, to: number) {
+    for (let at = from; at < to; at++) {
+      if (slices.isOver()) yield* slices.pause
+      const line = lines[at] ?? ""
       if (line.endsWith("\n")) body.push(sign + line.slice(0, -1))
       else body.push(sign + line, "\\ No newline at end of file")
     }
   }
   let line = first.oldLine - lead
   for (const { oldLine, removed, newLine, added } of steps) {
-    print(" ", old.slice(line, oldLine))
-    print("-", old.slice(oldLine, oldLine + removed))
-    print("+", now.slice(newLine, newLine + added))
+    yield* print(" ", old, line, oldLine)
+    yield* print("-", old, oldLine, oldLine + removed)
+    yield* print("+", now, newLine, newLine + added)
     line = oldLine + removed
   }
-  print(" ", old.slice(line, line + trail))
+  yield* print(" ", old, line, line + trail)
   const oldStart = firstLine + first.oldLine - lead
   const newStart = firstLine + first.newLine - lead
   const oldLines = firstLine + last.oldLine + last.removed + trail - oldStart
   const newLines = firstLine + last.newLine + last.added + trail - newStart
-  return [
-    {
-      oldStart: oldLines === 0 ? oldStart : oldStart + 1,
-      oldLines,
-      newStart: newLines === 0 ? newStart : newStart + 1,
-      newLines,
-      lines: body
-    }
-  ]
-}
+  return {
+    oldStart: oldLines === 0 ? oldStart : oldStart + 1,
+    oldLines,
+    newStart: newLines === 0 ? newStart : newStart + 1,
+    newLines,
+    lines: body
+  }
+})
 
 const hunkText = ({ oldStart, oldLines, newStart, newLines, lines }: DiffHunk): string =>
-  `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@\n${lines.map((line) => `${line}\n`).join("")}`
+  `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@\n${lines.join("\n")}\n`
 
 const range = (start: number, count: number): string => (count === 1 ? `${start}` : `${start},${count}`)
 
@@ -247,7 +264,21 @@ const newlinesBefore = ({ old, encoding }: TextVersions, end: number): number =>
 
 const unitOf = (encoding: Encoding): number => (encoding === "utf-8" ? 1 : 2)
 
-const linesOf = (text: string): ReadonlyArray<string> => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+/** The lines of a text, each with its newline. */
+const linesOf = Effect.fnUntraced(function* (
+  text: string,
+  slices: TimeSlices
+): Effect.fn.Return<ReadonlyArray<string>> {
+  const lines: Array<string> = []
+  for (let start = 0; start < text.length;) {
+    if (slices.isOver()) yield* slices.pause
+    const newline = text.indexOf("\n", start)
+    const end = newline === -1 ? text.length : newline + 1
+    lines.push(text.slice(start, end))
+    start = end
+  }
+  return lines
+})
 
 /** UTF-8, or Latin-1 where it can't be that; or UTF-16, without the byte order mark at the beginning of a file. */
 const decode = (bytes: Uint8Array, encoding: Encoding, offset: number): string => {

@@ -28,7 +28,7 @@ export interface Connection extends Endpoint {
 
 /** Leave to connect. */
 export interface Admission {
-  /** What gave it, for the audit log: `network.allow *.example.com`, `rule npm`, `person`. */
+  /** Source of the decision, for the audit log: `network.allow *.example.com`, `rule npm`, `person`. */
   readonly by: string
   /** True where the configuration lists this host with this port: then its addresses may be private ones. */
   readonly mayBePrivate: boolean
@@ -58,7 +58,7 @@ export interface NetworkService {
   readonly maxConnections: number
   /** `host:port` of private hosts that the configuration lists. */
   readonly privateHosts: ReadonlyArray<string>
-  /** What the configuration's lists say about a host, without rules and without asking anybody. */
+  /** Decision of the configured lists about a host, without rules and without asking anybody. */
   readonly listed: (endpoint: Endpoint) => Listed
   /** Decides about one connection. Waits for a person where the policy wants one. */
   readonly admit: (connection: Connection) => Effect.Effect<Admission, ConnectionRefused>

@@ -36,7 +36,7 @@ export interface Decision {
   readonly by: "policy" | "person" | "nobody"
   readonly reason: string
   readonly rule?: string
-  /** What the policy's verdict rests on, which is why a person was asked or not. */
+  /** Basis of the policy's verdict: why a person was asked or not. */
   readonly basis?: VerdictBasis
   /** The person, where known by name. */
   readonly person?: Party
@@ -48,7 +48,7 @@ export interface ApprovalWatcher {
   readonly decided: (decision: Decision & { readonly asks: boolean }) => void
   /** How long a question was open, in milliseconds. A call may ask more than once. */
   readonly waited: (milliseconds: number) => void
-  /** What the approver changed or wants the caller to know, in words. */
+  /** Changes and comment of the approver, as text. */
   readonly noted: (note: string) => void
 }
 

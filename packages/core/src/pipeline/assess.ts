@@ -7,7 +7,7 @@ import type { PreparedCall, Tool } from "../tool.ts"
 import type { Facts, WrittenPath } from "../touches.ts"
 import { CurrentCall } from "./call.ts"
 
-/** What a call is about to touch: every path contained, every target looked at, the risk settled. */
+/** Assessment of a call before it runs: contained paths, inspected targets and the final risk. */
 export const assess = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
   tool: Pick<Tool<R>, "risk">,
   prepared: PreparedCall<R, Code>
@@ -89,7 +89,7 @@ const targetOf = (
     })
   )
 
-/** The same for a path that is removed itself. Where links are denied they are not removed either, so they are refused. */
+/** Contains a path that is removed itself. Where links are denied they are not removed either, so they are refused. */
 const removedTarget = Effect.fnUntraced(function* (
   workspace: WorkspaceService,
   given: string

@@ -37,6 +37,7 @@ import {
 } from "./call.ts"
 import { exhaustedIn, outOfResources } from "./out-of-resources.ts"
 import { paramsForRecord } from "./recorded-params.ts"
+import { redactProgress, redactReply, refuseMark } from "./redact-reply.ts"
 import { holdToBudget } from "./reply-budget.ts"
 import { stepSpan } from "./trace.ts"
 
@@ -47,7 +48,7 @@ export type RoadCode = (
   | Effect.Success<ReturnType<typeof failureOf<never>>>
 )["code"]
 
-/** What the road itself needs; tools may need more. */
+/** Services that the pipeline itself requires; tools may require more. */
 export type RoadServices = Workspace | Approver | Journal
 
 export interface CallOptions {
@@ -67,6 +68,8 @@ export interface RoadSettings<R, Code extends ErrorCode = ErrorCode> {
   readonly symlinks: SymlinkPolicy
   /** Bytes of a reply at most; what is beyond them becomes an artifact. */
   readonly replyBytes: number
+  /** Replaces secrets in replies too, not only in the audit log. */
+  readonly redactReplies: boolean
   readonly find: (name: string) => FailingTool<R, Code> | undefined
   readonly names: () => ReadonlyArray<string>
 }
@@ -109,13 +112,13 @@ const road = Effect.fnUntraced(function* <R>(
   const recorded = Effect.flatMap(paramsForRecord(tool, given.data), (params) =>
     journal.append({ ...started, params }, isReading ? { canWait: "unheeded" } : {})
   )
-  const travelled = restore(Effect.provideService(travel(settings, call, given, known), CurrentCall, call))
-  const exit = yield* Effect.exit(Effect.andThen(recorded, travelled))
+  const traveled = restore(Effect.provideService(travel(settings, call, given, known), CurrentCall, call))
+  const exit = yield* Effect.exit(Effect.andThen(recorded, traveled))
   const outcome = yield* outcomeOf(exit, call)
   const durationMs = Number(clock.monotonicTimeNanosUnsafe() - begin) / 1e6
   const endedAt = startedAt + Math.round(durationMs)
   const ended = { call, endedAt, durationMs }
-  const reply = yield* encoded(settings.dialect, ended, known, outcome)
+  const reply = yield* encoded(settings, ended, known, outcome)
   const finished = {
     type: "tool_call_finished",
     request_id: id,
@@ -135,7 +138,7 @@ const road = Effect.fnUntraced(function* <R>(
   if (unrecorded !== undefined) yield* Effect.logError(`the end of call ${id} is not on record`, unrecorded.message)
   if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
   // A read can still be withheld. A change is made by now, and saying otherwise would be wrong.
-  if (unrecorded !== undefined && isReading) return yield* encoded(settings.dialect, ended, known, unrecorded)
+  if (unrecorded !== undefined && isReading) return yield* encoded(settings, ended, known, unrecorded)
   return reply
 })
 
@@ -158,14 +161,21 @@ export const previewCall = Effect.fnUntraced(function* <R>(settings: RoadSetting
   const call = { id: "preview", step: 0, tool: toolName, operation, dialect: settings.dialect.name, startedAt }
   const defaults = () => tool.defaults
   const verdict = yield* approver.judge({ call, input: prepared.input, facts, defaults, asks, isPreview: true })
-  return { tool: tool.name, input: prepared.input, facts, asks, verdict, ...(diff !== undefined && { diff }) }
+  return {
+    tool: tool.name,
+    input: prepared.input,
+    facts,
+    asks,
+    verdict,
+    ...(diff !== undefined && { diff: settings.redactReplies ? redactText(diff) : diff })
+  }
 })
 
 // Until it is judged, and where it says that it writes nothing, a call changes nothing.
 const nothing: ReadonlyArray<string> = []
 
 const newCall = <R>(
-  { dialect, symlinks }: RoadSettings<R>,
+  { dialect, symlinks, redactReplies }: RoadSettings<R>,
   tool: string,
   { requestId, onProgress, ask, caller }: CallOptions,
   { journal: { run, nextStep }, startedAt }: { readonly journal: typeof Journal.Service; readonly startedAt: number }
@@ -180,20 +190,22 @@ const newCall = <R>(
     run,
     symlinks,
     assessedWrites: nothing,
-    ...(onProgress !== undefined && { onProgress }),
+    ...(onProgress !== undefined && {
+      onProgress: redactReplies ? (progress: Progress) => onProgress(redactProgress(progress)) : onProgress
+    }),
     ...(ask !== undefined && { ask }),
     ...(caller !== undefined && { caller })
   }
 }
 
-/** What is known of a call by now. Filled in on the way, because a call that ends early is recorded and encoded too. */
+/** State of a call in the pipeline. Filled in step by step, because a call that ends early is recorded and encoded too. */
 interface KnownSoFar {
   tool?: Tool<unknown>
   prepared?: PreparedCall<unknown>
   facts?: Facts
   approval?: Decision & { readonly asks: boolean }
   waitedMs?: number
-  /** What the approver changed or said. */
+  /** Changes and comment of the approver. */
   notes?: ReadonlyArray<string>
 }
 
@@ -225,6 +237,7 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
   known.tool = tool
   const decoded = yield* stepSpan("decode")(prepareWith(tool, given, settings.dialect))
   known.prepared = decoded
+  if (settings.redactReplies && tool.risk !== "read_only") yield* refuseMark(decoded.input)
   const watcher: ApprovalWatcher = {
     assessed: (facts) => {
       known.facts = facts
@@ -350,8 +363,8 @@ interface Finished {
 
 // A reply is made of the tool's output and of its own wording for failures. A bug in either ends this call as
 // `internal_error`, worded without the tool's help, and nothing else.
-const encoded = (
-  dialect: Dialect,
+const encoded = <R>(
+  { dialect, redactReplies }: RoadSettings<R>,
   finished: Finished,
   known: KnownSoFar,
   outcome: Executed | ToolError
@@ -362,7 +375,8 @@ const encoded = (
   try {
     const reply = encode(dialect, finished, known, outcome)
     const problem = whyNoData(reply.wire) ?? whyNoData(reply.text) ?? whyNoData(reply.blocks)
-    return problem === undefined ? Effect.succeed(reply) : failed(`what it answers is no plain data: ${problem}`)
+    if (problem === undefined) return Effect.succeed(redactReplies ? redactReply(reply) : reply)
+    return failed(`what it answers is no plain data: ${problem}`)
   } catch (cause) {
     return failed(cause)
   }

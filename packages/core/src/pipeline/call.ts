@@ -52,9 +52,9 @@ interface ReplyFacts {
   readonly text: string
   /** The answer as content blocks: one text block, unless the tool makes others. */
   readonly blocks: ReadonlyArray<ContentBlock>
-  /** What the call wrote, or would have written, relative to the workspace. */
+  /** Paths that the call wrote, or would have written, relative to the workspace. */
   readonly writes: ReadonlyArray<string>
-  /** What was changed in the arguments, in words: to make them fit, in dialects that are lenient, or by an approver; and their comment. */
+  /** Changes of the arguments, as text: to make them fit, in dialects that are lenient, or by an approver; and their comment. */
   readonly adjusted: ReadonlyArray<string>
   readonly durationMs: number
 }
@@ -79,7 +79,7 @@ export type SymlinkPolicy = "inside" | "deny"
 /** The state of each touched file when a person said yes, by path. */
 export type ApprovedState = ReadonlyMap<string, string>
 
-/** What else is known of a call while it is under way. */
+/** Context of a call that is under way. */
 export interface CallContext extends Call {
   /** The run the call belongs to, see {@link Journal}. */
   readonly run?: string
@@ -91,7 +91,7 @@ export interface CallContext extends Call {
   readonly onProgress?: (progress: Progress) => void
   /** Absent when the caller can't be asked. */
   readonly ask?: AskCaller
-  /** What `approveEffects` needs to judge what the call really changed. Absent outside of calls. */
+  /** Assesses for `approveEffects` what the call really changed. Absent outside of calls. */
   readonly approval?: CallApproval
 }
 

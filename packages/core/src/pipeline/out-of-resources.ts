@@ -11,7 +11,7 @@ const resources: Readonly<Record<string, string>> = {
   EDQUOT: "space on the disk"
 }
 
-/** What the machine had no more of, if that is why something threw. */
+/** Resource that the machine ran out of, if that is why something threw. */
 export const exhaustedIn = (cause: unknown): string | undefined =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? resources[cause.code] : undefined
 

@@ -19,7 +19,7 @@ export interface ShortenedPart {
   readonly shown: number
 }
 
-/** What a reply beyond the budget is without, and the artifact that has all of it. */
+/** Note on the parts left out of a reply beyond the budget, and the artifact that has all of it. */
 export interface Shortened {
   readonly parts: ReadonlyArray<ShortenedPart>
   readonly bytes: number
@@ -72,7 +72,7 @@ const noteOn = ({ parts, bytes, artifact }: Shortened): string => {
   return `[The reply was too large (${bytes} bytes)${told.length === 0 ? "" : `; ${told.join(", ")}`}. ${where}.]`
 }
 
-/** What is left of a reply beyond the budget: enough to see what it is about. */
+/** Shortened form of a reply beyond the budget: enough to see what it is about. */
 const keptBytes = ({ bytes }: ReplyBudget): number => Math.max(1_024, Math.floor(bytes / 8))
 
 interface Clipping {

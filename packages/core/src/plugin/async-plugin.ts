@@ -14,7 +14,7 @@ import { defineTool as defineEffectTool, type Tool, type ToolDefinition, type Ty
 import type { Touches } from "../touches.ts"
 import { definePlugin as defineEffectPlugin, type Plugin, type PluginDefinition, type TypesIn } from "./plugin.ts"
 
-/** What an async tool gets besides its input. */
+/** Context of an async tool's call. */
 export interface AsyncToolContext {
   /** Aborted when the call is cancelled or times out. */
   readonly signal: AbortSignal
@@ -23,7 +23,7 @@ export interface AsyncToolContext {
   readonly workspace: AsyncWorkspace
   /** Runs a program in the host's sandbox. It ends with the call. */
   readonly run: (program: Program) => Promise<ProgramEnd>
-  /** What the plugin lends its tools, see {@link defineService}. */
+  /** Value that the plugin lends to its tools, see {@link defineService}. */
   readonly use: <A>(service: LentService<A>) => A
 }
 
@@ -106,7 +106,7 @@ export interface AsyncPluginDefinition<Config extends z.ZodType, A, T extends To
   PluginDefinition<Config, T, never, never>,
   "layer" | "health"
 > {
-  /** What `start` makes, for the tools to `use`. */
+  /** Value made by `start`, for the tools to `use`. */
   readonly lends?: LentService<A>
   readonly start?: (config: z.output<Config>, signal: AbortSignal) => Promise<A>
   /** Runs when the host closes, with what `start` made. */
@@ -206,7 +206,7 @@ const runWhereAllowed = (services: Context.Context<never>, program: Program): Ef
   return Effect.provideContext(runProgram(program), services as Context.Context<Workspace | Sandbox | Processes>)
 }
 
-/** What a call began through the host's services. It ends with the call, whether the tool waits for it or not. */
+/** Work that a call began through the host's services. It ends with the call, whether the tool waits for it or not. */
 class Loan {
   readonly #controller = new AbortController()
   readonly #open: Array<Promise<unknown>> = []

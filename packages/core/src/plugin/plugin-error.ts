@@ -12,7 +12,7 @@ export class PluginError extends Error {
 export const isPluginError = (cause: unknown): cause is PluginError =>
   cause instanceof Error && cause.name === "PluginError" && "plugin" in cause
 
-/** What went wrong, in the words it came with. Anything can be thrown, also what has no words. */
+/** Message of any thrown value, also of one that has no message. */
 export const reasonOf = (cause: unknown): string => {
   try {
     return cause instanceof Error ? cause.message : String(cause)

@@ -34,7 +34,7 @@ export interface ConfiguredPlugin<out R = never, out Types extends ToolTypes = T
   readonly "~types"?: Types
 }
 
-/** What an author writes; the result is the package's default export. */
+/** Definition of a plugin; the result is the package's default export. */
 export interface PluginDefinition<Config extends z.ZodType, T extends Tool<unknown>, Provided, LayerR> {
   readonly name: string
   readonly version: string
@@ -43,7 +43,7 @@ export interface PluginDefinition<Config extends z.ZodType, T extends Tool<unkno
   /** Refused by name when it does not fit. Absent: the plugin takes no configuration. */
   readonly config?: Config
   /**
-   * What the tools need and the host does not lend. Building it is how a plugin starts; what it acquires is released
+   * Services that the tools require and the host does not lend. Building it is how a plugin starts; what it acquires is released
    * when the host closes, which is how it stops.
    */
   readonly layer?: (config: z.output<Config>) => Layer.Layer<Provided, unknown, LayerR>

@@ -11,7 +11,7 @@ import { checkShape } from "./check-shape.ts"
 import { PluginError } from "./plugin-error.ts"
 import type { ConfiguredPlugin } from "./plugin.ts"
 
-/** What to do about a plugin that can't be used: start no host, or one without it. */
+/** Policy for a plugin that can't be used: start no host, or one without it. */
 export type OnPluginError = "refuse" | "skip"
 
 export interface StartOptions<R> {
@@ -53,7 +53,7 @@ export const startPlugins = Effect.fnUntraced(function* <R>(
   return { started, tools, skipped, provided }
 })
 
-/** What is there before a plugin starts. */
+/** Services that exist before a plugin starts. */
 interface Before {
   readonly dialect: Dialect
   readonly tools: Map<string, HostedTool>

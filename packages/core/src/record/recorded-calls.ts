@@ -63,7 +63,7 @@ export interface RecordedCall {
   readonly dialect: string
   /** As the caller sent them, without secrets. */
   readonly params: unknown
-  /** What the person who approved the call made of them, where it was changed. */
+  /** Arguments as changed by the approver, where they were changed. */
   readonly editedParams?: unknown
   readonly startedAt: number
   /** `aborted` for a call whose end is not on record. */

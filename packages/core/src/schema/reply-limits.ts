@@ -57,7 +57,7 @@ export const plainData = (value: unknown): PlainData => {
 
 class NoData extends Error {}
 
-/** What keeps an answer from being data: no transport could send it, and no record could keep it. */
+/** Reason why an answer is not JSON data, which no transport could send and no audit log could keep. */
 export const whyNoData = (value: unknown): string | undefined => new Answer().problemOf(value, 0)
 
 // A class with plain loops, because every answer of every call passes here: closures and lists would cost more.

@@ -26,7 +26,7 @@ export interface ApprovalRequest {
   readonly isEffects?: true
 }
 
-/** What a person is shown. */
+/** Approval request as shown to a person. */
 export interface ApprovalQuestion extends ApprovalRequest {
   /** Why there is a question, in words. */
   readonly reason: string
@@ -45,7 +45,7 @@ export interface ApprovalQuestion extends ApprovalRequest {
 export interface RememberOffer {
   /** Names it among the offers of its question. */
   readonly id: string
-  /** What it covers, in words. */
+  /** Scope, as text. */
   readonly label: string
   /** The rule itself, as it would be stored. */
   readonly rule: object
@@ -63,7 +63,7 @@ export interface Remembering {
 }
 
 /**
- * What a verdict rests on: a rule, a protected path, the mode of the workspace, a setting of the host, or the contract's
+ * Basis of a verdict: a rule, a protected path, the mode of the workspace, a setting of the host, or the contract's
  * own table. `error` where the policy could not judge.
  */
 export type VerdictBasis = "rule" | "protected_path" | "mode" | "setting" | "contract" | "error"
@@ -85,7 +85,7 @@ export interface Answer {
   /** True where nobody was asked, because too many questions wait already. */
   readonly overloaded?: boolean
   readonly reason?: string
-  /** What the person wants whoever made the call to know, with a yes or a no. */
+  /** Comment for whoever made the call, with an approval or a denial. */
   readonly comment?: string
   /** Arguments the person changed; they are validated, assessed and judged anew. */
   readonly modifiedArgs?: Readonly<Record<string, unknown>>

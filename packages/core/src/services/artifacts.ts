@@ -13,7 +13,7 @@ export interface ArtifactWriter {
   readonly dropped: () => number
 }
 
-/** What calls leave behind for people: patches, output, recordings. Never inside the workspace. */
+/** Store of files that calls leave for people: patches, output, recordings. Never inside the workspace. */
 export class Artifacts extends Context.Service<
   Artifacts,
   {

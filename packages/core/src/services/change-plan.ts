@@ -9,18 +9,18 @@ export type Content = Uint8Array | ReadonlyArray<Uint8Array>
 export interface PlannedFile {
   /** Relative to the workspace, links resolved. */
   readonly path: string
-  /** The same object until the plan writes the file. */
+  /** Bytes of the file. The same object is returned until the plan writes the file. */
   readonly content: Content
   readonly fingerprint: string
   /** Permission bits; the usual ones for a new file. */
   readonly mode: number
 }
 
-/** What a plan or a commit does to one path. */
+/** Change of one path, planned or committed. */
 export interface ChangedPath {
   readonly path: string
   readonly kind: "created" | "modified" | "deleted" | "moved"
-  /** What is there; before, for something that goes. */
+  /** Kind of entry after the change; for a deletion, before it. */
   readonly what: FileKind
   /** For `moved`: where it went. */
   readonly movedTo?: string
@@ -59,7 +59,7 @@ export interface MoveOptions {
  */
 export interface ChangePlan {
   /**
-   * What is at a path by now; undefined where nothing is. `follow: false` describes a link itself, `original` what was
+   * Entry at a path by now; undefined where nothing is. `follow: false` describes a link itself, `original` what was
    * there before the plan, if anything.
    */
   readonly info: (
@@ -89,14 +89,14 @@ export interface ChangePlan {
    * leaves it there.
    */
   readonly adopt: (path: string, scratchFile: string, options?: WriteOptions) => Effect.Effect<void, PlanError>
-  /** What the plan changes so far, in the order of planning. */
+  /** Changes planned so far, in the order of planning. */
   readonly changes: ReadonlyArray<ChangedPath>
   /**
    * Everything that the plan changes by now, as one unified diff, for people who approve it. Content that nobody has
    * read yet is read; what is binary or too large has a line of its own.
    */
   readonly diff: Effect.Effect<string, PlanError>
-  /** The same for those paths only that `isShown` is true for. */
+  /** Diff of those paths only that `isShown` is true for. */
   readonly diffWhere: (isShown: (path: string) => boolean) => Effect.Effect<string, PlanError>
   /**
    * Makes all changes or none, and survives a crash at any moment. Where a file has changed since the plan looked at it,

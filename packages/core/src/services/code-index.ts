@@ -68,7 +68,7 @@ export interface CodeReference {
 export interface Counted<A> {
   readonly items: ReadonlyArray<A>
   readonly total: number
-  /** What a reader should know about gaps in the index. */
+  /** Remarks about gaps in the index. */
   readonly remarks: ReadonlyArray<string>
 }
 
@@ -94,7 +94,7 @@ export interface CodeIndexService {
   readonly definitions: (query: SymbolQuery) => Effect.Effect<Counted<CodeSymbol>, CodeIndexError>
   /** Lines that contain a name as a whole word, outside of its definitions. */
   readonly references: (query: SymbolQuery) => Effect.Effect<Counted<CodeReference>, CodeIndexError>
-  /** What is in the index now. Builds nothing. */
+  /** Contents of the index now. Builds nothing. */
   readonly status: Effect.Effect<CodeIndexStatus, CodeIndexError>
 }
 

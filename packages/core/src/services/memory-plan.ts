@@ -39,7 +39,7 @@ export class MemoryPlan implements ChangePlan {
   readonly diff: Effect.Effect<string> = Effect.suspend(() => this.diffWhere(() => true))
 
   readonly diffWhere = (isShown: (path: string) => boolean): Effect.Effect<string> =>
-    Effect.sync(() => diffOf(netChanges(this.#changes).filter(({ path }) => isShown(path))))
+    Effect.suspend(() => diffOf(netChanges(this.#changes).filter(({ path }) => isShown(path))))
 
   readonly info = (given: string): Effect.Effect<FileInfo | undefined, LookError> =>
     infoIn(this.#after, given).pipe(
@@ -177,7 +177,7 @@ const missing = (path: string): Effect.Effect<never, ToolError<"file_not_found">
 const unsupported = (path: string): Effect.Effect<never, ToolError<"write_failed">> =>
   toolError("write_failed", `${path}: a workspace in memory holds regular files only`, { details: { path } })
 
-/** What is at a path of a workspace in memory. */
+/** Entry at a path of a workspace in memory. */
 export const infoIn = (files: Files, given: string): Effect.Effect<FileInfo, LookError> =>
   Effect.flatMap(containIn(given), (path) => {
     const content = files.get(path)

@@ -12,7 +12,7 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>
   /** Sent to the program's standard input, which is closed otherwise. */
   readonly stdin?: string | Uint8Array
-  /** What a sandbox prepared for this command. Opaque: only the Processes service on the same machine reads it. */
+  /** Launch data that a sandbox prepared for this command. Opaque: only the Processes service on the same machine reads it. */
   readonly handle?: object
 }
 

@@ -17,7 +17,7 @@ export interface Program {
   readonly stdin?: string
   /** One minute by default. */
   readonly timeoutMs?: number
-  /** What is kept of each stream, from its beginning and its end; 100,000 bytes by default. */
+  /** Bytes kept of each stream, from its beginning and its end; 100,000 by default. */
   readonly maxBytes?: number
   /** Off by default. A tool that sets it says so in its touches and asks. */
   readonly network?: boolean
@@ -30,7 +30,7 @@ export interface ProgramEnd extends ProcessEnd {
   readonly stderr: Clipped
 }
 
-/** What it takes to run a program. */
+/** Services required to run a program. */
 export type RunsPrograms = Workspace | Sandbox | Processes
 
 /** Runs a program to its end. A failing program is a result; a program that could not run is an error. */

@@ -8,7 +8,7 @@ import type { ChangePlan } from "./change-plan.ts"
 import type { Command, ControlFileChange } from "./processes.ts"
 import type { PlanError } from "./workspace.ts"
 
-/** What one command may do beyond the sandbox's defaults. */
+/** Permissions of one command beyond the sandbox's defaults. */
 export interface SandboxRequest {
   /** The command reaches the hosts that the host's {@link Network} policy admits. Off by default. */
   readonly network?: boolean
@@ -43,7 +43,7 @@ export interface CommandEffects {
   readonly controlFiles: ReadonlyArray<ControlFileChange & { readonly isRecordedOnly: boolean }>
   /** Moves control files out of the overlay, and says where to. */
   readonly quarantine: (paths: ReadonlySet<string>) => Effect.Effect<ReadonlyArray<ControlFileChange>>
-  /** What can't be committed: sockets, pipes, names that are not UTF-8. */
+  /** Changes that can't be committed: sockets, pipes, names that are not UTF-8. */
   readonly leftOut: ReadonlyArray<LeftOutPath>
   /** True for a path that the workspace's `.gitignore` files name: build output. */
   readonly isIgnored: (path: string, isDirectory?: boolean) => boolean
@@ -56,7 +56,7 @@ export interface LeftOutPath {
   readonly reason: string
 }
 
-/** What a sandbox really enforces on this machine, for replies and for `haft doctor`. */
+/** Protections that a sandbox really enforces on this machine, for replies and for `haft doctor`. */
 export interface SandboxDescription {
   readonly kind: string
   /** False for `none`: replies and records say that nothing held the command back. */

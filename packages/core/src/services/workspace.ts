@@ -50,7 +50,7 @@ export interface WalkEntry extends DirectoryEntry {
   readonly depth: number
 }
 
-/** What a visitor wants next: go into this directory, pass over it, or end the walk. */
+/** Next step of a walk: go into this directory, skip it, or end the walk. */
 export type WalkStep = "continue" | "skip" | "stop"
 
 export interface UndoReport {
@@ -108,7 +108,7 @@ export interface WorkspaceService {
   readonly isSecret: (path: string) => boolean
   /** Absolute paths of the secret files that are there, for sandboxes that mask them. Absent where there can't be any. */
   readonly secretFiles?: () => ReadonlyArray<string>
-  /** What is at `path`. `follow: false` describes a link itself. */
+  /** Information about the entry at `path`. `follow: false` describes a link itself. */
   readonly info: (path: string, options?: { readonly follow?: boolean }) => Effect.Effect<FileInfo, LookError>
   /** The whole of a regular file. */
   readonly read: (
@@ -163,14 +163,14 @@ export interface WorkspaceService {
   readonly undo: (
     what?: UndoTarget
   ) => Effect.Effect<UndoReport, ToolError<"no_history" | "stale_file" | "write_failed">>
-  /** What {@link undo} would do. Changes nothing, and fails where a file has changed since, as undoing would. */
+  /** Preview of {@link undo}. Changes nothing, and fails where a file has changed since, as undoing would. */
   readonly previewUndo: (
     what?: UndoTarget
   ) => Effect.Effect<UndoPreview, ToolError<"no_history" | "stale_file" | "write_failed">>
 }
 
 /**
- * What to take back: a call, a run, or every call that began at a time (milliseconds since the epoch) or later; the last
+ * Calls to undo: a call, a run, or every call that began at a time (milliseconds since the epoch) or later; the last
  * call that changed something, when absent.
  */
 export type UndoTarget = { readonly call: string } | { readonly run: string } | { readonly since: number }

@@ -57,7 +57,7 @@ export class HeadAndTail {
     this.#headLimit = this.#headBytes
   }
 
-  /** What was kept, with one line in the middle that says how much is missing, and `whereabouts` if told. */
+  /** Kept text, with one line in the middle that says how much is missing, and `whereabouts` if given. */
   finish(whereabouts?: string): Clipped {
     const keptTail = this.#lastBytes()
     const totals = { totalBytes: this.#total, totalLines: this.#newlines + (this.#endsInLine ? 1 : 0) }

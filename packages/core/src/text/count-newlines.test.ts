@@ -3,7 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { countNewlines } from "./count-newlines.ts"
 
 it("counts as one by one would, whatever the bytes and wherever they begin", () => {
-  // All pairs of neighbours, and the values next to a newline's more often than the others.
+  // All pairs of neighbors, and the values next to a newline's more often than the others.
   const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => {
     const value = (index * 7919 + (index >> 8)) & 255
     return value < 64 ? [9, 10, 11, 138][value & 3]! : value

@@ -1,6 +1,6 @@
 import { type Clipped, HeadAndTail } from "./clip.ts"
 
-/** What a reply can show of the output after a cursor. */
+/** Part of the output after a cursor that fits into a reply. */
 export interface OutputSince extends Clipped {
   /** Where the next reply goes on. */
   readonly cursor: number

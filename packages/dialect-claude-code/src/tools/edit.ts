@@ -74,7 +74,7 @@ export const edit = claudeCode.tool({
       oldString: call.old_string,
       newString: call.new_string,
       originalFile: result.originalFile,
-      structuredPatch: patchBetween(result.before, result.after),
+      structuredPatch: yield* patchBetween(result.before, result.after),
       userModified: false,
       replaceAll: call.replace_all
     }

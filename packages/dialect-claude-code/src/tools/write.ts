@@ -52,7 +52,7 @@ export const write = claudeCode.tool({
       type: isNew ? ("create" as const) : ("update" as const),
       filePath: call.file_path,
       content: call.content,
-      structuredPatch: before === undefined ? [] : patchBetween(before, Buffer.from(call.content)),
+      structuredPatch: before === undefined ? [] : yield* patchBetween(before, Buffer.from(call.content)),
       originalFile: result.before?.text ?? null
     }
   }),

@@ -47,7 +47,7 @@ export const editFile = mcpFilesystem.tool({
   execute: Effect.fnUntraced(function* (call) {
     const { absolute } = yield* locate(call.path)
     const { result } = yield* call.dryRun ? operation.preview(call) : operation.commit(call)
-    return { content: fenced(patchOf(singleLine(absolute), result)) }
+    return { content: fenced(yield* patchOf(singleLine(absolute), result)) }
   }),
   render: ({ content }) => content
 })
@@ -79,15 +79,12 @@ const inServerWords = <Code extends ToolError["code"]>(error: ToolError<Code>, o
 const contextLines = 4
 const rule = "=".repeat(67)
 
-const patchOf = (path: string, { before, after }: Pick<EditedText, "before" | "after">): string =>
-  [
-    `Index: ${path}`,
-    rule,
-    `--- ${path}\toriginal`,
-    `+++ ${path}\tmodified`,
-    ...(diffHunks(before.encode(), after.encode(), { context: contextLines }) ?? []).flatMap(hunkLines),
-    ""
-  ].join("\n")
+const patchOf = (path: string, { before, after }: Pick<EditedText, "before" | "after">): Effect.Effect<string> =>
+  Effect.map(diffHunks(before.encode(), after.encode(), { context: contextLines }), (hunks = []) =>
+    [`Index: ${path}`, rule, `--- ${path}\toriginal`, `+++ ${path}\tmodified`, ...hunks.flatMap(hunkLines), ""].join(
+      "\n"
+    )
+  )
 
 const hunkLines = ({ oldStart, oldLines, newStart, newLines, lines }: DiffHunk): ReadonlyArray<string> => [
   `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,

@@ -39,7 +39,7 @@ export const runCode = Effect.fnUntraced(function* ({ language, code, args, ...r
   return outcome
 })
 
-/** What the code amounts to, as the command that rules judge: an interpreter that does what its argument says. */
+/** Command that stands for the code in rules: an interpreter that runs its argument. */
 export const codeAsCommand = ({
   language,
   code,

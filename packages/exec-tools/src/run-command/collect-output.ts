@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util"
 import { Artifacts, type Clipped, CurrentCall, HeadAndTail, visibleText } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-/** What a reply holds of each stream. The artifact holds more. */
+/** Bytes of each stream in a reply. The artifact holds more. */
 const replyBytes = 100_000
 
 export interface Output extends Clipped {

@@ -77,7 +77,7 @@ const requireSuccess = (
   return Effect.succeed(output)
 }
 
-/** The same for people. */
+/** Result of a command, formatted for people. */
 export const showResult = (result: z.output<typeof commandResult>): string => {
   const remarks = [
     ...(result.exit_code === 0

@@ -25,7 +25,7 @@ export type CommitFailure = CommitError["code"] | "approval_denied" | "journal_u
 export interface CommittedEffects {
   readonly outcome: "committed" | "unchanged" | "dropped" | "refused"
   readonly changes: ReadonlyArray<ChangedPath>
-  /** What the commit could not take over. */
+  /** Changes that the commit could not take over. */
   readonly leftOut: ReadonlyArray<LeftOutPath>
   /** Control files that were moved aside instead of being committed, and those that were only recorded. */
   readonly controlFiles: ReadonlyArray<ControlFileChange>

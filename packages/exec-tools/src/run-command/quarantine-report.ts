@@ -3,7 +3,7 @@ import * as z from "zod"
 
 import type { CommandOutcome } from "./run-command.ts"
 
-/** What a reply lists; the audit log has them all. */
+/** Number of paths listed in a reply; the audit log has them all. */
 const mostListed = 20
 
 /** For contracts that have no field for it: set only where control files were moved aside. */
@@ -17,7 +17,7 @@ export const quarantinedMark = (outcome: CommandOutcome): { readonly quarantined
   return paths.length === 0 ? {} : { quarantined: paths.slice(0, mostListed) }
 }
 
-/** The same in one sentence, undefined where there is nothing to say. */
+/** Quarantined files in one sentence, undefined where there are none. */
 export const quarantineRemark = (outcome: CommandOutcome): string | undefined => {
   const files = quarantined(outcome)
   return files.length === 0 ? undefined : remarkOn(files.map(({ path }) => path))
@@ -29,7 +29,7 @@ export const remarkOn = (paths: ReadonlyArray<string>): string => {
   return `control files were moved out of the workspace: ${listed}${more}`
 }
 
-/** The same for people, after a command's output. */
+/** Quarantined files for people, after a command's output. */
 export const showQuarantined = (paths: ReadonlyArray<string> | undefined): string =>
   paths === undefined ? "" : `[${remarkOn(paths)}]\n`
 

@@ -45,7 +45,7 @@ export interface CommandRequest {
   readonly stdin?: string | undefined
   readonly network?: boolean
   readonly writable?: boolean
-  /** What becomes of its changes where it fails, takes too long or is cancelled; they are committed by default. */
+  /** Fate of its changes where it fails, times out or is cancelled; they are committed by default. */
   readonly onFailure?: "commit" | "drop"
 }
 
@@ -66,7 +66,7 @@ export interface CommandOutcome {
   readonly sandbox: { readonly kind: string; readonly isolated: boolean }
   /** Control files that it made or changed. */
   readonly controlFiles: ReadonlyArray<ControlFileChange>
-  /** What became of its changes; absent where it wrote to the workspace itself. */
+  /** Outcome of its changes; absent where it wrote to the workspace directly. */
   readonly effects?: CommittedEffects
   /** Why it wrote to the workspace itself. */
   readonly noOverlay?: string
@@ -102,7 +102,7 @@ export const shellWords = (command: string): ReadonlyArray<string> => ["sh", "-c
 const findBash = `command -v bash >/dev/null && exec bash -c " $1"; exec sh -c " $1"`
 
 /**
- * What a command touches. One that asks for a network it will not get is refused before anybody is asked about it.
+ * Touches of a command. One that asks for a network it will not get is refused before anybody is asked about it.
  * Says how the sandbox here confines it, so that a policy can tell a command that is held from one that is not.
  */
 export const commandTouches = Effect.fnUntraced(function* (

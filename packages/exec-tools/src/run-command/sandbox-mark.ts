@@ -8,10 +8,10 @@ export const sandboxField = z.string().optional().describe("`none` where the com
 export const sandboxMark = ({ sandbox }: CommandOutcome): { readonly sandbox?: string } =>
   sandbox.isolated ? {} : { sandbox: sandbox.kind }
 
-/** The same for people. */
+/** Sandbox note for people. */
 export const showSandbox = (sandbox: string | undefined): string =>
   sandbox === undefined ? "" : "[ran without a sandbox]\n"
 
-/** The same at the end of a suggestion. */
+/** Sandbox note at the end of a suggestion. */
 export const sandboxRemark = ({ sandbox }: CommandOutcome): string =>
   sandbox.isolated ? "" : " It ran without a sandbox."

@@ -34,7 +34,7 @@ export class ShellProcess {
     onReport: (chunk: Uint8Array): void => this.#hear(Buffer.from(chunk).toString())
   }
 
-  /** What the program does first. */
+  /** Script that the shell runs at its start. */
   begin(program: BackgroundProgram): void {
     this.program = program
     this.#send(`unset HISTFILE\n(set +H) && set +H\nprintf 'ready %s\\000' "$$" >&${reportDescriptor}`)

@@ -54,7 +54,7 @@ export const shell = Effect.fnUntraced(function* (request: ShellRequest) {
 })
 
 /**
- * What a command in a shell touches. Its directory is where earlier commands have left the shell; outside of the
+ * Touches of a command in a shell. Its directory is where earlier commands have left the shell; outside of the
  * workspace it is part of the command line, which no rule for a simple command covers.
  */
 export const shellTouches = Effect.fnUntraced(function* ({ call, session, command, restart }: ShellRequest) {

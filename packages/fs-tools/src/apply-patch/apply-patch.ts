@@ -66,7 +66,7 @@ export const describeHunk = ({ path, line, pass, offset, fuzz, warning }: FoundH
     ...(warning === undefined ? [] : [warning])
   ].join(", ")
 
-/** What each way of matching does not look at. */
+/** Differences that each way of matching ignores. */
 const ignored = {
   line_endings: "line endings",
   trailing_space: "spaces at line ends",

@@ -66,7 +66,8 @@ const caseOf = ({ functions, indent, edits, numbers }: Example): Case | undefine
   }
   const [old, now] = [`${lines.join("\n")}\n`, `${after.join("\n")}\n`]
   if (old === now) return undefined
-  const diff = unifiedDiff({ oldPath: "f", newPath: "f", before: Buffer.from(old), after: Buffer.from(now) })
+  const versions = { oldPath: "f", newPath: "f", before: Buffer.from(old), after: Buffer.from(now) }
+  const diff = Effect.runSync(unifiedDiff(versions))
   let taken = 0
   return {
     before: old,
@@ -124,7 +125,7 @@ interface Damaged {
   readonly expected?: string
 }
 
-/** What becomes of patches on their way, and how much of it must still be understood, in percent. */
+/** Kinds of damage, and how much must still be understood, in percent. */
 const damages: Readonly<Record<string, readonly [least: number, damage: (one: Case) => Damaged]>> = {
   "line numbers off by 1 to 9": [
     100,

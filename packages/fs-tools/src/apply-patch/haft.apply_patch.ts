@@ -6,13 +6,14 @@ import * as z from "zod"
 import { linkWarnings } from "../hard-links.ts"
 import { omissionWarnings } from "../omissions.ts"
 import { describeHunk, parsePatch, patchOperation } from "./apply-patch.ts"
+import { envelopeWithin } from "./parse/parse-envelope.ts"
 import { isOfFile, type Section, touchedBy } from "./patch.ts"
 import { readOnce } from "./place/read-once.ts"
 import type { FoundHunk } from "./plan-patch.ts"
 
 // What `git diff` prints when nothing differs is a patch that changes nothing.
 const read = readOnce(({ patch }: { readonly patch: string }) =>
-  patch.trim() === "" ? Effect.succeed([]) : parsePatch(patch)
+  patch.trim() === "" ? Effect.succeed([]) : parsePatch(envelopeWithin(patch) ?? patch)
 )
 const operation = patchOperation(read)
 
@@ -62,6 +63,7 @@ export const haftApplyPatch = haft.tool({
       }),
       hunks: hunks.map(({ path, line, pass, offset, fuzz }) => ({ path, line, matched: pass, offset, fuzz })),
       warnings: [
+        ...(envelopeWithin(input.patch) === undefined ? [] : ["the text around the patch was left out"]),
         ...hunks.filter(isWorthTelling).map(describeHunk),
         ...linkWarnings(changes),
         ...omissionWarnings(addedText(sections), "")

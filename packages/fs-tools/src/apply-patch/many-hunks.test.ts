@@ -2,23 +2,50 @@ import { expect, it } from "vitest"
 
 import { openTools } from "../../test/open-tools.ts"
 
-const hunkCount = 20_000
-const lines = Array.from({ length: 2 * hunkCount }, (_, at) => `line ${at}`)
+const lineCount = 40_000
+const lines = Array.from({ length: lineCount }, (_, at) => `line ${at}`)
+const text = `${lines.join("\n")}\n`
+const even = lines.filter((_, at) => at % 2 === 0)
 
-const patch = [
+const diff = [
   "--- a/many.txt",
   "+++ b/many.txt",
   ...lines.flatMap((line, at) =>
     at % 2 === 0 ? [`@@ -${at + 1},2 +${at + 1},2 @@`, `-${line}`, `+${line} changed`, ` ${lines[at + 1]}`] : []
-  )
+  ),
+  ""
 ].join("\n")
 
-it("apply_patch lets others in between while it works on many hunks", async () => {
-  await using tools = await openTools({ "many.txt": `${lines.join("\n")}\n` })
+const envelope = [
+  "*** Begin Patch",
+  "*** Update File: many.txt",
+  ...even.flatMap((line) => ["@@", `-${line}`, `+${line} changed`]),
+  "*** End Patch"
+].join("\n")
+
+const misspelled = lines.map((line) => `${line}?`).join("\n")
+
+it.each([
+  ["apply_patch, a diff of 20,000 hunks", "apply_patch", { patch: diff }, true],
+  ["apply_patch, an envelope of 20,000 hunks", "apply_patch", { patch: envelope }, true],
+  [
+    "edit_file, 40,000 places",
+    "edit_file",
+    { path: "many.txt", edits: [{ find: "line", replace: "L", all: true }] },
+    true
+  ],
+  [
+    "edit_file, 40,000 lines that are not there",
+    "edit_file",
+    { path: "many.txt", edits: [{ find: misspelled, replace: "" }] },
+    false
+  ]
+])("lets others in between: %s", async (_what, tool, params, ok) => {
+  await using tools = await openTools({ "many.txt": text })
   let turns = 0
   const timer = setInterval(() => turns++, 1)
-  const reply = await tools.call("apply_patch", { patch: `${patch}\n` })
+  const reply = await tools.call(tool, params)
   clearInterval(timer)
-  expect(reply).toMatchObject({ ok: true })
+  expect(reply).toMatchObject({ ok })
   expect(turns).toBeGreaterThan(3)
 })

@@ -66,7 +66,7 @@ interface Case {
   readonly diff: string
 }
 
-/** What each program makes of each case: the new content, or undefined where it refuses. One run for all of them. */
+/** Result of each program for each case: the new content, or undefined where it refuses. One run for all of them. */
 const patchAll = (cases: ReadonlyArray<Case>): Record<"git" | "patch", ReadonlyArray<string | undefined>> => {
   const diff = cases.map((one) => one.diff).join("")
   const results = (program: "git" | "patch", args: ReadonlyArray<string>, refused: RegExp) => {

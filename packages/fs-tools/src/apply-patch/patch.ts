@@ -1,6 +1,6 @@
 import type { ChangedPath, Touches } from "@haft/core"
 
-/** What one section of a patch does to one file. Unified diffs and envelopes both are read into these. */
+/** Change of one file by one section of a patch. Unified diffs and envelopes are both parsed into these. */
 export type Section =
   | {
       readonly kind: "add"
@@ -62,7 +62,7 @@ export interface StatedLine {
   readonly kind: "line"
   /** Index of the first old line, or of the line to insert before. */
   readonly line: number
-  /** What had to be corrected in its header. */
+  /** Corrections made to its header. */
   readonly warning: string | undefined
   /** True when the header counts old lines and the hunk has none: then its line is not to be trusted either. */
   readonly lacksOldLines?: boolean

@@ -221,7 +221,7 @@ const setExecutable = Effect.fnUntraced(function* (plan: ChangePlan, path: strin
   yield* plan.setMode(path, executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111)
 })
 
-/** What has a name, a link itself too. */
+/** Entry at a path, without following a link. */
 const requireFile = Effect.fnUntraced(function* (plan: ChangePlan, path: string) {
   const found = yield* plan.info(path, { follow: false })
   if (found === undefined) {

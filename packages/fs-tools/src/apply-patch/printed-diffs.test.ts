@@ -22,7 +22,8 @@ const applied = (before: TextFile, diff: string): string =>
   )
 
 const diffOf = (before: string, after: string): string =>
-  unifiedDiff({ oldPath: "f", newPath: "f", before: Buffer.from(before), after: Buffer.from(after) }) ?? "binary"
+  Effect.runSync(unifiedDiff({ oldPath: "f", newPath: "f", before: Buffer.from(before), after: Buffer.from(after) })) ??
+  "binary"
 
 describe("parseUnifiedDiff", () => {
   it("reads what unifiedDiff prints, and placing it gives the new text", () => {

@@ -19,7 +19,7 @@ const section = fc.oneof(
 )
 type Planned = typeof section extends fc.Arbitrary<infer A> ? A : never
 
-/** What a section makes of the files, and how a patch spells it; undefined when it does not fit. */
+/** Result of a section on the files, and its spelling in a patch; undefined when it does not fit. */
 const step = (files: Files, one: Planned, number: number): { files: Files; text: string } | undefined => {
   const now = new Map(files)
   const content = now.get(one.path)

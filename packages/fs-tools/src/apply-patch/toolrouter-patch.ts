@@ -3,7 +3,7 @@ import * as z from "zod"
 
 import { isOfFile } from "./patch.ts"
 
-/** What toolrouter's two patch tools share: the same parameters and the same answer. */
+/** Shared part of toolrouter's two patch tools: the same parameters and the same answer. */
 export const patchInput = z.strictObject({
   patch: z.string().describe("A unified diff, or sections between *** Begin Patch and *** End Patch")
 })

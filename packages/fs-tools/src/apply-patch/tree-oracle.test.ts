@@ -45,7 +45,7 @@ const file: fc.Arbitrary<File> = fc.record({
   executable: fc.boolean(),
   form: fc.constantFrom("text", "text", "text", "binary", "link")
 })
-/** What becomes of one file: its number among the others, what is done, and with what. */
+/** Change of one file: its number among the others, the kind of change, and its data. */
 const change = fc.record({
   which: fc.nat(),
   what: fc.constantFrom("edit", "edit", "delete", "move", "move and edit", "copy", "mode", "add"),

@@ -592,7 +592,7 @@ describe("unified diffs: bytes", () => {
     expect(a).toBe("1\n2\r\n")
   })
 
-  it("honours the mark for a missing newline on either side", async () => {
+  it("honors the mark for a missing newline on either side", async () => {
     const marked = "\\ No newline at end of file"
     expect((await patch({ "a.txt": "1" }, ...head("a.txt"), "@@ -1 +1 @@", "-1", marked, "+1")).a).toBe("1\n")
     expect((await patch({ "a.txt": "1\n" }, ...head("a.txt"), "@@ -1 +1 @@", "-1", "+1", marked)).a).toBe("1")

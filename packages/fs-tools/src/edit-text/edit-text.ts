@@ -1,4 +1,4 @@
-import { type ChangePlan, toolError, type ToolError } from "@haft/core"
+import { type ChangePlan, TimeSlices, toolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { commonLines } from "../common-lines.ts"
@@ -9,6 +9,7 @@ import { replaceText, type TextError, textIn } from "../planned-text.ts"
 import type { Replacement, TextFile } from "../text-file.ts"
 import { keepBlankLines } from "./blank-lines.ts"
 import { type FindPass, findPasses, findText, type FoundText, lineEnd, strictPasses } from "./find-text.ts"
+import { restoredEdit, type RestoredForm } from "./restored-edit.ts"
 
 /** A text to find and what takes its place. */
 export interface TextEdit {
@@ -34,7 +35,7 @@ export interface EditedText {
 }
 
 export interface MadeEdit {
-  readonly pass: FindPass
+  readonly pass: FindPass | RestoredForm
   readonly replaced: number
   /** Where the first one stood when the edit was made, from 1. */
   readonly line: number
@@ -50,16 +51,21 @@ export const planEdits = Effect.fnUntraced(function* (
   const before = yield* textIn(plan, path)
   if (options.base !== undefined) yield* requireBase(plan, path, options.base)
   const made: Array<MadeEdit> = []
+  const slices = new TimeSlices()
   let after = before
-  for (const [index, edit] of edits.entries()) {
+  for (const [index, given] of edits.entries()) {
     const which = edits.length === 1 ? "the text to find" : `the text to find of edit ${index + 1}`
-    const { pass, places } = yield* placesFor({ path, which }, after, edit, options)
+    const { pass, places, edit } = yield* placesFor({ path, which }, after, given, options)
     if (options.loosely === true && edit.all !== true) yield* refuseApplied({ path, which }, after, edit, places)
-    const replacements = places
-      .map((place) => replacementFor(after, options.loosely === true ? wholeLine(after, place, edit) : place, edit))
-      .filter((one) => one !== undefined)
-    if (replacements.length < places.length) {
-      return yield* unclearIndentation({ path, which }, after.lineAt(places[0]?.start ?? 0) + 1)
+    const replacements: Array<Replacement> = []
+    for (const place of places) {
+      if (slices.isOver()) yield* slices.pause
+      const whole = options.loosely === true ? wholeLine(after, place, edit) : place
+      const replacement = replacementFor(after, whole, edit)
+      if (replacement === undefined) {
+        return yield* unclearIndentation({ path, which }, after.lineAt(places[0]?.start ?? 0) + 1)
+      }
+      replacements.push(replacement)
     }
     made.push({ pass, replaced: places.length, line: after.lineAt(places[0]?.start ?? 0) + 1 })
     after = yield* replaceText(plan, path, replacements)
@@ -78,7 +84,7 @@ const requireBase = Effect.fnUntraced(function* (plan: ChangePlan, path: string,
 })
 
 /**
- * What is written in the place of a found text. Its lines end as those around them do, and are indented as the place is.
+ * Replacement for a found text. Its lines end as those around them do, and are indented as the place is.
  * Undefined when the text that was looked for does not tell how that is.
  */
 export const replacementFor = (text: TextFile, found: FoundText, edit: TextEdit): Replacement | undefined => {
@@ -191,13 +197,23 @@ const maximumPlaces = 1_000_000
 /** So many are named when there should be one. */
 const maximumNamed = 20
 
+interface FoundEdit {
+  readonly pass: FindPass | RestoredForm
+  readonly places: ReadonlyArray<FoundText>
+  /** The edit as it was read. */
+  readonly edit: TextEdit
+}
+
 const placesFor = Effect.fnUntraced(function* (
   { path, which }: { readonly path: string; readonly which: string },
   text: TextFile,
   edit: TextEdit,
   options: EditOptions
-): Effect.fn.Return<{ pass: FindPass; places: ReadonlyArray<FoundText> }, EditError> {
-  for (const pass of options.loosely === true ? findPasses : strictPasses) {
+): Effect.fn.Return<FoundEdit, EditError> {
+  const slices = new TimeSlices()
+  const isLoose = options.loosely === true
+  for (const pass of isLoose ? findPasses : strictPasses) {
+    yield* slices.between(text.lineCount)
     // An edit of spacing alone must say exactly which spacing it means.
     if (!strictPasses.includes(pass) && spacedOut(edit.find) === spacedOut(edit.replace)) break
     // A guess is made once at most: many places are replaced only where each is what was asked for.
@@ -207,7 +223,7 @@ const placesFor = Effect.fnUntraced(function* (
       keep: isAll ? maximumPlaces : maximumNamed
     })
     if (count === 0) continue
-    if (count === 1 || (isAll && count <= maximumPlaces)) return { pass, places }
+    if (count === 1 || (isAll && count <= maximumPlaces)) return { pass, places, edit }
     if (isAll) {
       return yield* toolError(
         "file_too_large",
@@ -215,11 +231,10 @@ const placesFor = Effect.fnUntraced(function* (
         { suggestion: "Look for a longer text, or write the file anew.", details: { path, matches: count } }
       )
     }
-    const isLoose = !strictPasses.includes(pass)
     const lines = [...new Set(places.map(({ start }) => text.lineAt(start) + 1))]
     return yield* toolError(
       "match_not_unique",
-      `${which} stands${isLoose ? ", not quite as given," : ""} at ${count} places in ${path}, on line${lines.length === 1 ? "" : "s"} ${lines.join(", ")}; nothing was changed`,
+      `${which} stands${strictPasses.includes(pass) ? "" : ", not quite as given,"} at ${count} places in ${path}, on line${lines.length === 1 ? "" : "s"} ${lines.join(", ")}; nothing was changed`,
       {
         suggestion:
           edit.all === true
@@ -229,8 +244,10 @@ const placesFor = Effect.fnUntraced(function* (
       }
     )
   }
+  const restored = isLoose && edit.all !== true ? restoredEdit(text, edit) : undefined
+  if (restored !== undefined) return { pass: restored.form, places: [restored.place], edit: restored.edit }
   const expected = edit.find.split(lineEnd)
-  const place = nearestPlace(text, expected)
+  const place = yield* nearestPlace(text, expected)
   const nearest = describeNearest(place, "the last of them does not end as given")
   const repaired = repairedLines(text, place, expected)
   const applied = appliedLine(text, edit)
@@ -273,7 +290,7 @@ const unclearIndentation = (
   )
 
 /** How lines end where a text was found. */
-const endingAt = (text: TextFile, offset: number): string => {
+export const endingAt = (text: TextFile, offset: number): string => {
   const line = text.lineAt(offset)
   const own = text.lineCount === 0 ? "" : text.terminator(line)
   const before = own === "" && line > 0 ? text.terminator(line - 1) : own

@@ -110,7 +110,7 @@ const findByBlankLines = (file: TextFile, find: string, add: Add): void => {
   }
 }
 
-/** What ends a line, in a request or in a file. */
+/** Line ending, in a request or in a file. */
 export const lineEnd = /\r\n|\n|\r/
 
 const pairsOf = (given: ReadonlyArray<string>, text: string): ReadonlyArray<LinePair> => {

@@ -89,5 +89,11 @@ export const haftEditFile = haft.tool({
 
 const looseMatches = (edits: ReadonlyArray<MadeEdit>): ReadonlyArray<string> =>
   edits
-    .filter(({ pass }) => !strictPasses.includes(pass))
-    .map(({ pass, line }) => `line ${line}: matched by ${pass.replaceAll("_", " ")}, not exactly as given`)
+    .filter(({ pass }) => !strictPasses.some((strict) => strict === pass))
+    .map(({ pass, line }) => `line ${line}: ${describePass(pass)}`)
+
+const describePass = (pass: MadeEdit["pass"]): string => {
+  if (pass === "line_numbers") return "line numbers pasted in from a reader were left out"
+  if (pass === "html_escapes") return "HTML escapes were read as the characters they stand for"
+  return `matched by ${pass.replaceAll("_", " ")}, not exactly as given`
+}

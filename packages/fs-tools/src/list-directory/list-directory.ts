@@ -32,7 +32,7 @@ export interface ListOptions {
   /** Entries to pass over, and to return at most. */
   readonly offset?: number
   readonly limit?: number
-  /** Whether to show an entry, and to look into it. */
+  /** Tests whether to show an entry, and to look into it. */
   readonly include?: (entry: WalkEntry) => boolean
 }
 

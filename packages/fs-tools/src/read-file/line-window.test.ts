@@ -109,7 +109,7 @@ describe("a window of lines", () => {
     })
   })
 
-  it("recognises what is not UTF-8, also at the very end, and NUL", () => {
+  it("recognizes what is not UTF-8, also at the very end, and NUL", () => {
     const check = (...bytes: ReadonlyArray<number>) => {
       const window = new LineWindow({ start: 1, maxBytes: 100 })
       for (const byte of bytes) window.push(Uint8Array.of(byte))

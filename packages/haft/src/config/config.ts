@@ -19,7 +19,7 @@ import { type ClusterConfig, clusterShape } from "../cluster/cluster-config.ts"
 import { type DialectName, dialectNames } from "../host/dialects.ts"
 import { type PackageChoice, packageNames } from "../host/packages.ts"
 
-/** What a standard host lends to plugins. */
+/** Services that a standard host lends to plugins. */
 export type StandardServices = RoadServices | Artifacts | Processes | Sandbox | StateFiles
 
 /**
@@ -54,7 +54,7 @@ const ApprovalOptions = settings({
     .min(1)
     .max(86_400_000)
     .optional()
-    .describe("How long a question waits for its answer, then it is a no; five minutes by default"),
+    .describe("How long a question waits for its answer, then it is a no; five minutes by default, thirty on a server"),
   alsoAsk: z
     .array(z.enum(["read_only", "safe_write", "dangerous"]))
     .optional()
@@ -113,7 +113,7 @@ export interface HaftConfig {
   readonly approvalOptions?: ApprovalOptions
   /** `auto` by default: the strongest that works here, and no commands where none does. */
   readonly sandbox?: SandboxName
-  /** What commands may see and use up in the sandbox. */
+  /** Limits of commands in the sandbox: visible paths and resources. */
   readonly sandboxOptions?: ContainerOptions
   /** Hosts that commands, code and terminals may reach. Without it they have no network. */
   readonly network?: NetworkConfig
@@ -121,10 +121,12 @@ export interface HaftConfig {
   readonly state?: string
   /** Globs of files whose content no tool and no command may read, beyond the default ones; `!` before one excepts. */
   readonly secretPaths?: ReadonlyArray<string>
-  /** Whether links inside the workspace are followed; the dialect says so by default. */
+  /** True if links inside the workspace are followed; the dialect decides by default. */
   readonly symlinks?: "inside" | "deny"
   /** Bytes of a reply at most, 512 KiB by default; what is beyond them becomes an artifact that the reply names. */
   readonly replyBytes?: number
+  /** Replaces passwords, keys and tokens in replies, not only in the audit log; false by default. */
+  readonly redactReplies?: boolean
   /** Makes `haft serve` a member of a cluster, see {@link ClusterConfig}. */
   readonly cluster?: ClusterConfig
   /** More workspaces for `haft serve`, by name. They inherit nothing from this one. */
@@ -137,7 +139,7 @@ export type WorkspaceConfig = Omit<HaftConfig, "workspaces" | "cluster">
 /** The identity, with the type of a configuration: the default export of `haft.config.ts`. */
 export const defineConfig = (config: HaftConfig): HaftConfig => config
 
-/** What is wrong with a configuration, and where. */
+/** Problem of a configuration, with its place. */
 export class ConfigError extends Error {
   readonly _tag = "ConfigError"
   override readonly name = "ConfigError"
@@ -279,7 +281,11 @@ const workspaceShape = () =>
       .int()
       .min(4_096)
       .optional()
-      .describe("Bytes of a reply at most, 512 KiB by default; the rest becomes an artifact that the reply names")
+      .describe("Bytes of a reply at most, 512 KiB by default; the rest becomes an artifact that the reply names"),
+    redactReplies: z
+      .boolean()
+      .optional()
+      .describe("Replaces passwords, keys and tokens in replies, not only in the audit log; false by default")
   })
 
 const workspaceName = () =>

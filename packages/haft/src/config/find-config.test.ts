@@ -67,7 +67,7 @@ describe("the workspace's own configuration", () => {
     }
   )
 
-  it("is recognised behind links, and one of the user's that lies in the workspace can be trusted too", async () => {
+  it("is recognized behind links, and one of the user's that lies in the workspace can be trusted too", async () => {
     workspace.put("below/haft/haft.config.json", '{"approval":"all"}')
     symlinkSync(workspace.root, `${workspace.outside}/link`)
     process.env["XDG_CONFIG_HOME"] = `${workspace.outside}/link/below`

@@ -100,5 +100,5 @@ const firstThat = (
   return next(specifier, context)
 }
 
-/** By which a content is recognised as the one that was trusted. */
+/** By which a content is recognized as the one that was trusted. */
 export const hashOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex")

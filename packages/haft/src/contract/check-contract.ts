@@ -11,7 +11,7 @@ import { type Contract, contractOf } from "./contract.ts"
 
 export type Bump = "none" | "patch" | "minor" | "major"
 
-/** Whether the waiting changesets of a package announce a large enough version for what has changed. */
+/** Tests whether the pending changesets of a package announce a large enough version for what has changed. */
 export interface ContractCheck {
   readonly package: string
   readonly version: string

@@ -1,7 +1,7 @@
 import { compareSchemas, type SchemaDifference } from "./compare-schemas.ts"
 import type { Contract, ToolContract } from "./contract.ts"
 
-/** What a change means for whoever calls the tools. */
+/** Severity of a change for callers of the tools. */
 export type Weight = "breaking" | "additive" | "nothing"
 
 export interface ContractChange {

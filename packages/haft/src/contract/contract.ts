@@ -3,19 +3,19 @@ import { sampleArguments } from "@haft/testing"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
-/** What one tool promises. */
+/** Contract of one tool. */
 export interface ToolContract {
   readonly description: string
   readonly risk: Risk
   readonly idempotent: boolean
   readonly openWorld: boolean
-  /** What kinds of things a call touches; absent where that can't be told from made-up arguments. */
+  /** Kinds of touches of a call; absent where that can't be told from made-up arguments. */
   readonly touches?: ReadonlyArray<string>
   readonly input: JsonSchema
   readonly output: JsonSchema
 }
 
-/** What a tool package promises: the content of its `contract.lock.json`. */
+/** Contract of a tool package: the content of its `contract.lock.json`. */
 export interface Contract {
   readonly plugin: string
   /** The number of the plugin contract. */
@@ -24,7 +24,7 @@ export interface Contract {
   readonly tools: Readonly<Record<string, ToolContract>>
 }
 
-/** What a plugin promises today. */
+/** Current contract of a plugin. */
 export const contractOf = (plugin: {
   readonly name: string
   readonly "~haft/Plugin": number

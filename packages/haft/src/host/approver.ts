@@ -18,9 +18,10 @@ import type { HaftConfig } from "../config/config.ts"
 /** Decides by the rules in the host's state, then by mode; asks whoever made the call, or else `asker`. */
 export const standardApprover = (
   config: HaftConfig,
-  { asker = askNobody, mode = modeSwitch(config.mode) }: ApproverOptions = {}
+  { asker = askNobody, mode = modeSwitch(config.mode), expiryMs }: ApproverOptions = {}
 ): Layer.Layer<Approver, never, StateFiles | Workspace> => {
-  const { approval: answers = "ask", approvalOptions: { timeoutMs, alsoAsk = [], deletedFiles } = {} } = config
+  const { approval: answers = "ask", approvalOptions: { timeoutMs = expiryMs, alsoAsk = [], deletedFiles } = {} } =
+    config
   return policyApprover({
     answers,
     mode,
@@ -35,6 +36,8 @@ export interface ApproverOptions {
   readonly asker?: Layer.Layer<Asker>
   /** A mode that can change while calls run; the configuration's when absent. */
   readonly mode?: ModeSwitch
+  /** How long a question waits where the configuration does not say; five minutes when absent. */
+  readonly expiryMs?: number
 }
 
 /** A question as a person reads it: what would run on what, and the change in full. */

@@ -14,6 +14,10 @@ export interface LoadedDialect {
 
 // Dialects in packages of their own. Imported on demand: most hosts speak none of them.
 const packaged = {
+  anthropic: async () => {
+    const { anthropic, anthropicTools } = await import("@haft/dialect-anthropic")
+    return { dialect: anthropic, plugin: anthropicTools }
+  },
   "claude-code": async () => {
     const { claudeCode, claudeCodeTools } = await import("@haft/dialect-claude-code")
     return { dialect: claudeCode, plugin: claudeCodeTools }
@@ -29,6 +33,10 @@ const packaged = {
   "mcp-filesystem": async () => {
     const { mcpFilesystem, mcpFilesystemTools } = await import("@haft/dialect-mcp-filesystem")
     return { dialect: mcpFilesystem, plugin: mcpFilesystemTools }
+  },
+  openai: async () => {
+    const { openai, openaiTools } = await import("@haft/dialect-openai")
+    return { dialect: openai, plugin: openaiTools }
   }
 }
 

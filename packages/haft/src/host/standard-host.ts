@@ -112,7 +112,7 @@ export const hostOn = (
 ): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { onPluginError = "refuse", symlinks, replyBytes } = config
+      const { onPluginError = "refuse", symlinks, replyBytes, redactReplies } = config
       const { dialect, tools } = yield* loaded(() => loadDialect(spoken))
       const { plugins, skipped } = yield* loaded(() =>
         loadPlugins(config.plugins ?? [], {
@@ -133,7 +133,8 @@ export const hostOn = (
         plugins: [...own, ...plugins],
         onPluginError,
         ...(symlinks !== undefined && { symlinks }),
-        ...(replyBytes !== undefined && { replyBytes })
+        ...(replyBytes !== undefined && { replyBytes }),
+        ...(redactReplies !== undefined && { redactReplies })
       })
       return Layer.effect(
         Host,

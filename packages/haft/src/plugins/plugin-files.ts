@@ -4,7 +4,7 @@ import { coreVersion } from "@haft/core/internal"
 import { readNamedFile } from "@haft/node/internal"
 
 export const pluginStyles = ["promise", "effect"] as const
-/** Whether a plugin's tools are async functions or Effects. */
+/** Style of a plugin's tools: async functions or Effects. */
 export type PluginStyle = (typeof pluginStyles)[number]
 
 export interface NewPlugin {

@@ -11,7 +11,7 @@ import { rootOf } from "../host/standard-host.ts"
 import { importPlugin, loadPlugins } from "./load-plugins.ts"
 import { type NewPlugin, pluginFiles } from "./plugin-files.ts"
 
-/** What a person wants to know about a plugin before trusting it. */
+/** Facts about a plugin that a person wants to know before trusting it. */
 export interface PluginSummary {
   readonly name: string
   readonly version: string

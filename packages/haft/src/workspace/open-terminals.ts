@@ -23,6 +23,8 @@ export interface OpenTerminals {
   readonly type: (id: string, text: string) => Promise<Reply>
   /** Calls back when one opens, ends or is forgotten; the returned function stops that. */
   readonly subscribe: (listener: () => void) => () => void
+  /** Calls back with the id of a terminal after every output; the returned function stops that. */
+  readonly subscribeToOutput: (listener: (id: string) => void) => () => void
 }
 
 /** The terminals of the started plugin; without the plugin there are none. */
@@ -48,7 +50,31 @@ export const openTerminals = (
       if (terminal !== undefined) terminal.delivered = Math.min(terminal.delivered, delivered)
       return reply
     },
-    subscribe: (listener) => terminals?.subscribe(listener) ?? (() => {})
+    subscribe: (listener) => terminals?.subscribe(listener) ?? (() => {}),
+    subscribeToOutput: (listener) => {
+      const watched = new Map<string, () => void>()
+      const watch = (): void => {
+        const now = all()
+        for (const terminal of now) {
+          if (!watched.has(terminal.id))
+            watched.set(
+              terminal.id,
+              terminal.onChange(() => listener(terminal.id))
+            )
+        }
+        for (const [id, stop] of watched) {
+          if (now.some((terminal) => terminal.id === id)) continue
+          stop()
+          watched.delete(id)
+        }
+      }
+      watch()
+      const unsubscribe = terminals?.subscribe(watch)
+      return () => {
+        unsubscribe?.()
+        for (const stop of watched.values()) stop()
+      }
+    }
   }
 }
 

@@ -58,7 +58,7 @@ export interface OpenWorkspace {
   readonly runs: () => ReadonlyArray<RunFile>
   /** The record of a run, in parts; undefined when there is none. */
   readonly record: (run: string) => JournalPages | undefined
-  /** What the hosts have open in terminals. */
+  /** Open terminals of all hosts. */
   readonly terminals: OpenTerminals
   /** A file that a call of some run left behind. */
   readonly artifact: (run: string, path: string) => OpenArtifact | undefined
@@ -85,7 +85,7 @@ export const openWorkspace = async (
   const mode = modeSwitch(config.mode)
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
-      standardServices(config, { asker: askThroughGate, mode }, shared),
+      standardServices(config, { asker: askThroughGate, mode, expiryMs: 30 * 60_000 }, shared),
       askThroughGate,
       // Effect builds a layer once, so this is the same store that the hosts decide by.
       stateRules.pipe(Layer.provide(stateFilesOf(state, shared))),

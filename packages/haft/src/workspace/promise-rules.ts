@@ -12,7 +12,7 @@ export interface PromiseRules {
   readonly replace: (id: string, rule: unknown) => Promise<boolean>
   readonly remove: (id: string) => Promise<boolean>
   readonly setEnabled: (id: string, enabled: boolean) => Promise<boolean>
-  /** What these rules, or those proposed in a file like `rules.json`, would have decided about the calls of a record. */
+  /** Replays the calls of a record against these rules, or those proposed in a file like `rules.json`. */
   readonly test: (record: RecordToTest) => Promise<Simulation>
 }
 

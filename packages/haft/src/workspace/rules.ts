@@ -32,7 +32,7 @@ export interface Rules {
   readonly replace: (id: string, rule: unknown) => Effect.Effect<boolean, RulesError>
   readonly remove: (id: string) => Effect.Effect<boolean, RulesError>
   readonly setEnabled: (id: string, enabled: boolean) => Effect.Effect<boolean, RulesError>
-  /** What these rules, or those proposed in a file like `rules.json`, would have decided about the calls of a record. */
+  /** Replays the calls of a record against these rules, or those proposed in a file like `rules.json`. */
   readonly test: (record: RecordToTest) => Effect.Effect<Simulation, RulesError | PluginError>
 }
 

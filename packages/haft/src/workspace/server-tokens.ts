@@ -19,7 +19,7 @@ export interface ServerTokens {
   readonly store: Tokens
   /** Readable by its owner alone. It may be removed: the server needs the hashes only. */
   readonly file: string
-  /** What the file holds. */
+  /** Content of the file. */
   readonly secrets: Readonly<z.output<typeof Secrets>>
 }
 

@@ -9,7 +9,7 @@ import * as z from "zod"
 import { ConfigError, type HaftConfig } from "../config/config.ts"
 import { stateOf } from "../host/standard-host.ts"
 
-/** What a token allows: an agent calls tools, an approver also decides and reads the audit log, an admin also makes tokens. */
+/** Role of a token: an agent calls tools, an approver also decides and reads the audit log, an admin also makes tokens. */
 export const tokenRoles = ["agent", "approver", "admin"] as const
 export type TokenRole = (typeof tokenRoles)[number]
 
@@ -53,7 +53,7 @@ export interface Tokens {
   readonly revoke: (name: string) => Promise<boolean>
   /** The token in force with this secret. Sees at once what another process has created or revoked. */
   readonly find: (secret: string) => Promise<TokenInfo | undefined>
-  /** Whether a token is in force. */
+  /** Tests whether a token is in force. */
   readonly isInForce: (id: string) => Promise<boolean>
 }
 

@@ -9,7 +9,7 @@ import { nameTerms, rowText, termsOf } from "./terms.ts"
 /** Larger files are data or bundles: found by their path alone. */
 export const mostFileBytes = 1024 * 1024
 
-/** What is known of a file before it is read. */
+/** Metadata of a file before it is read. */
 export type FileStat = Omit<IndexedFile, "id" | "hash">
 
 /** Content of a file as text; undefined where it is binary. */

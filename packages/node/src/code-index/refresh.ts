@@ -30,7 +30,7 @@ export interface RefreshOptions {
   readonly until: number
 }
 
-/** What a refresh left undone. */
+/** Work that a refresh left undone. */
 export interface Refreshed {
   /** Files that there was no time for. */
   readonly pending: number

@@ -17,7 +17,7 @@ import { controlFileAt, controlFiles, dependencyDirectories } from "@haft/core/i
 import type { Held } from "../workspace/paths/handles.ts"
 import type { OpenRoot } from "../workspace/paths/open-roots.ts"
 
-/** What git makes of a file in a repository's own directory. */
+/** Role of a file in a repository's own directory. */
 export type GitRole = "config" | "hook" | "commondir" | "gitfile"
 
 /** One file of a workspace that other programs run or trust. */
@@ -201,7 +201,7 @@ class Collector {
     this.#file(path, "git", "gitfile")
   }
 
-  /** What git runs or believes in a repository's own directory. Objects, refs, the index and logs are none of it. */
+  /** Control files in a repository's own directory: what git runs or trusts. Objects, refs, the index and logs are excluded. */
   repository(path: string): void {
     for (const name of ["config", "config.worktree"]) this.#file(below(path, name), "git", "config")
     this.#file(below(path, "commondir"), "git", "commondir")
@@ -277,7 +277,7 @@ export const lookAtFile = (root: ScannedRoot, path: string): SeenFile | undefine
 
 type Looked = Pick<SeenFile, "kind" | "hash" | "content" | "mode">
 
-/** What is at a path, without following a link anywhere on the way. */
+/** Entry at a path, without following a link anywhere on the way. */
 const lookAt = (root: ScannedRoot, path: string): Looked | undefined => {
   try {
     return inDirectoryOf(root, path, (directory, name) => {

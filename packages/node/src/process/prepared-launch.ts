@@ -7,7 +7,7 @@ export interface TreeLimits {
   readonly processes: number
 }
 
-/** What a sandbox tells this package's Processes about a command that it wrapped. */
+/** Launch data for this package's Processes about a command that a sandbox wrapped. */
 export interface LaunchOptions {
   /** Contents of files to hand over open, as descriptors 3, 4, …. They have no names, and exist once the program starts. */
   readonly files?: ReadonlyArray<string | Uint8Array>
@@ -18,11 +18,11 @@ export interface LaunchOptions {
    * processes it left. A line of any other kind before that one says that a signal ended it.
    */
   readonly gated?: boolean
-  /** What may be used up, where the machine lets the host hold a whole process tree to it. */
+  /** Resource limits, where the machine lets the host apply them to a whole process tree. */
   readonly limits?: TreeLimits
-  /** What ending the process does not reach, such as a container: runs whenever the process tree is killed. */
+  /** Cleanup of what ending the process does not reach, such as a container: runs whenever the process tree is killed. */
   readonly alsoKill?: Effect.Effect<void>
-  /** The same as a program with its arguments, for when the host itself is killed. */
+  /** That cleanup as a program with its arguments, for when the host itself is killed. */
   readonly ifHostDies?: ReadonlyArray<string>
   /** Where it tells of a signal only by exiting with 128 + its number: such a code counts as the signal. */
   readonly signalsAsCodes?: boolean
@@ -52,5 +52,5 @@ export const withLaunch = (command: Command, options: LaunchOptions): Command =>
   handle: new PreparedLaunch({ ...launchOf(command), ...options })
 })
 
-/** What a sandbox of this package prepared for a command; nothing for any other command. */
+/** Launch data that a sandbox of this package prepared for a command; undefined for any other command. */
 export const launchOf = ({ handle }: Command): LaunchOptions => (handle instanceof PreparedLaunch ? handle.options : {})

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 
-/** What the kernel tells about a process, from its state on; nothing where it is gone. Linux only. */
+/** Fields of `/proc/PID/stat` from the state on; undefined where the process is gone. Linux only. */
 export const statOf = (pid: number): ReadonlyArray<string> => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1")

@@ -100,7 +100,7 @@ const numberBefore = (since: Moment | undefined): number => {
 
 let numberCount: number | undefined
 
-/** Whether one of these processes lives. */
+/** Tests whether one of these processes is alive. */
 export const someLive = async (pids: ReadonlyArray<number>): Promise<boolean> => {
   if (process.platform === "linux") return pids.some((pid) => readEntry(pid) !== undefined)
   const { entries } = await processTable(performance.now())

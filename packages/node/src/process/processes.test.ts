@@ -342,7 +342,7 @@ describe.runIf(isLinux)("the launcher", () => {
   })
 })
 
-/** What this process has among the temporary files and the machine's groups. */
+/** Temporary files and cgroups of this process. */
 const ownThings = (): ReadonlyArray<string> =>
   [chooseBase([]), ...groupParents()]
     .flatMap((directory) => readdirSync(directory).map((name) => join(directory, name)))

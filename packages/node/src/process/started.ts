@@ -21,7 +21,7 @@ export interface Started {
 /** How a program ended. Both are null when nobody knows. */
 export type End = Pick<ProcessEnd, "exitCode" | "signal">
 
-/** What a shell's exit code means. It is the same for a signal and for a program that chose the number itself. */
+/** Meaning of a shell's exit code. It is the same for a signal and for a program that chose the number itself. */
 export const endOf = (code: number, wasSignal: boolean): End => {
   const signal = wasSignal ? signalNames.get(code - 128) : undefined
   return signal === undefined ? { exitCode: code, signal: null } : { exitCode: null, signal }
@@ -55,7 +55,7 @@ export interface StartOptions {
   readonly onStderr: (chunk: Uint8Array) => void
   /** Opens a control channel, see `RunOptions` of core. */
   readonly onReport: ((chunk: Uint8Array) => void) | undefined
-  /** What the sandbox's launcher says, line by line. */
+  /** Output of the sandbox's launcher, line by line. */
   readonly onGate: (line: string) => void
   /** True once nobody wants the program any more: then it is not started. */
   readonly isCancelled: () => boolean

@@ -44,5 +44,5 @@ export const systemProgram = (name: string): string | undefined => {
   return found.get(name)
 }
 
-/** The same for a program without which nothing works; missing, it fails with its name. */
+/** Finds a required program; if it is missing, fails with its name. */
 export const requiredProgram = (name: string): string => systemProgram(name) ?? join(candidates[0] ?? "/usr/bin", name)

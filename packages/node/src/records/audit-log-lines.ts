@@ -16,12 +16,12 @@ export interface RecordedEvent extends JournalEvent {
   readonly prev: string
 }
 
-/** The same with the hash of the line itself, which the next line names as its `prev`. */
+/** Line with its own hash, which the next line names as its `prev`. */
 export interface SealedEvent extends RecordedEvent {
   readonly hash: string
 }
 
-/** What the first line names as the one before it. */
+/** `prev` of the first line. */
 export const firstLink: string = "0".repeat(64)
 
 /** A line of the file, and the hash it ends with: without it, nobody would notice a change in the last line. */
@@ -33,7 +33,7 @@ export interface SealedLine {
   readonly hash: string
 }
 
-/** The same for an event that is JSON already. */
+/** Encodes an event that is JSON already. */
 export const sealedJson = (json: string, { seq, prev }: Pick<RecordedEvent, "seq" | "prev">): SealedLine => {
   const link = `,"seq":${seq},"prev":"${prev}"`
   // Encoded once, for the hash and for the file.
@@ -66,7 +66,7 @@ export type Verification =
     }
   | { readonly intact: false; readonly line: number; readonly problem: string }
 
-/** Whether every line of a record is what was written: none changed, none missing, none put in between. */
+/** Verifies the hash chain of a record: no line changed, none missing, none inserted. */
 export const verifyJournal = (file: string): Verification => {
   const content = readFileSync(file)
   const lines = wholeLines(content)
@@ -135,7 +135,7 @@ export const repairTail = (file: string): { readonly seq: number; readonly prev:
 /** A call that was started and has no end. */
 export interface UnfinishedCall {
   readonly started: RecordedEvent
-  /** Whether a person was being asked. */
+  /** True if a person was being asked. */
   readonly isAsking: boolean
 }
 

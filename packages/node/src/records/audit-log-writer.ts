@@ -28,7 +28,7 @@ export class JournalWriter {
   /** How many events are written, and the hash of the last. */
   count = 0
   prev = firstLink
-  /** Whether the last write failed: then nothing more should wait. */
+  /** True if the last write failed: then nothing more should wait. */
   isStuck = false
   readonly #descriptor: number
   readonly #onWritten: OnWritten

@@ -11,7 +11,7 @@ const longestText = 64 * 1024
 /** Parameters or a reply that are larger without such texts are kept as a whole. */
 const largestValue = 1024 * 1024
 
-/** What stands in an event in place of contents: the artifact that has them, named by the SHA-256 of its bytes. */
+/** Placeholder for contents in an event: the artifact that has them, named by the SHA-256 of its bytes. */
 interface ContentsReference {
   readonly artifact: string
   readonly bytes: number

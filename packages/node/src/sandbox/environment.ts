@@ -1,6 +1,6 @@
 import type { SandboxRequest } from "@haft/core"
 
-/** What a command may see of the host's environment. Everything else stays outside. */
+/** Variables of the host's environment that a command may see. Everything else stays outside. */
 const passedOn = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "LOGNAME", "SHELL"]
 
 /** So that nothing waits for a key, and nobody has to read escape sequences. */
@@ -29,7 +29,7 @@ export const environmentFor = (
 }
 
 /**
- * Whether a variable goes into a sandbox under another name. Those of a command are not for the programs that set the
+ * Tests whether a variable goes into a sandbox under another name. Those of a command are not for the programs that set the
  * sandbox up: `LD_PRELOAD` or `BASH_ENV` would run inside them, before they have checked anything. A shell can't give back
  * a name that is none of its own, and no such program listens to one.
  */

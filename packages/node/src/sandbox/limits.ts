@@ -6,7 +6,7 @@ import { sumsHeld } from "../process/launcher/cgroup.ts"
 import type { TreeLimits } from "../process/prepared-launch.ts"
 import type { Owner } from "../workspace/commit/owner.ts"
 
-/** What one command may use up. A build survives the defaults, a fork bomb does not. */
+/** Resource limits of one command. A build survives the defaults, a fork bomb does not. */
 export interface SandboxLimits {
   readonly processes: number
   /** Of all processes together where the machine can hold them to it, else of each one's address space. */
@@ -29,7 +29,7 @@ export const defaultLimits: SandboxLimits = {
   temporaryBytes: gibibyte
 }
 
-/** What every sandbox can be told. Only the host's configuration says it, never a call. */
+/** Options of every sandbox. Only the host's configuration sets them, never a call. */
 export interface SandboxOptions {
   /** Directories and files outside the workspace that commands may read: toolchains, shared data. */
   readonly readOnlyPaths?: ReadonlyArray<string>
@@ -42,7 +42,7 @@ export interface SandboxOptions {
   readonly state?: string
 }
 
-/** What Processes holds the whole tree to. */
+/** Limits that Processes applies to the whole tree. */
 export const treeLimits = ({ memoryBytes, processes }: SandboxLimits): TreeLimits => ({ memoryBytes, processes })
 
 /** The limits as starter.sh takes them: file blocks, open files, CPU seconds, KiB of address space, processes. */
@@ -60,7 +60,7 @@ export const temporarySizes = ({ temporaryBytes }: SandboxLimits): { readonly tm
   return { tmp: String(temporaryBytes - shm), shm: String(shm) }
 }
 
-/** What of all this is really enforced here, in words. */
+/** Limits that are really enforced here, as text. */
 export const describeLimits = (
   limits: SandboxLimits,
   { hasFilter, owner }: { readonly hasFilter: boolean; readonly owner: Owner | undefined }

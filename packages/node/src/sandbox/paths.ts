@@ -89,14 +89,14 @@ interface OwnMountsOptions {
   readonly existing?: ReadonlyArray<string>
   /** Secret files of the workspace, absolute, which no command can open. */
   readonly secrets?: ReadonlyArray<string>
-  /** What is mounted over a secret file; see `masks`. */
+  /** File mounted over a secret file; see `masks`. */
   readonly mask?: string
   /** The command writes to an overlay, where nothing needs protection. */
   readonly isOverlay?: boolean
 }
 
 /**
- * What of the host's own a command works with: the workspace, and what the host's configuration adds. A mount hides
+ * Paths of the host that a command works with: the workspace, and what the host's configuration adds. A mount hides
  * what was there before, so what holds the workspace comes before it, and what is in the workspace after it.
  */
 export const ownMounts = (
@@ -161,7 +161,7 @@ export const visiblePaths = (root: string, options: SandboxOptions): ReadonlyArr
 const byLength = (a: Mount, b: Mount): number => a.path.length - b.path.length
 
 /**
- * What other programs run or trust without asking stays as it is: git's hooks and configuration, editor tasks,
+ * Read-only mounts for what other programs run or trust without asking: git's hooks and configuration, editor tasks,
  * haft's configuration. `.git` becomes a mount of its own first, or renaming it would go round the rest.
  * Only what is really there, never through a link: its target may be anywhere.
  */
@@ -222,7 +222,7 @@ const gitMounts = (git: string): ReadonlyArray<Mount> => {
   ]
 }
 
-/** What git runs or believes in its own directory: the first of each whether it is there or not. */
+/** Control files of git in its own directory: the first of each whether it exists or not. */
 const directories = ["hooks", "modules", "worktrees"] as const
 const files = ["config", "config.worktree", "commondir"] as const
 

@@ -23,7 +23,7 @@ import { liesWithin } from "../workspace/paths/is-inside.ts"
 import type { SandboxOptions } from "./limits.ts"
 import { overlaysOf, whyNoOverlay } from "./overlay/overlay.ts"
 
-/** What a sandbox is made of. */
+/** Parts of a sandbox. */
 export interface SandboxParts {
   readonly kind: string
   /** The program that it can't do without, undefined when there is none. */
@@ -154,7 +154,7 @@ const watched = (command: Command, guard: ControlFileGuard, isTerminal: boolean)
   })
 }
 
-/** What was found out once stays; a failure may be due to the moment. */
+/** Caches successful probes; a failure may be temporary. */
 export const cachedSuccess = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<Effect.Effect<A, E>> =>
   Effect.map(Effect.cachedInvalidateWithTTL(effect, Duration.infinity), ([cached, forget]) =>
     Effect.tapError(cached, () => forget)

@@ -1,8 +1,9 @@
-import { existsSync, realpathSync, statSync } from "node:fs"
+import { existsSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 
 import { liesWithin } from "../workspace/paths/is-inside.ts"
+import { canonicalPath } from "../workspace/paths/name-on-disk.ts"
 import { defaultStateDirectory } from "./state-directory.ts"
 
 /**
@@ -11,7 +12,7 @@ import { defaultStateDirectory } from "./state-directory.ts"
  * above it are too wide to be found by accident, and a directory of another user could be a trap: neither counts.
  */
 export const nearestRoot = (from: string, marks: ReadonlyArray<string>): string => {
-  const start = realpathSync(resolve(from))
+  const start = canonicalPath(resolve(from))
   const home = resolve(homedir())
   const owner = statSync(start).uid
   for (let directory = start; ; directory = dirname(directory)) {

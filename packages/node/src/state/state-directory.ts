@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { chmodSync, existsSync, mkdirSync, realpathSync, statSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { basename, dirname, isAbsolute, join, resolve } from "node:path"
 
@@ -7,12 +7,14 @@ import { isToolError, makeToolError, reasonOf, type ToolErrorOptions } from "@ha
 
 import { isErrno, notADirectory } from "../errno.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
+import { canonicalPath } from "../workspace/paths/name-on-disk.ts"
 import { openRootPath } from "../workspace/paths/open-roots.ts"
 import { checkStateFormat } from "./state-format.ts"
 
 /**
  * Where haft keeps what belongs to a workspace but must not be reachable from it: history, records,
- * artifacts, rules. `$XDG_STATE_HOME/haft/<workspace id>` unless a directory is given. Nobody else may
+ * artifacts, rules. `$XDG_STATE_HOME/haft/<workspace id>`, on Windows `%LOCALAPPDATA%\haft\<workspace id>`, unless a
+ * directory is given. Nobody else may
  * read it, and it never lies inside the workspace.
  */
 export const stateDirectory = (options: { readonly root: string; readonly state?: string }): string => {
@@ -40,14 +42,14 @@ export const stateDirectory = (options: { readonly root: string; readonly state?
     makeDirectory(directory)
     if ((statSync(directory).mode & 0o077) !== 0 && process.platform !== "win32") chmodSync(directory, 0o700)
     checkStateFormat(directory, root)
-    return realpathSync(directory)
+    return canonicalPath(directory)
   })
 }
 
 /** Where a workspace really lies; it fails where there is no directory. */
 export const workspaceDirectory = (root: string): string =>
   usable(`the workspace ${root}`, noSuchRoot, () => {
-    const found = openRootPath(root) ?? realpathSync(resolve(root))
+    const found = openRootPath(root) ?? canonicalPath(resolve(root))
     if (!statSync(found).isDirectory()) throw notADirectory(root)
     return found
   })
@@ -69,11 +71,12 @@ export const defaultStateDirectory = (root: string): string => join(stateHome(),
 
 /** The directory that holds the state of all workspaces without a directory of their own choice. */
 export const stateHome = (): string => {
-  const { XDG_STATE_HOME: given = "" } = process.env
-  return join(isAbsolute(given) ? given : join(homedir(), ".local", "state"), "haft")
+  const { XDG_STATE_HOME: given = "", LOCALAPPDATA: local = "" } = process.env
+  const ofSystem = process.platform === "win32" && isAbsolute(local) ? local : join(homedir(), ".local", "state")
+  return join(isAbsolute(given) ? given : ofSystem, "haft")
 }
 
-/** A name people recognise and a hash that keeps two workspaces of that name apart. */
+/** A name people recognize and a hash that keeps two workspaces of that name apart. */
 const workspaceId = (root: string): string => {
   const name = basename(root).replaceAll(/[^\w.-]+/g, "-") || "root"
   return `${name.slice(0, 40)}-${createHash("sha256").update(root).digest("hex").slice(0, 12)}`

@@ -206,7 +206,7 @@ export const writeFully = (descriptor: number, piece: Uint8Array): void => {
   for (let done = 0; done < piece.length;) done += writeSync(descriptor, piece, done, piece.length - done)
 }
 
-/** The same from the beginning of the file on. Where the descriptor stands does not change. */
+/** Reads from the beginning of the file. The position of the descriptor does not change. */
 export const writeFromStart = (descriptor: number, content: Uint8Array): void => {
   for (let done = 0; done < content.length;) {
     done += writeSync(descriptor, content, done, content.length - done, done)

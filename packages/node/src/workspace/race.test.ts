@@ -16,7 +16,7 @@ afterAll(workspaces.remove)
 const seconds = process.env["HAFT_LONG"] === undefined ? 2 : 30
 const secret = "secret ".repeat(100)
 
-/** What a call on a path inside could do to, or learn from, the directory outside. */
+/** Effects that a call on a path inside could have on, or learn from, the directory outside. */
 const attacks: ReadonlyArray<(workspace: WorkspaceService, round: number) => Effect.Effect<unknown, unknown>> = [
   (workspace) => workspace.read("d/inner/file.txt"),
   (workspace) =>

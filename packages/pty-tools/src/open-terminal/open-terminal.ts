@@ -23,7 +23,7 @@ export interface Opening extends Omit<Reading, "cursor"> {
 /** A program that prints nothing for this long after its start is taken to wait for input. */
 const silentMs = 2000
 
-/** What programs are told they talk to; the screen is drawn by an emulator of it. */
+/** Terminal type that programs are told; the screen is drawn by an emulator of it. */
 const emulated = "xterm-256color"
 
 /** Starts a command line behind a new terminal, in the sandbox, and waits for its first words. */

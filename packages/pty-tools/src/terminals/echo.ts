@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { Terminal } from "./terminal.ts"
 
 /**
- * Whether the device itself repeats what is typed now. It does not at a password prompt, nor where a program draws
+ * Tests whether the terminal device echoes what is typed now. It does not at a password prompt, nor where a program draws
  * what is typed by itself, as shells do: nobody can tell beforehand whether it will. False whenever it can't be told.
  */
 export const echoes = Effect.fnUntraced(function* ({ device, end }: Terminal) {

@@ -7,7 +7,7 @@ export interface WindowSize {
   readonly rows: number
 }
 
-/** What is used of the native module's terminals. */
+/** Interface used of the native module's terminals. */
 export interface NativeTerminal {
   readonly pid: number
   /** The device that programs see, where the platform has one. */
@@ -64,7 +64,7 @@ export type Feed = (terminal: number, bytes: Uint8Array) => number
 
 export interface Typist {
   readonly type: (text: string) => void
-  /** What the program has left unread, beyond what the terminal itself holds. */
+  /** Bytes that the program has left unread, beyond what the terminal itself holds. */
   readonly unreadBytes: () => number
 }
 

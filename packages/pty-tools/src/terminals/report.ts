@@ -11,7 +11,7 @@ export interface Reading {
   readonly maxBytes: number
 }
 
-/** What a terminal shows, and how its program is. */
+/** Screen of a terminal, and the state of its program. */
 export interface TerminalReport {
   readonly terminal: Terminal
   readonly output: string

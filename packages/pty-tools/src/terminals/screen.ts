@@ -3,7 +3,7 @@ import type { IBufferLine, Terminal as Emulator } from "@xterm/headless"
 
 import type { WindowSize } from "./native.ts"
 
-/** What a person would see. */
+/** Screen as a person would see it. */
 export interface ScreenView {
   /** Rows without the blanks at their ends, and without the empty rows at the bottom. */
   readonly text: string

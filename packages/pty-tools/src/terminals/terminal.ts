@@ -50,7 +50,7 @@ export class Terminal {
   readonly screen: Screen
   /** Up to where replies have shown the output. */
   delivered = 0
-  /** What was typed since the last line was sent off; shown to the approver in front of the next text. */
+  /** Text typed since the last line was sent off; shown to the approver in front of the next text. */
   pendingLine = ""
   /** When it was last seen to echo what is typed, in milliseconds since the epoch. */
   echoedAt: number | undefined
@@ -126,7 +126,7 @@ export class Terminal {
     this.#send(text)
   }
 
-  /** What would be pending once `text` was typed. */
+  /** Pending line once `text` was typed. */
   lineAfter(text: string): string {
     return (this.pendingLine + text).split(lineEnd).at(-1) ?? ""
   }

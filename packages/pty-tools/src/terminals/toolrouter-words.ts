@@ -32,7 +32,7 @@ export const plainWire = Effect.fnUntraced(function* (report: TerminalReport) {
   }
 })
 
-/** The same for people. */
+/** Result of a terminal tool, formatted for people. */
 export const showPlain = ({ output, sandbox, quarantined }: z.output<typeof plainOutput>): string => {
   const remarks = [
     ...(sandbox === undefined ? [] : ["runs without a sandbox"]),

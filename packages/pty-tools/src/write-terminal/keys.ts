@@ -27,7 +27,7 @@ export const keyNames = [
 
 export type Key = (typeof keyNames)[number]
 
-/** What pressing these keys sends to the program right now. */
+/** Bytes that pressing these keys sends to the program right now. */
 export const pressed = (terminal: Terminal, keys: ReadonlyArray<Key>): Effect.Effect<string> => {
   if (!keys.some((key) => key in cursorKeys)) return Effect.succeed(keys.map((key) => send(key, "[")).join(""))
   return Effect.promise(() => terminal.screen.modes()).pipe(

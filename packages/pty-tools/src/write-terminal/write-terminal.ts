@@ -11,7 +11,7 @@ import type { Terminal } from "../terminals/terminal.ts"
 import { Terminals } from "../terminals/terminals.ts"
 import { type Key, keyNames, pressed } from "./keys.ts"
 
-/** What is typed, and into which terminal. Nothing at all is a reading. */
+/** Text to type, and its terminal. An empty text only reads. */
 export interface Typing {
   readonly id: string
   readonly text: string
@@ -55,7 +55,7 @@ export const writeTerminal = Effect.fnUntraced(function* (writing: Writing) {
 })
 
 /**
- * What a write touches: the whole line as it will stand, so that a command that arrives in pieces is judged as one.
+ * Touches of a write: the whole line as it will stand, so that a command that arrives in pieces is judged as one.
  * Terminal and line are remembered: a write that finds others is refused.
  */
 export const typesInto = Effect.fnUntraced(function* (typing: Typing, call: object) {
@@ -125,7 +125,7 @@ const assessedLines = new WeakMap<object, { readonly terminal: Terminal; readonl
 const typedText = (terminal: Terminal, { text, keys }: Typing): Effect.Effect<string> =>
   Effect.map(pressed(terminal, keys), (sequence) => text + sequence)
 
-/** Whether a text that may be on record by now, because it would have been shown, would be typed unseen. */
+/** Tests whether a text that may be on record by now, because it would have been shown, would be typed unseen. */
 const wentHidden = Effect.fnUntraced(function* (terminal: Terminal, { text }: Typing) {
   const { startedAt } = yield* CurrentCall
   const { echoedAt } = terminal

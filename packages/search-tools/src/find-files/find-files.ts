@@ -61,14 +61,14 @@ export const findFiles = Effect.fnUntraced(function* ({
 /** Long enough for most trees; a hint is not worth more. */
 const hintTimeMs = 2000
 
-/** What to do about what was left out, in a contract's own terms. */
+/** Advice about what was left out, in a contract's own terms. */
 export interface Advice {
   /** Absent where the contract itself says how deep a search goes. */
   readonly goDeeper?: string
   readonly includeIgnored: string
 }
 
-/** What a reader should know about the files besides the files. */
+/** Remarks about the files for a reader. */
 export const remarksOn = (
   { unreadable = 0, unnameable = 0, tooDeep = 0, ignored }: Omit<FoundFiles, "paths" | "links" | "total" | "truncated">,
   { goDeeper, includeIgnored }: Advice

@@ -64,7 +64,7 @@ it("finds what reading every file line by line finds, in every dialect", { timeo
         return fitting(all, start).length === 0 ? [`No file fits ${globs}.`] : []
       }
       const what = { tree, round, query, isRegex, glob, context, most, path }
-      /** What a tool says, beside what was asked, so that a difference can be traced. */
+      /** Output of a tool with its input, so that a difference can be traced. */
       const call = async (dialect: Dialect, tool: string, params: unknown) => {
         const called = Host.use((host) => host.call(tool, params, { requestId: "case" }))
         const reply = await Effect.runPromise(called.pipe(Effect.provide(hostOf(dialect, workspace)), Effect.scoped))

@@ -16,7 +16,7 @@ export interface TestServers {
   readonly abstract: string
   /** Addresses of this machine. */
   readonly addresses: ReadonlyArray<string>
-  /** What arrived where nothing should, since the last time. */
+  /** Requests that arrived where none should, since the last time. */
   readonly taken: () => ReadonlyArray<string>
   readonly close: () => Promise<void>
 }

@@ -30,5 +30,5 @@ export const escapes = (outside: string): ReadonlyArray<string> => [
   "a:b"
 ]
 
-/** Whether a text shows something from outside: our secret, or the machine's /etc/passwd. */
+/** Tests whether a text shows something from outside: our secret, or the machine's /etc/passwd. */
 export const leaks = (text: string): boolean => text.includes(secret) || text.includes("root:x:0:")

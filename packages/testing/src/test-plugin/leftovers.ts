@@ -11,7 +11,7 @@ export const attached = (directory: string): ReadonlyArray<string> => [
   ])
 ]
 
-/** What else this process holds: open files elsewhere, child processes, and what keeps it from exiting. */
+/** Other resources of this process: open files elsewhere, child processes, and what keeps it from exiting. */
 export const heldBesides = (directory: string): ReadonlyArray<string> =>
   numbered([
     ...openFiles()
@@ -21,7 +21,7 @@ export const heldBesides = (directory: string): ReadonlyArray<string> =>
     ...process.getActiveResourcesInfo().flatMap((kind) => lasting[kind] ?? [])
   ])
 
-/** What `look` finds that was not there before. It is given a second to go away, as ending takes a moment. */
+/** Findings of `look` that were not there before. They get a second to go away, as ending takes a moment. */
 export const leftovers = async (
   look: () => ReadonlyArray<string>,
   before: ReadonlyArray<string> = []

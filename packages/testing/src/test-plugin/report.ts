@@ -21,7 +21,7 @@ export interface PluginProblem {
   readonly problem: string
 }
 
-/** What the conformance kit found, as data. */
+/** Findings of the conformance kit, as data. */
 export interface PluginReport {
   readonly plugin: string
   readonly version: string

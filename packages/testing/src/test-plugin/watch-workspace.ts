@@ -7,13 +7,13 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** What tools have really read and run, to be compared with what they said they touch. */
+/** Files and programs that tools have really read and run, to compare with their declared touches. */
 export interface Watch {
   readonly reads: Set<string>
   readonly runs: Array<{ readonly program: string; readonly commandLine: string }>
 }
 
-/** The same services, which note in `watch` what is read and run through them. */
+/** Services that note in `watch` what is read and run through them. */
 export const watched = <R, E>(services: Layer.Layer<R, E>, watch: Watch): Layer.Layer<R, E> => {
   const under = Effect.map(Effect.context<R>(), (context) => {
     const workspace = Context.getUnsafe(context, Workspace)

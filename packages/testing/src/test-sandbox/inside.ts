@@ -31,7 +31,7 @@ export interface SandboxUnderTest {
     workspace: TemporaryWorkspace,
     limits?: SandboxTestLimits
   ) => Layer.Layer<Sandbox | Processes, unknown>
-  /** Whether it can tell how many processes a command left; true when absent. */
+  /** True if it can tell how many processes a command left; the default. */
   readonly countsLeftovers?: boolean
   /** The test runner's own functions. */
   readonly it: (title: string, test: () => Promise<void>, timeoutMs?: number) => void

@@ -45,7 +45,7 @@ export const fetchPage = Effect.fnUntraced(function* ({
   return { ...page, title, text, removedCharacters: removed, response, contentType }
 })
 
-/** What a call is going to fetch, checked before anybody is asked about it. */
+/** Request that a call is going to make, checked before anybody is asked about it. */
 export const fetchTouches = ({
   url
 }: {

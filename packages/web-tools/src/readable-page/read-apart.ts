@@ -5,7 +5,7 @@ import * as Semaphore from "effect/Semaphore"
 
 import type { ReadablePage } from "./readable-page.ts"
 
-/** What a thread is given to read. */
+/** Input of a reader thread. */
 export type PageJob =
   | { readonly kind: "html"; readonly html: string; readonly url: string }
   | { readonly kind: "pdf"; readonly bytes: Uint8Array }

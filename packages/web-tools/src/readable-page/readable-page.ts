@@ -23,7 +23,7 @@ export interface ReadablePage {
 /** Turning a page into Markdown takes many times its own memory. */
 const maxCharacters = 1_000_000
 
-/** What a response says to a person: pages as Markdown, JSON indented, text as it is, anything else only named. */
+/** Readable form of a response: pages as Markdown, JSON indented, text as it is, anything else only named. */
 export const readablePage = (content: Content, limits?: ReadLimits): Effect.Effect<ReadablePage> => {
   const kind = kindOf(content)
   if (kind === "binary") return Effect.succeed(untitled(nameOnly(content)))
@@ -40,7 +40,7 @@ export const readablePage = (content: Content, limits?: ReadLimits): Effect.Effe
   return Effect.succeed(untitled(kind === "json" ? indentJson(text) : text))
 }
 
-/** The same bytes as they are, decoded; what is not text is only named. */
+/** Decoded bytes of a response as they are; what is not text is only named. */
 export const rawText = (content: Content): string =>
   ["html", "json", "text"].includes(kindOf(content))
     ? decodeText(content.bytes, content.contentType)

@@ -29,7 +29,7 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_STREAM_PREMATURE_CLOSE: "the response ended too early"
 }
 
-/** What went wrong on the wire, in words. Codes are kept where there are no words. */
+/** Message for a network error. Codes are kept where there is no text for them. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : ""

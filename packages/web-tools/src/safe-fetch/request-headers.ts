@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 
 export type Headers = Readonly<Record<string, string>>
 
-/** What belongs to the connection, not to the caller; and what would let a caller pose as another host. */
+/** Headers that belong to the connection, not to the caller, or would let a caller pose as another host. */
 const reserved = new Set([
   "connection",
   "content-length",
@@ -39,7 +39,7 @@ export const checkHeaders = (given: Headers): Effect.Effect<Headers, ToolError<"
   return Effect.succeed(Object.fromEntries(checked))
 }
 
-/** What is left of a request's headers when it is redirected to another origin. */
+/** Headers kept when a request is redirected to another origin. */
 export const withoutCredentials = (headers: Headers): Headers =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => impersonal.includes(name)))
 

@@ -3,7 +3,7 @@ interface Rule {
   readonly path: string
 }
 
-/** Whether a robots.txt lets `agent` fetch `path`: its own group, else that for all; the longest rule wins. */
+/** Tests whether a robots.txt lets `agent` fetch `path`: its own group, else that for all; the longest rule wins. */
 export const isAllowedByRobots = (robots: string, agent: string, path: string): boolean => {
   const product = agent.toLowerCase().split(/[/\s]/)[0] ?? ""
   const groups = parseGroups(robots, [product, "*"])

@@ -29,7 +29,7 @@ export interface WebResponse extends CachedResponse {
 
 export type FetchError = ToolError<"invalid_url" | "url_blocked" | "network_error" | "timeout">
 
-/** What a host lends to requests. */
+/** Services that a host lends to requests. */
 export interface FetchSettings {
   readonly config: WebConfig
   readonly queue: HostQueue

@@ -5,7 +5,7 @@ import { type LoopbackServer, type ReceivedRequest, serve, webHost } from "../..
 
 const key = "secret-key-of-the-host"
 
-/** What each service answers, in the shape its documentation shows, cut to what matters. */
+/** Answer of each service, in the shape its documentation shows, cut to what matters. */
 const services = {
   searxng: {
     config: (endpoint: string) => ({ provider: "searxng" as const, endpoint }),

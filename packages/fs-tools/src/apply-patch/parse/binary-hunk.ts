@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer"
 
+import { TimeSlices } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import type { BinaryHunk } from "../patch.ts"
-import { TimeSlices } from "../time-slices.ts"
 import { type ParseError, refuseLine } from "./line-error.ts"
 
 /** The object ids of a file before and after a change, from git's `index` line. */

@@ -160,7 +160,7 @@ describe("envelope patches: form", () => {
       /line 5 of the patch.* an empty one too/
     ],
     ["lines that only have a line number to be placed by", [...update("a", "@@ -3,0 +4,1 @@", "+x")], /not read here/],
-    ["text after the end", ["*** Add File: a", "+x", "*** End Patch", "bye"], /more text after/]
+    ["a section after the end", ["*** Add File: a", "+x", "*** End Patch", "*** Add File: b"], /more text after/]
   ])("refuses %s and says where", async (_what, lines, message) => {
     const { error } = await patch({ a: "" }, ...lines)
     expect(error?.code).toBe("patch_parse_error")
@@ -170,7 +170,16 @@ describe("envelope patches: form", () => {
   it.each([
     ["prose", "Please change the file so that it works.", /the text is no patch/],
     ["a patch cut off before its end", "*** Begin Patch\n*** Add File: a\n+x\n", /last line of the patch/],
-    ["text before the patch", "Here:\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n", /line 2.*text before/],
+    [
+      "two patches in one text",
+      "Here:\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nand:\n*** Begin Patch\n*** Add File: b\n+x\n*** End Patch\n",
+      /line 2.*text before/
+    ],
+    [
+      "a patch beside parts of a diff",
+      "--- a/a\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n",
+      /line 2.*text before/
+    ],
     [
       "line breaks that are spelled out",
       "*** Begin Patch\\n*** Add File: a\\n+x\\n*** End Patch",
@@ -184,6 +193,32 @@ describe("envelope patches: form", () => {
     })
     await using strict = await openTools({}, { dialect: toolrouter })
     expect(await strict.call("apply_patch_freeform", { patch: text })).toMatchObject({ error: "patch_parse_error" })
+  })
+
+  it.each([
+    ["before", "Here is the change:\n\n", ""],
+    ["after", "", "\nThat is all.\n"],
+    ["around, in a code fence", "Sure!\n\n```patch\n", "\n```\nDone.\n"],
+    ["around, with CRLF line ends", "Sure!\r\n", "\r\nDone.\r\n"]
+  ])("leaves out text %s an envelope in the haft dialect, and reports it", async (_where, before, after) => {
+    const text = `${before}*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End Patch${after}`
+    await using tools = await openTools({ a: "x\n" })
+    expect(await tools.call("apply_patch", { patch: text })).toMatchObject({
+      ok: true,
+      result: { warnings: ["the text around the patch was left out"] }
+    })
+    expect(tools.workspace.read("a")).toBe("y\n")
+    await using strict = await openTools({ a: "x\n" }, { dialect: toolrouter })
+    expect(await strict.call("apply_patch_json", { patch: text })).toMatchObject({ error: "patch_parse_error" })
+    expect(strict.workspace.read("a")).toBe("x\n")
+  })
+
+  it("counts the lines of a patch with text around it from the first of the text", async () => {
+    await using tools = await openTools({ a: "x\n" })
+    const text = "One\nTwo\n*** Begin Patch\n*** Rename File: a\n*** End Patch\nThree\n"
+    expect(await tools.call("apply_patch", { patch: text })).toMatchObject({
+      error: { code: "patch_parse_error", details: { line: 4 } }
+    })
   })
 
   it.each(["@@ -1,2 +1,2 @@", "@@ -7 +9 @@ class B:", "@@ class B: @@", "@@ class B: @@ "])(
@@ -324,7 +359,7 @@ describe("envelope patches: places", () => {
     expect(files["a.txt"]).toBe("1\nsame\n2\nsecond\nthree\n")
   })
 
-  it("honours the end-of-file marker", async () => {
+  it("honors the end-of-file marker", async () => {
     const { files } = await patch({ "a.txt": "x\ny\nx\n" }, ...update("a.txt", "@@", "-x", "+z", "*** End of File"))
     expect(files["a.txt"]).toBe("x\ny\nz\n")
   })

@@ -12,7 +12,7 @@ export interface FileHeader {
   readonly start: number
   readonly next: number
   readonly name: string
-  /** What the part does, once its hunks are known; undefined when that is nothing. */
+  /** Change made by the part, once its hunks are known; undefined if none. */
   readonly section: (hunks: ReadonlyArray<Hunk>) => Section | undefined
 }
 

@@ -1,9 +1,9 @@
 import { toolError } from "@haft/core"
+import { TimeSlices } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { type Hunk, type HunkLine, hunkLine, type Section } from "../patch.ts"
 import { anchorOf } from "../place/anchor.ts"
-import { TimeSlices } from "../time-slices.ts"
 import { type ParseError, refuseEscaped, refuseLine } from "./line-error.ts"
 import { patchPath } from "./patch-path.ts"
 
@@ -19,6 +19,28 @@ export const lineOfBegin = (patch: string): number => {
   const at = /^\*\*\* Begin Patch\s*?$/m.exec(patch)?.index
   return at === undefined ? -1 : patch.slice(0, at).split("\n").length - 1
 }
+
+/**
+ * The one envelope in a text that has prose or code fences around it, with its line numbers kept. Undefined where
+ * nothing is around it, where there are several, and where the rest holds parts of a diff.
+ */
+export const envelopeWithin = (text: string): string | undefined => {
+  const { text: inner } = unwrapped(text)
+  if (firstLine(inner).trim() === begin && lastLine(inner).trim() === end) return undefined
+  const lines = text.split("\n")
+  const [first, ...otherFirsts] = indexesOf(lines, begin)
+  const [last, ...otherLasts] = indexesOf(lines, end)
+  if (first === undefined || last === undefined || last < first) return undefined
+  if (otherFirsts.length > 0 || otherLasts.length > 0) return undefined
+  const around = lines.filter((_, index) => index < first || index > last)
+  if (around.some((line) => partOfDiff.test(line))) return undefined
+  return "\n".repeat(first) + lines.slice(first, last + 1).join("\n")
+}
+
+const partOfDiff = /^(?:diff --git |--- |\+\+\+ |@@|\*\*\* )/
+
+const indexesOf = (lines: ReadonlyArray<string>, marker: string): ReadonlyArray<number> =>
+  lines.flatMap((line, index) => (line.trimEnd() === marker ? index : []))
 
 const firstLine = (text: string): string => {
   const end = text.indexOf("\n")
@@ -43,6 +65,7 @@ export const parseEnvelope = Effect.fnUntraced(function* (
     )
   }
   const reader = new Reader(text.split("\n"), offset)
+  yield* reader.pause
   reader.at = 1
   while (reader.value("Environment ID") !== undefined) reader.at++
   const sections: Array<Section> = []
@@ -106,7 +129,7 @@ class Reader {
   marker(): string {
     return this.line.trim()
   }
-  /** What follows `*** Name:`, or undefined. */
+  /** Value after `*** Name:`, or undefined. */
   value(name: string): string | undefined {
     const marker = this.marker()
     return marker.startsWith(`*** ${name}:`) ? marker.slice(name.length + 5).trim() : undefined

@@ -1,9 +1,9 @@
 import { type ToolError, toolError } from "@haft/core"
+import { TimeSlices } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { type Hunk, type HunkLine, hunkLine, type Section } from "../patch.ts"
 import { anchorOf, isPlaceholderHeader } from "../place/anchor.ts"
-import { TimeSlices } from "../time-slices.ts"
 import { readFileHeader, startsFile } from "./file-header.ts"
 import { type ParseError, refuseEscaped, refuseLine } from "./line-error.ts"
 import { checkLink } from "./patch-path.ts"
@@ -21,6 +21,7 @@ export const parseUnifiedDiff = Effect.fnUntraced(function* (
   { refuse = refuseOtherText, mayLackContext = false }: UnifiedDiffOptions = {}
 ): Effect.fn.Return<ReadonlyArray<Section>, ParseError> {
   const lines = linesOf(diff)
+  yield* new TimeSlices().between(lines.length)
   const sections: Array<Section> = []
   for (let at = 0; at < lines.length;) {
     if (!startsFile(lines, at)) {
@@ -176,7 +177,7 @@ const refuseCutOff = (
   )
 }
 
-/** What may follow a body whose end no header tells: the end, another hunk or file, and what tools and models put there. */
+/** Lines that may follow a body whose end no header tells: the end, another hunk or file, and what tools and models add. */
 const follows = /^(@@|diff |Index: |={3}|-- ?$|```|Only in |From )/
 
 const mayFollow = (lines: ReadonlyArray<string>, at: number): boolean => {
@@ -275,7 +276,7 @@ const bodyByShape = (lines: ReadonlyArray<string>, from: number): Omit<Body, "is
   return { lines: body, next: at }
 }
 
-/** Whether every line of a body must have its sign. */
+/** True if every line of a body must have its sign. */
 type Signs = "signed" | "unsigned"
 
 /** A context line that came without its leading space. */

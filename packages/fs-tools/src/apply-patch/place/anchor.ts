@@ -1,4 +1,4 @@
-/** What stands between the two `@@` of a hunk header instead of line numbers: dots, question marks, or `-N,M +N,M`. */
+/** Content of a hunk header without line numbers, between its two `@@`: dots, question marks, or `-N,M +N,M`. */
 const placeholder = /^@@\s*(?:[.…?*_]*|-\S+(?:\s+\+\S+)?)\s*@@(?=\s|$)/
 
 /** True for a header that has a place for line numbers and none in it, such as `@@ ... @@` or `@@ -N,M +N,M @@`. */

@@ -11,7 +11,7 @@ interface Run {
 }
 
 /**
- * What a hunk replaces once its place is known. Kept lines are not touched. `literal` writes new lines as
+ * Replacements of a hunk once its place is known. Kept lines are not touched. `literal` writes new lines as
  * the patch spells them; otherwise they end as the lines around them do.
  */
 export const hunkReplacements = (

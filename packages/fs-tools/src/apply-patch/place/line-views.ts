@@ -1,7 +1,9 @@
-import { findLines } from "../../find-lines.ts"
+import { findLines, LineIndex } from "../../find-lines.ts"
 import { foldLookAlikes } from "../../look-alikes.ts"
 import type { TextFile } from "../../text-file.ts"
 import type { HunkLine } from "../patch.ts"
+
+const searchesBeforeIndex = 20
 
 /** Ways to compare lines by what they show, from strict to loose. A looser one is tried only when a stricter finds nothing. */
 export const contentPasses = ["exact", "trailing_space", "surrounding_space", "spacing", "look_alikes"] as const
@@ -18,6 +20,8 @@ export type LinePass = ContentPass | "literal"
 export class LineViews {
   readonly file: TextFile
   readonly #views = new Map<LinePass, ReadonlyArray<string>>()
+  readonly #indexes = new Map<LinePass, LineIndex>()
+  #searches = 0
   constructor(file: TextFile) {
     this.file = file
   }
@@ -39,9 +43,22 @@ export class LineViews {
   /** Every place at which lines of a hunk stand. */
   find(pass: LinePass, lines: ReadonlyArray<HunkLine>, from = 0, to?: number): ReadonlyArray<number> {
     const wanted = lines.map((line) => (pass === "literal" ? literally(line) : comparable(line.text, pass)))
-    const places = findLines(this.get(pass), wanted, from, to)
+    const places = this.#isIndexed
+      ? this.#index(pass).find(wanted, from, to)
+      : findLines(this.get(pass), wanted, from, to)
     const last = lines.findIndex(({ noNewline }) => noNewline)
     return last === -1 ? places : places.filter((line) => line + last === this.file.lineCount - 1)
+  }
+
+  /** A few searches cost less than an index; with many, each would go over the whole file. */
+  get #isIndexed(): boolean {
+    return ++this.#searches > searchesBeforeIndex
+  }
+
+  #index(pass: LinePass): LineIndex {
+    const known = this.#indexes.get(pass) ?? new LineIndex(this.get(pass))
+    this.#indexes.set(pass, known)
+    return known
   }
 
   #isSame(pass: LinePass, { text, noNewline }: HunkLine, line: number): boolean {

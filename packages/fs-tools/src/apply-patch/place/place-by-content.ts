@@ -5,7 +5,7 @@ import { type HunkSides, isInformative, looksUnchanged } from "./hunk-sides.ts"
 import { comparable, type ContentPass, contentPasses, type LineViews, loosePasses, strictPasses } from "./line-views.ts"
 import type { Placement } from "./placement.ts"
 
-/** What the hunks before a hunk leave to it. */
+/** Part of a file that earlier hunks leave to a hunk. */
 export interface Remaining {
   /** Where the hunk before it ends. */
   readonly cursor: number
@@ -99,7 +99,7 @@ class ContentSearch {
       : { kind: "placed", line: first, pass: "exact", fuzz: 0 }
   }
 
-  /** What a hunk makes may hold what it expects: then it fits where its result stands. */
+  /** The result of a hunk may contain what it expects: then it fits where its result stands. */
   #standsAround({ now, old }: HunkSides, line: number): boolean {
     if (now.length < old.length || isSame(old, now) || !now.some(isInformative)) return false
     return this.#views.find("exact", now, line - now.length, line + old.length + now.length).length > 0
@@ -128,7 +128,7 @@ const isSame = (old: HunkSides["old"], now: HunkSides["now"]): boolean =>
 const orElse = <A>(one: ReadonlyArray<A>, other: () => ReadonlyArray<A>): ReadonlyArray<A> =>
   one.length > 0 ? one : other()
 
-/** What an anchor means: the block below it; else the very next line; else anything further down. */
+/** Lines that an anchor refers to: the block below it; else the very next line; else anything further down. */
 const placesBelow = (
   views: LineViews,
   anchor: number,

@@ -1,10 +1,10 @@
 import type { ToolError } from "@haft/core"
+import { TimeSlices } from "@haft/core"
 import * as Effect from "effect/Effect"
 
 import { fitIndentation, indentOf, type LinePair } from "../../indentation.ts"
 import type { Replacement, TextFile } from "../../text-file.ts"
 import type { Hunk, HunkLine } from "../patch.ts"
-import { TimeSlices } from "../time-slices.ts"
 import { changedRange, hunkReplacements } from "./hunk-replacements.ts"
 import { type HunkSides, sidesOf } from "./hunk-sides.ts"
 import { type ContentPass, LineViews } from "./line-views.ts"
@@ -79,7 +79,7 @@ class Placer {
   readonly #file: TextFile
   readonly #views: LineViews
   readonly #hunks: ReadonlyArray<Hunk>
-  /** What earlier hunks change, and the end of the last of it. */
+  /** Ranges changed by earlier hunks, and the end of the last one. */
   readonly #changed: Array<Range> = []
   #reached = 0
   /** Offset of the last hunk that stated its line. */

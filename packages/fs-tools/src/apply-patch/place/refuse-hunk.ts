@@ -1,5 +1,5 @@
 import { toolError } from "@haft/core"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 
 import { describeNearest, type NearestPlace, nearestPlace, repairedLines } from "../../nearest-place.ts"
 import type { TextFile } from "../../text-file.ts"
@@ -11,7 +11,7 @@ import type { Placement, Refusal } from "./placement.ts"
 const maximumNamed = 20
 
 /** Says why a hunk has no place, where it comes closest, and what to do about it. */
-export const refuseHunk = (
+export const refuseHunk = Effect.fnUntraced(function* (
   file: TextFile,
   {
     path,
@@ -20,12 +20,12 @@ export const refuseHunk = (
     of
   }: { readonly path: string; readonly hunk: Hunk; readonly number: number; readonly of: number },
   placement: Placement
-): Effect.Effect<never, PlaceError> => {
+): Effect.fn.Return<never, PlaceError> {
   const which = `hunk ${number} of ${of} (line ${hunk.patchLine} of the patch)`
   const details = { path, hunk: number, patch_line: hunk.patchLine }
   if (placement.kind === "applied") {
     const line = placement.line + 1
-    return toolError(
+    return yield* toolError(
       "already_applied",
       `${path}: ${which} is applied already: what it would make stands at line ${line}; nothing was changed`,
       {
@@ -36,7 +36,7 @@ export const refuseHunk = (
   }
   if (placement.kind === "ambiguous") {
     const lines = placement.lines.slice(0, maximumNamed).map((line) => line + 1)
-    return toolError(
+    return yield* toolError(
       "patch_hunk_failed",
       `${path}: ${which} fits ${placement.lines.length} places, at lines ${lines.join(", ")}; nothing was changed`,
       { suggestion: "Add context lines or an anchor that only one of them has.", details: { ...details, lines } }
@@ -45,12 +45,12 @@ export const refuseHunk = (
   const { anchor, because } = placement.kind === "missing" ? placement : { anchor: undefined, because: undefined }
   const old = hunk.lines.filter(({ sign }) => sign !== "+").map(({ text }) => text)
   const stated = hunk.place.kind === "line" ? hunk.place.line : undefined
-  const place = nearestPlace(file, anchor === undefined ? old : [anchor], stated)
+  const place = yield* nearestPlace(file, anchor === undefined ? old : [anchor], stated)
   const repaired = anchor === undefined ? repairedHunk(file, hunk, place) : undefined
   const nearest = describeNearest(place, because === undefined ? "they do not end as given" : reasons[because])
   const problem = anchor === undefined ? "does not match the file" : `has an anchor that is not in the file: ${anchor}`
   const reason = because === undefined || nearest.isWhole ? "" : `; ${reasons[because]}`
-  return toolError(
+  return yield* toolError(
     "patch_hunk_failed",
     `${path}: ${which} ${problem}; ${nearest.sentence}${reason}; nothing was changed`,
     {
@@ -63,7 +63,7 @@ export const refuseHunk = (
       }
     }
   )
-}
+})
 
 /** The hunk with its old lines as the nearest place has them, if that changes context or spacing only. */
 const repairedHunk = (file: TextFile, { lines }: Hunk, place: NearestPlace | undefined): string | undefined => {

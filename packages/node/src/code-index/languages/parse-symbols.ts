@@ -184,7 +184,7 @@ const signatureOf = (node: SyntaxNode): string => {
 }
 
 const commentLine = /^\s*(?:\/\/|\/\*|\*|#(?!\s*(?:include|define|if|endif|pragma)\b)|--|;;|@\w|\[)/
-/** Longer comments are licences and essays. */
+/** Longer comments are licenses and essays. */
 const mostCommentLines = 40
 
 /** The comment that ends right above a row, without its markers. Attributes and decorators in between are skipped. */

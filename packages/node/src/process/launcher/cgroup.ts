@@ -12,7 +12,7 @@ export interface LimitedGroup {
   readonly hold: (limits: TreeLimits) => void
   /** How many processes are in it. */
   readonly count: () => number
-  /** Whether files in memory, which outlive who wrote them, fill a good part of what the group may use. */
+  /** Tests whether files in memory, which outlive their writer, use a good part of the group's memory limit. */
   readonly isClogged: (limits: TreeLimits) => boolean
   /** Once nobody is in it any more; waits a moment for the last to go. */
   readonly remove: () => Promise<void>

@@ -7,7 +7,7 @@ import type { LimitedGroup } from "./cgroup.ts"
 import { type LanePipes, type Launcher, quoted } from "./launcher.ts"
 import { type PipeReader, readPipe } from "./pipes.ts"
 
-/** What a lane needs to know to run one program. Streams are paths, so that the host need not lend descriptors. */
+/** Request to a lane to run one program. Streams are paths, so that the host need not lend descriptors. */
 export interface Launch {
   readonly program: string
   readonly args: ReadonlyArray<string>

@@ -16,7 +16,7 @@ import { openForWriting, PipePool, readPipe } from "./pipes.ts"
 
 export const markName = "HAFT_CALL"
 
-/** What was opened for a program, and how it is closed again should the program not start. */
+/** Files opened for a program, and how to close them should the program not start. */
 type Opened = Array<() => void>
 
 /** The two pipes of a control channel. */

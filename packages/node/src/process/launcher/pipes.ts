@@ -3,7 +3,7 @@ import { join } from "node:path"
 
 import { makeRuntimeDirectory } from "../runtime-directory.ts"
 
-/** What the host does with a pipe. */
+/** Direction of a pipe, as the host uses it. */
 export type PipeUse = "read" | "write"
 
 /**
@@ -68,11 +68,11 @@ const pauseMs = 10
 export interface PipeReader {
   /** Resolves when every writer is gone; false when it was closed before that. */
   readonly ended: Promise<boolean>
-  /** The same, once the descriptor is closed. */
+  /** Waits until the descriptor is closed. */
   readonly closed: Promise<boolean>
   /** Reads what there is without keeping the host alive for it, and tells nobody. */
   readonly letRun: () => void
-  /** Whether the host stays alive for it, as it does when nobody says otherwise. */
+  /** True if the pipe keeps the host alive, the default. */
   readonly hold: (isNeeded: boolean) => void
   readonly close: () => void
 }

@@ -5,7 +5,7 @@ import { rootIdentity } from "../../workspace/paths/open-roots.ts"
 import type { Mount } from "../paths.ts"
 
 /**
- * What starter.sh has to find in the table of mounts inside a sandbox. What makes a sandbox binds by path and follows
+ * Mount table that starter.sh has to find inside a sandbox. What makes a sandbox binds by path and follows
  * links, and what lies in the workspace can be replaced by one after it was looked at.
  */
 export const mountCheckWords = (
@@ -41,7 +41,7 @@ const statProgram = (): string | undefined => {
 const isOfItself = (mount: Mount): boolean =>
   (mount.kind === "readable" || mount.kind === "writable") && mount.from === undefined
 
-/** What the host has mounted: the device with the path on it, and where. */
+/** Mounts of the host: the device with the path on it, and the mount point. */
 const hostMounts = (): ReadonlyArray<{ readonly thing: string; readonly point: string }> =>
   readFileSync("/proc/self/mountinfo", "utf8")
     .split("\n")

@@ -62,9 +62,9 @@ export interface NamespaceMaker {
   readonly kind: string
   /** Where it is, undefined when something that it needs is missing. */
   readonly find: (hasFilter: boolean) => string | undefined
-  /** What it finds at descriptor 3. A command line is for everybody to read, and the environment may hold secrets. */
+  /** Content of descriptor 3. A command line is for everybody to read, and the environment may hold secrets. */
   readonly tell: (plan: Plan) => string
-  /** What goes before it for a command with network: makes the network namespace, and hands its listeners out. */
+  /** Prefix for a command with network: makes the network namespace, and passes its listeners on. */
   readonly networkWords: ReadonlyArray<string>
   /** Its arguments up to those of starter.sh, which it runs inside. A filter it finds at descriptor 4. */
   readonly words: (plan: Plan, hasFilter: boolean) => ReadonlyArray<string>
@@ -153,7 +153,7 @@ const madeBy = (
     })
   )
 
-/** What goes before a program to start it as somebody else; undefined where there is nothing that could. */
+/** Prefix that starts a program as another user; undefined where no program can do that. */
 const wordsToBe = ({ uid, gid }: Owner): ReadonlyArray<string> | undefined => {
   const program = systemProgram("setpriv")
   return program === undefined ? undefined : [program, `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"]

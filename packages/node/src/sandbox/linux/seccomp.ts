@@ -10,7 +10,7 @@ export const seccompFilter = (architecture: string = process.arch): Uint8Array |
   return numbers === undefined ? undefined : assemble(programFor(numbers))
 }
 
-/** The same as docker and podman take it. */
+/** Seccomp profile in the form of docker and podman. */
 export const containerProfile = (): object => {
   const rule = (names: ReadonlyArray<string>, errnoRet: number, ...conditions: ReadonlyArray<object>) => ({
     names,

@@ -51,7 +51,7 @@ export class NodeOverlay implements Overlay {
     this.#committed = committed
   }
 
-  /** What goes before a program to start it with the overlay in the place of the workspace. */
+  /** Prefix that starts a program with the overlay in the place of the workspace. */
   get words(): ReadonlyArray<string> {
     const { root } = this.#settings.workspace
     const { upper, work } = this.#scratch
@@ -59,7 +59,7 @@ export class NodeOverlay implements Overlay {
     return [...perl, process.arch, root, rootIdentity(root) ?? "", upper, work]
   }
 
-  /** What the overlay holds, as the kernel left it. */
+  /** Contents of the overlay's upper directory, as the kernel left them. */
   get listing(): Effect.Effect<Upper, ToolError<"sandbox_error">> {
     return readUpper(this.#scratch.upper, "keep")
   }

@@ -44,7 +44,7 @@ export function* checkPlan(
   if (changed !== undefined) throw stale(changed)
   checkWaiting(changes, waiting)
   checkApproved(view, judged)
-  checkAssessed(changes, judged)
+  checkAssessed(view, changes, judged)
 }
 
 /** The first path that is no longer as it was found; undefined when all are. */
@@ -74,6 +74,8 @@ const isAsFound = (view: View, spots: Spots, node: Node, origin: Origin): boolea
     const names = withResolved(view.root, origin.path, (place) => listNames(view.root, place))
     return names.length === node.listed.length && names.every((name, index) => name === node.listed?.[index])
   }
+  // The number of a link that was replaced may be that of its successor.
+  if (node.kind === "symlink") return found.mtimeMs === origin.modified && found.size === origin.size
   if (node.kind !== "file") return true
   const isUntouched = found.size === origin.size && found.mtimeMs === origin.modified
   // Its content was of no interest, or is too much to read.
@@ -114,7 +116,7 @@ const ifThere = <A>(look: () => A): A | undefined => {
   }
 }
 
-/** What a person approved must still be so. */
+/** Checks that what a person approved is still so. */
 const checkApproved = (view: View, { approvedState, symlinks }: Judged): void => {
   for (const [path, state] of approvedState ?? [])
     if (stateNow(view, path, symlinks, state) !== state) throw stale(path)
@@ -143,7 +145,7 @@ const halfMade = (path: string, directory: string): ToolError<"write_failed"> =>
   )
 
 /** Refuses what the call was not judged by: links are resolved, so one that was put in the way since then shows here. */
-const checkAssessed = (changed: ReadonlyArray<ChangedPath>, { assessedWrites }: Judged): void => {
+const checkAssessed = (view: View, changed: ReadonlyArray<ChangedPath>, { assessedWrites }: Judged): void => {
   if (assessedWrites === undefined) return
   const exactly = new Set(assessedWrites)
   for (const { path, movedTo, kind, after } of changed) {
@@ -156,11 +158,16 @@ const checkAssessed = (changed: ReadonlyArray<ChangedPath>, { assessedWrites }: 
             assessed === "." ||
             changedPath.startsWith(`${assessed}/`) ||
             (isOnTheWay && assessed.startsWith(`${changedPath}/`))
-        )
+        ) ||
+        // The new spelling of a name, where case is ignored: it was judged as the entry that it finds.
+        exactly.has(listedPath(view.root, changedPath) ?? changedPath)
       if (!isAssessed) throw elsewhere(changedPath)
     }
   }
 }
+
+const listedPath = (root: Root, path: string): string | undefined =>
+  ifThere(() => withResolved(root, path, (place) => place.path))
 
 const elsewhere = (path: string): ToolError =>
   makeToolError("stale_file", `the call would change ${path}, which it was not judged by; nothing was changed`, {

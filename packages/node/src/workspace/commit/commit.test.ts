@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -838,5 +839,34 @@ describe("odd moments", () => {
       expect(isToolError(result) && result.code).toBe("path_outside_workspace")
     }
     expect(contentsOf(outside)).toEqual({ "secret.txt": "s" })
+  })
+})
+
+describe("undo of symbolic links", () => {
+  const undone = (root: string) => inWorkspace(root, (workspace) => outcome(workspace.undo()))
+  const retarget = (path: string, target: string): void => {
+    rmSync(path)
+    symlinkSync(target, path)
+  }
+
+  it("leaves a link that leads elsewhere since the call", async () => {
+    const root = workspaces.make({ a: "A", b: "B" })
+    await commit(root, [{ kind: "symlink", path: "l", target: "a" }])
+    retarget(join(root, "l"), "b")
+    expect(await undone(root)).toBe("stale_file")
+    expect(readlinkSync(join(root, "l"))).toBe("b")
+    retarget(join(root, "l"), "a")
+    expect(await undone(root)).toMatchObject({ paths: ["l"] })
+    expect(readdirSync(root)).toEqual(["a", "b"])
+  })
+
+  it("leaves a moved link that leads elsewhere since the call", async () => {
+    const root = workspaces.make({ a: "A", b: "B" }, (made) => symlinkSync("a", join(made, "l")))
+    await commit(root, [{ kind: "move", from: "l", to: "m" }])
+    retarget(join(root, "m"), "b")
+    expect(await undone(root)).toBe("stale_file")
+    retarget(join(root, "m"), "a")
+    expect(await undone(root)).toMatchObject({ paths: ["l", "m"] })
+    expect(readlinkSync(join(root, "l"))).toBe("a")
   })
 })

@@ -18,6 +18,7 @@ import { attempt, hasCode, lookCodes, planCodes } from "../../errno.ts"
 import { type Root } from "../paths/containment.ts"
 import { Spots } from "../paths/directory-entries.ts"
 import { type Identity } from "../paths/handles.ts"
+import { folded } from "../paths/name-on-disk.ts"
 import { rootAndRest } from "../paths/named-roots.ts"
 import type { SecretFiles } from "../secrets/secret-files.ts"
 import { inTurns, type Work } from "../turns.ts"
@@ -28,7 +29,7 @@ import { discard } from "./leftovers.ts"
 import { exclusively, type Turns } from "./lock.ts"
 import { plannedContent } from "./plan-content.ts"
 import { type CommitPlan, NodePlan } from "./plan.ts"
-import { openView, stateOfNode, type View } from "./planned-tree.ts"
+import { openView, stateLike, type View } from "./planned-tree.ts"
 import { removeScratchNames, stageAll } from "./stage.ts"
 import { type Step, type Steps, stepsFor } from "./steps.ts"
 import { type CommitJournal, doSteps, type JournalledCommit, takeBack, type WaitingCommit } from "./write-ahead-log.ts"
@@ -53,7 +54,7 @@ export interface StagedCommit {
   readonly call: string
   readonly run: string
   readonly changes: ReadonlyArray<ChangedPath>
-  /** What a changed file will hold. */
+  /** New content of a changed file. */
   readonly content: (path: string) => Iterable<Uint8Array>
   /** Writes the commit to this host's write-ahead log, so that the host finishes it after a crash. */
   readonly log: Effect.Effect<void, ToolError<"write_failed">>
@@ -73,7 +74,7 @@ export type Decide = (
 /** The write-ahead log of this host decides. */
 export const decideLocally: Decide = ({ log }) => log
 
-/** What is known of the call that commits. */
+/** Call that commits. */
 export interface CommitRequest extends Judged {
   readonly call: string
   readonly run: string
@@ -115,7 +116,7 @@ const committer =
       return plan.changes.length === 0 ? Effect.succeed([]) : exclusively(settings, attemptOf(plan, 1))
     })
 
-/** What a commit has to know of the call that it is made for. */
+/** Data of the call that a commit is made for. */
 export const requestOf = (call: typeof CurrentCall.Service): CommitRequest => ({
   symlinks: call.symlinks,
   call: call.id,
@@ -256,7 +257,12 @@ const stands = (view: View, did: ReadonlyArray<Recorded>): boolean => {
     else if (one.did === "set_mode") continue
     else states.set(one.path, one.did === "delete" ? "absent" : "directory")
   }
-  return [...states].every(([path, state]) => stateOfNode(view.root, view.find(path.split("/"))) === state)
+  return [...states].every(([path, state]) => {
+    const node = view.find(path.split("/"))
+    // Where case is ignored, the old spelling of a name finds the entry under its new one.
+    const isOther = node?.origin !== undefined && node.origin.path !== path
+    return stateLike(view.root, isOther ? undefined : node, state) === state
+  })
 }
 
 interface Commit {
@@ -377,7 +383,7 @@ const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
   }
   // A move is one rename, unless only the case changes: then the place may not look free.
   const isMove = step.do === "set_aside" && second.do === "put_in_place" && second.from === step.aside
-  if (!isMove || step.path.toLowerCase() === second.path.toLowerCase()) return undefined
+  if (!isMove || folded(step.path) === folded(second.path)) return undefined
   if (second.over === undefined) return [{ ...step, aside: second.path }]
   return [{ do: "put_in_place", from: step.path, path: second.path, over: second.over }]
 }

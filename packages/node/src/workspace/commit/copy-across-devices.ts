@@ -5,7 +5,7 @@ import { chunksOf, openFile } from "../content.ts"
 import { withResolved } from "../paths/containment.ts"
 import { type Content, modeOf, type Node, type View } from "./planned-tree.ts"
 
-/** The same again, to be written where a rename does not reach: on another device. */
+/** Copies an entry to another device, where a rename does not reach. */
 export const copyNode = (view: View, node: Node): Node => {
   if (node.kind === "directory") {
     const children = new Map<string, Node | undefined>()

@@ -25,7 +25,7 @@ export interface FoundSweepFile {
 export interface SweepFile {
   readonly write: (record: SweepRecord) => void
   readonly clear: (id: string) => void
-  /** What commits that are not under way have left to sweep, this host's and others'. */
+  /** Leftover files of commits that are not under way, this host's and others'. */
   readonly read: (names: ReadonlyArray<string>) => {
     readonly records: ReadonlyArray<SweepRecord>
     readonly files: ReadonlyArray<FoundSweepFile>

@@ -52,7 +52,7 @@ export const diffOfPlan = (
   // A directory that goes is shown by the names in it.
   const shown = (change: ChangedPath): Effect.Effect<ChangedPath, PlanError> =>
     gone.has(directoryOf(change.path)) || isSecret(change.path) ? Effect.succeed(change) : withContent(view, change)
-  return Effect.map(Effect.forEach(net, shown), (all) => diffOf(all, isSecret))
+  return Effect.flatMap(Effect.forEach(net, shown), (all) => diffOf(all, isSecret))
 }
 
 /** Larger files are not read to be shown in a diff. */

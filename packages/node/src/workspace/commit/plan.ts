@@ -36,6 +36,7 @@ import {
 import { fileContent, fingerprintContent, repeatUntilDone } from "../content.ts"
 import { isRootItself, type Root, withPlace } from "../paths/containment.ts"
 import { identityOf } from "../paths/handles.ts"
+import { folded } from "../paths/name-on-disk.ts"
 import type { SecretFiles } from "../secrets/secret-files.ts"
 import type { Recorded } from "../undo/history-log.ts"
 import { copyNode } from "./copy-across-devices.ts"
@@ -53,6 +54,7 @@ import {
   type ReadFor,
   type ScratchFile,
   sizeOfContent,
+  recordedState,
   stateLike,
   stateOfNode,
   type View
@@ -194,10 +196,11 @@ export class NodePlan implements ChangePlan {
       if (parent?.kind !== "directory") throw notFound(given)
       if (this.view.child(parent, names.at(-1) ?? "") !== undefined) throw alreadyExists(given)
       const path = names.join("/")
-      parent.children.set(names.at(-1) ?? "", { kind: "symlink", target })
+      const node = { kind: "symlink", target } as const
+      parent.children.set(names.at(-1) ?? "", node)
       const change = { path, kind: "created", what: "symlink", before: "absent", after: "symlink" } as const
       this.changes.push({ ...change, bytesWritten: 0, contentAfter: Buffer.from(target) })
-      this.recorded.push({ did: "write", path, before: null, after: "symlink" })
+      this.recorded.push({ did: "write", path, before: null, after: recordedState(this.view.root, node) })
     })
 
   /** Removes a directory when it is empty, and leaves it when it is not. */
@@ -340,7 +343,7 @@ export class NodePlan implements ChangePlan {
     if (node === undefined) throw notFound(given)
     if (isRootItself(view.root, from)) throw rootStays("moved")
     this.#refuseSecret(given, from, node)
-    const to = this.#changeable(target, { follow: false })
+    const to = this.#targetOfMove(from, target)
     if (to.length === 0) throw alreadyExists(target)
     if (node.kind !== "directory" && isNamedAsDirectory(target)) throw namedAsDirectory(target)
     const [fromPath, toPath] = [from.join("/"), to.join("/")]
@@ -359,7 +362,7 @@ export class NodePlan implements ChangePlan {
     const before = stateLike(this.view.root, node, base)
     checkBase(given, base, before)
     if (node.kind === "directory") this.#refuseUncovered(fromPath, toPath)
-    if (there !== undefined && !isSameEntry(there, node)) {
+    if (there !== undefined && there !== node) {
       if (!overwrite) throw alreadyExists(target)
       this.#refuseSecret(target, to, there)
       if (there.kind === "directory") throw isDirectory(target)
@@ -369,13 +372,30 @@ export class NodePlan implements ChangePlan {
     detach(view, from)
     const isByCopy = node.origin !== undefined && node.origin.identity.device !== deviceOf(view, to.slice(0, -1))
     parent.children.set(name, isByCopy ? copyNode(view, node) : node)
-    const change = { path: fromPath, kind: "moved", what: node.kind, movedTo: toPath, before, after: before } as const
+    const state = node.kind === "symlink" ? node.kind : before
+    const change = {
+      path: fromPath,
+      kind: "moved",
+      what: node.kind,
+      movedTo: toPath,
+      before: state,
+      after: state
+    } as const
     this.changes.push({ ...change, bytesWritten: 0 })
-    this.recorded.push({ did: "move", from: fromPath, to: toPath, state: before })
+    const recorded = node.kind === "symlink" ? recordedState(view.root, node) : before
+    this.recorded.push({ did: "move", from: fromPath, to: toPath, state: recorded })
   }
 
   #locate(path: string, how: { readonly follow?: boolean; readonly read?: ReadFor } = {}): ReadonlyArray<string> {
     return this.#isExact ? path.split("/") : this.view.locate(path, how)
+  }
+
+  /** Where something is moved to: its own place in other letters, where only the case of its name is to change. */
+  #targetOfMove(from: ReadonlyArray<string>, target: string): ReadonlyArray<string> {
+    const to = this.#changeable(target, { follow: false })
+    if (this.#isExact || to.length === 0 || to.join("/") !== from.join("/")) return to
+    const spelled = this.view.locateAsSpelled(target)
+    return folded(spelled.at(-1) ?? "") === folded(to.at(-1) ?? "") ? spelled : to
   }
 
   /** Plans the permission bits of a directory; false where the path is none. */
@@ -481,20 +501,6 @@ const infoOf = (node: Node, names: ReadonlyArray<string>): FileInfo => ({
 const detach = (view: View, names: ReadonlyArray<string>): void => {
   const parent = view.find(names.slice(0, -1))
   if (parent?.kind === "directory") parent.children.set(names.at(-1) ?? "", undefined)
-}
-
-// A file system that ignores case finds the old name under the new one.
-const isSameEntry = (target: Node, node: Node): boolean => {
-  const [one, other] = [target.origin, node.origin]
-  return (
-    one !== undefined &&
-    other !== undefined &&
-    one.home === other.home &&
-    one.identity.number === other.identity.number &&
-    one.links === 1 &&
-    one.name !== other.name &&
-    one.name.toLowerCase() === other.name.toLowerCase()
-  )
 }
 
 /** The device of a directory; one that is only planned will be on that of the one it lies in. */

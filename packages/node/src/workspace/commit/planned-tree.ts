@@ -55,7 +55,7 @@ export interface FileNode {
   readonly origin?: Origin
   /** Absent while it is what is on disk. */
   readonly content?: Content
-  /** What is on disk, once it was read. */
+  /** Entry on disk, once it was read. */
   bytes?: Uint8Array
   /** A file outside the workspace that is renamed into it. */
   readonly scratch?: ScratchFile
@@ -69,9 +69,9 @@ export interface DirectoryNode {
   readonly origin?: Origin
   /** Absent while it is what is on disk. */
   mode?: number
-  /** What it will hold, as far as anybody looked; undefined means nothing of that name. */
+  /** Planned entry, as far as anybody looked; undefined means nothing of that name. */
   readonly children: Map<string, Node | undefined>
-  /** What it holds on disk, as far as anybody looked. */
+  /** Entry on disk, as far as anybody looked. */
   readonly found?: Map<string, Node>
   /** Everything it held on disk, once somebody asked for all. */
   listed?: ReadonlyArray<string>
@@ -98,7 +98,7 @@ export interface View {
   readonly loaded: ReadonlyArray<Node>
   /** Paths where nothing was found. */
   readonly absent: ReadonlySet<string>
-  /** What was found at a resolved path before any change, looked at now if nobody has. */
+  /** Entry at a resolved path before any change, looked up now if nobody has. */
   readonly original: (path: string) => Node | undefined
   /**
    * A caller's path as names from the root on. A link at its end is followed, unless the plan has replaced it.
@@ -108,13 +108,15 @@ export interface View {
     given: string,
     options?: { readonly follow?: boolean; readonly read?: ReadFor }
   ) => ReadonlyArray<string>
+  /** Resolves a path without following a link, with the last name as the caller wrote it. */
+  readonly locateAsSpelled: (given: string) => ReadonlyArray<string>
   readonly find: (names: ReadonlyArray<string>) => Node | undefined
   readonly child: (directory: DirectoryNode, name: string) => Node | undefined
   /** The names in a directory, sorted. */
   readonly names: (directory: DirectoryNode) => ReadonlyArray<string>
 }
 
-/** What a file that is found is read for; its content is kept, or only its fingerprint. */
+/** Purpose of reading a file: its content is kept, or only its fingerprint. */
 export type ReadFor = "content" | "fingerprint" | undefined
 
 export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
@@ -139,7 +141,12 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
     if (!directory.children.has(name)) {
       const { origin } = directory
       if (origin !== undefined) {
-        withResolved(root, join(origin.path, name), (place) => remember({ ...place, name, home: directory }))
+        const listed = withResolved(root, join(origin.path, name), (place) => {
+          if (place.name === name) remember({ ...place, home: directory })
+          return place.name
+        })
+        // Another spelling of a name: one entry is one node, under the name that is listed.
+        if (listed !== name) return child(directory, listed)
       }
       if (!directory.children.has(name)) {
         directory.children.set(name, undefined)
@@ -229,6 +236,11 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
       const isLinkOnDisk = node?.kind === "symlink" && node.origin?.path === direct.join("/")
       return isLinkOnDisk ? namesOf(withPlace(root, given, { symlinks }, ({ path }) => path)) : direct
     },
+    locateAsSpelled: (given) =>
+      withPlace(root, given, { symlinks, follow: false }, ({ path, spelled }) => [
+        ...namesOf(path).slice(0, -1),
+        spelled
+      ]),
     names: (directory) => {
       const names = new Set<string>()
       if (directory.origin !== undefined) {
@@ -251,8 +263,15 @@ export const stateOfNode = (root: Root, node: Node | undefined): string => {
   return (node.content === undefined ? largeState(node) : undefined) ?? contentState(root, node)
 }
 
+const linkPrefix = "symlink:"
+
+/** The state of a node as the history keeps it: that of a link tells where it leads. */
+export const recordedState = (root: Root, node: Node | undefined): string =>
+  node?.kind === "symlink" && node.target !== undefined ? linkPrefix + node.target : stateOfNode(root, node)
+
 /** The state of a node in the form that another state of it has: by content, or by size and time. */
 export const stateLike = (root: Root, node: Node | undefined, other: string | undefined): string => {
+  if (node?.kind === "symlink" && other?.startsWith(linkPrefix) === true) return recordedState(root, node)
   if (node?.kind !== "file" || other === undefined) return stateOfNode(root, node)
   if (other.startsWith("stat:")) return largeState(node) ?? contentState(root, node)
   return other.startsWith("sha256:") ? contentState(root, node) : stateOfNode(root, node)

@@ -38,11 +38,11 @@ export interface Steps {
   readonly steps: ReadonlyArray<Step>
   /** Temporary names that hold what is thrown away once all steps are done. */
   readonly rubbish: ReadonlyArray<string>
-  /** What was on disk and takes part; it must still be the same when the steps begin. */
+  /** Entries on disk that take part; they must be unchanged when the steps begin. */
   readonly involved: ReadonlyArray<Node>
 }
 
-/** What has to be done to the disk to make it look like the view. */
+/** Steps that make the disk look like the view. */
 export const stepsFor = (view: View, commit: string): Steps => {
   const staged: Array<Staged> = []
   const rubbish: Array<string> = []
@@ -121,7 +121,7 @@ export const stepsFor = (view: View, commit: string): Steps => {
 interface Arrival {
   readonly node: Node
   readonly path: string
-  /** What was at that place on disk. */
+  /** Entry at that place on disk. */
   readonly over: Node | undefined
 }
 

@@ -31,7 +31,7 @@ const undoing: Doing = (workspace): Effect.Effect<UndoReport, { readonly code: s
 interface Operation {
   readonly before?: Doing
   readonly work: Doing
-  /** What each file holds afterwards. */
+  /** Content of each file afterwards. */
   readonly after: (path: string) => string | null
 }
 

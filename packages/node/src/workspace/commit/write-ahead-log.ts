@@ -67,7 +67,7 @@ export interface Recovered {
 /** A commit that is half made until a directory is back, such as one on a disk that is not mounted. */
 export interface WaitingCommit {
   readonly directory: string
-  /** What it changes. */
+  /** Changes of the commit. */
   readonly paths: ReadonlyArray<string>
 }
 
@@ -230,7 +230,7 @@ export function* doSteps(
   syncDirectories(spots, steps, options)
 }
 
-/** The same where a host that died may have done some of them. */
+/** Undoes steps of which a host that died may have done only some. */
 const redoSteps = (root: Root, steps: ReadonlyArray<Step>, options: StepOptions): void => {
   for (const step of steps) {
     unlessChanged(() => naming(step.path, () => redoStep(root, step)))

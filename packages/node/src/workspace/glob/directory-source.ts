@@ -21,7 +21,7 @@ export const globSource = (root: Root): GlobSource => ({
     )
 })
 
-/** What vanished meanwhile, was exchanged or can't be read is not there. */
+/** Entries that vanished meanwhile, were exchanged or can't be read are left out. */
 const orUndefined = <A>(look: () => A): A | undefined => {
   try {
     return look()

@@ -1,6 +1,6 @@
 import { findCostlyPart } from "./pattern.ts"
 
-/** What the `.gitignore` files from the workspace down to a directory say. */
+/** Combined `.gitignore` rules from the workspace down to a directory. */
 export interface IgnoreRules {
   /** The path is relative to the workspace and ends with the name; nothing above it is ignored. */
   readonly ignores: (path: string, name: string, isDirectory: boolean) => boolean

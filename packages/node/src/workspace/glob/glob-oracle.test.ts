@@ -14,7 +14,7 @@ import { globFiles } from "./glob.ts"
 
 const isLong = process.env["HAFT_LONG"] === "1"
 
-/** The same numbers on every run. */
+/** Deterministic random numbers. */
 const randomFrom = (seed: number) => {
   let state = seed
   const below = (limit: number): number => {

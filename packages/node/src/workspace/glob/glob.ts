@@ -60,7 +60,7 @@ class GlobVisitor implements WalkVisitor {
   /** By depth, on the way to where the walk is. */
   readonly #reached: Array<Reached>
   readonly #rules: Array<IgnoreRules>
-  /** The same for directories that the walk will enter, by path. */
+  /** Tests directories that the walk will enter, by path. */
   readonly #ahead = new Map<string, { readonly reached: Reached; readonly rules: IgnoreRules }>()
 
   constructor(

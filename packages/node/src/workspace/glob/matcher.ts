@@ -67,7 +67,7 @@ const closed = (steps: ReadonlyArray<Step>): Reached => {
   return [...all]
 }
 
-/** What fast-glob asks micromatch for, to which it leaves the meaning of a part. */
+/** Options that fast-glob passes to micromatch, which decides the meaning of a part. */
 const options = {
   dot: true,
   matchBase: false,
@@ -104,7 +104,7 @@ const firstStep = (micromatch: typeof Micromatch, pattern: string): Step => {
   return step ?? { kind: "whole path", expression: expressionOf(pattern), next: undefined }
 }
 
-/** What is between the slashes; undefined when one is inside of brackets, or a `**` beside something else crosses them. */
+/** Parts between the slashes; undefined when a slash is inside of brackets, or a `**` beside other characters crosses them. */
 const partsOf = (pattern: string): ReadonlyArray<string> | undefined => {
   const plain = pattern.replaceAll(/\\./gsu, "xx")
   return /\[[^\]]*\/|\([^)]*\/|\*\*[^/]|[^/]\*\*/u.test(plain) ? undefined : pattern.split("/")

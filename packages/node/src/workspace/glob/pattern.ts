@@ -10,7 +10,7 @@ const maximumStars = 3
 const maximumDeepStars = 4
 const maximumLength = 4096
 
-/** What is wrong with a glob pattern, or undefined when it can be matched, and in bounded time. */
+/** Problem of a glob pattern, or undefined when it can be matched, and in bounded time. */
 export const checkPattern = (pattern: string): ToolError<"invalid_pattern"> | undefined => {
   const problem = findProblem(withoutDots(pattern))
   return problem === undefined

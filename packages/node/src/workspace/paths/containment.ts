@@ -7,14 +7,16 @@ import { fromErrno, isErrno, nameTooLong, replacedMeanwhile } from "../../errno.
 import { CommitsUnderWay } from "../commit/temporary-name.ts"
 import { LatelyHeld } from "./directory-handle-cache.ts"
 import { heldAgain, type Held, type Technique } from "./handles.ts"
+import { nameOnDisk } from "./name-on-disk.ts"
 import { type NamedRoots, rootAndRest } from "./named-roots.ts"
 import { type OpenRoot, openSharedRoot } from "./open-roots.ts"
+import { checkWindowsName } from "./windows-names.ts"
 
 /** An open workspace root: everything inside is reached from here. */
 export interface Root {
   /** Absolute, without links. */
   readonly path: string
-  /** The same as the host named it, perhaps through a link. */
+  /** Path of the root as the host named it, perhaps through a link. */
   readonly alias: string
   readonly technique: Technique
   readonly held: Held
@@ -31,13 +33,15 @@ export interface Root {
 export interface Place {
   /** As the caller gave it, for messages. */
   readonly given: string
-  /** Relative to the root, links resolved; `.` for the root itself. */
+  /** Relative to the root, links resolved, names as they are listed; `.` for the root itself. */
   readonly path: string
   /** The deepest directory on the way that exists; for the root, the root itself. */
   readonly directory: Held
-  /** The last name; empty for the root. */
+  /** The last name, as its directory lists it; empty for the root. */
   readonly name: string
-  /** What is there, held; undefined when nothing is. */
+  /** The last name as the caller wrote it. */
+  readonly spelled: string
+  /** Open handle of the entry; undefined when nothing is there. */
   readonly found: Held | undefined
   /** Names of directories on the way that do not exist, outermost first. */
   readonly missing: ReadonlyArray<string>
@@ -76,7 +80,7 @@ export const closeRoot = ({ close, lately }: Root): void => {
 export const withPlace = <A>(root: Root, given: string, options: ResolveOptions, use: (place: Place) => A): A =>
   withHeldPlace(root, openPlace(root, given, options), use)
 
-/** The same, held until it is released. */
+/** Resolves a path and holds it open until it is released. */
 export const openPlace = (root: Root, given: string, options: ResolveOptions): Place =>
   findPlace(root, given, namesOf(root, given), options)
 
@@ -85,11 +89,11 @@ export const releasePlace = (root: Root, { found, directory }: Place): void => {
   if (directory !== root.held) directory.close()
 }
 
-/** The same for a path that has been resolved before: it holds no links, and a link there now is refused. */
+/** Resolves a path that was resolved before: it holds no links, and a link there now is refused. */
 export const withResolved = <A>(root: Root, path: string, use: (place: Place) => A): A =>
   withHeldPlace(root, openResolved(root, path), use)
 
-/** The same, held until it is released. */
+/** Resolves such a path and holds it open until it is released. */
 export const openResolved = (root: Root, path: string): Place =>
   findPlace(root, path, path === "." ? [] : path.split("/"), { symlinks: "deny", follow: false })
 
@@ -137,6 +141,7 @@ const findPlace = (
   let resolved: Array<string> = []
   let directory = root.held
   let links = 0
+  let spelled: string | undefined
   if (names.length > 1 && !names.includes("..")) {
     // The directory around it, or one a little further out: a walk down a chain of directories takes a step at a time.
     for (let known = names.length - 1; known > 0 && known >= names.length - nearby; known--) {
@@ -178,6 +183,7 @@ const findPlace = (
           path: [...resolved, ...pending].join("/"),
           directory,
           name: rest.at(-1) ?? name,
+          spelled: rest.at(-1) ?? name,
           found: undefined,
           missing: pending.slice(0, -1),
           blocked: found === "blocked"
@@ -189,15 +195,28 @@ const findPlace = (
         startOver([...linkTarget(root, given, `${directory.base}/${name}`, resolved), ...rest])
         continue
       }
+      // The top of named roots is haft's own, and its names are compared as they are.
+      const isTop = root.named !== undefined && directory === root.held
+      const listed = isTop ? name : nameOnDisk(directory, name, isLast && found.stats.isSymbolicLink())
+      if (listed !== name) {
+        // Held by that name: some file systems give a number of its own to each spelling.
+        found.close()
+        if (++links > maximumLinks) throw tooManyLinks(given)
+        if (isLast) spelled = name
+        pending = [listed, ...rest]
+        continue
+      }
       resolved.push(name)
       if (isLast) {
-        return { given, path: resolved.join("/"), directory, name, found, missing: [], blocked: false }
+        const path = resolved.join("/")
+        return { given, path, directory, name, spelled: spelled ?? name, found, missing: [], blocked: false }
       }
       release()
       directory = found
       pending = rest
     }
-    return { given, path: ".", directory, name: "", found: heldAgain(root.held), missing: [], blocked: false }
+    const found = heldAgain(root.held)
+    return { given, path: ".", directory, name: "", spelled: "", found, missing: [], blocked: false }
   } catch (error) {
     release()
     throw fromErrno(error, given)
@@ -262,13 +281,13 @@ const namesOf = (root: Root, given: string): Array<string> => {
       suggestion: "Write the whole character, or leave it out: no file has half of one in its name."
     })
   }
-  if (looksLikeWindows(given)) throw outside(given)
+  if (looksLikeWindows(given) || isOnDrive(given)) throw outside(given)
   const contained = root.named === undefined ? namesInside(root, given) : namesOfNamed(root.named, given)
   if (contained === undefined) throw outside(given)
   if (given.length > 1000 && Buffer.byteLength(given) > 4096) throw nameTooLong(given)
   for (const name of contained) {
     if (name.length > 63 && Buffer.byteLength(name) > 255) throw nameTooLong(given)
-    if (process.platform === "win32" && isSpecialOnWindows(name)) throw outside(given)
+    if (process.platform === "win32") checkWindowsName(given, name)
     if (root.commits.own(name)) throw reserved(given)
   }
   return contained
@@ -319,9 +338,8 @@ const belowRoot = (root: Pick<Root, "alias" | "path">, absolute: string): Array<
 const looksLikeWindows = (path: string): boolean =>
   process.platform !== "win32" && /^(?:[A-Za-z]:[\\/]|\\)|\.\.\\|\\\.\.$/.test(path)
 
-/** Streams, devices, and names that Windows would shorten to another one. */
-const isSpecialOnWindows = (name: string): boolean =>
-  /[:<>"|?*]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(name)
+// Relative to the working directory that a process has on a drive: `C:file`.
+const isOnDrive = (path: string): boolean => process.platform === "win32" && /^[A-Za-z]:(?![\\/])/.test(path)
 
 const outside = (given: string): ToolError<"path_outside_workspace"> =>
   makeToolError("path_outside_workspace", `${given} is outside the workspace`, {

@@ -14,7 +14,7 @@ afterAll(workspaces.remove)
 
 const makeDeep = (): string => workspaces.make({ "a/b/c/f.txt": "old", "a/b/c/g.txt": "g" })
 
-/** What is read a moment after a file beside it was read. */
+/** Reads a file a moment after one beside it was read. */
 const readAfter = (root: string, change: () => void): Promise<string> =>
   inWorkspace(root, (workspace) =>
     Effect.gen(function* () {

@@ -35,14 +35,15 @@ export interface Technique {
 
 /** Descriptors where the system has `/proc/self/fd`, paths that are looked at twice elsewhere. */
 export const chooseTechnique = (root: string): Technique => {
+  let held: Held | undefined
   try {
-    const held = descriptors.holdRoot(root)
+    held = descriptors.holdRoot(root)
     const through = lstatSync(`${held.base}/.`)
-    const isSame = through.ino === held.stats.ino && through.dev === held.stats.dev
-    held.close()
-    return isSame ? descriptors : paths
+    return through.ino === held.stats.ino && through.dev === held.stats.dev ? descriptors : paths
   } catch {
     return paths
+  } finally {
+    held?.close()
   }
 }
 
@@ -50,7 +51,7 @@ export const chooseTechnique = (root: string): Technique => {
 const O_PATH = 0x20_0000
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
 
-/** What `name` is below a held directory; a name that is not UTF-8 is given as its bytes. */
+/** Path of `name` below an open directory; a name that is not UTF-8 is given as its bytes. */
 export const below = (directory: string, name: string | Buffer): string | Buffer =>
   typeof name === "string" ? `${directory}/${name}` : Buffer.concat([Buffer.from(`${directory}/`), name])
 

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs"
 
-/** Whether this user may execute what is there. */
+/** Tests whether this user may execute the file. */
 export const isExecutable = (path: string): boolean => {
   try {
     accessSync(path, constants.X_OK)

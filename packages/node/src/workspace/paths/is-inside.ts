@@ -1,10 +1,10 @@
-import { realpathSync } from "node:fs"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 
 import { isErrno } from "../../errno.ts"
+import { canonicalPath } from "./name-on-disk.ts"
 
 /**
- * Whether a path is the directory or lies in it, whatever links lead to either of them; also where it leads out of the
+ * Tests whether a path is the directory or lies in it, whatever links lead to either of them; also where it leads out of the
  * directory again, since whoever can write there can make it lead elsewhere.
  */
 export const liesWithin = (directory: string, path: string): boolean => {
@@ -19,7 +19,7 @@ export const liesWithin = (directory: string, path: string): boolean => {
 // Of something that may not exist yet: links in the part that does are resolved.
 const realPathOf = (path: string): string => {
   try {
-    return realpathSync(path)
+    return canonicalPath(path)
   } catch (error) {
     if (!isErrno(error, "ENOENT")) throw error
     return join(realPathOf(dirname(path)), basename(path))

@@ -34,7 +34,7 @@ export class KeptPlace {
     return place.path
   }
 
-  /** What was kept, for once; whoever takes it releases it. */
+  /** Takes the cached entry; the caller releases it. */
   take(call: CallContext, given: string): Place | undefined {
     const kept = this.#kept
     if (kept === undefined || kept.call !== call || kept.given !== given) return undefined

@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, symlinkSync } from "node:fs"
+import { mkdirSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 
 import { makeToolError, type ToolError, type WorkspaceRoot } from "@haft/core"
@@ -6,6 +6,7 @@ import { makeToolError, type ToolError, type WorkspaceRoot } from "@haft/core"
 import { isErrno } from "../../errno.ts"
 import { heldAgain, type Held, type Technique } from "./handles.ts"
 import { liesWithin } from "./is-inside.ts"
+import { canonicalPath } from "./name-on-disk.ts"
 import { type OpenRoot, openSharedRoot } from "./open-roots.ts"
 
 /** One of several directory trees of a workspace; its name is the first segment of its paths. */
@@ -51,7 +52,7 @@ export const openNamedRoots = (
       mkdirSync(join(top, name), { recursive: true, mode: 0o700 })
       makeLink(links, name, path)
     }
-    const held = first.technique.holdRoot(realpathSync(top))
+    const held = first.technique.holdRoot(canonicalPath(top))
     return {
       path: first.path,
       alias: first.alias,

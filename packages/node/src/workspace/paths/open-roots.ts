@@ -1,13 +1,13 @@
-import { realpathSync } from "node:fs"
 import { resolve } from "node:path"
 
 import { makeToolError } from "@haft/core"
 
 import { chooseTechnique, type Held, type Technique } from "./handles.ts"
+import { canonicalPath } from "./name-on-disk.ts"
 
 /** A workspace root that this process has open. Programs are bound to its descriptor, not to its path. */
 export interface OpenRoot {
-  /** Absolute, without links. */
+  /** Absolute, without links, names as they are listed. */
   readonly path: string
   /** As the host named it, perhaps through a link. */
   readonly alias: string
@@ -31,7 +31,7 @@ export const openSharedRoot = (directory: string, technique?: Technique): OpenRo
     known.users++
     return known
   }
-  const path = realpathSync(alias)
+  const path = canonicalPath(alias)
   const chosen = technique ?? chooseTechnique(path)
   const held = chosen.holdRoot(path)
   const key = `${chosen.name} ${alias}`

@@ -12,7 +12,7 @@ import type { Work } from "../turns.ts"
 import { type Entry, openHistoryLog } from "./history-log.ts"
 import { type ImagePath, openImages } from "./stored-versions.ts"
 
-/** What one commit replaces. */
+/** Entries that one commit replaces. */
 export interface Gathered {
   readonly tooLarge: boolean
   /**
@@ -24,7 +24,7 @@ export interface Gathered {
   readonly unlink: () => void
 }
 
-/** What commits replaced, kept in the state directory so that it can come back. */
+/** Undo history in the state directory: the entries that commits replaced. */
 export interface History {
   /** Keeps what files hold now. */
   readonly gather: (replaced: ReadonlyArray<FileNode>) => Work<Gathered>
@@ -47,7 +47,7 @@ export const openHistory = (options: {
   readonly capBytes: number
 }): History => {
   const { root, directory, capBytes } = options
-  /** What one commit may keep, and what is left after trimming: below the cap, so that not every commit has to trim. */
+  /** Size limit of one commit, and the size left after trimming: below the cap, so that not every commit has to trim. */
   const roomBytes = capBytes * 0.8
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const log = openHistoryLog(join(directory, "entries.jsonl"))

@@ -21,7 +21,7 @@ import { pathOf, type Spots } from "../paths/directory-entries.ts"
 import { identityOf, isSame } from "../paths/handles.ts"
 
 /**
- * What commits replaced, by its fingerprint. Where the disk allows it, the replaced file itself is what is kept: it gets
+ * Store of the files that commits replaced, by fingerprint. Where the disk allows it, the replaced file itself is what is kept: it gets
  * a second name here before it loses its own. As long as it has both, whoever works in the workspace can change it:
  * such an image is neither written to nor relied on.
  */

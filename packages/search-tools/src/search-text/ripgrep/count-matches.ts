@@ -17,7 +17,7 @@ export interface CountedFile {
 export interface OtherSearch {
   readonly expression: Expression
   readonly options: ReadonlyArray<string>
-  /** What the positions of matches count: bytes of the file, or of its text in UTF-8. */
+  /** Unit of match positions: bytes of the file, or of its text in UTF-8. */
   readonly reading: "latin1-bytes" | "latin1"
 }
 

@@ -1,6 +1,6 @@
 import { makeToolError, type ToolError } from "@haft/core"
 
-/** What is looked for. */
+/** Query of a search. */
 export interface Expression {
   readonly query: string
   readonly isRegex: boolean
@@ -18,7 +18,7 @@ export const optionsFor = ({ query, isRegex, caseSensitive }: Expression): Reado
 // Lines are shown without their CR, so `$` is before it. An expression that names the CR itself needs it left in.
 const endsBeforeCarriageReturn = (query: string): boolean => query.includes("$") && !/\\[rxu]/u.test(query)
 
-/** What is wrong with an expression that ripgrep would take for another one, or complain about in words of its own. */
+/** Problem of an expression that ripgrep would take for another one, or report in words of its own. */
 export const problemWith = ({ query, isRegex }: Expression): ToolError<"invalid_pattern"> | undefined => {
   if (query.includes("\0")) {
     return makeToolError("invalid_pattern", "the pattern contains a NUL character, and no text file has one", {

@@ -56,7 +56,7 @@ export const searchLatin1 = Effect.fnUntraced(function* (
 export const needsLatin1 = (expression: Expression): boolean => latin1SearchFor(expression) !== undefined
 
 interface Latin1Search {
-  /** What every file has that is to be looked at. */
+  /** Conditions that every file to search must meet. */
   readonly candidates: Expression
   readonly as: OtherSearch
 }

@@ -7,7 +7,7 @@ export interface FoundPath {
   readonly isNameable: boolean
 }
 
-/** What ripgrep prints with `--null`: `path NUL fields newline`, in whatever pieces it comes. A name never holds a NUL. */
+/** Parser for ripgrep's output with `--null`: `path NUL fields newline`, in whatever pieces it comes. A name never holds a NUL. */
 export class OutputRecords<A> {
   readonly #read: (found: FoundPath, fields: Uint8Array) => A
   #rest: Uint8Array = new Uint8Array()
@@ -32,7 +32,7 @@ export class OutputRecords<A> {
     return records
   }
 
-  /** What came after the last record. */
+  /** Bytes after the last record. */
   get rest(): Uint8Array {
     return this.#rest
   }

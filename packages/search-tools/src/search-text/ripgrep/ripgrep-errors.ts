@@ -3,7 +3,7 @@ const complaintAboutFile = /\(os error (\d+)\)$/u
 /** ENOENT, which says that a file has vanished meanwhile. */
 const vanished = "2"
 
-/** What ripgrep says on standard error: about files it could not read, or about the call as a whole. */
+/** Messages of ripgrep on standard error: about files it could not read, or about the call as a whole. */
 export class Complaints {
   unreadable = 0
   #isAboutFiles = false

@@ -11,7 +11,7 @@ export interface MatchedLine {
   readonly after: ReadonlyArray<string>
 }
 
-/** What a line takes up besides its characters. */
+/** Size of a line in a reply besides its characters. */
 export const lineOverhead = 16
 
 export interface Around {

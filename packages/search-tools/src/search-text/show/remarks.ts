@@ -1,14 +1,14 @@
 import { largestMiB } from "../ripgrep/count-matches.ts"
 import type { SearchResult } from "../search-text.ts"
 
-/** What to do about what was left out, in a contract's own terms. */
+/** Advice about what was left out, in a contract's own terms. */
 export interface Advice {
   readonly includeIgnored: string
   /** The parameter that says which files are searched. */
   readonly globs: string
 }
 
-/** What a reader should know about an answer besides the answer. */
+/** Remarks about an answer for a reader. */
 export const remarksOn = (
   { leftOut, nothing: { ignored, noFileFits = false } }: SearchResult,
   { includeIgnored, globs }: Advice

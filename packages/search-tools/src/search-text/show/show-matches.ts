@@ -128,7 +128,7 @@ const readLarge = Effect.fnUntraced(function* (
 /** A reply holds no more than so many characters of lines. */
 const maximumCharacters = 8_000_000
 
-/** What is shown so far. */
+/** Matches shown so far. */
 class Shown {
   readonly matches: Array<FoundMatch> = []
   unreadable = 0

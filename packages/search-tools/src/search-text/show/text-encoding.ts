@@ -15,11 +15,11 @@ export const utf16Of = (bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined 
   return bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : undefined
 }
 
-/** What is neither UTF-8 nor UTF-16 is Latin-1, as it is for `read_file`. */
+/** Encoding of a text: what is neither UTF-8 nor UTF-16 is Latin-1, as it is for `read_file`. */
 export const readingOf = (bytes: Uint8Array): Reading =>
   utf16Of(bytes) !== undefined || isUtf8(bytes) ? "utf-8" : "latin1-bytes"
 
-/** The same for a file that is too large for the memory. */
+/** Encoding of a file that is too large for the memory. */
 export const readingOfLarge = Effect.fnUntraced(function* (
   path: string
 ): Effect.fn.Return<Reading, ReadError, Workspace> {

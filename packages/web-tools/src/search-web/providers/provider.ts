@@ -1,6 +1,6 @@
 import type * as z from "zod"
 
-/** What a search is about. */
+/** Query of a web search. */
 export interface SearchQuery {
   readonly query: string
   readonly count: number
@@ -31,7 +31,7 @@ export interface SearchProvider {
   readonly results: (answer: unknown) => ReadonlyArray<SearchResult> | undefined
   /** The service's own words for what went wrong, where its answer has any. */
   readonly complaint: (answer: unknown) => string | undefined
-  /** What a status means here, where it does not mean what it means everywhere. */
+  /** Meaning of a status for this provider, where it differs from the usual one. */
   readonly refusals?: Readonly<Record<number, string>>
   /** Seconds to wait, for services that say so in a header of their own. */
   readonly wait?: (headers: Readonly<Record<string, string>>) => number | undefined

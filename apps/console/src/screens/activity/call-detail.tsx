@@ -1,0 +1,180 @@
+import { useCallback, useEffect, useRef, useState } from "react"
+
+import type { WorkspaceApi } from "../../api.ts"
+import type { RecordedCall } from "../../calls/call-log.ts"
+import { outputIn } from "../../calls/call-output.ts"
+import { type CallState, durationText, touchFacts } from "../../calls/describe-call.ts"
+import { changeOf } from "../../diff/call-changes.ts"
+import { DiffView } from "../../diff/diff-view.tsx"
+import { messageOf, useLoad } from "../../hooks/use-load.ts"
+import { isObject } from "../../is-object.ts"
+import { Block, Facts, Json, Section, StateBadge } from "../../parts.tsx"
+import { addressOf } from "../../route.ts"
+import type { Decision } from "../../wire.ts"
+import { ArtifactText } from "./artifact-text.tsx"
+
+interface CallDetailProps {
+  readonly api: WorkspaceApi
+  readonly workspace: string
+  readonly call: RecordedCall
+  readonly state: CallState
+}
+
+/** One call: what was asked, what it touched, how it was decided, what came back. */
+export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  const { touches, approval } = call
+  const canUndo = state === "done" && (touches?.writes?.length ?? 0) > 0
+  const facts: ReadonlyArray<readonly [string, string | undefined]> = [
+    ["call", call.requestId],
+    ["agent", call.caller?.name],
+    ["dialect", call.dialect],
+    ["started", new Date(call.startedAt).toLocaleString()],
+    ["took", durationText(call.durationMs)],
+    ["waited", call.waitedMs === undefined ? undefined : `${durationText(call.waitedMs)} of that for an answer`],
+    ["error", call.error],
+    ["decided", approval === undefined ? undefined : decisionText(approval)],
+    ["asked or not by", basisText(approval)]
+  ]
+  return (
+    <>
+      <a className="back" href={addressOf(workspace, "activity")}>
+        ← All calls
+      </a>
+      <header className="detail-head">
+        <h2 ref={heading} tabIndex={-1}>
+          {call.tool} <StateBadge state={state} />
+        </h2>
+      </header>
+      {canUndo && <UndoButton api={api} call={call} />}
+      {state === "waiting" && (
+        <p>
+          It waits for a person: <a href={addressOf(workspace, "approvals")}>approvals</a>.
+        </p>
+      )}
+      <Section title="Facts">
+        <Facts
+          facts={[
+            ...facts.flatMap(([name, value = ""]) => (value === "" ? [] : [{ name, value }])),
+            ...touchFacts(touches)
+          ]}
+        />
+      </Section>
+      {call.decidedDiff === undefined ? (
+        canUndo ? (
+          <MadeChange api={api} call={call} />
+        ) : (
+          <AskedChange call={call} />
+        )
+      ) : (
+        <Section title={approval?.decision === "deny" ? "The change that was denied" : "The change that was approved"}>
+          <DiffView text={call.decidedDiff} />
+        </Section>
+      )}
+      {outputIn(call.reply).map(({ name, text }) => (
+        <Section key={name} title={outputNames[name] ?? "Output"}>
+          <Block>{text}</Block>
+        </Section>
+      ))}
+      <Section title="Arguments">
+        <Json value={call.params} />
+      </Section>
+      {call.reply !== undefined && (
+        <Section title="Reply">
+          <Json value={call.reply} />
+        </Section>
+      )}
+      {artifactsIn(call.reply).map((path) => (
+        <ArtifactText key={path} api={api} run={call.run} path={path} />
+      ))}
+    </>
+  )
+}
+
+const outputNames: Readonly<Record<string, string>> = { stdout: "Standard output", stderr: "Standard error" }
+
+/**
+ * Changes of the call: the preview of its undo, reversed. That preview fails where files have changed since; then the
+ * change the call asked for is shown.
+ */
+const MadeChange = ({ api, call }: Pick<CallDetailProps, "api" | "call">) => {
+  const { requestId } = call
+  const load = useCallback(() => api.preview("undo", { call: requestId }, "haft"), [api, requestId])
+  const { loaded } = useLoad(load)
+  if (loaded.state === "loading") return null
+  const diff = loaded.state === "ready" ? loaded.value.preview?.diff : undefined
+  if (diff === undefined) return <AskedChange call={call} />
+  return (
+    <Section title="The change">
+      <DiffView text={diff} isReversed />
+    </Section>
+  )
+}
+
+const AskedChange = ({ call }: Pick<CallDetailProps, "call">) => {
+  const change = changeOf(call.params)
+  if (change === undefined) return null
+  return (
+    <Section title="The change it asked for">
+      <DiffView text={change} />
+    </Section>
+  )
+}
+
+const basisNames = {
+  rule: "a rule",
+  protected_path: "a protected path",
+  mode: "the mode of the workspace",
+  setting: "a setting of the host",
+  contract: "the contract",
+  error: "a policy that could not judge"
+} as const
+
+/** Basis of the policy's decision: why a person was asked or not. */
+const basisText = (approval: Decision | undefined): string | undefined => {
+  if (approval?.basis === undefined) return approval?.rule
+  return approval.rule === undefined ? basisNames[approval.basis] : `rule ${approval.rule}`
+}
+
+const decisionText = ({ decision, by, reason, person }: Decision): string =>
+  by === "nobody"
+    ? `unanswered: ${reason}`
+    : `${decision === "allow" ? "Approved" : "Denied"} by ${person?.name ?? by}: ${reason}`
+
+/** Takes the call's changes back; refused by the server where a file has changed since. */
+const UndoButton = ({ api, call }: { readonly api: WorkspaceApi; readonly call: RecordedCall }) => {
+  const [outcome, setOutcome] = useState<string>()
+  const undo = async (): Promise<void> => {
+    setOutcome("Taking it back…")
+    try {
+      setOutcome(outcomeText(await api.call("undo", { call: call.requestId }, "haft")))
+    } catch (error) {
+      setOutcome(messageOf(error))
+    }
+  }
+  return (
+    <div className="buttons">
+      <button type="button" onClick={() => void undo()}>
+        Undo this call
+      </button>
+      <output>{outcome}</output>
+    </div>
+  )
+}
+
+const outcomeText = (reply: unknown): string => {
+  const { result, error } = (isObject(reply) ? reply : {}) as {
+    result?: { paths?: ReadonlyArray<string> }
+    error?: { message?: string }
+  }
+  return error === undefined ? `Taken back: ${result?.paths?.join(", ") ?? "done"}` : (error.message ?? "It failed.")
+}
+
+const artifactName = /^(?:logs|diffs|output|terminals|contents)\/[\w./-]+$/
+
+/** The paths of artifacts anywhere in a reply. */
+const artifactsIn = (reply: unknown): ReadonlyArray<string> => {
+  if (typeof reply === "string") return artifactName.test(reply) ? [reply] : []
+  return typeof reply === "object" && reply !== null ? Object.values(reply).flatMap(artifactsIn) : []
+}

@@ -1,0 +1,102 @@
+import { isAbsolute, resolve } from "node:path"
+
+import { singleLine, Workspace } from "@haft/core"
+import { findFiles, searchText } from "@haft/search-tools/operations"
+import * as Effect from "effect/Effect"
+import * as z from "zod"
+
+import { anthropic, answer, worded } from "../dialect.ts"
+
+const mostFiles = 200
+/** Files whose times are compared; of more, those whose paths come first. */
+const mostCompared = 10_000
+const mostMatches = 10_000
+const mostCharacters = 100 * 1024
+const timeLimitMs = 60_000
+
+export const glob = anthropic.tool({
+  name: "glob",
+  operation: "find-files",
+  description: "Find files by a glob such as **/*.ts, the most recently modified first, with absolute paths.",
+  input: z.strictObject({
+    pattern: z.string().describe("Glob, matched against paths relative to the directory"),
+    path: z.string().optional().describe("Directory to look in; the workspace when absent")
+  }),
+  output: answer,
+  risk: "read_only",
+  timeout: "60 seconds",
+  touches: ({ path = "." }) => ({ reads: [path] }),
+  execute: Effect.fnUntraced(function* ({ pattern, path = "." }) {
+    if (isAbsolute(pattern)) {
+      return yield* worded(
+        "invalid_pattern",
+        "glob: absolute pattern not permitted; pass a relative pattern (and optionally path)"
+      )
+    }
+    if (pattern.split(/[\\/{},]/).includes("..")) {
+      return yield* worded("invalid_pattern", 'glob: ".." is not permitted in the pattern')
+    }
+    const workspace = yield* Workspace
+    const start = yield* workspace.contain(path)
+    const found = yield* findFiles({
+      path: start,
+      pattern,
+      includeIgnored: true,
+      maxResults: mostCompared,
+      maxDepth: Number.POSITIVE_INFINITY
+    })
+    const wanted = found.paths.filter((file) => !file.split("/").includes("node_modules"))
+    const timed = yield* Effect.forEach(wanted, (file) => {
+      const inside = start === "." ? file : `${start}/${file}`
+      return workspace.info(inside).pipe(
+        Effect.match({ onFailure: () => 0, onSuccess: ({ modified }) => modified }),
+        Effect.map((modified) => ({ file: resolve(workspace.root, inside), modified }))
+      )
+    })
+    const newest = timed.toSorted((one, other) => other.modified - one.modified).slice(0, mostFiles)
+    return { output: newest.length === 0 ? "no matches" : newest.map(({ file }) => singleLine(file)).join("\n") }
+  }),
+  render: ({ output }) => output
+})
+
+export const grep = anthropic.tool({
+  name: "grep",
+  operation: "search-text",
+  description: "Find lines by a regular expression of ripgrep, in files that .gitignore does not leave out.",
+  input: z.strictObject({
+    pattern: z.string().describe("Regular expression"),
+    path: z.string().optional().describe("File or directory to search; the workspace when absent")
+  }),
+  output: answer,
+  risk: "read_only",
+  timeout: "90 seconds",
+  touches: ({ path = "." }) => ({ reads: [path] }),
+  execute: Effect.fnUntraced(function* ({ pattern, path = "." }) {
+    const { root } = yield* Workspace
+    const { matches, timedOut } = yield* searchText({
+      query: pattern,
+      isRegex: true,
+      caseSensitive: true,
+      path,
+      include: [],
+      maxResults: mostMatches,
+      contextLines: 0,
+      countAll: false,
+      timeLimitMs
+    }).pipe(
+      Effect.mapError((error) =>
+        error.code === "invalid_pattern" ? worded(error.code, `grep: rg failed: ${error.message}`) : error
+      )
+    )
+    const lines = matches.map((match) => `${singleLine(resolve(root, match.path))}:${match.line}:${match.content}\n`)
+    const found = lines.join("")
+    const isCut = found.length > mostCharacters
+    const shown = isCut ? found.slice(0, mostCharacters).toWellFormed() : found
+    const notes = [
+      ...(isCut ? [`\n[output truncated at ${mostCharacters} bytes]`] : []),
+      ...(timedOut ? [`[the search was cut short after ${timeLimitMs} ms]`] : [])
+    ]
+    return { output: matches.length === 0 && notes.length === 0 ? "no matches" : [shown, ...notes].join("") }
+  }),
+  render: ({ output }) => output
+})

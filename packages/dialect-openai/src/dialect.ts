@@ -1,0 +1,33 @@
+import { defineDialect, type Dialect, type ErrorCode, errorCodes, type Failure, singleLine } from "@haft/core"
+
+/** The release of the `openai` package whose tools are followed. */
+export const followedRelease = "7.55.0"
+
+/**
+ * The contract of the local tools of OpenAI's Responses API: an answer has the fields of the output item that goes back to
+ * the model. A patch that failed says so in `status`; a call of `shell` that did not run is a command that failed.
+ */
+export const openai: Dialect<"openai"> = defineDialect({
+  name: "openai",
+  symlinks: "inside",
+  asks: (risk) => risk === "dangerous",
+  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, ErrorCode>,
+  success: ({ output, isForeign, text }) => (isForeign ? { output: text } : output),
+  failure: (failure) => {
+    const text = failureText(failure)
+    if (failure.call.tool === "shell") {
+      return { output: [{ stdout: "", stderr: text, outcome: { type: "exit", exit_code: notRun } }] }
+    }
+    return { status: "failed", output: text }
+  },
+  failureText: (failure) => failureText(failure),
+  envelope: (output) => output
+})
+
+/** Exit code of a command that could not be run, as shells have it. */
+const notRun = 126
+
+const failureText = ({ error }: Failure): string => {
+  const message = error.message.split("\n").map(singleLine).join("\n  ")
+  return error.suggestion === undefined ? message : `${message}\n${error.suggestion}`
+}

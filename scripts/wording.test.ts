@@ -1,0 +1,34 @@
+import { globSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+
+import { expect, test } from "vitest"
+
+const root = dirname(import.meta.dirname)
+const sources = ["{apps,packages,bench,stress,scripts,examples}/**/*.{ts,tsx,mjs}"]
+const documents = ["*.md", "docs/**/*.md", "{apps,packages,bench,stress,examples}/**/*.md"]
+
+/** Places where an expression matches, as `file:line text`. */
+const placesOf = (patterns: ReadonlyArray<string>, expression: RegExp): ReadonlyArray<string> => {
+  const exclude = (name: string) => /(^|\/)(node_modules|dist|goldens|fixtures|CHANGELOG\.md)$/.test(name)
+  const files = globSync([...patterns], { cwd: root, exclude })
+  expect(files.length).toBeGreaterThan(20)
+  return files
+    .filter((file) => !/(^|\/)(node_modules|dist|\.cache)\//.test(file) && !file.endsWith("wording.test.ts"))
+    .flatMap((file) => {
+      const text = readFileSync(join(root, file), "utf8")
+      return [...text.matchAll(expression)].map(({ index, 0: found }) => {
+        const line = text.slice(0, index).split("\n").length
+        return `${file}:${line} ${found.replace(/\s+/g, " ").trim()}`
+      })
+    })
+}
+
+test("doc comments begin with a noun phrase or an active verb, and stand alone in a hover", () => {
+  expect(placesOf(sources, /\/\*\*\s+(?:\*\s+)?(?:The same|What|Whether)\b.*/g)).toEqual([])
+})
+
+test("code and documents use American spelling", () => {
+  const british =
+    /\b\w*(?:colour|behaviour|favour|honour|neighbour|serialis|normalis|recognis|organis(?!m)|initialis|optimis(?!t|m)|summaris|generalis|minimis(?!t|m)|synchronis|authoris|catalogue|licence|travell)\w*/gi
+  expect(placesOf([...sources, ...documents], british)).toEqual([])
+})
