@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises"
 import { type Entry, isSameEntry, type Manifest } from "../storage/manifest.ts"
 
 /** Names of directories that are not carried over: what they hold is installed or built again. */
-export const leftOutNames: ReadonlyArray<string> = ["node_modules", ".venv", "__pycache__"]
+const leftOutNames: ReadonlyArray<string> = ["node_modules", ".venv", "__pycache__"]
 
 export interface TreeOptions {
   readonly root: string

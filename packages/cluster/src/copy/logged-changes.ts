@@ -8,7 +8,7 @@ export interface CommitToDecide {
   /** The id of the call that it is made for. */
   readonly call: string
   readonly changes: ReadonlyArray<ChangedPath>
-  /** What a changed file will hold. */
+  /** Future content of a changed file. */
   readonly content: (path: string) => Iterable<Uint8Array>
 }
 

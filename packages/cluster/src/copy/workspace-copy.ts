@@ -34,7 +34,7 @@ export interface WorkspaceCopy {
   readonly ledger: CallLedgerService
   /** Rules and other documents of the workspace, in the database. */
   readonly documents: StateFilesService
-  /** What is known of an earlier call with this request id. */
+  /** Looks up an earlier call with this request id. */
   readonly recall: (requestId: string) => Effect.Effect<EarlierCall, DatabaseError>
   /** Records how a call ended, and what it changed besides its commits. Without a reply the call was canceled. */
   readonly finish: (requestId: string, tool: string, reply: unknown) => Effect.Effect<void>
@@ -201,12 +201,15 @@ export const openCopy = Effect.fnUntraced(function* (options: CopyOptions) {
     })
 
   const claim: CallLedgerService["claim"] = (call, facts) =>
-    Effect.gen(function* () {
-      yield* lostNow
+    Effect.suspend(() => {
       const before = earlier.get(call.id)
-      if (before?.kind === "committed") yield* Effect.fail(appliedBefore(call.id, before))
-      if (before?.kind === "unknown") yield* Effect.fail(unknown(call.id))
-      if (!hasOutsideEffects(facts)) return
+      if (before?.kind === "committed") return Effect.fail(appliedBefore(call.id, before))
+      if (before?.kind === "unknown") return Effect.fail(unknown(call.id))
+      return hasOutsideEffects(facts) ? Effect.andThen(lostNow, claimOutside(call, facts)) : lostNow
+    })
+
+  const claimOutside: CallLedgerService["claim"] = (call, facts) =>
+    Effect.gen(function* () {
       if (facts.runs !== undefined || facts.types !== undefined) mayHaveOutsideChanges = true
       const isClaimed = yield* calls.claim(ownership(), call.id, call.tool).pipe(
         Effect.catchTags({
@@ -215,8 +218,8 @@ export const openCopy = Effect.fnUntraced(function* (options: CopyOptions) {
           Fenced: ({ message }) => fenced(message)
         })
       )
-      if (!isClaimed) yield* Effect.fail(unknown(call.id))
-      outside.add(call.id)
+      if (!isClaimed) return yield* unknown(call.id)
+      return void outside.add(call.id)
     })
 
   const capture = Effect.gen(function* () {

@@ -11,7 +11,7 @@ export interface MemberTls {
 }
 
 export interface TrafficOptions {
-  /** What all members know and nobody else does. */
+  /** Shared secret of all members. */
   readonly secret: string
   readonly tls?: MemberTls
   /** The clock that all members share: that of the database. */

@@ -39,7 +39,7 @@ export interface MemberOptions<W> {
   readonly blobs?: string
   /** Workspaces by name, with the directory that is imported first. */
   readonly workspaces: Readonly<Record<string, { readonly seed: string; readonly secretPaths?: ReadonlyArray<string> }>>
-  readonly open: (copy: WorkspaceCopy) => Effect.Effect<Opened<W>, Error>
+  readonly open: (copy: WorkspaceCopy) => Effect.Effect<Opened<W>, Unavailable>
   /** How long a member may be out of touch before others take its workspaces; 6 s by default. */
   readonly leaseMs?: number
   /** How long calls may go on when their workspace moves; 1.5 s by default. */

@@ -30,7 +30,7 @@ export interface Opened<W> {
   readonly isIdle: () => boolean
 }
 
-/** What happened to a workspace at this member. */
+/** Event in the life of a workspace at this member. */
 export type MemberEvent =
   | { readonly type: "opened"; readonly workspace: string; readonly epoch: string; readonly milliseconds: number }
   | { readonly type: "closed"; readonly workspace: string; readonly why: string }
@@ -63,7 +63,7 @@ export interface OwnedWorkspacesOptions<W> {
   readonly mirror: RunMirror
   readonly directory: string
   readonly configured: Readonly<Record<string, { readonly seed: string; readonly secretPaths?: ReadonlyArray<string> }>>
-  readonly openOn: (copy: WorkspaceCopy) => Effect.Effect<Opened<W>, Error>
+  readonly openOn: (copy: WorkspaceCopy) => Effect.Effect<Opened<W>, Unavailable>
   readonly isInForce: () => boolean
   /** Told that `closeLost` has something to do. */
   readonly onLost: () => void
@@ -122,9 +122,7 @@ export const ownedWorkspaces = <W>(
           }
         }).pipe(Effect.mapError(({ message }) => unavailable(message)))
         yield* mirror.restore(name, copy.state).pipe(Effect.mapError(({ message }) => unavailable(message)))
-        const workspace = yield* options
-          .openOn(copy)
-          .pipe(Effect.mapError(({ message }) => new Unavailable({ code: "workspace_failed", problem: message })))
+        const workspace = yield* options.openOn(copy)
         entry.ready = { copy, workspace }
         onEvent({ type: "opened", workspace: name, epoch: entry.epoch, milliseconds: performance.now() - begin })
         return entry.ready

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { Fenced, type Ownership } from "./commit-log.ts"
 import type { Database, DatabaseError } from "./database.ts"
 
-/** What is known of an earlier call with the same request id. */
+/** An earlier call with the same request id, as far as it is known. */
 export type EarlierCall =
   | { readonly kind: "none" }
   /** It ended, and this was its reply. */

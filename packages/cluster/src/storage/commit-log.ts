@@ -15,9 +15,6 @@ export class Fenced extends Data.TaggedError("Fenced")<{ readonly workspace: str
 /** A commit that an earlier attempt of the same request has made. */
 export class AlreadyCommitted extends Data.TaggedError("AlreadyCommitted")<{ readonly requestId: string }> {}
 
-/** A commit that was sent, and of which nobody knows whether it was made. */
-export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{ readonly requestId: string }> {}
-
 export interface LoggedCommit {
   readonly requestId: string
   /** Counts the commits of one request from 0. */
@@ -35,7 +32,7 @@ export interface LoggedState {
   readonly sinceCheckpoint: number | undefined
 }
 
-/** What owns a workspace at one moment. The epoch is a decimal string: PostgreSQL's bigint does not fit a number. */
+/** Ownership of a workspace at one moment. The epoch is a decimal string: PostgreSQL's bigint does not fit a number. */
 export interface Ownership {
   readonly workspace: string
   readonly epoch: string

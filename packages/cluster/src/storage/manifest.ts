@@ -1,4 +1,4 @@
-/** What a path of a workspace holds, as the commit log has it. Of permission bits only `executable` is carried, as in git. */
+/** A path of a workspace, as the commit log has it. Of permission bits only `executable` is carried, as in git. */
 export type Entry =
   | { readonly kind: "file"; readonly sha256: string; readonly size: number; readonly executable?: true }
   | { readonly kind: "directory" }

@@ -6,7 +6,7 @@ export interface ClusterConfig {
   readonly database: string
   /** Where other members reach this one: `host:port`. */
   readonly address: string
-  /** What all members know and nobody else does, at least 16 characters; HAFT_CLUSTER_SECRET when absent. */
+  /** Shared secret of all members, at least 16 characters; HAFT_CLUSTER_SECRET when absent. */
   readonly secret?: string
   /** Where this member keeps its copies of workspaces; below the user's state directory by default. */
   readonly directory?: string

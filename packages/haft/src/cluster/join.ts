@@ -8,6 +8,7 @@ import {
   memberTraffic,
   type MemberTraffic,
   type Opened,
+  Unavailable,
   type WorkspaceCopy
 } from "@haft/cluster"
 import { readNamedFile, stateHome } from "@haft/node/internal"
@@ -72,7 +73,11 @@ export const joinAs = async (options: JoinOptions): Promise<JoinedCluster> => {
     open: (copy) =>
       Effect.tryPromise({
         try: () => openOn(copy, workspaces[copy.workspace] ?? {}, options),
-        catch: (cause) => (cause instanceof Error ? cause : new Error(String(cause)))
+        catch: (cause) =>
+          new Unavailable({
+            code: "workspace_failed",
+            problem: cause instanceof Error ? cause.message : String(cause)
+          })
       }),
     ...(cluster.blobs !== undefined && { blobs: cluster.blobs }),
     ...(cluster.leaseMs !== undefined && { leaseMs: cluster.leaseMs }),
