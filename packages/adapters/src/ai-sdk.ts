@@ -3,6 +3,7 @@ import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 import { dynamicTool, jsonSchema, type JSONSchema7, type JSONValue, type ModelMessage, type ToolSet } from "ai"
 
 import { legalNames } from "./names.ts"
+import { listedTools } from "./shown-tools.ts"
 
 type Options = Pick<PromiseCallOptions, "ask" | "onProgress">
 
@@ -16,7 +17,7 @@ const toolsOf = (
 ): ToolSet => {
   const { legal } = legalNames(host.tools.map(({ name }) => name))
   return Object.fromEntries(
-    host.tools.map((tool) => [
+    listedTools(host).map((tool) => [
       legal(tool.name),
       dynamicTool({
         description: tool.description,

@@ -25,6 +25,7 @@ export type {
   JsonSchema,
   Party,
   PluginError,
+  Profile,
   Reply,
   ToolDescription,
   ToolError

@@ -38,6 +38,8 @@ export interface CommandRequest {
   readonly command: string
   /** The program and its arguments. */
   readonly words: ReadonlyArray<string>
+  /** The command line, where the words make a shell run one. */
+  readonly line?: string
   readonly directory?: string | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
   /** The host's default when absent. */
@@ -94,6 +96,12 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
   return outcome
 }, Effect.scoped)
 
+/** Description of a command line for models: names the shell that it is written for. */
+export const commandLineFor: string =
+  process.platform === "win32"
+    ? "Command line for Git's bash; for PowerShell where Git is not installed"
+    : "Command line for bash"
+
 /** The words that make a shell run a command line. */
 export const shellWords = (command: string): ReadonlyArray<string> => ["sh", "-c", findBash, "sh", command]
 
@@ -136,9 +144,16 @@ const runInSandbox = Effect.fnUntraced(function* (
   timeoutMs: number,
   { stdout, stderr }: Collectors
 ) {
-  const { words, env = {}, stdin, network = false, writable: mayWrite = true } = request
+  const { words, line, env = {}, stdin, network = false, writable: mayWrite = true } = request
   const [program = "", ...args] = words
-  const command: Command = { program, args, directory, env, ...(stdin !== undefined && { stdin }) }
+  const command: Command = {
+    program,
+    args,
+    directory,
+    env,
+    ...(line !== undefined && { line }),
+    ...(stdin !== undefined && { stdin })
+  }
   const sandbox = yield* Sandbox
   const { kind, isolated, noOverlay } = yield* sandbox.describe
   const chosen = mayWrite ? yield* chooseOverlay(noOverlay) : directly

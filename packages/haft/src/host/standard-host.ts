@@ -8,6 +8,7 @@ import {
   Host,
   networkPolicy,
   type PluginError,
+  type Profile,
   StateFiles,
   type StateFilesService,
   type ToolError
@@ -102,6 +103,9 @@ const decidedBy = (shared: SharedParts | undefined): Pick<NodeWorkspaceOptions, 
 export const stateFilesOf = (directory: string, shared: SharedParts | undefined): Layer.Layer<StateFiles> =>
   shared === undefined ? fileState({ directory }) : Layer.succeed(StateFiles, shared.documents)
 
+/** The profile of a host whose configuration names none. */
+export const standardProfile: Profile = "coding"
+
 type OwnPlugins = ReadonlyArray<ConfiguredPlugin<StandardServices>>
 
 /** A host for one dialect on existing services. `own` are haft's packages, if they are started already. */
@@ -112,7 +116,7 @@ export const hostOn = (
 ): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { onPluginError = "refuse", symlinks, replyBytes, redactReplies } = config
+      const { onPluginError = "refuse", profile = standardProfile, symlinks, replyBytes, redactReplies } = config
       const { dialect, tools } = yield* loaded(() => loadDialect(spoken))
       const { plugins, skipped } = yield* loaded(() =>
         loadPlugins(config.plugins ?? [], {
@@ -132,6 +136,7 @@ export const hostOn = (
         dialect,
         plugins: [...own, ...plugins],
         onPluginError,
+        profile,
         ...(symlinks !== undefined && { symlinks }),
         ...(replyBytes !== undefined && { replyBytes }),
         ...(redactReplies !== undefined && { redactReplies })
