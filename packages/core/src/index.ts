@@ -1,5 +1,12 @@
 export { approveEffects, type Effects } from "./pipeline/approve-effects.ts"
 export {
+  commitEffects,
+  type CommitFailure,
+  type CommittedEffects,
+  countsOf,
+  diffOfEffects
+} from "./pipeline/commit-effects.ts"
+export {
   type Call,
   type ContentBlock,
   CurrentCall,

@@ -89,6 +89,8 @@ export {
   examine,
   findConfig,
   followRun,
+  type OpenBranches,
+  openBranches,
   openRules,
   openWorkspace,
   readRun,
