@@ -16,7 +16,7 @@ export const serve: Command = {
     port: { value: "NUMBER", describe: `the port to listen on; 0 takes any that is free (${standardPort})` },
     token: {
       value: "T",
-      describe: "the agent's token, at least 16 characters; one is made at the first start otherwise"
+      describe: "the agent's token, with at least 128 bits; one is made at the first start otherwise"
     },
     "token-file": { value: "FILE", describe: "a file with the agent's token; HAFT_TOKEN has it in the environment" },
     "also-known-as": { value: "HOST", describe: "another name the server answers to, such as haft.example" },
