@@ -45,7 +45,7 @@ export interface AnthropicTool {
 }
 
 /** A function declaration as Gemini's API takes it, with JSON Schemas of the parameters and of the reply. */
-const geminiFunction = (tool: ToolDescription, name: string): GeminiFunction => ({
+export const geminiFunction = (tool: ToolDescription, name: string): GeminiFunction => ({
   name,
   description: tool.description,
   parametersJsonSchema: { type: "object", ...tool.inputSchema },
