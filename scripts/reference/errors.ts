@@ -44,6 +44,7 @@ export const whenItFails = {
   session_ended: "the program in the terminal has ended",
   session_exists: "a terminal of this name is running",
   session_limit: "too many terminals are open, or too much is typed that the program has not read",
+  branch_in_use: "a host or a program works on the branch, or its merge was cut short",
   invalid_url: "the URL can't be read, or is not one for http or https",
   url_blocked: "the address is private, or not one that the host lets be fetched",
   network_error: "the server can't be reached, or broke off",

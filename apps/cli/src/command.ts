@@ -63,6 +63,11 @@ export const commonOptions = {
       "openai"
     ]
   },
+  profile: {
+    value: "NAME",
+    describe: "the tools that models are shown at first: minimal, coding, all (coding)",
+    choices: ["minimal", "coding", "all"]
+  },
   state: { value: "DIR", describe: "where records, rules and history are kept" },
   mode: {
     value: "MODE",

@@ -1,6 +1,14 @@
 import { basename, resolve } from "node:path"
 
-import type { AnswerPolicy, ApprovalMode, DialectName, FoundConfig, HaftConfig, SandboxName } from "haft/internal"
+import type {
+  AnswerPolicy,
+  ApprovalMode,
+  DialectName,
+  FoundConfig,
+  HaftConfig,
+  Profile,
+  SandboxName
+} from "haft/internal"
 import type { OpenHost } from "haft/promise"
 
 import type { Given } from "./command.ts"
@@ -53,11 +61,12 @@ const placesOf = (directories: ReadonlyArray<string>): Pick<HaftConfig, "root" |
 }
 
 export const overridesOf = (given: Given): HaftConfig => {
-  const names = ["workspace", "dialect", "state", "mode", "approve", "sandbox"]
-  const [root, dialect, state, mode, approval, sandbox] = names.map(given.value)
+  const names = ["workspace", "dialect", "profile", "state", "mode", "approve", "sandbox"]
+  const [root, dialect, profile, state, mode, approval, sandbox] = names.map(given.value)
   return {
     ...(root !== undefined && { root }),
     ...(dialect !== undefined && { dialect: dialect as DialectName }),
+    ...(profile !== undefined && { profile: profile as Profile }),
     ...(state !== undefined && { state }),
     ...(mode !== undefined && { mode: mode as ApprovalMode }),
     ...(approval !== undefined && { approval: approval as AnswerPolicy }),
@@ -92,9 +101,11 @@ export const withHost = async <A>(
   }
 }
 
+/** Asks the person at the terminal, if there is one. */
+export const askHere = async () => (await import("haft/promise")).askInTerminal(standardStreams)
+
 /** Opens a host whose questions go to the terminal, if there is one. */
 export const openHostFor = async (config: HaftConfig, onlyTool?: string): Promise<OpenHost> => {
-  const { askInTerminal, openHost } = await import("haft/promise")
-  const asker = askInTerminal(standardStreams)
+  const [{ openHost }, asker] = await Promise.all([import("haft/promise"), askHere()])
   return openHost(config, { asker, isChecked: true, ...(onlyTool !== undefined && { onlyTool }) })
 }

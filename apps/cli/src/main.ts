@@ -1,4 +1,5 @@
 import { type Command, commonOptions, guess, nameFirst, type Option, optionsOf, read, UsageError } from "./command.ts"
+import { branch } from "./commands/branch.ts"
 import { call, Interrupted } from "./commands/call.ts"
 import { completionFor } from "./commands/completion.ts"
 import { config } from "./commands/config.ts"
@@ -29,6 +30,7 @@ const working: ReadonlyArray<Command> = [
   rules,
   log,
   undo,
+  branch,
   quarantine,
   replay,
   plugin,

@@ -3,6 +3,7 @@ import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 import { dynamicTool, jsonSchema, type JSONSchema7, type JSONValue, type ModelMessage, type ToolSet } from "ai"
 
 import { legalNames } from "./names.ts"
+import { listedTools } from "./shown-tools.ts"
 
 export { aiSdkSandbox } from "./ai-sdk-sandbox.ts"
 
@@ -11,28 +12,32 @@ type Options = Pick<PromiseCallOptions, "ask" | "onProgress">
 export interface AiSdkToolOptions extends Options {
   /** Hand progress of a call to the SDK as preliminary results, `{ progress }`, before the reply. */
   readonly preliminary?: boolean
+  /** Give the model examples of arguments, for the tools that have some. They cost context. */
+  readonly inputExamples?: boolean
 }
 
 /** A host's tools for the AI SDK: `generateText({ model, tools: aiSdkTools(host) })`. */
 export const aiSdkTools = (
   host: Pick<OpenHost, "tools" | "call">,
-  { preliminary = false, ...options }: AiSdkToolOptions = {}
-): ToolSet => toolsOf(host, () => options, preliminary)
+  { preliminary = false, inputExamples = false, ...options }: AiSdkToolOptions = {}
+): ToolSet => toolsOf(host, () => options, { preliminary, inputExamples })
 
 const toolsOf = (
   host: Pick<OpenHost, "tools" | "call">,
   optionsOf: (toolCallId: string) => PromiseCallOptions,
-  preliminary = false
+  { preliminary = false, inputExamples = false }: AiSdkToolOptions = {}
 ): ToolSet => {
   const { legal } = legalNames(host.tools.map(({ name }) => name))
   return Object.fromEntries(
-    host.tools.map((tool) => [
+    listedTools(host).map((tool) => [
       legal(tool.name),
       dynamicTool({
         description: tool.description,
         // Without `validate`: arguments that don't fit reach the host, and are refused there, on record.
         inputSchema: jsonSchema(tool.inputSchema as JSONSchema7),
         outputSchema: jsonSchema(replySchemaOf(tool)),
+        ...(inputExamples &&
+          tool.examples !== undefined && { inputExamples: tool.examples.map((input) => ({ input })) }),
         execute: (input, { abortSignal, toolCallId }) => {
           // The model's own id for the call goes on record with it.
           const callOptions = {

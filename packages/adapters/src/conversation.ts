@@ -9,6 +9,7 @@ export type Step = { readonly reply: Reply } | { readonly question: ApprovalQues
  * person was shown is what runs, and it is recorded once.
  */
 export interface Conversation {
+  readonly tool: string
   /** Waits for the reply or for the next question. */
   readonly next: () => Promise<Step>
   /** Answers the question that `next` returned last. */
@@ -56,6 +57,7 @@ export const converse = (
       }
     )
   return {
+    tool,
     next: () => told.promise,
     answer: (answer) => {
       told = Promise.withResolvers()

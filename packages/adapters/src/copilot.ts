@@ -4,6 +4,7 @@ import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
 import { HostCallError, hostFiles } from "./host-files.ts"
 import { legalNames } from "./names.ts"
+import { listedTools } from "./shown-tools.ts"
 
 type Options = Pick<PromiseCallOptions, "ask">
 
@@ -26,7 +27,7 @@ export interface CopilotTool {
  */
 export const copilotTools = (host: Pick<OpenHost, "tools" | "call">, options: Options = {}): Array<CopilotTool> => {
   const { legal } = legalNames(host.tools.map(({ name }) => name))
-  return host.tools.map((tool) => ({
+  return listedTools(host).map((tool) => ({
     name: legal(tool.name),
     description: tool.description,
     parameters: { ...tool.inputSchema },

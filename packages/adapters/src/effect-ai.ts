@@ -6,6 +6,7 @@ import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 
 import { legalNames } from "./names.ts"
+import { listedTools } from "./shown-tools.ts"
 
 /** A tool of a host for `effect/ai`, described by its JSON Schema. The host checks the arguments, not `effect/ai`. */
 export type HostTool = ReturnType<typeof hostTool>
@@ -24,7 +25,7 @@ export const effectToolkit = (
   options: Pick<CallOptions, "ask" | "onProgress"> = {}
 ): HostToolkit => {
   const { legal, original } = legalNames(host.tools.map(({ name }) => name))
-  const tools = host.tools.map((tool) => hostTool(tool, legal(tool.name)))
+  const tools = listedTools(host).map((tool) => hostTool(tool, legal(tool.name)))
   const toolkit: HostToolkit["toolkit"] = Toolkit.make(...tools)
   const call = (name: string) => (args: unknown) =>
     Effect.map(host.call(original(name), args, options), ({ wire }): unknown => wire)

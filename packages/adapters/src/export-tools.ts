@@ -6,12 +6,15 @@ import { legalNames } from "./names.ts"
 export const exportFormats = ["json", "openai", "anthropic", "gemini", "mcp"] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** The tools in the format of an API, with names that it accepts. `json` is haft's own format, which has everything. */
+/**
+ * The tools that models are shown, in the format of an API and with names that it accepts. `json` is haft's own format,
+ * which has everything, deferred tools too.
+ */
 export const exportTools = (tools: ReadonlyArray<ToolDescription>, format: ExportFormat): ReadonlyArray<object> => {
   // A copy has the schemas as values; a host's own descriptions make them by getters.
   if (format === "json") return tools.map((tool) => ({ ...tool }))
   const { legal } = legalNames(tools.map(({ name }) => name))
-  return tools.map((tool) => shapes[format](tool, legal(tool.name)))
+  return tools.filter(({ deferred }) => deferred !== true).map((tool) => shapes[format](tool, legal(tool.name)))
 }
 
 /** A function as OpenAI's Responses API and most others of its kind describe it. */
@@ -49,14 +52,14 @@ export const geminiFunction = (tool: ToolDescription, name: string): GeminiFunct
   name,
   description: tool.description,
   parametersJsonSchema: { type: "object", ...tool.inputSchema },
-  responseJsonSchema: { type: "object", ...tool.replySchema }
+  ...(tool.hidesReplySchema !== true && { responseJsonSchema: { type: "object", ...tool.replySchema } })
 })
 
 export interface GeminiFunction {
   readonly name: string
   readonly description: string
   readonly parametersJsonSchema: JsonSchema
-  readonly responseJsonSchema: JsonSchema
+  readonly responseJsonSchema?: JsonSchema
 }
 
 const shapes = {

@@ -3,6 +3,7 @@ import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
 import { geminiFunction } from "./export-tools.ts"
 import { legalNames } from "./names.ts"
+import { listedTools } from "./shown-tools.ts"
 
 /**
  * A host's tools for `ai.models.generateContent({ config: { tools: [genaiTool(host)] } })`: the SDK sends the
@@ -24,7 +25,7 @@ export const genaiTool = (
   return {
     tool: () =>
       Promise.resolve({
-        functionDeclarations: host.tools.map((tool) => ({ ...geminiFunction(tool, legal(tool.name)) }))
+        functionDeclarations: listedTools(host).map((tool) => ({ ...geminiFunction(tool, legal(tool.name)) }))
       }),
     // One after the other, in the model's order: a call may rely on what the one before it changed.
     callTool: async (calls) => {

@@ -128,6 +128,31 @@ const strict = (schema: unknown): JsonSchema => {
   return types.includes("object") || "properties" in result ? strictObject(result) : result
 }
 
+/** A strict schema without the bounds of numbers and lists, which not every API with strict calling takes. */
+export const withoutBounds = (schema: JsonSchema): JsonSchema =>
+  Object.fromEntries(
+    Object.entries(schema)
+      .filter(([keyword]) => !bounds.has(keyword))
+      .map(([keyword, value]) => {
+        if (keyword === "properties" || keyword === "$defs") return [keyword, mapValues(value as JsonSchema, unbounded)]
+        if (keyword === "anyOf") return [keyword, (value as ReadonlyArray<unknown>).map(unbounded)]
+        return [keyword, keyword === "items" ? unbounded(value) : value]
+      })
+  )
+
+const unbounded = (schema: unknown): JsonSchema => withoutBounds(schema as JsonSchema)
+
+const bounds = new Set([
+  "exclusiveMaximum",
+  "exclusiveMinimum",
+  "maxItems",
+  "maximum",
+  "minItems",
+  "minimum",
+  "multipleOf",
+  "pattern"
+])
+
 /** True for an object whose keys are the caller's, all with values of one schema. */
 const isMap = (schema: JsonSchema): boolean =>
   schema["type"] === "object" &&

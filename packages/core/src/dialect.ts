@@ -58,7 +58,9 @@ export interface DialectDefinition<out Name extends string = string> {
   /** The JSON Schema of the envelope around a tool's output. */
   readonly envelope: (output: JsonSchema) => JsonSchema
   /** How the contract publishes a tool's parameters, where it differs from the schema itself. */
-  readonly publishInput?: (schema: JsonSchema, tool: string) => JsonSchema
+  readonly publishInput?: (schema: JsonSchema, tool: Pick<Tool<unknown>, "name" | "dialect">) => JsonSchema
+  /** See {@link ToolDescription.hidesReplySchema}. */
+  readonly hidesReplySchemas?: boolean
   /** Tests whether an output counts as success on a command line, such as a command's exit code. Always when absent. */
   readonly isSuccess?: (output: Readonly<Record<string, unknown>>) => boolean
   /** True where the contract documents how replies are shown to people: with marks and timings, in a pipe too. */

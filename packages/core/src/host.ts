@@ -6,6 +6,7 @@ import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 
 import type { Dialect } from "./dialect.ts"
+import { findTools } from "./find-tools.ts"
 import {
   type CallOptions,
   callTool,
@@ -21,6 +22,7 @@ import { traced } from "./pipeline/trace.ts"
 import { type PluginError, reasonOf } from "./plugin/plugin-error.ts"
 import type { ConfiguredPlugin } from "./plugin/plugin.ts"
 import { type HostedTool, type OnPluginError, startPlugins } from "./plugin/start-plugins.ts"
+import { findToolsName, isDeferredIn, type Profile } from "./profile.ts"
 import type { JsonSchema } from "./schema/json-schema.ts"
 import type { Verdict } from "./services/approver.ts"
 import type { ToolError } from "./tool-error.ts"
@@ -36,10 +38,18 @@ export interface ToolDescription {
   readonly risk: Risk
   readonly idempotent: boolean
   readonly openWorld: boolean
+  /** The smallest profile that lists the tool; every profile when absent. */
+  readonly profile?: Profile
+  /** Set where the host's profile leaves the tool out: it can be called, and models see it once `find_tools` found it. */
+  readonly deferred?: true
+  /** Arguments of typical calls. */
+  readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
   /** As the dialect publishes it. */
   readonly inputSchema: JsonSchema
   /** Of the whole envelope, so that every reply fits it. */
   readonly replySchema: JsonSchema
+  /** Set where clients get `replySchema` only on request, because it costs more context than it helps. */
+  readonly hidesReplySchema?: true
 }
 
 /** Preview of a call: its touches and the policy's decision. Nothing is executed. */
@@ -80,6 +90,8 @@ export interface HostOptions<R> {
   readonly symlinks?: SymlinkPolicy
   /** Bytes of a reply at most, 512 KiB by default; what is beyond them becomes an artifact that the reply names. */
   readonly replyBytes?: number
+  /** Which tools models are shown at first; all by default. The others are deferred: `find_tools` finds them. */
+  readonly profile?: Profile
   /** Replaces secrets in replies, not only in the audit log; false by default. */
   readonly redactReplies?: boolean
   /** `refuse`, the default, starts no host with a plugin that can't be used; `skip` starts it without that plugin. */
@@ -108,6 +120,15 @@ const hostWith = Effect.fnUntraced(function* <R>(options: HostOptions<R>) {
   >
   const { dialect, plugins, onPluginError = "refuse" } = options
   const { started, tools, skipped, provided } = yield* startPlugins({ dialect, plugins, onPluginError }, services)
+  const { profile = "all" } = options
+  const isDeferred = (tool: Tool<unknown>): boolean => isDeferredIn(profile, tool)
+  const described = [...tools.values()].map(({ tool, plugin }) => describe(dialect, tool, plugin, isDeferred(tool)))
+  const deferred = described.filter((tool) => tool.deferred)
+  if (deferred.length > 0 && !tools.has(findToolsName)) {
+    const finder = { tool: findTools(() => deferred), plugin: "host" }
+    tools.set(findToolsName, finder)
+    described.push(describe(dialect, finder.tool, finder.plugin, false))
+  }
   const context = Context.merge(services, provided)
   const lend = lending(context)
   const settings: RoadSettings<unknown> = {
@@ -129,7 +150,7 @@ const hostWith = Effect.fnUntraced(function* <R>(options: HostOptions<R>) {
     )
   return {
     dialect,
-    tools: [...tools.values()].map(({ tool, plugin }) => describe(dialect, tool, plugin)),
+    tools: described,
     call,
     tool: (name) => (args, callOptions) => call(name, args, callOptions),
     preview: (name, args) => previewCall(settings, name, args).pipe(Effect.provideContext(context)),
@@ -187,7 +208,7 @@ const healthOf = <R>({ name, version, health }: ConfiguredPlugin<R>): Effect.Eff
 const spelled = (tools: ReadonlyMap<string, HostedTool>, name: string): string =>
   [...tools.keys()].find((key) => key.replaceAll(".", "_") === name) ?? ""
 
-const describe = (dialect: Dialect, tool: Tool<unknown>, plugin: string): ToolDescription => {
+const describe = (dialect: Dialect, tool: Tool<unknown>, plugin: string, isDeferred: boolean): ToolDescription => {
   const schemas: { input?: JsonSchema; reply?: JsonSchema } = {}
   return {
     name: tool.name,
@@ -196,8 +217,12 @@ const describe = (dialect: Dialect, tool: Tool<unknown>, plugin: string): ToolDe
     risk: tool.risk,
     idempotent: tool.idempotent,
     openWorld: tool.openWorld,
+    ...(tool.profile !== undefined && { profile: tool.profile }),
+    ...(isDeferred && { deferred: true }),
+    ...(tool.examples !== undefined && { examples: tool.examples }),
+    ...(dialect.hidesReplySchemas === true && { hidesReplySchema: true }),
     get inputSchema() {
-      return (schemas.input ??= dialect.publishInput?.(tool.inputSchema, tool.name) ?? tool.inputSchema)
+      return (schemas.input ??= dialect.publishInput?.(tool.inputSchema, tool) ?? tool.inputSchema)
     },
     get replySchema() {
       return (schemas.reply ??= dialect.envelope(tool.outputSchema))

@@ -1,5 +1,12 @@
 export { approveEffects, type Effects } from "./pipeline/approve-effects.ts"
 export {
+  commitEffects,
+  type CommitFailure,
+  type CommittedEffects,
+  countsOf,
+  diffOfEffects
+} from "./pipeline/commit-effects.ts"
+export {
   type Call,
   type ContentBlock,
   CurrentCall,
@@ -32,6 +39,7 @@ export {
   type PluginHealth,
   type ToolDescription
 } from "./host.ts"
+export { findToolsName, type Profile, profiles, toolsInProfile } from "./profile.ts"
 export { type JsonSchema } from "./schema/json-schema.ts"
 export { type LineStep, lineSteps } from "./diff/line-steps.ts"
 export { TimeSlices } from "./time-slices.ts"
@@ -61,7 +69,7 @@ export {
   type NetworkService,
   requireNetwork
 } from "./network/network.ts"
-export { networkConfig, type NetworkConfig } from "./network/network-config.ts"
+export { type BrokeredCredential, networkConfig, type NetworkConfig } from "./network/network-config.ts"
 export { type Program, type ProgramEnd, runProgram, type RunsPrograms } from "./services/run-program.ts"
 export { redactText } from "./text/redact.ts"
 export {

@@ -52,6 +52,7 @@ export const errorCodes = [
   "session_ended",
   "session_exists",
   "session_limit",
+  "branch_in_use",
   // web
   "invalid_url",
   "url_blocked",

@@ -4,6 +4,7 @@ import type * as z from "zod"
 
 import type { ContentBlock } from "./pipeline/call.ts"
 import type { Shortened } from "./pipeline/reply-budget.ts"
+import type { Profile } from "./profile.ts"
 import { plainIssues } from "./schema/describe-issues.ts"
 import { inputJsonSchema, type JsonSchema, outputJsonSchema } from "./schema/json-schema.ts"
 import { decodeLeniently } from "./schema/lenient-decoding.ts"
@@ -75,6 +76,10 @@ export interface ToolDefinition<
   readonly idempotent?: boolean
   /** Reaches beyond this machine. */
   readonly openWorld?: boolean
+  /** The smallest profile of a host that lists the tool; every profile when absent. */
+  readonly profile?: Profile
+  /** Arguments of typical calls, for model APIs that take examples. */
+  readonly examples?: ReadonlyArray<z.input<Input>>
 }
 
 /** Rewrites the messages of failures, by code. */
@@ -95,6 +100,10 @@ export interface Tool<out R = never, out Types extends ToolTypes = ToolTypes> {
   readonly risk: Risk
   readonly idempotent: boolean
   readonly openWorld: boolean
+  /** The smallest profile of a host that lists the tool; every profile when absent. */
+  readonly profile?: Profile
+  /** Arguments of typical calls. */
+  readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
   /** JSON Schemas, made once, on first use. */
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
@@ -173,6 +182,8 @@ export const makeTool = <
     risk: definition.risk,
     idempotent: definition.idempotent ?? definition.risk === "read_only",
     openWorld: definition.openWorld ?? false,
+    ...(definition.profile !== undefined && { profile: definition.profile }),
+    ...(definition.examples !== undefined && { examples: definition.examples }),
     ...(definition.forRecord !== undefined && { forRecord: definition.forRecord }),
     get inputSchema() {
       return (schemas.input ??= inputJsonSchema(definition.input))

@@ -22,7 +22,7 @@ it.each(mcpFilesystemTools.tools.map((tool) => [tool.name, tool] as const))(
     const { inputSchema, outputSchema, annotations } = recorded.tools[name as keyof typeof recorded.tools]
     // A tool without parameters refuses any: only then can it be called in strict mode.
     const expected = name === "list_allowed_directories" ? { ...inputSchema, additionalProperties: false } : inputSchema
-    expect(shapeOf(mcpFilesystem.publishInput?.(tool.inputSchema, name))).toEqual(expected)
+    expect(shapeOf(mcpFilesystem.publishInput?.(tool.inputSchema, tool))).toEqual(expected)
     expect(shapeOf(mcpFilesystem.envelope(tool.outputSchema))).toEqual(outputSchema)
     expect({ readOnlyHint: tool.risk === "read_only", openWorldHint: tool.openWorld }).toEqual({
       readOnlyHint: annotations.readOnlyHint,

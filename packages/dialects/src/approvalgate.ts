@@ -44,6 +44,7 @@ const errorNames = {
   session_ended: "SESSION_ENDED",
   session_exists: "SESSION_EXISTS",
   session_limit: "SESSION_LIMIT",
+  branch_in_use: "BRANCH_IN_USE",
   invalid_url: "INVALID_URL",
   url_blocked: "URL_BLOCKED",
   network_error: "NETWORK_ERROR",

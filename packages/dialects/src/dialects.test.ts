@@ -200,7 +200,7 @@ describe("toolrouter", () => {
       properties: { patch: { type: "string" }, timeout_ms: { type: "integer", default: 5 } },
       required: ["patch"]
     }
-    expect(toolrouter.publishInput?.(schema, "apply_patch_json")).toEqual({
+    expect(toolrouter.publishInput?.(schema, { name: "apply_patch_json", dialect: "toolrouter" })).toEqual({
       title: "ApplyPatchInput",
       type: "object",
       properties: {

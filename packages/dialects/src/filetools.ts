@@ -44,6 +44,7 @@ const errorNames = {
   session_ended: "session_ended",
   session_exists: "session_exists",
   session_limit: "session_limit",
+  branch_in_use: "branch_in_use",
   invalid_url: "invalid_url",
   url_blocked: "url_blocked",
   network_error: "network_error",

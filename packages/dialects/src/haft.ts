@@ -1,5 +1,7 @@
 import { defineDialect, type Dialect, type ErrorCode, errorCodes } from "@haft/core"
 
+import { conciseSchema } from "./concise-schema.ts"
+
 /**
  * haft's own contract: `{ ok: true, result }` or `{ ok: false, error }`, codes as the engine names them.
  * A failure that left something behind, such as a command's output, carries it as `result` too. Arguments with only one
@@ -12,6 +14,9 @@ export const haft: Dialect<"haft"> = defineDialect({
   errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, ErrorCode>,
   isLenient: true,
   clipsTexts: true,
+  // Schemas of plugins and of other servers are published as they are.
+  publishInput: (schema, tool) => (tool.dialect === "haft" ? conciseSchema(schema) : schema),
+  hidesReplySchemas: true,
   // A command that exits with another code is a result for a model, and a failure for a shell.
   isSuccess: ({ exit_code }) => typeof exit_code !== "number" || exit_code === 0,
   success: ({ output, adjusted, shortened }) => ({

@@ -27,7 +27,7 @@ export const toolrouter: Dialect<"toolrouter"> = defineDialect({
   publishInput: (schema, tool) => {
     const properties = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>)
     return {
-      title: `${titleOf(tool.replace(/_(?:json|freeform)$/, "")).replaceAll(" ", "")}Input`,
+      title: `${titleOf(tool.name.replace(/_(?:json|freeform)$/, "")).replaceAll(" ", "")}Input`,
       type: "object",
       properties: Object.fromEntries(
         properties.map(([name, property]) => [name, { title: titleOf(name), ...property }])

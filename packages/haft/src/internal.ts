@@ -25,6 +25,7 @@ export type {
   JsonSchema,
   Party,
   PluginError,
+  Profile,
   Reply,
   ToolDescription,
   ToolError
@@ -81,6 +82,8 @@ export {
   examine,
   findConfig,
   followRun,
+  type OpenBranches,
+  openBranches,
   openRules,
   openWorkspace,
   readRun,

@@ -203,7 +203,7 @@ const readingDialects = dialectNames.flatMap((dialect) => {
 /** Tools that touch no file, or only one that another tool has opened. */
 const others = new Set(
   (
-    "list_processes read_output wait_for stop_process list_allowed_directories TaskStop read_background_output list_background_processes WebFetch WebSearch " +
+    "find_tools list_processes read_output wait_for stop_process list_allowed_directories TaskStop read_background_output list_background_processes WebFetch WebSearch " +
     "last_command terminal_last_command list_terminals close_terminal write_terminal write_stdin undo " +
     "fetch_url search_web web_fetch web_search fetch_webpage"
   ).split(" ")

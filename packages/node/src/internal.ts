@@ -1,5 +1,11 @@
 // For the packages of this repository. Nothing here is kept stable between versions.
 
+export { branchState } from "./branches/branch-file.ts"
+export { type BranchProcess, startOnBranch } from "./branches/branch-process.ts"
+export { type BranchProgram, runOnBranch } from "./branches/branch-session.ts"
+export type { BranchEffects, ConflictChoice } from "./branches/branch-effects.ts"
+export { type BranchError, branchesOf, type NodeBranches } from "./branches/branches.ts"
+export type { Branch } from "./branches/branch-store.ts"
 export { copyWorkspace } from "./workspace/copy-workspace.ts"
 export { type JournalPages, journalPages } from "./records/audit-log-pages.ts"
 export { restoreLargeContents } from "./records/large-contents.ts"

@@ -8,6 +8,7 @@ export const mcp: Command = {
   name: "mcp",
   summary: "speak MCP on stdin and stdout",
   takes: "[DIR…]",
+  options: { "output-schemas": { describe: "show clients the schemas of replies, which cost context" } },
   examples: [
     "haft mcp --workspace ~/project",
     "haft mcp --dialect mcp-filesystem ~/project ~/notes",
@@ -21,7 +22,7 @@ export const mcp: Command = {
       ? openHostFor(config)
       : openHostLater(config, tools, () => openHostFor(config)))
     try {
-      await speakMcp(host, given.version)
+      await speakMcp(host, { version: given.version, ...(given.has("output-schemas") && { outputSchemas: true }) })
     } finally {
       await host.dispose()
     }

@@ -18,8 +18,12 @@ export const tools: Command = {
       if (format === "table") {
         // The words of a plugin, or of an MCP server behind it, may contain anything.
         const shown = (text: string): string => forScreen(process.stdout, text).replaceAll(/\s+/g, " ")
-        const rows = tools.map(({ name, risk, description }) => [shown(name), risk, shown(description)])
+        const listed = tools.filter(({ deferred }) => deferred !== true)
+        const rows = listed.map(({ name, risk, description }) => [shown(name), risk, shown(description)])
         print(table([["TOOL", "RISK", "WHAT"].map((head) => styled(process.stdout, "bold", head)), ...rows]))
+        if (listed.length < tools.length) {
+          note(`\n${tools.length - listed.length} more that find_tools finds: haft tools --profile all`)
+        }
         if (process.stdout.isTTY) note("\nWhat one of them takes: haft call TOOL --help")
         return 0
       }

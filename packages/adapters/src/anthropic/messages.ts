@@ -1,12 +1,28 @@
 import type { Tool, ToolResultBlockParam, ToolUseBlock } from "@anthropic-ai/sdk/resources/messages"
+import type { ToolDescription } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
 import { anthropicTool } from "../export-tools.ts"
-import { contentOf, type ModelOptions } from "../model-call.ts"
+import { type CallerOptions, contentOf, type ModelOptions, sharedFields } from "../model-call.ts"
 import { legalNames } from "../names.ts"
+import { searchableTools, shownTools } from "../shown-tools.ts"
+import { fromStrict, strictSchema, withoutBounds } from "../strict-schema.ts"
+
+export interface AnthropicOptions extends ModelOptions, CallerOptions<NonNullable<Tool["allowed_callers"]>[number]> {
+  /**
+   * Tools with strict inputs, where their schema can be made strict. The API takes only some strict tools in a request,
+   * so name those where it matters.
+   */
+  readonly strict?: (tool: ToolDescription) => boolean
+  /** Give the API examples of arguments, for the tools that have some. They cost context. */
+  readonly inputExamples?: boolean
+  /** Tools whose arguments the API streams as they are written, such as long contents of files. */
+  readonly eagerInputStreaming?: (tool: ToolDescription) => boolean
+}
 
 /** A host's tools for Anthropic's Messages API. */
 export interface AnthropicTools {
+  /** What the model is shown now: read it again for each request. */
   readonly tools: Array<Tool>
   /** Makes the call; the answer goes into the next user message. */
   readonly call: (
@@ -15,13 +31,42 @@ export interface AnthropicTools {
   ) => Promise<ToolResultBlockParam>
 }
 
-export const anthropicTools = (host: Pick<OpenHost, "tools" | "call">, options: ModelOptions = {}): AnthropicTools => {
+export const anthropicTools = (
+  host: Pick<OpenHost, "tools" | "call">,
+  options: AnthropicOptions = {}
+): AnthropicTools => {
   const { legal, original } = legalNames(host.tools.map(({ name }) => name))
+  const shown = shownTools(host)
+  const strictSchemas = new Map(
+    host.tools.flatMap((tool) => {
+      const schema = options.strict?.(tool) === true ? strictSchema(tool.inputSchema) : undefined
+      return schema === undefined ? [] : [[tool.name, schema] as const]
+    })
+  )
+  const toolOf = (tool: ToolDescription): Tool => {
+    const schema = strictSchemas.get(tool.name)
+    return {
+      ...anthropicTool(tool, legal(tool.name)),
+      ...(schema !== undefined && { strict: true, input_schema: { type: "object", ...withoutBounds(schema) } }),
+      ...(options.inputExamples === true && schema === undefined && examplesOf(tool)),
+      ...(options.eagerInputStreaming?.(tool) === true && { eager_input_streaming: true }),
+      ...sharedFields(tool, options)
+    }
+  }
   return {
-    tools: host.tools.map((tool) => anthropicTool(tool, legal(tool.name))),
+    get tools() {
+      return (options.deferLoading === true ? searchableTools(host) : shown.list()).map(toolOf)
+    },
     call: async ({ id, name, input }, callOptions) => {
-      const reply = await host.call(original(name), input, { requestId: id, ...callOptions })
+      const tool = host.tools.find((one) => one.name === original(name))
+      const isStrict = tool !== undefined && strictSchemas.has(tool.name)
+      const args = isStrict ? fromStrict(input, tool.inputSchema) : input
+      const reply = await host.call(original(name), args, { requestId: id, ...callOptions })
+      shown.learn(original(name), reply)
       return { type: "tool_result", tool_use_id: id, content: contentOf(reply, options), is_error: !reply.ok }
     }
   }
 }
+
+const examplesOf = ({ examples }: ToolDescription): Pick<Tool, "input_examples"> =>
+  examples === undefined ? {} : { input_examples: examples.map((example) => ({ ...example })) }

@@ -1,3 +1,5 @@
+import { findToolsName, type ToolDescription } from "@haft/core"
+
 /** One piece of advice, given where all the tools it names are there. */
 interface Advice {
   readonly tools: ReadonlyArray<string>
@@ -52,10 +54,15 @@ const advice: ReadonlyArray<Advice> = [
 ]
 
 /** Advice for the client's model on working with these tools, one line each. */
-export const instructionsFor = (tools: ReadonlyArray<string>): string => {
-  const present = new Set(tools)
+export const instructionsFor = (tools: ReadonlyArray<Pick<ToolDescription, "name" | "deferred">>): string => {
+  const present = new Set(tools.filter(({ deferred }) => deferred !== true).map(({ name }) => name))
+  const deferred = tools.filter(({ name }) => !present.has(name)).map(({ name }) => name)
+  const further =
+    deferred.length === 0 ? [] : [`${findToolsName} finds tools that are not listed: ${deferred.join(", ")}.`]
   return advice
     .filter((piece) => piece.tools.every((name) => present.has(name)))
-    .map(({ text }) => `- ${text}`)
+    .map(({ text }) => text)
+    .concat(further)
+    .map((text) => `- ${text}`)
     .join("\n")
 }

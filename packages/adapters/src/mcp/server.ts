@@ -15,13 +15,14 @@ import {
 
 import { type Conversation, converse } from "../conversation.ts"
 import { legalNames } from "../names.ts"
+import { shownTools } from "../shown-tools.ts"
 import { answerOf, questionFor } from "./approval-question.ts"
 import { instructionsFor } from "./instructions.ts"
 import { progressTo } from "./progress.ts"
-import { mcpResult, mcpTool } from "./tool.ts"
+import { mcpResult, mcpTool, type McpToolOptions } from "./tool.ts"
 import { waitingRoom } from "./waiting-room.ts"
 
-export interface McpOptions {
+export interface McpOptions extends McpToolOptions {
   readonly name?: string
   readonly version: string
   /** Instructions for the client's model; by default how to work with the tools it has. */
@@ -50,19 +51,24 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
   const { legal, original } = legalNames(host.tools.map(({ name }) => name))
   const { asksElsewhere = false } = options
   const known = new Set(host.tools.map(({ name }) => name))
-  const instructions = options.instructions ?? instructionsFor(host.tools.map(({ name }) => legal(name)))
+  const instructions =
+    options.instructions ?? instructionsFor(host.tools.map((tool) => ({ ...tool, name: legal(tool.name) })))
   const waiting = waitingRoom()
 
   return () => {
+    const shown = shownTools(host)
     // The low-level Server on purpose: McpServer answers bad input itself, and the call would never be on record.
     const server = new Server(
       { name: options.name ?? "haft", version: options.version },
-      // A host's tools are fixed when it opens, so their list never changes.
-      { capabilities: { tools: { listChanged: false } }, ...(instructions !== "" && { instructions }) }
+      // A host's tools are fixed when it opens; only find_tools makes the list longer.
+      {
+        capabilities: { tools: { listChanged: host.tools.some(({ deferred }) => deferred) } },
+        ...(instructions !== "" && { instructions })
+      }
     )
     server.setRequestHandler("tools/list", () => {
       if (options.onListed !== undefined) setImmediate(options.onListed)
-      return { tools: host.tools.map((tool) => mcpTool(tool, legal(tool.name))) }
+      return { tools: shown.list().map((tool) => mcpTool(tool, legal(tool.name), options)) }
     })
     server.setRequestHandler("tools/call", async ({ params }, context) => {
       const { mcpReq } = context
@@ -90,7 +96,10 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
       context: ServerContext
     ): Promise<CallToolResult | InputRequiredResult> => {
       const step = await untilAborted(conversation, context.mcpReq.signal)
-      if ("reply" in step) return mcpResult(step.reply)
+      if ("reply" in step) {
+        if (shown.learn(conversation.tool, step.reply)) await server.sendToolListChanged().catch(ignore)
+        return mcpResult(step.reply)
+      }
       if (canElicit(context, server)) return questionFor(step.question, waiting.enter(conversation), options.describe)
       conversation.answer({ approved: false, unanswered: true, reason: cannotAsk(options) })
       const refused = await round(conversation, context)

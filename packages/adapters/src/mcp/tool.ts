@@ -1,15 +1,24 @@
 import type { ContentBlock, Reply, ToolDescription } from "@haft/core"
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server"
 
+export interface McpToolOptions {
+  /**
+   * Whether `tools/list` shows the schemas of replies, or only that each is an object, which saves context. As the
+   * dialect says by default.
+   */
+  readonly outputSchemas?: boolean
+}
+
 /** A tool as `tools/list` shows it. */
-export const mcpTool = (tool: ToolDescription, name: string): Tool => {
+export const mcpTool = (tool: ToolDescription, name: string, options: McpToolOptions = {}): Tool => {
+  const { outputSchemas = tool.hidesReplySchema !== true } = options
   const title = titleOf(tool.name)
   return {
     name,
     title,
     description: tool.description,
     inputSchema: { type: "object", ...tool.inputSchema },
-    outputSchema: { type: "object", ...tool.replySchema },
+    outputSchema: { type: "object", ...(outputSchemas && tool.replySchema) },
     annotations: {
       title,
       readOnlyHint: tool.risk === "read_only",

@@ -7,18 +7,22 @@ import type {
 } from "openai/resources/chat/completions"
 import type { FunctionTool, ResponseFunctionToolCall, ResponseInputItem } from "openai/resources/responses/responses"
 
-import { contentOf, type ModelOptions, parseArguments } from "../model-call.ts"
+import { type CallerOptions, contentOf, type ModelOptions, parseArguments, sharedFields } from "../model-call.ts"
 import { legalNames } from "../names.ts"
+import { searchableTools, shownTools } from "../shown-tools.ts"
 import { fromStrict, strictSchema } from "../strict-schema.ts"
 
-export interface OpenAIOptions extends ModelOptions {
+export interface OpenAIOptions extends ModelOptions, CallerOptions<"direct" | "programmatic"> {
   /** Use strict function calling, for the tools whose schema can be made strict. */
   readonly strict?: boolean
+  /** Give the Responses API the schemas of replies, for programs that the model writes. */
+  readonly outputSchemas?: boolean
 }
 
 /** A host's tools for OpenAI's Responses and Chat Completions APIs, and others that are compatible with them. */
 export interface OpenAITools {
   readonly responses: {
+    /** What the model is shown now: read it again for each request. */
     readonly tools: Array<FunctionTool>
     /** Makes the call; the answer goes into the next request's `input`. */
     readonly call: (
@@ -27,6 +31,7 @@ export interface OpenAITools {
     ) => Promise<ResponseInputItem.FunctionCallOutput>
   }
   readonly chat: {
+    /** What the model is shown now: read it again for each request. */
     readonly tools: Array<ChatCompletionFunctionTool>
     /** Makes the call; the answer goes into the next request's `messages`. */
     readonly call: (
@@ -38,19 +43,32 @@ export interface OpenAITools {
 
 export const openaiTools = (host: Pick<OpenHost, "tools" | "call">, options: OpenAIOptions = {}): OpenAITools => {
   const { legal, original } = legalNames(host.tools.map(({ name }) => name))
-  const functions = host.tools.map((tool) => functionOf(tool, legal(tool.name), options.strict ?? false))
-  const strictTools = host.tools.filter((_, at) => functions[at]?.strict === true)
+  const { strict = false, deferLoading = false, outputSchemas = false } = options
+  const shown = shownTools(host)
+  const functions = new Map(host.tools.map((tool) => [tool, functionOf(tool, legal(tool.name), strict)]))
+  const functionsOf = (tools: ReadonlyArray<ToolDescription>) =>
+    [...functions].filter(([tool]) => tools.includes(tool)).map(([tool, made]) => ({ tool, made }))
+  const functionTool = ({ tool, made }: ReturnType<typeof functionsOf>[number]): FunctionTool => ({
+    type: "function",
+    ...made,
+    ...sharedFields(tool, options),
+    ...(outputSchemas && { output_schema: { ...tool.replySchema } })
+  })
 
-  const call = (name: string, written: string, callOptions?: PromiseCallOptions): Promise<Reply> => {
+  const call = async (name: string, written: string, callOptions?: PromiseCallOptions): Promise<Reply> => {
     const args = parseArguments(written)
-    const strictTool = strictTools.find((tool) => tool.name === original(name))
-    const meant = strictTool === undefined ? args : fromStrict(args, strictTool.inputSchema)
-    return host.call(original(name), meant, callOptions)
+    const tool = host.tools.find((one) => one.name === original(name))
+    const isStrict = tool !== undefined && functions.get(tool)?.strict === true
+    const reply = await host.call(original(name), isStrict ? fromStrict(args, tool.inputSchema) : args, callOptions)
+    shown.learn(original(name), reply)
+    return reply
   }
 
   return {
     responses: {
-      tools: functions.map((one) => ({ type: "function", ...one })),
+      get tools() {
+        return functionsOf(deferLoading ? searchableTools(host) : shown.list()).map(functionTool)
+      },
       call: async (item, callOptions) => ({
         type: "function_call_output",
         call_id: item.call_id,
@@ -58,7 +76,10 @@ export const openaiTools = (host: Pick<OpenHost, "tools" | "call">, options: Ope
       })
     },
     chat: {
-      tools: functions.map((one) => ({ type: "function", function: one })),
+      // Chat Completions has no tool search: what is deferred there is left out.
+      get tools() {
+        return functionsOf(shown.list()).map(({ made }) => ({ type: "function" as const, function: made }))
+      },
       call: async ({ id, function: { name, arguments: written } }, callOptions) => ({
         role: "tool",
         tool_call_id: id,

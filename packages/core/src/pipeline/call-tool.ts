@@ -259,11 +259,13 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     Effect.flatMap((done) => holdToBudget(done, call, { bytes: settings.replyBytes, clipsTexts }))
   )
   const { facts, state, prepared } = approved
-  if (state === undefined && facts.writes.length === 0 && facts.runs === undefined) return yield* executed
+  const isDeclared = state !== undefined || facts.writes.length > 0 || facts.runs !== undefined
+  if (!isDeclared && facts.risk === "read_only") return yield* executed
   return yield* Effect.provideService(executed, CurrentCall, {
     ...call,
-    assessedWrites: facts.writes.map(({ path }) => path),
-    ...(facts.runs !== undefined && {
+    ...(isDeclared && { assessedWrites: facts.writes.map(({ path }) => path) }),
+    // A tool whose effects are known only afterwards has them judged then.
+    ...((facts.runs !== undefined || facts.writes.length === 0) && {
       approval: {
         operation: tool.operation,
         input: prepared.input,

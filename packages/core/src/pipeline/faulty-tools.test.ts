@@ -29,7 +29,7 @@ const services = Layer.mergeAll(memoryWorkspace(), memoryJournal(), denyAll)
 const hostOf = (...plugins: ReadonlyArray<Plugin<never, undefined>>) =>
   Host.layer({ dialect: plainDialect, plugins: plugins.map((plugin) => use(plugin)) }).pipe(Layer.provide(services))
 
-type Odd = Partial<ToolDefinition<string, z.ZodObject, z.ZodObject, never>>
+type Odd = Omit<Partial<ToolDefinition<string, z.ZodObject, z.ZodObject, never>>, "examples">
 const replyTo = (odd: Odd, args: unknown = {}) => {
   const tool = defineTool({
     name: "odd",

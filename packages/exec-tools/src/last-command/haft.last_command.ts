@@ -7,8 +7,9 @@ import { lastCommand } from "./last-command.ts"
 
 export const haftLastCommand = haft.tool({
   name: "last_command",
+  profile: "all",
   operation: "last-command",
-  description: "Show the last command or code that ran on this host, and how it went.",
+  description: "Show the last command or code that ran, and its result.",
   input: z.strictObject({}),
   output: commandResult.extend({ command: z.string(), cwd: z.string(), started_at: z.string() }),
   risk: "read_only",

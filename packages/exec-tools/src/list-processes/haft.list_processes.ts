@@ -7,8 +7,9 @@ import { listProcesses } from "./list-processes.ts"
 
 export const haftListProcesses = haft.tool({
   name: "list_processes",
+  profile: "all",
   operation: "list-processes",
-  description: "List processes that start_process started, ended ones that can still be read included.",
+  description: "List background processes, ended ones too.",
   input: z.strictObject({}),
   output: z.object({
     processes: z.array(

@@ -3,7 +3,7 @@ import * as z from "zod"
 import type { ManagedProcess } from "./managed-process.ts"
 import type { OutputRead } from "./output-reading.ts"
 
-export const processId = z.string().min(1).max(100).describe("As start_process returned it")
+export const processId = z.string().min(1).max(100).describe("From start_process")
 
 export const maxBytes = z
   .number()
@@ -11,7 +11,7 @@ export const maxBytes = z
   .min(1000)
   .max(1_000_000)
   .default(20_000)
-  .describe("Output to return at most; of more, head and tail")
+  .describe("Most output to return: head and tail")
 
 /** How haft's tools describe a process. */
 export const processFields = {

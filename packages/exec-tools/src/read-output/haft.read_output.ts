@@ -15,14 +15,14 @@ import { readOutput } from "./read-output.ts"
 
 export const haftReadOutput = haft.tool({
   name: "read_output",
+  profile: "coding",
   operation: "read-output",
-  description:
-    "Read what a process printed: what is new since the last reply, since a cursor, the last lines, or lines that match.",
+  description: "Read what a process printed since the last reply, or other parts.",
   input: z.strictObject({
     process_id: processId,
-    cursor: z.number().int().min(0).optional().describe("Byte to begin at, as an earlier reply gave it"),
-    tail_lines: z.number().int().min(1).max(10_000).optional().describe("Only so many of the last lines"),
-    search: z.string().min(1).max(1000).optional().describe("Only lines that match this regular expression"),
+    cursor: z.number().int().min(0).optional().describe("Byte to start at, from an earlier reply"),
+    tail_lines: z.number().int().min(1).max(10_000).optional().describe("Only the last lines"),
+    search: z.string().min(1).max(1000).optional().describe("Only lines that match this regex"),
     max_bytes: maxBytes
   }),
   output: z.object({ ...processFields, ...outputFields }),

@@ -8,22 +8,21 @@ import { codeAsCommand, runCode } from "./run-code.ts"
 
 export const haftRunCode = haft.tool({
   name: "run_code",
+  profile: "all",
   operation: "run-code",
-  description:
-    "Run Python or bash code in the sandbox, with the workspace as its directory. " +
-    "A non-zero exit code is a result, not an error.",
+  description: "Run code in the sandbox, in the workspace.",
   input: z.strictObject({
-    language: z.enum(["python", "bash"]).describe("What the code is written in"),
-    code: z.string().min(1).describe("The program"),
-    args: z.array(z.string()).default([]).describe("Command-line arguments"),
-    env: z.record(z.string(), z.string()).default({}).describe("Environment variables to add"),
-    timeout_ms: z.number().int().min(1).max(86_400_000).default(60_000).describe("Before the program is ended"),
-    network: z.boolean().default(false).describe("Ask for the network; refused where the host does not allow it"),
+    language: z.enum(["python", "bash"]).describe("Language"),
+    code: z.string().min(1).describe("Program"),
+    args: z.array(z.string()).default([]).describe("Arguments"),
+    env: z.record(z.string(), z.string()).default({}).describe("Environment variables"),
+    timeout_ms: z.number().int().min(1).max(86_400_000).default(60_000).describe("Time limit"),
+    network: z.boolean().default(false).describe("Ask for network access"),
     on_failure: z
       .enum(["commit", "drop"])
       .default("commit")
-      .describe("What becomes of the changes where it fails, takes too long or is cancelled; drop needs an overlay"),
-    read_only: z.boolean().default(false).describe("Run with a workspace that can't be changed")
+      .describe("Drop discards changes of a failed run; needs an overlay"),
+    read_only: z.boolean().default(false).describe("Forbid changes of the workspace")
   }),
   output: commandResult,
   risk: "dangerous",

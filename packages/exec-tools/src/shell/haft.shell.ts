@@ -8,10 +8,10 @@ import { longestCommand, shell, type ShellRequest, shellTimeout, shellTouches } 
 
 export const haftShell = haft.tool({
   name: "shell",
+  profile: "all",
   operation: "shell",
   description:
-    "Run a command in a bash that stays open: directory, variables and functions live on until the next call. " +
-    "A non-zero exit code is a result. A command that takes too long is interrupted. No network, no input.",
+    "Run a command in a persistent bash that keeps directory, variables and functions. No network, no input.",
   input: z
     .strictObject({
       command: z
@@ -20,14 +20,14 @@ export const haftShell = haft.tool({
         .refine((text) => !text.includes("\0"), "must not contain NUL")
         .refine((text) => Buffer.byteLength(text) <= longestCommand, `must have at most ${longestCommand} bytes`)
         .optional()
-        .describe("Command line; may be absent with restart"),
+        .describe("Command line; optional with restart"),
       session_id: z
         .string()
         .regex(/^[\w.-]{1,64}$/, "must have 1 to 64 letters, digits, '.', '_' or '-'")
         .default("default")
-        .describe("Which shell; a new name opens one"),
-      restart: z.boolean().default(false).describe("End the shell first, with all that runs in it"),
-      timeout_ms: z.number().int().min(1).max(86_400_000).optional().describe("The host's own limit when absent")
+        .describe("Shell; a new name opens one"),
+      restart: z.boolean().default(false).describe("End the shell first"),
+      timeout_ms: z.number().int().min(1).max(86_400_000).optional().describe("Time limit")
     })
     .refine(({ command, restart }) => command !== undefined || restart, {
       path: ["command"],

@@ -12,21 +12,21 @@ import {
   showProcess
 } from "../managed-processes/haft-process-fields.ts"
 import { readRetained } from "../managed-processes/output-reading.ts"
-import { commandTouches } from "../run-command/run-command.ts"
+import { commandLineFor, commandTouches } from "../run-command/run-command.ts"
 import { startProcess } from "./start-process.ts"
 
 export const haftStartProcess = haft.tool({
   name: "start_process",
+  profile: "coding",
   operation: "start-process",
   description:
-    "Start a command in the background, such as a server or a watcher, and return at once. Go on with wait_for, " +
-    "read_output and stop_process. It gets no input and ends with the host.",
+    "Start a command in the background, such as a server. It ends with the host. See wait_for, read_output, stop_process.",
   input: z.strictObject({
-    command: z.string().min(1).describe("Command line for bash, or sh where there is no bash"),
-    cwd: z.string().default(".").describe("Directory to run in, relative to the workspace"),
-    env: z.record(z.string(), z.string()).default({}).describe("Environment variables to add"),
-    network: z.boolean().default(false).describe("Ask for the network; refused where the host does not allow it"),
-    wait_ms: z.number().int().min(0).max(10_000).default(250).describe("Wait so long for an early end"),
+    command: z.string().min(1).describe(commandLineFor),
+    cwd: z.string().default(".").describe("Directory to run in"),
+    env: z.record(z.string(), z.string()).default({}).describe("Environment variables"),
+    network: z.boolean().default(false).describe("Ask for network access"),
+    wait_ms: z.number().int().min(0).max(10_000).default(250).describe("Wait for an early end"),
     max_bytes: maxBytes
   }),
   output: z.object({ ...processFields, ...outputFields, sandbox: z.string() }),

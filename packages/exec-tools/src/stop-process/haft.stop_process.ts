@@ -15,8 +15,9 @@ import { stopProcess } from "./stop-process.ts"
 
 export const haftStopProcess = haft.tool({
   name: "stop_process",
+  profile: "coding",
   operation: "stop-process",
-  description: "End a process and all that it started, and return what was not read yet. Its output stays readable.",
+  description: "End a process and its children; returns unread output.",
   input: z.strictObject({ process_id: processId, max_bytes: maxBytes }),
   output: z.object({ ...processFields, was_running: z.boolean(), ...outputFields }),
   risk: "safe_write",

@@ -15,17 +15,16 @@ import { waitFor } from "./wait-for.ts"
 
 export const haftWaitFor = haft.tool({
   name: "wait_for",
+  profile: "coding",
   operation: "wait-for",
-  description:
-    "Wait until a process prints a line that matches, listens on a port, falls quiet or ends, whichever is first, or " +
-    "until the time is up. Without a condition: until it ends.",
+  description: "Wait until a process ends, or until the first of the given conditions.",
   input: z.strictObject({
     process_id: processId,
-    pattern: z.string().min(1).max(1000).optional().describe("Regular expression for a line of its output"),
-    from: z.number().int().min(0).default(0).describe("Byte of the output to look for the pattern from"),
-    port: z.number().int().min(1).max(65_535).optional().describe("TCP port that it listens on"),
-    quiet_ms: z.number().int().min(1).max(600_000).optional().describe("It printed nothing for so long"),
-    timeout_ms: z.number().int().min(1).max(3_600_000).default(30_000).describe("Wait at most so long"),
+    pattern: z.string().min(1).max(1000).optional().describe("Regex for a line of output"),
+    from: z.number().int().min(0).default(0).describe("Byte to match from"),
+    port: z.number().int().min(1).max(65_535).optional().describe("TCP port it listens on"),
+    quiet_ms: z.number().int().min(1).max(600_000).optional().describe("No output for this long"),
+    timeout_ms: z.number().int().min(1).max(3_600_000).default(30_000).describe("Time limit"),
     max_bytes: maxBytes
   }),
   output: z.object({
@@ -34,6 +33,10 @@ export const haftWaitFor = haft.tool({
     ...processFields,
     ...outputFields
   }),
+  examples: [
+    { process_id: "process_1", port: 3000 },
+    { process_id: "process_1", pattern: "listening on", timeout_ms: 60_000 }
+  ],
   risk: "read_only",
   execute: ({ process_id, pattern, from, port, quiet_ms, timeout_ms, max_bytes }) =>
     Effect.map(

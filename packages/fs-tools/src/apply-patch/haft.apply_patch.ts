@@ -19,12 +19,11 @@ const operation = patchOperation(read)
 
 export const haftApplyPatch = haft.tool({
   name: "apply_patch",
+  profile: "coding",
   operation: "apply-patch",
-  description:
-    "Apply a patch to any number of files, all or nothing: a unified diff, or sections between *** Begin Patch and " +
-    "*** End Patch. A hunk that fits no place or several is an error that says where to look.",
+  description: "Apply a patch to any number of files, all or nothing. Ambiguous hunks are refused.",
   input: z.strictObject({
-    patch: z.string().describe("A unified diff or a *** Begin Patch envelope, with paths relative to the workspace")
+    patch: z.string().describe("Unified diff, or *** Begin Patch … *** End Patch")
   }),
   output: z.object({
     changed: z.boolean(),
@@ -48,6 +47,10 @@ export const haftApplyPatch = haft.tool({
     ),
     warnings: z.array(z.string())
   }),
+  examples: [
+    { patch: "--- a/src/app.ts\n+++ b/src/app.ts\n@@ -1 +1 @@\n-const port = 80\n+const port = 8080\n" },
+    { patch: "*** Begin Patch\n*** Add File: docs/notes.md\n+# Notes\n*** End Patch\n" }
+  ],
   risk: "dangerous",
   timeout: "60 seconds",
   touches: (input) => Effect.map(read(input), touchedBy),

@@ -10,8 +10,9 @@ const operation = planOnce(planDirectory)
 
 export const haftCreateDirectory = haft.tool({
   name: "create_directory",
+  profile: "all",
   operation: "create-directory",
-  description: "Make a directory and those on the way to it. One that exists is left as it is.",
+  description: "Create a directory and its parents.",
   input: z.strictObject({ path: z.string().describe("Directory, relative to the workspace") }),
   output: z.object({ path: z.string(), created: z.array(z.string()) }),
   risk: "safe_write",

@@ -10,11 +10,12 @@ const operation = planOnce(planDelete)
 
 export const haftDeletePath = haft.tool({
   name: "delete_path",
+  profile: "coding",
   operation: "delete-path",
-  description: "Delete a file or a link, or a directory with everything in it when recursive is true.",
+  description: "Delete a file, link or directory.",
   input: z.strictObject({
-    path: z.string().describe("What to delete, relative to the workspace"),
-    recursive: z.boolean().default(false).describe("Needed for directories: everything below goes too")
+    path: z.string().describe("Path, relative to the workspace"),
+    recursive: z.boolean().default(false).describe("Required for directories")
   }),
   output: z.object({ deleted: z.array(z.string()) }),
   risk: "dangerous",

@@ -16,19 +16,19 @@ const input = z.strictObject({
   edits: z
     .array(
       z.strictObject({
-        find: z.string().min(1).describe("Text to find; it must stand at exactly one place"),
-        replace: z.string().describe("Text to put there"),
-        all: z.boolean().default(false).describe("Replace every place instead")
+        find: z.string().min(1).describe("Text to find; must be unique"),
+        replace: z.string().describe("New text"),
+        all: z.boolean().default(false).describe("Replace all occurrences")
       })
     )
     .min(1)
     .max(1000)
-    .describe("Made in order, each on the result of the one before; all of them or none"),
+    .describe("Made in order; all or none"),
   exact: z
     .boolean()
     .default(false)
-    .describe("Do not forgive spaces at line ends, the indentation of a block and look-alike characters"),
-  expected_fingerprint: z.string().optional().describe("Refuse when the file is no longer as read_file reported it")
+    .describe("Allow no differences in trailing spaces, indentation or look-alike characters"),
+  expected_fingerprint: z.string().optional().describe("Refuse if the file changed since read_file reported this")
 })
 
 const optionsOf = ({ exact, expected_fingerprint }: z.output<typeof input>) => ({
@@ -43,8 +43,7 @@ const operation = planOnce((plan, call: z.output<typeof input>) =>
 export const haftEditFile = haft.tool({
   name: "edit_file",
   operation: "edit-text",
-  description:
-    "Replace text in a file. What is found must be unique; a loose match is reported, and only the text found is replaced.",
+  description: "Replace text in a file. A loose match is reported, and only the text found is replaced.",
   input,
   output: z.object({
     path: z.string(),
@@ -55,6 +54,7 @@ export const haftEditFile = haft.tool({
     snippet: z.string(),
     warnings: z.array(z.string())
   }),
+  examples: [{ path: "src/app.ts", edits: [{ find: "const port = 80", replace: "const port = 8080" }] }],
   risk: "dangerous",
   timeout: "60 seconds",
   touches: ({ path }) => ({ writes: [path] }),

@@ -3,7 +3,7 @@ import { hunkLine } from "../apply-patch/patch.ts"
 import type { TextFile } from "../text-file.ts"
 import { findText, type FoundText, strictPasses } from "./find-text.ts"
 
-/** What a request picked up on its way, and lost again: a reader's line numbers, or HTML escapes for characters. */
+/** Damage that was removed from a request: line numbers of a reader, or HTML escapes for characters. */
 export type RestoredForm = "line_numbers" | "html_escapes"
 
 interface Edit {

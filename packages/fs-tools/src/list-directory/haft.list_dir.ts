@@ -7,14 +7,15 @@ import { listInOrder, listMatching, withInfo } from "./list-directory.ts"
 
 export const haftListDir = haft.tool({
   name: "list_dir",
+  profile: "coding",
   operation: "list-directory",
-  description: "List a directory in order, some levels deep, or the files below it that match a pattern.",
+  description: "List a directory.",
   input: z.strictObject({
     path: z.string().default(".").describe("Directory, relative to the workspace"),
-    depth: z.number().int().min(0).max(1000).default(0).describe("Levels below it; 0 for its own entries only"),
-    pattern: z.string().optional().describe("Glob for files, relative to path: *.py is this level, **/*.py any depth"),
-    hidden: z.boolean().default(true).describe("Show names that begin with a dot; git's own directory is never shown"),
-    page: z.number().int().min(1).default(1).describe("Which page to show, counted from 1"),
+    depth: z.number().int().min(0).max(1000).default(0).describe("Levels below it"),
+    pattern: z.string().optional().describe("Glob of files: *.py for this level, **/*.py for any"),
+    hidden: z.boolean().default(true).describe("Show dotfiles; .git is never shown"),
+    page: z.number().int().min(1).default(1).describe("Page, from 1"),
     page_size: z.number().int().min(1).max(10_000).default(1000).describe("Entries on a page")
   }),
   output: z.object({

@@ -7,10 +7,10 @@ import { planOnce } from "../plan-once.ts"
 import { planMove } from "./move-path.ts"
 
 const input = z.strictObject({
-  from: z.string().describe("What to move, relative to the workspace"),
-  to: z.string().describe("Its new path, name included"),
-  overwrite: z.boolean().default(false).describe("Take the place of a file that is there"),
-  create_directories: z.boolean().default(true).describe("Make missing directories on the way")
+  from: z.string().describe("Path, relative to the workspace"),
+  to: z.string().describe("New path, name included"),
+  overwrite: z.boolean().default(false).describe("Replace an existing file"),
+  create_directories: z.boolean().default(true).describe("Create missing directories")
 })
 
 const operation = planOnce((plan, { create_directories, ...rest }: z.output<typeof input>) =>
@@ -19,8 +19,9 @@ const operation = planOnce((plan, { create_directories, ...rest }: z.output<type
 
 export const haftMovePath = haft.tool({
   name: "move_path",
+  profile: "coding",
   operation: "move-path",
-  description: "Move or rename a file, a link or a directory.",
+  description: "Move or rename a file, link or directory.",
   input,
   output: z.object({ from: z.string(), to: z.string() }),
   risk: "dangerous",

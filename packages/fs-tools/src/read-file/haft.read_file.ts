@@ -12,10 +12,7 @@ const fingerprintUpTo = 16 * 1024 * 1024
 export const haftReadFile = haft.tool({
   name: "read_file",
   operation: "read-file",
-  description:
-    "Read a file: its lines from start_line to end_line, at most max_lines of them, or its bytes as base64. " +
-    "start_line -20 reads the last 20 lines. " +
-    "UTF-8, UTF-16 with a byte order mark and Latin-1 are read as text.",
+  description: "Read a file, or some lines: UTF-8, UTF-16 with a byte order mark or Latin-1.",
   input: z.strictObject({
     path: z.string().describe("File, relative to the workspace"),
     start_line: z
@@ -23,11 +20,11 @@ export const haftReadFile = haft.tool({
       .int()
       .refine((line) => line !== 0, "lines are counted from 1, or from the end with -1")
       .optional()
-      .describe("First line, counted from 1, or from the end: -20 for the last 20; the file's first when absent"),
-    end_line: z.number().int().min(1).optional().describe("Last line, included; the file's last when absent"),
-    max_lines: z.number().int().min(1).max(100_000).default(2000).describe("Lines to return at most"),
-    line_numbers: z.boolean().default(false).describe("Put the line's number and a tab before each line"),
-    encoding: z.enum(["text", "base64"]).default("text").describe("base64 returns the whole file's bytes")
+      .describe("First line, from 1; -20 reads the last 20"),
+    end_line: z.number().int().min(1).optional().describe("Last line, included"),
+    max_lines: z.number().int().min(1).max(100_000).default(2000).describe("Most lines to return"),
+    line_numbers: z.boolean().default(false).describe("Put number and tab before each line"),
+    encoding: z.enum(["text", "base64"]).default("text").describe("base64 returns all bytes")
   }),
   output: z.object({
     path: z.string(),

@@ -7,14 +7,14 @@ import { previewUndo, undo, undonePaths } from "./undo.ts"
 
 export const haftUndo = haft.tool({
   name: "undo",
+  profile: "coding",
   operation: "undo",
   description:
-    "Take back what a call changed: the last one, a named call, or every call of a run or since a time. Commands that " +
-    "ran on an overlay count. Refused where a file has changed since. An undo is taken back by naming its own call.",
+    "Undo the last call that changed files, or others. Refused if a file changed since. Undo an undo by its call id.",
   input: z.strictObject({
-    call: z.string().min(1).optional().describe("Id of the call to take back"),
-    run: z.string().min(1).optional().describe("Name of the run to take back as a whole"),
-    since: z.string().min(1).optional().describe("Take back every call that began at this time (ISO 8601) or later")
+    call: z.string().min(1).optional().describe("Id of the call"),
+    run: z.string().min(1).optional().describe("Name of a whole run"),
+    since: z.string().min(1).optional().describe("All calls since this time (ISO 8601)")
   }),
   output: z.object({
     calls: z.array(z.string()),

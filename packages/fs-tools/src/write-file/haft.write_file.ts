@@ -13,11 +13,11 @@ import { contentBytes, planWrite } from "./write-file.ts"
 
 const input = z.strictObject({
   path: z.string().describe("File, relative to the workspace"),
-  content: z.string().describe("All of the new content"),
-  encoding: z.enum(["utf-8", "base64"]).default("utf-8").describe("base64 for content that is not text"),
-  create_directories: z.boolean().default(true).describe("Make missing directories on the way"),
-  overwrite: z.boolean().default(true).describe("False refuses when the file exists"),
-  expected_fingerprint: z.string().optional().describe("Refuse when the file is no longer as read_file reported it")
+  content: z.string().describe("New content"),
+  encoding: z.enum(["utf-8", "base64"]).default("utf-8").describe("base64 for bytes"),
+  create_directories: z.boolean().default(true).describe("Create missing directories"),
+  overwrite: z.boolean().default(true).describe("False refuses if it exists"),
+  expected_fingerprint: z.string().optional().describe("Refuse if the file changed since read_file reported this")
 })
 
 const optionsOf = ({ create_directories, overwrite, expected_fingerprint }: z.output<typeof input>) => ({
@@ -35,7 +35,7 @@ const operation = planOnce((plan, call: z.output<typeof input>) =>
 export const haftWriteFile = haft.tool({
   name: "write_file",
   operation: "write-file",
-  description: "Create a file or replace all of its content, as text or as bytes in base64.",
+  description: "Create a file or replace its content.",
   input,
   output: z.object({
     path: z.string(),

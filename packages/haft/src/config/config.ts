@@ -7,6 +7,8 @@ import {
   type NetworkConfig,
   type Plugin,
   type Processes,
+  type Profile,
+  profiles,
   type RoadServices,
   type Sandbox,
   type StateFiles
@@ -96,6 +98,11 @@ export interface HaftConfig {
   readonly dialect?: DialectName | Dialect
   /** Further dialects that callers of `haft serve` may choose; none by default. */
   readonly alsoDialects?: ReadonlyArray<DialectName>
+  /**
+   * Which of haft's own tools models are shown at first: `minimal`, `coding` (the default) or `all`. The others can be
+   * called too, and `find_tools` finds them. It saves context and forbids nothing.
+   */
+  readonly profile?: Profile
   /** Which of haft's own tool packages to use, and how; all by default. */
   readonly packages?: PackageChoice
   readonly plugins?: ReadonlyArray<PluginEntry>
@@ -185,6 +192,12 @@ const workspaceShape = () =>
       .array(z.enum(dialectNames))
       .optional()
       .describe("Further dialects that callers of `haft serve` may choose; none by default, any other is refused"),
+    profile: z
+      .enum(profiles)
+      .optional()
+      .describe(
+        "Tools that models are shown at first: `minimal`, `coding`, the default, or `all`. The others can be called too, and `find_tools` finds them"
+      ),
     packages: z
       .union([
         z.array(z.enum(packageNames)),

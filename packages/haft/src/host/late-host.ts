@@ -1,10 +1,10 @@
-import type { ToolDescription } from "@haft/core"
+import { type ToolDescription, toolsInProfile } from "@haft/core"
 import type { OpenHost } from "@haft/core/promise"
 import { holdWorkspace, workspaceDirectory } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 
 import type { HaftConfig } from "../config/config.ts"
-import { rootOf, stateOf } from "./standard-host.ts"
+import { rootOf, standardProfile, stateOf } from "./standard-host.ts"
 
 /** A host whose tools are known before it is open. */
 export interface LateHost extends Pick<OpenHost, "tools" | "call" | "dispose"> {
@@ -43,7 +43,7 @@ export const openHostLater = async (
     return opening
   }
   return {
-    tools,
+    tools: toolsInProfile(tools, config.profile ?? standardProfile),
     unusable,
     open: () => void opened(),
     call: (...call) => ready?.call(...call) ?? opened().then((host) => host.call(...call)),

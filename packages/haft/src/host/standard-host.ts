@@ -1,6 +1,14 @@
 import { resolve } from "node:path"
 
-import { type ConfiguredPlugin, type Dialect, Host, networkPolicy, type PluginError, type ToolError } from "@haft/core"
+import {
+  type ConfiguredPlugin,
+  type Dialect,
+  Host,
+  networkPolicy,
+  type PluginError,
+  type Profile,
+  type ToolError
+} from "@haft/core"
 import {
   fileArtifacts,
   fileJournal,
@@ -71,6 +79,9 @@ export const standardServices = (
     })
   )
 
+/** The profile of a host whose configuration names none. */
+export const standardProfile: Profile = "coding"
+
 type OwnPlugins = ReadonlyArray<ConfiguredPlugin<StandardServices>>
 
 /** A host for one dialect on existing services. `own` are haft's packages, if they are started already. */
@@ -81,7 +92,7 @@ export const hostOn = (
 ): Layer.Layer<Host, PluginError | ToolError, StandardServices> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { onPluginError = "refuse", symlinks, replyBytes, redactReplies } = config
+      const { onPluginError = "refuse", profile = standardProfile, symlinks, replyBytes, redactReplies } = config
       const { dialect, tools } = yield* loaded(() => loadDialect(spoken))
       const { plugins, skipped } = yield* loaded(() =>
         loadPlugins(config.plugins ?? [], {
@@ -101,6 +112,7 @@ export const hostOn = (
         dialect,
         plugins: [...own, ...plugins],
         onPluginError,
+        profile,
         ...(symlinks !== undefined && { symlinks }),
         ...(replyBytes !== undefined && { replyBytes }),
         ...(redactReplies !== undefined && { redactReplies })

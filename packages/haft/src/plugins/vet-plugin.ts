@@ -14,7 +14,7 @@ export const vetPlugin = (plugin: ConfiguredPlugin<unknown>, dialect: Dialect): 
 const published = (tool: Tool<unknown>, dialect: Dialect): PublishedTool => ({
   name: tool.name,
   get inputSchema() {
-    return dialect.publishInput?.(tool.inputSchema, tool.name) ?? tool.inputSchema
+    return dialect.publishInput?.(tool.inputSchema, tool) ?? tool.inputSchema
   },
   get replySchema() {
     return dialect.envelope(tool.outputSchema)

@@ -7,10 +7,9 @@ import { closeTerminal } from "./close-terminal.ts"
 
 export const haftCloseTerminal = haft.tool({
   name: "close_terminal",
+  profile: "all",
   operation: "close-terminal",
-  description:
-    "Close a terminal: end its program and everything it started, and return the output that was not read yet. " +
-    "The terminal can't be used afterwards.",
+  description: "Close a terminal and end its programs; returns unread output.",
   input: z.strictObject({ terminal_id: terminalId, max_bytes: maxBytes }),
   output: z.object({ ...reportFields, was_running: z.boolean() }),
   risk: "safe_write",

@@ -7,8 +7,9 @@ import { listTerminals } from "./list-terminals.ts"
 
 export const haftListTerminals = haft.tool({
   name: "list_terminals",
+  profile: "all",
   operation: "list-terminals",
-  description: "List the terminals that are open, and those that ended and can still be read.",
+  description: "List terminals, ended ones too.",
   input: z.strictObject({}),
   output: z.object({
     terminals: z.array(

@@ -17,10 +17,11 @@ import { fits, hasNoNul, mustFit, openTerminal } from "./open-terminal.ts"
 
 export const haftOpenTerminal = haft.tool({
   name: "open_terminal",
+  profile: "all",
   operation: "open-terminal",
   description:
-    "Open a terminal and run a command line in it, an interactive shell by default. Returns what it printed once it " +
-    "ends, falls quiet or yield_time_ms is up. The program goes on running: use write_terminal to type and to read more.",
+    "Run an interactive program in a terminal. Returns its output once it ends, is quiet or yield_time_ms is up; go on " +
+    "with write_terminal.",
   input: z.strictObject({
     command: z
       .string()
@@ -28,17 +29,17 @@ export const haftOpenTerminal = haft.tool({
       .refine(hasNoNul, "must not contain NUL")
       .refine(fits, mustFit)
       .default("bash")
-      .describe("Command line, run by bash"),
-    directory: z.string().default(".").describe("Directory to start in, relative to the workspace"),
+      .describe("Command line for bash"),
+    directory: z.string().default(".").describe("Directory to run in"),
     env: z
       .record(z.string().min(1), z.string())
       .refine((env) => Object.entries(env).every(isVariable), "must not contain NUL, nor '=' in a name")
       .refine((env) => Object.entries(env).every(([name, value]) => fits(`${name}=${value}`)), mustFit)
       .default({})
-      .describe("Variables to set for the program"),
-    network: z.boolean().default(false).describe("Ask for the network; refused where the host does not allow it"),
-    cols: windowSize.default(80).describe("Width of the window in characters"),
-    rows: windowSize.default(24).describe("Height of the window in lines"),
+      .describe("Environment variables"),
+    network: z.boolean().default(false).describe("Ask for network access"),
+    cols: windowSize.default(80).describe("Width"),
+    rows: windowSize.default(24).describe("Height"),
     yield_time_ms: yieldTime.default(10_000),
     quiet_ms: quietTime.default(300),
     view,

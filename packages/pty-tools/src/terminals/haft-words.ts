@@ -6,24 +6,11 @@ import type { TerminalReport } from "./report.ts"
 
 export const windowSize = z.number().int().min(1).max(1000)
 
-export const yieldTime = z
-  .number()
-  .int()
-  .min(250)
-  .max(30_000)
-  .describe("Longest time to wait for output, in milliseconds")
+export const yieldTime = z.number().int().min(250).max(30_000).describe("Longest wait for output")
 
-export const quietTime = z
-  .number()
-  .int()
-  .min(50)
-  .max(30_000)
-  .describe("Return when nothing was printed for this long after some output, in milliseconds")
+export const quietTime = z.number().int().min(50).max(30_000).describe("Return after this long without output")
 
-export const view = z
-  .enum(["raw", "screen"])
-  .default("raw")
-  .describe("'raw' is what was printed since the cursor, 'screen' what a person would see now")
+export const view = z.enum(["raw", "screen"]).default("raw").describe("Output since the cursor, or the screen now")
 
 export const maxBytes = z
   .number()
@@ -31,9 +18,9 @@ export const maxBytes = z
   .min(1000)
   .max(1_000_000)
   .default(100_000)
-  .describe("Bytes of raw output to return at most: the first half and the last")
+  .describe("Most output to return: head and tail")
 
-export const terminalId = z.string().describe("The terminal, as open_terminal named it")
+export const terminalId = z.string().describe("From open_terminal")
 
 export const reportFields = {
   terminal_id: z.string(),

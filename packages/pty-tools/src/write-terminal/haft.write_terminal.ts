@@ -18,22 +18,16 @@ import { typesInto, withoutHiddenText, writeTerminal } from "./write-terminal.ts
 
 export const haftWriteTerminal = haft.tool({
   name: "write_terminal",
+  profile: "all",
   operation: "write-terminal",
-  description:
-    "Type text and press keys in a terminal, resize it, or only read it (type nothing). Returns what was printed once " +
-    "the program ends, falls quiet or yield_time_ms is up. End a command line with the key enter.",
+  description: "Type text, press keys, resize or only read a terminal. End a command line with the key enter.",
   input: z.strictObject({
     terminal_id: terminalId,
-    text: z.string().max(100_000).default("").describe("Characters to type, control characters included"),
-    keys: z.array(z.enum(keyNames)).max(1000).default([]).describe("Keys to press after the text, in order"),
-    cols: windowSize.optional().describe("New width of the window"),
-    rows: windowSize.optional().describe("New height of the window"),
-    cursor: z
-      .number()
-      .int()
-      .min(0)
-      .optional()
-      .describe("Return output from here, as an earlier reply gave it; where the last reply ended when absent"),
+    text: z.string().max(100_000).default("").describe("Characters to type"),
+    keys: z.array(z.enum(keyNames)).max(1000).default([]).describe("Keys to press after the text"),
+    cols: windowSize.optional().describe("New width"),
+    rows: windowSize.optional().describe("New height"),
+    cursor: z.number().int().min(0).optional().describe("Byte to start at, from an earlier reply"),
     yield_time_ms: yieldTime.default(250),
     quiet_ms: quietTime.default(150),
     view,

@@ -12,17 +12,15 @@ const advice = {
 
 export const haftFindFiles = haft.tool({
   name: "find_files",
+  profile: "coding",
   operation: "find-files",
-  description:
-    "Find files by a glob pattern: *.ts in the directory itself, **/*.ts at any depth. Sorted, with the exact number. " +
-    "Symbolic links are found by their own names and not followed. " +
-    "Files named by .gitignore are left out unless include_ignored; .git always is.",
+  description: "Find files by glob, sorted. Links are not followed. Skips ignored files.",
   input: z.strictObject({
-    pattern: z.string().min(1).describe("Glob pattern, relative to path"),
-    path: z.string().default(".").describe("Directory to look in, relative to the workspace"),
-    include_ignored: z.boolean().default(false).describe("Find what .gitignore leaves out, too"),
-    max_depth: z.number().int().min(0).max(100).default(20).describe("Directories to go down at most"),
-    max_results: z.number().int().min(1).max(10_000).default(1000).describe("Files to return at most")
+    pattern: z.string().min(1).describe("Glob: *.ts for the directory itself, **/*.ts for any depth"),
+    path: z.string().default(".").describe("Directory to search"),
+    include_ignored: z.boolean().default(false).describe("Find files in .gitignore, too"),
+    max_depth: z.number().int().min(0).max(100).default(20).describe("Most levels to descend"),
+    max_results: z.number().int().min(1).max(10_000).default(1000).describe("Most files to return")
   }),
   output: z.object({
     files: z.array(z.string()),

@@ -17,26 +17,19 @@ const output = z.object({
 
 const definition = {
   name: "find_symbol",
+  profile: "coding",
   operation: "find-symbol",
-  description:
-    "Find where a function, class, type or constant is defined, by its exact name (Parser.parse for one in a class), " +
-    "and with include_references the lines that mention it. References are by name: scopes are not resolved.",
+  description: "Find the definition of a function, class, type or constant, and lines that mention its name.",
   input: z.strictObject({
     name: z
       .string()
       .min(1)
       .max(200)
       .regex(/[\p{L}\p{N}_$]/u, "must contain a name")
-      .describe("Name of the symbol, with its class or module in front if that matters"),
-    path: z.string().default(".").describe("Directory or file to look in, relative to the workspace"),
-    include_references: z.boolean().default(false).describe("Return lines that mention the name, too"),
-    max_results: z
-      .number()
-      .int()
-      .min(1)
-      .max(500)
-      .default(50)
-      .describe("Definitions and references to return at most, each")
+      .describe("Exact name, such as parse or Parser.parse"),
+    path: z.string().default(".").describe("Directory or file"),
+    include_references: z.boolean().default(false).describe("Return references, too"),
+    max_results: z.number().int().min(1).max(500).default(50).describe("Most definitions, and references, to return")
   }),
   output,
   risk: "read_only",

@@ -8,14 +8,13 @@ import { outline } from "./outline.ts"
 
 const definition = {
   name: "outline",
+  profile: "coding",
   operation: "outline",
-  description:
-    "List the definitions of a file or directory: classes, functions, types and headings with their lines and " +
-    "signatures, without bodies. Read a long file's outline first, then the lines you need with read_file.",
+  description: "List definitions in a file or directory with lines and signatures. Use it before reading a long file.",
   input: z.strictObject({
-    path: z.string().default(".").describe("File or directory, relative to the workspace"),
-    members: z.boolean().default(true).describe("List what is inside classes and modules, too"),
-    max_results: z.number().int().min(1).max(2000).default(300).describe("Definitions to return at most")
+    path: z.string().default(".").describe("File or directory"),
+    members: z.boolean().default(true).describe("List members of classes, too"),
+    max_results: z.number().int().min(1).max(2000).default(300).describe("Most definitions to return")
   }),
   output: z.object({
     symbols: z.array(listedSymbol),

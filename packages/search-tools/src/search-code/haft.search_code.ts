@@ -27,15 +27,15 @@ const output = z.object({
 
 const definition = {
   name: "search_code",
+  profile: "coding",
   operation: "search-code",
   description:
-    "Find code by what it does or what it is called: 'where are retries delayed', 'parse config file', 'HostService'. " +
-    "Returns files ranked by relevance, each with its best matching definition, lines, signature and a snippet. " +
-    "For exact text or a regular expression use search_text. Files named by .gitignore are left out.",
+    "Find code by what it does or is called, such as 'where are retries delayed': files by relevance, with the best " +
+    "definition and a snippet. For exact text use search_text.",
   input: z.strictObject({
-    query: z.string().min(1).max(1000).describe("Description in natural language, or identifiers"),
-    path: z.string().default(".").describe("Directory or file to search, relative to the workspace"),
-    max_results: z.number().int().min(1).max(50).default(10).describe("Files to return at most")
+    query: z.string().min(1).max(1000).describe("Description or identifiers"),
+    path: z.string().default(".").describe("Directory or file"),
+    max_results: z.number().int().min(1).max(50).default(10).describe("Most files to return")
   }),
   output,
   risk: "read_only",

@@ -12,21 +12,20 @@ export const haftSearchText = haft.tool({
   name: "search_text",
   operation: "search-text",
   description:
-    "Find lines by regular expression or literal text, ordered by path and line, with the exact number of matches. " +
-    "Files named by .gitignore are left out unless include_ignored; .git and binary files always are.",
+    "Find lines by regular expression or text, with the exact number of matches. Skips ignored and binary files.",
   input: z.strictObject({
-    query: z.string().min(1).max(10_000).describe("Regular expression, or the text itself with literal"),
-    path: z.string().default(".").describe("Directory or file to search, relative to the workspace"),
+    query: z.string().min(1).max(10_000).describe("Regular expression"),
+    path: z.string().default(".").describe("Directory or file"),
     include: z
       .array(z.string().min(1).max(1000))
       .max(100)
       .default([])
-      .describe("Globs of files to search: *.ts at any depth, src/**/*.ts below path; !*.min.js leaves out"),
-    literal: z.boolean().default(false).describe("Take the query as plain text"),
-    case_sensitive: z.boolean().default(true).describe("Tell capital and small letters apart"),
-    include_ignored: z.boolean().default(false).describe("Search what .gitignore leaves out, too"),
-    context_lines: z.number().int().min(0).max(20).default(0).describe("Lines to show before and after each match"),
-    max_results: z.number().int().min(1).max(1000).default(100).describe("Matches to show at most")
+      .describe("Globs of files: *.ts at any depth, src/**/*.ts, !*.min.js"),
+    literal: z.boolean().default(false).describe("Query is plain text"),
+    case_sensitive: z.boolean().default(true).describe("Match case"),
+    include_ignored: z.boolean().default(false).describe("Search files in .gitignore, too"),
+    context_lines: z.number().int().min(0).max(20).default(0).describe("Lines around each match"),
+    max_results: z.number().int().min(1).max(1000).default(100).describe("Most matches to show")
   }),
   output: z.object({
     matches: z.array(
@@ -44,6 +43,10 @@ export const haftSearchText = haft.tool({
     timed_out: z.boolean(),
     remarks: z.array(z.string())
   }),
+  examples: [
+    { query: "TODO|FIXME", path: "src", include: ["*.ts"] },
+    { query: "a[0]", literal: true, context_lines: 2 }
+  ],
   risk: "read_only",
   timeout: "60 seconds",
   touches: ({ path }) => ({ reads: [path] }),

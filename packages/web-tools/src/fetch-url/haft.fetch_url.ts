@@ -10,25 +10,16 @@ import { asksUnlessAllowed, fetchPage, fetchTouches } from "./fetch-url.ts"
 
 export const haftFetchUrl = haft.tool({
   name: "fetch_url",
+  profile: "coding",
   operation: "fetch-url",
   description:
-    "Fetch a URL and return it as readable text: the main content of a page as Markdown with absolute links, JSON " +
-    "indented, PDFs as text. Long pages come in parts: call again with start = next_start.",
+    "Fetch a URL as text: pages as Markdown, PDFs as text. For the rest of a long page set start to next_start.",
   input: z.strictObject({
-    url: z.string().describe("Address to fetch, starting with http:// or https://"),
-    start: z.number().int().min(0).default(0).describe("Character of the text to begin at, counted from 0"),
-    max_length: z.number().int().min(1).max(200_000).default(20_000).describe("Characters to return at most"),
-    format: z
-      .enum(["readable", "raw"])
-      .default("readable")
-      .describe("raw returns the text as the server sent it, with all its markup"),
-    timeout_ms: z
-      .number()
-      .int()
-      .min(1)
-      .max(300_000)
-      .default(30_000)
-      .describe("Milliseconds until the request is given up")
+    url: z.string().describe("http or https address"),
+    start: z.number().int().min(0).default(0).describe("Character to start at"),
+    max_length: z.number().int().min(1).max(200_000).default(20_000).describe("Most characters to return"),
+    format: z.enum(["readable", "raw"]).default("readable").describe("raw keeps the markup"),
+    timeout_ms: z.number().int().min(1).max(300_000).default(30_000).describe("Time limit")
   }),
   output: z.object({
     url: z.string(),

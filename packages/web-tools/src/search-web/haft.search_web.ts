@@ -8,11 +8,12 @@ import { maxResults, searchWeb } from "./search-web.ts"
 
 export const haftSearchWeb = haft.tool({
   name: "search_web",
+  profile: "all",
   operation: "search-web",
-  description: "Search the web. Fetch the pages that look right with fetch_url.",
+  description: "Search the web; read results with fetch_url.",
   input: z.strictObject({
-    query: z.string().min(1).max(2000).describe("What to look for"),
-    max_results: z.number().int().min(1).max(maxResults).default(10).describe("Results to return at most")
+    query: z.string().min(1).max(2000).describe("Search terms"),
+    max_results: z.number().int().min(1).max(maxResults).default(10).describe("Most results to return")
   }),
   output: z.object({
     results: z.array(z.object({ title: z.string(), url: z.string(), snippet: z.string() })),

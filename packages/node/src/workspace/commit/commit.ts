@@ -12,9 +12,10 @@ import {
 } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Schedule from "effect/Schedule"
 
 import { type ApprovedChange, tellApproved } from "../../control-files/approved-changes.ts"
-import { attempt, hasCode, lookCodes, planCodes } from "../../errno.ts"
+import { attempt, hasCode, isOpenElsewhere, lookCodes, planCodes } from "../../errno.ts"
 import { type Root } from "../paths/containment.ts"
 import { Spots } from "../paths/directory-entries.ts"
 import { type Identity } from "../paths/handles.ts"
@@ -143,6 +144,7 @@ export const commitPlan = (
   request: CommitRequest
 ): Effect.Effect<ReadonlyArray<ChangedPath>, CommitError> =>
   commitOnce(settings, plan, request).pipe(
+    Effect.retry({ schedule: untilClosed, while: isOpenElsewhere }),
     // Two mounts of one disk have the same device number. The plan can't tell them apart, the rename does.
     Effect.catchIf(
       (error) => error.details?.["reason"] === "EXDEV",
@@ -170,6 +172,9 @@ export const commitPlan = (
       })
     )
   )
+
+/** Editors and virus scanners hold a file for moments: 1.3 seconds in all. */
+const untilClosed = Schedule.max([Schedule.exponential("20 millis"), Schedule.recurs(6)])
 
 const commitOnce = Effect.fnUntraced(function* (
   settings: CommitSettings,
