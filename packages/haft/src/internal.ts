@@ -63,7 +63,14 @@ export {
   showContractCheck
 } from "./contract/check-contract.ts"
 export { type ContractChange, type Weight } from "./contract/compare-contracts.ts"
-export { contractNames, type DialectName, dialectNames, loadDialect, packagedNames } from "./host/dialects.ts"
+export {
+  contractNames,
+  type DialectName,
+  dialectNames,
+  loadDialect,
+  nameOfDialect,
+  packagedNames
+} from "./host/dialects.ts"
 export type { ExamineOptions, Finding } from "./doctor.ts"
 export type { FindConfigOptions, FoundConfig } from "./config/find-config.ts"
 export { type PackageChoice, type PackageName, packageNames } from "./host/packages.ts"

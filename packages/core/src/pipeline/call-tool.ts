@@ -8,6 +8,7 @@ import * as Fiber from "effect/Fiber"
 import type { Dialect } from "../dialect.ts"
 import { type PlainData, plainData, prepareWith, whyNoData } from "../schema/reply-limits.ts"
 import { Approver, type AskCaller } from "../services/approver.ts"
+import { CallLedger } from "../services/call-ledger.ts"
 import { Journal } from "../services/journal.ts"
 import type { Workspace } from "../services/workspace.ts"
 import { redact, redactText } from "../text/redact.ts"
@@ -259,6 +260,8 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     Effect.flatMap((done) => holdToBudget(done, call, { bytes: settings.replyBytes, clipsTexts }))
   )
   const { facts, state, prepared } = approved
+  const ledger = yield* CallLedger
+  if (ledger !== undefined) yield* ledger.claim(call, facts)
   const isDeclared = state !== undefined || facts.writes.length > 0 || facts.runs !== undefined
   if (!isDeclared && facts.risk === "read_only") return yield* executed
   return yield* Effect.provideService(executed, CurrentCall, {

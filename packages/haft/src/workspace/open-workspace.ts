@@ -9,9 +9,8 @@ import {
   RuleStore,
   stateRules
 } from "@haft/approval"
-import { type ConfiguredPlugin, Journal, type JournalEvent, type Party } from "@haft/core"
+import { type ConfiguredPlugin, Journal, type JournalEvent, type Party, Workspace } from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
-import { fileState } from "@haft/node"
 import {
   type JournalPages,
   journalPages,
@@ -29,7 +28,7 @@ import * as Option from "effect/Option"
 import { checkConfig, type HaftConfig, type StandardServices } from "../config/config.ts"
 import { type DialectName, nameOfDialect } from "../host/dialects.ts"
 import { standardPlugins } from "../host/packages.ts"
-import { hostOn, rootOf, standardServices, stateOf } from "../host/standard-host.ts"
+import { hostOn, rootOf, type SharedParts, standardServices, stateFilesOf, stateOf } from "../host/standard-host.ts"
 import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
 import { type PromiseRules, promiseRules } from "./promise-rules.ts"
 import { rulesIn } from "./rules.ts"
@@ -72,22 +71,30 @@ export class DialectNotAllowed extends Error {
   override readonly name = "DialectNotAllowed"
 }
 
-export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorkspace> => {
+/** Opens a workspace. With `shared`, a cluster decides its commits and keeps its documents. */
+export const openWorkspace = async (
+  config: HaftConfig = {},
+  shared?: SharedParts & {
+    /** Called when the steps of a commit are done. */
+    readonly onCommitted: () => void
+  }
+): Promise<OpenWorkspace> => {
   checkConfig(config)
   const state = await Effect.runPromise(stateOf(config))
   const observing = isObserved() ? await import("../host/telemetry.ts") : undefined
   const mode = modeSwitch(config.mode)
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
-      standardServices(config, { asker: askThroughGate, mode, expiryMs: 30 * 60_000 }),
+      standardServices(config, { asker: askThroughGate, mode, expiryMs: 30 * 60_000 }, shared),
       askThroughGate,
       // Effect builds a layer once, so this is the same store that the hosts decide by.
-      stateRules.pipe(Layer.provide(fileState({ directory: state }))),
+      stateRules.pipe(Layer.provide(stateFilesOf(state, shared))),
       observing === undefined ? Layer.empty : observing.telemetry
     )
   )
   const services = await runtime.context()
   const journal = Context.get(services, Journal)
+  if (shared !== undefined) Context.get(services, Workspace).onCommit?.(shared.onCommitted)
   if (observing !== undefined) journal.subscribe((event) => runtime.runSync(observing.countEvent(event)))
   const started = await startPackages(config, services)
   const hosts = new Map<string, Promise<OpenHost>>()
