@@ -25,7 +25,7 @@ export const genaiTool = (
   return {
     tool: () =>
       Promise.resolve({
-        functionDeclarations: listedTools(host).map((tool) => ({ ...geminiFunction(tool, legal(tool.name)) }))
+        functionDeclarations: listedTools(host).map((tool) => geminiFunction(tool, legal(tool.name)))
       }),
     // One after the other, in the model's order: a call may rely on what the one before it changed.
     callTool: async (calls) => {
