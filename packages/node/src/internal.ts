@@ -18,7 +18,7 @@ export { liesWithin } from "./workspace/paths/is-inside.ts"
 export { hostProgram } from "./process/host-program.ts"
 export { holdWorkspace } from "./workspace/paths/open-roots.ts"
 export { nearestRoot } from "./state/nearest-root.ts"
-export { defaultStateDirectory, stateDirectory, workspaceDirectory } from "./state/state-directory.ts"
+export { defaultStateDirectory, stateDirectory, stateHome, workspaceDirectory } from "./state/state-directory.ts"
 export {
   allStateUsage,
   hasState,

@@ -104,7 +104,8 @@ export const openTokens = async (config: HaftConfig = {}): Promise<Tokens> => {
   return tokensIn(files)
 }
 
-const tokensIn = (files: StateFilesService): Tokens => {
+/** Tokens in a store of documents. */
+export const tokensIn = (files: StateFilesService): Tokens => {
   let known: { readonly version: string; readonly tokens: ReadonlyArray<StoredToken> } | undefined
   const current = Effect.gen(function* () {
     const version = yield* files.version(document)
