@@ -167,9 +167,15 @@ export const cachedSuccess = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<
     Effect.tapError(cached, () => forget)
   )
 
+const advice: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
+  linux: "Install bubblewrap, or start docker or podman",
+  win32: "Start Docker Desktop or podman, or run haft in WSL with bubblewrap"
+}
+
 export const unavailable = (kind: string, reason: string): Effect.Effect<never, ToolError<"sandbox_unavailable">> =>
   toolError("sandbox_unavailable", `the sandbox ${kind} does not work on this machine: ${reason}`, {
-    suggestion:
-      "Install bubblewrap, or start docker or podman; `haft doctor` shows what works. The sandbox none has to be chosen explicitly.",
+    suggestion: `${
+      advice[process.platform] ?? "Start docker or podman"
+    }; \`haft doctor\` shows what works. The sandbox none has to be chosen explicitly.`,
     details: { sandbox: kind }
   })
