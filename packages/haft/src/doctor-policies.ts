@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs"
-
-import { networkConfig, Workspace } from "@haft/core"
+import { networkConfig, reasonOf, Workspace } from "@haft/core"
 import { nodeWorkspace } from "@haft/node"
+import { readSecret } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -52,12 +51,9 @@ export const network = (config: HaftConfig): Effect.Effect<Finding> =>
       ...credentials.map(({ variable, hosts }) => `brokers ${variable} for ${hosts.join(", ")}`)
     ]
     const found = lists.join("; ")
-    const without = credentials.filter(({ from }) =>
-      "env" in from ? (process.env[from.env] ?? "") === "" : !existsSync(from.file)
-    )
-    if (without.length > 0) {
-      const names = without.map(({ variable }) => variable).join(", ")
-      const mend = `Commands with network are refused until each credential has a value: ${names}.`
+    const [problem] = credentials.flatMap((credential) => problemWith(credential, rootOf(config)) ?? [])
+    if (problem !== undefined) {
+      const mend = `Commands with network are refused until this is mended: ${problem}.`
       return { subject, state: "missing", found, mend }
     }
     if (config.sandbox === "none") {
@@ -70,3 +66,12 @@ export const network = (config: HaftConfig): Effect.Effect<Finding> =>
     }
     return { subject, state: "ok", found }
   })
+
+const problemWith = (credential: Parameters<typeof readSecret>[0], root: string): string | undefined => {
+  try {
+    readSecret(credential, [root])
+    return undefined
+  } catch (cause) {
+    return reasonOf(cause)
+  }
+}
