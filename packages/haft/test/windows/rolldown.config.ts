@@ -1,6 +1,6 @@
 /** Bundles of the programs in this directory, for runtimes that have neither pnpm's links nor the sources' conditions. */
 export default {
-  input: { cases: "cases.ts", checks: "checks.ts" },
+  input: { apps: "apps.ts", cases: "cases.ts", checks: "checks.ts" },
   cwd: import.meta.dirname,
   platform: "node",
   transform: { target: "node22.19" },

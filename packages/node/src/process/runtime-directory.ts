@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, statSync } from "node:fs"
-import { getCompileCacheDir } from "node:module"
+// By namespace, because the import of a name that Deno lacks would fail.
+import * as nodeModule from "node:module"
 import { homedir, tmpdir } from "node:os"
 import { isAbsolute, join } from "node:path"
 
@@ -31,7 +32,8 @@ export const refuseRuntimeInside = (path: string): void => {
       suggestion: "Choose a smaller workspace, or set XDG_RUNTIME_DIR to a directory outside of it."
     })
   }
-  const cache = getCompileCacheDir()
+  const { getCompileCacheDir }: Partial<typeof nodeModule> = nodeModule
+  const cache = getCompileCacheDir?.()
   if (cache !== undefined && liesWithin(path, cache)) {
     const problem = `${path} contains Node's compile cache ${cache}, which no sandbox may see (set XDG_CACHE_HOME)`
     throw makeToolError("sandbox_error", problem, {
