@@ -1,7 +1,8 @@
-import type { ApprovalQuestion, CallPreview } from "@haft/core"
+import type { ApprovalQuestion, CallPreview, Reply } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 import { dynamicTool, jsonSchema, type JSONSchema7, type JSONValue, type ModelMessage, type ToolSet } from "ai"
 
+import { type MediaBlock, mediaIn } from "./media-blocks.ts"
 import { legalNames } from "./names.ts"
 import { listedTools } from "./shown-tools.ts"
 
@@ -31,13 +32,21 @@ const toolsOf = (
             ...(abortSignal !== undefined && { signal: abortSignal })
           }),
         toModelOutput: ({ output }) => {
-          const { ok, wire } = output as { ok: boolean; wire: JSONValue }
-          return { type: ok ? "json" : "error-json", value: wire }
+          const reply = output as Reply
+          const media = mediaIn(reply)
+          if (media.length === 0) return { type: reply.ok ? "json" : "error-json", value: reply.wire as JSONValue }
+          return { type: "content", value: [{ type: "text", text: JSON.stringify(reply.wire) }, ...media.map(fileOf)] }
         }
       })
     ])
   )
 }
+
+const fileOf = ({ data, mimeType }: MediaBlock) => ({
+  type: "file" as const,
+  mediaType: mimeType,
+  data: { type: "data" as const, data }
+})
 
 /** A call as the AI SDK hands it to `toolApproval`. */
 interface ToolCall {

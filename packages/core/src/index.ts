@@ -1,5 +1,6 @@
 export { approveEffects, type Effects } from "./pipeline/approve-effects.ts"
 export {
+  attachBlock,
   type Call,
   type ContentBlock,
   CurrentCall,

@@ -2,6 +2,7 @@ import type { Reply, ToolDescription } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 import type {
   CustomTool,
+  FunctionTool,
   ResponseApplyPatchToolCall,
   ResponseCustomToolCall,
   ResponseCustomToolCallOutput,
@@ -30,6 +31,7 @@ export type LocalToolCall =
   | Pick<ResponseApplyPatchToolCall, "type" | "operation" | "call_id" | "caller">
 
 export interface OpenAILocalTools {
+  /** What the model is shown now: read it again for each request. */
   readonly tools: Array<Tool>
   /** Makes the call; the answer goes into the next request's `input`. */
   readonly call: (item: LocalToolCall, options?: PromiseCallOptions) => Promise<LocalToolOutput>
@@ -55,19 +57,23 @@ export const openaiLocalTools = (
   host: Pick<OpenHost, "tools" | "call" | "dialect">,
   { custom = {}, ...options }: LocalToolOptions = {}
 ): OpenAILocalTools => {
-  const { legal, original } = legalNames(host.tools.map(({ name }) => name))
+  const { original } = legalNames(host.tools.map(({ name }) => name))
   const functions = openaiTools(host, options).responses
-  const toolOf = (tool: ToolDescription, index: number): Array<Tool> => {
-    const local = host.dialect.name === "openai" ? localTypes[tool.name] : undefined
-    if (local !== undefined) return [local]
-    const format = custom[tool.name]
-    if (format === undefined) return functions.tools.slice(index, index + 1)
-    return [{ type: "custom", name: legal(tool.name), description: tool.description, format }]
+  const toolOf = (made: FunctionTool): Tool => {
+    const name = original(made.name)
+    const local = host.dialect.name === "openai" ? localTypes[name] : undefined
+    if (local !== undefined) return local
+    const format = custom[name]
+    return format === undefined
+      ? made
+      : { type: "custom", name: made.name, description: made.description ?? "", format }
   }
   const call = (name: string, args: unknown, item: LocalToolCall, callOptions?: PromiseCallOptions): Promise<Reply> =>
     host.call(name, args, { requestId: item.call_id, ...callOptions })
   return {
-    tools: host.tools.flatMap(toolOf),
+    get tools() {
+      return functions.tools.map(toolOf)
+    },
     call: async (item, callOptions) => {
       const { call_id, caller } = item
       const known = { call_id, ...(caller !== undefined && { caller }) }
