@@ -48,6 +48,7 @@ export default {
         "src/orphans.ts",
         "src/robustness/main.ts",
         "src/code-search/*.ts",
+        "src/redaction/main.ts",
         "src/groups/*.ts",
         "src/http/serve.ts",
         "src/mcp/bare-server.ts"

@@ -21,8 +21,10 @@ const elsewhere: ReadonlyArray<readonly [line: RegExp, reason: string]> = [
   [/^curl .*127\.0\.0\.1:4711/, "it needs a server; the server's tests make the same request"],
   [/^cd haft-plugin-words && npm install|^npm pack$/, "it needs a registry; the rehearsal of a release does it"],
   [/^npm install (?:haft|~\/haft\/packs)|^npx haft mcp$/, "it needs a registry; the rehearsal of a release does it"],
+  [/\$(?:API|NPM)_TOKEN/, "it needs a host with a credential; the tests of the broker do it"],
   [/^haft undo --since /, "it needs a change to take back; the tests of undo do it"],
   [/^haft quarantine (?:restore|remove) /, "it needs a file that was moved aside; the tests of the program do it"],
+  [/^haft branch (?:run|merge) /, "it needs a program to run, and a person; the tests of branches do it"],
   [/^npm run pack$/, "it builds everything; the rehearsal of a release does it"]
 ]
 
@@ -106,7 +108,8 @@ describe("JSON of the docs", () => {
 
   const expectServers = (servers: Servers): void => {
     for (const { command, args } of Object.values(servers)) {
-      const line = [command, ...args, "--help"].join(" ").replace("${workspaceFolder}", ".")
+      // npx finds the haft that is installed; here that is the one on PATH.
+      const line = [command, ...args, "--help"].join(" ").replace("${workspaceFolder}", ".").replace(/^npx /, "")
       expect(run(line)).toMatchObject({ status: 0 })
     }
   }
@@ -115,6 +118,7 @@ describe("JSON of the docs", () => {
     network: (config) => openedWith(config),
     packages: (config) => openedWith(config),
     secretPaths: (config) => openedWith(config),
+    redactReplies: (config) => openedWith(config),
     tool: (rule) => Rule.parse(rule),
     approved: (answer) => GateResponse.parse(answer),
     plugins: (config) => openedWith(config),

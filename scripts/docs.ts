@@ -35,7 +35,6 @@ const { operations, errorNames, lists } = await readTools()
 const packages = [...new Set(operations.map((operation) => operation.package))]
 
 const outdated: Array<string> = []
-await put("README.md", (text) => between(text, toolTable(operations)))
 for (const name of packages) {
   const own = operations.filter((operation) => operation.package === name)
   await put(`packages/${name}/README.md`, (text) => between(text, toolTable(own)))

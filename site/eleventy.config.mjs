@@ -4,7 +4,15 @@ import { dirname, join, posix } from "node:path"
 
 const root = dirname(import.meta.dirname)
 const pages = globSync(
-  ["*.md", "docs/**/*.md", "packages/*/README.md", "apps/*/README.md", "examples/README.md", "bench/README.md"],
+  [
+    "*.md",
+    "docs/**/*.md",
+    "packages/*/README.md",
+    "apps/*/README.md",
+    "examples/README.md",
+    "bench/README.md",
+    "bench/results.md"
+  ],
   {
     cwd: root
   }
@@ -109,7 +117,8 @@ const sections = () => {
         "AGENTS.md",
         "VERSIONING.md",
         "examples/README.md",
-        "bench/README.md"
+        "bench/README.md",
+        "bench/results.md"
       ].map(titled)
     }
   ]

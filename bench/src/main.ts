@@ -1,7 +1,7 @@
 // npm run bench -- [filter …]: every group whose name contains a filter, or all.
 //   --quick   small sizes, few rounds, nothing fetched
 //   --check   fail when one of our ratios has doubled against bench/recorded.json; --record writes that file
-//   --docs    put tables and plots into docs/benchmarks.md
+//   --docs    write docs/benchmarks.md, bench/results.md and the plots
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"

@@ -1,5 +1,12 @@
 export { approveEffects, type Effects } from "./pipeline/approve-effects.ts"
 export {
+  commitEffects,
+  type CommitFailure,
+  type CommittedEffects,
+  countsOf,
+  diffOfEffects
+} from "./pipeline/commit-effects.ts"
+export {
   attachBlock,
   type Call,
   type ContentBlock,
@@ -63,7 +70,7 @@ export {
   type NetworkService,
   requireNetwork
 } from "./network/network.ts"
-export { networkConfig, type NetworkConfig } from "./network/network-config.ts"
+export { type BrokeredCredential, networkConfig, type NetworkConfig } from "./network/network-config.ts"
 export { type Program, type ProgramEnd, runProgram, type RunsPrograms } from "./services/run-program.ts"
 export { redactText } from "./text/redact.ts"
 export {
@@ -94,6 +101,7 @@ export {
   type Counted,
   type SymbolQuery
 } from "./services/code-index.ts"
+export { CallLedger, type CallLedgerService, hasOutsideEffects } from "./services/call-ledger.ts"
 export { Journal, type JournalEvent, memoryJournal } from "./services/journal.ts"
 export {
   type Command,

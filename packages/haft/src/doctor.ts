@@ -170,7 +170,13 @@ const howToGet: Readonly<Partial<Record<SandboxName, string>>> = {
   bubblewrap: "Install it: apt install bubblewrap, dnf install bubblewrap.",
   unshare: "Install util-linux, and allow users their own namespaces: sysctl user.max_user_namespaces=15000.",
   docker: "Install a container engine and start it.",
-  auto: "Install bubblewrap, or set `sandbox` (--sandbox) to none, which holds nothing back."
+  auto: `${
+    process.platform === "linux"
+      ? "Install bubblewrap"
+      : process.platform === "win32"
+        ? "Start Docker Desktop or podman, or run haft in WSL with bubblewrap"
+        : "Install a container engine and start it"
+  }, or set \`sandbox\` (--sandbox) to none, which holds nothing back.`
 }
 
 const sandboxInUse: Check = (config) => sandbox(config, config.sandbox ?? "auto")

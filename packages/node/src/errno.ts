@@ -62,12 +62,32 @@ export const isAboutPath = (error: unknown): boolean =>
 export const fromErrno = (error: unknown, given: string): ToolError<ErrnoCode> => {
   if (isToolError(error)) return error as ToolError<ErrnoCode>
   if (isErrno(error, "ENOENT", "ENOTDIR")) return notFound(given)
+  if (isHeldOpen(error, "EBUSY")) return openElsewhere("permission_denied", given)
   if (isErrno(error, "EACCES", "EPERM")) return permissionDenied(given)
   if (isErrno(error, "EROFS")) return readOnlyDisk(given)
   if (isErrno(error, "ENAMETOOLONG")) return nameTooLong(given)
   if (isErrno(error, "ELOOP")) return replacedMeanwhile(given)
   throw error
 }
+
+/** True for a refusal that may be over in a moment: Windows lets nobody rename, replace or delete a file that is open. */
+const isHeldOpen = (error: unknown, ...names: ReadonlyArray<string>): boolean =>
+  process.platform === "win32" && isErrno(error, ...names)
+
+/** True for a failure after which the same attempt may succeed. */
+export const isOpenElsewhere = (error: ToolError): boolean => error.details?.["reason"] === heldOpen
+
+const heldOpen = "open_elsewhere"
+
+const openElsewhere = <const Code extends "permission_denied" | "write_failed">(
+  code: Code,
+  path: string
+): ToolError<Code> =>
+  makeToolError(code, `${path} can't be used: another program has it open; nothing was changed`, {
+    suggestion: "Close it there, or repeat the call in a moment. If no program has it open, check its permissions.",
+    details: { path, reason: heldOpen },
+    retryable: true
+  })
 
 export const replacedMeanwhile = (given: string): ToolError<"symlink_blocked"> =>
   makeToolError("symlink_blocked", `${given} was exchanged, for a link or from one, while it was used`, {
@@ -94,6 +114,7 @@ export const naming = <A>(path: string, work: () => A): A => {
   } catch (error) {
     if (isToolError(error)) throw error
     if (!hasCode(error)) throw error
+    if (isHeldOpen(error, "EBUSY", "EPERM", "EACCES")) throw openElsewhere("write_failed", path)
     if (isErrno(error, "EACCES", "EPERM", "EROFS", "ENAMETOOLONG", "ENOENT", "ENOTDIR", "ELOOP")) {
       throw fromErrno(error, path)
     }

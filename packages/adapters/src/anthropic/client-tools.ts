@@ -15,7 +15,7 @@ export type ClientToolProperties = Pick<
 >
 
 export interface ClientToolOptions {
-  /** Names of the host's tools to offer; all of them when absent. */
+  /** Names of the host's tools to offer; those that its profile lists when absent. */
   readonly only?: ReadonlyArray<string>
   /** Further properties of definitions, by the name of the tool. */
   readonly properties?: Readonly<Record<string, ClientToolProperties>>

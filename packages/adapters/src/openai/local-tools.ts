@@ -59,20 +59,18 @@ export const openaiLocalTools = (
 ): OpenAILocalTools => {
   const { original } = legalNames(host.tools.map(({ name }) => name))
   const functions = openaiTools(host, options).responses
-  const toolOf = (made: FunctionTool): Tool => {
-    const name = original(made.name)
+  const offered = (tool: FunctionTool): Tool => {
+    const name = original(tool.name)
     const local = host.dialect.name === "openai" ? localTypes[name] : undefined
-    if (local !== undefined) return local
     const format = custom[name]
-    return format === undefined
-      ? made
-      : { type: "custom", name: made.name, description: made.description ?? "", format }
+    if (local !== undefined || format === undefined) return local ?? tool
+    return { type: "custom", name: tool.name, ...descriptionOf(tool), format }
   }
   const call = (name: string, args: unknown, item: LocalToolCall, callOptions?: PromiseCallOptions): Promise<Reply> =>
     host.call(name, args, { requestId: item.call_id, ...callOptions })
   return {
     get tools() {
-      return functions.tools.map(toolOf)
+      return functions.tools.map(offered)
     },
     call: async (item, callOptions) => {
       const { call_id, caller } = item
@@ -97,6 +95,9 @@ export const openaiLocalTools = (
     }
   }
 }
+
+const descriptionOf = ({ description }: FunctionTool): Pick<CustomTool, "description"> =>
+  typeof description === "string" ? { description } : {}
 
 /** The parameter that a custom tool's text goes into: the first that is required. */
 const textOf = (tools: ReadonlyArray<ToolDescription>, name: string): string => {

@@ -17,7 +17,7 @@ import {
   parseHostPattern,
   printEndpoint
 } from "./host-pattern.ts"
-import { networkConfig, type NetworkConfig } from "./network-config.ts"
+import { type BrokeredCredential, networkConfig, type NetworkConfig, parseCredentialHost } from "./network-config.ts"
 import { isAddress, isPublicAddress } from "./public-address.ts"
 
 /** A connection that somebody wants to make. */
@@ -58,6 +58,8 @@ export interface NetworkService {
   readonly maxConnections: number
   /** `host:port` of private hosts that the configuration lists. */
   readonly privateHosts: ReadonlyArray<string>
+  /** Credentials that a proxy puts into requests; the hosts have to be admitted besides. */
+  readonly credentials: ReadonlyArray<BrokeredCredential>
   /** Decision of the configured lists about a host, without rules and without asking anybody. */
   readonly listed: (endpoint: Endpoint) => Listed
   /** Decides about one connection. Waits for a person where the policy wants one. */
@@ -101,6 +103,7 @@ export const Network = Context.Reference<NetworkService>("@haft/core/Network", {
     ports: [],
     maxConnections: 0,
     privateHosts: [],
+    credentials: [],
     listed: () => ({ decision: "ask" }),
     admit: () => Effect.fail(new ConnectionRefused({ reason: "this host has no network policy" })),
     record: () => Effect.void
@@ -114,7 +117,7 @@ export const networkPolicy = (config: NetworkConfig): Layer.Layer<never, never, 
     Effect.gen(function* () {
       const approver = yield* Approver
       const journal = yield* Journal
-      const { ask, maxConnections, ...lists } = networkConfig.parse(config)
+      const { ask, maxConnections, credentials, ...lists } = networkConfig.parse(config)
       const [allow, deny] = [patternsIn(lists.allow), patternsIn(lists.deny)]
       const ports = [...new Set([...allow, ...deny].flatMap(({ port }) => port ?? []))].filter(
         (port) => !isWebPort(port)
@@ -125,6 +128,12 @@ export const networkPolicy = (config: NetworkConfig): Layer.Layer<never, never, 
         ...(isClosed && { closed: "the network policy allows no host" }),
         ports,
         maxConnections,
+        credentials: credentials.map(({ variable, hosts, header, from }) => ({
+          variable,
+          hosts: hosts.flatMap((text) => parseCredentialHost(text) ?? []),
+          header,
+          from
+        })),
         privateHosts: lists.allow.filter((_, at) => allow[at]?.isExact === true && allow[at].port !== undefined),
         listed: (endpoint) => {
           const found = listed(endpoint)

@@ -7,6 +7,8 @@ import type { ToolError } from "../tool-error.ts"
 export interface Command {
   readonly program: string
   readonly args: ReadonlyArray<string>
+  /** Command line that the program, a POSIX shell, runs: for a system whose own shell is another one. */
+  readonly line?: string
   /** Absolute directory. */
   readonly directory: string
   readonly env: Readonly<Record<string, string>>

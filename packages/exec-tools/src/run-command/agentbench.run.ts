@@ -32,6 +32,7 @@ export const agentbenchRun = agentbench.tool({
     const outcome = yield* runCommand({
       command,
       words: shellWords(command),
+      line: command,
       env: env ?? {},
       timeoutMs: timeout_sec === null ? undefined : timeout_sec * 1000
     })

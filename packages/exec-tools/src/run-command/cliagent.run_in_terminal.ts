@@ -30,7 +30,7 @@ export const cliagentRunInTerminal = cliagent.tool({
   risk: "dangerous",
   touches: ({ command }) => commandTouches({ runs: command }, { mayOverlay: true }),
   execute: ({ command, timeout_seconds }) =>
-    runCommand({ command, words: defaultShell(command), timeoutMs: timeout_seconds * 1000 }).pipe(
+    runCommand({ command, words: defaultShell(command), line: command, timeoutMs: timeout_seconds * 1000 }).pipe(
       Effect.flatMap((outcome) => report(outcome, timeout_seconds))
     ),
   render: ({ output, metadata }) => output + showSandbox(metadata.sandbox) + showQuarantined(metadata.quarantined),

@@ -4,14 +4,14 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { commandResult, requireEnd, showResult } from "./command-result.ts"
-import { asksBeforehand, commandTouches, runCommand, shellWords } from "./run-command.ts"
+import { asksBeforehand, commandLineFor, commandTouches, runCommand, shellWords } from "./run-command.ts"
 
 export const haftRunCommand = haft.tool({
   name: "run_command",
   operation: "run-command",
   description: "Run a shell command in the sandbox and wait for it. For servers and watchers use start_process.",
   input: z.strictObject({
-    command: z.string().min(1).describe("Command line for bash"),
+    command: z.string().min(1).describe(commandLineFor),
     cwd: z.string().default(".").describe("Directory to run in"),
     env: z.record(z.string(), z.string()).default({}).describe("Environment variables"),
     stdin: z.string().optional().describe("Standard input"),
@@ -36,6 +36,7 @@ export const haftRunCommand = haft.tool({
     runCommand({
       command,
       words: shellWords(command),
+      line: command,
       directory: cwd,
       env,
       stdin,

@@ -2,6 +2,8 @@ import { constants } from "node:os"
 
 import {
   type Command,
+  commitEffects,
+  type CommittedEffects,
   type ControlFileChange,
   CurrentCall,
   type Facts,
@@ -27,7 +29,6 @@ import { CommandMemory } from "../last-command/last-command.ts"
 import { ExecSettings } from "../settings.ts"
 import { checkWords } from "./check-words.ts"
 import { collectOutput, type Collectors, type Output } from "./collect-output.ts"
-import { commitEffects, type CommittedEffects } from "./commit-effects.ts"
 import { onlyReads } from "./reading-commands.ts"
 
 /** Node's timers count no further. */
@@ -38,6 +39,8 @@ export interface CommandRequest {
   readonly command: string
   /** The program and its arguments. */
   readonly words: ReadonlyArray<string>
+  /** The command line, where the words make a shell run one. */
+  readonly line?: string
   readonly directory?: string | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
   /** The host's default when absent. */
@@ -94,6 +97,12 @@ export const runCommand = Effect.fnUntraced(function* (request: CommandRequest) 
   return outcome
 }, Effect.scoped)
 
+/** Description of a command line for models: names the shell that it is written for. */
+export const commandLineFor: string =
+  process.platform === "win32"
+    ? "Command line for Git's bash; for PowerShell where Git is not installed"
+    : "Command line for bash"
+
 /** The words that make a shell run a command line. */
 export const shellWords = (command: string): ReadonlyArray<string> => ["sh", "-c", findBash, "sh", command]
 
@@ -136,9 +145,16 @@ const runInSandbox = Effect.fnUntraced(function* (
   timeoutMs: number,
   { stdout, stderr }: Collectors
 ) {
-  const { words, env = {}, stdin, network = false, writable: mayWrite = true } = request
+  const { words, line, env = {}, stdin, network = false, writable: mayWrite = true } = request
   const [program = "", ...args] = words
-  const command: Command = { program, args, directory, env, ...(stdin !== undefined && { stdin }) }
+  const command: Command = {
+    program,
+    args,
+    directory,
+    env,
+    ...(line !== undefined && { line }),
+    ...(stdin !== undefined && { stdin })
+  }
   const sandbox = yield* Sandbox
   const { kind, isolated, noOverlay } = yield* sandbox.describe
   const chosen = mayWrite ? yield* chooseOverlay(noOverlay) : directly
@@ -168,23 +184,22 @@ const runOnOverlay = <E, R>(
 ) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
+      const { approval } = yield* CurrentCall
+      const { approveEffects } = yield* ExecSettings
+      const asks = approveEffects && approval?.facts.confined === "overlay" && approval.facts.network !== true
       const exit = yield* Effect.exit(restore(run(overlay)))
       if (Exit.isFailure(exit)) {
         // Nobody waits any more, so nobody is asked. A command that never ran has changed nothing.
         const commit = Effect.flatMap(overlay.effects, (effects) =>
-          commitEffects(effects, { isDropped: dropsFailures, canAsk: false })
+          commitEffects(effects, { isDropped: dropsFailures, canAsk: false, asks })
         )
         if (Cause.hasInterrupts(exit.cause)) yield* Effect.ignore(Effect.tap(commit, recordHeldBack))
         return yield* Effect.failCause(exit.cause)
       }
       const { end } = exit.value
       const isFailure = end.timedOut || end.exitCode !== 0
-      const canAsk = (yield* CurrentCall).approval?.canAsk ?? false
-      const effects = yield* restore(
-        Effect.flatMap(overlay.effects, (found) =>
-          commitEffects(found, { isDropped: dropsFailures && isFailure, canAsk })
-        )
-      )
+      const situation = { isDropped: dropsFailures && isFailure, canAsk: approval?.canAsk ?? false, asks }
+      const effects = yield* restore(Effect.flatMap(overlay.effects, (found) => commitEffects(found, situation)))
       yield* recordHeldBack(effects)
       return { end, effects }
     })

@@ -30,6 +30,7 @@ export const toolrouterShell = toolrouter.tool({
     const outcome = yield* runCommand({
       command,
       words: shellWords(command),
+      line: command,
       directory: workdir ?? ".",
       timeoutMs: timeout_ms
     })

@@ -12,7 +12,7 @@ import {
   showProcess
 } from "../managed-processes/haft-process-fields.ts"
 import { readRetained } from "../managed-processes/output-reading.ts"
-import { commandTouches } from "../run-command/run-command.ts"
+import { commandLineFor, commandTouches } from "../run-command/run-command.ts"
 import { startProcess } from "./start-process.ts"
 
 export const haftStartProcess = haft.tool({
@@ -22,7 +22,7 @@ export const haftStartProcess = haft.tool({
   description:
     "Start a command in the background, such as a server. It ends with the host. See wait_for, read_output, stop_process.",
   input: z.strictObject({
-    command: z.string().min(1).describe("Command line for bash"),
+    command: z.string().min(1).describe(commandLineFor),
     cwd: z.string().default(".").describe("Directory to run in"),
     env: z.record(z.string(), z.string()).default({}).describe("Environment variables"),
     network: z.boolean().default(false).describe("Ask for network access"),

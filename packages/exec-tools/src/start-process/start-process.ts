@@ -37,7 +37,7 @@ export const startProcess = Effect.fnUntraced(function* (request: ProcessRequest
   const [program = "", ...args] = words
   managed.program = yield* startBackground(processes.fibers, {
     label: command,
-    command: { program, args, directory: pathOnDisk(workspace, directory), env },
+    command: { program, args, line: command, directory: pathOnDisk(workspace, directory), env },
     sandbox: { network, title: command },
     options: {
       timeoutMs: Math.min(lifetimeMs, maxLifetimeMs),

@@ -1,15 +1,22 @@
 import { arch } from "node:process"
+import { getCACertificates } from "node:tls"
 
 import { makeToolError, Network, type ToolError } from "@haft/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
+import type { CertificateAuthority } from "./broker/certificate-authority.ts"
 import type { DescriptorRelay } from "./descriptor-relay.ts"
 import { dial, type ResolveName, systemNames } from "./proxy/dial.ts"
 
 /** Finds the addresses of names for commands in sandboxes. A host may lend another than the machine's own. */
 export const NameResolver = Context.Reference<ResolveName>("@haft/node/NameResolver", { defaultValue: systemNames })
+
+/** Certificates of the authorities that hosts with a credential are trusted by: those of Node and of the system. */
+export const TrustedAuthorities = Context.Reference<() => ReadonlyArray<string>>("@haft/node/TrustedAuthorities", {
+  defaultValue: () => () => [...getCACertificates("default"), ...getCACertificates("system")]
+})
 
 /** The network of one command in a sandbox. */
 export interface SandboxNetwork {
@@ -17,12 +24,18 @@ export interface SandboxNetwork {
   readonly listeners: string
   /** For the command: where the proxy is. */
   readonly variables: Readonly<Record<string, string>>
+  /** Certificate of the authority that the command has to trust, PEM; absent where the policy has no credentials. */
+  readonly authority?: string
   /** Ends all connections. */
   readonly close: Effect.Effect<void>
 }
 
 /** Opens the network of a command, as the host's policy has it. */
-export type OpenNetwork = (title: string) => Effect.Effect<SandboxNetwork, ToolError<"sandbox_error">>
+export type OpenNetwork = (
+  title: string,
+  /** Paths that the command sees, where no credential may come from. */
+  visible: ReadonlyArray<string>
+) => Effect.Effect<SandboxNetwork, ToolError<"sandbox_error">>
 
 /** Ports that programs without a proxy reach hosts on, besides those that the policy names. */
 const webPorts = [80, 443]
@@ -31,21 +44,40 @@ const webPorts = [80, 443]
 export const sandboxNetworks: Effect.Effect<OpenNetwork, never, Scope.Scope> = Effect.gen(function* () {
   const network = yield* Network
   const resolve = yield* NameResolver
+  const trusted = yield* TrustedAuthorities
   let relay: DescriptorRelay | undefined
+  let authority: CertificateAuthority | undefined
   yield* Effect.addFinalizer(() => Effect.promise(async () => relay?.close()))
-  return Effect.fnUntraced(function* (title) {
+  const openBroker = Effect.fnUntraced(function* (visible: ReadonlyArray<string>) {
+    const { credentials } = network
+    if (credentials.length === 0) return undefined
+    const {
+      CertificateAuthority: Authority,
+      CredentialBroker: Broker,
+      readSecret
+    } = yield* Effect.promise(() => import("./broker/index.ts"))
+    const issuer = (authority ??= new Authority(credentials.flatMap(({ hosts }) => hosts.map(({ host }) => host))))
+    const held = yield* Effect.try({
+      try: () => credentials.map((credential) => [credential, readSecret(credential, visible)] as const),
+      catch: (cause) => noNetwork(cause instanceof Error ? cause.message : String(cause))
+    })
+    return { broker: new Broker(held, issuer), authority: issuer.certificate }
+  })
+  return Effect.fnUntraced(function* (title, visible) {
     if (network.closed !== undefined) return yield* noNetwork(network.closed)
     // Loaded with the first command that has a network: most have none.
     const [{ DescriptorRelay: Relay }, { proxyPort, SandboxProxy }] = yield* Effect.promise(() =>
       Promise.all([import("./descriptor-relay.ts"), import("./proxy/proxy.ts")])
     )
     const handsOver = (relay ??= new Relay())
+    const brokered = yield* openBroker(visible)
     const context = yield* Effect.context()
     const proxy = new SandboxProxy({
       network,
       run: (effect, signal) => Effect.runPromiseWith(context)(effect, { signal }),
       command: title,
-      dial: (endpoint, admission) => dial(endpoint, admission, resolve)
+      dial: (endpoint, admission) => dial(endpoint, admission, resolve),
+      ...(brokered !== undefined && { broker: brokered.broker, authorities: trusted() })
     })
     const address = yield* Effect.tryPromise({
       try: () => handsOver.expect(proxy.serve),
@@ -53,7 +85,8 @@ export const sandboxNetworks: Effect.Effect<OpenNetwork, never, Scope.Scope> = E
     })
     return {
       listeners: [address.path, address.token, arch, proxyPort, ...webPorts, ...network.ports].join(" "),
-      variables: variablesFor(proxyPort),
+      variables: { ...variablesFor(proxyPort), ...brokered?.broker.variables },
+      ...(brokered !== undefined && { authority: brokered.authority }),
       close: Effect.promise(() => {
         handsOver.forget(address)
         return proxy.close()

@@ -86,6 +86,6 @@ const signalAll = (pids: ReadonlyArray<number>, signal: NodeJS.Signals): void =>
 const endOnWindows = async (pid: number): Promise<void> => {
   const { execFile } = await import("node:child_process")
   return new Promise((resolve) => {
-    execFile(requiredProgram("taskkill.exe"), ["/pid", String(pid), "/T", "/F"], () => resolve())
+    execFile(requiredProgram("taskkill"), ["/pid", String(pid), "/T", "/F"], () => resolve())
   })
 }

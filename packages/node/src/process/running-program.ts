@@ -13,7 +13,7 @@ import {
 import * as Effect from "effect/Effect"
 
 import { isErrno } from "../errno.ts"
-import { checkProgram } from "./check-program.ts"
+import { findProgram } from "./find-program.ts"
 import { treeListensOn } from "./listening-port.ts"
 import { launchOf, type LaunchOptions } from "./prepared-launch.ts"
 import { childrenOf, countCarriers, thisMoment } from "./process-table.ts"
@@ -90,8 +90,7 @@ export class RunningProgram {
   }
 
   async #live(): Promise<Omit<ProcessEnd, "timedOut" | "durationMs">> {
-    const command = this.#command
-    checkProgram(command)
+    const command = { ...this.#command, program: findProgram(this.#command) }
     this.#launch.onStart?.()
     this.#started = await this.#start({
       command,

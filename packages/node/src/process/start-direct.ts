@@ -31,6 +31,7 @@ export class DirectStarter {
       encoding: "buffer",
       buffer: false,
       detached: process.platform !== "win32",
+      windowsHide: true,
       cleanup: false,
       reject: false
     })

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 
 import { isExecutable } from "../workspace/paths/is-executable.ts"
+import { windowsDirectories } from "./windows-programs.ts"
 
 /**
  * Directories that programs outside a sandbox come from, in this order. Never those of PATH: it may name directories of
@@ -10,7 +11,7 @@ import { isExecutable } from "../workspace/paths/is-executable.ts"
  */
 const candidates: ReadonlyArray<string> =
   process.platform === "win32"
-    ? [join(process.env["SystemRoot"] ?? String.raw`C:\Windows`, "System32")]
+    ? windowsDirectories(process.env)
     : [
         "/usr/bin",
         "/bin",
@@ -38,11 +39,14 @@ export const systemProgram = (name: string): string | undefined => {
   if (!found.has(name)) {
     found.set(
       name,
-      systemDirectories.map((directory) => join(directory, name)).find((path) => isExecutable(path))
+      systemDirectories.map((directory) => join(directory, fileName(name))).find((path) => isExecutable(path))
     )
   }
   return found.get(name)
 }
 
 /** Finds a required program; if it is missing, fails with its name. */
-export const requiredProgram = (name: string): string => systemProgram(name) ?? join(candidates[0] ?? "/usr/bin", name)
+export const requiredProgram = (name: string): string =>
+  systemProgram(name) ?? join(candidates[0] ?? "/usr/bin", fileName(name))
+
+const fileName = (name: string): string => (process.platform === "win32" ? `${name}.exe` : name)

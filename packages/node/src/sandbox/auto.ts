@@ -9,10 +9,13 @@ import { seatbeltSandbox } from "./seatbelt.ts"
  * (a small, audited program, and a gate before each command), containers (a maintained engine, limits held by cgroups also
  * for ordinary users), and last unshare, whose namespaces are shut by a perl program of haft's own.
  */
-export const autoSandbox = (options: ContainerOptions = {}): SandboxLayer =>
-  firstThatWorks(
-    "auto",
-    process.platform === "linux"
-      ? [bubblewrapSandbox(options), containerSandbox(options), unshareSandbox(options)]
-      : [seatbeltSandbox(options), containerSandbox(options)]
-  )
+export const autoSandbox = (options: ContainerOptions = {}): SandboxLayer => firstThatWorks("auto", candidates(options))
+
+const candidates = (options: ContainerOptions): ReadonlyArray<SandboxLayer> => {
+  if (process.platform === "linux") {
+    return [bubblewrapSandbox(options), containerSandbox(options), unshareSandbox(options)]
+  }
+  return process.platform === "darwin"
+    ? [seatbeltSandbox(options), containerSandbox(options)]
+    : [containerSandbox(options)]
+}

@@ -5,6 +5,7 @@ import { basename, isAbsolute, join } from "node:path"
 import {
   type Command,
   makeToolError,
+  Network,
   Processes,
   type RunErrorCode,
   Sandbox,
@@ -24,7 +25,7 @@ import { systemPath, systemProgram } from "../process/system-programs.ts"
 import { otherOwner } from "../workspace/commit/owner.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
 import { rootIdentity } from "../workspace/paths/open-roots.ts"
-import { environmentFor, isRenamed, passedName } from "./environment.ts"
+import { environmentFor, isRenamed, passedName, withoutCredentials } from "./environment.ts"
 import { bytes, defaultLimits, eachProcess, type SandboxLimits, type SandboxOptions, temporarySizes } from "./limits.ts"
 import { HeldPlaces } from "./linux/protected-mounts.ts"
 import { containerProfile } from "./linux/seccomp.ts"
@@ -47,7 +48,8 @@ export const containerSandbox = (given: ContainerOptions = {}): Layer.Layer<Sand
     Effect.gen(function* () {
       const workspace = yield* Workspace
       const { root, secretFiles } = workspace
-      const options = withOtherRoots(given, workspace)
+      const { credentials } = yield* Network
+      const options = withoutCredentials(withOtherRoots(given, workspace), credentials)
       const processes = yield* Processes
       const engine = yield* Effect.sync(() =>
         (options.engine === undefined ? ["docker", "podman"] : [options.engine])

@@ -22,6 +22,7 @@ import { systemDirectories } from "../process/system-programs.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
 import type { SandboxOptions } from "./limits.ts"
 import { overlaysOf, whyNoOverlay } from "./overlay/overlay.ts"
+import { visiblePaths } from "./paths.ts"
 
 /** Parts of a sandbox. */
 export interface SandboxParts {
@@ -58,7 +59,8 @@ export const probedSandbox = Effect.fnUntraced(function* (
     request: SandboxRequest = {},
     existing: ReadonlyArray<string> = []
   ): Effect.fn.Return<Command, ToolError<"sandbox_error">> {
-    const network = request.network === true ? yield* networkFor(parts, command, request) : undefined
+    const network =
+      request.network === true ? yield* networkFor(parts, command, request, visiblePaths(root, options)) : undefined
     const made = yield* Effect.try({
       try: () => wrap(command, request, { existing, ...(network !== undefined && { network }) }),
       catch: (cause) =>
@@ -118,12 +120,17 @@ export const probedSandbox = Effect.fnUntraced(function* (
   })
 })
 
-const networkFor = ({ kind, network }: SandboxParts, { program, args }: Command, { title }: SandboxRequest) =>
+const networkFor = (
+  { kind, network }: SandboxParts,
+  { program, args }: Command,
+  { title }: SandboxRequest,
+  visible: ReadonlyArray<string>
+) =>
   typeof network === "string"
     ? toolError("sandbox_error", `the sandbox ${kind} gives commands no network: ${network}`, {
         suggestion: "Run the command without network, or choose the sandbox bubblewrap or unshare."
       })
-    : network(title ?? [program, ...args].join(" "))
+    : network(title ?? [program, ...args].join(" "), visible)
 
 // Programs outside the sandbox come from there, so a sandbox must not be able to write to it.
 const hasNoPrograms = (writable: ReadonlyArray<string>): Effect.Effect<void, ToolError<"sandbox_error">> =>
@@ -160,9 +167,15 @@ export const cachedSuccess = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<
     Effect.tapError(cached, () => forget)
   )
 
+const advice: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
+  linux: "Install bubblewrap, or start docker or podman",
+  win32: "Start Docker Desktop or podman, or run haft in WSL with bubblewrap"
+}
+
 export const unavailable = (kind: string, reason: string): Effect.Effect<never, ToolError<"sandbox_unavailable">> =>
   toolError("sandbox_unavailable", `the sandbox ${kind} does not work on this machine: ${reason}`, {
-    suggestion:
-      "Install bubblewrap, or start docker or podman; `haft doctor` shows what works. The sandbox none has to be chosen explicitly.",
+    suggestion: `${
+      advice[process.platform] ?? "Start docker or podman"
+    }; \`haft doctor\` shows what works. The sandbox none has to be chosen explicitly.`,
     details: { sandbox: kind }
   })

@@ -1,13 +1,13 @@
 import { realpathSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
 
-import { type Command, type Processes, Sandbox, type SandboxRequest, Workspace } from "@haft/core"
+import { type Command, Network, type Processes, Sandbox, type SandboxRequest, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { limited } from "../embedded-scripts.ts"
 import { systemProgram } from "../process/system-programs.ts"
-import { environmentFor } from "./environment.ts"
+import { environmentFor, withoutCredentials } from "./environment.ts"
 import { defaultLimits, eachProcess, limitWords, type SandboxOptions } from "./limits.ts"
 import { ownMounts, withOtherRoots } from "./paths.ts"
 import { probedSandbox } from "./probe.ts"
@@ -22,7 +22,8 @@ export const seatbeltSandbox = (given: SandboxOptions = {}): Layer.Layer<Sandbox
     Effect.gen(function* () {
       const workspace = yield* Workspace
       const { root } = workspace
-      const options = withOtherRoots(given, workspace)
+      const { credentials } = yield* Network
+      const options = withoutCredentials(withOtherRoots(given, workspace), credentials)
       const limits = { ...defaultLimits, ...options.limits }
       const program = yield* Effect.sync(() =>
         process.platform === "darwin" ? systemProgram("sandbox-exec") : undefined

@@ -40,6 +40,7 @@ export const openTerminal = Effect.fnUntraced(function* (opening: Opening) {
   const bare = {
     program: "bash",
     args: ["-c", "--", commandLine],
+    line: commandLine,
     directory: pathOnDisk(workspace, directory),
     env: { ...env, [mark.name]: mark.value }
   }

@@ -9,24 +9,28 @@ import {
 } from "node:http"
 import type { Socket } from "node:net"
 import { pipeline } from "node:stream"
+import { connect as connectSecurely } from "node:tls"
 
 import { ConnectionRefused, type Endpoint } from "@haft/core"
 import { canonicalHost, parseEndpoint, printEndpoint } from "@haft/core/internal"
 
+import type { Brokered } from "../broker/credential-broker.ts"
 import type { ProxySession } from "./proxy-session.ts"
-import { tunnel } from "./tunnel.ts"
+import { terminate, tunnel } from "./tunnel.ts"
 
 /** Speaks HTTP with the clients of one sandbox: as a proxy, or in the place of the one host that they mean. */
 export class HttpProxy {
   readonly #session: ProxySession
   readonly #server: Server
   /** The host that a client means without saying so; absent for one that knows that it speaks with a proxy. */
-  readonly #meant = new WeakMap<object, Endpoint>()
+  readonly #meant = new WeakMap<object, Meant>()
   readonly #agent: UpstreamAgent
+  readonly #secureAgent: UpstreamAgent
 
   constructor(session: ProxySession) {
     this.#session = session
-    this.#agent = new UpstreamAgent(session)
+    this.#agent = new UpstreamAgent((endpoint) => openPlain(session, endpoint, "http"))
+    this.#secureAgent = new UpstreamAgent((endpoint) => openSecure(session, endpoint, "brokered"))
     this.#server = createServer({
       keepAlive: true,
       // Java offers h2c with every request; who ignores it is spoken to in HTTP/1.1.
@@ -40,16 +44,34 @@ export class HttpProxy {
     })
   }
 
-  /** Takes a client over. With `meant`, all its requests are for that host. */
-  serve(client: Socket, meant?: Endpoint): void {
-    if (meant !== undefined) this.#meant.set(client, meant)
+  /** Takes a client over. With `endpoint`, all its requests are for that host. */
+  serve(client: Socket, endpoint?: Endpoint): void {
+    if (endpoint !== undefined) this.#meant.set(client, { endpoint, isBrokered: false })
     this.#server.emit("connection", client)
     client.resume()
+  }
+
+  /** Joins a client with a host: through a tunnel, or request by request where the host has a credential. */
+  async join(client: Socket, endpoint: Endpoint, { protocol, head = Buffer.alloc(0), ready }: Joining): Promise<void> {
+    if (this.#session.broker?.covers(endpoint) !== true) {
+      const connection = await this.#session.connect(endpoint, protocol)
+      ready?.()
+      tunnel(this.#session, client, connection, head)
+      return
+    }
+    await this.#session.admit(endpoint)
+    ready?.()
+    const serve = (inside: Socket): void => {
+      this.#meant.set(inside, { endpoint, isBrokered: true })
+      this.#server.emit("connection", inside)
+    }
+    terminate(this.#session, client, { endpoint, head, serve })
   }
 
   close(): void {
     this.#server.closeAllConnections()
     this.#agent.destroy()
+    this.#secureAgent.destroy()
   }
 
   async #connect(request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
@@ -62,16 +84,13 @@ export class HttpProxy {
     try {
       if (endpoint.port === 80) {
         // Each request is looked at, not only the first.
-        const decision = await this.#session.decide(endpoint)
-        if ("refusal" in decision) throw await this.#session.refuse(endpoint, decision.refusal)
+        await this.#session.admit(endpoint)
         client.write(established)
         if (head.length > 0) client.unshift(head)
         this.serve(client, endpoint)
         return
       }
-      const connection = await this.#session.connect(endpoint, "connect")
-      client.write(established)
-      tunnel(this.#session, client, connection, head)
+      await this.join(client, endpoint, { protocol: "connect", head, ready: () => client.write(established) })
     } catch (cause) {
       client.end(failure(cause, endpoint))
     }
@@ -80,20 +99,24 @@ export class HttpProxy {
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const target = targetOf(request, this.#meant.get(request.socket))
     if (typeof target === "string") return refuse(response, 400, target)
+    const brokered = this.#inject(request, target)
     try {
-      await this.#agent.prepare(target.endpoint)
+      // Also where a connection to the host is open already.
+      await this.#session.admit(target.endpoint)
       const upstream = sendRequest({
-        agent: this.#agent,
+        agent: brokered === undefined ? this.#agent : this.#secureAgent,
         host: target.endpoint.host,
         port: target.endpoint.port,
         method: request.method ?? "GET",
         path: target.path,
-        headers: { ...forwarded(request.headers), host: target.host },
+        headers: { ...(brokered?.headers ?? forwarded(request.headers)), host: target.host },
         setHost: false
       })
       upstream.on("response", (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, forwarded(answer.headers))
-        pipeline(answer, response, () => undefined)
+        const headers = forwarded(answer.headers)
+        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, brokered?.clearHeaders(headers) ?? headers)
+        if (brokered === undefined) pipeline(answer, response, () => undefined)
+        else pipeline(answer, brokered.clearBody(), response, () => undefined)
       })
       upstream.on("error", (cause) => {
         const [status, reason] = statusOf(cause, target.endpoint)
@@ -115,34 +138,77 @@ export class HttpProxy {
       return
     }
     try {
-      const { upstream } = await this.#session.connect(target.endpoint, "websocket")
-      const headers = { ...forwarded(request.headers), host: target.host, connection: "Upgrade", upgrade: "websocket" }
+      const brokered = this.#inject(request, target)
+      const open = brokered === undefined ? openPlain : openSecure
+      const upstream = await open(this.#session, target.endpoint, "websocket")
+      const passed = brokered?.headers ?? forwarded(request.headers)
+      const headers = { ...passed, host: target.host, connection: "Upgrade", upgrade: "websocket" }
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`)
       upstream.write(`GET ${target.path} HTTP/1.1\r\n${lines.join("")}\r\n`)
       if (head.length > 0) upstream.write(head)
       client.once("close", () => client.readableEnded || upstream.destroy())
       upstream.once("close", () => upstream.readableEnded || client.destroy())
-      upstream.pipe(client)
+      if (brokered === undefined) upstream.pipe(client)
+      else upstream.pipe(brokered.clearBody()).pipe(client)
       client.pipe(upstream)
     } catch (cause) {
       client.end(failure(cause, target.endpoint))
     }
   }
+
+  /** Puts credentials into a request of a client whose TLS ends here. */
+  #inject(request: IncomingMessage, { endpoint }: Target): Brokered | undefined {
+    return this.#meant.get(request.socket)?.isBrokered === true
+      ? this.#session.broker?.inject(endpoint, forwarded(request.headers))
+      : undefined
+  }
+}
+
+/** The host that a client means without saying so. */
+interface Meant {
+  readonly endpoint: Endpoint
+  /** True where its TLS ends here. */
+  readonly isBrokered: boolean
+}
+
+interface Joining {
+  /** For the audit log. */
+  readonly protocol: string
+  /** Bytes that the client has sent already. */
+  readonly head?: Buffer
+  /** Tells the client that it may speak. */
+  readonly ready?: () => unknown
+}
+
+const openPlain = async (session: ProxySession, endpoint: Endpoint, protocol: string): Promise<Socket> =>
+  (await session.connect(endpoint, protocol)).upstream
+
+const openSecure = async (session: ProxySession, endpoint: Endpoint, protocol: string): Promise<Socket> => {
+  const socket = await openPlain(session, endpoint, protocol)
+  const secure = connectSecurely({
+    socket,
+    servername: endpoint.host,
+    ca: [...session.authorities],
+    ALPNProtocols: ["http/1.1"]
+  })
+  await new Promise<void>((resolve, reject) => {
+    secure.once("secureConnect", resolve).once("error", reject)
+    secure.once("close", () => reject(new Error("it closed the connection")))
+  }).catch((cause: unknown) => {
+    socket.destroy()
+    throw cause
+  })
+  secure.on("error", () => undefined)
+  return secure
 }
 
 /** Keeps connections to hosts open for further requests of the same sandbox. */
 class UpstreamAgent extends Agent {
-  readonly #session: ProxySession
+  readonly #open: (endpoint: Endpoint) => Promise<Socket>
 
-  constructor(session: ProxySession) {
+  constructor(open: (endpoint: Endpoint) => Promise<Socket>) {
     super({ keepAlive: true, timeout: 30_000, maxFreeSockets: 16 })
-    this.#session = session
-  }
-
-  /** Decides about the host again, also where a connection to it is open already. */
-  async prepare(endpoint: Endpoint): Promise<void> {
-    const decision = await this.#session.decide(endpoint)
-    if ("refusal" in decision) throw await this.#session.refuse(endpoint, decision.refusal)
+    this.#open = open
   }
 
   override createConnection(
@@ -150,13 +216,13 @@ class UpstreamAgent extends Agent {
     callback?: (error: Error | null, socket: Socket) => void
   ): undefined {
     const endpoint = { host: options.host ?? "", port: Number(options.port) }
-    void this.#open(endpoint, callback ?? (() => undefined))
+    void this.#connect(endpoint, callback ?? (() => undefined))
     return undefined
   }
 
-  async #open(endpoint: Endpoint, opened: (error: Error | null, socket: Socket) => void): Promise<void> {
+  async #connect(endpoint: Endpoint, opened: (error: Error | null, socket: Socket) => void): Promise<void> {
     try {
-      opened(null, (await this.#session.connect(endpoint, "http")).upstream)
+      opened(null, await this.#open(endpoint))
     } catch (cause) {
       opened(cause as Error, undefined as never)
     }
@@ -171,27 +237,29 @@ interface Target {
 }
 
 /** Where a request goes, or why it goes nowhere. There is one answer: a second Host, or another one, is refused. */
-const targetOf = ({ url = "", rawHeaders, headers }: IncomingMessage, meant: Endpoint | undefined): Target | string => {
+const targetOf = ({ url = "", rawHeaders, headers }: IncomingMessage, client: Meant | undefined): Target | string => {
+  const meant = client?.endpoint
+  const usualPort = client?.isBrokered === true ? 443 : 80
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host")
   if (hosts.length > 1) return "the request has more than one Host header"
   const [, authority, rest = ""] = /^http:\/\/([^/?#]+)([^#\s]*)$/i.exec(url) ?? []
   if (authority === undefined && (meant === undefined || !url.startsWith("/"))) {
     return "a proxy needs the whole address: http://host/path"
   }
-  const named = authority === undefined ? meant : endpointOf(authority)
-  const header = headers.host === undefined ? named : endpointOf(headers.host)
+  const named = authority === undefined ? meant : endpointOf(authority, usualPort)
+  const header = headers.host === undefined ? named : endpointOf(headers.host, usualPort)
   if (named === undefined || header === undefined) return "the request's host can't be read"
   if (!isSame(named, header)) return "the Host header names another host than the address"
   if (meant !== undefined && !isSame(named, meant)) return `this connection is for ${printEndpoint(meant)}`
   const path = authority === undefined ? url : rest.startsWith("/") ? rest : `/${rest}`
-  return { endpoint: named, path, host: named.port === 80 ? bracketed(named.host) : printEndpoint(named) }
+  return { endpoint: named, path, host: named.port === usualPort ? bracketed(named.host) : printEndpoint(named) }
 }
 
-const endpointOf = (authority: string): Endpoint | undefined => {
+const endpointOf = (authority: string, port: number): Endpoint | undefined => {
   const host = canonicalHost(authority)
   return host === undefined || (host.includes(":") && !authority.startsWith("["))
     ? parseEndpoint(authority)
-    : { host, port: 80 }
+    : { host, port }
 }
 
 const isSame = (one: Endpoint, other: Endpoint): boolean => one.host === other.host && one.port === other.port

@@ -5,6 +5,7 @@ import { type Admission, ConnectionRefused, type Endpoint, type NetworkService }
 import { printEndpoint } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 
+import type { CredentialBroker } from "../broker/credential-broker.ts"
 import { type Dial, OpenConnection } from "./open-connection.ts"
 import { StandInAddresses } from "./stand-in-addresses.ts"
 
@@ -16,6 +17,10 @@ export interface SessionOptions {
   /** The command line, for the person who is asked. */
   readonly command: string
   readonly dial: Dial
+  /** Absent where the policy has no credentials. */
+  readonly broker?: CredentialBroker
+  /** Certificates of authorities that brokered hosts are trusted by. */
+  readonly authorities?: ReadonlyArray<string>
   /** How long a question waits before the connection is refused. */
   readonly questionTimeoutMs?: number
 }
@@ -39,6 +44,14 @@ export class ProxySession {
 
   constructor(options: SessionOptions) {
     this.#options = options
+  }
+
+  get broker(): CredentialBroker | undefined {
+    return this.#options.broker
+  }
+
+  get authorities(): ReadonlyArray<string> {
+    return this.#options.authorities ?? []
   }
 
   get isClosed(): boolean {
@@ -89,12 +102,17 @@ export class ProxySession {
     return decided
   }
 
+  /** Decides about a connection, and puts a refusal on record. Rejects with {@link ConnectionRefused}. */
+  async admit(endpoint: Endpoint): Promise<Admission> {
+    const decision = await this.decide(endpoint)
+    if ("refusal" in decision) throw await this.refuse(endpoint, decision.refusal)
+    return decision.admission
+  }
+
   /** Connects to a host, if that is allowed, and puts it on record. Rejects with {@link ConnectionRefused}. */
   async connect(endpoint: Endpoint, protocol: string): Promise<OpenConnection> {
     const began = performance.now()
-    const decision = await this.decide(endpoint)
-    if ("refusal" in decision) throw await this.refuse(endpoint, decision.refusal)
-    const { admission } = decision
+    const admission = await this.admit(endpoint)
     const waitedMs = performance.now() - began
     const upstream = await this.#options.dial(endpoint, admission).catch(async (cause: unknown) => {
       throw cause instanceof ConnectionRefused ? await this.refuse(endpoint, cause) : cause

@@ -7,7 +7,6 @@ import { answerQuery } from "./dns-answer.ts"
 import { HttpProxy } from "./http-proxy.ts"
 import { ProxySession, type SessionOptions } from "./proxy-session.ts"
 import { readSocksRequest, socksReplies, socksReply } from "./socks.ts"
-import { tunnel } from "./tunnel.ts"
 
 /** Port inside a sandbox that speaks HTTP (CONNECT and plain) and SOCKS 5. */
 export const proxyPort = 3128
@@ -78,9 +77,8 @@ export class SandboxProxy {
         this.#http.serve(client, endpoint)
         return
       }
-      const connection = await this.#session.connect(endpoint, "socks")
-      client.write(socksReply(socksReplies.connected))
-      tunnel(this.#session, client, connection, rest)
+      const ready = (): boolean => client.write(socksReply(socksReplies.connected))
+      await this.#http.join(client, endpoint, { protocol: "socks", head: rest, ready })
     } catch (cause) {
       client.end(socksReply(cause instanceof ConnectionRefused ? socksReplies.forbidden : socksReplies.failed))
     }
@@ -94,7 +92,7 @@ export class SandboxProxy {
     const endpoint = { host, port }
     if (port === 80) return this.#http.serve(client, endpoint)
     try {
-      tunnel(this.#session, client, await this.#session.connect(endpoint, "direct"), Buffer.alloc(0))
+      await this.#http.join(client, endpoint, { protocol: "direct" })
     } catch {
       client.resetAndDestroy()
     }

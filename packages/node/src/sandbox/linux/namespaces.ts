@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-import { type Command, type Processes, Sandbox, type SandboxRequest, Workspace } from "@haft/core"
+import { type Command, Network, type Processes, Sandbox, type SandboxRequest, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -12,7 +12,7 @@ import { withLaunch } from "../../process/prepared-launch.ts"
 import { makeRuntimeDirectory, refuseRuntimeInside } from "../../process/runtime-directory.ts"
 import { systemPath, systemProgram } from "../../process/system-programs.ts"
 import { type Owner, otherOwner } from "../../workspace/commit/owner.ts"
-import { environmentFor, isRenamed, passedName } from "../environment.ts"
+import { environmentFor, isRenamed, passedName, withoutCredentials } from "../environment.ts"
 import { firstThatWorks } from "../first-that-works.ts"
 import {
   defaultLimits,
@@ -35,6 +35,7 @@ import {
   withOtherRoots
 } from "../paths.ts"
 import { probedSandbox } from "../probe.ts"
+import { trustAuthority } from "../trusted-authority.ts"
 import { mountCheckWords } from "./check-mounts.ts"
 import { HeldPlaces } from "./protected-mounts.ts"
 import { seccompFilter } from "./seccomp.ts"
@@ -78,8 +79,10 @@ export const namespaceSandbox = (
   given: SandboxOptions
 ): Layer.Layer<Sandbox, never, Workspace | Processes> =>
   Layer.unwrap(
-    Effect.map(Workspace, (workspace) => {
-      const options = withOtherRoots(given, workspace)
+    Effect.gen(function* () {
+      const workspace = yield* Workspace
+      const { credentials } = yield* Network
+      const options = withoutCredentials(withOtherRoots(given, workspace), credentials)
       const owner = otherOwner(workspace.root)
       const asHost = madeBy(maker, options)
       // Not every machine lets everybody make namespaces, and not every owner may go where the workspace is.
@@ -177,8 +180,9 @@ interface Setting {
 const planOf = (command: Command, request: SandboxRequest, setting: Setting): Plan => {
   const { root, settings, limits, options, owner, held, existing, secrets, network } = setting
   const { writable = true, terminal = false } = request
+  const trusted = network?.authority === undefined ? undefined : trustAuthority(settings, network.authority)
   const variables = environmentFor(
-    { ...(owner === undefined && forRoot), ...network?.variables, ...command.env },
+    { ...(owner === undefined && forRoot), ...network?.variables, ...trusted?.variables, ...command.env },
     request,
     {
       names: options.environment ?? [],
@@ -192,7 +196,7 @@ const planOf = (command: Command, request: SandboxRequest, setting: Setting): Pl
     hasNetwork: network !== undefined,
     terminal,
     mounts: {
-      system: systemMounts(settings),
+      system: [...systemMounts(settings), ...(trusted?.mounts ?? [])],
       kernel: owner === undefined ? kernelFiles.map(readable) : [],
       own: ownMounts(root, options, {
         isWritable: writable,

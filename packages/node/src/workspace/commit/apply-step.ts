@@ -197,6 +197,8 @@ export const syncDirectory = (spots: Spots, path: string): void => {
 const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false })
 
 const keepName = (path: string, kept: string): void => {
+  // A second name of a file that another program has open could not be removed again.
+  if (process.platform === "win32") return copyFileSync(path, kept, constants.COPYFILE_EXCL)
   try {
     linkSync(path, kept)
   } catch (error) {

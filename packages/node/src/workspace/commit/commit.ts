@@ -12,9 +12,10 @@ import {
 } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Schedule from "effect/Schedule"
 
 import { type ApprovedChange, tellApproved } from "../../control-files/approved-changes.ts"
-import { attempt, hasCode, lookCodes, planCodes } from "../../errno.ts"
+import { attempt, hasCode, isOpenElsewhere, lookCodes, planCodes } from "../../errno.ts"
 import { type Root } from "../paths/containment.ts"
 import { Spots } from "../paths/directory-entries.ts"
 import { type Identity } from "../paths/handles.ts"
@@ -64,7 +65,12 @@ export interface StagedCommit {
  * Decides a commit: once this succeeds the commit happens, whatever becomes of the host, and once it fails it does not.
  * On one machine the write-ahead log decides. Several members of a cluster ask what they share first, and log then.
  */
-export type Decide = (commit: StagedCommit) => Effect.Effect<void, ToolError<"write_failed" | "stale_file">>
+export type Decide = (
+  commit: StagedCommit
+) => Effect.Effect<
+  void,
+  ToolError<"write_failed" | "stale_file"> | ToolError<"already_applied" | "unknown_outcome" | "cluster_unavailable">
+>
 
 /** The write-ahead log of this host decides. */
 export const decideLocally: Decide = ({ log }) => log
@@ -143,6 +149,7 @@ export const commitPlan = (
   request: CommitRequest
 ): Effect.Effect<ReadonlyArray<ChangedPath>, CommitError> =>
   commitOnce(settings, plan, request).pipe(
+    Effect.retry({ schedule: untilClosed, while: isOpenElsewhere }),
     // Two mounts of one disk have the same device number. The plan can't tell them apart, the rename does.
     Effect.catchIf(
       (error) => error.details?.["reason"] === "EXDEV",
@@ -170,6 +177,9 @@ export const commitPlan = (
       })
     )
   )
+
+/** Editors and virus scanners hold a file for moments: 1.3 seconds in all. */
+const untilClosed = Schedule.max([Schedule.exponential("20 millis"), Schedule.recurs(6)])
 
 const commitOnce = Effect.fnUntraced(function* (
   settings: CommitSettings,

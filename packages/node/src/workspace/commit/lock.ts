@@ -61,7 +61,9 @@ export const openTurn = (directory: string): TakeTurn => {
       renameSync(join(directory, from), join(directory, to))
       return true
     } catch (error) {
-      if (isErrno(error, "ENOENT")) return false
+      // On Windows a virus scanner may have it open for a moment.
+      const isPassing = process.platform === "win32" && isErrno(error, "EPERM", "EACCES", "EBUSY")
+      if (isPassing || isErrno(error, "ENOENT")) return false
       throw error
     }
   }
@@ -71,6 +73,8 @@ export const openTurn = (directory: string): TakeTurn => {
     if (rename(nobody, own)) return giveBack
     const holders = holdersIn(directory)
     const [first, ...others] = holders
+    // Not given back the last time. Within this process a semaphore lets one have it at a time.
+    if (first === own) return giveBack
     if (first === undefined) {
       makeTurn(directory)
       return rename(nobody, own) ? giveBack : undefined

@@ -390,7 +390,7 @@ export class NodePlan implements ChangePlan {
     return this.#isExact ? path.split("/") : this.view.locate(path, how)
   }
 
-  /** Where something is moved to: its own place in other letters, where only the case of its name is to change. */
+  /** Target of a move: the same place in other letters, where only the case of a name is to change. */
   #targetOfMove(from: ReadonlyArray<string>, target: string): ReadonlyArray<string> {
     const to = this.#changeable(target, { follow: false })
     if (this.#isExact || to.length === 0 || to.join("/") !== from.join("/")) return to

@@ -267,7 +267,7 @@ const sweep = (root: Root, paths: ReadonlyArray<string>): boolean =>
       try {
         unlessChanged(() => discardAtOnce(spots, path))
       } catch (error) {
-        if (!isErrno(error, "EROFS", "EACCES", "EPERM") && !isToolError(error)) throw error
+        if (!isErrno(error, "EROFS", "EACCES", "EPERM", "EBUSY") && !isToolError(error)) throw error
         isClean = false
       }
     }
@@ -284,7 +284,9 @@ const unlessChanged = (work: () => void): void => {
   } catch (error) {
     const isAboutTheirs = isToolError(error)
       ? ["stale_file", "file_not_found", "symlink_blocked"].includes(error.code)
-      : isErrno(error, "ENOENT", "ENOTDIR", "EISDIR", "EEXIST", "ENOTEMPTY", "ELOOP", "EINVAL", "EBUSY")
+      : isErrno(error, "ENOENT", "ENOTDIR", "EISDIR", "EEXIST", "ENOTEMPTY", "ELOOP", "EINVAL") ||
+        // A disk is mounted there. On Windows a program has it open, and will close it.
+        (isErrno(error, "EBUSY") && process.platform !== "win32")
     if (!isAboutTheirs) throw error
   }
 }

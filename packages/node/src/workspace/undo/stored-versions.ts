@@ -81,7 +81,9 @@ export const openImages = (root: Root, directory: string): Images => {
 
   return {
     has,
-    canLink: ({ content, origin }) => content === undefined && origin?.links === 1 && origin.identity.device === dev,
+    // On Windows the second name of a file that another program has open could not be removed again.
+    canLink: ({ content, origin }) =>
+      process.platform !== "win32" && content === undefined && origin?.links === 1 && origin.identity.device === dev,
     link: (spots, node, state) => {
       const { origin } = node
       if (origin === undefined) throw new Error("only a file on disk can be kept as it is")
