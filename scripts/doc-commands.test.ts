@@ -24,6 +24,7 @@ const elsewhere: ReadonlyArray<readonly [line: RegExp, reason: string]> = [
   [/\$(?:API|NPM)_TOKEN/, "it needs a host with a credential; the tests of the broker do it"],
   [/^haft undo --since /, "it needs a change to take back; the tests of undo do it"],
   [/^haft quarantine (?:restore|remove) /, "it needs a file that was moved aside; the tests of the program do it"],
+  [/^haft branch (?:run|merge) /, "it needs a program to run, and a person; the tests of branches do it"],
   [/^npm run pack$/, "it builds everything; the rehearsal of a release does it"]
 ]
 

@@ -47,6 +47,8 @@ const moments: Readonly<Record<string, string>> = {
   approval_decided:
     "A person has answered or nobody has, or a rule or the policy said no. What these two allow has no event of its own: `approval` of the call's end tells it.",
   sandbox_chosen: "A command is about to run, and this holds it back.",
+  branch_changed:
+    "A branch was created, dropped, or opened and closed for a program. A merge is a call of `merge_branch`.",
   command_effects:
     "A command that ran on an overlay has ended, and this became of what it changed. Nothing of it was in the workspace before.",
   control_files_changed:
@@ -100,6 +102,8 @@ const fields: Readonly<Record<string, string>> = {
   modified: "how many were modified",
   deleted: "how many were deleted",
   paths: "the first of them, each with its `kind`",
+  branch: "name of the branch",
+  action: "`created`, `dropped`, `opened` or `closed`",
   diff_path: "where the diff is kept, below the run",
   left_out: "what could not be committed, each with the `reason`: pipes, sockets, names that are not UTF-8",
   changed_files: "the files that were changed",
@@ -217,6 +221,7 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
       { ...common, type: "connection_closed", ...host, ...traffic },
       { ...common, type: "connection_refused", ...host, reason: "network.deny *.example forbids it", repeated: 3 }
     ]
+    const branch = { type: "branch_changed", at: held?.["at"], branch: "fix-1", action: "created" }
     const changed = { ...common, type: "control_files_changed", files: [moved] }
     const effects = {
       ...common,
@@ -230,7 +235,7 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     }
     const pipe = { path: "pipe", reason: "it is a pipe, a socket or a device" }
     const refused = { ...effects, outcome: "refused", paths: [], left_out: [pipe], error: "approval_denied" }
-    return [...first.map(confinedHere), ...switched, effects, refused, changed, ...connections, ...second]
+    return [...first.map(confinedHere), ...switched, effects, refused, branch, changed, ...connections, ...second]
   } finally {
     await rm(directory, { recursive: true })
   }

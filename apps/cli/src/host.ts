@@ -101,9 +101,11 @@ export const withHost = async <A>(
   }
 }
 
+/** Asks the person at the terminal, if there is one. */
+export const askHere = async () => (await import("haft/promise")).askInTerminal(standardStreams)
+
 /** Opens a host whose questions go to the terminal, if there is one. */
 export const openHostFor = async (config: HaftConfig, onlyTool?: string): Promise<OpenHost> => {
-  const { askInTerminal, openHost } = await import("haft/promise")
-  const asker = askInTerminal(standardStreams)
+  const [{ openHost }, asker] = await Promise.all([import("haft/promise"), askHere()])
   return openHost(config, { asker, isChecked: true, ...(onlyTool !== undefined && { onlyTool }) })
 }

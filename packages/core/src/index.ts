@@ -1,5 +1,13 @@
 export { approveEffects, type Effects } from "./pipeline/approve-effects.ts"
 export {
+  commitEffects,
+  type CommitFailure,
+  type CommittedEffects,
+  countsOf,
+  diffOfEffects
+} from "./pipeline/commit-effects.ts"
+export {
+  attachBlock,
   type Call,
   type ContentBlock,
   CurrentCall,
@@ -93,6 +101,7 @@ export {
   type Counted,
   type SymbolQuery
 } from "./services/code-index.ts"
+export { CallLedger, type CallLedgerService, hasOutsideEffects } from "./services/call-ledger.ts"
 export { Journal, type JournalEvent, memoryJournal } from "./services/journal.ts"
 export {
   type Command,

@@ -1,8 +1,12 @@
 import type { JournalEvent } from "@haft/core"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
 
+import type { PromiseBranches } from "./branches/promise-branches.ts"
 import type { HaftConfig } from "./config/config.ts"
 import * as Config from "./config/find-config.ts"
+import type { ApproverOptions } from "./host/approver.ts"
 import type { OpenWorkspace } from "./workspace/open-workspace.ts"
 import type { PromiseRules } from "./workspace/promise-rules.ts"
 
@@ -57,6 +61,29 @@ export const openRules = async (config: HaftConfig = {}): Promise<PromiseRules> 
     import("./workspace/promise-rules.ts")
   ])
   return promiseRules(await Effect.runPromise(rules.openRules(config)))
+}
+
+/** The branches of a workspace. Call `dispose` when done. */
+export const openBranches = async (config: HaftConfig = {}, options: ApproverOptions = {}): Promise<OpenBranches> => {
+  const [{ openBranches: open }, { promiseBranches }] = await Promise.all([
+    import("./branches/branches.ts"),
+    import("./branches/promise-branches.ts")
+  ])
+  const scope = Scope.makeUnsafe()
+  const dispose = (): Promise<void> => Effect.runPromise(Scope.close(scope, Exit.void))
+  try {
+    const branches = promiseBranches(await Effect.runPromise(Scope.provide(open(config, options), scope)))
+    return { ...branches, dispose, [Symbol.asyncDispose]: dispose }
+  } catch (error) {
+    await dispose()
+    throw error
+  }
+}
+
+/** Branches that are open until they are disposed of. */
+export interface OpenBranches extends PromiseBranches {
+  readonly dispose: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
 /** A workspace for servers: several hosts share it, and people can watch and approve what they do. */

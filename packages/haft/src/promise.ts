@@ -36,6 +36,17 @@ export { type Asker, askInTerminal } from "@haft/approval"
 export { ConfigError, defineConfig, type HaftConfig } from "./config/config.ts"
 export { type FindConfigOptions, findRoot, type FoundConfig } from "./config/find-config.ts"
 export type { StandardHostOptions } from "./host/standard-host.ts"
-export { examine, findConfig, openRules, openWorkspace, readRun, replayRun } from "./promise-api.ts"
+export {
+  examine,
+  findConfig,
+  type OpenBranches,
+  openBranches,
+  openRules,
+  openWorkspace,
+  readRun,
+  replayRun
+} from "./promise-api.ts"
+export type { BranchDiff, BranchInfo } from "./branches/branches.ts"
+export type { PromiseBranches, PromiseMergeOptions } from "./branches/promise-branches.ts"
 export type { OpenWorkspace } from "./workspace/open-workspace.ts"
 export type { PromiseRules } from "./workspace/promise-rules.ts"

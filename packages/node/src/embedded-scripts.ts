@@ -425,13 +425,13 @@ exec("/bin/sh", "-c", $starter, "haft", @command) or fail("exec");
 /** Code of sandbox/overlay/overlay-mount.pl. */
 export const overlayMount: string = `use strict;
 use warnings;
-my ($architecture, $root, $identity, $upper, $work, @command) = @ARGV;
+my ($architecture, $root, $identity, $upper, $work, $options, @command) = @ARGV;
 my %number = $architecture eq "arm64"
   ? (unshare => 97, mount => 40, prctl => 167, capset => 91)
   : (unshare => 272, mount => 165, prctl => 157, capset => 126);
 my ($PRIVATE, $REC, $NOSUID, $NODEV) = (1 << 18, 16384, 2, 4);
 my ($NEW_MOUNTS, $NEW_USERS) = (0x20000, 0x10000000);
-sub fail { print STDERR "overlay: $_[0]: $!\\n"; exit 125 }
+sub fail { my $code = $! == 16 ? 75 : 125; print STDERR "overlay: $_[0]: $!\\n"; exit $code }
 sub mount { my ($from, $to, $type, $flags, $data) = @_; syscall($number{mount}, "$from\\0", "$to\\0", "$type\\0", $flags + 0, "$data\\0") == 0 or fail("mount $to") }
 sub set { my ($path, $text) = @_; open(my $file, ">", $path) or return; print $file $text; close $file or fail($path) }
 sub directory { my ($path) = @_; opendir(my $handle, $path) or fail($path); $handle }
@@ -449,7 +449,7 @@ my ($lower, @own) = (directory($root), directory($upper), directory($work));
 my ($device, $inode) = stat $lower;
 $identity eq "" or "$device:$inode" eq $identity or do { print STDERR "the workspace was replaced meanwhile\\n"; exit 125 };
 my ($below, $above, $beside) = map { "/proc/self/fd/" . fileno $_ } $lower, @own;
-mount("overlay", $below, "overlay", $NOSUID | $NODEV, "lowerdir=$below,upperdir=$above,workdir=$beside,userxattr");
+mount("overlay", $below, "overlay", $NOSUID | $NODEV, "lowerdir=$below,upperdir=$above,workdir=$beside,userxattr$options");
 open(my $table, "<", "/proc/self/mountinfo") or fail("mountinfo");
 my $last = "";
 $last = $_ for <$table>;
@@ -497,7 +497,7 @@ while (defined(my $path = pop @pending)) {
         my $length = syscall($number{lgetxattr}, "$full\\0", "$name\\0", $value, 8);
         $opaque = "opaque" if $length > 0 && substr($value, 0, 1) eq "y";
       }
-      syscall($number{lremovexattr}, "$full\\0", "$name\\0") if $mode eq "strip";
+      syscall($number{lremovexattr}, "$full\\0", "$name\\0") if $mode eq "strip" && $kind eq "file";
     }
   }
   my @inside;
@@ -505,6 +505,7 @@ while (defined(my $path = pop @pending)) {
     chmod(($bits & 07777) | 0700, $full) if ($bits & 0700) != 0700;
     if (opendir(my $handle, $full)) { @inside = grep { $_ ne "." && $_ ne ".." } readdir $handle }
     else { $kind = "unreadable" }
+    chmod($bits & 07777, $full) if ($bits & 0700) != 0700 && $mode eq "keep";
   }
   printf "%s %o %d %s %s %s\\0", $kind, $bits & 07777, $links, $opaque, $own, $path;
   push @pending, map { $path eq "" ? $_ : "$path/$_" } @inside;

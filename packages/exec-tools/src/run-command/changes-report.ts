@@ -1,8 +1,7 @@
-import { makeToolError, type ToolError } from "@haft/core"
+import { type CommitFailure, countsOf, makeToolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { type CommitFailure, countsOf } from "./commit-effects.ts"
 import type { CommandOutcome } from "./run-command.ts"
 
 /** Most paths that a reply lists; the audit log has more. */

@@ -1,9 +1,8 @@
-import { toolError, type ToolError } from "@haft/core"
+import { type CommitFailure, toolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { changesOf, changesRemark, changesResult, noOverlayResult, requireCommit } from "./changes-report.ts"
-import type { CommitFailure } from "./commit-effects.ts"
 import { controlFileList, controlFileResult, remarkOn } from "./quarantine-report.ts"
 import type { CommandOutcome } from "./run-command.ts"
 import { sandboxRemark } from "./sandbox-mark.ts"

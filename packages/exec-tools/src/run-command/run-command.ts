@@ -2,6 +2,8 @@ import { constants } from "node:os"
 
 import {
   type Command,
+  commitEffects,
+  type CommittedEffects,
   type ControlFileChange,
   CurrentCall,
   type Facts,
@@ -27,7 +29,6 @@ import { CommandMemory } from "../last-command/last-command.ts"
 import { ExecSettings } from "../settings.ts"
 import { checkWords } from "./check-words.ts"
 import { collectOutput, type Collectors, type Output } from "./collect-output.ts"
-import { commitEffects, type CommittedEffects } from "./commit-effects.ts"
 import { onlyReads } from "./reading-commands.ts"
 
 /** Node's timers count no further. */
@@ -183,23 +184,22 @@ const runOnOverlay = <E, R>(
 ) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
+      const { approval } = yield* CurrentCall
+      const { approveEffects } = yield* ExecSettings
+      const asks = approveEffects && approval?.facts.confined === "overlay" && approval.facts.network !== true
       const exit = yield* Effect.exit(restore(run(overlay)))
       if (Exit.isFailure(exit)) {
         // Nobody waits any more, so nobody is asked. A command that never ran has changed nothing.
         const commit = Effect.flatMap(overlay.effects, (effects) =>
-          commitEffects(effects, { isDropped: dropsFailures, canAsk: false })
+          commitEffects(effects, { isDropped: dropsFailures, canAsk: false, asks })
         )
         if (Cause.hasInterrupts(exit.cause)) yield* Effect.ignore(Effect.tap(commit, recordHeldBack))
         return yield* Effect.failCause(exit.cause)
       }
       const { end } = exit.value
       const isFailure = end.timedOut || end.exitCode !== 0
-      const canAsk = (yield* CurrentCall).approval?.canAsk ?? false
-      const effects = yield* restore(
-        Effect.flatMap(overlay.effects, (found) =>
-          commitEffects(found, { isDropped: dropsFailures && isFailure, canAsk })
-        )
-      )
+      const situation = { isDropped: dropsFailures && isFailure, canAsk: approval?.canAsk ?? false, asks }
+      const effects = yield* restore(Effect.flatMap(overlay.effects, (found) => commitEffects(found, situation)))
       yield* recordHeldBack(effects)
       return { end, effects }
     })

@@ -1,4 +1,5 @@
 import {
+  branchState,
   hasState,
   type PrunedRuns,
   pruneState,
@@ -30,7 +31,8 @@ export const removeWorkspaceState = (config: HaftConfig): string => {
 
 // Looking at a state directory must not make one, as opening a host does.
 export const existingState = (config: HaftConfig): string => {
-  const directory = config.state ?? defaultStateDirectory(workspaceDirectory(rootOf(config)))
+  const root = workspaceDirectory(rootOf(config))
+  const directory = branchState(root) ?? config.state ?? defaultStateDirectory(root)
   if (hasState(directory)) return directory
   throw new ConfigError(`haft keeps no state for this workspace: there is no ${directory}`)
 }

@@ -5,6 +5,7 @@ import { basename, dirname, isAbsolute, join, resolve } from "node:path"
 
 import { isToolError, makeToolError, reasonOf, type ToolErrorOptions } from "@haft/core"
 
+import { branchState } from "../branches/branch-file.ts"
 import { isErrno, notADirectory } from "../errno.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
 import { canonicalPath } from "../workspace/paths/name-on-disk.ts"
@@ -19,7 +20,7 @@ import { checkStateFormat } from "./state-format.ts"
  */
 export const stateDirectory = (options: { readonly root: string; readonly state?: string }): string => {
   const root = workspaceDirectory(options.root)
-  const directory = resolve(options.state ?? defaultStateDirectory(root))
+  const directory = resolve(branchState(root) ?? options.state ?? defaultStateDirectory(root))
   const elsewhere = {
     suggestion: "Set `state` to a directory outside the workspace that can be written to.",
     details: { settings: ["state"] }

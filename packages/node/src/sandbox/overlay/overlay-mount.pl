@@ -1,17 +1,19 @@
 # Goes before the program that makes a sandbox. Mounts an overlay over the workspace, in a mount namespace of its own, and
 # becomes that program. Whoever is not root makes a user namespace for that first, and gives up its privileges afterwards.
 #
-# Arguments: Node's name of the architecture; the workspace; its device:inode, or ""; the upper and the work directory; the
-# program with its arguments. Among those, the word "haft:overlay-identity" becomes device:inode of the mounted overlay.
+# Arguments: Node's name of the architecture; the workspace; its device:inode, or ""; the upper and the work directory;
+# further mount options, or ""; the program with its arguments. Among those, the word "haft:overlay-identity" becomes
+# device:inode of the mounted overlay. Exits with 75 where the kernel has the upper directory in use and the options
+# include index=on.
 use strict;
 use warnings;
-my ($architecture, $root, $identity, $upper, $work, @command) = @ARGV;
+my ($architecture, $root, $identity, $upper, $work, $options, @command) = @ARGV;
 my %number = $architecture eq "arm64"
   ? (unshare => 97, mount => 40, prctl => 167, capset => 91)
   : (unshare => 272, mount => 165, prctl => 157, capset => 126);
 my ($PRIVATE, $REC, $NOSUID, $NODEV) = (1 << 18, 16384, 2, 4);
 my ($NEW_MOUNTS, $NEW_USERS) = (0x20000, 0x10000000);
-sub fail { print STDERR "overlay: $_[0]: $!\n"; exit 125 }
+sub fail { my $code = $! == 16 ? 75 : 125; print STDERR "overlay: $_[0]: $!\n"; exit $code }
 sub mount { my ($from, $to, $type, $flags, $data) = @_; syscall($number{mount}, "$from\0", "$to\0", "$type\0", $flags + 0, "$data\0") == 0 or fail("mount $to") }
 sub set { my ($path, $text) = @_; open(my $file, ">", $path) or return; print $file $text; close $file or fail($path) }
 sub directory { my ($path) = @_; opendir(my $handle, $path) or fail($path); $handle }
@@ -32,7 +34,7 @@ my ($lower, @own) = (directory($root), directory($upper), directory($work));
 my ($device, $inode) = stat $lower;
 $identity eq "" or "$device:$inode" eq $identity or do { print STDERR "the workspace was replaced meanwhile\n"; exit 125 };
 my ($below, $above, $beside) = map { "/proc/self/fd/" . fileno $_ } $lower, @own;
-mount("overlay", $below, "overlay", $NOSUID | $NODEV, "lowerdir=$below,upperdir=$above,workdir=$beside,userxattr");
+mount("overlay", $below, "overlay", $NOSUID | $NODEV, "lowerdir=$below,upperdir=$above,workdir=$beside,userxattr$options");
 
 # The sandbox takes the workspace by its path, so that has to be the overlay: the last line of the table is its mount.
 open(my $table, "<", "/proc/self/mountinfo") or fail("mountinfo");

@@ -2,7 +2,8 @@
 # (file, directory, symlink, whiteout, special, unreadable), permission bits in octal, number of names, "opaque" or "-",
 # "attributes" or "-" (extended attributes of the command's own), and the path, which ends with a NUL.
 #
-# Arguments: Node's name of the architecture; "strip" to remove the overlay's own attributes, or "keep"; the directory.
+# Arguments: Node's name of the architecture; "strip" to remove the overlay's own attributes from files, or "keep"; the
+# directory.
 use strict;
 use warnings;
 my ($architecture, $mode, $top) = @ARGV;
@@ -35,7 +36,7 @@ while (defined(my $path = pop @pending)) {
         my $length = syscall($number{lgetxattr}, "$full\0", "$name\0", $value, 8);
         $opaque = "opaque" if $length > 0 && substr($value, 0, 1) eq "y";
       }
-      syscall($number{lremovexattr}, "$full\0", "$name\0") if $mode eq "strip";
+      syscall($number{lremovexattr}, "$full\0", "$name\0") if $mode eq "strip" && $kind eq "file";
     }
   }
   my @inside;
@@ -44,6 +45,7 @@ while (defined(my $path = pop @pending)) {
     chmod(($bits & 07777) | 0700, $full) if ($bits & 0700) != 0700;
     if (opendir(my $handle, $full)) { @inside = grep { $_ ne "." && $_ ne ".." } readdir $handle }
     else { $kind = "unreadable" }
+    chmod($bits & 07777, $full) if ($bits & 0700) != 0700 && $mode eq "keep";
   }
   printf "%s %o %d %s %s %s\0", $kind, $bits & 07777, $links, $opaque, $own, $path;
   push @pending, map { $path eq "" ? $_ : "$path/$_" } @inside;

@@ -39,6 +39,16 @@ export interface OverlaySettings {
 /** The word that overlay-mount.pl replaces by device:inode of the overlay that it mounted. */
 export const overlayIdentity = "haft:overlay-identity"
 
+/** What goes before a program to start it with an overlay mounted over the workspace; `options` begin with a comma. */
+export const mountWords = (
+  root: string,
+  { upper, work }: Pick<OverlayScratch, "upper" | "work">,
+  options = ""
+): ReadonlyArray<string> => {
+  const perl = [requiredProgram("perl"), "-e", overlayMount, "--"]
+  return [...perl, process.arch, root, rootIdentity(root) ?? "", upper, work, options]
+}
+
 /** An overlay on this machine: directories that a command's sandbox mounts over the workspace. */
 export class NodeOverlay implements Overlay {
   readonly #settings: OverlaySettings
@@ -53,10 +63,7 @@ export class NodeOverlay implements Overlay {
 
   /** Prefix that starts a program with the overlay in the place of the workspace. */
   get words(): ReadonlyArray<string> {
-    const { root } = this.#settings.workspace
-    const { upper, work } = this.#scratch
-    const perl = [requiredProgram("perl"), "-e", overlayMount, "--"]
-    return [...perl, process.arch, root, rootIdentity(root) ?? "", upper, work]
+    return mountWords(this.#settings.workspace.root, this.#scratch)
   }
 
   /** Contents of the overlay's upper directory, as the kernel left them. */
@@ -67,17 +74,19 @@ export class NodeOverlay implements Overlay {
   readonly effects: Effect.Effect<CommandEffects, ToolError<"sandbox_error">> = Effect.suspend(() => {
     // A command that changed nothing costs no look at it.
     if (readdirSync(this.#scratch.upper).length === 0) return Effect.succeed(noEffects)
-    return Effect.flatMap(readUpper(this.#scratch.upper, "strip"), (upper) =>
-      upper.entries.length === 0 && upper.leftOut.length === 0
-        ? Effect.succeed(noEffects)
-        : Effect.map(
-            this.#withLayers((lower, above) =>
-              controlChanges({ root: this.#settings.workspace.root, lower, upper: above, entries: upper.entries })
-            ),
-            (changes) => this.#effectsOf(upper, changes)
-          )
-    )
+    return Effect.flatMap(readUpper(this.#scratch.upper, "strip"), (upper) => this.effectsOf(upper))
   })
+
+  /** What the overlay changes in the workspace, by a listing of it. */
+  readonly effectsOf = (upper: Upper): Effect.Effect<CommandEffects> =>
+    upper.entries.length === 0 && upper.leftOut.length === 0
+      ? Effect.succeed(noEffects)
+      : Effect.map(
+          this.#withLayers((lower, above) =>
+            controlChanges({ root: this.#settings.workspace.root, lower, upper: above, entries: upper.entries })
+          ),
+          (changes) => this.#effectsOf(upper, changes)
+        )
 
   #effectsOf({ entries, leftOut }: Upper, changes: ReadonlyArray<ControlChange>): CommandEffects {
     const { upper: directory, since } = this.#scratch
@@ -146,7 +155,7 @@ export const overlaysOf = (
     if (base !== undefined) return Effect.succeed(base)
     const { root } = settings.workspace
     try {
-      base = scratchBase(root, settings.state)
+      base = scratchBase(root, settings.state, "overlays")
       const dropped = dropLeftBehind(base)
       return dropped === 0
         ? Effect.succeed(base)

@@ -160,7 +160,8 @@ const planFile = (
   return undefined
 }
 
-const fingerprintInSlices = (path: string, size: number): Effect.Effect<string> =>
+/** Hashes a large file without holding up everything else. */
+export const fingerprintInSlices = (path: string, size: number): Effect.Effect<string> =>
   Effect.acquireUseRelease(
     Effect.sync(() => openSync(path, "r")),
     (descriptor) => {

@@ -30,17 +30,17 @@ export interface OverlayScratch {
 const kind = "overlay"
 
 /**
- * Where the overlays of a workspace have their scratch directories: outside the workspace, and on its file system where
- * that can be, so that a commit takes files over by a rename.
+ * Where the overlays or branches of a workspace have their directories: outside the workspace, and on its file system
+ * where that can be, so that a commit takes files over by a rename.
  */
-export const scratchBase = (root: string, state: string | undefined): string => {
-  const own = join(stateDirectory({ root, ...(state !== undefined && { state }) }), "overlays")
+export const scratchBase = (root: string, state: string | undefined, name: "overlays" | "branches"): string => {
+  const own = join(stateDirectory({ root, ...(state !== undefined && { state }) }), name)
   const { dev } = statSync(root)
   const parent = dirname(root)
   if (statSync(dirname(own)).dev === dev || parent === root || statSync(parent).dev !== dev || !isWritable(parent)) {
     return own
   }
-  return join(parent, `.haft-overlays-${createHash("sha256").update(root).digest("hex").slice(0, 12)}`)
+  return join(parent, `.haft-${name}-${createHash("sha256").update(root).digest("hex").slice(0, 12)}`)
 }
 
 const isWritable = (directory: string): boolean => {
@@ -52,16 +52,22 @@ const isWritable = (directory: string): boolean => {
   }
 }
 
-/** Makes the directories of an overlay, the upper one as open to users as the workspace itself. */
+/** Makes the directories of an overlay. */
 export const makeScratch = (root: string, base: string): OverlayScratch => {
   const directory = join(base, ownName(kind))
   const [upper, work] = [join(directory, "upper"), join(directory, "work")]
-  for (const path of [directory, upper, work]) mkdirSync(path, { recursive: true, mode: 0o700 })
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeUpper(root, { upper, work })
+  return { directory, upper, work, since: lstatSync(upper).ctimeMs }
+}
+
+/** Makes an upper and a work directory, the upper one as open to users as the workspace itself. */
+export const makeUpper = (root: string, { upper, work }: Pick<OverlayScratch, "upper" | "work">): void => {
+  for (const path of [upper, work]) mkdirSync(path, { mode: 0o700 })
   const { mode, uid, gid } = statSync(root)
   // Only root can give it to another user; a user can't give it to every group.
   ignoring(() => chownSync(upper, uid, gid), "EPERM", "EINVAL")
   chmodSync(upper, mode & 0o7777)
-  return { directory, upper, work, since: lstatSync(upper).ctimeMs }
 }
 
 /** Removes the directories of overlays whose host died, and returns how many there were. */

@@ -7,7 +7,8 @@ import {
   openSync,
   readlinkSync,
   realpathSync,
-  type Stats
+  type Stats,
+  statfsSync
 } from "node:fs"
 import { join } from "node:path"
 
@@ -112,7 +113,11 @@ export const letGo = (held: Held): void => {
  */
 const descriptors: Technique = {
   name: "descriptors",
-  holdRoot: (path) => new HeldDescriptor(path, O_PATH | O_DIRECTORY),
+  holdRoot: (path) => {
+    const held = new HeldDescriptor(path, O_PATH | O_DIRECTORY)
+    if (isOverlay(held.base)) copyUpDevices.add(held.stats.dev)
+    return held
+  },
   enter: (directory, name) => new HeldDescriptor(below(directory, name), O_PATH | O_DIRECTORY | O_NOFOLLOW),
   hold: (directory, name) => new HeldDescriptor(`${directory}/${name}`, O_PATH | O_NOFOLLOW),
   open: (held, flags) => openSync(held.base, flags | O_NONBLOCK)
@@ -167,8 +172,22 @@ export interface Identity {
 export const identityOf = ({ dev, ino, birthtimeMs }: Stats): Identity => ({
   device: dev,
   number: ino,
-  born: birthtimeMs
+  born: copyUpDevices.has(dev) ? 0 : birthtimeMs
 })
+
+/** Devices of workspaces on overlayfs: a file there gets another birth time when it is copied up, and is the same file. */
+const copyUpDevices = new Set<number>()
+
+const overlayType = 0x794c_7630
+
+/** True for a directory on an overlay file system. */
+export const isOverlay = (directory: string): boolean => {
+  try {
+    return statfsSync(directory).type === overlayType
+  } catch {
+    return false
+  }
+}
 
 export const isSame = (one: Identity, other: Identity): boolean =>
   one.device === other.device && one.number === other.number && one.born === other.born

@@ -1,27 +1,20 @@
-import {
-  approveEffects,
-  Artifacts,
-  type ChangedPath,
-  type ChangePlan,
-  type CommandEffects,
-  type CommitError,
-  type ControlFileChange,
-  CurrentCall,
-  Journal,
-  type LeftOutPath,
-  netChanges,
-  type ToolError,
-  Workspace,
-  type WrittenPath
-} from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { ExecSettings } from "../settings.ts"
+import { Artifacts } from "../services/artifacts.ts"
+import { type ChangedPath, type ChangePlan, netChanges } from "../services/change-plan.ts"
+import { Journal } from "../services/journal.ts"
+import type { ControlFileChange } from "../services/processes.ts"
+import type { CommandEffects, LeftOutPath } from "../services/sandbox.ts"
+import { type CommitError, type PlanError, Workspace } from "../services/workspace.ts"
+import type { ToolError } from "../tool-error.ts"
+import type { WrittenPath } from "../touches.ts"
+import { approveEffects } from "./approve-effects.ts"
+import { CurrentCall } from "./call.ts"
 
 /** Why changes are not committed. */
 export type CommitFailure = CommitError["code"] | "approval_denied" | "journal_unavailable"
 
-/** Outcome of the changes that a command made on an overlay: committed, unchanged, dropped or refused. */
+/** Outcome of the changes in an overlay: committed, unchanged, dropped or refused. */
 export interface CommittedEffects {
   readonly outcome: "committed" | "unchanged" | "dropped" | "refused"
   readonly changes: ReadonlyArray<ChangedPath>
@@ -37,6 +30,8 @@ export interface CommittedEffects {
 
 /** How the command ended, and who is there. */
 export interface CommitSituation {
+  /** Asks a person about the changes even where no rule and no protected path says so. */
+  readonly asks?: boolean
   /** Leaves the workspace as it was. */
   readonly isDropped: boolean
   /** False where nobody can be asked: in a dialect without questions, and for a call that was cancelled. */
@@ -49,7 +44,7 @@ export interface CommitSituation {
  */
 export const commitEffects = Effect.fnUntraced(function* (
   effects: CommandEffects,
-  { isDropped, canAsk }: CommitSituation
+  { isDropped, canAsk, asks = false }: CommitSituation
 ) {
   const asked = effects.controlFiles.filter(({ isRecordedOnly }) => !isRecordedOnly)
   const recordedOnly = effects.controlFiles
@@ -66,10 +61,8 @@ export const commitEffects = Effect.fnUntraced(function* (
     if (isDropped) return { outcome: "dropped", changes, leftOut, controlFiles: [] } as const
     if (plan.changes.length === 0) return { outcome: "unchanged", changes, leftOut, controlFiles } as const
     const writes = writesOf(changes, new Set(heldBack.size > 0 ? [] : asked.map(({ path }) => path)))
-    const { approveEffects: asksFirst } = yield* ExecSettings
-    const { tool, approval } = yield* CurrentCall
-    const diff = yield* diffOf(plan, changes, effects)
-    const asks = asksFirst && approval?.facts.confined === "overlay" && approval.facts.network !== true
+    const { tool } = yield* CurrentCall
+    const diff = yield* diffOfEffects(plan, changes, effects)
     yield* approveEffects({
       writes,
       removedFiles: changes.filter((change) => isDeletedFile(change) && !effects.isIgnored(change.path)).length,
@@ -113,11 +106,11 @@ const isDeletedFile = ({ kind, what }: ChangedPath): boolean => kind === "delete
 const mostShown = 2000
 
 /** The diff that people see: build output is counted, and not shown line by line. */
-const diffOf = Effect.fnUntraced(function* (
+export const diffOfEffects = Effect.fnUntraced(function* (
   plan: ChangePlan,
   changes: ReadonlyArray<ChangedPath>,
-  { isIgnored }: CommandEffects
-) {
+  { isIgnored }: Pick<CommandEffects, "isIgnored">
+): Effect.fn.Return<string, PlanError> {
   const own = changes.filter(({ path, what }) => !isIgnored(path, what === "directory")).map(({ path }) => path)
   const shown = new Set(own.slice(0, mostShown))
   const diff = yield* plan.diffWhere((path) => shown.has(path))
