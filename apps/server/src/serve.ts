@@ -22,9 +22,11 @@ import type { Route } from "./http/route.ts"
 import { bracketed, hostNames, isEverywhere } from "./http/same-origin.ts"
 import { type FixedTokens, gatekeeper } from "./identity.ts"
 import { makeMetrics, measure } from "./metrics.ts"
+import { agentRoutes } from "./routes/agents.ts"
 import { approvalRoutes } from "./routes/approvals.ts"
 import { callRoutes } from "./routes/calls.ts"
 import { mcpRoutes } from "./routes/mcp.ts"
+import { overviewRoutes } from "./routes/overview.ts"
 import { recordRoutes } from "./routes/record.ts"
 import { ruleRoutes } from "./routes/rules.ts"
 import { serverRoutes } from "./routes/server.ts"
@@ -89,7 +91,9 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   let names: ReadonlySet<string> = new Set()
   const routes: ReadonlyArray<Route> = [
     ...serverRoutes({ version, flow, metrics, gatekeeper: keeper, url: () => url, openapi: () => document }),
+    ...overviewRoutes(workspaces),
     ...callRoutes(workspaces),
+    ...agentRoutes(workspaces),
     ...approvalRoutes(workspaces),
     ...ruleRoutes(workspaces),
     ...recordRoutes(workspaces),

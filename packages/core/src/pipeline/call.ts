@@ -56,6 +56,8 @@ interface ReplyFacts {
   readonly writes: ReadonlyArray<string>
   /** Changes of the arguments, as text: to make them fit, in dialects that are lenient, or by an approver; and their comment. */
   readonly adjusted: ReadonlyArray<string>
+  /** The part of `adjusted` that people said: comments and changes of an approver, messages to the agent. */
+  readonly notes?: ReadonlyArray<string>
   readonly durationMs: number
 }
 
@@ -65,6 +67,18 @@ export type ContentBlock =
   | { readonly type: "image" | "audio"; readonly data: string; readonly mimeType: string }
   | { readonly type: "resource"; readonly uri: string; readonly mimeType?: string; readonly text: string }
   | { readonly type: "resource"; readonly uri: string; readonly mimeType?: string; readonly blob: string }
+
+/** Blocks that the call under way has attached; undefined outside of calls. */
+export const AttachedBlocks = Context.Reference<Array<ContentBlock> | undefined>("@haft/core/AttachedBlocks", {
+  defaultValue: () => undefined
+})
+
+/**
+ * Adds a content block, such as an image, to the answer of the call under way, behind its text. Binary data goes here
+ * and not into the output, because models read the output as text.
+ */
+export const attachBlock = (block: ContentBlock): Effect.Effect<void> =>
+  AttachedBlocks.useSync((blocks) => void blocks?.push(block))
 
 /** A sign of life from a long call. */
 export interface Progress {
