@@ -49,6 +49,7 @@ export default {
         "src/robustness/main.ts",
         "src/code-search/*.ts",
         "src/redaction/main.ts",
+        "src/reference-losses/main.ts",
         "src/groups/*.ts",
         "src/http/serve.ts",
         "src/mcp/bare-server.ts"
