@@ -56,7 +56,14 @@ export default {
       ]
     },
     stress: {
-      entry: ["src/main.ts", "src/run-attack.ts", "src/doomed-host.ts", "src/serve-apart.ts", "src/attacks/*.ts"]
+      entry: [
+        "src/main.ts",
+        "src/run-attack.ts",
+        "src/doomed-host.ts",
+        "src/serve-apart.ts",
+        "src/cluster-member.ts",
+        "src/attacks/*.ts"
+      ]
     }
   }
 } satisfies KnipConfig
