@@ -29,7 +29,7 @@ export interface AnthropicOptions extends ModelOptions, CallerOptions<NonNullabl
 
 /** A host's tools for Anthropic's Messages API. */
 export interface AnthropicTools {
-  /** What the model is shown now: read it again for each request. */
+  /** Tools as the model sees them now: read it again for each request. */
   readonly tools: Array<Tool>
   /** Makes the call; the answer goes into the next user message. */
   readonly call: (

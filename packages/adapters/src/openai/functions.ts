@@ -28,7 +28,7 @@ export interface OpenAIOptions extends ModelOptions, CallerOptions<"direct" | "p
 /** A host's tools for OpenAI's Responses and Chat Completions APIs, and others that are compatible with them. */
 export interface OpenAITools {
   readonly responses: {
-    /** What the model is shown now: read it again for each request. */
+    /** Tools as the model sees them now: read it again for each request. */
     readonly tools: Array<FunctionTool>
     /** Makes the call; the answer goes into the next request's `input`. */
     readonly call: (
@@ -37,7 +37,7 @@ export interface OpenAITools {
     ) => Promise<ResponseInputItem.FunctionCallOutput>
   }
   readonly chat: {
-    /** What the model is shown now: read it again for each request. */
+    /** Tools as the model sees them now: read it again for each request. */
     readonly tools: Array<ChatCompletionFunctionTool>
     /** Makes the call; the answer goes into the next request's `messages`. */
     readonly call: (

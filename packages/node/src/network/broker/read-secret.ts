@@ -3,10 +3,15 @@ import { readFileSync, realpathSync } from "node:fs"
 import type { BrokeredCredential } from "@haft/core"
 
 import { liesWithin } from "../../workspace/paths/is-inside.ts"
-import { shortestSecret } from "./credential-broker.ts"
+
+/** Shortest value that can be brokered: shorter ones would be found in answers by chance. */
+const shortestSecret = 8
 
 /** Reads the value of a credential; throws where there is none, or where a command could read it too. */
-export const readSecret = ({ variable, from }: BrokeredCredential, visible: ReadonlyArray<string>): string => {
+export const readSecret = (
+  { variable, from }: Pick<BrokeredCredential, "variable" | "from">,
+  visible: ReadonlyArray<string>
+): string => {
   const secret = ("env" in from ? process.env[from.env] : readOutside(from.file, variable, visible))?.trim() ?? ""
   // A header has no place for anything else.
   if (!/^[\x21-\x7e]+$/.test(secret) || secret.length < shortestSecret) {
