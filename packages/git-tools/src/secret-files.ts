@@ -33,7 +33,7 @@ export const refuseSecret = Effect.fnUntraced(function* (path: string) {
   const isSecret = yield* secretNames
   // git reads a path of a revision from the top of the repository, and one with a dot in front from here.
   if (isSecret(path) || workspace.isSecret(yield* workspace.contain(path))) {
-    yield* toolError("secret_path", `${path} is a secret file: its content is not shown, in any revision`, {
+    return yield* toolError("secret_path", `${path} is a secret file: its content is not shown, in any revision`, {
       suggestion: "Do without its content, or ask the person who runs the host to except it in `secretPaths`."
     })
   }

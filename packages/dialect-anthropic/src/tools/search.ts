@@ -13,6 +13,8 @@ const mostCompared = 10_000
 const mostMatches = 10_000
 const mostCharacters = 100 * 1024
 const timeLimitMs = 60_000
+/** A name `..` of its own, between separators or as an alternative in braces. */
+const climbs = /(?<![^/\\{},])\.\.(?![^/\\{},])/
 
 export const glob = anthropic.tool({
   name: "glob",
@@ -33,7 +35,7 @@ export const glob = anthropic.tool({
         "glob: absolute pattern not permitted; pass a relative pattern (and optionally path)"
       )
     }
-    if (pattern.split(/[\\/{},]/).includes("..")) {
+    if (climbs.test(pattern)) {
       return yield* worded("invalid_pattern", 'glob: ".." is not permitted in the pattern')
     }
     const workspace = yield* Workspace
