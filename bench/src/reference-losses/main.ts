@@ -12,9 +12,9 @@ interface EditCase {
   readonly title: string
   readonly before: Uint8Array
   readonly edit: Edit
-  /** What the file holds after the edit; undefined where it must be refused. */
+  /** Expected content after the edit; undefined where it must be refused. */
   readonly after: Uint8Array | undefined
-  /** What a wrong outcome is called. */
+  /** Name of a wrong outcome. */
   readonly loss: string
 }
 

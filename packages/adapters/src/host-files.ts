@@ -55,7 +55,7 @@ export interface HostFiles {
   readonly call: <A>(tool: string, args: object, options?: Options) => Promise<A>
 }
 
-/** What a host is asked for on behalf of one interface; `shared` goes with every call. */
+/** Calls of a host on behalf of one interface; `shared` goes with every call. */
 export const hostFiles = (host: Pick<OpenHost, "call" | "dialect">, shared: Options = {}): HostFiles => {
   if (host.dialect.name !== "haft") {
     throw new TypeError(`the host must speak the dialect haft, not ${host.dialect.name}: open one without a dialect`)

@@ -239,7 +239,7 @@ const linesOf = (pages: { readonly read: (after: number, limit: number) => Promi
   })
 }
 
-/** What has changed in which workspace. News that a slow client has not taken yet is told once, so none piles up. */
+/** Change notifications by workspace. Notifications that a slow client has not read yet are merged, so none pile up. */
 const newsOf = (workspaces: ReadonlyArray<readonly [string, OpenWorkspace]>): EventFeed => {
   const news = new Map<string, string>()
   return {

@@ -31,7 +31,7 @@ export type LocalToolCall =
   | Pick<ResponseApplyPatchToolCall, "type" | "operation" | "call_id" | "caller">
 
 export interface OpenAILocalTools {
-  /** What the model is shown now: read it again for each request. */
+  /** Tools as the model sees them now: read it again for each request. */
   readonly tools: Array<Tool>
   /** Makes the call; the answer goes into the next request's `input`. */
   readonly call: (item: LocalToolCall, options?: PromiseCallOptions) => Promise<LocalToolOutput>

@@ -29,7 +29,7 @@ export interface BranchInfo {
   readonly isInUse: boolean
 }
 
-/** What a branch changed, against the workspace as it is now. */
+/** Changes of a branch, against the workspace as it is now. */
 export interface BranchDiff {
   readonly branch: string
   readonly changes: ReadonlyArray<Pick<ChangedPath, "path" | "kind">>
@@ -37,7 +37,7 @@ export interface BranchDiff {
   readonly diff: string
   /** Paths that were changed in the workspace, too, and not alike. */
   readonly conflicts: ReadonlyArray<string>
-  /** What can't be merged: sockets, pipes, names that are not UTF-8. */
+  /** Changes that can't be merged: sockets, pipes, names that are not UTF-8. */
   readonly leftOut: ReadonlyArray<LeftOutPath>
 }
 

@@ -44,7 +44,7 @@ const mostListed = 20
 
 /** A plugin with the tool that merges a branch: a call like any other, so it is judged, recorded and undone like one. */
 export const mergePlugin = (branches: NodeBranches): Plugin<StandardServices, undefined> => {
-  /** What a person saw of a branch before they approved the call with this input. */
+  /** State of a branch that a person saw before they approved the call with this input. */
   const shown = new WeakMap<object, string>()
   const merge = haft.tool({
     name: "merge_branch",

@@ -109,7 +109,7 @@ export const eventsOfCall = async (pages: JournalPages, step: number, from = 1):
   return found
 }
 
-/** What must stand in the lines of a call, as JSON spells it. */
+/** Texts that the lines of a call must contain, as JSON spells them. */
 const wordsOf = ({ text = "", changed }: RecordQuery): ReadonlyArray<string> =>
   [...text.split(/\s+/), changed ?? ""].filter(Boolean).map((word) => JSON.stringify(word).slice(1, -1))
 

@@ -24,7 +24,7 @@ import { type BaseStates, type Branch, endSession, readBases, sessionStart } fro
 /** Which side of a conflict counts; `refuse` merges nothing. */
 export type ConflictChoice = "refuse" | "branch" | "workspace"
 
-/** What a branch changed, and what of it the workspace has changed, too. */
+/** Changes of a branch, and those of them that the workspace has changed, too. */
 export interface BranchEffects extends CommandEffects {
   /** Paths that differ from what the branch saw, on both sides and not alike. */
   readonly conflicts: Effect.Effect<ReadonlyArray<string>, PlanError>

@@ -18,7 +18,7 @@ export interface BranchFile {
   readonly createdAt: string
 }
 
-/** What a branch's directory says about it; undefined where there is no branch. */
+/** Metadata in a branch's directory; undefined where there is no branch. */
 export const readBranchFile = (directory: string): BranchFile | undefined => {
   try {
     return JSON.parse(readFileSync(join(directory, branchFile), "utf8")) as BranchFile

@@ -15,7 +15,7 @@ const mountOptions = ",index=on"
 /** Exit code of overlay-mount.pl where the upper directory is mounted already. */
 const busyCode = 75
 
-/** What goes before a program to start it on a branch, with the branch's view in the place of the workspace. */
+/** Prefix that starts a program on a branch, with the branch's view in the place of the workspace. */
 export const branchWords = (branch: Branch): ReadonlyArray<string> => mountWords(branch.root, branch, mountOptions)
 
 export type HoldError = ToolError<"branch_in_use" | "sandbox_unavailable">

@@ -30,7 +30,7 @@ export interface NodeBranches {
   readonly find: (name: string) => Effect.Effect<Branch, BranchError>
   /** A branch for programs to work on, until the scope ends. */
   readonly session: (name: string) => Effect.Effect<Branch, BranchError, Scope.Scope>
-  /** What a branch changed, while nobody works on it, until the scope ends. */
+  /** Changes of a branch, while nobody works on it, until the scope ends. */
   readonly changes: (name: string) => Effect.Effect<BranchEffects, BranchError, Scope.Scope>
   /** Merges a branch by committing its effects with `commit`; when that says true, the branch is gone. */
   readonly merge: <A extends { readonly isMerged: boolean }, E, R>(

@@ -39,7 +39,7 @@ export interface OverlaySettings {
 /** The word that overlay-mount.pl replaces by device:inode of the overlay that it mounted. */
 export const overlayIdentity = "haft:overlay-identity"
 
-/** What goes before a program to start it with an overlay mounted over the workspace; `options` begin with a comma. */
+/** Prefix that starts a program with an overlay mounted over the workspace; `options` begin with a comma. */
 export const mountWords = (
   root: string,
   { upper, work }: Pick<OverlayScratch, "upper" | "work">,
@@ -77,7 +77,7 @@ export class NodeOverlay implements Overlay {
     return Effect.flatMap(readUpper(this.#scratch.upper, "strip"), (upper) => this.effectsOf(upper))
   })
 
-  /** What the overlay changes in the workspace, by a listing of it. */
+  /** Changes of the workspace in an overlay, by a listing of it. */
   readonly effectsOf = (upper: Upper): Effect.Effect<CommandEffects> =>
     upper.entries.length === 0 && upper.leftOut.length === 0
       ? Effect.succeed(noEffects)
