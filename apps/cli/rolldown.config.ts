@@ -26,8 +26,13 @@ export const output: OutputOptions = {
 }
 
 export default defineConfig({
-  // Web pages are parsed in a worker thread, which needs a file of its own beside the bundle.
-  input: { bin: "src/bin.ts", "page-worker": "../../packages/web-tools/src/readable-page/page-worker.ts" },
+  // Web pages are parsed in a worker thread, and the host of a branch is a process of its own: each needs a file beside
+  // the bundle.
+  input: {
+    bin: "src/bin.ts",
+    "page-worker": "../../packages/web-tools/src/readable-page/page-worker.ts",
+    "branch-host-process": "../../packages/haft/src/branches/branch-host-process.ts"
+  },
   platform: "node",
   // The oldest Node that the packages name has no `using` yet.
   transform: { target: "node22.19" },

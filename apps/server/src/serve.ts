@@ -19,6 +19,7 @@ import { bracketed, hostNames, isEverywhere } from "./http/same-origin.ts"
 import { type FixedTokens, gatekeeper } from "./identity.ts"
 import { makeMetrics, measure } from "./metrics.ts"
 import { approvalRoutes } from "./routes/approvals.ts"
+import { branchRoutes } from "./routes/branches.ts"
 import { callRoutes } from "./routes/calls.ts"
 import { mcpRoutes } from "./routes/mcp.ts"
 import { recordRoutes } from "./routes/record.ts"
@@ -79,6 +80,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     ...serverRoutes({ version, flow, metrics, gatekeeper: keeper, url: () => url, openapi: () => document }),
     ...callRoutes(workspaces),
     ...approvalRoutes(workspaces),
+    ...branchRoutes(workspaces),
     ...ruleRoutes(workspaces),
     ...recordRoutes(workspaces),
     ...terminalRoutes(workspaces),

@@ -9,7 +9,7 @@ import {
   RuleStore,
   stateRules
 } from "@haft/approval"
-import { type ConfiguredPlugin, Journal, type JournalEvent, type Party } from "@haft/core"
+import { Approver, type ConfiguredPlugin, Journal, type JournalEvent, type Party } from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
 import { fileState } from "@haft/node"
 import {
@@ -26,6 +26,9 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Option from "effect/Option"
 
+import { branchesIn } from "../branches/branches.ts"
+import { promiseBranches } from "../branches/promise-branches.ts"
+import { type ServedBranches, servedBranches } from "../branches/served-branches.ts"
 import { checkConfig, type HaftConfig, type StandardServices } from "../config/config.ts"
 import { type DialectName, nameOfDialect } from "../host/dialects.ts"
 import { standardPlugins } from "../host/packages.ts"
@@ -49,6 +52,8 @@ export interface OpenWorkspace {
   /** Questions that wait for a person. */
   readonly approvals: ApprovalGateService
   readonly rules: PromiseRules
+  /** Several attempts side by side, each with a host of its own. */
+  readonly branches: ServedBranches
   /** How much runs without a question now. */
   readonly mode: () => ApprovalMode
   /** Changes the mode until the workspace is closed, for calls that are judged from now on. On record with who did it. */
@@ -107,6 +112,10 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     hosts.set(name, host)
     return host
   }
+  const approver = Context.get(services, Approver)
+  const branches = servedBranches(promiseBranches(await runtime.runPromise(branchesIn(config, services))), (question) =>
+    runtime.runPromise(approver.ask(question))
+  )
   const records = new Map<string, JournalPages>()
 
   return {
@@ -115,6 +124,7 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     dialects,
     host: granted,
     approvals: Context.get(services, ApprovalGate),
+    branches,
     rules: promiseRules(rulesIn(config, Context.get(services, RuleStore))),
     mode: mode.current,
     setMode: async (next, by) => {
@@ -138,6 +148,7 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     terminals: openTerminals(started.terminals, () => hostOf("haft")),
     artifact: (run, path) => openArtifact({ directory: state, run, path }),
     dispose: async () => {
+      await branches.dispose()
       for (const host of hosts.values()) await host.then((opened) => opened.dispose()).catch(() => {})
       await started.dispose()
       await runtime.dispose()
