@@ -30,6 +30,10 @@ const vendors: Fence = {
   regex: "^(@modelcontextprotocol|@anthropic-ai|@openai|@ai-sdk)/|^(openai|ai)(/|$)|^effect/ai(/|$)",
   message: "Only packages/adapters knows a vendor, so that a change of theirs touches one file of ours."
 }
+const database: Fence = {
+  regex: "^pg(/|$)|^effect/(cluster|sql)(/|$)|^@effect/platform-node(/|$)",
+  message: "Only packages/cluster knows the database, so that a host alone loads none of it."
+}
 const barrel: Fence = {
   name: "effect",
   message: "Import the module, as in `effect/Effect`: the whole of effect takes four times as long to load."
@@ -150,18 +154,22 @@ export default {
     "vitest/no-disabled-tests": "off"
   },
   overrides: [
-    fence(["packages/*/src/**"], [machine, vendors, barrel, otherSources]),
-    fence(["packages/core/src/**"], [coreOnly, barrel, vendors, otherSources]),
-    fence(["packages/dialects/src/**"], [dialectsOnly, publicOnly, barrel, vendors, otherSources]),
-    fence(["packages/node/src/**"], [onCoreAlone, vendors, barrel, otherSources]),
-    fence(["packages/approval/src/**"], [onCoreAlone, machine, vendors, barrel, otherSources]),
-    fence(["packages/adapters/src/**"], [onCoreAlone, machine, barrel, otherSources]),
-    fence(["packages/testing/src/**"], [onCoreAlone, vendors, barrel, otherSources]),
-    fence(["packages/*-tools/src/**"], [toolsApart, publicOnly, machine, vendors, barrel, otherSources]),
-    fence(["packages/dialect-*/src/**"], [dialectPackages, publicOnly, machine, vendors, barrel, otherSources]),
-    fence(["apps/*/src/**"], [throughTheFacade, machine, vendors, barrel, otherSources]),
-    fence(["apps/cli/src/**"], [serverBesides, machine, vendors, barrel, otherSources]),
-    fence(["apps/console/src/**"], [aloneInTheBrowser, machine, vendors, barrel, otherSources]),
+    fence(["packages/*/src/**"], [machine, vendors, database, barrel, otherSources]),
+    fence(["packages/cluster/src/**"], [onCoreAlone, vendors, barrel, otherSources]),
+    fence(["packages/core/src/**"], [coreOnly, database, barrel, vendors, otherSources]),
+    fence(["packages/dialects/src/**"], [dialectsOnly, publicOnly, database, barrel, vendors, otherSources]),
+    fence(["packages/node/src/**"], [onCoreAlone, vendors, database, barrel, otherSources]),
+    fence(["packages/approval/src/**"], [onCoreAlone, machine, vendors, database, barrel, otherSources]),
+    fence(["packages/adapters/src/**"], [onCoreAlone, machine, database, barrel, otherSources]),
+    fence(["packages/testing/src/**"], [onCoreAlone, vendors, database, barrel, otherSources]),
+    fence(["packages/*-tools/src/**"], [toolsApart, publicOnly, machine, vendors, database, barrel, otherSources]),
+    fence(
+      ["packages/dialect-*/src/**"],
+      [dialectPackages, publicOnly, machine, vendors, database, barrel, otherSources]
+    ),
+    fence(["apps/*/src/**"], [throughTheFacade, machine, vendors, database, barrel, otherSources]),
+    fence(["apps/cli/src/**"], [serverBesides, machine, vendors, database, barrel, otherSources]),
+    fence(["apps/console/src/**"], [aloneInTheBrowser, machine, vendors, database, barrel, otherSources]),
     {
       files: ["apps/console/src/**"],
       plugins: ["react", "jsx-a11y"],

@@ -29,6 +29,15 @@ const stopped: ReadonlyArray<{ file: string; code: string; reason: string }> = [
   { file: "packages/approval/src/a.ts", code: `import "node:fs"`, reason: "Only packages/node opens files" },
   { file: "packages/approval/src/b.ts", code: `import "@haft/node"`, reason: "only @haft/core is known" },
   { file: "packages/approval/src/c.ts", code: `import "../../core/src/tool.ts"`, reason: "by its name" },
+  { file: "packages/cluster/src/a.ts", code: `import "@haft/node"`, reason: "only @haft/core is known" },
+  { file: "packages/cluster/src/b.ts", code: `import "openai"`, reason: "knows a vendor" },
+  { file: "packages/node/src/d.ts", code: `import "pg"`, reason: "Only packages/cluster knows the database" },
+  {
+    file: "packages/haft/src/d.ts",
+    code: `import "effect/cluster"`,
+    reason: "Only packages/cluster knows the database"
+  },
+  { file: "apps/server/src/c.ts", code: `import "effect/sql"`, reason: "Only packages/cluster knows the database" },
   { file: "packages/adapters/src/a.ts", code: `import "node:child_process"`, reason: "Only packages/node opens files" },
   { file: "packages/adapters/src/b.ts", code: `import "haft"`, reason: "only @haft/core is known" },
   { file: "packages/testing/src/a.ts", code: `import "@haft/fs-tools"`, reason: "only @haft/core is known" },
@@ -74,6 +83,7 @@ const open: ReadonlyArray<{ file: string; code: string }> = [
     file: "packages/node/src/ok.ts",
     code: `import "node:fs"; import "execa"; import "fast-glob"; import "@haft/core"`
   },
+  { file: "packages/cluster/src/ok.ts", code: `import "pg"; import "node:fs/promises"; import "@haft/core"` },
   { file: "packages/adapters/src/ok.ts", code: `import "@modelcontextprotocol/server"; import "effect/ai"` },
   { file: "packages/testing/src/ok.ts", code: `import "node:fs/promises"; import "@haft/core"` },
   { file: "packages/fs-tools/src/ok.ts", code: `import "@haft/core"; import "@haft/dialects"; import "./ai.ts"` },

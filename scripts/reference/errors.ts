@@ -10,6 +10,9 @@ export const whenItFails = {
   internal_error: "the tool has a bug; the host's log has the cause",
   journal_unavailable: "the record can't be written, and what is not on record does not run",
   out_of_resources: "the machine had no more memory, files or processes to give",
+  unknown_outcome:
+    "in a cluster: a member failed while the call ran, so it may have had effects or not; look before calling again",
+  cluster_unavailable: "in a cluster: the database can't be reached or the workspace has a new owner; nothing was done",
   path_outside_workspace: "a path leads out of the workspace, or is the workspace itself where that can't be",
   symlink_blocked: "a path goes through a link that is not followed here",
   file_not_found: "there is nothing of this name",

@@ -1,6 +1,7 @@
 import { type Command, commonOptions, guess, nameFirst, type Option, optionsOf, read, UsageError } from "./command.ts"
 import { branch } from "./commands/branch.ts"
 import { call, Interrupted } from "./commands/call.ts"
+import { cluster } from "./commands/cluster.ts"
 import { completionFor } from "./commands/completion.ts"
 import { config } from "./commands/config.ts"
 import { contract } from "./commands/contract.ts"
@@ -25,6 +26,7 @@ const working: ReadonlyArray<Command> = [
   call,
   mcp,
   serve,
+  cluster,
   state,
   token,
   rules,

@@ -172,10 +172,10 @@ it.each([
 })
 
 it("takes the agent's token from a file or from the environment, and prints none", async () => {
-  using workspace = temporaryWorkspace({ token: "the-token-of-a-file\n" })
+  using workspace = temporaryWorkspace({ token: "the-token-that-a-file-has\n" })
   const place = [...placeOf(workspace), "--sandbox", "none"]
   const server = await start([...place, "--token-file", join(workspace.root, "token")])
-  const me = await fetch(`${server.url}/v1/me`, { headers: { authorization: "Bearer the-token-of-a-file" } })
+  const me = await fetch(`${server.url}/v1/me`, { headers: { authorization: "Bearer the-token-that-a-file-has" } })
   expect(me.status).toBe(200)
   server.child.kill("SIGTERM")
   expect(await server.ended).toBe(0)

@@ -1,7 +1,9 @@
 import { sessionHeaders } from "./session-key.ts"
 import type {
+  AgentState,
   ApprovalAnswer,
   ApprovalMode,
+  FoundCall,
   JournalEvent,
   OpenRequest,
   OpenTerminal,
@@ -10,7 +12,8 @@ import type {
   RunName,
   Simulation,
   ToolDescription,
-  WorkspaceName
+  WorkspaceName,
+  WorkspaceOverview
 } from "./wire.ts"
 
 /** A request that the server refused, with the server's own message. */
@@ -55,7 +58,6 @@ export interface WorkspaceApi {
   readonly tools: (dialect?: string) => Promise<ReadonlyArray<ToolDescription>>
   readonly call: (tool: string, params: unknown, dialect?: string) => Promise<unknown>
   readonly preview: (tool: string, params: unknown, dialect?: string) => Promise<Preview>
-  readonly approvals: () => Promise<ReadonlyArray<OpenRequest>>
   /** A request in full. */
   readonly approval: (id: string) => Promise<OpenRequest>
   readonly answer: (id: string, answer: ApprovalAnswer) => Promise<void>
@@ -72,14 +74,35 @@ export interface WorkspaceApi {
   readonly output: (terminal: string, after: number) => Promise<OutputPage>
   readonly typeInto: (terminal: string, text: string) => Promise<void>
   readonly runs: () => Promise<ReadonlyArray<RunName>>
-  /** The events of a run after a number; without one the last ones, at most ten thousand. */
+  /** Summaries of the events of a run after a number. */
   readonly events: (run: string, after?: number) => Promise<EventPage>
+  /** Every event of a call, in full. `from` is the number of the first, if known. */
+  readonly callEvents: (run: string, step: number, from?: number) => Promise<ReadonlyArray<JournalEvent>>
+  readonly search: (query: Readonly<Record<string, string>>) => Promise<FoundCalls>
+  /** The record of a run, to be saved as a file. */
+  readonly exportRun: (run: string) => Promise<Blob>
+  readonly stopCall: (step: number, reason: string) => Promise<void>
+  readonly agents: () => Promise<ReadonlyArray<AgentState>>
+  readonly pauseAgent: (agent: string, paused: boolean) => Promise<void>
+  readonly tellAgent: (agent: string, message: string) => Promise<void>
   /** The first `limit` bytes of an artifact, or all of it. */
   readonly artifact: (run: string, path: string, limit?: number) => Promise<Artifact>
 }
 
-/** Number of events shown of a run, and the largest page that the server gives. Pages of large events are shorter. */
+/** Calls that fit a search, the newest first; `before` leads to older ones. */
+export interface FoundCalls {
+  readonly calls: ReadonlyArray<FoundCall>
+  readonly before?: string
+}
+
+/** The largest page that the server gives. Pages of large events are shorter. */
 const mostEvents = 10_000
+
+export const listApprovals = async (): Promise<ReadonlyArray<OpenRequest>> =>
+  (await getJson<{ approvals: ReadonlyArray<OpenRequest> }>("/v1/approvals")).approvals
+
+export const loadOverview = async (): Promise<ReadonlyArray<WorkspaceOverview>> =>
+  (await getJson<{ workspaces: ReadonlyArray<WorkspaceOverview> }>("/v1/overview")).workspaces
 
 export const listWorkspaces = async (): Promise<ReadonlyArray<WorkspaceName>> =>
   (await getJson<{ workspaces: ReadonlyArray<WorkspaceName> }>("/v1/workspaces")).workspaces
@@ -88,9 +111,9 @@ export const signOut = (): Promise<unknown> => sendJson("DELETE", "/v1/session")
 
 export const workspaceApi = (workspace: string): WorkspaceApi => {
   const base = `/v1/workspaces/${encodeURIComponent(workspace)}`
-  const eventsOf = (run: string, after: number, limit: number) =>
+  const eventsOf = (run: string, after: number) =>
     getJson<{ events: ReadonlyArray<JournalEvent>; total: number }>(
-      `${base}/runs/${encodeURIComponent(run)}/events?after=${after}&limit=${limit}`
+      `${base}/runs/${encodeURIComponent(run)}/events?view=summary&after=${after}&limit=${mostEvents}`
     )
   return {
     workspace,
@@ -99,7 +122,6 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
       sendJson("POST", `${base}/calls`, { tool, params, ...(dialect !== undefined && { dialect }) }),
     preview: (tool, params, dialect) =>
       sendJson("POST", `${base}/previews`, { tool, params, ...(dialect !== undefined && { dialect }) }),
-    approvals: async () => (await getJson<{ approvals: ReadonlyArray<OpenRequest> }>(`${base}/approvals`)).approvals,
     approval: (id) => getJson<OpenRequest>(`${base}/approvals/${encodeURIComponent(id)}`),
     answer: (id, answer) => sendJson("POST", `${base}/approvals/${encodeURIComponent(id)}`, answer),
     setMode: (mode) => sendJson("PUT", `${base}/mode`, { mode }),
@@ -114,11 +136,25 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
       getJson(`${base}/terminals/${encodeURIComponent(terminal)}/output/page?after=${after}`),
     typeInto: (terminal, text) => sendJson("POST", `${base}/terminals/${encodeURIComponent(terminal)}/input`, { text }),
     runs: async () => (await getJson<{ runs: ReadonlyArray<RunName> }>(`${base}/runs`)).runs,
-    events: async (run, known) => {
-      let after = known ?? Math.max(0, (await eventsOf(run, 0, 1)).total - mostEvents)
+    callEvents: async (run, step, from = 1) => {
+      const address = `${base}/runs/${encodeURIComponent(run)}/calls/${step}?from=${from}`
+      return (await getJson<{ events: ReadonlyArray<JournalEvent> }>(address)).events
+    },
+    search: (query) => getJson(`${base}/record?${new URLSearchParams(query).toString()}`),
+    exportRun: async (run) => {
+      const response = await fetch(`${base}/runs/${encodeURIComponent(run)}/export`, { headers: sessionHeaders() })
+      if (!response.ok) throw await failure(response)
+      return response.blob()
+    },
+    stopCall: (step, reason) => sendJson("POST", `${base}/calls/${step}/stop`, reason === "" ? {} : { reason }),
+    agents: async () => (await getJson<{ agents: ReadonlyArray<AgentState> }>(`${base}/agents`)).agents,
+    pauseAgent: (agent, paused) => sendJson("POST", `${base}/agents/${encodeURIComponent(agent)}`, { paused }),
+    tellAgent: (agent, message) => sendJson("POST", `${base}/agents/${encodeURIComponent(agent)}`, { message }),
+    events: async (run, known = 0) => {
+      let after = known
       const events: Array<JournalEvent> = []
       for (;;) {
-        const page = await eventsOf(run, after, mostEvents)
+        const page = await eventsOf(run, after)
         events.push(...page.events)
         after += page.events.length
         if (page.events.length === 0 || after >= page.total) return { events, after }

@@ -1,9 +1,9 @@
-import { type ComponentType, lazy, Suspense, useCallback, useEffect, useRef } from "react"
+import { type ComponentType, lazy, Suspense, useEffect, useRef } from "react"
 
 import type { WorkspaceApi } from "./api.ts"
 import { useConnection } from "./events/feed.ts"
+import { useInbox } from "./events/inbox.ts"
 import { Header } from "./header.tsx"
-import { useApprovals } from "./hooks/use-approvals.ts"
 import { useEvents } from "./hooks/use-events.ts"
 import { useNotifications } from "./hooks/use-notifications.ts"
 import { useSetting } from "./hooks/use-setting.ts"
@@ -12,7 +12,8 @@ import { addressOf, goTo, type Route, type ScreenName, screenNames } from "./rou
 import type { ScreenProps } from "./screen-props.ts"
 import { Activity } from "./screens/activity/activity.tsx"
 import { Approvals } from "./screens/approvals/approvals.tsx"
-import { Numbers } from "./screens/metrics.tsx"
+import { Metrics } from "./screens/metrics.tsx"
+import { Overview } from "./screens/overview.tsx"
 import { Rules } from "./screens/rules/rules.tsx"
 import { Tools } from "./screens/tools/tools.tsx"
 import type { WorkspaceName } from "./wire.ts"
@@ -26,7 +27,8 @@ const screens: Readonly<Record<ScreenName, ComponentType<ScreenProps>>> = {
   terminals: Terminals,
   tools: Tools,
   rules: Rules,
-  numbers: Numbers
+  metrics: Metrics,
+  overview: Overview
 }
 
 interface ConsoleProps {
@@ -41,10 +43,10 @@ export const Console = ({ api, workspace, workspaces, route }: ConsoleProps) => 
   const { name, run, dialects, mode } = workspace
   const connection = useConnection()
   const { log, news } = useEvents(api, name, run)
-  const { requests, loaded, reload } = useApprovals(api, news.approvals)
+  const inbox = useInbox()
+  const { requests, loaded } = inbox
   const [shortcuts, setShortcuts] = useSetting("shortcuts", ["on", "off"], "on")
-  const openApprovals = useCallback(() => goTo(addressOf(name, "approvals")), [name])
-  const notifications = useNotifications(requests, openApprovals)
+  const notifications = useNotifications(requests)
   const main = useRef<HTMLElement>(null)
   const { screen } = route
 
@@ -104,9 +106,8 @@ export const Console = ({ api, workspace, workspaces, route }: ConsoleProps) => 
             item={route.item}
             log={log}
             news={news}
-            requests={requests}
-            requestsLoaded={loaded}
-            reloadApprovals={reload}
+            inbox={inbox}
+            workspaces={workspaces}
             hasShortcuts={shortcuts === "on"}
           />
         </Suspense>

@@ -84,9 +84,6 @@ export const Header = (props: HeaderProps) => {
             ))}
           </select>
         </label>
-        <button type="button" className="plain" onClick={() => void signOut().then(signedOut, signedOut)}>
-          Sign out
-        </button>
         <ShortcutHelp shortcuts={props.shortcuts} onShortcuts={props.onShortcuts} />
       </div>
     </header>
@@ -99,7 +96,7 @@ const signedOut = (): void => {
 }
 
 const keys: ReadonlyArray<readonly [key: string, action: string]> = [
-  ["1 … 6", "go to a screen"],
+  ["1 … 7", "go to a screen"],
   ["j  k", "next and previous request or call"],
   ["a", "approve"],
   ["d", "deny"],
@@ -116,11 +113,11 @@ const ShortcutHelp = ({ shortcuts, onShortcuts }: Pick<HeaderProps, "shortcuts" 
   useShortcuts({ "?": open }, shortcuts === "on")
   return (
     <>
-      <button type="button" className="plain" onClick={open} aria-label="Keyboard shortcuts">
+      <button type="button" className="plain" onClick={open} aria-label="Keyboard shortcuts and session">
         <Key>?</Key>
       </button>
       <dialog ref={dialog} aria-labelledby="shortcut-title">
-        <h2 id="shortcut-title">Keyboard shortcuts</h2>
+        <h2 id="shortcut-title">Keyboard shortcuts and session</h2>
         <dl className="keys">
           {keys.map(([key, action]) => (
             <div key={key}>
@@ -142,6 +139,9 @@ const ShortcutHelp = ({ shortcuts, onShortcuts }: Pick<HeaderProps, "shortcuts" 
         <div className="buttons">
           <button type="button" onClick={() => dialog.current?.close()}>
             Close
+          </button>
+          <button type="button" onClick={() => void signOut().then(signedOut, signedOut)}>
+            Sign out
           </button>
         </div>
       </dialog>

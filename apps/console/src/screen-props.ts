@@ -1,8 +1,8 @@
 import type { WorkspaceApi } from "./api.ts"
 import type { CallLog } from "./calls/call-log.ts"
+import type { Inbox } from "./events/inbox.ts"
 import type { News } from "./hooks/use-events.ts"
-import type { Loaded } from "./hooks/use-load.ts"
-import type { OpenRequest } from "./wire.ts"
+import type { WorkspaceName } from "./wire.ts"
 
 /** Properties that every screen receives. */
 export interface ScreenProps {
@@ -14,9 +14,8 @@ export interface ScreenProps {
   readonly item: string | undefined
   readonly log: CallLog
   readonly news: News
-  readonly requests: ReadonlyArray<OpenRequest>
-  /** True once `requests` is loaded: until then it is empty. */
-  readonly requestsLoaded: Loaded<unknown>
-  readonly reloadApprovals: () => void
+  /** Requests of all workspaces that wait for a person. */
+  readonly inbox: Inbox
+  readonly workspaces: ReadonlyArray<WorkspaceName>
   readonly hasShortcuts: boolean
 }

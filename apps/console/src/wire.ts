@@ -63,6 +63,10 @@ export interface Party {
 export interface OpenRequest {
   readonly id: string
   readonly stepId: string
+  /** Number of the call in its run. */
+  readonly step: number
+  readonly workspace: string
+  readonly run: string
   readonly tool: string
   readonly dialect: string
   /** Left out of lists where it is large, as diff and detail are. */
@@ -104,6 +108,53 @@ export interface ApprovalAnswer {
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
   readonly remember?: { readonly offer: string; readonly scope: RememberScope }
   readonly reason?: string
+}
+
+/** How a request ended. */
+export interface ClosedRequest {
+  readonly approved: boolean
+  readonly at: number
+  readonly unanswered?: true
+  readonly reason?: string
+  readonly by?: Party
+}
+
+/** A workspace at a glance. */
+export interface WorkspaceOverview {
+  readonly name: string
+  readonly run: string
+  readonly dialect: string
+  readonly mode: ApprovalMode
+  readonly pending: number
+  readonly oldestPendingAt?: number
+  readonly running: number
+  readonly terminals: number
+  readonly agents: number
+  readonly paused: number
+  readonly lastCallAt?: number
+  readonly health: "ok" | "degraded"
+  readonly problems: ReadonlyArray<string>
+}
+
+/** An agent that has called since the server started. */
+export interface AgentState {
+  readonly name: string
+  readonly lastCallAt: number
+  readonly paused?: { readonly at: number; readonly by?: Party }
+  readonly messages: number
+}
+
+/** A call on record that fits a search. */
+export interface FoundCall {
+  readonly run: string
+  readonly step: number
+  readonly requestId: string
+  readonly tool: string
+  readonly agent?: string
+  readonly startedAt: number
+  readonly status: "success" | "error" | "aborted"
+  readonly error?: string
+  readonly touches?: Touches
 }
 
 export type RememberScope = "run" | "workspace" | "always"

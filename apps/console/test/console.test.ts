@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { hasBrowser, launchBrowser, openConsole } from "./open-console.ts"
 import { seriousProblems } from "./serious-problems.ts"
 
-const screens = ["approvals", "activity", "terminals", "tools", "rules", "numbers"]
+const screens = ["approvals", "activity", "terminals", "tools", "rules", "metrics", "overview"]
 
 describe.skipIf(!hasBrowser)(
   `the console in a browser${hasBrowser ? "" : ": skipped, /usr/bin/chromium is missing"}`,
@@ -36,12 +36,12 @@ describe.skipIf(!hasBrowser)(
       await page.getByText("Nothing is waiting").waitFor()
 
       await console.goTo("activity")
-      await page.getByRole("link", { name: /Done write_file greeting\.txt/ }).click()
+      await page.getByRole("link", { name: /Succeeded write_file greeting\.txt/ }).click()
       await page.getByText("Approved by console: approved").waitFor()
-      await page.getByRole("button", { name: "Undo this call" }).click()
-      await page.getByText("Taken back: greeting.txt").waitFor()
+      await page.getByRole("button", { name: "Revert" }).click()
+      await page.getByText("Reverted: greeting.txt").waitFor()
       expect(workspace.read("greeting.txt")).toBe("hello\n")
-      await page.getByRole("link", { name: /Done undo/ }).waitFor()
+      await page.getByRole("link", { name: /Succeeded undo/ }).waitFor()
       expect(console.complaints).toEqual([])
     })
 
@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)(
       await page.getByRole("heading", { name: /fetch_url/ }).waitFor()
       await page.getByRole("button", { name: "Approve", exact: true }).first().waitFor()
       const told = await page.evaluate("globalThis.told")
-      expect(told).toEqual(throws ? [] : ["fetch_url waits for approval: https://example.invalid/page"])
+      expect(told).toEqual(throws ? [] : ["default: fetch_url waits for approval: https://example.invalid/page"])
       expect(console.complaints).toEqual([])
     })
 
@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser)(
       })
       expect(workspace.read("keep.txt")).toBe("kept\n")
       await console.goTo("activity")
-      await page.getByRole("link", { name: /Refused delete_path keep\.txt/ }).waitFor()
+      await page.getByRole("link", { name: /Denied delete_path keep\.txt/ }).waitFor()
       expect(console.complaints).toEqual([])
     })
 
@@ -274,7 +274,7 @@ describe.skipIf(!hasBrowser)(
       expect(await rows.count()).toBeLessThan(60)
       await page.getByRole("searchbox", { name: "Search" }).fill("4321.txt")
       await page.getByText("1 call", { exact: true }).waitFor()
-      await console.goTo("numbers")
+      await console.goTo("metrics")
       await page.getByText("5,000").first().waitFor()
     })
 
@@ -299,7 +299,7 @@ describe.skipIf(!hasBrowser)(
       for (const screen of screens) {
         await console.goTo(screen)
         await page.locator(`main.${screen} h2`).first().waitFor({ state: "attached" })
-        if (screen === "activity") await page.getByRole("link", { name: /Done run_command/ }).click()
+        if (screen === "activity") await page.getByRole("link", { name: /Succeeded run_command/ }).click()
         if (screen === "terminals") await page.locator(".xterm-rows").getByText("green").waitFor()
         if (screen === "tools") await page.getByRole("link", { name: /^edit_file/ }).click()
         if (screen === "rules") await page.getByRole("button", { name: "Add a rule" }).click()

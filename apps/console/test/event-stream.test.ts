@@ -77,6 +77,7 @@ describe.skipIf(!hasBrowser)(
       await page.getByText("Live", { exact: true }).waitFor()
       await page.getByText("Nothing is waiting").waitFor()
       expect(await page.getByRole("dialog").count()).toBe(0)
+      await page.getByRole("button", { name: "Keyboard shortcuts and session" }).click()
       await page.getByRole("button", { name: "Sign out" }).click()
       await page.getByRole("dialog", { name: "Your session has expired" }).waitFor()
     })

@@ -28,10 +28,11 @@ export interface OpenConsole extends AsyncDisposable {
   readonly workspace: TemporaryWorkspace
   readonly page: Page
   readonly context: BrowserContext
+  readonly origin: string
   /** Errors of the page, refusals of its content security policy among them. */
   readonly complaints: ReadonlyArray<string>
   /** A call as an agent makes it; it waits where a person is asked. The signal ends the agent's connection. */
-  readonly call: (tool: string, params: unknown, signal?: AbortSignal) => Promise<unknown>
+  readonly call: (tool: string, params: unknown, signal?: AbortSignal, workspace?: string) => Promise<unknown>
   /** A request of another approver, by API. */
   readonly asApprover: (path: string, body?: unknown, method?: string) => Promise<unknown>
   readonly pending: () => Promise<ReadonlyArray<{ readonly id: string; readonly args: object }>>
@@ -43,12 +44,13 @@ export const openConsole = async (
   browser: Browser,
   files: Parameters<typeof temporaryWorkspace>[0] = {},
   options: BrowserContextOptions = {},
-  config: HaftConfig = {}
+  config: HaftConfig = {},
+  others: Readonly<Record<string, HaftConfig>> = {}
 ): Promise<OpenConsole> => {
   const workspace = temporaryWorkspace(files)
   const { root, state } = workspace
   const server = await serveHaft({
-    workspaces: { default: { root, state, sandbox: "none", approval: "ask", ...config } },
+    workspaces: { default: { root, state, sandbox: "none", approval: "ask", ...config }, ...others },
     tokens: { agent: "the-agent-of-this-test", approver: "the-approver-of-this-test" },
     version: "0.0.0",
     port: 0,
@@ -75,12 +77,13 @@ export const openConsole = async (
     workspace,
     page,
     context,
+    origin: server.url,
     complaints,
     asApprover,
     pending: async () =>
       ((await asApprover("approvals")) as { approvals: Awaited<ReturnType<OpenConsole["pending"]>> }).approvals,
-    call: async (tool, params, signal) => {
-      const response = await fetch(`${server.url}/v1/workspaces/default/calls`, {
+    call: async (tool, params, signal, name = "default") => {
+      const response = await fetch(`${server.url}/v1/workspaces/${name}/calls`, {
         method: "POST",
         headers: { authorization: "Bearer the-agent-of-this-test", "content-type": "application/json" },
         body: JSON.stringify({ tool, params }),

@@ -10,6 +10,8 @@ export interface Metrics {
   ) => void
   readonly connectionEnded: (workspace: string, outcome: "closed" | "refused") => void
   readonly approvalDecided: (workspace: string, decision: string) => void
+  /** Counts what happens to the workspaces of a cluster's member, and how long opening them takes. */
+  readonly clusterEvent: (event: "opened" | "closed" | "failed", seconds?: number) => void
   /** Registers a figure that is read whenever the metrics are. */
   readonly gauge: (name: string, help: string, read: ReadFigure) => void
   /** All figures. With `workspaces`, of those that belong to a workspace only theirs. */
@@ -64,6 +66,10 @@ export const makeMetrics = (): Metrics => {
     },
     connectionEnded: (workspace, outcome) => count("haft_connections_total", { workspace, outcome }),
     approvalDecided: (workspace, decision) => count("haft_approvals_total", { workspace, decision }),
+    clusterEvent: (event, seconds) => {
+      count("haft_cluster_workspace_events_total", { event })
+      if (seconds !== undefined) observe("haft_cluster_open_seconds", {}, seconds)
+    },
     gauge: (name, help, read) => void gauges.set(name, { help, read }),
     text: (workspaces) => [...textLines(workspaces)].join("\n")
   }
@@ -71,7 +77,7 @@ export const makeMetrics = (): Metrics => {
 
 /** Counts calls and approvals as they are recorded, and registers the gauges. */
 export const measure = (metrics: Metrics, workspaces: Workspaces, flow: FlowControl): void => {
-  for (const [workspace, { subscribe }] of workspaces.all()) {
+  workspaces.onOpened((workspace, { subscribe }) => {
     subscribe((event) => {
       if (event.type === "connection_closed") metrics.connectionEnded(workspace, "closed")
       if (event.type === "connection_refused") metrics.connectionEnded(workspace, "refused")
@@ -83,7 +89,7 @@ export const measure = (metrics: Metrics, workspaces: Workspaces, flow: FlowCont
       const seconds = Number(event["duration_sec"] ?? 0) - Number(event["waited_sec"] ?? 0)
       metrics.callFinished({ workspace, tool, status: text(event["status"]) }, Math.max(0, seconds))
     })
-  }
+  })
   const open = (own?: ReadonlyArray<string>): number =>
     [...workspaces.all()]
       .filter(([name]) => own?.includes(name) ?? true)

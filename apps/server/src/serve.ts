@@ -4,8 +4,11 @@ import { networkInterfaces } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
+import type { MemberEvent } from "haft/cluster"
 import { ConfigError, type HaftConfig, type OpenRequest, readSite, type Sessions, type Tokens } from "haft/internal"
 
+import { clusterRoutes } from "./cluster/cluster-routes.ts"
+import { joinServer, type ServerCluster } from "./cluster/cluster-server.ts"
 import { arrivalsAt } from "./http/connection/accept-backpressure.ts"
 import { answerBrokenRequest } from "./http/connection/broken-request.ts"
 import { limitConnections } from "./http/connection/connection-limit.ts"
@@ -13,26 +16,33 @@ import { listener } from "./http/connection/listener.ts"
 import { flowControl } from "./http/flow-control.ts"
 import { type ServerLimits, standardLimits } from "./http/limits.ts"
 import { openapiOf } from "./http/openapi/openapi.ts"
+import { Problem } from "./http/problem.ts"
 import { requestHandler } from "./http/request-handler.ts"
 import type { Route } from "./http/route.ts"
 import { bracketed, hostNames, isEverywhere } from "./http/same-origin.ts"
 import { type FixedTokens, gatekeeper } from "./identity.ts"
 import { makeMetrics, measure } from "./metrics.ts"
+import { agentRoutes } from "./routes/agents.ts"
 import { approvalRoutes } from "./routes/approvals.ts"
 import { branchRoutes } from "./routes/branches.ts"
 import { callRoutes } from "./routes/calls.ts"
 import { mcpRoutes } from "./routes/mcp.ts"
+import { overviewRoutes } from "./routes/overview.ts"
 import { recordRoutes } from "./routes/record.ts"
 import { ruleRoutes } from "./routes/rules.ts"
 import { serverRoutes } from "./routes/server.ts"
 import { terminalRoutes } from "./routes/terminals.ts"
 import { tokenRoutes } from "./routes/tokens.ts"
 import { siteOf } from "./site.ts"
-import { openWorkspaces } from "./workspaces.ts"
+import { openWorkspaces, workspaceSet } from "./workspaces.ts"
 
 export interface ServeOptions {
   /** The workspaces by name; the short MCP address is for the one called default. */
   readonly workspaces: Readonly<Record<string, HaftConfig>>
+  /** Makes this server a member of a cluster: workspaces are opened where they are owned, and requests passed on. */
+  readonly cluster?: NonNullable<HaftConfig["cluster"]>
+  /** Told what happens to this member of a cluster. */
+  readonly onClusterEvent?: (event: MemberEvent) => void
   /** Tokens that are known without being stored. */
   readonly tokens?: FixedTokens
   /** The server's stored tokens; those created and revoked while it runs count at once. */
@@ -68,8 +78,12 @@ export interface RunningServer {
 export const serveHaft = async (options: ServeOptions): Promise<RunningServer> => {
   const { host = "127.0.0.1", port = 4711, version } = options
   const limits = { ...standardLimits, ...options.limits }
-  const workspaces = await openWorkspaces(options.workspaces, version)
-  const keeper = gatekeeper(options.tokens ?? {}, { tokens: options.tokenStore, sessions: options.sessionStore })
+  const { cluster } = options
+  const owned = cluster === undefined ? undefined : workspaceSet(options.workspaces, version)
+  const workspaces = owned ?? (await openWorkspaces(options.workspaces, version))
+  const store =
+    cluster === undefined || options.tokenStore === undefined ? options.tokenStore : sharedTokens(options.tokenStore)
+  const keeper = gatekeeper(options.tokens ?? {}, { tokens: store, sessions: options.sessionStore })
   const flow = flowControl(limits.calls)
   const metrics = makeMetrics()
   measure(metrics, workspaces, flow)
@@ -78,17 +92,21 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   let names: ReadonlySet<string> = new Set()
   const routes: ReadonlyArray<Route> = [
     ...serverRoutes({ version, flow, metrics, gatekeeper: keeper, url: () => url, openapi: () => document }),
+    ...overviewRoutes(workspaces),
     ...callRoutes(workspaces),
+    ...agentRoutes(workspaces),
     ...approvalRoutes(workspaces),
     ...branchRoutes(workspaces),
     ...ruleRoutes(workspaces),
     ...recordRoutes(workspaces),
     ...terminalRoutes(workspaces),
     ...mcpRoutes(workspaces),
-    ...(options.tokenStore === undefined ? [] : tokenRoutes(options.tokenStore))
+    ...(options.tokenStore === undefined ? [] : tokenRoutes(options.tokenStore)),
+    ...(cluster === undefined ? [] : clusterRoutes(() => member))
   ]
   const document = openapiOf(routes, version)
   const onDefect = options.onDefect ?? (() => {})
+  let member: ServerCluster | undefined
 
   const handle = requestHandler({
     routes,
@@ -97,6 +115,12 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     flow,
     arrivals: () => arrivals,
     bodyLimits: limits.body,
+    ...(cluster !== undefined && {
+      pass: (request) => {
+        if (member === undefined) throw new Problem(503, "cluster_unavailable", "The member is joining the cluster.")
+        return member.pass(request)
+      }
+    }),
     site: siteOf(readConsole(options.console)),
     onAnswered: (route, status, milliseconds) =>
       metrics.requestAnswered(route?.path ?? "console", status, milliseconds),
@@ -124,9 +148,29 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     await workspaces.dispose()
     throw new ConfigError(whyNot(error, host, port), { cause: error })
   }
+  if (cluster !== undefined && owned !== undefined) {
+    member = await joinServer({
+      cluster,
+      configs: options.workspaces,
+      workspaces: owned,
+      url,
+      version,
+      metrics,
+      handle,
+      bodyBytes: limits.body.bytes,
+      stalledMilliseconds: limits.stalledMilliseconds,
+      onDefect,
+      ...(options.onClusterEvent !== undefined && { onEvent: options.onClusterEvent })
+    }).catch(async (error: unknown) => {
+      await close(server)
+      throw error
+    })
+  }
 
   const patience = new AbortController()
   const stop = async (): Promise<void> => {
+    // While workspaces are handed over, requests for them are passed on to their next owners.
+    await member?.leave()
     flow.stop()
     for (const [, { approvals }] of workspaces.all()) {
       const refuse = ({ id }: OpenRequest): unknown => approvals.giveUp(id, "the server stopped")
@@ -138,6 +182,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     patience.abort()
     await workspaces.dispose()
     await close(server)
+    await member?.close()
   }
   let stopping: Promise<void> | undefined
   return {
@@ -170,6 +215,25 @@ const close = async (server: Server): Promise<void> => {
   server.close()
   server.closeAllConnections()
   await closed
+}
+
+/** Tokens of a cluster. While its database can't be reached, requests are refused and not denied. */
+const sharedTokens = (tokens: Tokens): Tokens => {
+  const refuse = (): never => {
+    throw new Problem(
+      503,
+      "cluster_unavailable",
+      "The cluster's database can't be reached, so tokens can't be checked.",
+      {
+        "retry-after": "2"
+      }
+    )
+  }
+  return {
+    ...tokens,
+    find: (secret) => tokens.find(secret).catch(refuse),
+    isInForce: (id) => tokens.isInForce(id).catch(refuse)
+  }
 }
 
 const addressesHere = (): ReadonlyArray<string> =>

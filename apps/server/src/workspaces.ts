@@ -6,7 +6,14 @@ import type { Identity } from "./identity.ts"
 
 /** The workspaces of a server by name, each with its own dialect, policy and state. */
 export interface Workspaces {
+  /** Those that are open in this process. */
   readonly all: () => Iterable<readonly [string, OpenWorkspace]>
+  /** Names of all workspaces of the server, open here or at another member of a cluster. */
+  readonly names: ReadonlyArray<string>
+  /** Calls back for every workspace that is open, and that is opened later. */
+  readonly onOpened: (listener: (name: string, workspace: OpenWorkspace) => void) => void
+  /** The configuration of a workspace. */
+  readonly config: (name: string) => HaftConfig
   /** Fails with 404 on a name that is not known. */
   readonly named: (name: string | undefined) => OpenWorkspace
   /** The host of a workspace in a dialect. Fails with 400 on an unknown dialect, with 403 on one not granted to agents. */
@@ -21,26 +28,48 @@ export interface Workspaces {
 
 type Host = Awaited<ReturnType<OpenWorkspace["host"]>>
 
+/** Workspaces that are opened and closed while the server runs, by whoever owns them. */
+export interface WorkspaceSet extends Workspaces {
+  readonly add: (name: string, workspace: OpenWorkspace) => void
+  /** Forgets a workspace that somebody else closes, and ends the MCP sessions on it. */
+  readonly remove: (name: string) => void
+}
+
+/** Opens all workspaces of a configuration. */
 export const openWorkspaces = async (
   configs: Readonly<Record<string, HaftConfig>>,
   version: string
 ): Promise<Workspaces> => {
-  const open = new Map<string, OpenWorkspace>()
-  const mounts = new Map<string, Promise<McpFetchHandler>>()
-  const dispose = async (): Promise<void> => {
-    for (const mounted of mounts.values()) await mounted.then((handler) => handler.close()).catch(() => {})
-    for (const workspace of open.values()) await workspace.dispose()
-  }
+  const workspaces = workspaceSet(configs, version)
   try {
     for (const [name, config] of Object.entries(configs)) {
       const workspace = await openWorkspace(config)
-      open.set(name, workspace)
+      workspaces.add(name, workspace)
       // Opened now, so that a broken plugin stops the server from starting instead of failing the first call.
       await workspace.host()
     }
   } catch (error) {
-    await dispose()
+    await workspaces.dispose()
     throw error
+  }
+  return workspaces
+}
+
+/** An empty set of workspaces with these configurations. */
+export const workspaceSet = (configs: Readonly<Record<string, HaftConfig>>, version: string): WorkspaceSet => {
+  const open = new Map<string, OpenWorkspace>()
+  const mounts = new Map<string, { readonly name: string; readonly handler: Promise<McpFetchHandler> }>()
+  const listeners: Array<(name: string, workspace: OpenWorkspace) => void> = []
+  const unmount = async (isGone: (name: string) => boolean): Promise<void> => {
+    for (const [key, { name, handler }] of mounts) {
+      if (!isGone(name)) continue
+      mounts.delete(key)
+      await handler.then((mounted) => mounted.close()).catch(() => {})
+    }
+  }
+  const dispose = async (): Promise<void> => {
+    await unmount(() => true)
+    for (const workspace of open.values()) await workspace.dispose()
   }
 
   const named = (name = ""): OpenWorkspace => {
@@ -49,7 +78,7 @@ export const openWorkspaces = async (
       throw new Problem(
         404,
         "unknown_workspace",
-        `There is no workspace '${name}'. There are: ${[...open.keys()].join(", ")}.`
+        `There is no workspace '${name}'. There are: ${Object.keys(configs).join(", ")}.`
       )
     }
     return workspace
@@ -79,14 +108,28 @@ export const openWorkspaces = async (
 
   return {
     all: () => open,
+    names: Object.keys(configs),
+    config: (name) => configs[name] ?? {},
+    onOpened: (listener) => {
+      listeners.push(listener)
+      for (const [name, workspace] of open) listener(name, workspace)
+    },
+    add: (name, workspace) => {
+      open.set(name, workspace)
+      for (const listener of listeners) listener(name, workspace)
+    },
+    remove: (name) => {
+      open.delete(name)
+      void unmount((mounted) => mounted === name)
+    },
     named,
     host: hostOf,
     mcp: (name, caller, dialect) => {
       const key = JSON.stringify([name, dialect, caller.client])
-      const mounted = mounts.get(key) ?? mount(caller, name, dialect)
+      const mounted = mounts.get(key) ?? { name: name ?? "", handler: mount(caller, name, dialect) }
       mounts.set(key, mounted)
-      mounted.catch(() => mounts.delete(key))
-      return mounted
+      mounted.handler.catch(() => mounts.delete(key))
+      return mounted.handler
     },
     dispose
   }

@@ -17,7 +17,7 @@ interface Document {
 
 it("says the truth about every route", async () => {
   const running = await startServer()
-  const { send, post, call, server } = running
+  const { send, post, call, server, base } = running
   const document = (await (await send("/openapi.json")).json()) as Document
   // Something to look at: a call on record, one that left a file behind, a rule, and an open question.
   await call("read_file", { path: "a.txt" })
@@ -35,10 +35,29 @@ it("says the truth about every route", async () => {
     result: { terminal_id: string }
   }
   const terminal = opened.result.terminal_id
+  const sleeping = call("run_command", { command: "sleep 60" }, "approver")
+  const stoppable = async () => {
+    const { calls } = (await (await send(`${base}/calls`, "approver")).json()) as {
+      calls: ReadonlyArray<{ tool: string; step: number }>
+    }
+    return calls.find(({ tool }) => tool === "run_command")?.step
+  }
+  await expect.poll(stoppable).toBeTypeOf("number")
+  const stopped = String(await stoppable())
 
-  const values: Readonly<Record<string, string>> = { workspace: "default", dialect: "haft", run, artifact, terminal }
+  const values: Readonly<Record<string, string>> = {
+    workspace: "default",
+    dialect: "haft",
+    run,
+    artifact,
+    terminal,
+    step: "1",
+    agent: "ci"
+  }
   const bodies: Readonly<Record<string, unknown>> = {
     "POST /v1/links": {},
+    "POST /v1/workspaces/{workspace}/calls/{step}/stop": {},
+    "POST /v1/workspaces/{workspace}/agents/{agent}": { message: "wait" },
     "POST /v1/workspaces/{workspace}/calls": { tool: "read_file", params: { path: "a.txt" } },
     "POST /v1/workspaces/{workspace}/previews": { tool: "write_file", params: { path: "a.txt", content: "" } },
     "POST /v1/workspaces/{workspace}/approvals/{id}": { approved: false, reason: "not today" },
@@ -65,8 +84,8 @@ it("says the truth about every route", async () => {
   for (const { path, method, operation } of routes) {
     const id = path.includes("approvals") ? question!.id : rule.id
     const branch = method === "DELETE" ? "dropped" : "merged"
-    const named = { ...values, id, branch }
-    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => named[name as keyof typeof named] ?? "")
+    const known = { ...values, id, branch, ...(path.endsWith("/stop") && { step: stopped }) }
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name as keyof typeof known] ?? "")
     const query = path === "/login" ? `?code=${new URL(server.consoleLink()).searchParams.get("code")}` : ""
     const as = operation.security === undefined ? undefined : "approver"
     const key = `${method} ${path}`
@@ -82,6 +101,7 @@ it("says the truth about every route", async () => {
   expect(called).toHaveLength(routes.length)
   expect(called).toContain("GET /v1/workspaces/{workspace}/runs/{run}/artifacts/{artifact}")
   expect(await asked).toMatchObject({ ok: false, error: { message: expect.stringContaining("not today") } })
+  expect(await sleeping).toMatchObject({ ok: false, error: { code: "cancelled" } })
   expect(running.defects).toEqual([])
 })
 

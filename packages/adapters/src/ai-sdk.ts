@@ -1,19 +1,31 @@
-import type { ApprovalQuestion, CallPreview } from "@haft/core"
+import type { ApprovalQuestion, CallPreview, Progress, Reply, ToolDescription } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 import { dynamicTool, jsonSchema, type JSONSchema7, type JSONValue, type ModelMessage, type ToolSet } from "ai"
 
 import { legalNames } from "./names.ts"
 import { listedTools } from "./shown-tools.ts"
 
+export { aiSdkSandbox } from "./ai-sdk-sandbox.ts"
+
 type Options = Pick<PromiseCallOptions, "ask" | "onProgress">
 
+export interface AiSdkToolOptions extends Options {
+  /** Hand progress of a call to the SDK as preliminary results, `{ progress }`, before the reply. */
+  readonly preliminary?: boolean
+  /** Give the model examples of arguments, for the tools that have some. They cost context. */
+  readonly inputExamples?: boolean
+}
+
 /** A host's tools for the AI SDK: `generateText({ model, tools: aiSdkTools(host) })`. */
-export const aiSdkTools = (host: Pick<OpenHost, "tools" | "call">, options: Options = {}): ToolSet =>
-  toolsOf(host, () => options)
+export const aiSdkTools = (
+  host: Pick<OpenHost, "tools" | "call">,
+  { preliminary = false, inputExamples = false, ...options }: AiSdkToolOptions = {}
+): ToolSet => toolsOf(host, () => options, { preliminary, inputExamples })
 
 const toolsOf = (
   host: Pick<OpenHost, "tools" | "call">,
-  optionsOf: (toolCallId: string) => PromiseCallOptions
+  optionsOf: (toolCallId: string) => PromiseCallOptions,
+  { preliminary = false, inputExamples = false }: AiSdkToolOptions = {}
 ): ToolSet => {
   const { legal } = legalNames(host.tools.map(({ name }) => name))
   return Object.fromEntries(
@@ -23,13 +35,19 @@ const toolsOf = (
         description: tool.description,
         // Without `validate`: arguments that don't fit reach the host, and are refused there, on record.
         inputSchema: jsonSchema(tool.inputSchema as JSONSchema7),
-        // The model's own id for the call goes on record with it.
-        execute: (input, { abortSignal, toolCallId }) =>
-          host.call(tool.name, input, {
+        outputSchema: jsonSchema(replySchemaOf(tool)),
+        ...(inputExamples &&
+          tool.examples !== undefined && { inputExamples: tool.examples.map((input) => ({ input })) }),
+        execute: (input, { abortSignal, toolCallId }) => {
+          // The model's own id for the call goes on record with it.
+          const callOptions = {
             ...optionsOf(toolCallId),
             requestId: toolCallId,
             ...(abortSignal !== undefined && { signal: abortSignal })
-          }),
+          }
+          if (!preliminary) return host.call(tool.name, input, callOptions)
+          return withProgress(callOptions, (reporting) => host.call(tool.name, input, reporting))
+        },
         toModelOutput: ({ output }) => {
           const { ok, wire } = output as { ok: boolean; wire: JSONValue }
           return { type: ok ? "json" : "error-json", value: wire }
@@ -37,6 +55,39 @@ const toolsOf = (
       })
     ])
   )
+}
+
+/** Schema of a reply as these tools return it: the envelope is the part that the model reads. */
+const replySchemaOf = ({ replySchema }: ToolDescription): JSONSchema7 => ({
+  type: "object",
+  properties: { ok: { type: "boolean" }, wire: replySchema as JSONSchema7, text: { type: "string" } },
+  required: ["ok", "wire", "text"]
+})
+
+/** Progress of a call as it comes, then its reply: what the SDK was handed last is the result. */
+async function* withProgress(
+  options: PromiseCallOptions,
+  call: (options: PromiseCallOptions) => Promise<Reply>
+): AsyncGenerator<Reply | { readonly progress: Progress }> {
+  const reported: Array<Progress> = []
+  let next = Promise.withResolvers<void>()
+  const onProgress = (progress: Progress): void => {
+    options.onProgress?.(progress)
+    reported.push(progress)
+    next.resolve()
+  }
+  const replying = call({ ...options, onProgress })
+  const ended = replying.then(
+    () => true,
+    () => true
+  )
+  for (;;) {
+    const isOver = await Promise.race([next.promise.then(() => false), ended])
+    next = Promise.withResolvers()
+    for (const progress of reported.splice(0)) yield { progress }
+    if (isOver) break
+  }
+  yield await replying
 }
 
 /** A call as the AI SDK hands it to `toolApproval`. */

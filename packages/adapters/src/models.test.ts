@@ -2,8 +2,8 @@ import Anthropic from "@anthropic-ai/sdk"
 import { afterEach, beforeEach, describe, expect, it } from "@effect/vitest"
 import { Host, type JournalEvent } from "@haft/core"
 import type { OpenHost } from "@haft/core/promise"
-import { generateText, type ModelMessage, stepCountIs } from "ai"
-import { MockLanguageModelV4 } from "ai/test"
+import { generateText, type ModelMessage, stepCountIs, streamText } from "ai"
+import { MockLanguageModelV4, simulateReadableStream } from "ai/test"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import OpenAI from "openai"
@@ -160,6 +160,30 @@ it("runs inside the AI SDK's own loop, asking where it must", async () => {
   expect(started.map(({ request_id }) => request_id)).toEqual(["1", "2"])
   expect(steps[0]?.toolResults[0]?.output).toMatchObject({ ok: true, wire: { output: { said: "HI" } } })
   expect(JSON.stringify(model.doGenerateCalls[1]?.prompt)).toContain('"type":"json","value":{"ok":true')
+})
+
+it("hands progress to the AI SDK as preliminary results, and the reply as the final one", async () => {
+  const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } }
+  const chunks = [
+    { type: "stream-start", warnings: [] },
+    { type: "tool-call", toolCallId: "1", toolName: "steps", input: "{}" },
+    { type: "finish", finishReason: { unified: "tool-calls" }, usage }
+  ]
+  const model = new MockLanguageModelV4({
+    doStream: (async () => ({ stream: simulateReadableStream({ chunks }) })) as never
+  })
+  const tools = aiSdkTools(host, { preliminary: true })
+  expect(tools["steps"]?.outputSchema).toBeDefined()
+  const results: Array<object> = []
+  for await (const part of streamText({ model, prompt: "go", tools }).fullStream) {
+    if (part.type === "tool-result") results.push(part)
+  }
+  expect(results).toMatchObject([
+    { preliminary: true, output: { progress: { message: "one" } } },
+    { preliminary: true, output: { progress: { message: "two" } } },
+    { preliminary: true, output: { ok: true } },
+    { output: { ok: true, wire: { output: { counted: 2 } } } }
+  ])
 })
 
 describe("the AI SDK's approval", () => {

@@ -1,9 +1,18 @@
-import { type Answer, type ApprovalQuestion, Approver, type Risk, Workspace } from "@haft/core"
+import {
+  type Answer,
+  type ApprovalQuestion,
+  type ApprovalRequest,
+  Approver,
+  type Risk,
+  type Verdict,
+  Workspace
+} from "@haft/core"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
+import type { AgentControl } from "./agent-control.ts"
 import { Asker } from "./askers/asker.ts"
 import { type ApprovalMode, type ModeLimits, modeSwitch, type ModeSwitch } from "./modes.ts"
 import { type AnswerPolicy, decide } from "./policy.ts"
@@ -19,6 +28,8 @@ export interface PolicyApproverOptions {
   readonly ask?: ReadonlyArray<Risk>
   /** No answer within this time is a no. Five minutes by default. */
   readonly timeout?: Duration.Input
+  /** Holds calls of paused agents, and has messages for them. */
+  readonly agents?: AgentControl
 }
 
 const unbound = "which files it executes is settled only as it runs, so they may change after the answer"
@@ -41,7 +52,7 @@ export const policyApprover = (
       let latest = 0
       const currentTime = Effect.map(Clock.currentTimeMillis, (now) => (latest = Math.max(latest, now)))
 
-      const judge: Approver["Service"]["judge"] = Effect.fnUntraced(function* (request) {
+      const decideNow = Effect.fnUntraced(function* (request: ApprovalRequest): Effect.fn.Return<Verdict> {
         for (;;) {
           const rules = yield* store.current
           const now = yield* currentTime
@@ -73,6 +84,19 @@ export const policyApprover = (
           if (counted._tag === "Failure") return { decision: "deny", reason: counted.failure.message }
           if (counted.success) return verdict
         }
+      })
+
+      const judge: Approver["Service"]["judge"] = Effect.fnUntraced(function* (request) {
+        const { agents } = options
+        if (agents === undefined || request.isPreview === true || request.isEffects === true) {
+          return yield* decideNow(request)
+        }
+        const notes = yield* agents
+          .admit(request.call)
+          .pipe(Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.succeed(undefined) }))
+        if (notes === undefined) return { decision: "deny", reason: "a person has paused this agent", basis: "setting" }
+        const verdict = yield* decideNow(request)
+        return notes.length === 0 ? verdict : { ...verdict, notes }
       })
 
       const ask = Effect.fnUntraced(function* (question: ApprovalQuestion) {

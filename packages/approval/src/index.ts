@@ -1,3 +1,4 @@
+export { type AgentControl, agentControl, type AgentState } from "./agent-control.ts"
 export { policyApprover, type PolicyApproverOptions } from "./approver.ts"
 export { Asker, type Question, type RuleOffer } from "./askers/asker.ts"
 export { askCallback, askCallerOr, askNobody } from "./askers/callback.ts"

@@ -15,6 +15,8 @@ export const errorCodes = [
   "internal_error",
   "journal_unavailable",
   "out_of_resources",
+  "unknown_outcome",
+  "cluster_unavailable",
   // paths and files
   "path_outside_workspace",
   "symlink_blocked",

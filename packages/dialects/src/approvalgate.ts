@@ -11,6 +11,8 @@ const errorNames = {
   internal_error: "INTERNAL_ERROR",
   journal_unavailable: "JOURNAL_UNAVAILABLE",
   out_of_resources: "OUT_OF_RESOURCES",
+  unknown_outcome: "UNKNOWN_OUTCOME",
+  cluster_unavailable: "CLUSTER_UNAVAILABLE",
   path_outside_workspace: "INVALID_PATH",
   symlink_blocked: "INVALID_PATH",
   file_not_found: "FILE_NOT_FOUND",

@@ -11,6 +11,8 @@ const errorNames = {
   internal_error: "internal_error",
   journal_unavailable: "journal_unavailable",
   out_of_resources: "out_of_resources",
+  unknown_outcome: "unknown_outcome",
+  cluster_unavailable: "cluster_unavailable",
   path_outside_workspace: "path_outside_workspace",
   symlink_blocked: "path_outside_workspace",
   file_not_found: "file_not_found",

@@ -63,7 +63,14 @@ export {
   showContractCheck
 } from "./contract/check-contract.ts"
 export { type ContractChange, type Weight } from "./contract/compare-contracts.ts"
-export { contractNames, type DialectName, dialectNames, loadDialect, packagedNames } from "./host/dialects.ts"
+export {
+  contractNames,
+  type DialectName,
+  dialectNames,
+  loadDialect,
+  nameOfDialect,
+  packagedNames
+} from "./host/dialects.ts"
 export type { ExamineOptions, Finding } from "./doctor.ts"
 export type { FindConfigOptions, FoundConfig } from "./config/find-config.ts"
 export { type PackageChoice, type PackageName, packageNames } from "./host/packages.ts"
@@ -93,6 +100,9 @@ export {
   verifyRun
 } from "./promise-api.ts"
 export type { PromiseRules } from "./workspace/promise-rules.ts"
+export { eventSummary, summaryPage } from "./workspace/event-summary.ts"
+export { eventsOfCall, type FoundCall, type FoundCalls, type RecordQuery } from "./workspace/search-record.ts"
+export type { RunningCall, RunningCalls } from "./workspace/running-calls.ts"
 export { openSessions, type Sessions, type StoredSession } from "./workspace/sessions.ts"
 export { type ServerTokens, serverTokens } from "./workspace/server-tokens.ts"
 export {

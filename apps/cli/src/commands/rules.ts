@@ -59,15 +59,17 @@ const actions: Readonly<Record<string, Action>> = {
     const rule = await store.add(await readArguments(rest))
     if (given.has("json")) printJson(rule)
     else print(`Added ${rule.id}: ${rule.decision} ${subjectOf(rule)}`)
-    const { ruleAdvice } = await import("haft/internal")
-    for (const advice of ruleAdvice(rule)) note(`haft: ${advice}`)
+    await noteAdvice(rule)
     await noteUnknownTool(rule, given)
     return 0
   },
   replace: async (store, [id, ...rest], given) => {
     if (rest.length === 0) throw new UsageError("which rule, and what instead? Give its id and the new rule")
     const rule = await readArguments(rest)
-    return byId([id ?? ""], given, (known) => store.replace(known, rule), "Replaced")
+    const status = await byId([id ?? ""], given, (known) => store.replace(known, rule), "Replaced")
+    const replaced = (await store.list()).find((one) => one.id === id)
+    if (replaced !== undefined) await noteAdvice(replaced)
+    return status
   },
   remove: (store, rest, given) => byId(rest, given, (id) => store.remove(id), "Removed"),
   enable: (store, rest, given) => byId(rest, given, (id) => store.setEnabled(id, true), "Enabled"),
@@ -88,6 +90,7 @@ const actions: Readonly<Record<string, Action>> = {
     }
     print(`${added.length} of ${found.length + skipped.length} settings of ${source} are rules now`)
     for (const rule of added) print(`  ${visibleText(`${rule.id}: ${rule.note ?? ""}`)}`)
+    for (const rule of added) await noteAdvice(rule)
     if (added.length < found.length) print(`${found.length - added.length} were there already`)
     if (skipped.length > 0) print(`${skipped.length} can't be carried over:`)
     for (const { setting, why } of skipped) print(`  ${visibleText(`${setting}: ${why}`)}`)
@@ -133,6 +136,11 @@ const noteUnknownTool = async ({ tool, dialect }: Rule, given: Given): Promise<v
   })
   // The rule is stored, whether a host can be opened to look at its tools or not.
   await look.catch(() => 0)
+}
+
+const noteAdvice = async (rule: Rule): Promise<void> => {
+  const { ruleAdvice } = await import("haft/internal")
+  for (const advice of ruleAdvice(rule)) note(`haft: ${advice}`)
 }
 
 const byId = async (

@@ -1,3 +1,4 @@
+import type { MemberEvent } from "haft/cluster"
 import type { HaftConfig, ScratchDirectory, ServerTokens } from "haft/internal"
 
 import { type Command, type Given, UsageError } from "../command.ts"
@@ -15,17 +16,20 @@ export const serve: Command = {
     port: { value: "NUMBER", describe: `the port to listen on; 0 takes any that is free (${standardPort})` },
     token: {
       value: "T",
-      describe: "the agent's token, at least 16 characters; one is made at the first start otherwise"
+      describe: "the agent's token, with at least 128 bits; one is made at the first start otherwise"
     },
     "token-file": { value: "FILE", describe: "a file with the agent's token; HAFT_TOKEN has it in the environment" },
     "also-known-as": { value: "HOST", describe: "another name the server answers to, such as haft.example" },
     grace: { value: "SECONDS", describe: "how long running calls may go on when the server stops (10)" },
+    cluster: { value: "URL", describe: "become a member of the cluster with this database, postgres://…" },
+    address: { value: "HOST:PORT", describe: "where other members of the cluster reach this one" },
     demo: { describe: "serve a scratch workspace with a scripted agent in it, and forget it afterwards" }
   },
   examples: [
     "haft serve --workspace ~/project",
     "haft serve --port 0 --json",
     "haft serve --host 0.0.0.0 --also-known-as haft.example",
+    "haft serve --cluster postgres://haft@db.internal/haft --address 127.0.0.1:4801 --port 4711",
     "haft serve --demo"
   ],
   run: async (given) => {
@@ -52,12 +56,18 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
     import("../compile-schemas.ts")
   ])
   compileSchemas()
-  const { workspaces = {}, ...first } = config
+  const { workspaces = {}, cluster: configured, ...first } = config
+  const cluster = clusterGiven(given, configured)
   const token = await tokenGiven(given)
-  const tokens = await serverTokens(first, token === undefined ? {} : { agent: token })
+  const shared = cluster && (await (await import("haft/cluster")).openAdministration(cluster.database))
+  const tokens = await serverTokens(first, {
+    ...(token !== undefined && { agent: token }),
+    ...(shared !== undefined && { documents: shared.documents })
+  })
   const [host, alsoKnownAs] = [given.value("host"), given.value("also-known-as")]
   const server = await serveHaft({
     workspaces: { default: first, ...workspaces },
+    ...(cluster !== undefined && { cluster, onClusterEvent: (event) => note(`haft: ${describeEvent(event)}`) }),
     ...(tokens.agent !== undefined && { tokens: { agent: tokens.agent } }),
     tokenStore: tokens.store,
     sessionStore: await openSessions(first),
@@ -82,7 +92,30 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
   note(`haft: ${signal}, stopping`)
   void hurryAsked.then(() => server.stop({ atOnce: true }))
   await server.stop()
+  await shared?.close()
   return 0
+}
+
+/** The cluster of the configuration, with what the command line says instead. */
+const clusterGiven = (given: Given, configured: HaftConfig["cluster"]): HaftConfig["cluster"] => {
+  const [database, address] = [
+    given.value("cluster") ?? configured?.database,
+    given.value("address") ?? configured?.address
+  ]
+  if (database === undefined && address === undefined) return undefined
+  if (database === undefined)
+    throw new UsageError("--address needs --cluster postgres://…, the database of the cluster")
+  if (address === undefined)
+    throw new UsageError("--cluster needs --address HOST:PORT, where other members reach this one")
+  return { ...configured, database, address }
+}
+
+const describeEvent = (event: MemberEvent): string => {
+  if (event.type === "opened")
+    return `opened workspace ${event.workspace} in ${Math.round(event.milliseconds)} ms (epoch ${event.epoch})`
+  if (event.type === "closed") return `closed workspace ${event.workspace}: ${event.why}`
+  if (event.type === "failed") return `workspace ${event.workspace} can't be opened: ${event.why}`
+  return event.isReachable ? "the cluster's database is reachable again" : `the cluster's database: ${event.problem}`
 }
 
 /** The agent's token as it was given: as an option, in a file, or in the environment. */

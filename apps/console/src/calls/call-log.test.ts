@@ -32,6 +32,7 @@ const ended = {
   key: "run.1",
   run: "run",
   step: 1,
+  seq: 2,
   requestId: "call-1",
   tool: "write_file",
   dialect: "haft",

@@ -6,6 +6,8 @@ export interface RecordedCall {
   readonly key: string
   readonly run: string
   readonly step: number
+  /** Number of its first event in the record, which leads to all of them. */
+  readonly seq: number
   readonly requestId: string
   readonly tool: string
   readonly dialect: string
@@ -32,14 +34,16 @@ export interface CallLog {
   readonly byKey: ReadonlyMap<string, RecordedCall>
   /** Oldest first. */
   readonly calls: ReadonlyArray<RecordedCall>
+  /** True where older calls were dropped. */
+  readonly isCut?: true
   /** The mode after the last change on record; absent where there was none. */
   readonly mode?: { readonly name: ApprovalMode; readonly seq: number }
 }
 
 export const emptyLog: CallLog = { byKey: new Map(), calls: [] }
 
-/** The log drops the oldest calls beyond this number; the record on the server keeps them. */
-const mostCalls = 20_000
+/** The log drops the oldest calls beyond this number, and says so; the record on the server keeps them. */
+export const mostCalls = 20_000
 
 /** Adds events to the log, in any order. The same event may come twice: from the record, and from the live stream. */
 export const applyEvents = (log: CallLog, run: string, events: ReadonlyArray<JournalEvent>): CallLog => {
@@ -54,13 +58,14 @@ export const applyEvents = (log: CallLog, run: string, events: ReadonlyArray<Jou
     if (typeof step !== "number") continue
     const key = `${run}.${step}`
     const next = withEvent(byKey.get(key) ?? unknownCall(key, run, step, event), event)
-    if (next !== undefined) byKey.set(key, next)
+    if (next !== undefined) byKey.set(key, { ...next, seq: Math.min(next.seq, event.seq) })
   }
   const calls = [...byKey.values()].toSorted((one, other) => one.startedAt - other.startedAt || one.step - other.step)
   const modes = mode === undefined ? {} : { mode }
-  if (calls.length <= mostCalls) return { byKey, calls, ...modes }
+  const cut = log.isCut === true ? { isCut: true as const } : {}
+  if (calls.length <= mostCalls) return { byKey, calls, ...cut, ...modes }
   const kept = calls.slice(-mostCalls)
-  return { byKey: new Map(kept.map((call) => [call.key, call])), calls: kept, ...modes }
+  return { byKey: new Map(kept.map((call) => [call.key, call])), calls: kept, isCut: true, ...modes }
 }
 
 /** The log of a run that is over. */
@@ -70,6 +75,7 @@ const unknownCall = (key: string, run: string, step: number, event: JournalEvent
   key,
   run,
   step,
+  seq: event.seq,
   requestId: textOf(event["request_id"]),
   tool: textOf(event["tool"]),
   dialect: textOf(event["dialect"]),

@@ -10,6 +10,7 @@ const call: RecordedCall = {
   key: "run.1",
   run: "run",
   step: 1,
+  seq: 1,
   requestId: "call-1",
   tool: "write_file",
   dialect: "haft",

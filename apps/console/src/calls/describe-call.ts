@@ -1,18 +1,18 @@
 import { visibleText } from "@haft/core/visible-text"
 
 import { isObject } from "../is-object.ts"
-import type { OpenRequest, Touches } from "../wire.ts"
-import type { CallLog, RecordedCall } from "./call-log.ts"
+import type { ClosedRequest, OpenRequest, Touches } from "../wire.ts"
+import type { RecordedCall } from "./call-log.ts"
 
 export type CallState = "waiting" | "running" | "done" | "failed" | "refused" | "unanswered"
 
 export const stateNames: Readonly<Record<CallState, string>> = {
-  waiting: "Waiting",
+  waiting: "Pending",
   running: "Running",
-  done: "Done",
+  done: "Succeeded",
   failed: "Failed",
-  refused: "Refused",
-  unanswered: "Unanswered"
+  refused: "Denied",
+  unanswered: "Timed out"
 }
 
 /** The state of a call as the console shows it. `waiting` has the ids of the calls with an open request. */
@@ -43,12 +43,18 @@ export const requestSubject = ({ description }: OpenRequest): string => {
 }
 
 /** How a request ended that is not open any more: "timed out", "approved by alice". */
-export const endText = ({ stepId, expiresAt = Infinity }: OpenRequest, { calls }: CallLog): string => {
-  const { approval, decidedAt = 0 } = calls.findLast(({ requestId }) => requestId === stepId) ?? {}
-  if (approval === undefined) return "not pending any more"
-  if (approval.by === "nobody") return decidedAt >= expiresAt ? "timed out" : approval.reason
-  return `${approval.decision === "allow" ? "approved" : "denied"} by ${approval.person?.name ?? approval.by}`
+export const endText = ({ expiresAt = Infinity }: OpenRequest, closed: ClosedRequest | undefined): string => {
+  if (closed === undefined) return "not pending any more"
+  const { approved, unanswered, reason, by, at } = closed
+  if (unanswered !== true) return `${approved ? "approved" : "denied"} by ${by?.name ?? "a person"}`
+  if (at >= expiresAt) return "timed out"
+  return reason === callerGone ? "the caller canceled the call or disconnected" : (reason ?? "nobody answered")
 }
+
+const callerGone = "nobody waits for the answer any more"
+
+/** Key of a request's call in a log, and in addresses. */
+export const requestKey = ({ run, step }: Pick<OpenRequest, "run" | "step">): string => `${run}.${step}`
 
 /** Touches of a call as text. Empty kinds are left out. */
 export const touchFacts = (

@@ -10,7 +10,7 @@ const batchMs = 60
 /** How often something changed that is not on record. A new number means: load it again. */
 export type News = Readonly<Record<(typeof newsNames)[number], number>>
 
-const newsNames = ["approvals", "terminals"] as const
+const newsNames = ["terminals"] as const
 
 /** The calls of a workspace as they happen, and news of what is not on record. */
 export const useEvents = (
@@ -19,7 +19,7 @@ export const useEvents = (
   run: string
 ): { readonly log: CallLog; readonly news: News } => {
   const [log, setLog] = useState(emptyLog)
-  const [news, setNews] = useState<News>({ approvals: 0, terminals: 0 })
+  const [news, setNews] = useState<News>({ terminals: 0 })
 
   useEffect(() => {
     let isOver = false

@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from "react"
 
-import { requestSubject } from "../calls/describe-call.ts"
+import { requestKey, requestSubject } from "../calls/describe-call.ts"
+import { addressOf, goTo } from "../route.ts"
 import type { OpenRequest } from "../wire.ts"
 
 export type NotificationState = "unavailable" | "off" | "on" | "refused"
 
-/** Tells the person about a request that arrives while they look elsewhere. */
+/** Tells the person about a request of any workspace that arrives while they look elsewhere. */
 export const useNotifications = (
-  requests: ReadonlyArray<OpenRequest>,
-  onOpen: () => void
+  requests: ReadonlyArray<OpenRequest>
 ): { readonly state: NotificationState; readonly turnOn: () => void } => {
   const [permission, setPermission] = useState(() => ("Notification" in window ? Notification.permission : "none"))
   const known = useRef(new Set<string>())
@@ -16,8 +16,8 @@ export const useNotifications = (
     const fresh = requests.filter(({ id }) => !known.current.has(id))
     known.current = new Set(requests.map(({ id }) => id))
     if (permission !== "granted" || document.hasFocus()) return
-    for (const request of fresh) notify(request, onOpen)
-  }, [requests, permission, onOpen])
+    for (const request of fresh) notify(request)
+  }, [requests, permission])
   const states: Readonly<Record<string, NotificationState>> = { granted: "on", denied: "refused", default: "off" }
   return {
     state: states[permission] ?? "unavailable",
@@ -25,16 +25,16 @@ export const useNotifications = (
   }
 }
 
-const notify = (request: OpenRequest, onOpen: () => void): void => {
+const notify = (request: OpenRequest): void => {
   try {
     // The tag makes two open consoles show one notification.
-    const notification = new Notification(`${request.tool} waits for approval`, {
+    const notification = new Notification(`${request.workspace}: ${request.tool} waits for approval`, {
       body: requestSubject(request),
       tag: request.id
     })
     notification.addEventListener("click", () => {
       window.focus()
-      onOpen()
+      goTo(addressOf(request.workspace, "approvals", requestKey(request)))
       notification.close()
     })
   } catch {

@@ -8,9 +8,16 @@ import { type Loaded, useLoad } from "./use-load.ts"
 export const useRun = (
   api: WorkspaceApi,
   current: string,
-  live: CallLog
+  live: CallLog,
+  /** The run of a call that the address leads to. */
+  linked?: string
 ): { readonly chosen: string; readonly choose: (run: string) => void; readonly log: Loaded<CallLog> } => {
-  const [chosen, choose] = useState(current)
+  const [chosen, choose] = useState(linked ?? current)
+  const [followed, setFollowed] = useState(linked)
+  if (linked !== undefined && linked !== followed) {
+    setFollowed(linked)
+    choose(linked)
+  }
   const isLive = chosen === current
   const load = useCallback(
     async () => (isLive ? undefined : logOf(chosen, (await api.events(chosen)).events)),

@@ -22,12 +22,23 @@ export interface SelectedRequest {
 }
 
 /** The request that a person looks at. Only the person changes it: what arrives or ends meanwhile does not. */
-export const useSelectedRequest = (requests: ReadonlyArray<OpenRequest>): SelectedRequest => {
+export const useSelectedRequest = (
+  requests: ReadonlyArray<OpenRequest>,
+  /** The request that the address leads to. */
+  linked?: OpenRequest
+): SelectedRequest => {
   const [kept, setKept] = useState<OpenRequest>()
+  const [followed, setFollowed] = useState<string>()
   const [isArmed, setIsArmed] = useState(false)
   const [isFresh, setIsFresh] = useState(false)
   const timer = useRef(0)
   useEffect(() => () => window.clearTimeout(timer.current), [])
+
+  if (linked !== undefined && linked.id !== followed) {
+    setFollowed(linked.id)
+    setKept(linked)
+    setIsArmed(false)
+  }
 
   const position = requests.findIndex(({ id }) => id === kept?.id)
   const selected = kept === undefined ? requests[0] : (requests[position] ?? kept)

@@ -7,6 +7,7 @@ const call = (startedAt: number, more: Partial<RecordedCall> = {}): RecordedCall
   key: String(startedAt),
   run: "run",
   step: startedAt,
+  seq: startedAt,
   requestId: String(startedAt),
   tool: "read_file",
   dialect: "haft",
@@ -79,7 +80,7 @@ it("decisions are counted by who made them", () => {
     { name: "Allowed by policy", count: 2 },
     { name: "Approved by a person", count: 0 },
     { name: "Denied by policy", count: 0 },
-    { name: "Refused by a person", count: 1 },
-    { name: "Not answered by anybody", count: 1 }
+    { name: "Denied by a person", count: 1 },
+    { name: "Timed out", count: 1 }
   ])
 })

@@ -99,6 +99,6 @@ const decisionNames: Readonly<Record<"nobody" | `${"allow" | "deny"} by ${"polic
   "allow by policy": "Allowed by policy",
   "allow by person": "Approved by a person",
   "deny by policy": "Denied by policy",
-  "deny by person": "Refused by a person",
-  nobody: "Not answered by anybody"
+  "deny by person": "Denied by a person",
+  nobody: "Timed out"
 }

@@ -74,12 +74,7 @@ export const LatencyPlot = ({ latencies }: { readonly latencies: ReadonlyArray<T
   const every = Math.ceil((powers.length * 58) / (width - left))
   return (
     <div ref={box}>
-      <svg
-        width={width}
-        height={height}
-        role="img"
-        aria-label="How long calls worked, by tool; the table has the numbers"
-      >
+      <svg width={width} height={height} role="img" aria-label="Latency by tool; the table has the figures">
         {powers.map((power, index) => (
           <g key={power}>
             <line className="grid" x1={x(power)} x2={x(power)} y1={4} y2={height - 22} />

@@ -1,7 +1,7 @@
 import { useMemo } from "react"
 
-import type { CallLog } from "../calls/call-log.ts"
-import { durationText } from "../calls/describe-call.ts"
+import { type CallLog, mostCalls } from "../calls/call-log.ts"
+import { callsText, durationText } from "../calls/describe-call.ts"
 import { useRun } from "../hooks/use-run.ts"
 import { callsOverTime, countDecisions, latencyByTool, percentile, workingTimes } from "../metrics/metrics.ts"
 import { DecisionPlot, LatencyPlot, TimePlot } from "../metrics/plot.tsx"
@@ -13,15 +13,24 @@ import { RunChoice } from "./activity/run-choice.tsx"
 const mostLines = 12
 
 /** A run in figures. */
-export const Numbers = ({ api, run, log: live }: ScreenProps) => {
+export const Metrics = ({ api, run, log: live }: ScreenProps) => {
   const { chosen, choose, log } = useRun(api, run, live)
   return (
     <>
       <header className="section-head">
-        <h2>Numbers</h2>
+        <h2>Metrics</h2>
         <RunChoice api={api} current={run} chosen={chosen} onChange={choose} />
       </header>
-      <Loading loaded={log}>{({ calls }) => <Figures calls={calls} />}</Loading>
+      <Loading loaded={log}>
+        {({ calls, isCut }) => (
+          <>
+            {isCut === true && (
+              <p className="quiet">Of the last {callsText(mostCalls)}; older ones are in the export.</p>
+            )}
+            <Figures calls={calls} />
+          </>
+        )}
+      </Loading>
     </>
   )
 }
@@ -39,10 +48,10 @@ const Figures = ({ calls }: Pick<CallLog, "calls">) => {
       "failed",
       ended.length === 0 ? "0" : `${failed.toLocaleString()} (${((failed / ended.length) * 100).toFixed(1)} %)`
     ],
-    ["half within", durationText(percentile(times, 50))],
-    ["95 % within", durationText(percentile(times, 95))]
+    ["p50", durationText(percentile(times, 50))],
+    ["p95", durationText(percentile(times, 95))]
   ]
-  if (ended.length === 0) return <Empty title="No numbers yet">They are made from the calls of a run.</Empty>
+  if (ended.length === 0) return <Empty title="No metrics yet">They are made from the calls of a run.</Empty>
   return (
     <>
       <dl className="tiles">
@@ -65,15 +74,15 @@ const Figures = ({ calls }: Pick<CallLog, "calls">) => {
         </figure>
         <figure className="plot">
           <figcaption>
-            How long calls worked
+            Latency by tool
             <span className="legend">
-              <i className="median" /> half <i className="p95" /> 95 % <i className="p99" /> 99 %
+              <i className="median" /> p50 <i className="p95" /> p95 <i className="p99" /> p99
             </span>
           </figcaption>
           <LatencyPlot latencies={latencies.slice(0, mostLines)} />
         </figure>
         <figure className="plot">
-          <figcaption>Who decided</figcaption>
+          <figcaption>Decisions</figcaption>
           <DecisionPlot decisions={decisions} />
         </figure>
       </div>
@@ -90,9 +99,9 @@ const LatencyTable = ({ latencies }: { readonly latencies: ReturnType<typeof lat
           <th scope="col">Tool</th>
           <th scope="col">Calls</th>
           <th scope="col">Failed</th>
-          <th scope="col">Half within</th>
-          <th scope="col">95 %</th>
-          <th scope="col">99 %</th>
+          <th scope="col">p50</th>
+          <th scope="col">p95</th>
+          <th scope="col">p99</th>
         </tr>
       </thead>
       <tbody>

@@ -1,7 +1,7 @@
 import type { JsonLimits } from "haft/internal"
 import type { ServerRequest } from "srvx"
 
-import type { Gatekeeper } from "../identity.ts"
+import type { Gatekeeper, Identity } from "../identity.ts"
 import type { Answer } from "./answer.ts"
 import type { Arrivals } from "./connection/accept-backpressure.ts"
 import type { FlowControl } from "./flow-control.ts"
@@ -18,6 +18,8 @@ export interface HandlerOptions {
   readonly flow: FlowControl
   readonly arrivals: () => Arrivals
   readonly bodyLimits: JsonLimits
+  /** In a cluster: answers a request for a workspace that another member owns; undefined where this one does. */
+  readonly pass?: (request: RequestForOwner) => Promise<Answer | undefined>
   /** Answers where there is no route: the console's files. */
   readonly site?: (url: URL) => Answer | undefined
   /** Told about every answered request, and about errors nobody expected. */
@@ -25,23 +27,43 @@ export interface HandlerOptions {
   readonly onDefect?: (error: unknown) => void
 }
 
+/** A request whose sender is known, and that may belong to another member. */
+export interface RequestForOwner {
+  readonly request: ServerRequest
+  readonly url: URL
+  readonly workspace: string
+  readonly identity: Identity | undefined
+  readonly readBody: () => Promise<unknown>
+}
+
+/** A request that another member has passed on, after it has identified the sender. */
+export interface PassedRequest {
+  readonly identity: Identity | undefined
+  readonly body: unknown
+}
+
+export type HandleRequest = (request: ServerRequest, passed?: PassedRequest) => Promise<Answer>
+
 /** Handles a request from beginning to end: host and origin, route, token, limits, body, answer. */
-export const requestHandler = (options: HandlerOptions): ((request: ServerRequest) => Promise<Answer>) => {
+export const requestHandler = (options: HandlerOptions): HandleRequest => {
   const { gatekeeper, flow } = options
   const findRoute = routeFinder(options.routes)
 
-  const answer = async (request: ServerRequest, begin: { route?: Route }): Promise<Answer> => {
-    checkOrigin(request, options.allowedHosts())
+  const answer = async (request: ServerRequest, begin: { route?: Route }, passed?: PassedRequest): Promise<Answer> => {
+    if (passed === undefined) checkOrigin(request, options.allowedHosts())
     const url = addressOf(request)
     const found = findRoute(request.method, url.pathname)
     if (found === undefined) return pageOrNothing(request.method, url)
     const { route, path } = found
     begin.route = route
-    const identity = await gatekeeper.identify(request)
-    gatekeeper.admit(identity, route.access, path["workspace"] ?? route.workspace)
+    const identity = passed === undefined ? await gatekeeper.identify(request) : passed.identity
+    const workspace = path["workspace"] ?? route.workspace
+    gatekeeper.admit(identity, route.access, workspace)
     const given = url.search === "" ? {} : Object.fromEntries(url.searchParams)
     const query = check(route.query, given, "query")
-    const readBody = (): Promise<unknown> => readJson(request, options.bodyLimits)
+    let read: Promise<unknown> | undefined
+    const readBody = (): Promise<unknown> =>
+      (read ??= passed === undefined ? readJson(request, options.bodyLimits) : Promise.resolve(passed.body))
     const works: Array<() => void> = []
     const startWork = (): void => {
       // Clients that share a token are told apart by their addresses.
@@ -56,15 +78,17 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
     }
     try {
       // Public routes are cheap, so they don't wait while others connect.
-      const turn = route.access === "public" ? undefined : options.arrivals().turn(request)
+      const turn = route.access === "public" || passed !== undefined ? undefined : options.arrivals().turn(request)
       if (turn !== undefined) await turn
       if (request.signal.aborted) throw clientGone
+      if (workspace !== undefined && passed === undefined && options.pass !== undefined) {
+        const elsewhere = await options.pass({ request, url, workspace, identity, readBody })
+        if (elsewhere !== undefined) return withWatch(elsewhere, watch, leave)
+      }
       if (route.isWork) startWork()
       const body = route.body === undefined ? {} : check(route.body, await readBody(), "body")
       const said = await route.handle({ request, path, query, body, readBody, startWork, identity })
-      if (works.length === 0 && watch === undefined) return said
-      if (!(said.body instanceof ReadableStream)) return { ...said, onSent: leave }
-      return { ...said, body: watchedStream(said.body, watch?.isAllowed ?? alwaysAllowed, leave) }
+      return works.length === 0 && watch === undefined ? said : withWatch(said, watch, leave)
     } catch (error) {
       leave()
       throw error
@@ -78,10 +102,10 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
     return page
   }
 
-  return async (request) => {
+  return async (request, passed) => {
     const started = performance.now()
     const begin: { route?: Route } = {}
-    const said = await answer(request, begin).catch((error: unknown) => {
+    const said = await answer(request, begin, passed).catch((error: unknown) => {
       if (error instanceof Problem) return error.toAnswer()
       if (request.signal.aborted) return clientGone.toAnswer()
       // A server that stops interrupts calls that did not end in time: that is no bug.
@@ -92,6 +116,12 @@ export const requestHandler = (options: HandlerOptions): ((request: ServerReques
     options.onAnswered?.(begin.route, said.status ?? 200, performance.now() - started)
     return said
   }
+}
+
+/** Ends a stream when its token does, and calls `leave` when all is sent. */
+const withWatch = (said: Answer, watch: ReturnType<typeof watchToken> | undefined, leave: () => void): Answer => {
+  if (!(said.body instanceof ReadableStream)) return { ...said, onSent: leave }
+  return { ...said, body: watchedStream(said.body, watch?.isAllowed ?? alwaysAllowed, leave) }
 }
 
 const alwaysAllowed = (): Promise<boolean> => Promise.resolve(true)

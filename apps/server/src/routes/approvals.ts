@@ -10,6 +10,7 @@ import type { Workspaces } from "../workspaces.ts"
 const OpenRequest = z.object({
   id: z.string(),
   stepId: z.string().describe("The call that waits, as the record names it."),
+  step: z.number().describe("Its number in the run."),
   tool: z.string(),
   dialect: z.string(),
   args: z.record(z.string(), z.unknown()),
@@ -45,7 +46,8 @@ const OpenRequest = z.object({
   expiresAt: z.number().optional().describe("When it times out, in milliseconds since the epoch.")
 })
 
-const ListedRequest = OpenRequest.extend({
+/** An entry of a list of requests. */
+export const ListedRequest = OpenRequest.extend({
   args: OpenRequest.shape.args.optional(),
   offers: OpenRequest.shape.offers.optional(),
   isWhole: z

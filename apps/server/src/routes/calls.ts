@@ -1,4 +1,4 @@
-import { exportFormats, exportTools, isToolError, modeNames } from "haft/internal"
+import { exportFormats, exportTools, type HaftConfig, isToolError, modeNames, nameOfDialect } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
@@ -55,6 +55,13 @@ const Preview = z.union([
   })
 ])
 
+/** A workspace that is not open here, as its configuration describes it. */
+const elsewhere = ({ dialect, alsoDialects = [], mode = "ask" }: HaftConfig) => ({
+  run: "",
+  dialects: [...new Set([nameOfDialect(dialect), ...alsoDialects])],
+  mode
+})
+
 /** Workspaces, their tools, and calls. */
 export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
   defineRoute({
@@ -69,7 +76,9 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
           workspaces: z.array(
             z.object({
               name: z.string(),
-              run: z.string(),
+              run: z
+                .string()
+                .describe("Empty for a workspace that is open at another member of a cluster, or at none."),
               dialect: z.string().describe("The default."),
               dialects: z.array(z.string()).describe("All that are granted, the default first."),
               mode: z.enum(modeNames).describe("How much runs without a question.")
@@ -80,14 +89,13 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     },
     handle: ({ identity }) => {
       const isOwn = (name: string): boolean => identity?.workspaces?.includes(name) ?? true
-      const own = [...workspaces.all()].filter(([name]) => isOwn(name))
-      const known = own.map(([name, { run, dialects, mode }]) => ({
-        name,
-        run,
-        dialect: dialects[0] ?? "",
-        dialects,
-        mode: mode()
-      }))
+      const open = new Map(workspaces.all())
+      const known = workspaces.names.filter(isOwn).map((name) => {
+        const here = open.get(name)
+        const { dialects, mode, run } =
+          here === undefined ? elsewhere(workspaces.config(name)) : { ...here, mode: here.mode() }
+        return { name, run, dialect: dialects[0] ?? "", dialects, mode }
+      })
       return json({ workspaces: known })
     }
   }),

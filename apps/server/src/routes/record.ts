@@ -1,4 +1,4 @@
-import type { OpenWorkspace } from "haft/internal"
+import { eventsOfCall, listedRequest, type OpenWorkspace, summaryPage } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
@@ -12,6 +12,18 @@ const base = "/v1/workspaces/{workspace}"
 
 /** Further fields depend on the type; they are documented with the record. */
 const Event = z.looseObject({ type: z.string(), seq: z.number(), at: z.string() })
+
+const FoundCall = z.object({
+  run: z.string(),
+  step: z.number(),
+  requestId: z.string(),
+  tool: z.string(),
+  agent: z.string().optional(),
+  startedAt: z.number(),
+  status: z.enum(["success", "error", "aborted"]),
+  error: z.string().optional(),
+  touches: z.looseObject({}).optional()
+})
 
 /** How many past events a client gets that sends no Last-Event-ID. */
 const backlog = 1_000
@@ -49,7 +61,8 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       path: "/v1/events",
       summary:
         "News of all your workspaces in one stream (server-sent events), to be loaded by whoever needs it: " +
-        "`record`, `approvals`, `terminals` and `output` of a terminal, each with a workspace and its run",
+        "`record`, `terminals` and `output` of a terminal, and `approvals` with the request that opened or how it closed; " +
+        "each with a workspace and its run",
       access: "approver",
       replies: { 200: { description: "A stream", contentTypes: ["text/event-stream"] } },
       handle: ({ identity }) => {
@@ -81,7 +94,11 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       access: "approver",
       query: z.strictObject({
         after: z.coerce.number().int().min(0).default(0),
-        limit: z.coerce.number().int().min(1).max(10_000).default(1_000)
+        limit: z.coerce.number().int().min(1).max(10_000).default(1_000),
+        view: z
+          .enum(["full", "summary"])
+          .default("full")
+          .describe("`summary` leaves out replies and diffs, and clips long texts.")
       }),
       replies: {
         200: {
@@ -91,11 +108,82 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
       },
       handle: async ({ path, query }) => {
         const pages = recordOf(path)
+        if (query.view === "summary") {
+          const { events } = await summaryPage(pages, query.after, query.limit)
+          const body = `{"events":[${events.join(",")}],"total":${await pages.total()}}`
+          return { headers: { "content-type": "application/json" }, body }
+        }
         const lines = await pages.read(query.after, query.limit)
         // Each line of the record is JSON already, so nothing is parsed.
         const body = `{"events":[${lines.join(",")}],"total":${await pages.total()}}`
         return { headers: { "content-type": "application/json" }, body }
       }
+    }),
+    defineRoute({
+      method: "GET",
+      path: `${base}/record`,
+      summary: "Calls of all runs that fit a query, the newest first: a search, or which call last changed a file",
+      access: "approver",
+      isWork: true,
+      query: z.strictObject({
+        text: z.string().max(500).optional().describe("Words that all occur in the events of a call."),
+        changed: z.string().max(4_096).optional().describe("A path that the call wrote."),
+        tool: z.string().max(200).optional(),
+        agent: z.string().max(200).optional(),
+        before: z.string().max(200).optional().describe("`before` of the last answer, to go on."),
+        limit: z.coerce.number().int().min(1).max(1_000).default(100)
+      }),
+      replies: {
+        200: {
+          description: "Calls; with `before` where older runs were not looked at",
+          schema: z.object({ calls: z.array(FoundCall), before: z.string().optional() })
+        }
+      },
+      handle: async ({ path, query: { text, changed, tool, agent, before, limit } }) =>
+        json(
+          await workspaces.named(path["workspace"]).search({
+            limit,
+            ...(text !== undefined && { text }),
+            ...(changed !== undefined && { changed }),
+            ...(tool !== undefined && { tool }),
+            ...(agent !== undefined && { agent }),
+            ...(before !== undefined && { before })
+          })
+        )
+    }),
+    defineRoute({
+      method: "GET",
+      path: `${base}/runs/{run}/calls/{step}`,
+      summary: "Every event of one call, in full",
+      access: "approver",
+      query: z.strictObject({
+        from: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .default(1)
+          .describe("The number of its first event, if known: it is found at once.")
+      }),
+      replies: { 200: { description: "Events by number", schema: z.object({ events: z.array(Event) }) } },
+      handle: async ({ path, query }) => {
+        const events = await eventsOfCall(recordOf(path), Number(path["step"]), query.from)
+        if (events.length === 0) throw new Problem(404, "unknown_call", "There is no such call on record.")
+        return { headers: { "content-type": "application/json" }, body: `{"events":[${events.join(",")}]}` }
+      }
+    }),
+    defineRoute({
+      method: "GET",
+      path: `${base}/runs/{run}/export`,
+      summary: "The record of a run as it is: JSON, an event a line",
+      access: "approver",
+      replies: { 200: { description: "The record", contentTypes: ["application/x-ndjson"] } },
+      handle: ({ path }) => ({
+        headers: {
+          "content-type": "application/x-ndjson",
+          "content-disposition": `attachment; filename="haft-${path["run"]?.replaceAll(/[^\w.-]/g, "_")}.jsonl"`
+        },
+        body: linesOf(recordOf(path))
+      })
     }),
     defineRoute({
       method: "GET",
@@ -138,7 +226,20 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
   ]
 }
 
-/** Change notifications by workspace. Notifications that a slow client has not read yet are merged, so none pile up. */
+/** The lines of a record, read when the client takes them. */
+const linesOf = (pages: { readonly read: (after: number, limit: number) => Promise<ReadonlyArray<string>> }) => {
+  let after = 0
+  return new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const lines = await pages.read(after, batch)
+      if (lines.length === 0) return controller.close()
+      after += lines.length
+      controller.enqueue(new TextEncoder().encode(`${lines.join("\n")}\n`))
+    }
+  })
+}
+
+/** What has changed in which workspace. News that a slow client has not taken yet is told once, so none piles up. */
 const newsOf = (workspaces: ReadonlyArray<readonly [string, OpenWorkspace]>): EventFeed => {
   const news = new Map<string, string>()
   return {
@@ -149,15 +250,22 @@ const newsOf = (workspaces: ReadonlyArray<readonly [string, OpenWorkspace]>): Ev
     },
     subscribe: (wake) => {
       const subscriptions = workspaces.flatMap(([workspace, { run, subscribe, approvals, terminals }]) => {
-        const say = (name: string, about: object = {}): void => {
+        // What is told under the same key is told once, as it is by then.
+        const say = (name: string, about: object = {}, key = JSON.stringify(about)): void => {
           const data = JSON.stringify({ workspace, run, ...about })
-          news.set(`${name} ${data}`, eventText(data, { name }))
+          news.delete(`${name} ${workspace} ${key}`)
+          news.set(`${name} ${workspace} ${key}`, eventText(data, { name }))
           wake()
         }
         const tell = (name: string) => (): void => say(name)
         return [
           subscribe(tell("record")),
-          approvals.subscribe(tell("approvals")),
+          approvals.subscribe((change) => {
+            const { id } = change.type === "opened" ? change.request : change
+            const shown =
+              change.type === "opened" ? { type: change.type, request: listedRequest(change.request) } : change
+            say("approvals", { ...shown, id }, id)
+          }),
           terminals.subscribe(tell("terminals")),
           terminals.subscribeToOutput((terminal) => say("output", { terminal }))
         ]

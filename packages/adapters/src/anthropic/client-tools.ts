@@ -5,6 +5,7 @@ import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
 import { anthropicTool } from "../export-tools.ts"
 import { legalNames } from "../names.ts"
+import { listedTools } from "../shown-tools.ts"
 import type { AnthropicTools } from "./messages.ts"
 
 /** Properties of a tool definition that say how the API treats the tool. */
@@ -14,7 +15,7 @@ export type ClientToolProperties = Pick<
 >
 
 export interface ClientToolOptions {
-  /** Names of the host's tools to offer; all of them when absent. */
+  /** Names of the host's tools to offer; those that its profile lists when absent. */
   readonly only?: ReadonlyArray<string>
   /** Further properties of definitions, by the name of the tool. */
   readonly properties?: Readonly<Record<string, ClientToolProperties>>
@@ -61,7 +62,8 @@ export const runnableTools = (
   options: ClientToolOptions = {}
 ): Array<BetaRunnableTool> => {
   const { legal } = legalNames(host.tools.map(({ name }) => name))
-  const offered = host.tools.filter(({ name }) => options.only?.includes(name) ?? true)
+  const { only } = options
+  const offered = only === undefined ? listedTools(host) : host.tools.filter(({ name }) => only.includes(name))
   return offered.map((tool) => {
     const name = legal(tool.name)
     return Object.assign(definitionOf(host, tool, name, options), options.properties?.[tool.name], {

@@ -42,12 +42,16 @@ const titleOf = (name: string): string => {
 
 const acronyms = new Set(["api", "html", "http", "id", "json", "pdf", "url"])
 
-/** A reply as `tools/call` answers it. The first block is the text for people, unless the answer has none. */
-export const mcpResult = ({ text, blocks, wire, ok }: Reply): CallToolResult => ({
-  content:
-    text === "" || blocks[0]?.type === "text"
-      ? blocks.map(mcpBlock)
-      : [{ type: "text", text }, ...blocks.map(mcpBlock)],
+/**
+ * A reply as `tools/call` answers it. The first block is the text for people, unless the answer has none; what an approver
+ * said is a last block of its own, as not every dialect's envelope has room for it.
+ */
+export const mcpResult = ({ text, blocks, wire, ok, notes = [] }: Reply): CallToolResult => ({
+  content: [
+    ...(text === "" || blocks[0]?.type === "text" ? [] : [{ type: "text" as const, text }]),
+    ...blocks.map(mcpBlock),
+    ...(notes.length === 0 ? [] : [{ type: "text" as const, text: notes.join("\n") }])
+  ],
   structuredContent: wire,
   isError: !ok
 })

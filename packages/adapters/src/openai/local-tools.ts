@@ -2,6 +2,7 @@ import type { Reply, ToolDescription } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 import type {
   CustomTool,
+  FunctionTool,
   ResponseApplyPatchToolCall,
   ResponseCustomToolCall,
   ResponseCustomToolCallOutput,
@@ -30,6 +31,7 @@ export type LocalToolCall =
   | Pick<ResponseApplyPatchToolCall, "type" | "operation" | "call_id" | "caller">
 
 export interface OpenAILocalTools {
+  /** What the model is shown now: read it again for each request. */
   readonly tools: Array<Tool>
   /** Makes the call; the answer goes into the next request's `input`. */
   readonly call: (item: LocalToolCall, options?: PromiseCallOptions) => Promise<LocalToolOutput>
@@ -55,19 +57,21 @@ export const openaiLocalTools = (
   host: Pick<OpenHost, "tools" | "call" | "dialect">,
   { custom = {}, ...options }: LocalToolOptions = {}
 ): OpenAILocalTools => {
-  const { legal, original } = legalNames(host.tools.map(({ name }) => name))
+  const { original } = legalNames(host.tools.map(({ name }) => name))
   const functions = openaiTools(host, options).responses
-  const toolOf = (tool: ToolDescription, index: number): Array<Tool> => {
-    const local = host.dialect.name === "openai" ? localTypes[tool.name] : undefined
-    if (local !== undefined) return [local]
-    const format = custom[tool.name]
-    if (format === undefined) return functions.tools.slice(index, index + 1)
-    return [{ type: "custom", name: legal(tool.name), description: tool.description, format }]
+  const offered = (tool: FunctionTool): Tool => {
+    const name = original(tool.name)
+    const local = host.dialect.name === "openai" ? localTypes[name] : undefined
+    const format = custom[name]
+    if (local !== undefined || format === undefined) return local ?? tool
+    return { type: "custom", name: tool.name, ...descriptionOf(tool), format }
   }
   const call = (name: string, args: unknown, item: LocalToolCall, callOptions?: PromiseCallOptions): Promise<Reply> =>
     host.call(name, args, { requestId: item.call_id, ...callOptions })
   return {
-    tools: host.tools.flatMap(toolOf),
+    get tools() {
+      return functions.tools.map(offered)
+    },
     call: async (item, callOptions) => {
       const { call_id, caller } = item
       const known = { call_id, ...(caller !== undefined && { caller }) }
@@ -91,6 +95,9 @@ export const openaiLocalTools = (
     }
   }
 }
+
+const descriptionOf = ({ description }: FunctionTool): Pick<CustomTool, "description"> =>
+  typeof description === "string" ? { description } : {}
 
 /** The parameter that a custom tool's text goes into: the first that is required. */
 const textOf = (tools: ReadonlyArray<ToolDescription>, name: string): string => {

@@ -20,6 +20,8 @@ import { describeRequest, type RequestDescription } from "./describe-request.ts"
 export interface OpenRequest {
   readonly id: string
   readonly stepId: string
+  /** Number of the call in its run. */
+  readonly step: number
   readonly tool: string
   readonly args: Readonly<Record<string, unknown>>
   readonly reason: string
@@ -76,7 +78,18 @@ export interface ApprovalGateService {
 
 export type GateChange =
   | { readonly type: "opened"; readonly request: OpenRequest }
-  | { readonly type: "closed"; readonly id: string; readonly approved: boolean }
+  | {
+      readonly type: "closed"
+      readonly id: string
+      readonly approved: boolean
+      /** Milliseconds since the epoch. */
+      readonly at: number
+      /** True where nobody answered; the reason says why. */
+      readonly unanswered?: true
+      readonly reason?: string
+      /** Who answered, where known by name. */
+      readonly by?: Party
+    }
 
 /** A queue of open questions, for hosts whose people are elsewhere: behind HTTP, in a console. */
 export class ApprovalGate extends Context.Service<ApprovalGate, ApprovalGateService>()("@haft/approval/ApprovalGate") {}
@@ -115,7 +128,16 @@ export const askThroughLimitedGate = (limits: GateLimits): Layer.Layer<Asker | A
         waiting.delete(id)
         characters -= found.size
         Deferred.doneUnsafe(found.answer, Effect.succeed(answer))
-        tell({ type: "closed", id, approved: answer.approved })
+        const { approved, unanswered: nobodyAnswered, reason, by } = answer
+        tell({
+          type: "closed",
+          id,
+          approved,
+          at: Date.now(),
+          ...(nobodyAnswered === true && { unanswered: true as const }),
+          ...(reason !== undefined && { reason }),
+          ...(by !== undefined && { by })
+        })
       }
       yield* Effect.addFinalizer(() =>
         Effect.sync(() => {
@@ -223,6 +245,7 @@ const stillWaiting: Effect.Effect<never> = Effect.forever(
 const openRequest = (question: Question, askedAt: number): OpenRequest => ({
   id: crypto.randomUUID(),
   stepId: question.call.id,
+  step: question.call.step,
   tool: question.call.tool,
   args: question.input,
   reason: question.reason,

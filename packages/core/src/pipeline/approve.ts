@@ -144,6 +144,7 @@ export const judge = Effect.fnUntraced(function* (request: ApprovalRequest, watc
     reason: `the approval policy failed: ${reason}`
   }))
   const { decision, reason } = verdict
+  for (const note of verdict.notes ?? []) watcher.noted(note)
   if (decision !== "deny") return { ...verdict, decision }
   const denial = { decision, by: "policy", reason, ...groundsOf(verdict) } as const
   watcher.decided({ ...denial, asks: request.asks })

@@ -8,6 +8,7 @@ import * as Fiber from "effect/Fiber"
 import type { Dialect } from "../dialect.ts"
 import { type PlainData, plainData, prepareWith, whyNoData } from "../schema/reply-limits.ts"
 import { Approver, type AskCaller } from "../services/approver.ts"
+import { CallLedger } from "../services/call-ledger.ts"
 import { Journal } from "../services/journal.ts"
 import type { Workspace } from "../services/workspace.ts"
 import { redact, redactText } from "../text/redact.ts"
@@ -58,6 +59,10 @@ export interface CallOptions {
   readonly traceParent?: string
   /** Who calls, for the audit log and for whoever is asked. */
   readonly caller?: Party
+  /** Called with the call as soon as it has its number. */
+  readonly onStarted?: (call: Call) => void
+  /** Ends the call with `cancelled` when it succeeds, with its value as the message. */
+  readonly stop?: Effect.Effect<string>
   /** How the caller itself can be asked for approval. Whether its answer counts is the approver's decision. */
   readonly ask?: AskCaller
 }
@@ -98,6 +103,7 @@ const road = Effect.fnUntraced(function* <R>(
   const begin = clock.monotonicTimeNanosUnsafe()
   const call = newCall(settings, name, options, { journal, startedAt: clock.currentTimeMillisUnsafe() })
   const { id, step, dialect, startedAt } = call
+  options.onStarted?.(call)
   const given = plainData(args)
   const known: KnownSoFar = {}
   const tool = settings.find(name)
@@ -111,7 +117,8 @@ const road = Effect.fnUntraced(function* <R>(
   const recorded = Effect.flatMap(paramsForRecord(tool, given.data), (params) =>
     journal.append({ ...started, params }, isReading ? { canWait: "unheeded" } : {})
   )
-  const traveled = restore(Effect.provideService(travel(settings, call, given, known), CurrentCall, call))
+  const untilStopped = stoppable(travel(settings, call, given, known), options.stop)
+  const traveled = restore(Effect.provideService(untilStopped, CurrentCall, call))
   const exit = yield* Effect.exit(Effect.andThen(recorded, traveled))
   const outcome = yield* outcomeOf(exit, call)
   const durationMs = Number(clock.monotonicTimeNanosUnsafe() - begin) / 1e6
@@ -259,6 +266,8 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     Effect.flatMap((done) => holdToBudget(done, call, { bytes: settings.replyBytes, clipsTexts }))
   )
   const { facts, state, prepared } = approved
+  const ledger = yield* CallLedger
+  if (ledger !== undefined) yield* ledger.claim(call, facts)
   const isDeclared = state !== undefined || facts.writes.length > 0 || facts.runs !== undefined
   if (!isDeclared && facts.risk === "read_only") return yield* executed
   return yield* Effect.provideService(executed, CurrentCall, {
@@ -301,6 +310,22 @@ const withTimeout = <R, Code extends ErrorCode>(
     const exit = fiber.pollUnsafe()
     return exit ?? stopAfter(fiber, timeout)
   })
+}
+
+/** The effect until `stop` succeeds. One that never waits has ended before, and costs no race. */
+const stoppable = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  stop: Effect.Effect<string> | undefined
+): Effect.Effect<A, E | ToolError<"cancelled">, R> => {
+  if (stop === undefined) return effect
+  const stopped = Effect.flatMap(stop, (message) =>
+    toolError("cancelled", message, { suggestion: "A person stopped this call: do not repeat it without asking." })
+  )
+  return Effect.flatMap(
+    Effect.forkChild(effect, { startImmediately: true }),
+    (fiber): Effect.Effect<A, E | ToolError<"cancelled">> =>
+      fiber.pollUnsafe() ?? Effect.raceFirst(Fiber.join(fiber), stopped).pipe(Effect.ensuring(Fiber.interrupt(fiber)))
+  )
 }
 
 const stopAfter = <A, E>(
@@ -390,14 +415,17 @@ const encode = (dialect: Dialect, finished: Finished, known: KnownSoFar, outcome
     const { output, text, blocks, shortened } = outcome
     const told = { ...finished, output, text, writes, adjusted, isForeign }
     const wire = dialect.success(shortened === undefined ? told : { ...told, shortened })
-    return { ok: true, output, wire, text, blocks, writes, adjusted, durationMs }
+    return { ok: true, output, wire, text, blocks, writes, adjusted, ...notesIn(known), durationMs }
   }
   const error = reword(dialect, known.prepared, outcome)
   const failure = { ...finished, error, writes, adjusted, errorName: dialect.errorNames[error.code] }
   const wire = dialect.failure(failure)
   const text = dialect.failureText?.(failure) ?? failureText(error)
-  return { ok: false, error, wire, text, blocks: [{ type: "text", text }], writes, adjusted, durationMs }
+  const block = { type: "text", text } as const
+  return { ok: false, error, wire, text, blocks: [block], writes, adjusted, ...notesIn(known), durationMs }
 }
+
+const notesIn = ({ notes }: KnownSoFar): Pick<Reply, "notes"> => (notes === undefined ? {} : { notes })
 
 const reword = (dialect: Dialect, prepared: PreparedCall<unknown> | undefined, error: ToolError): ToolError => {
   const byTool = prepared?.reword(error) ?? error

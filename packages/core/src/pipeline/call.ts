@@ -56,6 +56,8 @@ interface ReplyFacts {
   readonly writes: ReadonlyArray<string>
   /** Changes of the arguments, as text: to make them fit, in dialects that are lenient, or by an approver; and their comment. */
   readonly adjusted: ReadonlyArray<string>
+  /** The part of `adjusted` that people said: comments and changes of an approver, messages to the agent. */
+  readonly notes?: ReadonlyArray<string>
   readonly durationMs: number
 }
 

@@ -76,6 +76,8 @@ export interface Verdict {
   readonly rule?: string
   /** Workspace files besides those touched whose state a person's answer depends on: scripts that a command runs. */
   readonly dependsOn?: ReadonlyArray<string>
+  /** What people want the caller to know, besides the decision; it is told with the reply. */
+  readonly notes?: ReadonlyArray<string>
 }
 
 export interface Answer {

@@ -77,7 +77,7 @@ export type PlanError =
   | ToolError<
       "not_a_directory" | "already_exists" | "stale_file" | "write_failed" | "file_too_large" | "read_only_root"
     >
-export type CommitError = PlanError
+export type CommitError = PlanError | ToolError<"already_applied" | "unknown_outcome" | "cluster_unavailable">
 
 /** One directory tree of a workspace. */
 export interface WorkspaceRoot {

@@ -17,6 +17,7 @@ import { type OnPluginError, plainIssues } from "@haft/core/internal"
 import type { ContainerOptions } from "@haft/node"
 import * as z from "zod"
 
+import { type ClusterConfig, clusterShape } from "../cluster/cluster-config.ts"
 import { type DialectName, dialectNames } from "../host/dialects.ts"
 import { type PackageChoice, packageNames } from "../host/packages.ts"
 
@@ -133,12 +134,14 @@ export interface HaftConfig {
   readonly replyBytes?: number
   /** Replaces passwords, keys and tokens in replies, not only in the audit log; false by default. */
   readonly redactReplies?: boolean
+  /** Makes `haft serve` a member of a cluster, see {@link ClusterConfig}. */
+  readonly cluster?: ClusterConfig
   /** More workspaces for `haft serve`, by name. They inherit nothing from this one. */
   readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
 }
 
 /** A workspace beside the one called default. */
-export type WorkspaceConfig = Omit<HaftConfig, "workspaces">
+export type WorkspaceConfig = Omit<HaftConfig, "workspaces" | "cluster">
 
 /** The identity, with the type of a configuration: the default export of `haft.config.ts`. */
 export const defineConfig = (config: HaftConfig): HaftConfig => config
@@ -309,6 +312,7 @@ export const configShape = () => {
   const workspace = workspaceShape()
   return settings({
     ...workspace.shape,
+    cluster: clusterShape().optional().describe("Makes `haft serve` a member of a cluster"),
     workspaces: z
       .record(workspaceName(), workspace)
       .optional()

@@ -1,4 +1,5 @@
 import {
+  type AgentControl,
   askCallerOr,
   type Asker,
   askNobody,
@@ -18,7 +19,7 @@ import type { HaftConfig } from "../config/config.ts"
 /** Decides by the rules in the host's state, then by mode; asks whoever made the call, or else `asker`. */
 export const standardApprover = (
   config: HaftConfig,
-  { asker = askNobody, mode = modeSwitch(config.mode), expiryMs }: ApproverOptions = {}
+  { asker = askNobody, mode = modeSwitch(config.mode), expiryMs, agents }: ApproverOptions = {}
 ): Layer.Layer<Approver, never, StateFiles | Workspace> => {
   const { approval: answers = "ask", approvalOptions: { timeoutMs = expiryMs, alsoAsk = [], deletedFiles } = {} } =
     config
@@ -27,7 +28,8 @@ export const standardApprover = (
     mode,
     ask: alsoAsk,
     ...(deletedFiles !== undefined && { modeLimits: { deletedFiles } }),
-    ...(timeoutMs !== undefined && { timeout: timeoutMs })
+    ...(timeoutMs !== undefined && { timeout: timeoutMs }),
+    ...(agents !== undefined && { agents })
   }).pipe(Layer.provide(Layer.merge(stateRules, askCallerOr(asker))))
 }
 
@@ -38,6 +40,8 @@ export interface ApproverOptions {
   readonly mode?: ModeSwitch
   /** How long a question waits where the configuration does not say; five minutes when absent. */
   readonly expiryMs?: number
+  /** Holds calls of paused agents; none is ever held when absent. */
+  readonly agents?: AgentControl
 }
 
 /** A question as a person reads it: what would run on what, and the change in full. */

@@ -1,4 +1,6 @@
 import { type ConfiguredPlugin, type Plugin, type Tool, use } from "@haft/core"
+import { hostProgram } from "@haft/node/internal"
+import * as Effect from "effect/Effect"
 
 import type { StandardServices } from "../config/config.ts"
 
@@ -76,5 +78,20 @@ export const withToolsOf = <R>(
 const isList = (choice: PackageChoice): choice is ReadonlyArray<PackageName> => Array.isArray(choice)
 
 // The cast is safe: `use` checks the configuration against the plugin's own schema.
-const configured = async (name: PackageName, choice: PackageChoice): Promise<ConfiguredPlugin<StandardServices>> =>
-  use((await packages[name]()) as Plugin<StandardServices, unknown>, isList(choice) ? undefined : choice[name])
+const configured = async (name: PackageName, choice: PackageChoice): Promise<ConfiguredPlugin<StandardServices>> => {
+  const plugin = (await packages[name]()) as Plugin<StandardServices, unknown>
+  const given = isList(choice) ? undefined : choice[name]
+  return use(plugin, name === "search" ? await withHostRipgrep(given) : given)
+}
+
+/** A configuration of search whose ripgrep is none that a command in the workspace can replace while the host runs. */
+const withHostRipgrep = async (given: unknown): Promise<unknown> => {
+  if (given !== undefined && !isSearchConfig(given)) return given
+  const { installedRipgrep } = await import("@haft/search-tools")
+  const program = given?.ripgrep ?? (await Effect.runPromise(Effect.orElseSucceed(installedRipgrep, () => undefined)))
+  const safe = program && hostProgram(program)
+  return safe === program ? given : { ...given, ripgrep: safe }
+}
+
+const isSearchConfig = (given: unknown): given is { readonly ripgrep?: string } =>
+  typeof given === "object" && given !== null && (!("ripgrep" in given) || typeof given.ripgrep === "string")

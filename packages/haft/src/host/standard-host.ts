@@ -1,12 +1,16 @@
 import { resolve } from "node:path"
 
 import {
+  CallLedger,
+  type CallLedgerService,
   type ConfiguredPlugin,
   type Dialect,
   Host,
   networkPolicy,
   type PluginError,
   type Profile,
+  StateFiles,
+  type StateFilesService,
   type ToolError
 } from "@haft/core"
 import {
@@ -53,10 +57,21 @@ export const standardHost = (
     })
   )
 
+/** Parts of a host's services that a cluster provides instead of this machine. */
+export interface SharedParts {
+  /** Decides commits in place of the write-ahead log. */
+  readonly decide: NonNullable<NodeWorkspaceOptions["decide"]>
+  /** Rules and other documents of the workspace. */
+  readonly documents: StateFilesService
+  /** Claims calls before they have effects. */
+  readonly ledger: CallLedgerService
+}
+
 /** The services of a standard host. Several hosts can share them. */
 export const standardServices = (
   config: HaftConfig = {},
-  approving: ApproverOptions = {}
+  approving: ApproverOptions = {},
+  shared?: SharedParts
 ): Layer.Layer<StandardServices, ToolError> =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -64,10 +79,11 @@ export const standardServices = (
       const directory = yield* stateOf(config)
       const files = Layer.mergeAll(
         sqliteCodeIndex({ directory }).pipe(
-          Layer.provideMerge(nodeWorkspace({ root, ...filesOf(config), state: directory }))
+          Layer.provideMerge(nodeWorkspace({ root, ...filesOf(config), state: directory, ...decidedBy(shared) }))
         ),
         fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
-        fileState({ directory })
+        stateFilesOf(directory, shared),
+        shared === undefined ? Layer.empty : Layer.succeed(CallLedger, shared.ledger)
       )
       const approver = standardApprover(config, approving)
       const network = config.network === undefined ? Layer.empty : networkPolicy(config.network)
@@ -78,6 +94,14 @@ export const standardServices = (
       )
     })
   )
+
+// Where the commit log decides, the files here are a copy of it: nothing is lost with them.
+const decidedBy = (shared: SharedParts | undefined): Pick<NodeWorkspaceOptions, "decide" | "durable"> =>
+  shared === undefined ? {} : { decide: shared.decide, durable: false }
+
+/** The documents of a host: in the state directory, or where a cluster has them. */
+export const stateFilesOf = (directory: string, shared: SharedParts | undefined): Layer.Layer<StateFiles> =>
+  shared === undefined ? fileState({ directory }) : Layer.succeed(StateFiles, shared.documents)
 
 /** The profile of a host whose configuration names none. */
 export const standardProfile: Profile = "coding"

@@ -256,8 +256,10 @@ it("no tool of haft's own packages has every code", () => {
 
 it("the road's codes are those that a call of any tool can fail with", () => {
   expectTypeOf<RoadCode>().toEqualTypeOf<
+    | "already_applied"
     | "approval_denied"
     | "cancelled"
+    | "cluster_unavailable"
     | "internal_error"
     | "invalid_params"
     | "journal_unavailable"
@@ -266,6 +268,7 @@ it("the road's codes are those that a call of any tool can fail with", () => {
     | "stale_file"
     | "symlink_blocked"
     | "timeout"
+    | "unknown_outcome"
     | "unknown_tool"
   >()
 })

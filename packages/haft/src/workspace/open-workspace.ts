@@ -1,6 +1,8 @@
 import { join } from "node:path"
 
 import {
+  agentControl,
+  type AgentState,
   ApprovalGate,
   type ApprovalGateService,
   type ApprovalMode,
@@ -9,9 +11,8 @@ import {
   RuleStore,
   stateRules
 } from "@haft/approval"
-import { Approver, type ConfiguredPlugin, Journal, type JournalEvent, type Party } from "@haft/core"
+import { Approver, type ConfiguredPlugin, Journal, type JournalEvent, type Party, Workspace } from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
-import { fileState } from "@haft/node"
 import {
   type JournalPages,
   journalPages,
@@ -32,10 +33,12 @@ import { type ServedBranches, servedBranches } from "../branches/served-branches
 import { checkConfig, type HaftConfig, type StandardServices } from "../config/config.ts"
 import { type DialectName, nameOfDialect } from "../host/dialects.ts"
 import { standardPlugins } from "../host/packages.ts"
-import { hostOn, rootOf, standardServices, stateOf } from "../host/standard-host.ts"
+import { hostOn, rootOf, type SharedParts, standardServices, stateFilesOf, stateOf } from "../host/standard-host.ts"
 import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
 import { type PromiseRules, promiseRules } from "./promise-rules.ts"
 import { rulesIn } from "./rules.ts"
+import { type RunningCalls, trackCalls } from "./running-calls.ts"
+import { type FoundCalls, type RecordQuery, searchRecord } from "./search-record.ts"
 
 /** A workspace for servers: several hosts share it, and people can watch and approve what they do. */
 export interface OpenWorkspace {
@@ -58,6 +61,12 @@ export interface OpenWorkspace {
   readonly mode: () => ApprovalMode
   /** Changes the mode until the workspace is closed, for calls that are judged from now on. On record with who did it. */
   readonly setMode: (mode: ApprovalMode, by?: Party) => Promise<void>
+  /** Agents that have called, to pause them and to send them messages. On record with who did it. */
+  readonly agents: SupervisedAgents
+  /** Calls that are under way. */
+  readonly calls: RunningCalls
+  /** Calls on record in any run that fit a query, the newest first. */
+  readonly search: (query: RecordQuery) => Promise<FoundCalls>
   /** Calls back for every event from now on; the returned function ends it. */
   readonly subscribe: (listener: (event: JournalEvent) => void) => () => void
   /** The runs on record, oldest first. */
@@ -72,32 +81,53 @@ export interface OpenWorkspace {
   readonly dispose: () => Promise<void>
 }
 
+/** The agents of a workspace, under the supervision of people. */
+export interface SupervisedAgents {
+  /** Agents that have called, the latest first. */
+  readonly list: () => ReadonlyArray<AgentState>
+  /** Holds the calls of an agent until it is resumed. */
+  readonly pause: (name: string, by?: Party) => Promise<void>
+  readonly resume: (name: string, by?: Party) => Promise<void>
+  /** A message that the agent gets with the reply to its next call. */
+  readonly tell: (name: string, message: string, by?: Party) => Promise<void>
+}
+
 /** A dialect that the configuration of a workspace does not grant to its callers. */
 export class DialectNotAllowed extends Error {
   override readonly name = "DialectNotAllowed"
 }
 
-export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorkspace> => {
+/** Opens a workspace. With `shared`, a cluster decides its commits and keeps its documents. */
+export const openWorkspace = async (
+  config: HaftConfig = {},
+  shared?: SharedParts & {
+    /** Called when the steps of a commit are done. */
+    readonly onCommitted: () => void
+  }
+): Promise<OpenWorkspace> => {
   checkConfig(config)
   const state = await Effect.runPromise(stateOf(config))
   const observing = isObserved() ? await import("../host/telemetry.ts") : undefined
   const mode = modeSwitch(config.mode)
+  const agents = agentControl()
+  const calls = trackCalls()
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
-      standardServices(config, { asker: askThroughGate, mode, expiryMs: 30 * 60_000 }),
+      standardServices(config, { asker: askThroughGate, mode, agents, expiryMs: 30 * 60_000 }, shared),
       askThroughGate,
       // Effect builds a layer once, so this is the same store that the hosts decide by.
-      stateRules.pipe(Layer.provide(fileState({ directory: state }))),
+      stateRules.pipe(Layer.provide(stateFilesOf(state, shared))),
       observing === undefined ? Layer.empty : observing.telemetry
     )
   )
   const services = await runtime.context()
   const journal = Context.get(services, Journal)
+  if (shared !== undefined) Context.get(services, Workspace).onCommit?.(shared.onCommitted)
   if (observing !== undefined) journal.subscribe((event) => runtime.runSync(observing.countEvent(event)))
   const started = await startPackages(config, services)
   const hosts = new Map<string, Promise<OpenHost>>()
   const open = (dialect: HaftConfig["dialect"]): Promise<OpenHost> =>
-    openHost(hostOn(config, dialect, started).pipe(Layer.provide(Layer.succeedContext(services))))
+    openHost(hostOn(config, dialect, started).pipe(Layer.provide(Layer.succeedContext(services)))).then(calls.tracked)
   const own = nameOfDialect(config.dialect)
   const dialects = [...new Set([own, ...(config.alsoDialects ?? [])])]
   const granted: OpenWorkspace["host"] = async (name = own, { isPerson } = { isPerson: false }) => {
@@ -117,6 +147,18 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     runtime.runPromise(approver.ask(question))
   )
   const records = new Map<string, JournalPages>()
+  const recordOf = (run: string): JournalPages | undefined => {
+    const file = run === journal.run ? join(state, "runs", run, "events.jsonl") : fileOf(state, run)
+    if (file === undefined) return undefined
+    const pages = records.get(run) ?? journalPages(file)
+    records.set(run, pages)
+    return pages
+  }
+  // On record first: what nobody can trace is not done.
+  const recorded = (type: string, about: object, by: Party | undefined): Promise<void> =>
+    runtime.runPromise(
+      journal.append({ type, at: Date.now(), ...about, ...(by !== undefined && { person: by }) }, { durable: true })
+    )
 
   return {
     root: rootOf(config),
@@ -130,21 +172,34 @@ export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorksp
     setMode: async (next, by) => {
       const from = mode.current()
       if (next === from) return
-      // On record first: a mode that nobody can trace is not set.
-      const at = Date.now()
-      const event = { type: "mode_changed", at, from, to: next, ...(by !== undefined && { person: by }) }
-      await runtime.runPromise(journal.append(event, { durable: true }))
+      await recorded("mode_changed", { from, to: next }, by)
       mode.set(next)
     },
+    agents: {
+      list: agents.agents,
+      pause: async (name, by) => {
+        await recorded("agent_paused", { agent: name }, by)
+        agents.pause(name, by)
+      },
+      resume: async (name, by) => {
+        await recorded("agent_resumed", { agent: name }, by)
+        agents.resume(name)
+      },
+      tell: async (name, message, by) => {
+        await recorded("message_sent", { agent: name, message }, by)
+        agents.tell(name, `message from ${by?.name ?? "a person"}: ${message}`)
+      }
+    },
+    calls,
+    search: (query) =>
+      searchRecord(
+        listRuns(state).map(({ name }) => name),
+        recordOf,
+        query
+      ),
     subscribe: journal.subscribe,
     runs: () => listRuns(state),
-    record: (run) => {
-      const file = run === journal.run ? join(state, "runs", run, "events.jsonl") : fileOf(state, run)
-      if (file === undefined) return undefined
-      const pages = records.get(run) ?? journalPages(file)
-      records.set(run, pages)
-      return pages
-    },
+    record: recordOf,
     terminals: openTerminals(started.terminals, () => hostOf("haft")),
     artifact: (run, path) => openArtifact({ directory: state, run, path }),
     dispose: async () => {

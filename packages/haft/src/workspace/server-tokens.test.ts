@@ -1,10 +1,11 @@
+import { randomBytes, randomUUID } from "node:crypto"
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { afterEach, beforeEach, describe, expect, it } from "@effect/vitest"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 
-import { openTokens, serverTokens } from "../internal.ts"
+import { openTokens, requireStrongToken, serverTokens } from "../internal.ts"
 
 let workspace: TemporaryWorkspace
 beforeEach(() => {
@@ -39,7 +40,7 @@ describe("the tokens of a server", () => {
   })
 
   it("can be an agent's that is given, which is not stored", async () => {
-    const agent = "an-agents-own-token"
+    const agent = "an-agents-own-long-token"
     expect(await serverTokens(config(), { agent })).toMatchObject({ agent, secrets: { approver: expect.any(String) } })
     const { store, secrets } = await serverTokens(config(), { agent })
     expect(Object.keys(secrets)).toEqual(["approver"])
@@ -53,12 +54,39 @@ describe("the tokens of a server", () => {
     )
   })
 
-  it.each(["a", "", " ", "0123456789", "aaaaaaaaaaaaaaaaaaaa", "a token with blanks in it"])(
-    "are refused when they are weak: %j",
-    async (agent) => {
-      await expect(serverTokens(config(), { agent })).rejects.toThrow("too weak")
+  it.each([
+    "a",
+    "",
+    " ",
+    "0123456789",
+    "aaaaaaaaaaaaaaaaaaaa",
+    "a token with blanks in it",
+    "1234567890123456",
+    "12345678901234567890123456789012345678901234567890",
+    "abcdefghijklmnopqrstuvwxyz0123456789",
+    "correcthorsebatterystaple",
+    "0123456789abcdef",
+    "f1e2d3c4f1e2d3c4f1e2d3c4f1e2d3c4",
+    "Passw0rd!Passw0rd!Passw0rd!",
+    "3141592653589793238462643383",
+    "x".repeat(513)
+  ])("are refused when they are weak: %j", async (agent) => {
+    await expect(serverTokens(config(), { agent })).rejects.toThrow("too weak")
+  })
+
+  it("are taken with 128 random bits, however they are spelled", () => {
+    for (let round = 0; round < 500; round++) {
+      const bytes = randomBytes(16)
+      for (const secret of [
+        bytes.toString("hex"),
+        bytes.toString("base64"),
+        bytes.toString("base64url"),
+        randomUUID()
+      ]) {
+        expect(() => requireStrongToken(secret)).not.toThrow()
+      }
     }
-  )
+  })
 
   it.each(["{", "[]", '{"agent":""}'])("are not read from a file that holds %s", async (content) => {
     const { file } = await serverTokens(config())

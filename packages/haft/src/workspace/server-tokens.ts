@@ -1,13 +1,13 @@
 import { join } from "node:path"
 
-import { StateFiles } from "@haft/core"
+import { StateFiles, type StateFilesService } from "@haft/core"
 import { fileState } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { ConfigError, type HaftConfig } from "../config/config.ts"
 import { stateOf } from "../host/standard-host.ts"
-import { makeToken, openTokens, requireStrongToken, type Tokens } from "./tokens.ts"
+import { makeToken, requireStrongToken, tokensIn, type Tokens } from "./tokens.ts"
 
 const document = "server-tokens.json"
 const Secrets = z.object({ agent: z.string().min(1).optional(), approver: z.string().min(1).optional() })
@@ -26,21 +26,30 @@ export interface ServerTokens {
 /** The tokens of a server on this workspace. At its first start one for an agent and one for an approver are made. */
 export const serverTokens = async (
   config: HaftConfig,
-  { agent }: { readonly agent?: string } = {}
+  { agent, documents }: { readonly agent?: string; readonly documents?: StateFilesService } = {}
 ): Promise<ServerTokens> => {
   if (agent !== undefined) requireStrongToken(agent)
   const directory = await Effect.runPromise(stateOf(config))
   const file = join(directory, document)
-  const store = await openTokens(config)
-  const known = await store.list()
+  // A cluster shares the hashes of its tokens; secrets stay with the member that made them.
   const files = await Effect.runPromise(StateFiles.pipe(Effect.provide(fileState({ directory }))))
+  const store = tokensIn(documents ?? files)
+  const known = await store.list()
   const secrets = { ...secretsIn(await Effect.runPromise(files.read(document)), file) }
   let isChanged = false
   for (const role of ["agent", "approver"] as const) {
     // One that was revoked stays so; one that is given takes the place of the first.
     if (known.some(({ name }) => name === role) || (role === "agent" && agent !== undefined)) continue
     const secret = secrets[role] ?? makeToken()
-    await store.create({ name: role, role, secret })
+    const isMade = await store.create({ name: role, role, secret }).then(
+      () => true,
+      async (error: unknown) => {
+        // Another member, which started at the same time, was first.
+        if (documents !== undefined && (await store.list()).some(({ name }) => name === role)) return false
+        throw error
+      }
+    )
+    if (!isMade) continue
     secrets[role] = secret
     isChanged = true
   }

@@ -62,14 +62,39 @@ const document = "tokens.json"
 /** 256 bits from the system's source of randomness. */
 export const makeToken = (): string => randomBytes(32).toString("base64url")
 
-/** Refuses a secret that could be guessed: it has at least 128 bits, 8 of them for each character. */
+/** Refuses a secret that could be guessed: one with fewer than 128 bits by its length and the kinds of its characters. */
 export const requireStrongToken = (secret: string): void => {
-  const isStrong = /^[!-~]{16,512}$/.test(secret) && new Set(secret).size >= 8
+  const isStrong =
+    /^[!-~]{16,512}$/.test(secret) &&
+    secret.length * bitsOfCharacter(secret) >= 128 &&
+    new Set(secret).size >= 8 &&
+    !isCountedOrRepeated(secret)
   if (isStrong) return
   throw new ConfigError(
-    "this token is too weak: it needs 16 to 512 visible ASCII characters, at least 8 of them different. " +
-      "Make one with `haft token create`, or with `openssl rand -hex 16`"
+    "this token is too weak: it needs 128 bits, such as 32 random hexadecimal digits or 22 random letters and digits, and " +
+      "no more than 512 visible ASCII characters. Make one with `haft token create`, or with `openssl rand -hex 16`"
   )
+}
+
+/** Bits that a random character has, of the kinds of characters that a secret is made of. */
+const bitsOfCharacter = (secret: string): number => {
+  if (/^(?:[0-9a-f]+|[0-9A-F]+)$/.test(secret) && !/^[0-9]+$/.test(secret)) return 4
+  const kinds = [
+    // Of 22 random letters and digits now and then none is a digit.
+    [/[0-9]|[a-z].*[A-Z]|[A-Z].*[a-z]/, 10],
+    [/[a-z]/, 26],
+    [/[A-Z]/, 26],
+    [/[^0-9a-zA-Z]/, 33]
+  ] as const
+  return Math.log2(kinds.reduce((sum, [kind, size]) => sum + (kind.test(secret) ? size : 0), 0))
+}
+
+/** True for a text that repeats itself as a whole, or in which most characters are, or follow, the one before. */
+const isCountedOrRepeated = (secret: string): boolean => {
+  const steps = secret
+    .split("")
+    .filter((character, at) => at > 0 && Math.abs(character.charCodeAt(0) - secret.charCodeAt(at - 1)) <= 1)
+  return steps.length * 2 >= secret.length || (secret + secret).indexOf(secret, 1) <= secret.length / 2
 }
 
 /** The tokens of the server whose default workspace this is. */
@@ -79,7 +104,8 @@ export const openTokens = async (config: HaftConfig = {}): Promise<Tokens> => {
   return tokensIn(files)
 }
 
-const tokensIn = (files: StateFilesService): Tokens => {
+/** Tokens in a store of documents. */
+export const tokensIn = (files: StateFilesService): Tokens => {
   let known: { readonly version: string; readonly tokens: ReadonlyArray<StoredToken> } | undefined
   const current = Effect.gen(function* () {
     const version = yield* files.version(document)

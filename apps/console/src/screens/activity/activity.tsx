@@ -1,6 +1,6 @@
 import { useDeferredValue, useMemo, useRef, useState } from "react"
 
-import { emptyLog } from "../../calls/call-log.ts"
+import { emptyLog, mostCalls } from "../../calls/call-log.ts"
 import { type CallState, callsText, fitsSearch, stateNames, stateOf } from "../../calls/describe-call.ts"
 import { useRun } from "../../hooks/use-run.ts"
 import { useShortcuts } from "../../hooks/use-shortcuts.ts"
@@ -9,18 +9,24 @@ import { addressOf, goTo } from "../../route.ts"
 import type { ScreenProps } from "../../screen-props.ts"
 import { CallDetail } from "./call-detail.tsx"
 import { CallList } from "./call-list.tsx"
+import { ExportButton } from "./export-button.tsx"
+import { RecordSearch } from "./record-search.tsx"
 import { RunChoice } from "./run-choice.tsx"
 
 /** Every call, newest first, and the one that is open. */
-export const Activity = ({ api, workspace, run, item, log: live, requests, hasShortcuts }: ScreenProps) => {
-  const { chosen, choose, log: loaded } = useRun(api, run, live)
+export const Activity = ({ api, workspace, run, item, log: live, inbox, hasShortcuts }: ScreenProps) => {
+  const linkedRun = item === undefined ? undefined : runIn(item)
+  const { chosen, choose, log: loaded } = useRun(api, run, live, linkedRun)
   const [search, setSearch] = useState("")
   const [state, setState] = useState<CallState | "">("")
   const [tool, setTool] = useState("")
   const searchBox = useRef<HTMLInputElement>(null)
   const log = loaded.state === "ready" ? loaded.value : emptyLog
 
-  const waiting = useMemo(() => new Set(requests.map(({ stepId }) => stepId)), [requests])
+  const waiting = useMemo(
+    () => new Set(inbox.requests.filter((one) => one.workspace === workspace).map(({ stepId }) => stepId)),
+    [inbox.requests, workspace]
+  )
   const wanted = useDeferredValue(search)
   const shown = useMemo(
     () =>
@@ -90,11 +96,16 @@ export const Activity = ({ api, workspace, run, item, log: live, requests, hasSh
             </select>
           </label>
           <RunChoice api={api} current={run} chosen={chosen} onChange={choose} />
+          <ExportButton api={api} run={chosen} />
         </search>
+        <RecordSearch api={api} workspace={workspace} text={wanted} />
+        {log.isCut === true && (
+          <p className="quiet">The last {callsText(mostCalls)}; older ones are found by search.</p>
+        )}
         <Loading loaded={loaded}>
           {() =>
             shown.length === 0 ? (
-              <Empty title="No calls">
+              <Empty title={log.calls.length === 0 ? "No calls" : "No results"}>
                 {log.calls.length === 0 ? "Calls appear here as they happen." : "None fits the search."}
               </Empty>
             ) : (
@@ -107,9 +118,18 @@ export const Activity = ({ api, workspace, run, item, log: live, requests, hasSh
         {open === undefined ? (
           <Empty title="Select a call">Select one to see what went in and what came out.</Empty>
         ) : (
-          <CallDetail api={api} call={open} state={stateOf(open, waiting)} workspace={workspace} />
+          <CallDetail
+            api={api}
+            call={open}
+            state={stateOf(open, waiting)}
+            workspace={workspace}
+            isLive={open.run === run}
+          />
         )}
       </article>
     </div>
   )
 }
+
+/** The run of a call's key, `<run>.<step>`. */
+const runIn = (key: string): string | undefined => /^(.+)\.\d+$/.exec(key)?.[1]

@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useRef, useState } from "react"
 
 import type { WorkspaceApi } from "../../api.ts"
-import type { RecordedCall } from "../../calls/call-log.ts"
+import { logOf, type RecordedCall } from "../../calls/call-log.ts"
 import { outputIn } from "../../calls/call-output.ts"
 import { type CallState, durationText, touchFacts } from "../../calls/describe-call.ts"
 import { changeOf } from "../../diff/call-changes.ts"
 import { DiffView } from "../../diff/diff-view.tsx"
 import { messageOf, useLoad } from "../../hooks/use-load.ts"
 import { isObject } from "../../is-object.ts"
-import { Block, Facts, Json, Section, StateBadge } from "../../parts.tsx"
+import { Block, Facts, Json, Problem, Section, StateBadge } from "../../parts.tsx"
 import { addressOf } from "../../route.ts"
 import type { Decision } from "../../wire.ts"
 import { ArtifactText } from "./artifact-text.tsx"
@@ -18,10 +18,27 @@ interface CallDetailProps {
   readonly workspace: string
   readonly call: RecordedCall
   readonly state: CallState
+  /** True for a call of this run, which may still be under way. */
+  readonly isLive: boolean
 }
 
-/** One call: what was asked, what it touched, how it was decided, what came back. */
-export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => {
+/** One call: what was asked, what it touched, how it was decided, what came back. The list has a summary; this is all. */
+export const CallDetail = (props: CallDetailProps) => {
+  const { api, call } = props
+  const { run, step, seq, key, status, decidedAt } = call
+  // Loaded again when the call has gone on.
+  const load = useCallback(
+    async () => logOf(run, await api.callEvents(run, step, seq)).byKey.get(key),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+    [api, run, step, seq, key, status, decidedAt]
+  )
+  const { loaded } = useLoad(load)
+  if (loaded.state === "failed") return <Problem>{loaded.message}</Problem>
+  const whole = loaded.state === "ready" ? loaded.value : undefined
+  return <WholeCall {...props} call={whole ?? call} />
+}
+
+const WholeCall = ({ api, workspace, call, state, isLive }: CallDetailProps) => {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   const { touches, approval } = call
@@ -35,7 +52,7 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
     ["waited", call.waitedMs === undefined ? undefined : `${durationText(call.waitedMs)} of that for an answer`],
     ["error", call.error],
     ["decided", approval === undefined ? undefined : decisionText(approval)],
-    ["asked or not by", basisText(approval)]
+    ["why", whyText(approval)]
   ]
   return (
     <>
@@ -47,10 +64,14 @@ export const CallDetail = ({ api, workspace, call, state }: CallDetailProps) => 
           {call.tool} <StateBadge state={state} />
         </h2>
       </header>
+      <p className="quiet">
+        <a href={addressOf(workspace, "activity", call.key)}>Permalink</a>
+      </p>
       {canUndo && <UndoButton api={api} call={call} />}
+      {isLive && (state === "running" || state === "waiting") && <StopButton api={api} call={call} />}
       {state === "waiting" && (
         <p>
-          It waits for a person: <a href={addressOf(workspace, "approvals")}>approvals</a>.
+          It waits for a person: <a href={addressOf(workspace, "approvals", call.key)}>approvals</a>.
         </p>
       )}
       <Section title="Facts">
@@ -131,10 +152,13 @@ const basisNames = {
   error: "a policy that could not judge"
 } as const
 
-/** Basis of the policy's decision: why a person was asked or not. */
-const basisText = (approval: Decision | undefined): string | undefined => {
-  if (approval?.basis === undefined) return approval?.rule
-  return approval.rule === undefined ? basisNames[approval.basis] : `rule ${approval.rule}`
+/** Why a person was asked, or not: the part of the policy that decided, in words. */
+const whyText = (approval: Decision | undefined): string | undefined => {
+  if (approval === undefined) return undefined
+  const asked =
+    approval.by === "policy" ? (approval.decision === "allow" ? "allowed without asking" : "denied") : "asked"
+  if (approval.rule !== undefined) return `${asked} by rule ${approval.rule}`
+  return approval.basis === undefined ? undefined : `${asked} by ${basisNames[approval.basis]}`
 }
 
 const decisionText = ({ decision, by, reason, person }: Decision): string =>
@@ -142,11 +166,31 @@ const decisionText = ({ decision, by, reason, person }: Decision): string =>
     ? `unanswered: ${reason}`
     : `${decision === "allow" ? "Approved" : "Denied"} by ${person?.name ?? by}: ${reason}`
 
+/** Stops a call that is under way; its caller is told who did. */
+const StopButton = ({ api, call }: { readonly api: WorkspaceApi; readonly call: RecordedCall }) => {
+  const [outcome, setOutcome] = useState<string>()
+  const stop = (): void => {
+    setOutcome("Stopping…")
+    api.stopCall(call.step, "").then(
+      () => setOutcome("Stopped"),
+      (error: unknown) => setOutcome(messageOf(error))
+    )
+  }
+  return (
+    <div className="buttons">
+      <button type="button" className="danger" onClick={stop}>
+        Stop this call
+      </button>
+      <output>{outcome}</output>
+    </div>
+  )
+}
+
 /** Takes the call's changes back; refused by the server where a file has changed since. */
 const UndoButton = ({ api, call }: { readonly api: WorkspaceApi; readonly call: RecordedCall }) => {
   const [outcome, setOutcome] = useState<string>()
   const undo = async (): Promise<void> => {
-    setOutcome("Taking it back…")
+    setOutcome("Reverting…")
     try {
       setOutcome(outcomeText(await api.call("undo", { call: call.requestId }, "haft")))
     } catch (error) {
@@ -156,7 +200,7 @@ const UndoButton = ({ api, call }: { readonly api: WorkspaceApi; readonly call: 
   return (
     <div className="buttons">
       <button type="button" onClick={() => void undo()}>
-        Undo this call
+        Revert
       </button>
       <output>{outcome}</output>
     </div>
@@ -168,7 +212,7 @@ const outcomeText = (reply: unknown): string => {
     result?: { paths?: ReadonlyArray<string> }
     error?: { message?: string }
   }
-  return error === undefined ? `Taken back: ${result?.paths?.join(", ") ?? "done"}` : (error.message ?? "It failed.")
+  return error === undefined ? `Reverted: ${result?.paths?.join(", ") ?? "done"}` : (error.message ?? "It failed.")
 }
 
 const artifactName = /^(?:logs|diffs|output|terminals|contents)\/[\w./-]+$/

@@ -1,10 +1,12 @@
 import { type RefObject, type SubmitEvent, useCallback, useState } from "react"
 
 import type { WorkspaceApi } from "../../api.ts"
+import { requestKey } from "../../calls/describe-call.ts"
 import { DiffView } from "../../diff/diff-view.tsx"
 import { parseDiff } from "../../diff/diff.ts"
 import { useLoad } from "../../hooks/use-load.ts"
 import { Block, Facts, Key, Loading, Section, SeverityBadge } from "../../parts.tsx"
+import { addressOf } from "../../route.ts"
 import type { ApprovalAnswer, OpenRequest } from "../../wire.ts"
 import { AllowPanel } from "./allow-panel.tsx"
 import { EditArguments } from "./edit-arguments.tsx"
@@ -51,7 +53,7 @@ const WholeRequest = (props: ApprovalDetailProps) => {
         <p className="quiet">
           {request.caller !== undefined && `Requested by ${request.caller.name}. `}
           {description.severity.reasons.length > 0 && `${description.severity.reasons.join(". ")}. `}
-          Asked because {reason}.
+          Asked because {reason}. <a href={addressOf(request.workspace, "approvals", requestKey(request))}>Permalink</a>
         </p>
         {request.whyNoOffer !== undefined && (
           <p className="quiet">No rule can be stored for this: {request.whyNoOffer}.</p>

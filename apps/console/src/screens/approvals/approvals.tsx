@@ -1,8 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "react"
 
+import { workspaceApi } from "../../api.ts"
 import type { CallLog } from "../../calls/call-log.ts"
-import { endText, requestSubject, subjectOf, timeText } from "../../calls/describe-call.ts"
+import { endText, requestKey, requestSubject, subjectOf, timeText } from "../../calls/describe-call.ts"
 import { useConnection } from "../../events/feed.ts"
+import { reloadInbox } from "../../events/inbox.ts"
 import { messageOf } from "../../hooks/use-load.ts"
 import { useSelectedRequest } from "../../hooks/use-selected-request.ts"
 import { useShortcuts } from "../../hooks/use-shortcuts.ts"
@@ -11,20 +13,28 @@ import { addressOf } from "../../route.ts"
 import type { ScreenProps } from "../../screen-props.ts"
 import type { ApprovalAnswer } from "../../wire.ts"
 import { ApprovalDetail, type DetailMode } from "./approval-detail.tsx"
-import { TimeLeft } from "./time-left.tsx"
+import { BulkAnswers } from "./bulk-answers.tsx"
+import { everything, fitsFilter, type InboxFilter, InboxFilters } from "./inbox-filters.tsx"
+import { Age, TimeLeft } from "./time-left.tsx"
 
-/** The requests that wait for a person, and the one that is selected. */
+/** The requests of all workspaces that wait for a person, and the one that is selected. */
 export const Approvals = (props: ScreenProps) => {
-  const { api, log, requests: open, requestsLoaded, reloadApprovals, hasShortcuts } = props
+  const { inbox, item, log, workspace, workspaces, hasShortcuts } = props
   const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set())
-  const requests = useMemo(() => open.filter(({ id }) => !answered.has(id)), [open, answered])
-  const { selected, isEnded, isArmed, isFresh, select, move, advance } = useSelectedRequest(requests)
+  const [filter, setFilter] = useState<InboxFilter>(everything)
+  const open = useMemo(() => inbox.requests.filter(({ id }) => !answered.has(id)), [inbox.requests, answered])
+  const requests = useMemo(() => open.filter((request) => fitsFilter(request, filter)), [open, filter])
+  const linked =
+    item === undefined ? undefined : open.find((one) => one.workspace === workspace && requestKey(one) === item)
+  const { selected, isEnded, isArmed, isFresh, select, move, advance } = useSelectedRequest(requests, linked)
   const [mode, setMode] = useState<DetailMode>("look")
   const [problem, setProblem] = useState<string>()
   const [isSending, setIsSending] = useState(false)
   const isLive = useConnection() === "live"
   const heading = useRef<HTMLHeadingElement>(null)
   const shownId = useRef<string>(undefined)
+  const selectedWorkspace = selected?.workspace ?? workspace
+  const api = useMemo(() => workspaceApi(selectedWorkspace), [selectedWorkspace])
 
   useEffect(() => {
     const before = shownId.current
@@ -49,9 +59,9 @@ export const Approvals = (props: ScreenProps) => {
       advance()
     } catch (error) {
       setProblem(messageOf(error))
+      void reloadInbox()
     } finally {
       setIsSending(false)
-      reloadApprovals()
     }
   }
   const whereArmed = (action: () => void): void => {
@@ -80,7 +90,9 @@ export const Approvals = (props: ScreenProps) => {
           Approvals
         </h2>
         <Problem>{problem}</Problem>
-        <Loading loaded={requestsLoaded}>
+        {open.length > 0 && <InboxFilters requests={open} filter={filter} onFilter={setFilter} />}
+        <LinkedCall workspace={workspace} item={item} />
+        <Loading loaded={inbox.loaded}>
           {() =>
             isLive ? (
               <Empty title="Nothing is waiting">
@@ -101,6 +113,9 @@ export const Approvals = (props: ScreenProps) => {
         <h2>
           Pending <span className="quiet">{requests.length}</span>
         </h2>
+        <InboxFilters requests={open} filter={filter} onFilter={setFilter} />
+        <BulkAnswers requests={requests} onAnswered={(ids) => setAnswered((before) => new Set([...before, ...ids]))} />
+        {linked === undefined && <LinkedCall workspace={workspace} item={item} />}
         <ul className="cards">
           {requests.map((request) => (
             <li key={request.id}>
@@ -116,7 +131,8 @@ export const Approvals = (props: ScreenProps) => {
                 </span>
                 <span className="card-subject">{requestSubject(request)}</span>
                 <span className="quiet">
-                  since {timeText(request.askedAt)} · {request.caller?.name ?? request.dialect}
+                  {workspaces.length > 1 && `${request.workspace} · `}
+                  {request.caller?.name ?? request.dialect} · <Age since={request.askedAt} />
                   {request.expiresAt !== undefined && <TimeLeft expiresAt={request.expiresAt} />}
                 </span>
               </button>
@@ -132,7 +148,7 @@ export const Approvals = (props: ScreenProps) => {
           api={api}
           request={selected}
           mode={mode}
-          ended={isEnded ? endText(selected, log) : undefined}
+          ended={isEnded ? endText(selected, inbox.closed.get(selected.id)) : undefined}
           isArmed={isArmed && hasShortcuts}
           isBusy={isEnded || isSending || isFresh}
           heading={heading}
@@ -145,13 +161,21 @@ export const Approvals = (props: ScreenProps) => {
   )
 }
 
+/** A link to a request that is not open any more leads to its call. */
+const LinkedCall = ({ workspace, item }: { readonly workspace: string; readonly item: string | undefined }) =>
+  item === undefined ? null : (
+    <p className="quiet">
+      The request of the link is not pending any more. <a href={addressOf(workspace, "activity", item)}>See the call</a>
+    </p>
+  )
+
 /** Requests of this run that nobody answered, the latest first. */
 const TimedOut = ({ workspace, log }: { readonly workspace: string; readonly log: CallLog }) => {
   const calls = log.calls.filter(({ approval }) => approval?.by === "nobody").slice(-20)
   if (calls.length === 0) return null
   return (
     <section aria-labelledby="unanswered-title">
-      <h3 id="unanswered-title">Ended without an answer</h3>
+      <h3 id="unanswered-title">Timed out</h3>
       <ul className="paths">
         {calls.toReversed().map((call) => (
           <li key={call.key}>

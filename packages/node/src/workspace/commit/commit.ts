@@ -65,7 +65,12 @@ export interface StagedCommit {
  * Decides a commit: once this succeeds the commit happens, whatever becomes of the host, and once it fails it does not.
  * On one machine the write-ahead log decides. Several members of a cluster ask what they share first, and log then.
  */
-export type Decide = (commit: StagedCommit) => Effect.Effect<void, ToolError<"write_failed" | "stale_file">>
+export type Decide = (
+  commit: StagedCommit
+) => Effect.Effect<
+  void,
+  ToolError<"write_failed" | "stale_file"> | ToolError<"already_applied" | "unknown_outcome" | "cluster_unavailable">
+>
 
 /** The write-ahead log of this host decides. */
 export const decideLocally: Decide = ({ log }) => log
@@ -165,7 +170,9 @@ export const commitPlan = (
                 [path, "absent"]
               ] as const)) {
             const { root, rest } = rootAndRest(settings.root, name)
-            byRoot.set(root, [...(byRoot.get(root) ?? []), { path: rest, after: state }])
+            const changes = byRoot.get(root)
+            if (changes === undefined) byRoot.set(root, [{ path: rest, after: state }])
+            else changes.push({ path: rest, after: state })
           }
         }
         for (const [root, approved] of byRoot) tellApproved(root, approved)

@@ -1,0 +1,169 @@
+import { once } from "node:events"
+import { createServer as createPlain, type RequestListener, type Server } from "node:http"
+import { createServer as createTls } from "node:https"
+
+import type { JoinedCluster, MemberEvent } from "haft/cluster"
+import { type HaftConfig, readNamedFile } from "haft/internal"
+import type { ServerRequest } from "srvx"
+
+import type { Answer } from "../http/answer.ts"
+import { listener } from "../http/connection/listener.ts"
+import { Problem } from "../http/problem.ts"
+import type { HandleRequest, RequestForOwner } from "../http/request-handler.ts"
+import type { Identity } from "../identity.ts"
+import type { Metrics } from "../metrics.ts"
+import type { WorkspaceSet } from "../workspaces.ts"
+
+type ClusterConfig = NonNullable<HaftConfig["cluster"]>
+
+/** The cluster as a server uses it. */
+export interface ServerCluster {
+  /** Answers a request for a workspace that another member owns; undefined where this one does. */
+  readonly pass: (request: RequestForOwner) => Promise<Answer | undefined>
+  readonly joined: JoinedCluster
+  /** Hands all workspaces over. Requests are still passed on afterwards. */
+  readonly leave: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export interface ServerClusterOptions {
+  readonly cluster: ClusterConfig
+  readonly configs: Readonly<Record<string, HaftConfig>>
+  readonly workspaces: WorkspaceSet
+  readonly url: string
+  readonly version: string
+  readonly metrics: Metrics
+  readonly handle: HandleRequest
+  readonly bodyBytes: number
+  readonly stalledMilliseconds: number
+  readonly onDefect: (error: unknown) => void
+  readonly onEvent?: (event: MemberEvent) => void
+}
+
+/** Listens for other members, and joins the cluster. */
+export const joinServer = async (options: ServerClusterOptions): Promise<ServerCluster> => {
+  const { cluster, workspaces, url, version, metrics, handle, onDefect, stalledMilliseconds } = options
+  const { joinAs, listenAt, notOwnerStatus, passOn, RequestOutcomeUnknown, serveHere, Unavailable } =
+    await import("haft/cluster")
+  const { host, port } = listenAt(cluster)
+  let joined: JoinedCluster | undefined
+
+  const answerMember = async (request: ServerRequest): Promise<Answer> => {
+    if (joined === undefined)
+      return new Problem(503, "cluster_unavailable", "The member is joining the cluster.").toAnswer()
+    const { member, traffic } = joined
+    const { pathname, search } = new URL(request.url)
+    const body = await readBytes(request.runtime?.node?.req, options.bodyBytes)
+    const caller = traffic.verify({
+      method: request.method,
+      path: `${pathname}${search}`,
+      headers: request.headers,
+      body
+    })
+    if (caller === undefined)
+      return new Problem(401, "unauthorized", "This address is for members of the cluster.").toAnswer()
+    const workspace = workspaceIn(pathname)
+    const problem = await serveHere(member, workspace).then(
+      (found) =>
+        found === undefined
+          ? new Problem(notOwnerStatus, "not_owner", "Another member owns the workspace.")
+          : undefined,
+      asProblem
+    )
+    if (problem !== undefined) return problem.toAnswer()
+    const identity = (JSON.parse(caller) ?? undefined) as Identity | undefined
+    return handle(request, { identity, body: body.length === 0 ? {} : (JSON.parse(body.toString()) as unknown) })
+  }
+  const asProblem = (error: unknown): Problem => {
+    if (error instanceof Problem) return error
+    if (error instanceof RequestOutcomeUnknown) return new Problem(502, "unknown_outcome", error.message)
+    if (!(error instanceof Unavailable)) throw error
+    const { code, message } = error
+    return code === "unknown_workspace"
+      ? new Problem(404, code, message)
+      : new Problem(503, code, message, { "retry-after": "2" })
+  }
+  const answering: RequestListener = listener((request) => answerMember(request), {
+    onDefect,
+    stalledMilliseconds
+  })
+  const server = await memberServer(cluster, answering)
+  server.listen({ host, port })
+  await once(server, "listening")
+
+  try {
+    joined = await joinAs({
+      cluster,
+      workspaces: options.configs,
+      url,
+      version,
+      onOpened: workspaces.add,
+      onClosed: workspaces.remove,
+      onEvent: (event) => {
+        if (event.type === "opened") metrics.clusterEvent("opened", event.milliseconds / 1000)
+        else if (event.type !== "database") metrics.clusterEvent(event.type)
+        options.onEvent?.(event)
+      }
+    })
+  } catch (error) {
+    server.close()
+    throw error
+  }
+  const { member, traffic } = joined
+  metrics.gauge("haft_cluster_member_in_force", "1 while this member's lease is in force", () =>
+    member.isInForce() ? 1 : 0
+  )
+  metrics.gauge(
+    "haft_cluster_workspaces_open",
+    "Workspaces that this member has open",
+    () => [...workspaces.all()].length
+  )
+  return {
+    joined,
+    pass: async ({ request, url: address, workspace, identity, readBody }) => {
+      const isBodied = !["GET", "HEAD", "DELETE"].includes(request.method)
+      const answer = await passOn(member, traffic, {
+        workspace,
+        method: request.method,
+        path: `${address.pathname}${address.search}`,
+        headers: Object.fromEntries(request.headers),
+        body: isBodied ? await readBody() : undefined,
+        caller: JSON.stringify(identity ?? null),
+        signal: request.signal
+      }).catch((error: unknown) => {
+        throw asProblem(error)
+      })
+      return answer === undefined ? undefined : { ...answer }
+    },
+    leave: () => joined?.leave() ?? Promise.resolve(),
+    close: async () => {
+      const closed = once(server, "close")
+      server.close()
+      server.closeAllConnections()
+      await closed
+    }
+  }
+}
+
+const memberServer = async ({ tls }: ClusterConfig, answering: RequestListener): Promise<Server> => {
+  if (tls === undefined) return createPlain(answering)
+  const [cert, key, ca] = await Promise.all([readNamedFile(tls.cert), readNamedFile(tls.key), readNamedFile(tls.ca)])
+  return createTls({ cert, key, ca, requestCert: true, rejectUnauthorized: true }, answering)
+}
+
+/** The workspace in a path; the short address of MCP is the default one's. */
+const workspaceIn = (pathname: string): string => {
+  const named = /^\/v1\/workspaces\/([^/]+)/.exec(pathname)?.[1]
+  return named === undefined ? "default" : decodeURIComponent(named)
+}
+
+const readBytes = async (request: AsyncIterable<unknown> | undefined, limit: number): Promise<Buffer> => {
+  const chunks: Array<Buffer> = []
+  let size = 0
+  for await (const chunk of request ?? []) {
+    size += (chunk as Buffer).length
+    if (size > limit) throw new Problem(413, "body_too_large", `The body is larger than ${limit} bytes.`)
+    chunks.push(chunk as Buffer)
+  }
+  return Buffer.concat(chunks)
+}

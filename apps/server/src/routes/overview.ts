@@ -1,0 +1,95 @@
+import { listedRequest, modeNames, type OpenWorkspace } from "haft/internal"
+import * as z from "zod"
+
+import { json } from "../http/answer.ts"
+import { defineRoute, type Route } from "../http/route.ts"
+import type { Identity } from "../identity.ts"
+import type { Workspaces } from "../workspaces.ts"
+import { ListedRequest } from "./approvals.ts"
+
+const Overview = z.object({
+  name: z.string(),
+  run: z.string(),
+  dialect: z.string(),
+  mode: z.enum(modeNames),
+  pending: z.number(),
+  oldestPendingAt: z.number().optional(),
+  running: z.number(),
+  terminals: z.number().describe("That are running."),
+  agents: z.number(),
+  paused: z.number().describe("Agents that are paused."),
+  lastCallAt: z.number().optional(),
+  health: z.enum(["ok", "degraded"]),
+  problems: z.array(z.string())
+})
+
+/** All of somebody's workspaces at once. */
+export const overviewRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
+  const ownOf = (identity: Identity | undefined) =>
+    [...workspaces.all()].filter(([name]) => identity?.workspaces?.includes(name) ?? true)
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/approvals",
+      summary: "Requests of all your workspaces that wait for a person, oldest first",
+      access: "approver",
+      replies: {
+        200: {
+          description: "Open requests",
+          schema: z.object({ approvals: z.array(ListedRequest.extend({ workspace: z.string(), run: z.string() })) })
+        }
+      },
+      handle: ({ identity }) => {
+        const approvals = ownOf(identity).flatMap(([workspace, { run, approvals: gate }]) =>
+          gate.open().map((request) => Object.assign({ workspace, run }, listedRequest(request)))
+        )
+        return json({ approvals: approvals.toSorted((one, other) => one.askedAt - other.askedAt) })
+      }
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/overview",
+      summary: "The state of each of your workspaces: mode, pending requests, running calls, agents, health",
+      access: "approver",
+      replies: { 200: { description: "Workspaces", schema: z.object({ workspaces: z.array(Overview) }) } },
+      handle: async ({ identity }) =>
+        json({
+          workspaces: await Promise.all(ownOf(identity).map(([name, workspace]) => overviewOf(name, workspace)))
+        })
+    })
+  ]
+}
+
+const overviewOf = async (name: string, workspace: OpenWorkspace): Promise<z.output<typeof Overview>> => {
+  const { run, dialects, mode, approvals, calls, terminals } = workspace
+  const open = approvals.open()
+  const agents = workspace.agents.list()
+  const problems = await problemsOf(workspace)
+  const [oldest] = open
+  const [latest] = agents
+  return {
+    name,
+    run,
+    dialect: dialects[0] ?? "",
+    mode: mode(),
+    pending: open.length,
+    ...(oldest !== undefined && { oldestPendingAt: oldest.askedAt }),
+    running: calls.list().length - open.length,
+    terminals: terminals.list().filter(({ isRunning }) => isRunning).length,
+    agents: agents.length,
+    paused: agents.filter(({ paused }) => paused !== undefined).length,
+    ...(latest !== undefined && latest.lastCallAt > 0 && { lastCallAt: latest.lastCallAt }),
+    health: problems.length === 0 ? "ok" : "degraded",
+    problems
+  }
+}
+
+/** Plugins that were left out or report that they can't work. */
+const problemsOf = async (workspace: OpenWorkspace): Promise<ReadonlyArray<string> & Array<string>> => {
+  const host = await workspace.host()
+  const reports = await host.health()
+  return [
+    ...host.skipped.map(({ message }) => message),
+    ...reports.flatMap(({ plugin, problem }) => (problem === undefined ? [] : [`${plugin}: ${problem}`]))
+  ]
+}

@@ -1,0 +1,37 @@
+import type { CallableTool, FunctionCall, Part } from "@google/genai"
+import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
+
+import { geminiFunction } from "./export-tools.ts"
+import { legalNames } from "./names.ts"
+import { listedTools } from "./shown-tools.ts"
+
+/**
+ * A host's tools for `ai.models.generateContent({ config: { tools: [genaiTool(host)] } })`: the SDK sends the
+ * declarations, makes the calls and sends their answers, until the model is done.
+ */
+export const genaiTool = (
+  host: Pick<OpenHost, "tools" | "call">,
+  options: Pick<PromiseCallOptions, "ask" | "signal"> = {}
+): CallableTool => {
+  const { legal, original } = legalNames(host.tools.map(({ name }) => name))
+  const answer = async ({ id, name = "", args = {} }: FunctionCall): Promise<Part> => {
+    const known = { ...(id !== undefined && { id }), name }
+    const { ok, wire } = await host.call(original(name), args, {
+      ...options,
+      ...(id !== undefined && { requestId: id })
+    })
+    return { functionResponse: { ...known, response: ok ? { output: wire } : { error: wire } } }
+  }
+  return {
+    tool: () =>
+      Promise.resolve({
+        functionDeclarations: listedTools(host).map((tool) => geminiFunction(tool, legal(tool.name)))
+      }),
+    // One after the other, in the model's order: a call may rely on what the one before it changed.
+    callTool: async (calls) => {
+      const parts: Array<Part> = []
+      for (const call of calls) parts.push(await answer(call))
+      return parts
+    }
+  }
+}
