@@ -42,7 +42,7 @@ export const startBranchHost = Effect.fnUntraced(function* (
   const opened = yield* Deferred.make<ReadonlyArray<ToolDescription>, ToolError>()
   const waiting = new Map<number, Deferred.Deferred<FromBranchHost, ToolError>>()
   const asking = new Map<number, NonNullable<CallOptions["ask"]>>()
-  const context = yield* Effect.context<never>()
+  const context = yield* Effect.context()
   const send = (message: ToBranchHost): void => child.send(message)
   const fail = (error: ToolError): void => {
     Deferred.doneUnsafe(opened, Effect.fail(error))

@@ -259,7 +259,7 @@ describe.runIf(isLinux)("branches (not on this platform)", () => {
       expect((await host.call("read_file", { path: "none" })).error).toMatchObject({ code: "file_not_found" })
       await expect(host.preview("no_tool", {})).rejects.toMatchObject({ code: "unknown_tool" })
       const signal = AbortSignal.timeout(300)
-      await expect(host.call("run_command", { command: "sleep 60" }, { signal })).rejects.toThrow()
+      await expect(host.call("run_command", { command: "sleep 60" }, { signal })).rejects.toBeInstanceOf(Error)
       expect(await codeOf(branches.diff("fix"))).toBe("branch_in_use")
     }
     expect((await branches.diff("fix")).changes).toEqual([{ path: "a.txt", kind: "modified" }])
