@@ -61,15 +61,10 @@ const Changes = ({ api, run, preview, agents, onChange }: ChangesProps) => {
   const sections = diffSections(preview.preview?.diff ?? "")
   const [viewed, setViewed] = useState<ReadonlySet<string>>(new Set())
   const [outcome, setOutcome] = useState<string>()
-  const revert = (tool: string, params: object): void => {
+  const revert = async (tool: string, params: object): Promise<void> => {
     setOutcome("Reverting…")
-    api
-      .call(tool, params, "haft")
-      .then(outcomeText, messageOf)
-      .then((text) => {
-        setOutcome(text)
-        onChange()
-      })
+    setOutcome(await api.call(tool, params, "haft").then(outcomeText, messageOf))
+    onChange()
   }
   if (preview.preview === undefined) {
     return <Empty title="Nothing to review">{preview.error?.message ?? "This run has changed no file."}</Empty>
@@ -77,7 +72,7 @@ const Changes = ({ api, run, preview, agents, onChange }: ChangesProps) => {
   return (
     <>
       <div className="buttons">
-        <button type="button" className="danger" onClick={() => revert("undo", { run })}>
+        <button type="button" className="danger" onClick={() => void revert("undo", { run })}>
           Revert everything
         </button>
         <output>{outcome}</output>
@@ -112,7 +107,7 @@ const Changes = ({ api, run, preview, agents, onChange }: ChangesProps) => {
             else next.delete(section.path)
             setViewed(next)
           }}
-          onRevert={(patch) => revert("apply_patch", { patch })}
+          onRevert={(patch) => void revert("apply_patch", { patch })}
         />
       ))}
     </>
@@ -161,19 +156,19 @@ const Comment = ({ api, path, agents }: Pick<FileReviewProps, "api" | "agents"> 
   const [problem, setProblem] = useState<string>()
   const to = agent === "" ? agents[0]?.name : agent
   if (to === undefined) return null
-  const send = (event: SubmitEvent): void => {
+  const send = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault()
     setProblem(undefined)
-    api.tellAgent(to, `about ${path}: ${text}`).then(
-      () => {
-        setText("")
-        setOutcome(`Sent to ${to}`)
-      },
-      (error: unknown) => setProblem(messageOf(error))
-    )
+    try {
+      await api.tellAgent(to, `about ${path}: ${text}`)
+      setText("")
+      setOutcome(`Sent to ${to}`)
+    } catch (error) {
+      setProblem(messageOf(error))
+    }
   }
   return (
-    <form className="buttons" onSubmit={send}>
+    <form className="buttons" onSubmit={(event) => void send(event)}>
       <label>
         <span className="for-readers">Comment on {path}</span>
         <input

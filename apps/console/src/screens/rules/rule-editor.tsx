@@ -1,4 +1,4 @@
-import { type SubmitEvent, useCallback, useEffect, useId, useState } from "react"
+import { type SubmitEvent, useCallback, useId, useState } from "react"
 
 import type { WorkspaceApi } from "../../api.ts"
 import { messageOf, useLoad } from "../../hooks/use-load.ts"
@@ -39,13 +39,13 @@ export const RuleEditor = ({ api, run, rule, onSave, onCancel }: RuleEditorProps
 
   const save = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault()
+    setProblem(undefined)
     try {
       await onSave(ruleOf(fields, rule))
     } catch (error) {
       setProblem(messageOf(error))
     }
   }
-  useEffect(() => setProblem(undefined), [fields])
   return (
     <form className="panel fields" aria-label="Rule" onSubmit={(event) => void save(event)}>
       <label className="field">
