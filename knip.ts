@@ -49,13 +49,21 @@ export default {
         "src/robustness/main.ts",
         "src/code-search/*.ts",
         "src/redaction/main.ts",
+        "src/reference-losses/main.ts",
         "src/groups/*.ts",
         "src/http/serve.ts",
         "src/mcp/bare-server.ts"
       ]
     },
     stress: {
-      entry: ["src/main.ts", "src/run-attack.ts", "src/doomed-host.ts", "src/serve-apart.ts", "src/attacks/*.ts"]
+      entry: [
+        "src/main.ts",
+        "src/run-attack.ts",
+        "src/doomed-host.ts",
+        "src/serve-apart.ts",
+        "src/cluster-member.ts",
+        "src/attacks/*.ts"
+      ]
     }
   }
 } satisfies KnipConfig

@@ -67,7 +67,7 @@ export const writeDocs = async ({ machine, results }: Run): Promise<void> => {
 }
 
 /** One row a question: haft, the best peer and the limit, each with its ratio to haft. */
-export const screenOf = (results: ReadonlyArray<Result>): string => {
+const screenOf = (results: ReadonlyArray<Result>): string => {
   const byTitle = new Map(results.map((result) => [titleOf(result), result]))
   const rows = questions.flatMap(([question, title, ours]) => {
     const result = byTitle.get(title)

@@ -75,7 +75,7 @@ describe("a fault that nobody expected", () => {
     })
   })
 
-  it.skipIf(process.platform !== "linux").each(["tools", "tools --json", "call read_file path=a.txt"])(
+  it.skipIf(process.platform !== "linux").each(["tools --profile all", "tools --json", "call read_file path=a.txt"])(
     "is not what a full disk is called, when %s prints to it (not on this platform)",
     async (command) => {
       const { code, stderr } = await inShell(`cd "$ROOT" && "$NODE" "$HAFT" ${command} > /dev/full`)

@@ -46,12 +46,12 @@ const post = (url: string, token: string, body: unknown): Promise<Response> =>
 it("serves until SIGTERM, lets the running call end, and exits with 0", async () => {
   using workspace = temporaryWorkspace({ "a.txt": "one\n" })
   const place = [...placeOf(workspace), "--sandbox", "none"]
-  const server = await start([...place, "--token", "the-agents-token"])
+  const server = await start([...place, "--token", "the-token-of-the-first-agent"])
   const { agent, approver } = tokensIn(server.tokens)
   // A token that is given is not stored.
   expect(agent).toBe(undefined)
   expect(approver).toMatch(/^[\w-]{43}$/)
-  const me = await fetch(`${server.url}/v1/me`, { headers: { authorization: "Bearer the-agents-token" } })
+  const me = await fetch(`${server.url}/v1/me`, { headers: { authorization: "Bearer the-token-of-the-first-agent" } })
   expect(await me.json()).toEqual({ name: "agent", role: "agent" })
   expect(statSync(server.tokens).mode & 0o777).toBe(0o600)
   const calls = `${server.url}/v1/workspaces/default/calls`

@@ -2,6 +2,7 @@ import type { ApprovalQuestion, CallPreview, Progress, Reply, ToolDescription } 
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 import { dynamicTool, jsonSchema, type JSONSchema7, type JSONValue, type ModelMessage, type ToolSet } from "ai"
 
+import { type MediaBlock, mediaIn } from "./media-blocks.ts"
 import { legalNames } from "./names.ts"
 import { listedTools } from "./shown-tools.ts"
 
@@ -49,13 +50,21 @@ const toolsOf = (
           return withProgress(callOptions, (reporting) => host.call(tool.name, input, reporting))
         },
         toModelOutput: ({ output }) => {
-          const { ok, wire } = output as { ok: boolean; wire: JSONValue }
-          return { type: ok ? "json" : "error-json", value: wire }
+          const reply = output as Reply
+          const media = mediaIn(reply)
+          if (media.length === 0) return { type: reply.ok ? "json" : "error-json", value: reply.wire as JSONValue }
+          return { type: "content", value: [{ type: "text", text: JSON.stringify(reply.wire) }, ...media.map(fileOf)] }
         }
       })
     ])
   )
 }
+
+const fileOf = ({ data, mimeType }: MediaBlock) => ({
+  type: "file" as const,
+  mediaType: mimeType,
+  data: { type: "data" as const, data }
+})
 
 /** Schema of a reply as these tools return it: the envelope is the part that the model reads. */
 const replySchemaOf = ({ replySchema }: ToolDescription): JSONSchema7 => ({

@@ -2,6 +2,7 @@ import type { CallableTool, FunctionCall, Part } from "@google/genai"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
 import { geminiFunction } from "./export-tools.ts"
+import { mediaIn } from "./media-blocks.ts"
 import { legalNames } from "./names.ts"
 import { listedTools } from "./shown-tools.ts"
 
@@ -16,11 +17,13 @@ export const genaiTool = (
   const { legal, original } = legalNames(host.tools.map(({ name }) => name))
   const answer = async ({ id, name = "", args = {} }: FunctionCall): Promise<Part> => {
     const known = { ...(id !== undefined && { id }), name }
-    const { ok, wire } = await host.call(original(name), args, {
+    const reply = await host.call(original(name), args, {
       ...options,
       ...(id !== undefined && { requestId: id })
     })
-    return { functionResponse: { ...known, response: ok ? { output: wire } : { error: wire } } }
+    const parts = mediaIn(reply).map(({ data, mimeType }) => ({ inlineData: { mimeType, data } }))
+    const response = reply.ok ? { output: reply.wire } : { error: reply.wire }
+    return { functionResponse: { ...known, response, ...(parts.length > 0 && { parts }) } }
   }
   return {
     tool: () =>

@@ -7,6 +7,7 @@ export {
   diffOfEffects
 } from "./pipeline/commit-effects.ts"
 export {
+  attachBlock,
   type Call,
   type ContentBlock,
   CurrentCall,

@@ -2,7 +2,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as z from "zod"
 
-import type { ContentBlock } from "./pipeline/call.ts"
+import { AttachedBlocks, type ContentBlock } from "./pipeline/call.ts"
 import type { Shortened } from "./pipeline/reply-budget.ts"
 import type { Profile } from "./profile.ts"
 import { plainIssues } from "./schema/describe-issues.ts"
@@ -258,14 +258,16 @@ const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R, C
     return Effect.isEffect(asks) ? asks : Effect.succeed(asks)
   },
   preview: definition.preview?.(input),
-  execute: Effect.suspend(() => definition.execute(input)).pipe(
-    Effect.map((raw) => {
+  execute: Effect.suspend(() => {
+    const attached: Array<ContentBlock> = []
+    return Effect.map(Effect.provideService(definition.execute(input), AttachedBlocks, attached), (raw) => {
       const output = answerOf(definition, raw)
       const text: unknown = definition.render?.(output, input) ?? JSON.stringify(output, null, 2)
       if (typeof text !== "string") throw new TypeError(`what render makes is no text but ${typeof text}`)
-      return { output, text, blocks: definition.blocks?.(output, input) ?? [{ type: "text", text }] }
+      const blocks = definition.blocks?.(output, input) ?? [{ type: "text", text }]
+      return { output, text, blocks: attached.length === 0 ? blocks : [...blocks, ...attached] }
     })
-  ),
+  }),
   reword: (error) => {
     const reworded = definition.wording?.[error.code] as
       | ((error: ToolError, input: z.output<Input>) => string)

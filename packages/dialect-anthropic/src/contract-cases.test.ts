@@ -1,40 +1,17 @@
-import { describe, expect, it } from "@effect/vitest"
-import { Host, memoryArtifacts, memoryJournal, memoryState, Processes, use } from "@haft/core"
+import { it } from "@effect/vitest"
 import { nodeProcesses, nodeWorkspace, noSandbox } from "@haft/node"
-import { type CaseHost, loadCases, playCase } from "@haft/testing"
-import * as Effect from "effect/Effect"
+import { testDialect } from "@haft/testing"
 import * as Layer from "effect/Layer"
-import * as ManagedRuntime from "effect/ManagedRuntime"
 import { afterAll } from "vitest"
 
 import { anthropic, anthropicTools } from "./index.ts"
 
-const contracts = new URL("../../../contracts", import.meta.url).pathname
-
-const machine = ManagedRuntime.make(nodeProcesses)
-afterAll(() => machine.dispose())
-const processes = Layer.effect(
-  Processes,
-  Effect.promise(() => machine.runPromise(Processes.useSync((service) => service)))
-)
-
-const host: CaseHost = ({ root, state }, approver) =>
-  Host.layer({ dialect: anthropic, plugins: [use(anthropicTools)] }).pipe(
-    Layer.provide(
-      Layer.mergeAll(
-        nodeWorkspace({ root, state, durable: false }),
-        memoryJournal(),
-        memoryArtifacts(),
-        memoryState(),
-        approver,
-        processes,
-        noSandbox()
-      )
-    )
-  )
-
-describe.each(anthropicTools.tools.map(({ name }) => name))("%s", (tool) => {
-  it.each(loadCases(contracts, "anthropic", [tool]))("$name", async (contractCase) => {
-    await expect(playCase(contractCase, host)).resolves.toHaveProperty("wire")
-  })
+testDialect({
+  dialect: anthropic,
+  plugin: anthropicTools,
+  contracts: new URL("../../../contracts", import.meta.url).pathname,
+  shared: nodeProcesses,
+  services: ({ root, state }) => Layer.merge(nodeWorkspace({ root, state, durable: false }), noSandbox()),
+  it,
+  afterAll
 })

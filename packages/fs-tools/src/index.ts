@@ -27,7 +27,7 @@ import { cliagentReadFile } from "./read-file/cliagent.read_file.ts"
 import { filetoolsFileRead } from "./read-file/filetools.file.read.ts"
 import { haftReadFile } from "./read-file/haft.read_file.ts"
 import { toolrouterReadFile } from "./read-file/toolrouter.read_file.ts"
-import { BinaryPatches, fsConfig } from "./settings.ts"
+import { BinaryPatches, fsConfig, Media } from "./settings.ts"
 import { haftUndo } from "./undo/haft.undo.ts"
 import { approvalgateWriteFile } from "./write-file/approvalgate.write_file.ts"
 import { cliagentCreateFile } from "./write-file/cliagent.create_file.ts"
@@ -39,7 +39,8 @@ export const fsTools = definePlugin({
   name: "@haft/fs-tools",
   version: "0.0.0",
   config: fsConfig,
-  layer: ({ binaryPatches }) => Layer.succeed(BinaryPatches, binaryPatches),
+  layer: ({ binaryPatches, media }) =>
+    Layer.merge(Layer.succeed(BinaryPatches, binaryPatches), Layer.succeed(Media, media)),
   tools: [
     haftListDir,
     haftReadFile,

@@ -4,6 +4,7 @@ import * as z from "zod"
 
 import { commandLine, git } from "./git.ts"
 import { path, revision } from "./parameters.ts"
+import { refuseSecret } from "./secret-files.ts"
 
 interface Range {
   readonly revision: string
@@ -33,8 +34,10 @@ export const gitBlame = defineTool({
   }),
   risk: "read_only",
   touches: (input) => ({ reads: [input.path], runs: commandLine(...wordsOf(input), "--", input.path) }),
-  execute: (input) =>
-    Effect.map(git({ args: wordsOf(input), paths: [input.path] }), (text) => ({ lines: parseBlame(text) })),
+  execute: Effect.fnUntraced(function* (input) {
+    yield* refuseSecret(input.path)
+    return { lines: parseBlame(yield* git({ args: wordsOf(input), paths: [input.path] })) }
+  }),
   render: ({ lines }) =>
     lines.map(({ line, commit, author, text }) => `${commit.slice(0, 10)} ${author} ${line}: ${text}`).join("\n")
 })

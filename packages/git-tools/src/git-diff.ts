@@ -2,8 +2,9 @@ import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { commandLine, git } from "./git.ts"
+import { commandLine } from "./git.ts"
 import { paths, revision } from "./parameters.ts"
+import { diffWithoutSecrets, refuseContent, secretNote } from "./secret-files.ts"
 
 const wordsOf = ({ staged, against }: { staged: boolean; against?: string | undefined }): ReadonlyArray<string> => [
   "diff",
@@ -23,13 +24,18 @@ export const gitDiff = defineTool({
     against: revision.optional().describe("A revision or a range to compare with, as in main or main..HEAD"),
     paths: paths.default([]).describe("Only these files and directories")
   }),
-  output: z.object({ diff: z.string() }),
+  output: z.object({
+    diff: z.string(),
+    secret_files: z.array(z.string()).optional().describe("Changed files whose content is secret and left out")
+  }),
   risk: "read_only",
   touches: (input) => ({
     reads: input.paths.length > 0 ? input.paths : ["."],
     runs: commandLine(...wordsOf(input), "--", ...input.paths)
   }),
-  execute: (input) =>
-    Effect.map(git({ args: wordsOf(input), paths: input.paths, comparesFiles: true }), (diff) => ({ diff })),
-  render: ({ diff }) => diff || "No differences."
+  execute: Effect.fnUntraced(function* (input) {
+    if (input.against !== undefined) yield* refuseContent(input.against)
+    return yield* diffWithoutSecrets({ args: wordsOf(input), paths: input.paths, comparesFiles: true })
+  }),
+  render: ({ diff, secret_files }) => `${diff || "No differences."}${secretNote(secret_files)}`
 })

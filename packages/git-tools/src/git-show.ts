@@ -4,6 +4,7 @@ import * as z from "zod"
 
 import { commandLine, git } from "./git.ts"
 import { revision } from "./parameters.ts"
+import { diffWithoutSecrets, refuseContent, refuseSecret, secretNote } from "./secret-files.ts"
 
 const wordsOf = (input: { revision: string; path?: string | undefined }): ReadonlyArray<string> => [
   "show",
@@ -19,9 +20,20 @@ export const gitShow = defineTool({
     revision: revision.default("HEAD").describe("The commit"),
     path: z.string().min(1).optional().describe("A file: its content at that revision, in place of the commit")
   }),
-  output: z.object({ content: z.string() }),
+  output: z.object({
+    content: z.string(),
+    secret_files: z.array(z.string()).optional().describe("Files of the commit whose content is secret and left out")
+  }),
   risk: "read_only",
   touches: (input) => ({ reads: [input.path ?? "."], runs: commandLine(...wordsOf(input)) }),
-  execute: (input) => Effect.map(git({ args: wordsOf(input) }), (content) => ({ content })),
-  render: ({ content }) => content
+  execute: Effect.fnUntraced(function* (input) {
+    yield* refuseContent(input.revision)
+    if (input.path !== undefined) {
+      yield* refuseSecret(input.path)
+      return { content: yield* git({ args: wordsOf(input) }) }
+    }
+    const { diff, ...more } = yield* diffWithoutSecrets({ args: wordsOf(input) })
+    return { content: diff, ...more }
+  }),
+  render: ({ content, secret_files }) => `${content}${secretNote(secret_files)}`
 })

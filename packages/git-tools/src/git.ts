@@ -7,6 +7,8 @@ export interface GitCommand {
   readonly args: ReadonlyArray<string>
   /** Paths as callers wrote them, taken literally: no wildcards. */
   readonly paths?: ReadonlyArray<string>
+  /** Paths from the top of the repository that are left out. */
+  readonly leftOut?: ReadonlyArray<string>
   readonly writes?: boolean
   readonly stdin?: string
   /** True if it only reads, and reads the files themselves: then no filter runs, see {@link filtersOff}. */
@@ -19,7 +21,7 @@ export interface GitCommand {
 // The configuration of a repository can name programs for git to run, such as a pager or a file monitor. These options
 // keep git from running them, and from changing anything on the side.
 const harmless = [
-  "--no-pager --literal-pathspecs --no-optional-locks",
+  "--no-pager --no-optional-locks",
   "-c core.fsmonitor=false -c core.quotePath=false -c color.ui=false -c gc.auto=0",
   "-c log.showSignature=false"
 ].flatMap((words) => words.split(" "))
@@ -28,6 +30,7 @@ const harmless = [
 export const git = Effect.fnUntraced(function* ({
   args,
   paths = [],
+  leftOut = [],
   writes = false,
   stdin,
   comparesFiles = false,
@@ -37,7 +40,12 @@ export const git = Effect.fnUntraced(function* ({
   const switchedOff = comparesFiles ? yield* filtersOff : {}
   const end = yield* runProgram({
     program: "git",
-    args: [...harmless, ...args, ...(paths.length > 0 ? ["--", ...paths] : [])],
+    args: [
+      ...harmless,
+      ...(leftOut.length === 0 ? ["--literal-pathspecs"] : []),
+      ...args,
+      ...(leftOut.length === 0 ? given(paths) : given(patternsOf(paths, leftOut)))
+    ],
     env: {
       GIT_TERMINAL_PROMPT: "0",
       GIT_EDITOR: "true",
@@ -54,6 +62,13 @@ export const git = Effect.fnUntraced(function* ({
   if (end.exitCode === 0) return end.stdout.text
   return yield* refused(args[0] ?? "", end)
 })
+
+const given = (paths: ReadonlyArray<string>): ReadonlyArray<string> => (paths.length === 0 ? [] : ["--", ...paths])
+
+const patternsOf = (paths: ReadonlyArray<string>, leftOut: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...(paths.length === 0 ? [":(top)"] : paths.map((path) => `:(literal)${path}`)),
+  ...leftOut.map((path) => `:(exclude,top,literal)${path}`)
+]
 
 /** A git command line, quoted as a person would type it. */
 export const commandLine = (...words: ReadonlyArray<string>): string =>

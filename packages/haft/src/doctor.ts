@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 import { type HaftConfig, type SandboxName, sandboxNames } from "./config/config.ts"
+import { network, secretFiles } from "./doctor-policies.ts"
 import { sandboxNamed } from "./host/sandbox.ts"
 import { filesOf, rootOf, stateOf } from "./host/standard-host.ts"
 import { makeHost } from "./host/typed-host.ts"
@@ -34,7 +35,7 @@ export const examine = (
 ): Effect.Effect<ReadonlyArray<Finding>> => {
   const checks: ReadonlyArray<Check> = briefly
     ? [workspace, state, sandboxInUse]
-    : [node, workspace, state, ripgrep, codeIndex, terminals, sandboxes]
+    : [node, workspace, state, ripgrep, codeIndex, terminals, secretFiles, network, sandboxes]
   return Effect.map(
     Effect.forEach(checks, (check) => check(config), { concurrency: "unbounded" }),
     (found) => found.flat()

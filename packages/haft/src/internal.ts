@@ -30,6 +30,7 @@ export type {
   ToolDescription,
   ToolError
 } from "@haft/core"
+export { HostClosedError } from "@haft/core/promise"
 export type { FileDifference } from "@haft/core/internal"
 export { definePlugin, defineTool, Host, isPluginError, isToolError, toolError, use, visibleText } from "@haft/core"
 export {

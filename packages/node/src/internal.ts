@@ -15,6 +15,7 @@ export { followJournal, followRuns, listRuns, type RunFile } from "./records/run
 export { makeScratchDirectory, type ScratchDirectory } from "./state/scratch-directory.ts"
 export { readSite } from "./state/site-files.ts"
 export { liesWithin } from "./workspace/paths/is-inside.ts"
+export { readSecret } from "./network/broker/read-secret.ts"
 export { hostProgram } from "./process/host-program.ts"
 export { holdWorkspace } from "./workspace/paths/open-roots.ts"
 export { nearestRoot } from "./state/nearest-root.ts"

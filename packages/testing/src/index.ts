@@ -1,5 +1,6 @@
 export { type CaseHost, type ContractCase, loadCases, playCase } from "./contract-cases.ts"
 export { differs } from "./differs.ts"
+export { type DialectUnderTest, testDialect } from "./test-dialect.ts"
 export { type SandboxTestLimits, type SandboxUnderTest } from "./test-sandbox/inside.ts"
 export { type NetworkUnderTest, testNetwork } from "./test-network/test-network.ts"
 export { testSandbox } from "./test-sandbox/test-sandbox.ts"

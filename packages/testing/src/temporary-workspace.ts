@@ -48,7 +48,7 @@ export const temporaryWorkspace = (fixtures: Readonly<Record<string, Fixture>> =
   for (const directory of ["workspace", "state", "outside"]) mkdirSync(join(base, directory))
   const put = (path: string, fixture: Fixture): void => putFixture(join(root, path), fixture)
   for (const [path, fixture] of Object.entries(fixtures)) put(path, fixture)
-  const remove = (): void => rmSync(base, { recursive: true, force: true })
+  const remove = (): void => rmSync(base, { recursive: true, force: true, maxRetries: 10 })
   return {
     root,
     state: join(base, "state"),

@@ -17,7 +17,7 @@ export interface HunkChoice {
   readonly onChoose: (key: string, isRefused: boolean) => void
 }
 
-export const hunkKey = (path: string, hunk: number): string => `${path}\n${hunk}`
+const hunkKey = (path: string, hunk: number): string => `${path}\n${hunk}`
 
 interface DiffViewProps {
   readonly text: string

@@ -1,4 +1,4 @@
-import type { JsonLimits } from "haft/internal"
+import { HostClosedError, type JsonLimits } from "haft/internal"
 import type { ServerRequest } from "srvx"
 
 import type { Gatekeeper, Identity } from "../identity.ts"
@@ -110,6 +110,7 @@ export const requestHandler = (options: HandlerOptions): HandleRequest => {
       if (request.signal.aborted) return clientGone.toAnswer()
       // A server that stops interrupts calls that did not end in time: that is no bug.
       if (flow.isStopped()) return stopped.toAnswer()
+      if (options.pass !== undefined && error instanceof HostClosedError) return moved.toAnswer()
       options.onDefect?.(error)
       return ownFault.toAnswer()
     })
@@ -127,6 +128,13 @@ const withWatch = (said: Answer, watch: ReturnType<typeof watchToken> | undefine
 const alwaysAllowed = (): Promise<boolean> => Promise.resolve(true)
 
 const clientGone = new Problem(499, "client_gone", "The client has closed the connection.")
+
+const moved = new Problem(
+  503,
+  "workspace_moved",
+  "The workspace moved to another member before this was done. Send a call again with the same request_id.",
+  { "retry-after": "1" }
+)
 
 const stopped = new Problem(503, "stopping", "The server stopped before this was done.")
 

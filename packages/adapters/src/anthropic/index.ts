@@ -4,4 +4,4 @@ export {
   type ClientToolProperties,
   runnableTools
 } from "./client-tools.ts"
-export { type AnthropicTools, anthropicTools } from "./messages.ts"
+export { type AnthropicOptions, type AnthropicTools, anthropicTools } from "./messages.ts"

@@ -1,8 +1,15 @@
-import type { Tool, ToolResultBlockParam, ToolUseBlock } from "@anthropic-ai/sdk/resources/messages"
-import type { ToolDescription } from "@haft/core"
+import type {
+  ImageBlockParam,
+  TextBlockParam,
+  Tool,
+  ToolResultBlockParam,
+  ToolUseBlock
+} from "@anthropic-ai/sdk/resources/messages"
+import type { Reply, ToolDescription } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
 import { anthropicTool } from "../export-tools.ts"
+import { leftOut, type MediaBlock, mediaIn } from "../media-blocks.ts"
 import { type CallerOptions, contentOf, type ModelOptions, sharedFields } from "../model-call.ts"
 import { legalNames } from "../names.ts"
 import { searchableTools, shownTools } from "../shown-tools.ts"
@@ -22,7 +29,7 @@ export interface AnthropicOptions extends ModelOptions, CallerOptions<NonNullabl
 
 /** A host's tools for Anthropic's Messages API. */
 export interface AnthropicTools {
-  /** What the model is shown now: read it again for each request. */
+  /** Tools as the model sees them now: read it again for each request. */
   readonly tools: Array<Tool>
   /** Makes the call; the answer goes into the next user message. */
   readonly call: (
@@ -63,10 +70,25 @@ export const anthropicTools = (
       const args = isStrict ? fromStrict(input, tool.inputSchema) : input
       const reply = await host.call(original(name), args, { requestId: id, ...callOptions })
       shown.learn(original(name), reply)
-      return { type: "tool_result", tool_use_id: id, content: contentOf(reply, options), is_error: !reply.ok }
+      return { type: "tool_result", tool_use_id: id, content: resultOf(reply, options), is_error: !reply.ok }
     }
   }
 }
+
+const resultOf = (reply: Reply, options: ModelOptions): NonNullable<ToolResultBlockParam["content"]> => {
+  const text = contentOf(reply, options)
+  const media = mediaIn(reply)
+  return media.length === 0 ? text : [{ type: "text", text }, ...media.map(resultBlock)]
+}
+
+const resultBlock = (block: MediaBlock): ImageBlockParam | TextBlockParam => {
+  const { data, mimeType } = block
+  const media_type = imageTypes.find((type) => block.type === "image" && type === mimeType)
+  if (media_type === undefined) return { type: "text", text: leftOut(block) }
+  return { type: "image", source: { type: "base64", media_type, data } }
+}
+
+const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const
 
 const examplesOf = ({ examples }: ToolDescription): Pick<Tool, "input_examples"> =>
   examples === undefined ? {} : { input_examples: examples.map((example) => ({ ...example })) }

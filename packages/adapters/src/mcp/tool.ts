@@ -3,7 +3,7 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/server"
 
 export interface McpToolOptions {
   /**
-   * Whether `tools/list` shows the schemas of replies, or only that each is an object, which saves context. As the
+   * True if `tools/list` shows the schemas of replies, or only that each is an object, which saves context. As the
    * dialect says by default.
    */
   readonly outputSchemas?: boolean

@@ -5,8 +5,14 @@ import type {
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionToolMessageParam
 } from "openai/resources/chat/completions"
-import type { FunctionTool, ResponseFunctionToolCall, ResponseInputItem } from "openai/resources/responses/responses"
+import type {
+  FunctionTool,
+  ResponseFunctionCallOutputItem,
+  ResponseFunctionToolCall,
+  ResponseInputItem
+} from "openai/resources/responses/responses"
 
+import { dataUrl, leftOut, type MediaBlock, mediaIn } from "../media-blocks.ts"
 import { type CallerOptions, contentOf, type ModelOptions, parseArguments, sharedFields } from "../model-call.ts"
 import { legalNames } from "../names.ts"
 import { searchableTools, shownTools } from "../shown-tools.ts"
@@ -22,7 +28,7 @@ export interface OpenAIOptions extends ModelOptions, CallerOptions<"direct" | "p
 /** A host's tools for OpenAI's Responses and Chat Completions APIs, and others that are compatible with them. */
 export interface OpenAITools {
   readonly responses: {
-    /** What the model is shown now: read it again for each request. */
+    /** Tools as the model sees them now: read it again for each request. */
     readonly tools: Array<FunctionTool>
     /** Makes the call; the answer goes into the next request's `input`. */
     readonly call: (
@@ -31,7 +37,7 @@ export interface OpenAITools {
     ) => Promise<ResponseInputItem.FunctionCallOutput>
   }
   readonly chat: {
-    /** What the model is shown now: read it again for each request. */
+    /** Tools as the model sees them now: read it again for each request. */
     readonly tools: Array<ChatCompletionFunctionTool>
     /** Makes the call; the answer goes into the next request's `messages`. */
     readonly call: (
@@ -69,25 +75,35 @@ export const openaiTools = (host: Pick<OpenHost, "tools" | "call">, options: Ope
       get tools() {
         return functionsOf(deferLoading ? searchableTools(host) : shown.list()).map(functionTool)
       },
-      call: async (item, callOptions) => ({
-        type: "function_call_output",
-        call_id: item.call_id,
-        output: contentOf(await call(item.name, item.arguments, { requestId: item.call_id, ...callOptions }), options)
-      })
+      call: async (item, callOptions) => {
+        const reply = await call(item.name, item.arguments, { requestId: item.call_id, ...callOptions })
+        const text = contentOf(reply, options)
+        const media = mediaIn(reply)
+        return {
+          type: "function_call_output",
+          call_id: item.call_id,
+          output: media.length === 0 ? text : [{ type: "input_text", text }, ...media.map(outputItem)]
+        }
+      }
     },
     chat: {
       // Chat Completions has no tool search: what is deferred there is left out.
       get tools() {
         return functionsOf(shown.list()).map(({ made }) => ({ type: "function" as const, function: made }))
       },
-      call: async ({ id, function: { name, arguments: written } }, callOptions) => ({
-        role: "tool",
-        tool_call_id: id,
-        content: contentOf(await call(name, written, { requestId: id, ...callOptions }), options)
-      })
+      call: async ({ id, function: { name, arguments: written } }, callOptions) => {
+        const reply = await call(name, written, { requestId: id, ...callOptions })
+        const texts = [contentOf(reply, options), ...mediaIn(reply).map(leftOut)]
+        return { role: "tool", tool_call_id: id, content: texts.join("\n") }
+      }
     }
   }
 }
+
+const outputItem = (block: MediaBlock): ResponseFunctionCallOutputItem =>
+  block.type === "image"
+    ? { type: "input_image", image_url: dataUrl(block), detail: "auto" }
+    : { type: "input_text", text: leftOut(block) }
 
 const functionOf = (tool: ToolDescription, name: string, wantsStrict: boolean) => {
   const parameters = wantsStrict ? strictSchema(tool.inputSchema) : undefined

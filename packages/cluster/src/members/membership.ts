@@ -118,9 +118,11 @@ export const membership = ({ query }: Database): Membership => {
           "UPDATE haft.member SET state = 'left', lease_until = '-infinity' WHERE address = $1 AND id <> $2",
           [address, id]
         )
-        yield* query("DELETE FROM haft.member WHERE state = 'left' AND started < clock_timestamp() - $1::interval", [
-          forgetAfter
-        ])
+        yield* query(
+          `DELETE FROM haft.member m WHERE m.state = 'left' AND m.started < clock_timestamp() - $1::interval
+           AND NOT EXISTS (SELECT 1 FROM haft.workspace w WHERE w.owner = m.id)`,
+          [forgetAfter]
+        )
         yield* query(
           `INSERT INTO haft.member (id, address, url, version, serves, lease_until)
            VALUES ($1, $2, $3, $4, $5, clock_timestamp() + $6 * interval '1 millisecond')`,
@@ -154,9 +156,12 @@ export const membership = ({ query }: Database): Membership => {
     assign: (workspace, { epoch, to, besides = "" }) =>
       Effect.gen(function* () {
         const [target] = yield* query<{ id: string }>(
-          `SELECT m.id FROM haft.member m LEFT JOIN haft.workspace w ON w.owner = m.id
-           WHERE m.state = 'active' AND ${inForce} AND $1 = ANY (m.serves) AND m.id <> $3 AND ($2::text IS NULL OR m.id = $2)
-           GROUP BY m.id ORDER BY count(w.name), md5($1 || m.id) LIMIT 1`,
+          // The less loaded of the two that the name's hash prefers: even, and the same cost with any number of workspaces.
+          `SELECT c.id FROM (
+             SELECT m.id FROM haft.member m
+             WHERE m.state = 'active' AND ${inForce} AND $1 = ANY (m.serves) AND m.id <> $3 AND ($2::text IS NULL OR m.id = $2)
+             ORDER BY md5($1 || m.id) LIMIT 2
+           ) c ORDER BY (SELECT count(*) FROM haft.workspace w WHERE w.owner = c.id), md5($1 || c.id) LIMIT 1`,
           [workspace, to ?? null, besides]
         )
         if (target === undefined) return undefined
@@ -183,8 +188,8 @@ export const membership = ({ query }: Database): Membership => {
         )
       ),
     orphans: query<{ name: string; epoch: string }>(
-      `SELECT w.name, w.epoch FROM haft.workspace w LEFT JOIN haft.member m ON m.id = w.owner
-       WHERE w.owner IS NOT NULL AND ${inForce} IS NOT TRUE ORDER BY w.used DESC LIMIT 100`
+      `SELECT w.name, w.epoch FROM haft.member m JOIN haft.workspace w ON w.owner = m.id
+       WHERE m.lease_until <= clock_timestamp() ORDER BY w.used DESC LIMIT 100`
     ),
     describe: (workspace, notCarried) =>
       Effect.asVoid(

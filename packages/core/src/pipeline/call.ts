@@ -69,6 +69,18 @@ export type ContentBlock =
   | { readonly type: "resource"; readonly uri: string; readonly mimeType?: string; readonly text: string }
   | { readonly type: "resource"; readonly uri: string; readonly mimeType?: string; readonly blob: string }
 
+/** Blocks that the call under way has attached; undefined outside of calls. */
+export const AttachedBlocks = Context.Reference<Array<ContentBlock> | undefined>("@haft/core/AttachedBlocks", {
+  defaultValue: () => undefined
+})
+
+/**
+ * Adds a content block, such as an image, to the answer of the call under way, behind its text. Binary data goes here
+ * and not into the output, because models read the output as text.
+ */
+export const attachBlock = (block: ContentBlock): Effect.Effect<void> =>
+  AttachedBlocks.useSync((blocks) => void blocks?.push(block))
+
 /** A sign of life from a long call. */
 export interface Progress {
   readonly message: string

@@ -49,3 +49,16 @@ it.each([
   expect(reply).toMatchObject({ ok })
   expect(turns).toBeGreaterThan(3)
 })
+
+it("a cancelled apply_patch of 20,000 hunks ends between two slices, and changes nothing", async () => {
+  await using tools = await openTools({ "many.txt": text })
+  const cancel = new AbortController()
+  const call = tools.host.call("apply_patch", { patch: envelope }, { signal: cancel.signal })
+  let turns = 0
+  const timer = setInterval(() => ++turns === 3 && cancel.abort(), 1)
+  await expect(call).rejects.toThrow("aborted")
+  clearInterval(timer)
+  expect(tools.workspace.read("many.txt")).toBe(text)
+  expect(await tools.call("read_file", { path: "many.txt", start_line: 1, end_line: 1 })).toMatchObject({ ok: true })
+  expect(tools.workspace.read("many.txt")).toBe(text)
+})

@@ -1,6 +1,7 @@
 import { type ScannedFile, type ToolError, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import { type MediaType, mediaTypeOf, signatureBytes } from "../media/file-signature.ts"
 import { TextFile } from "../text-file.ts"
 import { type LineRange, LineWindow } from "./line-window.ts"
 
@@ -28,6 +29,12 @@ export interface Lines {
 
 export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1"
 
+/** A file that is not text, by its signature. */
+export interface MediaFile {
+  readonly media: MediaType
+  readonly info: ScannedFile
+}
+
 export interface ReadLinesOptions extends Partial<LineRange> {
   /** Read UTF-16 with a byte order mark and Latin-1 too; without it anything but UTF-8 is `binary_file`. */
   readonly anyEncoding?: boolean
@@ -37,14 +44,56 @@ export interface ReadLinesOptions extends Partial<LineRange> {
 
 /** Reads a range of lines. The file passes by in chunks, so the size of what lies outside does not matter. */
 export const readLines = Effect.fnUntraced(function* (path: string, options: ReadLinesOptions = {}) {
-  const { anyEncoding = false, fingerprintUpTo = -1, start = 1, maxBytes = mostBytes, ...rest } = options
+  const scanned = yield* scanLines(path, options)
+  return yield* linesIn(scanned, path, options)
+})
+
+/** Reads a range of lines, unless the file's signature says that it is an image, a sound or a PDF. */
+export const readLinesOrMedia = Effect.fnUntraced(function* (path: string, options: ReadLinesOptions = {}) {
+  const scanned = yield* scanLines(path, options)
+  const { found, head, info } = scanned
+  const media = mediaTypeOf(head)
+  // Nothing that reads as text is an image, whatever it begins with. A PDF may consist of text only.
+  const isMedia = media !== undefined && (media.kind === "pdf" || !found.isUtf8 || found.hasNul)
+  return isMedia ? ({ media, info } satisfies MediaFile) : yield* linesIn(scanned, path, options)
+})
+
+/** The lines of a text that was made of a file, such as that of a PDF. */
+export const linesOfText = (
+  text: string,
+  info: ScannedFile,
+  { start = 1, maxBytes = mostBytes, ...rest }: Partial<LineRange>
+): Omit<Lines, "encoding"> => {
+  const range = { ...rest, start, maxBytes }
+  const window = new LineWindow(range)
+  window.push(Buffer.from(text))
+  const found = window.finish()
+  const decoded = { text: decodeUtf8(found.head), tail: decodeUtf8(found.tail), encoding: "utf-8" as const }
+  return linesOf(info, range, found, decoded)
+}
+
+const scanLines = Effect.fnUntraced(function* (path: string, options: ReadLinesOptions) {
+  const { anyEncoding: _any, fingerprintUpTo = -1, start = 1, maxBytes = mostBytes, ...rest } = options
   const range: LineRange = { ...rest, start, maxBytes }
   const workspace = yield* Workspace
   const window = new LineWindow(range)
   // What is no text is not read to its end: it may be the image of a disk.
-  const push = (chunk: Uint8Array): boolean => (window.push(chunk), window.isText)
+  let head: Uint8Array = new Uint8Array()
+  const push = (chunk: Uint8Array): boolean => {
+    if (head.length === 0) head = chunk.slice(0, signatureBytes)
+    window.push(chunk)
+    return window.isText
+  }
   const info = yield* workspace.scan(path, push, { fingerprintUpTo })
-  const found = window.finish()
+  return { info, range, head, found: window.finish() }
+})
+
+const linesIn = Effect.fnUntraced(function* (
+  { info, range, found }: Effect.Success<ReturnType<typeof scanLines>>,
+  path: string,
+  { anyEncoding = false, fingerprintUpTo = -1 }: ReadLinesOptions
+) {
+  const workspace = yield* Workspace
   if (found.isUtf8 && !found.hasNul) {
     return linesOf(info, range, found, {
       text: decodeUtf8(found.head),
@@ -67,11 +116,9 @@ export const readLines = Effect.fnUntraced(function* (path: string, options: Rea
   })
 })
 
-/** The number of a line that is counted from the end: -1 is the last one. The first where the file has fewer. */
-export const lineFromEnd = Effect.fnUntraced(function* (path: string, line: number) {
-  const { totalLines } = yield* readLines(path, { end: 0, anyEncoding: true })
-  return Math.max(1, totalLines + 1 + line)
-})
+/** The number of a line that is counted from the end: -1 is the last one. The first where there are fewer. */
+export const lineFromEnd = ({ totalLines }: Pick<Lines, "totalLines">, line: number): number =>
+  Math.max(1, totalLines + 1 + line)
 
 /** A whole file as it is, for contracts that hand out bytes. */
 export const readBytes = Effect.fnUntraced(function* (path: string, maxBytes: number = mostBytes) {
@@ -80,10 +127,10 @@ export const readBytes = Effect.fnUntraced(function* (path: string, maxBytes: nu
 })
 
 /** Fails with `invalid_range` when the selection begins behind the last line. */
-export const requireStart = (
-  lines: Lines,
+export const requireStart = <Found extends Pick<Lines, "totalLines">>(
+  lines: Found,
   asked: { readonly start?: number | null | undefined; readonly end?: number | null | undefined }
-): Effect.Effect<Lines, ToolError<"invalid_range">> => {
+): Effect.Effect<Found, ToolError<"invalid_range">> => {
   const start = asked.start ?? 1
   const isEmptyAndUnasked = lines.totalLines === 0 && (asked.start ?? undefined) === undefined
   if (isEmptyAndUnasked || (start <= lines.totalLines && start <= (asked.end ?? start))) return Effect.succeed(lines)
@@ -113,7 +160,7 @@ const linesOf = (
   cutByBytes: found.cutByBytes
 })
 
-const binaryFile = (path: string): Effect.Effect<never, ToolError<"binary_file">> =>
+export const binaryFile = (path: string): Effect.Effect<never, ToolError<"binary_file">> =>
   toolError("binary_file", `${path} is not a text file`, {
     suggestion: "Read it as base64 where the tool can, or use a command that understands the format.",
     details: { path }

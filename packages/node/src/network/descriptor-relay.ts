@@ -5,7 +5,7 @@ import { once } from "node:events"
 import { chmodSync, rmSync } from "node:fs"
 import { Server } from "node:net"
 import { join } from "node:path"
-import { arch, getuid } from "node:process"
+import { arch } from "node:process"
 
 import { descriptorRelay } from "../embedded-scripts.ts"
 import { makeRuntimeDirectory } from "../process/runtime-directory.ts"
@@ -53,7 +53,7 @@ export class DescriptorRelay {
     const { spawn } = process.getBuiltinModule("node:child_process")
     const directory = makeRuntimeDirectory("network")
     // Root runs commands for other users. The directory's name is known to nobody, and a token comes with each socket.
-    if (getuid?.() === 0) chmodSync(directory, 0o711)
+    if (process.getuid?.() === 0) chmodSync(directory, 0o711)
     const child = spawn(requiredProgram("perl"), ["-e", descriptorRelay, "--", join(directory, "relay"), arch], {
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       env: {},

@@ -1,5 +1,4 @@
 import { arch } from "node:process"
-import { getCACertificates } from "node:tls"
 
 import { makeToolError, Network, type ToolError } from "@haft/core"
 import * as Context from "effect/Context"
@@ -15,7 +14,10 @@ export const NameResolver = Context.Reference<ResolveName>("@haft/node/NameResol
 
 /** Certificates of the authorities that hosts with a credential are trusted by: those of Node and of the system. */
 export const TrustedAuthorities = Context.Reference<() => ReadonlyArray<string>>("@haft/node/TrustedAuthorities", {
-  defaultValue: () => () => [...getCACertificates("default"), ...getCACertificates("system")]
+  defaultValue: () => () => {
+    const { getCACertificates } = process.getBuiltinModule("node:tls")
+    return [...getCACertificates("default"), ...getCACertificates("system")]
+  }
 })
 
 /** The network of one command in a sandbox. */

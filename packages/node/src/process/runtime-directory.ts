@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, statSync } from "node:fs"
-import { getCompileCacheDir } from "node:module"
+// By namespace, because the import of a name that Deno lacks would fail.
+import * as nodeModule from "node:module"
 import { homedir, tmpdir } from "node:os"
 import { isAbsolute, join } from "node:path"
-import { getuid } from "node:process"
 
 import { makeToolError } from "@haft/core"
 
@@ -32,7 +32,8 @@ export const refuseRuntimeInside = (path: string): void => {
       suggestion: "Choose a smaller workspace, or set XDG_RUNTIME_DIR to a directory outside of it."
     })
   }
-  const cache = getCompileCacheDir()
+  const { getCompileCacheDir }: Partial<typeof nodeModule> = nodeModule
+  const cache = getCompileCacheDir?.()
   if (cache !== undefined && liesWithin(path, cache)) {
     const problem = `${path} contains Node's compile cache ${cache}, which no sandbox may see (set XDG_CACHE_HOME)`
     throw makeToolError("sandbox_error", problem, {
@@ -52,10 +53,10 @@ const runtimeBase = (): string => (chosen ??= chooseBase(openRootPaths()))
 /** The first directory of this user's own that none of these workspaces contains. */
 export const chooseBase = (workspaces: ReadonlyArray<string>): string => {
   const state = stateHome()
-  const name = `haft-${getuid?.() ?? "user"}`
+  const name = `haft-${process.getuid?.() ?? "user"}`
   const candidates = [
     // Root runs commands for other users, who can't enter root's own directories.
-    ...(getuid?.() === 0 ? [join("/run", name)] : []),
+    ...(process.getuid?.() === 0 ? [join("/run", name)] : []),
     ...[process.env["XDG_RUNTIME_DIR"] ?? ""].filter(isAbsolute).map((directory) => join(directory, "haft")),
     join(state, "run"),
     join(tmpdir(), name),
@@ -78,9 +79,9 @@ const stateHome = (): string => {
 // Made by this user, for nobody else to list or write. In /tmp somebody else may have made a directory of that name.
 const isOwn = (directory: string): boolean => {
   try {
-    mkdirSync(directory, { recursive: true, mode: getuid?.() === 0 ? 0o711 : 0o700 })
+    mkdirSync(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
     const { uid, mode } = statSync(directory)
-    return getuid === undefined || (uid === getuid() && (mode & 0o066) === 0)
+    return process.getuid === undefined || (uid === process.getuid() && (mode & 0o066) === 0)
   } catch {
     return false
   }

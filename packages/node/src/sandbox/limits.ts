@@ -1,5 +1,3 @@
-import { getuid } from "node:process"
-
 import type { SandboxDescription } from "@haft/core"
 
 import { sumsHeld } from "../process/launcher/cgroup.ts"
@@ -66,7 +64,7 @@ export const describeLimits = (
   { hasFilter, owner }: { readonly hasFilter: boolean; readonly owner: Owner | undefined }
 ): Pick<SandboxDescription, "enforced" | "notEnforced"> => {
   const held = sumsHeld()
-  const isRoot = getuid?.() === 0 && owner === undefined
+  const isRoot = process.getuid?.() === 0 && owner === undefined
   const groupMend = "Give haft a cgroup of its own, with: systemd-run --user --scope -p Delegate=yes haft …"
   const facts: ReadonlyArray<readonly [isEnforced: boolean, limit: string, mend?: string]> = [
     [true, "no network but the hosts of the policy, through haft, for calls that are allowed it; TLS is not decrypted"],

@@ -1,6 +1,5 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { rootCertificates } from "node:tls"
 
 import type { Mount } from "./paths.ts"
 
@@ -48,5 +47,7 @@ const bundles = [
 
 const systemCertificates = (): string => {
   const found = bundles.find((path) => existsSync(path))
-  return found === undefined ? rootCertificates.join("\n") : readFileSync(found, "utf8")
+  return found === undefined
+    ? process.getBuiltinModule("node:tls").rootCertificates.join("\n")
+    : readFileSync(found, "utf8")
 }

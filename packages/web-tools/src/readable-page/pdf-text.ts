@@ -6,7 +6,7 @@ const pagesAtOnce = 20
 
 /** The text of a PDF, growing as its pages are read. */
 export async function* pdfText(bytes: Uint8Array): AsyncGenerator<ReadablePage> {
-  const document = await getDocumentProxy(new Uint8Array(bytes))
+  const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 })
   const title = titleIn((await document.getMetadata()).info)
   const pages: Array<string> = []
   for (let number = 1; number <= document.numPages; number++) {

@@ -6,7 +6,10 @@ import { liesWithin } from "../../workspace/paths/is-inside.ts"
 import { shortestSecret } from "./credential-broker.ts"
 
 /** Reads the value of a credential; throws where there is none, or where a command could read it too. */
-export const readSecret = ({ variable, from }: BrokeredCredential, visible: ReadonlyArray<string>): string => {
+export const readSecret = (
+  { variable, from }: Pick<BrokeredCredential, "variable" | "from">,
+  visible: ReadonlyArray<string>
+): string => {
   const secret = ("env" in from ? process.env[from.env] : readOutside(from.file, variable, visible))?.trim() ?? ""
   // A header has no place for anything else.
   if (!/^[\x21-\x7e]+$/.test(secret) || secret.length < shortestSecret) {

@@ -1,5 +1,4 @@
-import { lookup, Resolver } from "node:dns/promises"
-import { connect, isIP, type Socket } from "node:net"
+import type { Socket } from "node:net"
 
 import { type Admission, ConnectionRefused, type Endpoint, isPublicAddress } from "@haft/core"
 import { isAddress, printEndpoint } from "@haft/core/internal"
@@ -14,6 +13,7 @@ const connectTimeoutMs = 30_000
  * name until it gives up. It is asked only for what the servers don't know.
  */
 export const systemNames = (): ResolveName => {
+  const { lookup, Resolver } = process.getBuiltinModule("node:dns/promises")
   const resolver = new Resolver({ timeout: 3000, tries: 2 })
   return async (host) => {
     // No name server is to be asked about this machine.
@@ -39,6 +39,7 @@ export const dial = async (endpoint: Endpoint, { mayBePrivate }: Admission, reso
       reason: `${host} resolves to an address that is not public; network.allow has to list ${printEndpoint(endpoint)}`
     })
   }
+  const { connect, isIP } = process.getBuiltinModule("node:net")
   const addresses = found.map((address) => ({ address, family: isIP(address) }))
   const socket = connect({
     host,

@@ -170,7 +170,9 @@ export const commitPlan = (
                 [path, "absent"]
               ] as const)) {
             const { root, rest } = rootAndRest(settings.root, name)
-            byRoot.set(root, [...(byRoot.get(root) ?? []), { path: rest, after: state }])
+            const changes = byRoot.get(root)
+            if (changes === undefined) byRoot.set(root, [{ path: rest, after: state }])
+            else changes.push({ path: rest, after: state })
           }
         }
         for (const [root, approved] of byRoot) tellApproved(root, approved)

@@ -1,0 +1,159 @@
+import { type ChildProcess, fork } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { connect, createServer, type Socket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+import { startPostgres, type TestPostgres } from "@haft/cluster/testing"
+
+import type { MemberSetting } from "./member-tokens.ts"
+
+/** One member of a cluster under test, in its own process, with its own way to the database. */
+export interface TestMember {
+  readonly address: string
+  readonly directory: string
+  readonly url: () => string
+  readonly kill: () => Promise<void>
+  /** Hands all workspaces over, and ends. */
+  readonly leave: () => Promise<void>
+  readonly start: () => Promise<void>
+  readonly signal: (signal: "SIGSTOP" | "SIGCONT") => void
+  /** Resident memory of its process. */
+  readonly rssMegabytes: () => number
+  /** Processor time of its process so far. */
+  readonly cpuSeconds: () => number
+  /** Cuts the member off the database, and joins them again. */
+  readonly cut: (isCut: boolean) => void
+}
+
+export interface TestCluster {
+  readonly postgres: TestPostgres
+  readonly members: ReadonlyArray<TestMember>
+  readonly workspaces: ReadonlyArray<string>
+  /** A directory outside of all workspaces. */
+  readonly outside: string
+  readonly remove: () => Promise<void>
+}
+
+export interface ClusterOptions {
+  readonly members: number
+  readonly workspaces: number
+  readonly leaseMs: number
+}
+
+/** Starts PostgreSQL and the members of a cluster on loopback. */
+export const startCluster = async ({
+  members: count,
+  workspaces: many,
+  leaseMs
+}: ClusterOptions): Promise<TestCluster> => {
+  const postgres = await startPostgres()
+  const scratch = mkdtempSync(join(tmpdir(), "haft-stress-cluster-"))
+  const [seed, outside] = [join(scratch, "seed"), join(scratch, "outside")]
+  for (const directory of [seed, outside]) mkdirSync(directory)
+  writeFileSync(join(seed, "README.md"), "a workspace\n")
+  const workspaces = Array.from({ length: many }, (_, index) => (index === 0 ? "default" : `workspace-${index}`))
+  const members: Array<TestMember> = []
+  for (let index = 0; index < count; index++) {
+    const setting = { directory: join(scratch, `member-${index}`), seed, workspaces, leaseMs }
+    members.push(await makeMember(postgres, setting))
+  }
+  await Promise.all(members.map(({ start }) => start()))
+  return {
+    postgres,
+    members,
+    workspaces,
+    outside,
+    remove: async () => {
+      await Promise.all(members.map(({ kill }) => kill()))
+      await postgres.remove()
+      rmSync(scratch, { recursive: true, force: true })
+    }
+  }
+}
+
+const makeMember = async (
+  postgres: TestPostgres,
+  setting: Omit<MemberSetting, "database" | "address">
+): Promise<TestMember> => {
+  const { port: databasePort, cut } = await cuttableProxy(Number(new URL(postgres.url).port))
+  const address = `127.0.0.1:${await freePort()}`
+  const database = postgres.url.replace(/:\d+\//, `:${databasePort}/`)
+  let child: ChildProcess | undefined
+  let url = ""
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, "exit")
+    child.kill(signal)
+    await ended
+  }
+  return {
+    address,
+    directory: setting.directory,
+    url: () => url,
+    kill: () => end("SIGKILL"),
+    leave: () => end("SIGTERM"),
+    start: async () => {
+      const argument = JSON.stringify({ ...setting, database, address } satisfies MemberSetting)
+      child = fork(join(import.meta.dirname, "cluster-member.ts"), [argument], {
+        stdio: ["ignore", "ignore", "inherit", "ipc"]
+      })
+      const [message] = (await once(child, "message")) as [{ readonly url: string }]
+      ;({ url } = message)
+    },
+    signal: (signal) => void child?.kill(signal),
+    rssMegabytes: () => (Number(statOf(child, "statm").split(" ")[1]) * 4096) / 1024 ** 2,
+    // User and system time in ticks of 10 ms, counted behind the program's name, which may have spaces.
+    cpuSeconds: () => {
+      const fields = statOf(child, "stat").split(") ")[1]?.split(" ") ?? []
+      return (Number(fields[11]) + Number(fields[12])) / 100
+    },
+    cut
+  }
+}
+
+const statOf = (child: ChildProcess | undefined, file: string): string =>
+  readFileSync(`/proc/${child?.pid}/${file}`, "utf8")
+
+/** A TCP proxy that can be cut: connections end, and new ones are refused. */
+const cuttableProxy = async (target: number) => {
+  const sockets = new Set<Socket>()
+  let isCut = false
+  const server = createServer((near) => {
+    if (isCut) return near.destroy()
+    const far = connect(target, "127.0.0.1")
+    for (const [one, other] of [
+      [near, far],
+      [far, near]
+    ] as const) {
+      sockets.add(one)
+      one.on("error", () => other.destroy())
+      one.on("close", () => {
+        sockets.delete(one)
+        other.destroy()
+      })
+      one.pipe(other)
+    }
+    return undefined
+  })
+  server.listen(0, "127.0.0.1").unref()
+  await once(server, "listening")
+  const address = server.address()
+  return {
+    port: typeof address === "object" && address !== null ? address.port : 0,
+    cut: (next: boolean) => {
+      isCut = next
+      if (next) for (const socket of sockets) socket.destroy()
+    }
+  }
+}
+
+const freePort = async (): Promise<number> => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  return typeof address === "object" && address !== null ? address.port : 0
+}
