@@ -1,6 +1,7 @@
 import { definePlugin } from "@haft/core"
 import * as Layer from "effect/Layer"
 
+import { haftAppendFile } from "./append-file/haft.append_file.ts"
 import { agentbenchApplyPatch } from "./apply-patch/agentbench.apply_patch.ts"
 import { haftApplyPatch } from "./apply-patch/haft.apply_patch.ts"
 import { toolrouterApplyPatchFreeform } from "./apply-patch/toolrouter.apply_patch_freeform.ts"
@@ -27,6 +28,7 @@ import { cliagentReadFile } from "./read-file/cliagent.read_file.ts"
 import { filetoolsFileRead } from "./read-file/filetools.file.read.ts"
 import { haftReadFile } from "./read-file/haft.read_file.ts"
 import { toolrouterReadFile } from "./read-file/toolrouter.read_file.ts"
+import { haftReadFiles } from "./read-files/haft.read_files.ts"
 import { BinaryPatches, fsConfig, Media } from "./settings.ts"
 import { haftUndo } from "./undo/haft.undo.ts"
 import { approvalgateWriteFile } from "./write-file/approvalgate.write_file.ts"
@@ -44,7 +46,9 @@ export const fsTools = definePlugin({
   tools: [
     haftListDir,
     haftReadFile,
+    haftReadFiles,
     haftWriteFile,
+    haftAppendFile,
     haftEditFile,
     haftApplyPatch,
     haftDeletePath,

@@ -1,5 +1,6 @@
 // What this package can do, unaware of any contract: for tools in a dialect of your own. Each needs a Workspace, and a
 // tool made of one says in its touches which paths it reads and writes.
+export { type AppendedText, planAppend } from "./append-file/append-file.ts"
 export { describeHunk, parsePatch, patchOperation } from "./apply-patch/apply-patch.ts"
 export { type Section, touchedBy } from "./apply-patch/patch.ts"
 export { type FoundHunk, planPatch } from "./apply-patch/plan-patch.ts"

@@ -53,6 +53,8 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["start_process", { command: "cat d/.env" }],
     ["start_process", { command: "cat .env", cwd: "d" }],
     ["find_symbol", { name: "KEY", path: "d", include_references: true }],
+    ["read_files", { paths: ["d/.env"] }],
+    ["append_file", { path: "d/.env", content: "x" }],
     ["write_file", { path: "d/.env", content: "x" }],
     ["edit_file", { path: "d/.env", edits: [{ find: "s3cret", replace: "x" }] }],
     ["apply_patch", { patch: diffOf("d/.env") }],

@@ -93,9 +93,6 @@ export interface Brokered {
   readonly clearBody: () => Transform
 }
 
-/** Shortest value that can be brokered: shorter ones would be found in answers by chance. */
-export const shortestSecret = 8
-
 const placeholderFor = (secret: string): string => {
   const random = randomBytes(secret.length).toString("hex")
   const length = Buffer.byteLength(secret)

@@ -3,7 +3,9 @@ import { readFileSync, realpathSync } from "node:fs"
 import type { BrokeredCredential } from "@haft/core"
 
 import { liesWithin } from "../../workspace/paths/is-inside.ts"
-import { shortestSecret } from "./credential-broker.ts"
+
+/** Shortest value that can be brokered: shorter ones would be found in answers by chance. */
+const shortestSecret = 8
 
 /** Reads the value of a credential; throws where there is none, or where a command could read it too. */
 export const readSecret = (
