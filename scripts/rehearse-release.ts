@@ -22,6 +22,7 @@ import { type LoopbackRegistry, type Manifest, openLoopbackRegistry } from "./lo
 const budgets: Readonly<Record<string, number>> = {
   "@haft/adapters": 122,
   "@haft/approval": 170,
+  "@haft/cluster": 110,
   "@haft/core": 230,
   "@haft/dialect-anthropic": 50,
   "@haft/dialect-claude-code": 60,
