@@ -36,7 +36,7 @@ export const refuseHunks = Effect.fnUntraced(function* (
     else yield* plan.write(path, merged, before === undefined ? {} : { mode: before.mode })
   }
   const [unknown] = byPath.keys()
-  if (unknown !== undefined) return yield* indivisible(unknown)
+  return unknown === undefined ? undefined : yield* indivisible(unknown)
 })
 
 const indivisible = (path: string): Effect.Effect<never, ToolError<"approval_denied">> =>

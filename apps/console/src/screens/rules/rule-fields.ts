@@ -32,7 +32,7 @@ const kept = new Set(["enabled", "uses", "created"])
 
 export const fieldsOf = (rule: Rule | undefined): RuleFields => {
   const touches = isObject(rule?.["touches"]) ? rule["touches"] : {}
-  const lines = (name: (typeof touchNames)[number]): string => [touches[name] ?? []].flat().join("\n")
+  const lines = (name: (typeof touchNames)[number]): string => [touches[name] ?? []].flat().map(String).join("\n")
   const otherTouches = entriesWithout(touches, new Set(touchNames))
   const others = {
     ...entriesWithout(rule ?? {}, new Set([...inForm, ...kept, "touches"])),
