@@ -29,7 +29,7 @@ export default {
       ignoreDependencies: ["@effect/language-service"]
     },
     // Loaded by their paths: plugins, and a program that a test starts.
-    "packages/haft": { entry: ["test/fixtures/*.mjs", "test/*.ts"] },
+    "packages/haft": { entry: ["test/fixtures/*.mjs", "test/*.ts", "test/windows/*.ts"] },
     // The package has no types of its own; only the compiler looks for these.
     "packages/web-tools": { ignoreDependencies: ["@types/http-cache-semantics"] },
     // Programs that tests start, bundled or as they are.

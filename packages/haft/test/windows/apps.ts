@@ -37,9 +37,9 @@ const checks: Readonly<Record<string, () => Promise<void>>> = {
     equal(written.code, 0, written.text)
     equal(readFileSync(join(root, "a.txt"), "utf8"), "hello")
     match((await run("call", "read_file", "path=a.txt", ...place)).text, /hello/)
-    match((await run("call", "search_text", "pattern=hel", ...place)).text, /a\.txt/)
+    match((await run("call", "search_text", "query=hel", ...place)).text, /a\.txt/)
     equal((await run("call", "read_file", "path=../x", ...place)).code, 1)
-    match((await run("log", ...place)).text, /write_file/)
+    match((await run("log", ...place)).text, /read_file/)
     equal((await run("undo", "--approve", "all", ...place)).code, 0)
     match((await run("doctor", ...place)).text, /Node/)
   },
