@@ -40,6 +40,15 @@ export default defineConfig({
   external: ["@lydell/node-pty"],
   plugins: [
     {
+      // `pg` requires `pg-pool` and extends what it gets: the class of the CommonJS file, not the namespace of the other.
+      name: "pg-pool-by-require",
+      resolveId: async function (source, importer) {
+        if (source !== "pg-pool") return undefined
+        const found = await this.resolve(source, importer, { skipSelf: true })
+        return found && { ...found, id: found.id.replace(/esm[\\/]index\.mjs$/, "index.js") }
+      }
+    },
+    {
       name: "files-beside",
       writeBundle: ({ dir = "dist" }) => {
         // `haft plugin new` reads the templates at run time.
