@@ -53,7 +53,8 @@ const moments: Readonly<Record<string, string>> = {
     "A command that ran on an overlay has ended, and this became of what it changed. Nothing of it was in the workspace before.",
   control_files_changed:
     "A command made or changed files that other programs run or trust; those with a `quarantine` were moved there. For a terminal it is written when that is closed, with `terminal` and `command` instead of the call's fields.",
-  connection_opened: "A command in a sandbox has connected to a host; written before its first byte is sent.",
+  connection_opened:
+    "A command in a sandbox has connected to a host, or a web tool fetches from one under a network policy; written before its first byte is sent.",
   connection_closed: "That connection has ended.",
   connection_refused:
     "A connection was refused. Repetitions of the same one are written together when the command ends, with `repeated`.",

@@ -1,11 +1,20 @@
-import { type Endpoint, type Listed, Network, StateFiles, type ToolError } from "@haft/core"
+import { type Endpoint, type Listed, Network, type NetworkService, StateFiles, type ToolError } from "@haft/core"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 
 import { isNamedPrivate, isOnList } from "./safe-fetch/host-list.ts"
 import { makeHostQueue } from "./safe-fetch/host-queue.ts"
-import { type FetchError, safeFetch, type WebRequest, type WebResponse } from "./safe-fetch/safe-fetch.ts"
+import { networkError } from "./safe-fetch/network-error.ts"
+import {
+  type FetchError,
+  type FetchSettings,
+  safeFetch,
+  type WebRequest,
+  type WebResponse
+} from "./safe-fetch/safe-fetch.ts"
 import { parseTarget, refuseBy } from "./safe-fetch/target-url.ts"
 import { type SearchConfig, searchFromEnvironment, type WebConfig } from "./web-config.ts"
 
@@ -44,7 +53,11 @@ export class Web extends Context.Service<
           return found.decision === "deny" && (!isOwn(url) || found.isDenied) ? found.reason : undefined
         }
         const queue = makeHostQueue(config.requestsPerHost)
-        const settings = { config: reached, certificateAuthorities, queue, isAllowed, refusal }
+        const record = recording(network, (url) => {
+          const found = listed(url)
+          return found.decision === "allow" ? `network.allow ${found.entry.text}` : "the call"
+        })
+        const settings = { config: reached, certificateAuthorities, queue, isAllowed, refusal, record }
         return {
           target: (url) => Effect.tap(parseTarget(url, reached.privateHosts), (target) => refuseBy(refusal, target)),
           isAllowed,
@@ -67,6 +80,31 @@ export class Web extends Context.Service<
       })
     )
 }
+
+/** Puts each request on record as a connection, as those of commands are. What is not on record is not sent. */
+const recording =
+  (network: NetworkService, allowedBy: (url: URL) => string): FetchSettings["record"] =>
+  ({ url, body = "" }, answer) =>
+    Effect.gen(function* () {
+      const endpoint = endpointOf(url)
+      const clock = yield* Clock.Clock
+      const began = clock.monotonicTimeNanosUnsafe()
+      const ended = (received: number) => ({
+        type: "connection_closed" as const,
+        ...endpoint,
+        bytes_sent: Buffer.byteLength(body),
+        bytes_received: received,
+        duration_sec: Number(clock.monotonicTimeNanosUnsafe() - began) / 1e9
+      })
+      yield* network
+        .record({ type: "connection_opened", ...endpoint, protocol: "fetch", by: allowedBy(url) })
+        .pipe(Effect.catch(() => networkError(url, "the audit log can't be written")))
+      return yield* answer.pipe(
+        Effect.onExit((exit) =>
+          Effect.ignore(network.record(ended(Exit.isSuccess(exit) ? exit.value.bytes.length : 0)))
+        )
+      )
+    })
 
 // Loading TLS takes longer than the rest of a host's start, so only who needs it waits for it.
 const withUsual = (added: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>> =>

@@ -49,6 +49,26 @@ it.runIf(isLinux)(
   }
 )
 
+it("puts the requests of fetch_url on record as connections", async () => {
+  using workspace = temporaryWorkspace()
+  const server = createServer((_request, response) => response.end("reached")).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  const { root, state } = workspace
+  const config = { root, state, sandbox: "none", network: { allow: [`localhost:${port}`] } } as const
+  {
+    await using host = await openHost(config)
+    expect((await host.call("fetch_url", { url: `http://localhost:${port}/` })).ok).toBe(true)
+  }
+  server.close()
+  const events = (await readRun(config)).filter(({ type }) => type.startsWith("connection_"))
+  const common = { tool: "fetch_url", host: "localhost", port }
+  expect(events).toMatchObject([
+    { type: "connection_opened", ...common, protocol: "fetch", by: `network.allow localhost:${port}` },
+    { type: "connection_closed", ...common, bytes_received: 7 }
+  ])
+})
+
 it("refuses a network policy that names no hosts, by its setting", async () => {
   const config = { network: { allow: ["https://example.com/"] } }
   await expect(openHost(config)).rejects.toThrow("network.allow.0: expected a host such as example.com")

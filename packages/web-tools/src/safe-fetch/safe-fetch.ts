@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
 import type { WebConfig } from "../web-config.ts"
-import { exchange, type ExchangeRequest, redirectOf } from "./exchange.ts"
+import { exchange, type ExchangeRequest, type ExchangeResponse, redirectOf } from "./exchange.ts"
 import { isNamedPrivate } from "./host-list.ts"
 import type { HostQueue } from "./host-queue.ts"
 import { networkError } from "./network-error.ts"
@@ -38,6 +38,11 @@ export interface FetchSettings {
   readonly isAllowed: (url: URL) => boolean
   /** Why the host's network policy refuses a target; undefined where it does not. */
   readonly refusal: (url: URL) => string | undefined
+  /** Puts a request on record, before it is sent and after its answer. */
+  readonly record: <E, R>(
+    request: ExchangeRequest,
+    answer: Effect.Effect<ExchangeResponse, E, R>
+  ) => Effect.Effect<ExchangeResponse, E | ToolError<"network_error">, R>
 }
 
 /** Sends a request, follows its redirects one by one, each checked like the first, all under one deadline. */
@@ -76,7 +81,7 @@ const follow = Effect.fnUntraced(function* (
 })
 
 const fetchOnce = (
-  { config, queue, certificateAuthorities }: FetchSettings,
+  { config, queue, certificateAuthorities, record }: FetchSettings,
   asked: ExchangeRequest
 ): Effect.Effect<CachedResponse, FetchError, StateFiles> => {
   const request = { ...asked, headers: { "user-agent": config.userAgent, ...asked.headers } }
@@ -84,7 +89,7 @@ const fetchOnce = (
     queue(
       request.url.host,
       Effect.flatMap(resolveTarget(request.url, config.privateHosts), (addresses) =>
-        exchange({ ...request, headers }, addresses, certificateAuthorities)
+        record(request, exchange({ ...request, headers }, addresses, certificateAuthorities))
       )
     )
   return config.cache
