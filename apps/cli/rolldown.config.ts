@@ -26,14 +26,28 @@ export const output: OutputOptions = {
 }
 
 export default defineConfig({
-  // Web pages are parsed in a worker thread, which needs a file of its own beside the bundle.
-  input: { bin: "src/bin.ts", "page-worker": "../../packages/web-tools/src/readable-page/page-worker.ts" },
+  // Web pages are parsed in a worker thread, and the host of a branch is a process of its own: each needs a file beside
+  // the bundle.
+  input: {
+    bin: "src/bin.ts",
+    "page-worker": "../../packages/web-tools/src/readable-page/page-worker.ts",
+    "branch-host-process": "../../packages/haft/src/branches/branch-host-process.ts"
+  },
   platform: "node",
   // The oldest Node that the packages name has no `using` yet.
   transform: { target: "node22.19" },
   // It has native code, so it stays a dependency of the published package.
   external: ["@lydell/node-pty"],
   plugins: [
+    {
+      // `pg` requires `pg-pool` and extends what it gets: the class of the CommonJS file, not the namespace of the other.
+      name: "pg-pool-by-require",
+      resolveId: async function (source, importer) {
+        if (source !== "pg-pool") return undefined
+        const found = await this.resolve(source, importer, { skipSelf: true })
+        return found && { ...found, id: found.id.replace(/esm[\\/]index\.mjs$/, "index.js") }
+      }
+    },
     {
       name: "files-beside",
       writeBundle: ({ dir = "dist" }) => {

@@ -52,6 +52,12 @@ export interface OutputPage {
   readonly rows: number
 }
 
+/** A rule that is not stored, in the place of one that is or besides them. */
+export interface CandidateRule {
+  readonly rule: unknown
+  readonly replaces?: string
+}
+
 /** The routes of one workspace. */
 export interface WorkspaceApi {
   readonly workspace: string
@@ -67,7 +73,8 @@ export interface WorkspaceApi {
   readonly replaceRule: (id: string, rule: unknown) => Promise<void>
   readonly enableRule: (id: string, enabled: boolean) => Promise<void>
   readonly removeRule: (id: string) => Promise<void>
-  readonly simulate: (run: string) => Promise<Simulation>
+  /** What the rules would have decided about a run; with a candidate, as if it was one of them. */
+  readonly simulate: (run: string, candidate?: CandidateRule) => Promise<Simulation>
   /** Terminals that are open, and those that ended a while ago. */
   readonly terminals: () => Promise<ReadonlyArray<OpenTerminal>>
   /** Terminal output after a byte offset. */
@@ -130,7 +137,7 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
     replaceRule: (id, rule) => sendJson("PUT", `${base}/rules/${encodeURIComponent(id)}`, rule),
     enableRule: (id, enabled) => sendJson("POST", `${base}/rules/${encodeURIComponent(id)}`, { enabled }),
     removeRule: (id) => sendJson("DELETE", `${base}/rules/${encodeURIComponent(id)}`),
-    simulate: (run) => sendJson("POST", `${base}/simulations`, { run }),
+    simulate: (run, candidate) => sendJson("POST", `${base}/simulations`, { run, ...candidate }),
     terminals: async () => (await getJson<{ terminals: ReadonlyArray<OpenTerminal> }>(`${base}/terminals`)).terminals,
     output: (terminal, after) =>
       getJson(`${base}/terminals/${encodeURIComponent(terminal)}/output/page?after=${after}`),

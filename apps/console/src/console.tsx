@@ -14,6 +14,7 @@ import { Activity } from "./screens/activity/activity.tsx"
 import { Approvals } from "./screens/approvals/approvals.tsx"
 import { Metrics } from "./screens/metrics.tsx"
 import { Overview } from "./screens/overview.tsx"
+import { Review } from "./screens/review.tsx"
 import { Rules } from "./screens/rules/rules.tsx"
 import { Tools } from "./screens/tools/tools.tsx"
 import type { WorkspaceName } from "./wire.ts"
@@ -24,6 +25,7 @@ const Terminals = lazy(() => import("./screens/terminals.tsx").then((module) => 
 const screens: Readonly<Record<ScreenName, ComponentType<ScreenProps>>> = {
   approvals: Approvals,
   activity: Activity,
+  review: Review,
   terminals: Terminals,
   tools: Tools,
   rules: Rules,

@@ -96,7 +96,7 @@ const signedOut = (): void => {
 }
 
 const keys: ReadonlyArray<readonly [key: string, action: string]> = [
-  ["1 … 7", "go to a screen"],
+  ["1 … 8", "go to a screen"],
   ["j  k", "next and previous request or call"],
   ["a", "approve"],
   ["d", "deny"],

@@ -1,6 +1,15 @@
 import { useSyncExternalStore } from "react"
 
-export const screenNames = ["approvals", "activity", "terminals", "tools", "rules", "metrics", "overview"] as const
+export const screenNames = [
+  "approvals",
+  "activity",
+  "review",
+  "terminals",
+  "tools",
+  "rules",
+  "metrics",
+  "overview"
+] as const
 export type ScreenName = (typeof screenNames)[number]
 
 /** Where the console is: `#/<workspace>/<screen>/<item>`. */

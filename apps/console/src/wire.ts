@@ -85,6 +85,8 @@ export interface OpenRequest {
   readonly offers?: ReadonlyArray<{ readonly id: string; readonly label: string; readonly rule: Rule }>
   /** Why none is offered. */
   readonly whyNoOffer?: string
+  /** True where an answer can refuse some hunks of the diff. */
+  readonly isDivisible?: true
   /** The rule that wants a person. */
   readonly rule?: string
   readonly basis?: Basis
@@ -108,6 +110,7 @@ export interface ApprovalAnswer {
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
   readonly remember?: { readonly offer: string; readonly scope: RememberScope }
   readonly reason?: string
+  readonly refusedHunks?: ReadonlyArray<{ readonly path: string; readonly hunk: number }>
 }
 
 /** How a request ended. */

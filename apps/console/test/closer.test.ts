@@ -107,17 +107,16 @@ describe.skipIf(!hasBrowser)(
       await page.getByRole("button", { name: "Add a rule" }).click()
       await page.getByLabel("Name").fill("letters")
       await page.getByLabel("Tool").fill("write_file")
-      await page.getByLabel(/^Conditions/).fill('{"touches":{"writes":"a.txt"},"maximumUses":2}')
+      await page.getByLabel("Only these paths (written)").fill("a.txt")
+      await page.getByLabel("Max uses").fill("2")
       await page.getByRole("button", { name: "Save the rule" }).click()
       await page.getByText("writes a.txt").waitFor()
       expect(await console.call("write_file", { path: "a.txt", content: "b\n" })).toMatchObject({ ok: true })
       await page.getByRole("checkbox").click()
       await page.locator(".card.is-off").getByText("used 1 of 2 times").waitFor()
       await page.getByRole("button", { name: "Edit letters" }).click()
-      expect(JSON.parse(await page.getByLabel(/^Conditions/).inputValue())).toEqual({
-        touches: { writes: "a.txt" },
-        maximumUses: 2
-      })
+      expect(await page.getByLabel("Only these paths (written)").inputValue()).toBe("a.txt")
+      expect(await page.getByLabel("Max uses").inputValue()).toBe("2")
       await page.getByLabel("Note").fill("noted")
       await page.getByRole("button", { name: "Save the rule" }).click()
       await page.locator(".card.is-off").getByText("used 1 of 2 times · noted").waitFor()

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { hasBrowser, launchBrowser, openConsole } from "./open-console.ts"
 import { seriousProblems } from "./serious-problems.ts"
 
-const screens = ["approvals", "activity", "terminals", "tools", "rules", "metrics", "overview"]
+const screens = ["approvals", "activity", "review", "terminals", "tools", "rules", "metrics", "overview"]
 
 describe.skipIf(!hasBrowser)(
   `the console in a browser${hasBrowser ? "" : ": skipped, /usr/bin/chromium is missing"}`,
@@ -146,8 +146,8 @@ describe.skipIf(!hasBrowser)(
       await page.getByText(/exactly these arguments, answered to/).waitFor()
       await page.getByRole("checkbox").click()
       await page.locator(".card.is-off").waitFor()
-      await page.getByRole("button", { name: /^Remove/ }).click()
-      await page.getByRole("button", { name: "Remove for good" }).click()
+      await page.getByRole("button", { name: /^Delete/ }).click()
+      await page.getByRole("button", { name: "Delete", exact: true }).click()
       await page.getByText("No rules yet").waitFor()
     })
 
@@ -162,26 +162,30 @@ describe.skipIf(!hasBrowser)(
       await page.getByRole("button", { name: "Add a rule" }).click()
       await page.getByLabel("Name").fill("docs")
       await page.getByLabel("Tool").fill("write_file")
-      await page.getByLabel(/^Conditions/).fill("{")
+      await page.getByText("Other conditions").click()
+      await page.getByLabel(/^JSON/).fill("{")
       await page.getByRole("button", { name: "Save the rule" }).click()
-      await page.getByText("The conditions are not JSON.").waitFor()
+      await page.getByText("The other conditions are not JSON.").waitFor()
       const notConditions = [
-        ["null", "The conditions must be in braces"],
-        ["5", "The conditions must be in braces"],
-        ['["docs/**"]', "The conditions must be in braces"],
+        ["null", "The other conditions must be a JSON object"],
+        ["5", "The other conditions must be a JSON object"],
+        ['["docs/**"]', "The other conditions must be a JSON object"],
         ['{"decision":"deny"}', '"decision" has a field of its own.'],
         ['{"touches":{"write":"docs/**"}}', "unknown key 'write'"],
         ['{"pattern":"("}', "missing closing )"]
       ] as const
       for (const [conditions, complaint] of notConditions) {
-        await page.getByLabel(/^Conditions/).fill(conditions)
+        await page.getByLabel(/^JSON/).fill(conditions)
         await page.getByRole("button", { name: "Save the rule" }).click()
         await page.getByRole("alert").filter({ hasText: complaint }).waitFor()
       }
-      await page.getByLabel(/^Conditions/).fill('{"touches":{"writes":"docs/**"}}')
+      await page.getByLabel(/^JSON/).fill("")
+      await page.getByLabel("Only these paths (written)").fill("docs/**")
+      await page.getByText("With this rule, 1 call of this run would be allowed").waitFor()
+      await page.getByText("write_file: asked → allow").waitFor()
       await page.getByRole("button", { name: "Save the rule" }).click()
       await page.getByRole("button", { name: "Edit docs" }).waitFor()
-      await page.getByRole("button", { name: "Try the rules" }).click()
+      await page.getByRole("button", { name: "Run simulation" }).click()
       await page.getByText("1 call would go another way").waitFor()
     })
 

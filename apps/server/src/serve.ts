@@ -24,6 +24,7 @@ import { type FixedTokens, gatekeeper } from "./identity.ts"
 import { makeMetrics, measure } from "./metrics.ts"
 import { agentRoutes } from "./routes/agents.ts"
 import { approvalRoutes } from "./routes/approvals.ts"
+import { branchRoutes } from "./routes/branches.ts"
 import { callRoutes } from "./routes/calls.ts"
 import { mcpRoutes } from "./routes/mcp.ts"
 import { overviewRoutes } from "./routes/overview.ts"
@@ -95,6 +96,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     ...callRoutes(workspaces),
     ...agentRoutes(workspaces),
     ...approvalRoutes(workspaces),
+    ...branchRoutes(workspaces),
     ...ruleRoutes(workspaces),
     ...recordRoutes(workspaces),
     ...terminalRoutes(workspaces),

@@ -1,16 +1,43 @@
 import { extname } from "node:path"
+import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 
 import type { Answer } from "./http/answer.ts"
 
 /** Answers with a file of the console. The console's routes are in the `#` part of the address, so paths are files. */
-export const siteOf = (files: ReadonlyMap<string, Uint8Array> | undefined): ((url: URL) => Answer | undefined) => {
+export const siteOf = (
+  files: ReadonlyMap<string, Uint8Array> | undefined
+): ((url: URL, accepted?: string) => Answer | undefined) => {
+  const compressed = new Map<string, Uint8Array>()
+  const encoded = (name: string, file: Uint8Array, encoding: Encoding): Uint8Array => {
+    const key = `${encoding} ${name}`
+    const known = compressed.get(key) ?? encoders[encoding](file)
+    compressed.set(key, known)
+    return known
+  }
   if (files?.has("index.html") !== true) return ({ pathname }) => (pathname === "/" ? notBuilt() : undefined)
-  return ({ pathname }) => {
+  return ({ pathname }, accepted = "") => {
     const name = nameOf(pathname)
     const file = files.get(name)
-    return file && fileAnswer(name, file)
+    if (file === undefined) return undefined
+    const encoding = file.length < leastCompressed ? undefined : encodingIn(accepted)
+    if (encoding === undefined || !compressible.has(extname(name))) return fileAnswer(name, file)
+    const answer = fileAnswer(name, encoded(name, file, encoding))
+    return { ...answer, headers: { ...answer.headers, "content-encoding": encoding, vary: "accept-encoding" } }
   }
 }
+
+/** Smaller files gain nothing. */
+const leastCompressed = 1_024
+const compressible = new Set([".html", ".js", ".css", ".json", ".webmanifest", ".svg", ".txt"])
+
+const encoders = {
+  br: (file: Uint8Array) => brotliCompressSync(file, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (file: Uint8Array) => gzipSync(file, { level: 9 })
+}
+type Encoding = keyof typeof encoders
+
+const encodingIn = (accepted: string): Encoding | undefined =>
+  (["br", "gzip"] as const).find((name) => new RegExp(`(?:^|,)\\s*${name}\\s*(?:,|$)`).test(accepted))
 
 const pageHeaders = {
   "content-security-policy": [

@@ -61,6 +61,9 @@ it("says the truth about every route", async () => {
     "POST /v1/workspaces/{workspace}/calls": { tool: "read_file", params: { path: "a.txt" } },
     "POST /v1/workspaces/{workspace}/previews": { tool: "write_file", params: { path: "a.txt", content: "" } },
     "POST /v1/workspaces/{workspace}/approvals/{id}": { approved: false, reason: "not today" },
+    "POST /v1/workspaces/{workspace}/branches": { name: "dropped" },
+    "POST /v1/workspaces/{workspace}/branches/{branch}/calls": { tool: "read_file", params: { path: "a.txt" } },
+    "POST /v1/workspaces/{workspace}/branches/{branch}/merge": {},
     "PUT /v1/workspaces/{workspace}/mode": { mode: "accept-edits" },
     "POST /v1/workspaces/{workspace}/rules": { tool: "move_path", decision: "deny" },
     "POST /v1/workspaces/{workspace}/rules/{id}": { enabled: false },
@@ -69,14 +72,19 @@ it("says the truth about every route", async () => {
     "POST /v1/workspaces/{workspace}/terminals/{terminal}/input": { text: "typed\n" }
   }
   const called: Array<string> = []
-  const routes = Object.entries(document.paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))
-  )
+  const hasBranches = process.platform === "linux"
+  if (hasBranches) await post(`${running.base}/branches`, { name: "merged" })
+  const routes = Object.entries(document.paths)
+    .filter(([path]) => hasBranches || !path.includes("/branches"))
+    .flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))
+    )
   // MCP has a life of its own: a session is begun, listened to and ended.
   let session: Record<string, string> = {}
   for (const { path, method, operation } of routes) {
     const id = path.includes("approvals") ? question!.id : rule.id
-    const known = { ...values, id, ...(path.endsWith("/stop") && { step: stopped }) }
+    const branch = method === "DELETE" ? "dropped" : "merged"
+    const known = { ...values, id, branch, ...(path.endsWith("/stop") && { step: stopped }) }
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name as keyof typeof known] ?? "")
     const query = path === "/login" ? `?code=${new URL(server.consoleLink()).searchParams.get("code")}` : ""
     const as = operation.security === undefined ? undefined : "approver"

@@ -35,6 +35,28 @@ it("serves the console's files, with types and for as long as they stay the same
   built.remove()
 })
 
+it("compresses files for clients that take them compressed", async () => {
+  const script = "export const text = 1\n".repeat(1_000)
+  const built = temporaryWorkspace({ "index.html": "<!doctype html>", "assets/index-Ab12Cd34.js": script })
+  const { send } = await startServer({}, { console: built.root })
+  for (const [accepted, expected] of [
+    ["gzip, deflate, br", "br"],
+    ["gzip", "gzip"],
+    ["identity", null],
+    ["brotli", null]
+  ] as const) {
+    const response = await send("/assets/index-Ab12Cd34.js", undefined, { headers: { "accept-encoding": accepted } })
+    expect([accepted, response.headers.get("content-encoding")]).toEqual([accepted, expected])
+    expect(await response.text()).toBe(script)
+    const isSmall = Number(response.headers.get("content-length")) < script.length / 10
+    expect([accepted, isSmall]).toEqual([accepted, expected !== null])
+  }
+  expect((await send("/", undefined, { headers: { "accept-encoding": "br" } })).headers.get("content-encoding")).toBe(
+    null
+  )
+  built.remove()
+})
+
 it("answers with headers that keep a browser from doing harm, on pages, data and refusals alike", async () => {
   const { send } = await startServer()
   const policies = await Promise.all(

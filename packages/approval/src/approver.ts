@@ -117,6 +117,8 @@ export const policyApprover = (
           )
         const { remember, ...plain } = answer
         if (!plain.approved || remember === undefined || plain.modifiedArgs !== undefined) return plain
+        // A rule would allow the whole of what was approved in part.
+        if (plain.refusedHunks !== undefined) return plain
         const rule = chosenRule(offers, remember)
         if (rule === undefined) return { ...plain, reason: "approved this once; there was no such rule to store" }
         // The call was approved whether or not the rule can be kept.

@@ -45,6 +45,7 @@ export { type JsonSchema } from "./schema/json-schema.ts"
 export { type LineStep, lineSteps } from "./diff/line-steps.ts"
 export { TimeSlices } from "./time-slices.ts"
 export { diffOf } from "./diff/plan-diff.ts"
+export { type RefusedHunk, refuseHunks } from "./services/refuse-hunks.ts"
 export { type DiffHunk, diffHunks, type FileVersions, unifiedDiff } from "./diff/unified-diff.ts"
 export { memoryWorkspace } from "./services/memory-workspace.ts"
 export {

@@ -2,9 +2,12 @@ import {
   type ChangedPath,
   type ChangePlan,
   type CommitError,
+  CurrentCall,
   type LookError,
   netChanges,
   type PlanError,
+  refuseHunks,
+  type ToolError,
   Workspace
 } from "@haft/core"
 import * as Effect from "effect/Effect"
@@ -16,7 +19,9 @@ export interface PlannedOperation<Input, A, E, R = never> {
   /** Plans the changes of a call, and hands over what it will change as a diff. */
   readonly preview: (input: Input) => Effect.Effect<Preview<A>, E | PlanError, Workspace | R>
   /** Commits what was planned for the call, or plans it now. */
-  readonly commit: (input: Input) => Effect.Effect<Committed<A>, E | CommitError, Workspace | R>
+  readonly commit: (
+    input: Input
+  ) => Effect.Effect<Committed<A>, E | CommitError | ToolError<"approval_denied">, Workspace | R>
 }
 
 export interface Preview<A> {
@@ -50,11 +55,20 @@ export const planOnce = <Input extends object, A, E, R = never>(
     preview: Effect.fnUntraced(function* (input): Effect.fn.Return<Preview<A>, E | PlanError, Workspace | R> {
       const now = yield* planned(input)
       known.set(input, now)
-      return { result: now.result, diff: yield* now.plan.diff }
+      const { onPlanned } = yield* CurrentCall
+      const diff = yield* now.plan.diff
+      onPlanned?.(diff)
+      return { result: now.result, diff }
     }),
-    commit: Effect.fnUntraced(function* (input): Effect.fn.Return<Committed<A>, E | CommitError, Workspace | R> {
+    commit: Effect.fnUntraced(function* (input): Effect.fn.Return<
+      Committed<A>,
+      E | CommitError | ToolError<"approval_denied">,
+      Workspace | R
+    > {
       const { plan, result } = known.get(input) ?? (yield* planned(input))
       known.delete(input)
+      const { refusedHunks } = yield* CurrentCall
+      if (refusedHunks !== undefined) yield* refuseHunks(plan, refusedHunks)
       let latest = result
       const again = (fresh: ChangePlan): Effect.Effect<void, E, R> =>
         Effect.map(planChanges(fresh, input), (now) => {

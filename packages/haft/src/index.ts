@@ -14,6 +14,7 @@ export {
   toolError,
   use
 } from "@haft/core"
+export type { BranchHost } from "./branches/branch-host.ts"
 export {
   type BranchDiff,
   type Branches,

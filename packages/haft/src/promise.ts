@@ -47,6 +47,6 @@ export {
   replayRun
 } from "./promise-api.ts"
 export type { BranchDiff, BranchInfo } from "./branches/branches.ts"
-export type { PromiseBranches, PromiseMergeOptions } from "./branches/promise-branches.ts"
+export type { OpenBranchHost, PromiseBranches, PromiseMergeOptions } from "./branches/promise-branches.ts"
 export type { OpenWorkspace } from "./workspace/open-workspace.ts"
 export type { PromiseRules } from "./workspace/promise-rules.ts"

@@ -21,7 +21,7 @@ export interface HandlerOptions {
   /** In a cluster: answers a request for a workspace that another member owns; undefined where this one does. */
   readonly pass?: (request: RequestForOwner) => Promise<Answer | undefined>
   /** Answers where there is no route: the console's files. */
-  readonly site?: (url: URL) => Answer | undefined
+  readonly site?: (url: URL, acceptedEncodings?: string) => Answer | undefined
   /** Told about every answered request, and about errors nobody expected. */
   readonly onAnswered?: (route: Route | undefined, status: number, milliseconds: number) => void
   readonly onDefect?: (error: unknown) => void
@@ -53,7 +53,7 @@ export const requestHandler = (options: HandlerOptions): HandleRequest => {
     if (passed === undefined) checkOrigin(request, options.allowedHosts())
     const url = addressOf(request)
     const found = findRoute(request.method, url.pathname)
-    if (found === undefined) return pageOrNothing(request.method, url)
+    if (found === undefined) return pageOrNothing(request, url)
     const { route, path } = found
     begin.route = route
     const identity = passed === undefined ? await gatekeeper.identify(request) : passed.identity
@@ -95,8 +95,8 @@ export const requestHandler = (options: HandlerOptions): HandleRequest => {
     }
   }
 
-  const pageOrNothing = (method: string, url: URL): Answer => {
-    const page = options.site?.(url)
+  const pageOrNothing = ({ method, headers }: ServerRequest, url: URL): Answer => {
+    const page = options.site?.(url, headers.get("accept-encoding") ?? "")
     if (page === undefined) throw new Problem(404, "not_found", "There is nothing at this address.")
     if (method !== "GET" && method !== "HEAD") throw methodNotAllowed("GET")
     return page

@@ -38,6 +38,7 @@ const OpenRequest = z.object({
   binding: z.string().describe("What an answer holds for; it may repeat it."),
   rule: z.string().optional().describe("The rule that wants a person."),
   basis: z.string().optional().describe("What the policy went by: rule, protected_path, mode, setting or contract."),
+  isDivisible: z.literal(true).optional().describe("An answer can refuse some hunks of the diff: `refusedHunks`."),
   offers: z
     .array(z.object({ id: z.string(), label: z.string(), rule: Rule }))
     .describe("Rules that an answer can store with `remember`, the narrowest first."),

@@ -105,7 +105,11 @@ export const ruleRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
     summary: "What the rules would have decided about a recorded run",
     access: "approver",
     isWork: true,
-    body: z.strictObject({ run: z.string().optional().describe("The run; this one when absent.") }),
+    body: z.strictObject({
+      run: z.string().optional().describe("The run; this one when absent."),
+      rule: z.looseObject({}).optional().describe("A rule to try together with those in force; it is not stored."),
+      replaces: z.string().optional().describe("The rule in whose place it is tried.")
+    }),
     replies: { 200: { description: "Decisions, flips and proposed rules", schema: Simulation } },
     handle: async ({ path, body }) => {
       const { rules, runs, run: own } = workspaces.named(path["workspace"])
@@ -113,7 +117,12 @@ export const ruleRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
       if (!runs().some(({ name, bytes }) => name === run && bytes > 0)) {
         throw new Problem(404, "unknown_run", "This run has no calls on record.")
       }
-      const { counts, flips, undecided, proposals } = await readable(() => rules.test({ run }))
+      const { rule, replaces } = body
+      const simulated =
+        rule === undefined
+          ? readable(() => rules.test({ run }))
+          : explained(() => rules.test({ run, candidate: { rule, ...(replaces !== undefined && { replaces }) } }))
+      const { counts, flips, undecided, proposals } = await simulated
       return json({ counts, flips: flips.map(withoutArguments), undecided, proposals })
     }
   })

@@ -36,6 +36,8 @@ export interface OpenRequest {
   readonly rule?: string
   /** Basis of the policy's decision. */
   readonly basis?: VerdictBasis
+  /** True where an answer can refuse some hunks of the diff and approve the rest. */
+  readonly isDivisible?: true
   /** Rules that an answer can store with `remember`, the narrowest first. */
   readonly offers: ReadonlyArray<RuleOffer>
   /** Why none is offered. */
@@ -58,6 +60,11 @@ export const GateResponse = z.strictObject({
     })
     .optional()
     .describe("Store a rule that the request offers."),
+  refusedHunks: z
+    .array(z.strictObject({ path: z.string(), hunk: z.number().int().min(1) }))
+    .max(10_000)
+    .optional()
+    .describe("Hunks of the diff that are not to be made, by file and number from 1; the rest is approved."),
   binding: z.string().optional().describe("The request's binding; an answer to another one is refused.")
 })
 export type GateResponse = z.output<typeof GateResponse>
@@ -256,14 +263,16 @@ const openRequest = (question: Question, askedAt: number): OpenRequest => ({
   binding: question.binding,
   ...(question.rule !== undefined && { rule: question.rule }),
   ...(question.basis !== undefined && { basis: question.basis }),
+  ...(question.isDivisible === true && { isDivisible: true as const }),
   offers: question.offers,
   ...(question.whyNoOffer !== undefined && { whyNoOffer: question.whyNoOffer }),
   askedAt,
   ...(Number.isFinite(question.expiresAt) && { expiresAt: question.expiresAt })
 })
 
-const givenOnly = ({ approved, modifiedArgs, reason, remember }: GateResponse): Answer => ({
+const givenOnly = ({ approved, modifiedArgs, reason, remember, refusedHunks }: GateResponse): Answer => ({
   approved,
+  ...(refusedHunks !== undefined && refusedHunks.length > 0 && { refusedHunks }),
   ...(modifiedArgs !== undefined && { modifiedArgs }),
   ...(reason !== undefined && { reason, comment: reason }),
   ...(remember !== undefined && { remember: rememberingOf(remember) })

@@ -16,6 +16,7 @@ import {
   type VerdictBasis
 } from "../services/approver.ts"
 import { Journal, type JournalEvent } from "../services/journal.ts"
+import type { RefusedHunk } from "../services/refuse-hunks.ts"
 import { Workspace } from "../services/workspace.ts"
 import { redactText } from "../text/redact.ts"
 import { type ErrorCode, toolError } from "../tool-error.ts"
@@ -57,6 +58,8 @@ export interface ApprovedCall<R, Code extends ErrorCode = ErrorCode> {
   readonly facts: Facts
   /** The state of the touched files that the decision holds for; absent where it does not depend on it. */
   readonly state?: ApprovedState
+  /** Parts that a person refused. */
+  readonly refusedHunks?: ReadonlyArray<RefusedHunk>
 }
 
 /** Gets consent for a call, or fails with `approval_denied`. What is approved is what runs. */
@@ -107,8 +110,23 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     if (consented !== undefined && harm[facts.risk] <= harm[consented]) {
       return { prepared, facts, state } satisfies ApprovedCall<R, Code>
     }
-    const preview = prepared.preview === undefined ? undefined : yield* stepSpan("preview")(prepared.preview)
-    const question = { ...request, reason, ...grounds, state, ...(preview !== undefined && { preview }) }
+    let planned: string | undefined
+    const onPlanned = (diff: string): void => {
+      planned = diff
+    }
+    const preview =
+      prepared.preview === undefined
+        ? undefined
+        : yield* Effect.provideService(stepSpan("preview")(prepared.preview), CurrentCall, { ...call, onPlanned })
+    const isDivisible = preview !== undefined && planned === preview
+    const question: ApprovalQuestion = {
+      ...request,
+      reason,
+      ...grounds,
+      state,
+      ...(preview !== undefined && { preview }),
+      ...(isDivisible && { isDivisible })
+    }
     const consent = yield* stepSpan("ask")(askPerson(question, watcher))
     const named = decisionOf(consent, question)
     if (consent.modifiedArgs !== undefined) {
@@ -125,8 +143,22 @@ export const approve = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
       consented = facts.risk
       continue
     }
-    yield* record(named, preview === undefined ? {} : { diff: redactText(preview) })
-    if (isSameState(state, yield* look)) return { prepared, facts, state } satisfies ApprovedCall<R, Code>
+    const { refusedHunks = [] } = consent
+    if (refusedHunks.length > 0 && !isDivisible) {
+      return yield* toolError("approval_denied", "the call was approved in parts, but it can only be made as a whole", {
+        suggestion: "Make smaller calls, one for each part."
+      })
+    }
+    const parts = refusedHunks.length === 0 ? {} : { refusedHunks }
+    yield* record(named, {
+      ...(preview !== undefined && { diff: redactText(preview) }),
+      ...(refusedHunks.length > 0 && { refused_hunks: refusedHunks })
+    })
+    if (isSameState(state, yield* look)) {
+      if (refusedHunks.length > 0) watcher.noted(describeRefused(refusedHunks))
+      const approved: ApprovedCall<R, Code> = { prepared, facts, state, ...parts }
+      return approved
+    }
   }
   return yield* toolError("stale_file", "the files kept changing while approval was asked for; nothing was run", {
     suggestion: "Read the files again, then repeat the call.",
@@ -185,6 +217,15 @@ const describeChanges = (before: Readonly<Record<string, unknown>>, after: unkno
 }
 
 const longestChange = 500
+
+/** Which hunks an approver refused, for the caller, whose reply is about the whole change. */
+const describeRefused = (refused: ReadonlyArray<RefusedHunk>): string => {
+  const files = [...Map.groupBy(refused, ({ path }) => path)].map(([path, own]) => {
+    const numbers = own.map(({ hunk }) => hunk).join(", ")
+    return `${own.length === 1 ? "hunk" : "hunks"} ${numbers} of ${path}`
+  })
+  return `approved in part: ${files.join("; ")} refused and not made, the rest was made. Read the files again`
+}
 
 const clipEnd = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text)
 
@@ -267,8 +308,10 @@ const timed =
     })
 
 /** Puts a decision on record, with the diff that it was about and the arguments that a person changed. */
-export const record = (decision: Decision, about: { readonly params?: unknown; readonly diff?: string } = {}) =>
-  append({ type: "approval_decided", ...decision, ...about })
+export const record = (
+  decision: Decision,
+  about: { readonly params?: unknown; readonly diff?: string; readonly refused_hunks?: ReadonlyArray<RefusedHunk> } = {}
+) => append({ type: "approval_decided", ...decision, ...about })
 
 const append = Effect.fnUntraced(function* ({ type, ...more }: JournalEvent) {
   const journal = yield* Journal

@@ -24,7 +24,7 @@ import {
 } from "../tool-error.ts"
 import type { Executed, FailingTool, PreparedCall, Tool } from "../tool.ts"
 import type { Facts } from "../touches.ts"
-import { type ApprovalWatcher, approve, type Decision } from "./approve.ts"
+import { type ApprovalWatcher, approve, type ApprovedCall, type Decision } from "./approve.ts"
 import { assess } from "./assess.ts"
 import {
   type Call,
@@ -265,7 +265,7 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
     stepSpan("execute"),
     Effect.flatMap((done) => holdToBudget(done, call, { bytes: settings.replyBytes, clipsTexts }))
   )
-  const { facts, state, prepared } = approved
+  const { facts, state, prepared, refusedHunks }: ApprovedCall<R, Code> = approved
   const ledger = yield* CallLedger
   if (ledger !== undefined) yield* ledger.claim(call, facts)
   const isDeclared = state !== undefined || facts.writes.length > 0 || facts.runs !== undefined
@@ -284,7 +284,8 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
         watcher
       }
     }),
-    ...(state !== undefined && { approvedState: state })
+    ...(state !== undefined && { approvedState: state }),
+    ...(refusedHunks !== undefined && { refusedHunks })
   })
 })
 

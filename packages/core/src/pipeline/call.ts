@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
 import type { AskCaller } from "../services/approver.ts"
+import type { RefusedHunk } from "../services/refuse-hunks.ts"
 import type { ErrorCode, ToolError } from "../tool-error.ts"
 import type { Facts } from "../touches.ts"
 import type { ApprovalWatcher } from "./approve.ts"
@@ -103,6 +104,10 @@ export interface CallContext extends Call {
   /** The paths that the call was judged by: what lies elsewhere it does not change. Absent outside of calls. */
   readonly assessedWrites?: ReadonlyArray<string>
   readonly onProgress?: (progress: Progress) => void
+  /** Told the diff of a plan that can be committed in parts, see `refusedHunks`. */
+  readonly onPlanned?: (diff: string) => void
+  /** Hunks of the plan that a person refused. Whoever commits the plan leaves them out. */
+  readonly refusedHunks?: ReadonlyArray<RefusedHunk>
   /** Absent when the caller can't be asked. */
   readonly ask?: AskCaller
   /** Assesses for `approveEffects` what the call really changed. Absent outside of calls. */

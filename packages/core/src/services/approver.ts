@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 
 import type { ApprovedState, Call, Party } from "../pipeline/call.ts"
 import type { Facts } from "../touches.ts"
+import type { RefusedHunk } from "./refuse-hunks.ts"
 
 /** Everything a policy may look at before it decides. */
 export interface ApprovalRequest {
@@ -37,6 +38,8 @@ export interface ApprovalQuestion extends ApprovalRequest {
   readonly preview?: string
   /** The state of every touched file now; the answer holds for exactly this state. */
   readonly state: ApprovedState
+  /** True where the preview is a diff whose hunks can be refused one by one. */
+  readonly isDivisible?: true
   /** Rules that an answer can store, to be shown before it does; the first is the narrowest. */
   readonly offers?: ReadonlyArray<RememberOffer>
 }
@@ -91,6 +94,8 @@ export interface Answer {
   readonly comment?: string
   /** Arguments the person changed; they are validated, assessed and judged anew. */
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
+  /** Hunks of the preview that are not to be made; the rest is approved. Only for a question that is divisible. */
+  readonly refusedHunks?: ReadonlyArray<RefusedHunk>
   /** Store a rule that the question offered, so that calls like this one are not asked about. */
   readonly remember?: Remembering
   /** Who answered, where that is known by name. */

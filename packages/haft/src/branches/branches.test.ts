@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process"
-import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { type Fixture, temporaryWorkspace } from "@haft/testing"
 import { describe, expect, it, onTestFinished } from "vitest"
 
-import { type HaftConfig, openBranches, openHost, openRules, readRun } from "../promise.ts"
+import { definePlugin, type HaftConfig, openBranches, openHost, openRules, readRun } from "../promise.ts"
 
 const isLinux = process.platform === "linux"
 
@@ -20,6 +20,16 @@ const open = async (files: Readonly<Record<string, Fixture>> = { "a.txt": "one\n
   const sh = (branch: string, script: string) => branches.run(branch, { program: "/bin/sh", args: ["-c", script] })
   const at = (path: string) => join(workspace.root, path)
   return { workspace, config, branches, sh, at, read: (path: string) => readFileSync(at(path), "utf8") }
+}
+
+/** True for the process of a host on the branch in this directory. */
+const isHostOn = (pid: string, branch: string): boolean => {
+  try {
+    const isHost = readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("branch-host-process")
+    return isHost && readFileSync(`/proc/${pid}/environ`, "utf8").includes(`HAFT_BRANCH=${branch}`)
+  } catch {
+    return false
+  }
 }
 
 const codeOf = (work: Promise<unknown>) =>
@@ -231,6 +241,55 @@ describe.runIf(isLinux)("branches (not on this platform)", () => {
     rmSync(join(workspace.state, "branches/fix"), { recursive: true })
     await using host = await openHost({ ...config, packages: ["fs"] })
     expect((await host.call("read_file", { path: "a.txt" })).ok).toBe(true)
+  })
+
+  it("have a host of their own, whose files, search, commands and undo see the branch", async () => {
+    const { branches, read, at } = await open()
+    await branches.create("fix")
+    {
+      await using host = await branches.host("fix")
+      expect(host.tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["read_file", "run_command"]))
+      const edit = { path: "a.txt", edits: [{ find: "one", replace: "two" }] }
+      expect((await host.call("edit_file", edit)).ok).toBe(true)
+      const ran = await host.call("run_command", { command: "cat a.txt; echo made > made.txt" })
+      expect(ran.output).toMatchObject({ stdout: "two\n", changes: { outcome: "committed", created: 1 } })
+      expect((await host.call("search_text", { query: "made" })).text).toContain("made.txt")
+      expect((await host.call("undo", {})).text).toContain("made.txt")
+      expect((await host.preview("read_file", { path: "a.txt" })).facts.reads).toEqual(["a.txt"])
+      expect((await host.call("read_file", { path: "none" })).error).toMatchObject({ code: "file_not_found" })
+      await expect(host.preview("no_tool", {})).rejects.toMatchObject({ code: "unknown_tool" })
+      const signal = AbortSignal.timeout(300)
+      await expect(host.call("run_command", { command: "sleep 60" }, { signal })).rejects.toBeInstanceOf(Error)
+      expect(await codeOf(branches.diff("fix"))).toBe("branch_in_use")
+    }
+    expect((await branches.diff("fix")).changes).toEqual([{ path: "a.txt", kind: "modified" }])
+    expect([read("a.txt"), existsSync(at("made.txt"))]).toEqual(["one\n", false])
+  }, 60_000)
+
+  it("ask whoever calls a tool on one, and tell when their host has died", async () => {
+    const { workspace, branches } = await open(undefined, { approval: "ask" })
+    await branches.create("fix")
+    await using host = await branches.host("fix")
+    const reasons: Array<string> = []
+    const ask = async ({ reason }: { readonly reason: string }) => {
+      reasons.push(reason)
+      return { approved: true }
+    }
+    const command = `cat /proc/self/stat > /dev/null; echo ok`
+    expect((await host.call("run_command", { command }, { ask })).ok).toBe(true)
+    expect(reasons).toHaveLength(1)
+    expect((await host.call("run_command", { command })).error?.code).toBe("approval_denied")
+    const waiting = host.call("run_command", { command: "sleep 60" }, { ask })
+    const pid = readdirSync("/proc").find((name) => isHostOn(name, join(workspace.state, "branches/fix")))
+    process.kill(Number(pid), "SIGKILL")
+    await expect(waiting).rejects.toMatchObject({ code: "cancelled", message: expect.stringContaining("SIGKILL") })
+  }, 60_000)
+
+  it("refuse a configuration that can't be sent to a host's process", async () => {
+    const plugin = definePlugin({ name: "mine", version: "1.0.0", tools: [] })
+    const { branches } = await open(undefined, { plugins: [plugin] })
+    await branches.create("fix")
+    await expect(branches.host("fix")).rejects.toThrow("give its plugins and dialect by name")
   })
 
   it("take less than a megabyte for eight of them", async () => {

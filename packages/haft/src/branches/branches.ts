@@ -18,6 +18,7 @@ import type * as Scope from "effect/Scope"
 import { checkConfig, type ConfigError, type HaftConfig, type StandardServices } from "../config/config.ts"
 import type { ApproverOptions } from "../host/approver.ts"
 import { hostOn, standardServices, stateOf } from "../host/standard-host.ts"
+import { type BranchHost, startBranchHost } from "./branch-host.ts"
 import { diffOfBranch, mergePlugin } from "./merge-branch.ts"
 
 /** A named view of a workspace with changes of its own. */
@@ -54,6 +55,8 @@ export interface Branches {
   /** Commits everything that a branch changed, all or nothing, and drops it. A call of the tool `merge_branch`. */
   readonly merge: (name: string, options?: MergeOptions) => Effect.Effect<Reply, PluginError | ToolError>
   readonly drop: (name: string) => Effect.Effect<void, BranchFailure>
+  /** Opens a host on a branch, as the configuration describes it. It lives as long as its scope. */
+  readonly host: (name: string) => Effect.Effect<BranchHost, BranchFailure | ToolError | ConfigError, Scope.Scope>
   /** Runs a program on a branch, outside every sandbox, with this process's standard streams. Returns its exit code. */
   readonly run: (name: string, program: BranchProgram) => Effect.Effect<number, BranchFailure>
 }
@@ -71,7 +74,7 @@ export const openBranches = (
   })
 
 /** The branches of a workspace whose services run already. */
-const branchesIn = Effect.fnUntraced(function* (
+export const branchesIn = Effect.fnUntraced(function* (
   config: HaftConfig,
   services: Context.Context<StandardServices>
 ): Effect.fn.Return<Branches, ToolError> {
@@ -81,6 +84,11 @@ const branchesIn = Effect.fnUntraced(function* (
   const record = (branch: string, action: "created" | "dropped" | "opened" | "closed") =>
     Effect.suspend(() => journal.append({ type: "branch_changed", at: Date.now(), branch, action }))
   const host = hostOn({ root: workspace.root }, "haft", { own: [use(mergePlugin(branches))] })
+  const session = Effect.fnUntraced(function* (name: string) {
+    const branch = yield* branches.session(name)
+    yield* Effect.acquireRelease(record(name, "opened"), () => Effect.ignore(record(name, "closed")))
+    return branch
+  })
   return {
     create: (name) =>
       Effect.gen(function* () {
@@ -106,13 +114,7 @@ const branchesIn = Effect.fnUntraced(function* (
         })
       ),
     drop: (name) => Effect.andThen(branches.drop(name), record(name, "dropped")),
-    run: (name, program) =>
-      Effect.scoped(
-        Effect.gen(function* () {
-          const branch = yield* branches.session(name)
-          yield* record(name, "opened")
-          return yield* Effect.ensuring(runOnBranch(branch, program), Effect.ignore(record(name, "closed")))
-        })
-      )
+    host: (name) => Effect.flatMap(session(name), (branch) => startBranchHost(branch, config)),
+    run: (name, program) => Effect.scoped(Effect.flatMap(session(name), (branch) => runOnBranch(branch, program)))
   }
 })

@@ -11,7 +11,7 @@ import {
   RuleStore,
   stateRules
 } from "@haft/approval"
-import { type ConfiguredPlugin, Journal, type JournalEvent, type Party, Workspace } from "@haft/core"
+import { Approver, type ConfiguredPlugin, Journal, type JournalEvent, type Party, Workspace } from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
 import {
   type JournalPages,
@@ -27,6 +27,9 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Option from "effect/Option"
 
+import { branchesIn } from "../branches/branches.ts"
+import { promiseBranches } from "../branches/promise-branches.ts"
+import { type ServedBranches, servedBranches } from "../branches/served-branches.ts"
 import { checkConfig, type HaftConfig, type StandardServices } from "../config/config.ts"
 import { type DialectName, nameOfDialect } from "../host/dialects.ts"
 import { standardPlugins } from "../host/packages.ts"
@@ -52,6 +55,8 @@ export interface OpenWorkspace {
   /** Questions that wait for a person. */
   readonly approvals: ApprovalGateService
   readonly rules: PromiseRules
+  /** Several attempts side by side, each with a host of its own. */
+  readonly branches: ServedBranches
   /** How much runs without a question now. */
   readonly mode: () => ApprovalMode
   /** Changes the mode until the workspace is closed, for calls that are judged from now on. On record with who did it. */
@@ -137,6 +142,10 @@ export const openWorkspace = async (
     hosts.set(name, host)
     return host
   }
+  const approver = Context.get(services, Approver)
+  const branches = servedBranches(promiseBranches(await runtime.runPromise(branchesIn(config, services))), (question) =>
+    runtime.runPromise(approver.ask(question))
+  )
   const records = new Map<string, JournalPages>()
   const recordOf = (run: string): JournalPages | undefined => {
     const file = run === journal.run ? join(state, "runs", run, "events.jsonl") : fileOf(state, run)
@@ -157,6 +166,7 @@ export const openWorkspace = async (
     dialects,
     host: granted,
     approvals: Context.get(services, ApprovalGate),
+    branches,
     rules: promiseRules(rulesIn(config, Context.get(services, RuleStore))),
     mode: mode.current,
     setMode: async (next, by) => {
@@ -193,6 +203,7 @@ export const openWorkspace = async (
     terminals: openTerminals(started.terminals, () => hostOf("haft")),
     artifact: (run, path) => openArtifact({ directory: state, run, path }),
     dispose: async () => {
+      await branches.dispose()
       for (const host of hosts.values()) await host.then((opened) => opened.dispose()).catch(() => {})
       await started.dispose()
       await runtime.dispose()

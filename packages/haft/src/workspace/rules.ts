@@ -45,6 +45,8 @@ export interface RecordToTest {
   readonly file?: string
   /** A file of rules to try instead of those in force. */
   readonly proposed?: string
+  /** A rule to try together with those in force, in the place of one of them where `replaces` names it. */
+  readonly candidate?: { readonly rule: unknown; readonly replaces?: string }
 }
 
 export const openRules = Effect.fnUntraced(function* (config: HaftConfig = {}): Effect.fn.Return<Rules, RulesError> {
@@ -68,9 +70,10 @@ export const rulesIn = (config: HaftConfig, store: RuleStoreService): Rules => {
       Effect.flatMap(checked(written), (rule) => Effect.mapError(store.replace(id, rule), asConfigError)),
     remove: (id) => Effect.mapError(store.remove(id), asConfigError),
     setEnabled: (id, enabled) => Effect.mapError(store.setEnabled(id, enabled), asConfigError),
-    test: Effect.fnUntraced(function* ({ proposed, ...record }) {
+    test: Effect.fnUntraced(function* ({ proposed, candidate, ...record }) {
       const events = yield* readRun(config, record)
-      const rules = proposed === undefined ? yield* current : yield* proposedIn(proposed)
+      const inForce = proposed === undefined ? yield* current : yield* proposedIn(proposed)
+      const rules = candidate === undefined ? inForce : yield* withCandidate(inForce, candidate)
       const decoded = yield* decodedCalls(config, recordedCalls(events))
       const { approval: answers = "ask", mode = "ask", approvalOptions = {} } = config
       const { alsoAsk: ask = [], deletedFiles } = approvalOptions
@@ -115,6 +118,18 @@ const checked = (written: unknown): Effect.Effect<Rule, ConfigError> => {
   const problems = plainIssues(parsed.error).map(({ path, message }) => `${path.join(".") || "it"}: ${message}`)
   return Effect.fail(new ConfigError(`this is not a rule: ${problems.join("; ")}`))
 }
+
+const withCandidate = Effect.fnUntraced(function* (
+  { rules }: RuleSet,
+  { rule, replaces }: NonNullable<RecordToTest["candidate"]>
+): Effect.fn.Return<RuleSet, ConfigError> {
+  const tried = yield* checked(rule)
+  const others = rules.filter(({ id }) => id !== replaces && id !== tried.id)
+  return yield* Effect.try({
+    try: () => parseRules(JSON.stringify({ version: 1, rules: [...others, tried] })),
+    catch: asConfigError
+  })
+})
 
 const proposedIn = (file: string): Effect.Effect<RuleSet, ConfigError> =>
   Effect.tryPromise({

@@ -2,7 +2,7 @@ import { type RefObject, type SubmitEvent, useCallback, useState } from "react"
 
 import type { WorkspaceApi } from "../../api.ts"
 import { requestKey } from "../../calls/describe-call.ts"
-import { DiffView } from "../../diff/diff-view.tsx"
+import { DiffView, type HunkChoice } from "../../diff/diff-view.tsx"
 import { parseDiff } from "../../diff/diff.ts"
 import { useLoad } from "../../hooks/use-load.ts"
 import { Block, Facts, Key, Loading, Section, SeverityBadge } from "../../parts.tsx"
@@ -23,6 +23,9 @@ interface ApprovalDetailProps {
   readonly isArmed: boolean
   readonly isBusy: boolean
   readonly heading: RefObject<HTMLHeadingElement | null>
+  /** Hunks that are not to be made, see `hunkKey`. */
+  readonly refused: ReadonlySet<string>
+  readonly onRefused: (refused: ReadonlySet<string>) => void
   readonly onMode: (mode: DetailMode) => void
   readonly onAnswer: (answer: Omit<ApprovalAnswer, "binding">) => void
   /** Leaves a request that ended. */
@@ -42,6 +45,17 @@ export const ApprovalDetail = (props: ApprovalDetailProps) => {
 
 const WholeRequest = (props: ApprovalDetailProps) => {
   const { api, request, mode, ended, isArmed, isBusy, heading, onMode, onAnswer, onNext } = props
+  const { refused, onRefused } = props
+  const hunks = request.isDivisible === true ? hunksIn(request.diff ?? "") : 0
+  const choice = {
+    refused,
+    onChoose: (hunk: string, isRefused: boolean): void => {
+      const next = new Set(refused)
+      if (isRefused) next.add(hunk)
+      else next.delete(hunk)
+      onRefused(next)
+    }
+  }
   const key = (name: string) => isArmed && <Key>{name}</Key>
   const { tool, reason, description, offers = [] } = request
   return (
@@ -72,9 +86,20 @@ const WholeRequest = (props: ApprovalDetailProps) => {
       <div className="answers">
         {mode === "look" && ended === undefined && (
           <>
-            <button type="button" className="primary" disabled={isBusy} onClick={() => onAnswer({ approved: true })}>
-              Approve {key("a")}
-            </button>
+            {refused.size === 0 ? (
+              <button type="button" className="primary" disabled={isBusy} onClick={() => onAnswer({ approved: true })}>
+                Approve {key("a")}
+              </button>
+            ) : (
+              <button
+                type="button"
+                className="primary"
+                disabled={isBusy || refused.size === hunks}
+                onClick={() => onAnswer({ approved: true, refusedHunks: [...refused].map(hunkOf) })}
+              >
+                Approve {hunks - refused.size} of {hunks} hunks
+              </button>
+            )}
             <button type="button" className="danger" disabled={isBusy} onClick={() => onAnswer({ approved: false })}>
               Deny {key("d")}
             </button>
@@ -110,7 +135,7 @@ const WholeRequest = (props: ApprovalDetailProps) => {
           onCancel={() => onMode("look")}
         />
       ) : (
-        <RequestBody request={request} />
+        <RequestBody request={request} choice={hunks > 1 ? choice : undefined} />
       )}
     </>
   )
@@ -150,7 +175,12 @@ const FeedbackPanel = ({ isBusy, onMode, onAnswer }: ApprovalDetailProps) => {
   )
 }
 
-const RequestBody = ({ request: { description, diff } }: { readonly request: OpenRequest }) => {
+interface RequestBodyProps {
+  readonly request: OpenRequest
+  readonly choice: HunkChoice | undefined
+}
+
+const RequestBody = ({ request: { description, diff }, choice }: RequestBodyProps) => {
   const { command, network, url, host, types, filesAffected, parameters, detail } = description
   const isShownInDiff = diff !== undefined && filesAffected.length === parseDiff(diff).length
   return (
@@ -183,7 +213,11 @@ const RequestBody = ({ request: { description, diff } }: { readonly request: Ope
       )}
       {detail !== undefined && (
         <Section title={diff === undefined ? "In full" : "The change"}>
-          {diff === undefined ? <Block>{detail}</Block> : <DiffView text={detail} />}
+          {diff === undefined ? (
+            <Block>{detail}</Block>
+          ) : (
+            <DiffView text={detail} {...(choice !== undefined && { choice })} />
+          )}
         </Section>
       )}
       {parameters.length > 0 && (
@@ -193,4 +227,11 @@ const RequestBody = ({ request: { description, diff } }: { readonly request: Ope
       )}
     </>
   )
+}
+
+const hunksIn = (diff: string): number => parseDiff(diff).reduce((sum, { hunks }) => sum + hunks.length, 0)
+
+const hunkOf = (key: string): { readonly path: string; readonly hunk: number } => {
+  const at = key.lastIndexOf("\n")
+  return { path: key.slice(0, at), hunk: Number(key.slice(at + 1)) }
 }

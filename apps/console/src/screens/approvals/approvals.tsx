@@ -28,6 +28,7 @@ export const Approvals = (props: ScreenProps) => {
     item === undefined ? undefined : open.find((one) => one.workspace === workspace && requestKey(one) === item)
   const { selected, isEnded, isArmed, isFresh, select, move, advance } = useSelectedRequest(requests, linked)
   const [mode, setMode] = useState<DetailMode>("look")
+  const [refused, setRefused] = useState<ReadonlySet<string>>(new Set())
   const [problem, setProblem] = useState<string>()
   const [isSending, setIsSending] = useState(false)
   const isLive = useConnection() === "live"
@@ -46,6 +47,7 @@ export const Approvals = (props: ScreenProps) => {
   if (lookedAt !== selected?.id) {
     setLookedAt(selected?.id)
     setMode("look")
+    setRefused(new Set())
   }
 
   const answer = async (given: Omit<ApprovalAnswer, "binding">): Promise<void> => {
@@ -73,7 +75,8 @@ export const Approvals = (props: ScreenProps) => {
       k: () => move(-1),
       ArrowDown: () => move(1),
       ArrowUp: () => move(-1),
-      a: () => whereArmed(() => void answer({ approved: true })),
+      // Parts are approved with the button that says how many.
+      a: () => whereArmed(() => refused.size === 0 && void answer({ approved: true })),
       d: () => whereArmed(() => void answer({ approved: false })),
       r: () => whereArmed(() => setMode("feedback")),
       e: () => whereArmed(() => setMode("edit")),
@@ -152,6 +155,8 @@ export const Approvals = (props: ScreenProps) => {
           isArmed={isArmed && hasShortcuts}
           isBusy={isEnded || isSending || isFresh}
           heading={heading}
+          refused={refused}
+          onRefused={setRefused}
           onMode={setMode}
           onAnswer={(given) => void answer(given)}
           onNext={() => select(requests[0])}

@@ -2,12 +2,14 @@ import { type SubmitEvent, useCallback, useId, useState } from "react"
 
 import type { WorkspaceApi } from "../../api.ts"
 import { messageOf, useLoad } from "../../hooks/use-load.ts"
-import { isObject } from "../../is-object.ts"
 import { Problem } from "../../parts.tsx"
 import type { Rule } from "../../wire.ts"
+import { type RuleFields, fieldsOf, ruleOf } from "./rule-fields.ts"
+import { RulePreview } from "./rule-preview.tsx"
 
 interface RuleEditorProps {
   readonly api: WorkspaceApi
+  readonly run: string
   /** The rule to change; a new one when absent. */
   readonly rule: Rule | undefined
   readonly onSave: (rule: unknown) => Promise<void>
@@ -15,34 +17,31 @@ interface RuleEditorProps {
 }
 
 const decisions = ["allow", "ask", "deny"] as const
-const inForm = new Set(["id", "tool", "decision", "note"])
 
-/** Fields that haft maintains itself: saving a rule must not change them. */
-const kept = new Set(["enabled", "uses", "created"])
+/** Fields with one pattern a line. */
+const patterns: ReadonlyArray<readonly [field: keyof RuleFields, label: string, hint: string]> = [
+  ["writes", "Only these paths (written)", "src/**"],
+  ["reads", "Only these paths (read)", "docs/**"],
+  ["runs", "Commands", "npm test **"],
+  ["fetches", "Fetched hosts", "example.com"],
+  ["connects", "Hosts that commands connect to", "registry.example"]
+]
 
-/** A form with a field for everything that all rules have; the conditions are edited as JSON. */
-export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => {
-  const [id, setId] = useState(rule?.id ?? "")
-  const [tool, setTool] = useState(rule?.tool ?? "")
-  const [decision, setDecision] = useState<Rule["decision"]>(rule?.decision ?? "allow")
-  const [note, setNote] = useState(rule?.note ?? "")
-  const [conditions, setConditions] = useState(() => JSON.stringify(conditionsOf(rule), undefined, 2))
+/** A form with a field for every common condition; rare ones are edited as JSON. */
+export const RuleEditor = ({ api, run, rule, onSave, onCancel }: RuleEditorProps) => {
+  const [fields, setFields] = useState(() => fieldsOf(rule))
   const [problem, setProblem] = useState<string>()
   const loadTools = useCallback(() => api.tools(), [api])
   const { loaded: tools } = useLoad(loadTools)
   const listId = useId()
+  const set = (name: keyof RuleFields) => (event: { readonly target: { readonly value: string } }) =>
+    setFields({ ...fields, [name]: event.target.value })
 
   const save = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault()
+    setProblem(undefined)
     try {
-      await onSave({
-        ...keptOf(rule),
-        id,
-        ...(tool !== "" && { tool }),
-        decision,
-        ...(note !== "" && { note }),
-        ...readConditions(conditions)
-      })
+      await onSave(ruleOf(fields, rule))
     } catch (error) {
       setProblem(messageOf(error))
     }
@@ -52,8 +51,8 @@ export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => 
       <label className="field">
         Name
         <input
-          value={id}
-          onChange={(event) => setId(event.target.value)}
+          value={fields.id}
+          onChange={set("id")}
           required
           maxLength={100}
           // oxlint-disable-next-line jsx-a11y/no-autofocus -- it was just asked for, perhaps from far below
@@ -62,33 +61,55 @@ export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => 
       </label>
       <label className="field">
         Tool
-        <input value={tool} onChange={(event) => setTool(event.target.value)} placeholder="any" list={listId} />
+        <input value={fields.tool} onChange={set("tool")} placeholder="any" list={listId} />
         <datalist id={listId}>
           {tools.state === "ready" && tools.value.map(({ name }) => <option key={name}>{name}</option>)}
         </datalist>
       </label>
       <label className="field">
         Decision
-        <select value={decision} onChange={(event) => setDecision(event.target.value as Rule["decision"])}>
+        <select value={fields.decision} onChange={set("decision")}>
           {decisions.map((name) => (
             <option key={name}>{name}</option>
           ))}
         </select>
       </label>
+      {patterns.map(([name, label, hint]) => (
+        <label key={name} className="field">
+          {label}
+          <textarea rows={1} spellCheck={false} placeholder={hint} value={fields[name]} onChange={set(name)} />
+        </label>
+      ))}
       <label className="field">
-        Conditions (JSON):{" "}
-        <span className="quiet">touches, fields, exactly, pattern, expires, maximumUses, examples</span>
+        Arguments equal (JSON)
         <textarea
-          rows={7}
+          rows={1}
           spellCheck={false}
-          value={conditions}
-          onChange={(event) => setConditions(event.target.value)}
+          placeholder='{"path": "a.txt"}'
+          value={fields.exactly}
+          onChange={set("exactly")}
         />
       </label>
       <label className="field">
-        Note
-        <input value={note} onChange={(event) => setNote(event.target.value)} />
+        Expires
+        <input type="datetime-local" value={fields.expires} onChange={set("expires")} />
       </label>
+      <label className="field">
+        Max uses
+        <input type="number" min={1} value={fields.maximumUses} onChange={set("maximumUses")} />
+      </label>
+      <label className="field">
+        Note
+        <input value={fields.note} onChange={set("note")} />
+      </label>
+      <details open={fields.others !== ""}>
+        <summary>Other conditions</summary>
+        <label className="field">
+          JSON: <span className="quiet">operation, dialect, workspace, fields, pattern, examples</span>
+          <textarea rows={4} spellCheck={false} value={fields.others} onChange={set("others")} />
+        </label>
+      </details>
+      <RulePreview api={api} run={run} fields={fields} rule={rule} />
       <Problem>{problem}</Problem>
       <div className="buttons">
         <button type="submit" className="primary">
@@ -101,29 +122,3 @@ export const RuleEditor = ({ api, rule, onSave, onCancel }: RuleEditorProps) => 
     </form>
   )
 }
-
-// A condition that got lost would make a rule allow more than its author thinks, so anything unexpected is refused.
-const readConditions = (text: string): object => {
-  const read = parsed(text)
-  if (read === undefined) throw new Error("The conditions are not JSON.")
-  if (!isObject(read)) throw new Error("The conditions must be in braces: {} for none.")
-  const twice = Object.keys(read).find((name) => inForm.has(name))
-  if (twice !== undefined) throw new Error(`"${twice}" has a field of its own.`)
-  return read
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const conditionsOf = (rule: Rule | undefined): object =>
-  rule === undefined
-    ? { touches: { writes: "docs/**" } }
-    : Object.fromEntries(Object.entries(rule).filter(([name]) => !inForm.has(name) && !kept.has(name)))
-
-const keptOf = (rule: Rule | undefined): object =>
-  Object.fromEntries(Object.entries(rule ?? {}).filter(([name]) => kept.has(name)))

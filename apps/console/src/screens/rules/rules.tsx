@@ -40,6 +40,7 @@ export const Rules = ({ api, run }: ScreenProps) => {
           <RuleEditor
             key={edited === "new" ? "new" : edited.id}
             api={api}
+            run={run}
             rule={edited === "new" ? undefined : edited}
             onSave={save}
             onCancel={() => setEdited(undefined)}
@@ -117,15 +118,15 @@ const RuleActions = ({ rule, onEnable, onEdit, onRemove }: RuleActionsProps) => 
       {isSure ? (
         <>
           <button type="button" className="danger" onClick={onRemove}>
-            Remove for good
+            Delete
           </button>
           <button type="button" className="plain" onClick={() => setIsSure(false)}>
-            Keep
+            Cancel
           </button>
         </>
       ) : (
         <button type="button" className="plain" onClick={() => setIsSure(true)}>
-          Remove<span className="for-readers"> {rule.id}</span>
+          Delete<span className="for-readers"> {rule.id}</span>
         </button>
       )}
     </div>

@@ -34,7 +34,7 @@ export const Simulator = ({ api, run, onAccept }: SimulatorProps) => {
         <h2 id="simulate-title">Simulate</h2>
         <RunChoice api={api} current={run} chosen={chosen} onChange={setChosen} />
         <button type="button" onClick={() => void simulate()}>
-          Try the rules
+          Run simulation
         </button>
       </header>
       <p className="quiet">What the rules, as they stand, would have decided about the calls of a run.</p>
@@ -65,8 +65,8 @@ const Outcome = ({ outcome, onAccept }: { readonly outcome: Simulation; readonly
               <thead>
                 <tr>
                   <th scope="col">Call</th>
-                  <th scope="col">Was</th>
-                  <th scope="col">Would be</th>
+                  <th scope="col">Before</th>
+                  <th scope="col">After</th>
                   <th scope="col">Because</th>
                 </tr>
               </thead>

@@ -1,0 +1,61 @@
+import { useEffect, useState } from "react"
+
+import type { WorkspaceApi } from "../../api.ts"
+import { callsText } from "../../calls/describe-call.ts"
+import { messageOf } from "../../hooks/use-load.ts"
+import type { Rule, Simulation } from "../../wire.ts"
+import { type RuleFields, ruleOf } from "./rule-fields.ts"
+
+interface RulePreviewProps {
+  readonly api: WorkspaceApi
+  readonly run: string
+  readonly fields: RuleFields
+  /** The rule that would be replaced. */
+  readonly rule: Rule | undefined
+}
+
+/** A pause in typing after which the rule is tried. */
+const pauseMs = 400
+
+/** What the rule, as it stands in the form, would have decided about the calls of this run. */
+export const RulePreview = ({ api, run, fields, rule }: RulePreviewProps) => {
+  const [outcome, setOutcome] = useState<Simulation | string>()
+  useEffect(() => {
+    let isOver = false
+    const preview = async (): Promise<void> => {
+      try {
+        const candidate = ruleOf({ ...fields, id: fields.id === "" ? "preview" : fields.id }, rule)
+        const simulated = await api.simulate(run, { rule: candidate, ...(rule !== undefined && { replaces: rule.id }) })
+        if (!isOver) setOutcome(simulated)
+      } catch (error) {
+        if (!isOver) setOutcome(messageOf(error))
+      }
+    }
+    const timer = window.setTimeout(() => void preview(), pauseMs)
+    return () => {
+      isOver = true
+      window.clearTimeout(timer)
+    }
+  }, [api, run, fields, rule])
+  if (outcome === undefined) return <p className="quiet">Trying it on this run…</p>
+  if (typeof outcome === "string") return <p className="quiet">No preview: {outcome}</p>
+  const { counts, flips } = outcome
+  return (
+    <section aria-label="Preview" aria-live="polite">
+      <p>
+        With this rule, {callsText(counts.allow)} of this run would be allowed, {counts.ask} asked about and{" "}
+        {counts.deny} denied.
+      </p>
+      {flips.length > 0 && (
+        <ul className="paths">
+          {flips.slice(0, 10).map(({ requestId, tool, recorded, simulated }) => (
+            <li key={requestId}>
+              {tool}: {recorded.by === "policy" ? recorded.decision : "asked"} → {simulated.decision}
+            </li>
+          ))}
+          {flips.length > 10 && <li className="quiet">and {flips.length - 10} more</li>}
+        </ul>
+      )}
+    </section>
+  )
+}
