@@ -32,11 +32,10 @@ export const refuseSecret = Effect.fnUntraced(function* (path: string) {
   const workspace = yield* Workspace
   const isSecret = yield* secretNames
   // git reads a path of a revision from the top of the repository, and one with a dot in front from here.
-  if (isSecret(path) || workspace.isSecret(yield* workspace.contain(path))) {
-    return yield* toolError("secret_path", `${path} is a secret file: its content is not shown, in any revision`, {
-      suggestion: "Do without its content, or ask the person who runs the host to except it in `secretPaths`."
-    })
-  }
+  if (!isSecret(path) && !workspace.isSecret(yield* workspace.contain(path))) return undefined
+  return yield* toolError("secret_path", `${path} is a secret file: its content is not shown, in any revision`, {
+    suggestion: "Do without its content, or ask the person who runs the host to except it in `secretPaths`."
+  })
 })
 
 /** Refuses revisions that are a file's content by themselves, such as HEAD:path: no path says then whether it is secret. */
