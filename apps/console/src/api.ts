@@ -73,7 +73,7 @@ export interface WorkspaceApi {
   readonly replaceRule: (id: string, rule: unknown) => Promise<void>
   readonly enableRule: (id: string, enabled: boolean) => Promise<void>
   readonly removeRule: (id: string) => Promise<void>
-  /** What the rules would have decided about a run; with a candidate, as if it was one of them. */
+  /** Decisions that the rules would have made about a run; with a candidate, as if it was one of them. */
   readonly simulate: (run: string, candidate?: CandidateRule) => Promise<Simulation>
   /** Terminals that are open, and those that ended a while ago. */
   readonly terminals: () => Promise<ReadonlyArray<OpenTerminal>>

@@ -10,7 +10,7 @@ import type { CallOptions, CallPreview } from "@haft/core"
 
 import type { HaftConfig } from "../config/config.ts"
 
-/** What the opener of a branch's host sends to it. */
+/** Messages from the opener of a branch's host to it. */
 export type ToBranchHost =
   | { readonly type: "open"; readonly config: HaftConfig }
   | {
@@ -25,7 +25,7 @@ export type ToBranchHost =
   | { readonly type: "cancel"; readonly id: number }
   | { readonly type: "answer"; readonly id: number; readonly answer: Answer }
 
-/** What a branch's host sends back. */
+/** Messages from a branch's host to its opener. */
 export type FromBranchHost =
   | { readonly type: "opened"; readonly tools: ReadonlyArray<ToolDescription> }
   | { readonly type: "refused"; readonly message: string; readonly error?: PlainError }

@@ -27,7 +27,7 @@ const touchNames = ["writes", "reads", "runs", "fetches", "connects"] as const
 /** Fields that have an input of their own. */
 const inForm = new Set(["id", "tool", "decision", "note", "exactly", "expires", "maximumUses"])
 
-/** What haft keeps track of itself: saving a rule must not change it. */
+/** Fields that haft maintains itself: saving a rule must not change them. */
 const kept = new Set(["enabled", "uses", "created"])
 
 export const fieldsOf = (rule: Rule | undefined): RuleFields => {

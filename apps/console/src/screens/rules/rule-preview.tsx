@@ -17,7 +17,7 @@ interface RulePreviewProps {
 /** A pause in typing after which the rule is tried. */
 const pauseMs = 400
 
-/** What the rule, as it stands in the form, would have decided about the calls of this run. */
+/** Decisions that the rule in the form would have made about the calls of this run. */
 export const RulePreview = ({ api, run, fields, rule }: RulePreviewProps) => {
   const [outcome, setOutcome] = useState<Simulation | string>()
   useEffect(() => {
