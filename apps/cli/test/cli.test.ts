@@ -249,7 +249,7 @@ describe("haft call", () => {
     )
     const { stdout: more } = await haft(inWorkspace("call", "read_file", "--help"))
     expect(more).toContain("haft call read_file path=… [KEY=VALUE …] [options]\n")
-    expect(more).toMatch(/\n {2}encoding +text\|base64 \(text\) {2}base64 returns/)
+    expect(more).toMatch(/\n {2}encoding +text\|raw\|base64 \(text\) {2}raw converts/)
     const { stdout: none } = await haft(inWorkspace("call", "last_command", "--help"))
     expect(none).toContain("It takes nothing.")
     expect(await haft(inWorkspace("call", "red_file", "--help"))).toEqual({

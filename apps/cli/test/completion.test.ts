@@ -27,7 +27,7 @@ it("completes commands, tools and values of options in bash", () => {
   const complete = (words: string) =>
     `COMP_WORDS=(haft ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _haft; echo "\${COMPREPLY[@]}"; `
   const script = `source <(haft completion bash); ${complete("ca")}${complete("call read_")}${complete("tools --format op")}`
-  expect(run("bash", "-c", script)).toBe("call\nread_file read_output\nopenai\n")
+  expect(run("bash", "-c", script)).toBe("call\nread_file read_files read_output\nopenai\n")
   const others = ["tools -d agen", "call -w /us", "call edit_file @/etc/host", "help doc"].map(complete).join("")
   const [dialect, directory, file, command] = run("bash", "-c", `source <(haft completion bash); ${others}`).split("\n")
   expect({ dialect, directory, command }).toEqual({ dialect: "agentbench", directory: "/usr", command: "doctor" })

@@ -193,7 +193,7 @@ describe.skipIf(!hasBrowser)(
       await using console = await openConsole(browser, { "a.txt": "alpha\n" })
       const { page } = console
       await console.goTo("tools")
-      await page.getByRole("link", { name: /^read_file/ }).click()
+      await page.getByRole("link", { name: /^read_file\b/ }).click()
       await page.getByLabel(/^start_line/).fill("zero")
       await page.getByRole("button", { name: "Call" }).click()
       await page.getByText("This is not a number.").waitFor()
