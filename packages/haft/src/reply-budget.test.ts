@@ -53,7 +53,7 @@ describe("a reply beyond its budget", () => {
   it("keeps the beginning and the end of one long line", async () => {
     await using opened = await open()
     opened.workspace.put("line.txt", `begin${"x".repeat(2_000_000)}end\n`)
-    const reply = await opened.host.call("read_file", { path: "line.txt" })
+    const reply = await opened.host.call("read_file", { path: "line.txt", max_bytes: 4_000_000 })
     const { result, shortened } = reply.wire as { result: Record<string, unknown>; shortened: { artifact: string } }
     expect(result["content"]).toMatch(/^beginx+\n\[\d+ bytes left out\]\nx+end\n$/)
     expect(result["truncated"]).toBe(true)

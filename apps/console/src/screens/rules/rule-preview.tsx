@@ -17,6 +17,9 @@ interface RulePreviewProps {
 /** A pause in typing after which the rule is tried. */
 const pauseMs = 400
 
+/** Id of a new rule in its preview: the chosen one may be saved, and taken, by the time the server reads it. */
+const previewId = "preview-of-a-new-rule"
+
 /** Decisions that the rule in the form would have made about the calls of this run. */
 export const RulePreview = ({ api, run, fields, rule }: RulePreviewProps) => {
   const [outcome, setOutcome] = useState<Simulation | string>()
@@ -24,7 +27,7 @@ export const RulePreview = ({ api, run, fields, rule }: RulePreviewProps) => {
     let isOver = false
     const preview = async (): Promise<void> => {
       try {
-        const candidate = ruleOf({ ...fields, id: fields.id === "" ? "preview" : fields.id }, rule)
+        const candidate = ruleOf({ ...fields, id: rule?.id ?? previewId }, rule)
         const simulated = await api.simulate(run, { rule: candidate, ...(rule !== undefined && { replaces: rule.id }) })
         if (!isOver) setOutcome(simulated)
       } catch (error) {
