@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)(
       await page.getByText("Other conditions").click()
       await page.getByLabel(/^JSON/).fill("{")
       await page.getByRole("button", { name: "Save the rule" }).click()
-      await page.getByText("The other conditions are not JSON.").waitFor()
+      await page.getByRole("alert").filter({ hasText: "The other conditions are not JSON." }).waitFor()
       const notConditions = [
         ["null", "The other conditions must be a JSON object"],
         ["5", "The other conditions must be a JSON object"],

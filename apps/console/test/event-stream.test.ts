@@ -139,7 +139,7 @@ const openBehindProxy = async (browser: Browser, { keepsSessions = false } = {})
   proxy.lead(Number(new URL(server.url).port))
   const link = (): string => server.consoleLink().replace(server.url, origin)
   const context = await browser.newContext()
-  context.setDefaultTimeout(30_000)
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   await page.goto(link())
   return {

@@ -30,6 +30,11 @@ const inForm = new Set(["id", "tool", "decision", "note", "exactly", "expires", 
 /** Fields that haft maintains itself: saving a rule must not change them. */
 const kept = new Set(["enabled", "uses", "created"])
 
+/** Tests for a field that decides which calls a rule is about. */
+export const isCondition = (name: string): boolean => !kept.has(name) && !notConditions.has(name)
+
+const notConditions = new Set(["id", "decision", "note", "expires", "maximumUses"])
+
 export const fieldsOf = (rule: Rule | undefined): RuleFields => {
   const touches = isObject(rule?.["touches"]) ? rule["touches"] : {}
   const lines = (name: (typeof touchNames)[number]): string => [touches[name] ?? []].flat().map(String).join("\n")

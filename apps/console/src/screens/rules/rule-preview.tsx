@@ -4,7 +4,7 @@ import type { WorkspaceApi } from "../../api.ts"
 import { callsText } from "../../calls/describe-call.ts"
 import { messageOf } from "../../hooks/use-load.ts"
 import type { Rule, Simulation } from "../../wire.ts"
-import { type RuleFields, ruleOf } from "./rule-fields.ts"
+import { isCondition, type RuleFields, ruleOf } from "./rule-fields.ts"
 
 interface RulePreviewProps {
   readonly api: WorkspaceApi
@@ -28,6 +28,8 @@ export const RulePreview = ({ api, run, fields, rule }: RulePreviewProps) => {
     const preview = async (): Promise<void> => {
       try {
         const candidate = ruleOf({ ...fields, id: rule?.id ?? previewId }, rule)
+        // Until something is named, a rule is about every call, which the server refuses for one that allows.
+        if (!Object.keys(candidate).some((name) => isCondition(name))) return
         const simulated = await api.simulate(run, { rule: candidate, ...(rule !== undefined && { replaces: rule.id }) })
         if (!isOver) setOutcome(simulated)
       } catch (error) {
@@ -40,7 +42,7 @@ export const RulePreview = ({ api, run, fields, rule }: RulePreviewProps) => {
       window.clearTimeout(timer)
     }
   }, [api, run, fields, rule])
-  if (outcome === undefined) return <p className="quiet">Trying it on this run…</p>
+  if (outcome === undefined) return <p className="quiet">Name a tool or a condition to try the rule on this run.</p>
   if (typeof outcome === "string") return <p className="quiet">No preview: {outcome}</p>
   const { counts, flips } = outcome
   return (
