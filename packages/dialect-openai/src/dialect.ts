@@ -1,4 +1,12 @@
-import { defineDialect, type Dialect, type ErrorCode, errorCodes, type Failure, singleLine } from "@haft/core"
+import {
+  defineDialect,
+  type Dialect,
+  type ErrorCode,
+  errorCodes,
+  type Failure,
+  type JsonSchema,
+  singleLine
+} from "@haft/core"
 
 /** The release of the `openai` package whose tools are followed. */
 export const followedRelease = "7.55.0"
@@ -21,7 +29,16 @@ export const openai: Dialect<"openai"> = defineDialect({
     return { status: "failed", output: text }
   },
   failureText: (failure) => failureText(failure),
-  envelope: (output) => output
+  envelope: ({ properties }) => {
+    const { output, ...others } = properties as Readonly<Record<string, JsonSchema | undefined>>
+    const status = { type: "string", enum: ["completed", "failed"] }
+    // A failure, and the answer of a tool of another dialect, is a text.
+    const text = { type: "string" }
+    return {
+      type: "object",
+      properties: { ...others, status, output: output === undefined ? text : { anyOf: [output, text] } }
+    }
+  }
 })
 
 /** Exit code of a command that could not be run, as shells have it. */

@@ -76,17 +76,11 @@ export const requireStrongToken = (secret: string): void => {
   )
 }
 
-/** Bits that a random character has, of the kinds of characters that a secret is made of. */
+/** Bits of a random character: of a digit, of a hexadecimal digit, of a letter, or of one of several kinds. */
 const bitsOfCharacter = (secret: string): number => {
-  if (/^(?:[0-9a-f]+|[0-9A-F]+)$/.test(secret) && !/^[0-9]+$/.test(secret)) return 4
-  const kinds = [
-    // Of 22 random letters and digits now and then none is a digit.
-    [/[0-9]|[a-z].*[A-Z]|[A-Z].*[a-z]/, 10],
-    [/[a-z]/, 26],
-    [/[A-Z]/, 26],
-    [/[^0-9a-zA-Z]/, 33]
-  ] as const
-  return Math.log2(kinds.reduce((sum, [kind, size]) => sum + (kind.test(secret) ? size : 0), 0))
+  if (/^[0-9]+$/.test(secret)) return Math.log2(10)
+  if (/^(?:[0-9a-f]+|[0-9A-F]+)$/.test(secret)) return 4
+  return Math.log2(/^(?:[a-z]+|[A-Z]+)$/.test(secret) ? 26 : 62)
 }
 
 /** True for a text that is the same part three times or more. */
