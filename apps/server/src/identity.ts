@@ -5,6 +5,7 @@ import {
   type Party,
   requireStrongToken,
   type Sessions,
+  sessionsInMemory,
   type StoredSession,
   type TokenInfo,
   type TokenRole,
@@ -63,7 +64,7 @@ export interface BrowserSession {
   readonly key: string
 }
 
-/** Where a server's tokens and sessions are kept; those given at its start, and none over a restart, when absent. */
+/** Where a server's tokens and sessions are kept; without them, only fixed tokens, and sessions that end with the process. */
 export interface IdentityStores {
   readonly tokens?: Tokens | undefined
   readonly sessions?: Sessions | undefined
@@ -90,11 +91,7 @@ export const gatekeeper = (
     secret: padded(secret)
   }))
   const links = new Map<string, { readonly identity: Identity; readonly validUntil: number }>()
-  let loaded: Promise<Map<string, StoredSession>> | undefined
-  const allSessions = (): Promise<Map<string, StoredSession>> =>
-    (loaded ??= Promise.resolve(kept?.list() ?? []).then(
-      (list) => new Map(list.map((session) => [session.id, session]))
-    ))
+  const sessions = kept ?? sessionsInMemory(now)
 
   const isInForce: Gatekeeper["isInForce"] = async (identity) =>
     identity?.token === undefined || (await store?.isInForce(identity.token)) === true
@@ -111,10 +108,10 @@ export const gatekeeper = (
   const bySession = async (request: Request): Promise<Identity | undefined> => {
     const value = cookieOf(request)
     if (value === undefined) return undefined
-    const session = (await allSessions()).get(hashOf(value).toString("hex"))
+    const session = await sessions.find(hashOf(value).toString("hex"))
     // Browsers send a cookie to every port of its host. The key is kept by the console's own origin, so that a cookie
     // which another server has got is worth nothing.
-    if (session === undefined || session.validUntil <= now()) return undefined
+    if (session === undefined) return undefined
     if (!timingSafeEqual(Buffer.from(session.key, "hex"), hashOf(keyOf(request)))) return undefined
     const { id, name, role, workspaces, token } = session
     const identity: Identity = {
@@ -128,8 +125,6 @@ export const gatekeeper = (
   }
 
   const startSession: Gatekeeper["startSession"] = async ({ name, role, workspaces, token }, request) => {
-    const sessions = await allSessions()
-    for (const [old, { validUntil }] of sessions) if (validUntil <= now()) sessions.delete(old)
     const [secret, key] = [makeToken(), makeToken()]
     const session: StoredSession = {
       id: hashOf(secret).toString("hex"),
@@ -140,8 +135,7 @@ export const gatekeeper = (
       ...(token !== undefined && { token }),
       validUntil: now() + sessionLifetimeMs
     }
-    await kept?.add(session)
-    sessions.set(session.id, session)
+    await sessions.add(session)
     return { cookie: cookieText(request, secret, sessionLifetimeMs / 1000), key }
   }
 
@@ -191,8 +185,7 @@ export const gatekeeper = (
       const value = cookieOf(request)
       if (value === undefined || (await bySession(request)) === undefined) return undefined
       const id = hashOf(value).toString("hex")
-      await kept?.remove(id)
-      ;(await allSessions()).delete(id)
+      await sessions.remove(id)
       return cookieText(request, "", 0)
     }
   }

@@ -70,7 +70,7 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
     ...(cluster !== undefined && { cluster, onClusterEvent: (event) => note(`haft: ${describeEvent(event)}`) }),
     ...(tokens.agent !== undefined && { tokens: { agent: tokens.agent } }),
     tokenStore: tokens.store,
-    sessionStore: await openSessions(first),
+    sessionStore: shared?.sessions ?? (await openSessions(first)),
     version: given.version,
     ...(host !== undefined && { host }),
     port: numberOf(given, "port", standardPort, 65_535),

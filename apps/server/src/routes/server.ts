@@ -13,6 +13,7 @@ export interface ServerRoutesOptions {
   readonly flow: FlowControl
   readonly metrics: Metrics
   readonly gatekeeper: Gatekeeper
+  readonly isClustered: boolean
   /** The address of this server, known once it listens. */
   readonly url: () => string
   readonly openapi: () => object
@@ -108,13 +109,19 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route>
         schema: z.object({
           name: z.string(),
           role: z.enum(tokenRoles),
-          workspaces: z.array(z.string()).optional()
+          workspaces: z.array(z.string()).optional(),
+          cluster: z.literal(true).optional().describe("For a server that is a member of a cluster, see /v1/cluster.")
         })
       }
     },
     handle: (asked) => {
       const { name, role, workspaces } = identified(asked)
-      return json({ name, role, ...(workspaces !== undefined && { workspaces }) })
+      return json({
+        name,
+        role,
+        ...(workspaces !== undefined && { workspaces }),
+        ...(options.isClustered && { cluster: true })
+      })
     }
   })
 ]
