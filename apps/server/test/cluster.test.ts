@@ -1,9 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { findPostgres, startPostgres, type TestPostgres } from "@haft/cluster/testing"
+import { findPostgres, freePort, startPostgres, type TestPostgres } from "@haft/cluster/testing"
 import { type ClusterAdministration, openAdministration } from "haft/cluster"
 import type { HaftConfig } from "haft/internal"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -221,7 +220,7 @@ describe.skipIf(!isThere)("servers of a cluster (needs PostgreSQL)", () => {
       const closed = (events: ReadonlyArray<ServerSentEvent>) =>
         new Set(
           events.flatMap(({ event, data }) =>
-            event === "approvals" && data?.type === "closed" ? [data["workspace"]] : []
+            event === "approvals" && data?.type === "closed" ? [String(data["workspace"])] : []
           )
         )
       const events = await readEvents(stream, (all) => closed(all).size === 4)
@@ -339,13 +338,3 @@ describe.skipIf(!isThere)("servers of a cluster (needs PostgreSQL)", () => {
     limit
   )
 })
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })

@@ -170,9 +170,7 @@ const watchMembersMs = 2_000
 /** Calls back once when the other members are not those that they were; the returned function ends that. */
 const watchMembers = ({ peers }: JoinedCluster, before: ReadonlyArray<string>, listener: () => void): (() => void) => {
   const timer = setInterval(() => {
-    void peers().then((now) => {
-      if (now.join() !== before.join()) listener()
-    })
+    void peers().then((now) => now.join() !== before.join() && listener())
   }, watchMembersMs)
   return () => clearInterval(timer)
 }

@@ -96,6 +96,7 @@ export const joinCluster = <W>(
       configured: workspaces,
       openOn: options.open,
       isInForce: lease.isInForce,
+      describe: members.describe,
       onLost: () => void wake.openUnsafe(),
       onClosed: (name) => routing.forget(name),
       onEvent
