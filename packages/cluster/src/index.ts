@@ -1,5 +1,5 @@
 export { DatabaseError, openDatabase } from "./storage/database.ts"
-export { joinCluster, type Member, type MemberOptions, type Route } from "./members/member.ts"
+export { joinCluster, type Member, type MemberOptions, type WorkspaceRoute } from "./members/member.ts"
 export { type MemberEvent, type Opened, Unavailable } from "./members/owned-workspaces.ts"
 export {
   type ForwardedAnswer,

@@ -4,7 +4,7 @@ import { reportDescriptor } from "@haft/core"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 
-import type { BackgroundProgram, ProgramEnd } from "../background/background-program.ts"
+import type { BackgroundProgram, BackgroundProgramEnd } from "../background/background-program.ts"
 import type { Collectors } from "../run-command/collect-output.ts"
 import { MarkedOutput } from "./marked-output.ts"
 
@@ -52,7 +52,7 @@ export class ShellProcess {
     this.#send(`unset HISTFILE\n(set +H) && set +H\nprintf 'ready %s\\000' "$$" >&${reportDescriptor}`)
   }
 
-  onEnd({ exitCode, failure }: ProgramEnd): void {
+  onEnd({ exitCode, failure }: BackgroundProgramEnd): void {
     this.failure = failure
     Deferred.doneUnsafe(this.gone, Effect.succeed(failure === undefined ? exitCode : null))
   }
