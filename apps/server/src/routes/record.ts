@@ -5,7 +5,7 @@ import { json } from "../http/answer.ts"
 import { askedRange, rangeOf } from "../http/byte-range.ts"
 import { type EventFeed, eventStream, eventText } from "../http/event-stream.ts"
 import { Problem } from "../http/problem.ts"
-import { defineRoute, type Route } from "../http/route.ts"
+import { defineRoute, type HttpRoute } from "../http/route.ts"
 import type { Workspaces } from "../workspaces.ts"
 
 const base = "/v1/workspaces/{workspace}"
@@ -35,7 +35,7 @@ const batch = 1_000
 const mostUnread = 1_000
 
 /** The runs on record, their events and their artifacts. */
-export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
+export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => {
   const recordOf = (path: Readonly<Record<string, string>>) => {
     const pages = workspaces.named(path["workspace"]).record(path["run"] ?? "")
     if (pages === undefined) throw new Problem(404, "unknown_run", "There is no such run on record.")

@@ -1,7 +1,7 @@
 import type { ChangedPath } from "@haft/core"
 
 import { sha256Of } from "../storage/blob-store.ts"
-import type { Entry, LoggedChange, Manifest } from "../storage/manifest.ts"
+import type { ManifestEntry, LoggedChange, Manifest } from "../storage/manifest.ts"
 
 /** A commit as the workspace hands it over to be decided. */
 export interface CommitToDecide {
@@ -31,8 +31,8 @@ export const loggedChanges = (
   commit: CommitToDecide,
   { isSecret, maximumBytes }: { readonly isSecret: (path: string) => boolean; readonly maximumBytes: number }
 ): PreparedChanges => {
-  const after = new Map<string, Entry | NewFile | null>()
-  const now = (path: string): Entry | NewFile | null => {
+  const after = new Map<string, ManifestEntry | NewFile | null>()
+  const now = (path: string): ManifestEntry | NewFile | null => {
     const changed = after.get(path)
     return changed === undefined ? (manifest.get(path) ?? null) : changed
   }
@@ -80,7 +80,7 @@ export const loggedChanges = (
   return { changes: changes.toSorted((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : 1)), contents, notCarried }
 }
 
-const entryOf = (change: ChangedPath, before: Entry | NewFile | null): Entry | NewFile => {
+const entryOf = (change: ChangedPath, before: ManifestEntry | NewFile | null): ManifestEntry | NewFile => {
   const { what, contentAfter, modeAfter } = change
   if (what === "directory") return { kind: "directory" }
   if (what === "symlink") return { kind: "symlink", target: textOf(contentAfter) }

@@ -22,7 +22,7 @@ import type { Telemetry } from "../telemetry/telemetry.ts"
 import { openWorkspace, type OpenWorkspace } from "../workspace/open-workspace.ts"
 import { secretOf } from "./cluster-address.ts"
 import type { ClusterConfig } from "./cluster-config.ts"
-import { clusteredHost, type RunningCalls } from "./clustered-host.ts"
+import { clusteredHost, type CallsByRequestId } from "./clustered-host.ts"
 
 export interface JoinOptions {
   readonly cluster: ClusterConfig
@@ -114,7 +114,7 @@ const openOn = async (
   config: HaftConfig,
   options: JoinOptions
 ): Promise<Opened<OpenWorkspace>> => {
-  const running: RunningCalls = new Map()
+  const running: CallsByRequestId = new Map()
   const workspace = await openWorkspace(
     { ...config, root: copy.root, state: copy.state },
     {
