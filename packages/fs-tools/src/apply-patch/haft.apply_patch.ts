@@ -11,7 +11,7 @@ import { isOfFile, type PatchSection, touchedBy } from "./patch.ts"
 import { readOnce } from "./place/read-once.ts"
 import type { FoundHunk } from "./plan-patch.ts"
 
-// What `git diff` prints when nothing differs is a patch that changes nothing.
+// The output of `git diff` where nothing differs is a patch that changes nothing.
 const read = readOnce(({ patch }: { readonly patch: string }) =>
   patch.trim() === "" ? Effect.succeed([]) : parsePatch(envelopeWithin(patch) ?? patch)
 )

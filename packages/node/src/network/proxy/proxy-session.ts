@@ -128,7 +128,7 @@ export class ProxySession {
     this.#open.add(connection)
     const { by } = admission
     const waited = waitedMs >= 1000 ? { waited_sec: waitedMs / 1000 } : {}
-    // What is not on record does not happen.
+    // A connection that can't be recorded is not made.
     if (await this.#record({ type: "connection_opened", ...endpoint, protocol, by, ...waited })) return connection
     connection.upstream.destroy()
     throw new ConnectionRefused({ reason: "the audit log can't be written" })
