@@ -46,4 +46,4 @@ export const isExported = (): boolean =>
 
 /** The part of a process' telemetry for the runtime of one workspace: all its series carry the workspace's name. */
 export const telemetryOf = ({ context }: Telemetry, workspace: string): Context.Context<never> =>
-  Context.add(context, Metric.CurrentMetricAttributes, { workspace }) as Context.Context<never>
+  Context.add(context, Metric.CurrentMetricAttributes, { workspace })
