@@ -32,9 +32,9 @@ export const trustAuthority = (
     : bundles.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
   return {
     mounts: [
-      ...(hasOwnSettings ? [{ path: join("/etc", name), from: directory }] : []),
-      ...lists.map((path) => ({ path, from: bundle }))
-    ].map((mount) => ({ kind: "readable", ...mount })),
+      ...(hasOwnSettings ? [readable(join("/etc", name), directory)] : []),
+      ...lists.map((path) => readable(path, bundle))
+    ],
     variables: {
       // Of these only Node adds to what it trusts; for the others the file holds everything.
       NODE_EXTRA_CA_CERTS: join("/etc", name, "authority.pem"),
@@ -42,6 +42,8 @@ export const trustAuthority = (
     }
   }
 }
+
+const readable = (path: string, from: string): Mount => ({ kind: "readable", path, from })
 
 const name = "haft"
 
