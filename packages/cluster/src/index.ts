@@ -16,8 +16,8 @@ export {
   type Membership,
   type WorkspaceStatus
 } from "./members/membership.ts"
-export type { Route } from "./members/routing.ts"
-export { migrate, SchemaError, schemaVersion } from "./storage/migrations.ts"
+export type { WorkspaceRoute } from "./members/routing.ts"
+export { migrate, SchemaError } from "./storage/migrations.ts"
 export type { Retention } from "./storage/retention.ts"
 export { stateDocuments } from "./storage/state-documents.ts"
 export type { WorkspaceCopy } from "./copy/workspace-copy.ts"

@@ -3,7 +3,7 @@ import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { Problem } from "../http/problem.ts"
-import { defineRoute, type Route } from "../http/route.ts"
+import { defineRoute, type HttpRoute } from "../http/route.ts"
 import { identified } from "../identity.ts"
 
 const Status = z.object({
@@ -30,7 +30,7 @@ const Status = z.object({
 })
 
 /** Members and workspaces of the cluster that this server belongs to. */
-export const clusterRoutes = (member: () => JoinedCluster): ReadonlyArray<Route> => {
+export const clusterRoutes = (member: () => JoinedCluster): ReadonlyArray<HttpRoute> => {
   const unavailable = (error: unknown): never => {
     throw new Problem(503, "cluster_unavailable", error instanceof Error ? error.message : String(error))
   }

@@ -1,27 +1,42 @@
-import { type Answer, json } from "./answer.ts"
+import { type HttpAnswer, json } from "./answer.ts"
 
 /** The answers of all members of a cluster to one request, this server's own first. */
 export interface MemberAnswers {
-  readonly answers: ReadonlyArray<Answer>
+  readonly answers: ReadonlyArray<HttpAnswer>
   /** Calls back when members have joined, left or become unreachable; the returned function ends that. */
   readonly onMembersChanged: (listener: () => void) => () => void
 }
 
+/** Milliseconds that the rest of an answer may take. A member that is frozen or dies while it sends one is left out. */
+const patienceMs = 3_000
+
 /** Merges JSON answers into one. */
 export const gatherJson =
   <Body>(merge: (bodies: ReadonlyArray<Body>) => Body) =>
-  async ({ answers }: MemberAnswers): Promise<Answer> => {
+  async ({ answers }: MemberAnswers): Promise<HttpAnswer> => {
     const bodies = await Promise.all(
-      answers.map(({ body }) => new Response(body as string | ReadableStream<Uint8Array>).json())
+      answers.map(({ body }) => (typeof body === "string" ? JSON.parse(body) : read(body)))
     )
-    return json(merge(bodies as ReadonlyArray<Body>))
+    return json(merge(bodies.filter((body) => body !== undefined) as ReadonlyArray<Body>))
   }
+
+const read = async (body: HttpAnswer["body"]): Promise<unknown> => {
+  if (!(body instanceof ReadableStream)) return undefined
+  const limit = AbortSignal.timeout(patienceMs)
+  const chunks: Array<Uint8Array> = []
+  try {
+    await body.pipeTo(new WritableStream({ write: (chunk) => void chunks.push(chunk) }), { signal: limit })
+    return JSON.parse(Buffer.concat(chunks).toString())
+  } catch {
+    return undefined
+  }
+}
 
 /**
  * Merges streams of server-sent events, event by event. It ends when one of them does or the members change, so that a
  * client which connects again gets the events of the members that are there by then.
  */
-export const gatherEvents = ({ answers, onMembersChanged }: MemberAnswers): Answer => {
+export const gatherEvents = ({ answers, onMembersChanged }: MemberAnswers): HttpAnswer => {
   const sources = answers.flatMap(({ body }) =>
     body instanceof ReadableStream ? [{ reader: body.getReader(), decoder: new TextDecoder(), text: "" }] : []
   )

@@ -3,7 +3,7 @@ import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { gatherJson } from "../http/gather.ts"
-import { defineRoute, type Route } from "../http/route.ts"
+import { defineRoute, type HttpRoute } from "../http/route.ts"
 import { partyOf } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
 
@@ -64,7 +64,7 @@ const elsewhere = ({ dialect, alsoDialects = [], mode = "ask" }: HaftConfig) => 
 })
 
 /** Workspaces, their tools, and calls. */
-export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
+export const callRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => [
   defineRoute({
     method: "GET",
     path: "/v1/workspaces",

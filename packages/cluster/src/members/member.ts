@@ -14,7 +14,7 @@ import { prune, type Retention } from "../storage/retention.ts"
 import { runMirror } from "../storage/run-mirror.ts"
 import { stateDocuments } from "../storage/state-documents.ts"
 import { makeLease } from "./lease.ts"
-import { type ClusterStatus, membership, membershipChannel, type Placement } from "./membership.ts"
+import { type ClusterStatus, membership, membershipChannel, type WorkspacePlacement } from "./membership.ts"
 import { type MemberEvent, type Opened, ownedWorkspaces, type Unavailable } from "./owned-workspaces.ts"
 import { makeRouting, type Routing } from "./routing.ts"
 import { makeUpkeep } from "./upkeep.ts"
@@ -48,7 +48,7 @@ export interface MemberOptions<W> {
 export interface Member<W> extends Omit<Routing<W>, "expire"> {
   readonly id: string
   /** Where the workspace is now, by the database. */
-  readonly find: (workspace: string) => Effect.Effect<Placement | undefined, DatabaseError>
+  readonly find: (workspace: string) => Effect.Effect<WorkspacePlacement | undefined, DatabaseError>
   /** Addresses of the other members that can be reached, sorted; the last known ones while the database is down. */
   readonly peers: Effect.Effect<ReadonlyArray<string>>
   readonly open: () => ReadonlyMap<string, W>

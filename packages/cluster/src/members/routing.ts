@@ -3,18 +3,21 @@ import * as Effect from "effect/Effect"
 
 import type { DatabaseError } from "../storage/database.ts"
 import type { Lease } from "./lease.ts"
-import type { Membership, Placement } from "./membership.ts"
+import type { Membership, WorkspacePlacement } from "./membership.ts"
 import { type OwnedWorkspaces, unavailable, Unavailable } from "./owned-workspaces.ts"
 
 /** Where a request for a workspace goes. */
-export type Route<W> =
+export type WorkspaceRoute<W> =
   | { readonly kind: "here"; readonly value: W; readonly epoch: string }
   | { readonly kind: "there"; readonly address: string; readonly epoch: string }
 
 /** Finds the owners of workspaces, for the requests that a member receives. */
 export interface Routing<W> {
   /** Finds the owner of a workspace, or makes one; waits while there is none, up to the limit. Opens it when that is this member. */
-  readonly route: (workspace: string, options?: { readonly waitMs?: number }) => Effect.Effect<Route<W>, Unavailable>
+  readonly route: (
+    workspace: string,
+    options?: { readonly waitMs?: number }
+  ) => Effect.Effect<WorkspaceRoute<W>, Unavailable>
   /** The workspace where this member owns it, for requests that another member has sent. */
   readonly serve: (workspace: string) => Effect.Effect<W | undefined, Unavailable>
   /** Forgets where a workspace was, after its owner said that it is not. */
@@ -41,9 +44,9 @@ export const makeRouting = <W>(options: RoutingOptions<W>): Routing<W> => {
   const { id, members, lease, owned, leaseMs } = options
   const { entries } = owned
   const { isInForce } = lease
-  const placements = new Map<string, { readonly placement: Placement; readonly until: number }>()
+  const placements = new Map<string, { readonly placement: WorkspacePlacement; readonly until: number }>()
 
-  const cached = (name: string): Effect.Effect<Placement | undefined, DatabaseError> => {
+  const cached = (name: string): Effect.Effect<WorkspacePlacement | undefined, DatabaseError> => {
     const known = placements.get(name)
     if (known !== undefined && known.until > performance.now()) return Effect.succeed(known.placement)
     return members.find(name).pipe(
@@ -59,13 +62,13 @@ export const makeRouting = <W>(options: RoutingOptions<W>): Routing<W> => {
   }
 
   /** One attempt to find a living owner. */
-  const look = (name: string): Effect.Effect<Route<W> | undefined, Unavailable | DatabaseError> =>
+  const look = (name: string): Effect.Effect<WorkspaceRoute<W> | undefined, Unavailable | DatabaseError> =>
     Effect.gen(function* () {
       if (!isInForce()) return undefined
       const entry = entries.get(name)
       if (entry?.ready !== undefined && !entry.isClosing && !entry.ready.copy.isLost()) {
         entry.used = performance.now()
-        return { kind: "here", value: entry.ready.workspace.value, epoch: entry.epoch } satisfies Route<W>
+        return { kind: "here", value: entry.ready.workspace.value, epoch: entry.epoch } satisfies WorkspaceRoute<W>
       }
       const placement = yield* cached(name)
       if (placement === undefined) {
@@ -85,12 +88,12 @@ export const makeRouting = <W>(options: RoutingOptions<W>): Routing<W> => {
         return undefined
       }
       if (!isAlive) return undefined
-      if (owner !== id) return { kind: "there", address: placement.address ?? "", epoch } satisfies Route<W>
+      if (owner !== id) return { kind: "there", address: placement.address ?? "", epoch } satisfies WorkspaceRoute<W>
       if (entries.get(name)?.isClosing === true) {
         placements.delete(name)
         return undefined
       }
-      return { kind: "here", value: yield* owned.open(name, epoch), epoch } satisfies Route<W>
+      return { kind: "here", value: yield* owned.open(name, epoch), epoch } satisfies WorkspaceRoute<W>
     })
 
   return {
