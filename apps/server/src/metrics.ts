@@ -10,6 +10,7 @@ export interface Metrics {
   ) => void
   readonly connectionEnded: (workspace: string, outcome: "closed" | "refused") => void
   readonly approvalDecided: (workspace: string, decision: string) => void
+  readonly webhookSent: (outcome: "delivered" | "failed") => void
   /** Counts what happens to the workspaces of a cluster's member, and how long opening them takes. */
   readonly clusterEvent: (event: "opened" | "closed" | "failed", seconds?: number) => void
   /** Registers a figure that is read whenever the metrics are. */
@@ -66,6 +67,7 @@ export const makeMetrics = (): Metrics => {
     },
     connectionEnded: (workspace, outcome) => count("haft_connections_total", { workspace, outcome }),
     approvalDecided: (workspace, decision) => count("haft_approvals_total", { workspace, decision }),
+    webhookSent: (outcome) => count("haft_webhook_messages_total", { outcome }),
     clusterEvent: (event, seconds) => {
       count("haft_cluster_workspace_events_total", { event })
       if (seconds !== undefined) observe("haft_cluster_open_seconds", {}, seconds)

@@ -20,6 +20,7 @@ import * as z from "zod"
 import { type ClusterConfig, clusterShape } from "../cluster/cluster-config.ts"
 import { type DialectName, dialectNames } from "../host/dialects.ts"
 import { type PackageChoice, packageNames } from "../host/packages.ts"
+import { type ServerConfig, serverShape } from "./server-config.ts"
 
 /** Services that a standard host lends to plugins. */
 export type StandardServices = RoadServices | Artifacts | Processes | Sandbox | StateFiles
@@ -136,12 +137,14 @@ export interface HaftConfig {
   readonly redactReplies?: boolean
   /** Makes `haft serve` a member of a cluster, see {@link ClusterConfig}. */
   readonly cluster?: ClusterConfig
+  /** How people reach `haft serve`, see {@link ServerConfig}. */
+  readonly server?: ServerConfig
   /** More workspaces for `haft serve`, by name. They inherit nothing from this one. */
   readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
 }
 
 /** A workspace beside the one called default. */
-export type WorkspaceConfig = Omit<HaftConfig, "workspaces" | "cluster">
+export type WorkspaceConfig = Omit<HaftConfig, "workspaces" | "cluster" | "server">
 
 /** The identity, with the type of a configuration: the default export of `haft.config.ts`. */
 export const defineConfig = (config: HaftConfig): HaftConfig => config
@@ -313,6 +316,7 @@ export const configShape = () => {
   return settings({
     ...workspace.shape,
     cluster: clusterShape().optional().describe("Makes `haft serve` a member of a cluster"),
+    server: serverShape().optional().describe("How people reach `haft serve`, are told of requests, and sign in"),
     workspaces: z
       .record(workspaceName(), workspace)
       .optional()
