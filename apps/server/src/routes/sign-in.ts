@@ -1,7 +1,7 @@
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
-import { defineRoute, methodNotAllowed, type Route } from "../http/route.ts"
+import { defineRoute, methodNotAllowed, type HttpRoute } from "../http/route.ts"
 import { cookieIn, cookieText, type Gatekeeper } from "../identity.ts"
 import { type OidcSignIn, SignInFailure, signInLifetimeMs } from "../sign-in/oidc.ts"
 
@@ -20,7 +20,7 @@ const callbackPath = "/login/oidc/callback"
 export const redirectUri = (server: string): string => `${server}${callbackPath}`
 
 /** Signing in to the console by an OpenID provider. */
-export const signInRoutes = ({ gatekeeper, oidc, onFailure }: SignInRoutesOptions): ReadonlyArray<Route> => [
+export const signInRoutes = ({ gatekeeper, oidc, onFailure }: SignInRoutesOptions): ReadonlyArray<HttpRoute> => [
   defineRoute({
     method: "GET",
     path: "/v1/sign-in",
@@ -41,7 +41,7 @@ const providerRoutes = (
   oidc: OidcSignIn,
   gatekeeper: Gatekeeper,
   onFailure: (error: unknown) => void
-): ReadonlyArray<Route> => {
+): ReadonlyArray<HttpRoute> => {
   const refused = (error: unknown) => {
     if (!(error instanceof SignInFailure)) throw error
     // Whoever runs the server can only do something about this one.

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto"
 
 import { type SignInConfig, type SignInGrant, visibleText } from "haft/internal"
 
-import type { Identity } from "../identity.ts"
+import type { CallerIdentity } from "../identity.ts"
 
 /** Claims of a person, from the ID token and the provider's user info. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string }
 
-/** Identity that the first fitting grant gives to a person; undefined where none fits. */
-export const identityFrom = (config: SignInConfig, claims: Claims): Identity | undefined => {
+/** CallerIdentity that the first fitting grant gives to a person; undefined where none fits. */
+export const identityFrom = (config: SignInConfig, claims: Claims): CallerIdentity | undefined => {
   const grant = config.grants.find((one) => fits(one, claims))
   if (grant === undefined) return undefined
   return {

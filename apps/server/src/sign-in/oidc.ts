@@ -3,15 +3,15 @@ import { createHmac, randomBytes } from "node:crypto"
 import type { SignInConfig } from "haft/internal"
 import type * as OAuth from "oauth4webapi"
 
-import type { Identity } from "../identity.ts"
+import type { CallerIdentity } from "../identity.ts"
 import { type Claims, identityFrom } from "./grants.ts"
 
 /** Sign-in by an OpenID provider: authorization code flow with PKCE, state and nonce. */
 export interface OidcSignIn {
   /** Where to send a browser, and the state that it brings back in a cookie and in the address. */
   readonly start: () => Promise<{ readonly location: string; readonly state: string }>
-  /** Identity of whoever comes back; fails with {@link SignInFailure}. */
-  readonly finish: (answer: URLSearchParams, state: string | undefined) => Promise<Identity>
+  /** CallerIdentity of whoever comes back; fails with {@link SignInFailure}. */
+  readonly finish: (answer: URLSearchParams, state: string | undefined) => Promise<CallerIdentity>
 }
 
 /** Why somebody could not be signed in. */
