@@ -85,7 +85,8 @@ export const openWebhook = (
             const { request } = change
             const timestamp = new Date(request.askedAt).toISOString()
             const sent = send({ type: "approval.requested", timestamp, data: about(request) })
-            return void open.set(request.id, { request, sent })
+            open.set(request.id, { request, sent })
+            return
           }
           const { id, approved, unanswered, by, at } = change
           const asked = open.get(id)
