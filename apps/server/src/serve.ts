@@ -8,6 +8,7 @@ import type { MemberEvent } from "haft/cluster"
 import {
   ConfigError,
   type HaftConfig,
+  openTelemetry,
   type OpenRequest,
   readSite,
   type Sessions,
@@ -29,8 +30,8 @@ import { requestHandler } from "./http/request-handler.ts"
 import type { HttpRoute } from "./http/route.ts"
 import { bracketed, hostNames, isEverywhere } from "./http/same-origin.ts"
 import { type FixedTokens, gatekeeper } from "./identity.ts"
-import { makeMetrics, measure, type Metrics } from "./metrics.ts"
-import { openWebhook, type WebhookEvents, type WebhookOptions } from "./notify/webhook.ts"
+import { measureServer, webhookEvents } from "./metrics.ts"
+import { openWebhook, type WebhookOptions } from "./notify/webhook.ts"
 import { agentRoutes } from "./routes/agents.ts"
 import { approvalRoutes } from "./routes/approvals.ts"
 import { branchRoutes } from "./routes/branches.ts"
@@ -98,10 +99,15 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   const limits = { ...standardLimits, ...options.limits }
   const { cluster } = options
   const onDefect = options.onDefect ?? (() => {})
-  const metrics = makeMetrics()
-  const webhook = options.webhook && openWebhook(options.webhook, webhookEvents(metrics, onDefect))
+  const webhook = options.webhook && openWebhook(options.webhook)
   const owned = cluster === undefined ? undefined : workspaceSet(options.workspaces, version)
-  const workspaces = owned ?? (await openWorkspaces(options.workspaces, version))
+  const telemetry = await openTelemetry()
+  const workspaces =
+    owned ??
+    (await openWorkspaces(options.workspaces, version, telemetry).catch(async (error: unknown) => {
+      await telemetry.dispose()
+      throw error
+    }))
   const store =
     cluster === undefined || options.tokenStore === undefined ? options.tokenStore : sharedTokens(options.tokenStore)
   const keeper = gatekeeper(options.tokens ?? {}, {
@@ -111,14 +117,14 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     publicUrl: options.publicUrl
   })
   const flow = flowControl(limits.calls)
-  measure(metrics, workspaces, flow)
-  webhook?.follow(workspaces, (address) => `${publicUrl()}${address}`)
+  const countRequest = measureServer(telemetry, workspaces, flow)
+  webhook?.follow(workspaces, (address) => `${publicUrl()}${address}`, webhookEvents(telemetry, onDefect))
 
   let url = ""
   const publicUrl = (): string => options.publicUrl ?? url
   let names: ReadonlySet<string> = new Set()
   const routes: ReadonlyArray<HttpRoute> = [
-    ...serverRoutes({ version, flow, metrics, gatekeeper: keeper, url: publicUrl, openapi: () => document }),
+    ...serverRoutes({ version, flow, telemetry, gatekeeper: keeper, url: publicUrl, openapi: () => document }),
     ...signInRoutes({
       gatekeeper: keeper,
       oidc: options.signIn && openOidc(options.signIn, () => redirectUri(publicUrl())),
@@ -153,8 +159,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       }
     }),
     site: siteOf(readConsole(options.console)),
-    onAnswered: (route, status, milliseconds) =>
-      metrics.requestAnswered(route?.path ?? "console", status, milliseconds),
+    onAnswered: (route, status, milliseconds) => countRequest(route?.path, status, milliseconds),
     onDefect
   })
   const server = createServer(
@@ -177,6 +182,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     names = hostNames(host, bound, { also: namesOf(options), addresses: addressesHere() })
   } catch (error) {
     await workspaces.dispose()
+    await telemetry.dispose()
     throw new ConfigError(whyNot(error, host, port), { cause: error })
   }
   if (cluster !== undefined && owned !== undefined) {
@@ -186,7 +192,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       workspaces: owned,
       url,
       version,
-      metrics,
+      telemetry,
       handle,
       bodyBytes: limits.body.bytes,
       stalledMilliseconds: limits.stalledMilliseconds,
@@ -194,6 +200,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       ...(options.onClusterEvent !== undefined && { onEvent: options.onClusterEvent })
     }).catch(async (error: unknown) => {
       await close(server)
+      await telemetry.dispose()
       throw error
     })
   }
@@ -215,6 +222,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     webhook?.close()
     await close(server)
     await member?.close()
+    await telemetry.dispose()
   }
   let stopping: Promise<void> | undefined
   return {
@@ -238,14 +246,6 @@ const readConsole = (directory: string | undefined): ReadonlyMap<string, Uint8Ar
 /** Names that the server answers to besides those of its address, as Host headers have them. */
 const namesOf = ({ alsoKnownAs = [], publicUrl }: ServeOptions): ReadonlyArray<string> =>
   publicUrl === undefined ? alsoKnownAs : [...alsoKnownAs, new URL(publicUrl).host]
-
-const webhookEvents = (metrics: Metrics, onDefect: (error: unknown) => void): WebhookEvents => ({
-  onDelivered: () => metrics.webhookSent("delivered"),
-  onFailed: (error) => {
-    metrics.webhookSent("failed")
-    onDefect(error)
-  }
-})
 
 const listen = async (server: Server, host: string, port: number): Promise<number> => {
   server.listen({ host: host.replaceAll(/^\[|\]$/g, ""), port })

@@ -14,7 +14,7 @@ export interface WebhookOptions extends WebhookConfig {
 /** Sender of signed messages about requests that wait for a person. */
 export interface Webhook {
   /** Announces the requests of these workspaces, and how they end. */
-  readonly follow: (workspaces: Workspaces, linkOf: (address: string) => string) => void
+  readonly follow: (workspaces: Workspaces, linkOf: (address: string) => string, events: WebhookEvents) => void
   /** Abandons the messages that are not delivered yet. */
   readonly close: () => void
 }
@@ -35,10 +35,7 @@ const standardRetries = [1_000, 5_000, 30_000]
  * A webhook in the form of Standard Webhooks: `webhook-id`, `webhook-timestamp`, and in `webhook-signature` the
  * HMAC-SHA256 of `id.timestamp.body`. A message has one id in all attempts, so that a receiver can drop duplicates.
  */
-export const openWebhook = (
-  { url, secret, retryMs = standardRetries }: WebhookOptions,
-  { onDelivered, onFailed }: WebhookEvents
-): Webhook => {
+export const openWebhook = ({ url, secret, retryMs = standardRetries }: WebhookOptions): Webhook => {
   const key = keyOf(secret)
   const over = new AbortController()
   let pending = 0
@@ -51,7 +48,7 @@ export const openWebhook = (
     await response.body?.cancel()
     if (!response.ok) throw new Error(`it answered ${response.status}`)
   }
-  const deliver = async (body: string): Promise<void> => {
+  const deliver = async (body: string, { onDelivered, onFailed }: WebhookEvents): Promise<void> => {
     const id = `msg_${randomUUID()}`
     for (const wait of [...retryMs, undefined]) {
       try {
@@ -64,15 +61,15 @@ export const openWebhook = (
       }
     }
   }
-  const send = async (message: object, after?: Promise<void>): Promise<void> => {
-    if (pending >= mostPending) return onFailed(failure(url, `${pending} messages wait to be delivered`))
+  const send = async (message: object, events: WebhookEvents, after?: Promise<void>): Promise<void> => {
+    if (pending >= mostPending) return events.onFailed(failure(url, `${pending} messages wait to be delivered`))
     pending++
     await after
-    await deliver(JSON.stringify(message))
+    await deliver(JSON.stringify(message), events)
     pending--
   }
   return {
-    follow: (workspaces, linkOf) => {
+    follow: (workspaces, linkOf, events) => {
       workspaces.onOpened((workspace, { run, approvals }) => {
         const open = new Map<string, { readonly request: OpenRequest; readonly sent: Promise<void> }>()
         const about = (request: OpenRequest): object => ({
@@ -84,7 +81,7 @@ export const openWebhook = (
           if (change.type === "opened") {
             const { request } = change
             const timestamp = new Date(request.askedAt).toISOString()
-            const sent = send({ type: "approval.requested", timestamp, data: about(request) })
+            const sent = send({ type: "approval.requested", timestamp, data: about(request) }, events)
             open.set(request.id, { request, sent })
             return
           }
@@ -98,7 +95,7 @@ export const openWebhook = (
             ...(by !== undefined && { by: by.name })
           }
           // A receiver hears of the end after the beginning.
-          void send({ type: "approval.closed", timestamp: new Date(at).toISOString(), data }, asked.sent)
+          void send({ type: "approval.closed", timestamp: new Date(at).toISOString(), data }, events, asked.sent)
         })
       })
     },
