@@ -145,7 +145,7 @@ export const aiSdkApproval = (
     toolApproval: async ({ toolCall: { toolCallId, toolName, input }, messages }) => {
       // The SDK looks again once the answer is there. What was shown to the person stays what it was.
       if (messages.some((message) => hasCall(message, toolCallId))) return "not-applicable"
-      // What can't be previewed, for example malformed arguments, is refused by the call itself.
+      // A call that can't be previewed, for example by malformed arguments, is refused by the call itself.
       const preview = await host.preview(original(toolName), input).catch(() => undefined)
       if (preview?.verdict.decision !== "ask") return "not-applicable"
       const [oldest] = shown.keys()

@@ -30,11 +30,11 @@ export interface BackgroundRequest {
   /** Runs whichever way the program ends. */
   readonly ensuring?: Effect.Effect<void>
   /** Called once nothing of the program is left. */
-  readonly onEnd: (end: ProgramEnd) => void
+  readonly onEnd: (end: BackgroundProgramEnd) => void
 }
 
 /** How a background program ended. `failure` says why it did not run to its own end. */
-export interface ProgramEnd extends Pick<ProcessEnd, "exitCode" | "signal" | "timedOut" | "leftRunning"> {
+export interface BackgroundProgramEnd extends Pick<ProcessEnd, "exitCode" | "signal" | "timedOut" | "leftRunning"> {
   readonly failure?: string
 }
 
