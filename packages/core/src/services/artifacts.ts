@@ -87,9 +87,7 @@ export const readingArtifacts = <A, E, R>(
     Effect.serviceOption(Artifacts),
     Option.match({ onNone: () => Effect.fail(noArtifact(given)), onSome: ({ open }) => open(given) })
   )
-  return Effect.scoped(
-    Effect.flatMap(opened, ({ files, path }) => Effect.provideService(read(path), Workspace, files))
-  ) as Effect.Effect<A, E | ToolError<"file_not_found">, R>
+  return Effect.scoped(Effect.flatMap(opened, ({ files, path }) => Effect.provideService(read(path), Workspace, files)))
 }
 
 /** Failure for an address that leads nowhere, and for the artifact of another caller. */

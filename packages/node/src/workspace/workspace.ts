@@ -164,10 +164,10 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
 }
 
 /** A directory as a workspace that refuses every change, for as long as the scope is open. */
-export const readOnlyWorkspace = (
+export const readOnlyWorkspace = Effect.fnUntraced(function* (
   directory: string
-): Effect.Effect<WorkspaceService, ErrorWith<(typeof openCodes)[number]>, Scope.Scope> =>
-  Effect.acquireRelease(
+): Effect.fn.Return<WorkspaceService, ErrorWith<(typeof openCodes)[number]>, Scope.Scope> {
+  const tree = yield* Effect.acquireRelease(
     attempt(openCodes, () => {
       const root = openWorkspaceRoot({ root: directory })
       return { root, kept: new KeptPlace(root), secrets: new SecretFiles(root) }
@@ -177,10 +177,15 @@ export const readOnlyWorkspace = (
         kept.forget()
         closeRoot(root)
       })
-  ).pipe(
-    Effect.map((tree) => {
-      const noHistory = () => toolError("no_history", `${directory} is only read: it has no history`)
-      const plan = Effect.die(new Error(`${directory} is only read`))
-      return { ...readsOf(tree), plan, commit: () => plan, undo: noHistory, previewUndo: noHistory }
-    })
   )
+  const noHistory = () => toolError("no_history", `${directory} is only read: it has no history`)
+  const plan = Effect.die(new Error(`${directory} is only read`))
+  return {
+    ...readsOf(tree),
+    roots: [{ name: "", path: tree.root.path, access: "read" }],
+    plan,
+    commit: () => plan,
+    undo: noHistory,
+    previewUndo: noHistory
+  }
+})
