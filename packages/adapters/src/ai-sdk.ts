@@ -3,8 +3,8 @@ import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 import { dynamicTool, jsonSchema, type JSONSchema7, type JSONValue, type ModelMessage, type ToolSet } from "ai"
 
 import { type MediaBlock, mediaIn } from "./media-blocks.ts"
-import { legalNames } from "./names.ts"
-import { listedTools } from "./shown-tools.ts"
+import { legalNames } from "./tool-list/names.ts"
+import { listedTools } from "./tool-list/shown-tools.ts"
 
 export { aiSdkSandbox } from "./ai-sdk-sandbox.ts"
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { linkWarnings } from "../hard-links.ts"
-import { omissionWarnings } from "../omissions.ts"
+import { omissionWarnings } from "../matching/omissions.ts"
 import { describeHunk, parsePatch, patchOperation } from "./apply-patch.ts"
 import { envelopeWithin } from "./parse/parse-envelope.ts"
 import { isOfFile, type PatchSection, touchedBy } from "./patch.ts"

@@ -128,7 +128,7 @@ const networkFor = (
 ) =>
   typeof network === "string"
     ? toolError("sandbox_error", `the sandbox ${kind} gives commands no network: ${network}`, {
-        suggestion: "Run the command without network, or choose the sandbox bubblewrap or unshare."
+        suggestion: "Run the command without network, or choose the sandbox bubblewrap, unshare or docker on Linux."
       })
     : network(title ?? [program, ...args].join(" "), visible)
 

@@ -1,4 +1,4 @@
-import { findLines } from "../../find-lines.ts"
+import { findLines } from "../../matching/find-lines.ts"
 import type { HunkLine } from "../patch.ts"
 import { type HunkSides, isInformative, looksUnchanged } from "./hunk-sides.ts"
 import { comparable, type LinePass, loosePasses, type LineViews } from "./line-views.ts"
