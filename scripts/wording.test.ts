@@ -24,7 +24,12 @@ const placesOf = (patterns: ReadonlyArray<string>, expression: RegExp): Readonly
 }
 
 test("doc comments begin with a noun phrase or an active verb, and stand alone in a hover", () => {
-  expect(placesOf(sources, /\/\*\*\s+(?:\*\s+)?(?:The same|What|Whether)\b.*/g)).toEqual([])
+  expect(placesOf(sources, /\/\*\*\s+(?:\*\s+)?(?:The same|What|Whether|Who)\b.*/g)).toEqual([])
+})
+
+test("line comments name their subject", () => {
+  const beginning = /(?<!\/\/[^\n]*\n\s*)\/\/ (?:What|Whether|Who)\b.*/g
+  expect(placesOf(sources, beginning)).toEqual([])
 })
 
 test("code and documents use American spelling", () => {

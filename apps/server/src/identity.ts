@@ -14,7 +14,7 @@ import {
 import { Problem } from "./http/problem.ts"
 import type { Access } from "./http/route.ts"
 
-/** Who sends a request, as far as the server can tell. */
+/** Sender of a request, as far as the server can tell. */
 export interface CallerIdentity {
   readonly role: TokenRole
   /** The name of the token, for the audit log. */
@@ -41,7 +41,7 @@ export const identified = ({ identity }: { readonly identity: CallerIdentity | u
 }
 
 export interface Gatekeeper {
-  /** Who sent it; undefined without credentials. Fails with 401 on credentials that are wrong. */
+  /** Its sender; undefined without credentials. Fails with 401 on credentials that are wrong. */
   readonly identify: (request: Request) => Promise<CallerIdentity | undefined>
   /** Fails with 401, 403 or 404 unless `identity` may use such a route of the workspace. */
   readonly admit: (identity: CallerIdentity | undefined, access: Access, workspace?: string) => void

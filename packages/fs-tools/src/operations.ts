@@ -1,4 +1,4 @@
-// What this package can do, unaware of any contract: for tools in a dialect of your own. Each needs a Workspace, and a
+// Operations of this package, unaware of any contract: for tools in a dialect of your own. Each needs a Workspace, and a
 // tool made of one says in its touches which paths it reads and writes.
 export { type AppendedText, planAppend } from "./append-file/append-file.ts"
 export { describeHunk, parsePatch, patchOperation } from "./apply-patch/apply-patch.ts"

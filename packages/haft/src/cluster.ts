@@ -1,4 +1,4 @@
-// What `haft serve --cluster` loads, and nothing else does.
+// Loaded by `haft serve --cluster` and by nothing else.
 
 export { listenAt } from "./cluster/cluster-address.ts"
 export { type ClusterAdministration, openAdministration } from "./cluster/administration.ts"

@@ -6,7 +6,7 @@ import type { CallerIdentity } from "../identity.ts"
 import type { HttpAnswer } from "./answer.ts"
 import { Problem } from "./problem.ts"
 
-/** Who may use a route. An approver may do what an agent may, and an admin what an approver may; never the other way. */
+/** Role that may use a route. An approver may do what an agent may, and an admin what an approver may; never the other way. */
 export type Access = "public" | "agent" | "approver" | "admin"
 
 export interface RouteRequest<Query, Body> {

@@ -113,7 +113,7 @@ export const branchRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> =
   })
 ]
 
-/** Who calls. A person with the approver's token has approved the call by making it. */
+/** The caller. A person with the approver's token has approved the call by making it. */
 const callerOf = (identity: Parameters<typeof partyOf>[0]) => {
   const caller = partyOf(identity)
   if (caller === undefined) return {}

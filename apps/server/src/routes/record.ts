@@ -250,7 +250,7 @@ const newsOf = (workspaces: ReadonlyArray<readonly [string, OpenWorkspace]>): Ev
     },
     subscribe: (wake) => {
       const subscriptions = workspaces.flatMap(([workspace, { run, subscribe, approvals, terminals }]) => {
-        // What is told under the same key is told once, as it is by then.
+        // Events under the same key are sent once, in their latest state.
         const say = (name: string, about: object = {}, key = JSON.stringify(about)): void => {
           const data = JSON.stringify({ workspace, run, ...about })
           news.delete(`${name} ${workspace} ${key}`)

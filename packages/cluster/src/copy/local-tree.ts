@@ -128,7 +128,7 @@ export const readHashed = async (root: string, path: string, sha256: string): Pr
   return createHash("sha256").update(content).digest("hex") === sha256 ? content : undefined
 }
 
-// What a commit that was cut short has left, and what a restore was writing.
+// Leftovers of a commit that was cut short, and of a restore.
 const isTemporary = (name: string): boolean =>
   /^\.haft-[0-9a-f]{16}-\d+\.tmp$/.test(name) || name.endsWith(".haft-restored")
 

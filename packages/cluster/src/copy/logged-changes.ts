@@ -75,7 +75,7 @@ export const loggedChanges = (
     const { executable } = entry
     return [{ path, entry: { kind: "file", sha256, size: content.length, ...(executable && { executable }) } }]
   })
-  // What goes, goes first: a file may take the place of a directory and the other way round.
+  // Deletions come first: a file may take the place of a directory and the other way round.
   const rank = ({ entry }: LoggedChange): number => (entry === null ? 0 : 1)
   return { changes: changes.toSorted((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : 1)), contents, notCarried }
 }

@@ -10,6 +10,7 @@ import type { ToolError } from "../tool-error.ts"
 import type { WrittenPath } from "../touches.ts"
 import { approveEffects } from "./approve-effects.ts"
 import { CurrentCall } from "./call.ts"
+import { stepSpan } from "./trace.ts"
 
 /** Why changes are not committed. */
 export type CommitFailure = CommitError["code"] | "approval_denied" | "journal_unavailable"
@@ -80,6 +81,7 @@ export const commitEffects = Effect.fnUntraced(function* (
     return { outcome: "committed", changes, leftOut, controlFiles, diffPath: yield* saveDiff(diff) } as const
   })
   const result: CommittedEffects = yield* settled.pipe(
+    stepSpan("overlay"),
     Effect.catch((failure) =>
       Effect.succeed({ outcome: "refused" as const, changes: [], leftOut, controlFiles: [], failure })
     )

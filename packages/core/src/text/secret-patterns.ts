@@ -93,7 +93,7 @@ const assignment: SecretPattern = {
   accepts: (value, match) => !isReference(value) && isAssigned(value, match)
 }
 
-// What stands after such a name is a secret by its context: an option, a query string, a connection string, a variable
+// The value after such a name is a secret by its context: an option, a query string, a connection string, a variable
 // of the environment. In code and prose it has to look like one.
 const isAssigned = (value: string, { name = "", before = "", open, lead = "" }: SecretMatch): boolean => {
   const isSign = lead.startsWith("=") && !/\s/.test(lead)

@@ -215,7 +215,7 @@ const put = (plan: ChangePlan, path: string, what: PlannedFile | string): Effect
   return Effect.andThen(requireNothing(plan, path), plan.write(path, what.content, options))
 }
 
-// Who may read it may run it, as git and chmod have it.
+// Users who may read it may run it, as git and chmod have it.
 const setExecutable = Effect.fnUntraced(function* (plan: ChangePlan, path: string, executable: boolean) {
   const { mode } = yield* plan.file(path)
   yield* plan.setMode(path, executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111)

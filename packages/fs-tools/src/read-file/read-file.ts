@@ -77,7 +77,7 @@ const scanLines = Effect.fnUntraced(function* (path: string, options: ReadLinesO
   const range: LineWindowRequest = { ...rest, start, maxBytes }
   const workspace = yield* Workspace
   const window = new LineWindow(range)
-  // What is no text is not read to its end: it may be the image of a disk.
+  // A file that is no text is not read to its end: it may be the image of a disk.
   let head: Uint8Array = new Uint8Array()
   const push = (chunk: Uint8Array): boolean => {
     if (head.length === 0) head = chunk.slice(0, signatureBytes)

@@ -29,7 +29,7 @@ export const readablePage = (content: PageContent, limits?: ReadLimits): Effect.
   if (kind === "binary") return Effect.succeed(untitled(nameOnly(content)))
   if (kind === "pdf") return orNameOnly(content, readApart({ kind, bytes: content.bytes }, limits))
   if (kind === "html") {
-    // What lies beyond is not even decoded: many pages may wait for their turn at the same time.
+    // Bytes beyond it are not even decoded: many pages may wait for their turn at the same time.
     const bytes = content.bytes.subarray(0, maxCharacters * 2)
     const html = decodeText(bytes, content.contentType).slice(0, maxCharacters)
     const isCut = bytes.length < content.bytes.length || html.length === maxCharacters

@@ -253,7 +253,7 @@ const bodyByCount = (lines: ReadonlyArray<string>, from: number, range: Range, s
   }
   if (lines[at]?.startsWith("\\") === true && markNoNewline(body)) at++
   const after = lines[at]
-  // What follows must not look like more of the hunk: then the counts were too small. `-- ` signs a mail.
+  // The line that follows must not look like more of the hunk: then the counts were too small. `-- ` signs a mail.
   const continues =
     after !== undefined &&
     /^[ +-]/.test(after) &&

@@ -1,5 +1,5 @@
-import { findLines } from "../../find-lines.ts"
-import { indentOf } from "../../indentation.ts"
+import { findLines } from "../../matching/find-lines.ts"
+import { indentOf } from "../../matching/indentation.ts"
 import type { ByContent } from "../patch.ts"
 import { type HunkSides, isInformative, looksUnchanged } from "./hunk-sides.ts"
 import { comparable, type ContentPass, contentPasses, type LineViews, loosePasses, strictPasses } from "./line-views.ts"

@@ -1,4 +1,4 @@
-import { findLines } from "../../find-lines.ts"
+import { findLines } from "../../matching/find-lines.ts"
 import type { HunkLine } from "../patch.ts"
 import { type HunkSides, isInformative, looksUnchanged } from "./hunk-sides.ts"
 import { comparable, type LinePass, loosePasses, type LineViews } from "./line-views.ts"
@@ -147,7 +147,7 @@ const appliedPlace = (
   }: { readonly guess: number; readonly within?: number; readonly apartFrom?: number }
 ): HunkPlacement | undefined => {
   if (!now.some(isInformative)) return undefined
-  // What a hunk only removes leaves its context behind, which must be all that is around it.
+  // A hunk that only removes lines leaves its context behind, which must be all that is around it.
   if (lines.every(({ sign }) => sign !== "+") && now.length < 2) return undefined
   const [first, ...others] = views
     .find("exact", now)

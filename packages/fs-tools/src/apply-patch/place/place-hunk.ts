@@ -2,7 +2,7 @@ import type { ToolError } from "@haft/core"
 import { TimeSlices } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { fitIndentation, indentOf, type LinePair } from "../../indentation.ts"
+import { fitIndentation, indentOf, type LinePair } from "../../matching/indentation.ts"
 import type { TextReplacement, TextFile } from "../../text-file.ts"
 import type { Hunk, HunkLine } from "../patch.ts"
 import { changedRange, hunkReplacements } from "./hunk-replacements.ts"

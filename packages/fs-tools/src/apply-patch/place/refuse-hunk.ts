@@ -1,7 +1,7 @@
 import { toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { describeNearest, type NearestPlace, nearestPlace, repairedLines } from "../../nearest-place.ts"
+import { describeNearest, type NearestPlace, nearestPlace, repairedLines } from "../../matching/nearest-place.ts"
 import type { TextFile } from "../../text-file.ts"
 import type { Hunk } from "../patch.ts"
 import type { PlaceError } from "./place-hunk.ts"

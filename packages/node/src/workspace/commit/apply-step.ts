@@ -158,7 +158,7 @@ const undoPutInPlace = (
   }
   const isOurs =
     place.found !== undefined && step.identity !== undefined && isSame(identityOf(place.found.stats), step.identity)
-  // What somebody else put there stays. Where nothing is there, an image is no proof that this step removed it: another
+  // A file that somebody else put there stays. Where nothing is there, an image is no proof that this step removed it: another
   // commit may have kept the same content since.
   if (!isOurs && (place.found !== undefined || step.image !== undefined)) return
   if (isOurs && step.over === undefined) return renameSync(pathOf(place), pathOf(from))

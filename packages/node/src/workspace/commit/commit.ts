@@ -113,7 +113,7 @@ const committer =
             )
         )
       }
-      // What changes nothing waits for nobody.
+      // A plan that changes nothing waits for nobody.
       return plan.changes.length === 0 ? Effect.succeed([]) : exclusively(settings, attemptOf(plan, 1))
     })
 
@@ -304,7 +304,7 @@ const carryOut = (
         const steps = single ?? planned.steps.map((step) => finalStep(step, identities, linked))
         return { steps, staged, rubbish: rubbishOf(planned, steps) }
       })
-      // What the file system does whole or not at all needs no log beyond the names to sweep.
+      // A step that the file system does whole or not at all needs no log beyond the names to sweep.
       const log = single === undefined ? attempt(["write_failed"], () => journal.decide(id, commit)) : Effect.void
       const { call, run } = request
       const decided = settings.decide({

@@ -175,7 +175,7 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
         directory = node
       }
     } catch (error) {
-      // What is missing or no directory is found out step by step, where it matters.
+      // A missing path, or one that is no directory, is found out step by step, where it matters.
       if (!isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES")) throw error
     } finally {
       if (held !== root.held) held.close()

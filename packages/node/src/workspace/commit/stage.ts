@@ -118,7 +118,7 @@ const takeOver = ({ path, identity, size, modified }: ScratchFile, target: strin
 export const removeScratchNames = (staged: ReadonlyArray<Staged>): void => {
   for (const { node } of staged) {
     const { scratch } = node.kind === "file" ? node : {}
-    // What can't be removed stays for the owner of the scratch directory, who removes it as a whole.
+    // Entries that can't be removed stay for the owner of the scratch directory, who removes it as a whole.
     if (scratch !== undefined) ignoring(() => unlinkSync(scratch.path), "ENOENT", "EACCES", "EPERM", "EROFS")
   }
 }

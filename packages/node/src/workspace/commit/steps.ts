@@ -75,13 +75,13 @@ export const stepsFor = (view: View, commit: string): Steps => {
     if (!final.has(node)) rubbish.push(aside)
     leaving.push({ do: "set_aside", path: origin.path, aside, identity: origin.identity })
   }
-  // What lies deeper goes first, or it would leave together with what it lies in.
+  // Deeper entries go first, or they would leave together with the directory they lie in.
   leaving.sort((one, other) => depthOf(other.path) - depthOf(one.path))
 
   for (const { node, path, over } of arrivals) {
     if (node.kind === "directory" && node.origin === undefined) {
       const { mode } = node
-      // What belongs in it has to get in first.
+      // Its entries have to get in first.
       const first = mode === undefined ? undefined : mode | ownerRights
       arriving.push({ do: "make_directory", path, ...(first !== undefined && { mode: first }) })
       if (mode !== undefined && first !== undefined && mode !== first) {

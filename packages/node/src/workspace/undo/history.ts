@@ -138,7 +138,7 @@ export const openHistory = (options: {
   }
 }
 
-// What is too large to be hashed is known by its size.
+// A file that is too large to be hashed is known by its size.
 const isContentOf = (state: string, content: RepeatableContent, size: number): boolean =>
   state.startsWith("stat:") ? state.startsWith(`stat:${size}-`) : fingerprintContent(content) === state
 

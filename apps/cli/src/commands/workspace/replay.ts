@@ -1,8 +1,8 @@
 import type { FileDifference, Replay } from "haft/internal"
 
-import type { Subcommand } from "../command.ts"
-import { configOf } from "../host.ts"
-import { print, printJson } from "../terminal.ts"
+import type { Subcommand } from "../../command.ts"
+import { configOf } from "../../host.ts"
+import { print, printJson } from "../../terminal.ts"
 
 export const replay: Subcommand = {
   name: "replay",

@@ -1,6 +1,6 @@
-import type { Subcommand } from "../command.ts"
-import { withHost } from "../host.ts"
-import { forScreen, note, print, printJson } from "../terminal.ts"
+import type { Subcommand } from "../../command.ts"
+import { withHost } from "../../host.ts"
+import { forScreen, note, print, printJson } from "../../terminal.ts"
 
 export const undo: Subcommand = {
   name: "undo",

@@ -1,9 +1,9 @@
 import type { OpenQuarantine } from "haft/internal"
 
-import { type Subcommand, type Given, UsageError } from "../command.ts"
-import { configOf } from "../host.ts"
-import { table } from "../table.ts"
-import { forScreen, print, printJson } from "../terminal.ts"
+import { type Subcommand, type Given, UsageError } from "../../command.ts"
+import { configOf } from "../../host.ts"
+import { table } from "../../table.ts"
+import { forScreen, print, printJson } from "../../terminal.ts"
 
 export const quarantine: Subcommand = {
   name: "quarantine",

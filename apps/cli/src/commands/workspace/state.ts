@@ -1,9 +1,9 @@
 import type { StateUsage } from "haft/internal"
 
-import { type Subcommand, type Given, UsageError } from "../command.ts"
-import { configOf } from "../host.ts"
-import { table } from "../table.ts"
-import { print, printJson } from "../terminal.ts"
+import { type Subcommand, type Given, UsageError } from "../../command.ts"
+import { configOf } from "../../host.ts"
+import { table } from "../../table.ts"
+import { print, printJson } from "../../terminal.ts"
 
 export const state: Subcommand = {
   name: "state",

@@ -1,9 +1,9 @@
 import type { OpenBranches } from "haft/internal"
 
-import { type Subcommand, type Given, UsageError } from "../command.ts"
-import { askHere, configOf } from "../host.ts"
-import { table } from "../table.ts"
-import { forScreen, note, print, printJson } from "../terminal.ts"
+import { type Subcommand, type Given, UsageError } from "../../command.ts"
+import { askHere, configOf } from "../../host.ts"
+import { table } from "../../table.ts"
+import { forScreen, note, print, printJson } from "../../terminal.ts"
 
 export const branch: Subcommand = {
   name: "branch",
