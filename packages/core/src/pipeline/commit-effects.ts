@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 
-import { Artifacts } from "../services/artifacts.ts"
+import { artifactAddress, Artifacts } from "../services/artifacts.ts"
 import { type ChangedPath, type ChangePlan, netChanges } from "../services/change-plan.ts"
 import { Journal } from "../services/journal.ts"
 import type { ControlFileChange } from "../services/processes.ts"
@@ -23,7 +23,7 @@ export interface CommittedEffects {
   readonly leftOut: ReadonlyArray<LeftOutPath>
   /** Control files that were moved aside instead of being committed, and those that were only recorded. */
   readonly controlFiles: ReadonlyArray<ControlFileChange>
-  /** The artifact with the diff of what was committed. */
+  /** Address of the artifact with the diff of what was committed. */
   readonly diffPath?: string
   /** Why nothing was committed, where that was not meant to be so. */
   readonly failure?: ToolError<CommitFailure>
@@ -126,8 +126,8 @@ export const diffOfEffects = Effect.fnUntraced(function* (
 
 const saveDiff = Effect.fnUntraced(function* (diff: string) {
   const artifacts = yield* Artifacts
-  const { step } = yield* CurrentCall
-  return yield* artifacts.save(`diffs/step_${String(step).padStart(4, "0")}.patch`, diff)
+  const { step, run = "" } = yield* CurrentCall
+  return artifactAddress(run, yield* artifacts.save(`diffs/step_${String(step).padStart(4, "0")}.patch`, diff))
 })
 
 /** Paths that the audit log names. */
