@@ -12,7 +12,7 @@ export interface Option {
 /**
  * One command of the program. All commands are loaded at the start, so they import heavy modules only when they run.
  */
-export interface Command {
+export interface Subcommand {
   readonly name: string
   readonly summary: string
   /** Arguments after the name: `TOOL [JSON]`. */
@@ -89,13 +89,13 @@ export const commonOptions = {
   help: { describe: "this text", short: "h" }
 } satisfies Readonly<Record<string, Option>>
 
-export const optionsOf = ({ options = {} }: Command): Readonly<Record<string, Option>> => ({
+export const optionsOf = ({ options = {} }: Subcommand): Readonly<Record<string, Option>> => ({
   ...options,
   ...commonOptions
 })
 
 /** Reads what follows the command's name. */
-export const read = (command: Command, args: ReadonlyArray<string>, version: string): Given => {
+export const read = (command: Subcommand, args: ReadonlyArray<string>, version: string): Given => {
   const options = optionsOf(command)
   const { values, positionals } = parsed(command, args, options)
   for (const [name, { choices }] of Object.entries(options)) {
@@ -137,7 +137,11 @@ interface Parsed {
   readonly positionals: ReadonlyArray<string>
 }
 
-const parsed = (command: Command, args: ReadonlyArray<string>, options: Readonly<Record<string, Option>>): Parsed => {
+const parsed = (
+  command: Subcommand,
+  args: ReadonlyArray<string>,
+  options: Readonly<Record<string, Option>>
+): Parsed => {
   const wanted = Object.entries(options).map(([name, { value, short }]) => [
     name,
     { type: value === undefined ? "boolean" : "string", ...(short !== undefined && { short }) } as const

@@ -14,8 +14,8 @@ import {
 import { Problem } from "./http/problem.ts"
 import type { Access } from "./http/route.ts"
 
-/** Who sends a request, as far as the server can tell. */
-export interface Identity {
+/** Sender of a request, as far as the server can tell. */
+export interface CallerIdentity {
   readonly role: TokenRole
   /** The name of the token, for the audit log. */
   readonly name: string
@@ -28,31 +28,31 @@ export interface Identity {
 }
 
 /** An identity as the audit log has it. */
-export const partyOf = (identity: Identity | undefined): Party | undefined =>
+export const partyOf = (identity: CallerIdentity | undefined): Party | undefined =>
   identity === undefined ? undefined : { name: identity.name, role: identity.role }
 
 /** Tokens that a server knows from its start on, besides those in its store. */
 export type FixedTokens = Readonly<Partial<Record<TokenRole, string>>>
 
 /** The sender of a request to a route that is not public. */
-export const identified = ({ identity }: { readonly identity: Identity | undefined }): Identity => {
+export const identified = ({ identity }: { readonly identity: CallerIdentity | undefined }): CallerIdentity => {
   if (identity === undefined) throw unauthorized("This needs a token: Authorization: Bearer TOKEN.")
   return identity
 }
 
 export interface Gatekeeper {
-  /** Who sent it; undefined without credentials. Fails with 401 on credentials that are wrong. */
-  readonly identify: (request: Request) => Promise<Identity | undefined>
+  /** Its sender; undefined without credentials. Fails with 401 on credentials that are wrong. */
+  readonly identify: (request: Request) => Promise<CallerIdentity | undefined>
   /** Fails with 401, 403 or 404 unless `identity` may use such a route of the workspace. */
-  readonly admit: (identity: Identity | undefined, access: Access, workspace?: string) => void
+  readonly admit: (identity: CallerIdentity | undefined, access: Access, workspace?: string) => void
   /** Tests whether the token of an identity is neither revoked nor expired by now, for streams that outlast their request. */
-  readonly isInForce: (identity: Identity | undefined) => Promise<boolean>
+  readonly isInForce: (identity: CallerIdentity | undefined) => Promise<boolean>
   /** A code for the console's address; it works once, and not for long. The session belongs to `identity`. */
-  readonly makeLink: (identity?: Identity) => string
+  readonly makeLink: (identity?: CallerIdentity) => string
   /** Trades the code for a session: a cookie, and a key that the console keeps for itself. */
   readonly redeemLink: (code: string, request: Request) => Promise<BrowserSession>
   /** A session for somebody who has proven who they are elsewhere. */
-  readonly startSession: (identity: Identity, request: Request) => Promise<BrowserSession>
+  readonly startSession: (identity: CallerIdentity, request: Request) => Promise<BrowserSession>
   /** Ends the session that a request belongs to; the cookie to send back. Undefined where it has none. */
   readonly endSession: (request: Request) => Promise<string | undefined>
 }
@@ -89,7 +89,7 @@ export const gatekeeper = (
     identity: { role: role as TokenRole, name: role, client: `${role}-token` },
     secret: padded(secret)
   }))
-  const links = new Map<string, { readonly identity: Identity; readonly validUntil: number }>()
+  const links = new Map<string, { readonly identity: CallerIdentity; readonly validUntil: number }>()
   let loaded: Promise<Map<string, StoredSession>> | undefined
   const allSessions = (): Promise<Map<string, StoredSession>> =>
     (loaded ??= Promise.resolve(kept?.list() ?? []).then(
@@ -99,7 +99,7 @@ export const gatekeeper = (
   const isInForce: Gatekeeper["isInForce"] = async (identity) =>
     identity?.token === undefined || (await store?.isInForce(identity.token)) === true
 
-  const byToken = async (token: string): Promise<Identity> => {
+  const byToken = async (token: string): Promise<CallerIdentity> => {
     const bytes = padded(token)
     const known = given.find(({ secret }) => timingSafeEqual(secret, bytes))
     if (known !== undefined) return known.identity
@@ -108,7 +108,7 @@ export const gatekeeper = (
     return identityOf(stored)
   }
 
-  const bySession = async (request: Request): Promise<Identity | undefined> => {
+  const bySession = async (request: Request): Promise<CallerIdentity | undefined> => {
     const value = cookieOf(request)
     if (value === undefined) return undefined
     const session = (await allSessions()).get(hashOf(value).toString("hex"))
@@ -117,7 +117,7 @@ export const gatekeeper = (
     if (session === undefined || session.validUntil <= now()) return undefined
     if (!timingSafeEqual(Buffer.from(session.key, "hex"), hashOf(keyOf(request)))) return undefined
     const { id, name, role, workspaces, token } = session
-    const identity: Identity = {
+    const identity: CallerIdentity = {
       name,
       role,
       client: `browser-${id.slice(0, 8)}`,
@@ -198,7 +198,7 @@ export const gatekeeper = (
   }
 }
 
-const identityOf = ({ id, name, role, workspaces }: TokenInfo): Identity => ({
+const identityOf = ({ id, name, role, workspaces }: TokenInfo): CallerIdentity => ({
   role,
   name,
   client: id,

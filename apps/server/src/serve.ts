@@ -18,7 +18,7 @@ import { type ServerLimits, standardLimits } from "./http/limits.ts"
 import { openapiOf } from "./http/openapi/openapi.ts"
 import { Problem } from "./http/problem.ts"
 import { requestHandler } from "./http/request-handler.ts"
-import type { Route } from "./http/route.ts"
+import type { HttpRoute } from "./http/route.ts"
 import { bracketed, hostNames, isEverywhere } from "./http/same-origin.ts"
 import { type FixedTokens, gatekeeper } from "./identity.ts"
 import { makeMetrics, measure } from "./metrics.ts"
@@ -90,7 +90,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
 
   let url = ""
   let names: ReadonlySet<string> = new Set()
-  const routes: ReadonlyArray<Route> = [
+  const routes: ReadonlyArray<HttpRoute> = [
     ...serverRoutes({ version, flow, metrics, gatekeeper: keeper, url: () => url, openapi: () => document }),
     ...overviewRoutes(workspaces),
     ...callRoutes(workspaces),

@@ -167,7 +167,7 @@ trap 'ending "$@"' EXIT
 trap : HUP INT TERM PIPE
 `
 
-/** Code of sandbox/container-start.sh. */
+/** Code of sandbox/container/container-start.sh. */
 export const containerStart: string = `haft_missing=$1 haft_identity=$2 haft_root=$3
 shift 3
 if [ -n "$haft_identity" ]; then
@@ -192,7 +192,7 @@ command -v "$1" >/dev/null || {
 exec "$@"
 `
 
-/** Code of sandbox/container-sweep.sh. */
+/** Code of sandbox/container/container-sweep.sh. */
 export const containerSweep: string = `engine=$1 filter=$2 tries=0
 shift 2
 for pause; do
@@ -204,7 +204,7 @@ for pause; do
 done
 `
 
-/** Code of sandbox/container-terminal.sh. */
+/** Code of sandbox/container/container-terminal.sh. */
 export const containerTerminal: string = `engine=$1
 shift
 if [ -t 0 ]; then exec "$engine" run -i -t "$@"; fi

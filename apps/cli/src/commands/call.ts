@@ -5,12 +5,12 @@ import type { CallPreview, HaftConfig, JsonSchema, Reply, ToolDescription, ToolE
 import type { OpenHost } from "haft/promise"
 
 import { readArguments } from "../arguments.ts"
-import { type Command, type Given, guess, UsageError } from "../command.ts"
+import { type Subcommand, type Given, guess, UsageError } from "../command.ts"
 import { withHost } from "../host.ts"
 import { withSpinner } from "../spinner.ts"
 import { forScreen, note, print, printJson, styled } from "../terminal.ts"
 
-export const call: Command = {
+export const call: Subcommand = {
   name: "call",
   summary: "call one tool",
   takes: "TOOL [JSON | @FILE | - | KEY=VALUE …]",

@@ -1,8 +1,8 @@
-import { type Command, UsageError } from "../command.ts"
+import { type Subcommand, UsageError } from "../command.ts"
 import { configOf, overridesOf } from "../host.ts"
 import { print, printJson } from "../terminal.ts"
 
-export const config: Command = {
+export const config: Subcommand = {
   name: "config",
   summary: "the configuration in force, and trust in the workspace's own",
   takes: "[show | trust]",

@@ -1,9 +1,9 @@
 import { resolve } from "node:path"
 
-import { type Command, UsageError } from "../command.ts"
+import { type Subcommand, UsageError } from "../command.ts"
 import { print, printJson } from "../terminal.ts"
 
-export const contract: Command = {
+export const contract: Subcommand = {
   name: "contract",
   summary: "what a tool package promises: whether a change breaks it, and whether the waiting changeset says so",
   takes: "check [DIR...] | lock [DIR...]",

@@ -2,12 +2,12 @@ import { join, relative, resolve } from "node:path"
 
 import type { PluginStyle, PluginSummary, SandboxName } from "haft/internal"
 
-import { type Command, type Given, UsageError } from "../command.ts"
+import { type Subcommand, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
 import { table } from "../table.ts"
 import { forScreen, note, print, printJson } from "../terminal.ts"
 
-export const plugin: Command = {
+export const plugin: Subcommand = {
   name: "plugin",
   summary: "start a plugin, check one, list those in use, document one",
   takes: "list | new NAME | check DIR | docs DIR",

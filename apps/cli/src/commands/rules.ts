@@ -1,12 +1,12 @@
 import type { DialectName, ImportSource, PromiseRules, Rule, Simulation } from "haft/internal"
 
 import { readArguments } from "../arguments.ts"
-import { type Command, type Given, UsageError } from "../command.ts"
+import { type Subcommand, type Given, UsageError } from "../command.ts"
 import { configOf, withHost } from "../host.ts"
 import { table } from "../table.ts"
 import { note, print, printJson } from "../terminal.ts"
 
-export const rules: Command = {
+export const rules: Subcommand = {
   name: "rules",
   summary: "approval rules: what runs without asking, what asks, what never runs",
   takes: "list | add RULE | replace ID RULE | remove ID | enable ID | disable ID | test | import FILE",

@@ -1,14 +1,14 @@
 import type { MemberEvent } from "haft/cluster"
 import type { HaftConfig, ScratchDirectory, ServerTokens } from "haft/internal"
 
-import { type Command, type Given, UsageError } from "../command.ts"
+import { type Subcommand, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
 import { note, print, printJson, styled } from "../terminal.ts"
 
 /** Where `haft serve` listens unless it is told otherwise. */
 export const standardPort = 4711
 
-export const serve: Command = {
+export const serve: Subcommand = {
   name: "serve",
   summary: "serve calls, MCP and the console over HTTP",
   options: {

@@ -6,11 +6,11 @@ import type { JoinedCluster, MemberEvent } from "haft/cluster"
 import { type HaftConfig, readNamedFile } from "haft/internal"
 import type { ServerRequest } from "srvx"
 
-import type { Answer } from "../http/answer.ts"
+import type { HttpAnswer } from "../http/answer.ts"
 import { listener } from "../http/connection/listener.ts"
 import { Problem } from "../http/problem.ts"
 import type { HandleRequest, RequestForOwner } from "../http/request-handler.ts"
-import type { Identity } from "../identity.ts"
+import type { CallerIdentity } from "../identity.ts"
 import type { Metrics } from "../metrics.ts"
 import type { WorkspaceSet } from "../workspaces.ts"
 
@@ -19,7 +19,7 @@ type ClusterConfig = NonNullable<HaftConfig["cluster"]>
 /** The cluster as a server uses it. */
 export interface ServerCluster {
   /** Answers a request for a workspace that another member owns; undefined where this one does. */
-  readonly pass: (request: RequestForOwner) => Promise<Answer | undefined>
+  readonly pass: (request: RequestForOwner) => Promise<HttpAnswer | undefined>
   readonly joined: JoinedCluster
   /** Hands all workspaces over. Requests are still passed on afterwards. */
   readonly leave: () => Promise<void>
@@ -48,7 +48,7 @@ export const joinServer = async (options: ServerClusterOptions): Promise<ServerC
   const { host, port } = listenAt(cluster)
   let joined: JoinedCluster | undefined
 
-  const answerMember = async (request: ServerRequest): Promise<Answer> => {
+  const answerMember = async (request: ServerRequest): Promise<HttpAnswer> => {
     if (joined === undefined)
       return new Problem(503, "cluster_unavailable", "The member is joining the cluster.").toAnswer()
     const { member, traffic } = joined
@@ -71,7 +71,7 @@ export const joinServer = async (options: ServerClusterOptions): Promise<ServerC
       asProblem
     )
     if (problem !== undefined) return problem.toAnswer()
-    const identity = (JSON.parse(caller) ?? undefined) as Identity | undefined
+    const identity = (JSON.parse(caller) ?? undefined) as CallerIdentity | undefined
     return handle(request, { identity, body: body.length === 0 ? {} : (JSON.parse(body.toString()) as unknown) })
   }
   const asProblem = (error: unknown): Problem => {

@@ -4,7 +4,7 @@ import * as z from "zod"
 import { json } from "../http/answer.ts"
 import type { FlowControl } from "../http/flow-control.ts"
 import { Problem } from "../http/problem.ts"
-import { defineRoute, methodNotAllowed, type Route } from "../http/route.ts"
+import { defineRoute, methodNotAllowed, type HttpRoute } from "../http/route.ts"
 import { type Gatekeeper, identified } from "../identity.ts"
 import type { Metrics } from "../metrics.ts"
 
@@ -19,7 +19,7 @@ export interface ServerRoutesOptions {
 }
 
 /** The server itself: its health and metrics, its OpenAPI document, and logging in to the console. */
-export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<Route> => [
+export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<HttpRoute> => [
   defineRoute({
     method: "GET",
     path: "/healthz",

@@ -7,7 +7,7 @@ import type { ErrorCode, ToolError } from "../tool-error.ts"
 import type { Facts } from "../touches.ts"
 import type { ApprovalWatcher } from "./approve.ts"
 
-/** Who called what, known from the first moment of a call. */
+/** The caller and the call, known from its first moment. */
 export interface Call {
   /** The caller's own id for the request, or one that the host made. */
   readonly id: string
@@ -19,7 +19,7 @@ export interface Call {
   readonly dialect: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
-  /** Who made the call, where the host knows callers by name. */
+  /** The caller, where the host knows callers by name. */
   readonly caller?: Party
 }
 

@@ -42,7 +42,7 @@ export interface ReplyBudget {
 export const holdToBudget = (executed: Executed, call: Call, budget: ReplyBudget): Effect.Effect<Executed> => {
   const { output, text } = executed
   if (text.length <= budget.bytes && !exceeds(output, budget.bytes)) return Effect.succeed(executed)
-  // What is beyond the limits of data is a bug of the tool, and ends the call as one.
+  // Output beyond the limits of data is a bug of the tool, and ends the call as one.
   if (whyNoData(output) !== undefined || whyNoData(text) !== undefined) return Effect.succeed(executed)
   const clipping = shorten(output, budget)
   const clippedText = clipText(text, keptBytes(budget))

@@ -28,11 +28,11 @@ export interface BackgroundRequest {
   readonly sandbox: SandboxRequest
   readonly options: Omit<RunOptions, "onStarted">
   /** Called once nothing of the program is left. */
-  readonly onEnd: (end: ProgramEnd) => void
+  readonly onEnd: (end: BackgroundProgramEnd) => void
 }
 
 /** How a background program ended. `failure` says why it did not run to its own end. */
-export interface ProgramEnd extends Pick<ProcessEnd, "exitCode" | "signal" | "timedOut" | "leftRunning"> {
+export interface BackgroundProgramEnd extends Pick<ProcessEnd, "exitCode" | "signal" | "timedOut" | "leftRunning"> {
   readonly failure?: string
 }
 

@@ -1,6 +1,6 @@
 import { OutputLog, type RunningProcess } from "@haft/core"
 
-import type { BackgroundProgram, ProgramEnd } from "../background/background-program.ts"
+import type { BackgroundProgram, BackgroundProgramEnd } from "../background/background-program.ts"
 import type { CommandOutcome } from "../run-command/run-command.ts"
 
 export interface ProcessFacts {
@@ -27,7 +27,7 @@ export class ManagedProcess {
   delivered = 0
   lastOutputAt = performance.now()
   program: BackgroundProgram | undefined
-  #end: ProgramEnd | undefined
+  #end: BackgroundProgramEnd | undefined
   #endedAt: number | undefined
 
   constructor(facts: ProcessFacts) {
@@ -38,7 +38,7 @@ export class ManagedProcess {
     this.output = new OutputLog(facts.retainedBytes)
   }
 
-  get end(): ProgramEnd | undefined {
+  get end(): BackgroundProgramEnd | undefined {
     return this.#end
   }
 
@@ -60,7 +60,7 @@ export class ManagedProcess {
     this.lastOutputAt = performance.now()
   }
 
-  finish(end: ProgramEnd): void {
+  finish(end: BackgroundProgramEnd): void {
     this.#end = end
     this.#endedAt = performance.now()
   }

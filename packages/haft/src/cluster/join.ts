@@ -21,7 +21,7 @@ import { rootOf } from "../host/standard-host.ts"
 import { openWorkspace, type OpenWorkspace } from "../workspace/open-workspace.ts"
 import { secretOf } from "./cluster-address.ts"
 import type { ClusterConfig } from "./cluster-config.ts"
-import { clusteredHost, type RunningCalls } from "./clustered-host.ts"
+import { clusteredHost, type CallsByRequestId } from "./clustered-host.ts"
 
 export interface JoinOptions {
   readonly cluster: ClusterConfig
@@ -111,7 +111,7 @@ const openOn = async (
   config: HaftConfig,
   options: JoinOptions
 ): Promise<Opened<OpenWorkspace>> => {
-  const running: RunningCalls = new Map()
+  const running: CallsByRequestId = new Map()
   const workspace = await openWorkspace(
     { ...config, root: copy.root, state: copy.state },
     { decide: copy.decide, documents: copy.documents, ledger: copy.ledger, onCommitted: copy.committed }

@@ -34,7 +34,7 @@ export type PluginEntry =
   | string
   | { readonly package: string; readonly config?: unknown }
 
-/** Who answers where a call has to be asked about: a person, always yes, always no. */
+/** The answer to calls that need approval: a person's, always yes, always no. */
 export const answerPolicies = ["ask", "all", "none"] as const satisfies ReadonlyArray<AnswerPolicy>
 
 /** As `approvalModes` of @haft/approval, which is not loaded for it. */
@@ -114,7 +114,7 @@ export interface HaftConfig {
    * (undoable changes of files), `auto` (also commands that can be undone). Rules and protected paths hold in each.
    */
   readonly mode?: ApprovalMode
-  /** Who answers where there is a question; `ask` by default. Rules come first. */
+  /** The answer to calls that need approval; `ask` by default. Rules come first. */
   readonly approval?: AnswerPolicy
   /** How long a question waits, what else is asked about, and who is asked. */
   readonly approvalOptions?: ApprovalOptions

@@ -360,7 +360,7 @@ describe("the record", () => {
           })
         )
         const began = [yield* round, yield* round, yield* round]
-        // What is refused is no part of what is written later: the end of a call goes into a file that was removed, too.
+        // A refused line is no part of what is written later: the end of a call goes into a file that was removed, too.
         yield* journal.append(finished(5))
         return began
       })

@@ -29,13 +29,13 @@ export interface SessionOptions {
 const standardQuestionTimeoutMs = 280_000
 
 /** A decision about a connection. */
-export type Decision = { readonly admission: Admission } | { readonly refusal: ConnectionRefused }
+export type ConnectionDecision = { readonly admission: Admission } | { readonly refusal: ConnectionRefused }
 
 /** The network of one sandbox: its sockets, its open connections, and what was decided for it. */
 export class ProxySession {
   readonly standIns = new StandInAddresses()
   readonly #options: SessionOptions
-  readonly #questions = new Map<string, Promise<Decision>>()
+  readonly #questions = new Map<string, Promise<ConnectionDecision>>()
   readonly #sockets = new Set<Server | DatagramSocket>()
   readonly #clients = new Set<Socket>()
   readonly #refusals = new Map<string, number>()
@@ -79,7 +79,7 @@ export class ProxySession {
   }
 
   /** Decides about a connection. Retries join a question that is open; a person's answer holds until the sandbox ends. */
-  decide(endpoint: Endpoint): Promise<Decision> {
+  decide(endpoint: Endpoint): Promise<ConnectionDecision> {
     const name = printEndpoint(endpoint)
     const known = this.#questions.get(name)
     if (known !== undefined) return known
@@ -90,11 +90,11 @@ export class ProxySession {
         orElse: () => Effect.fail(new ConnectionRefused({ reason: `nobody answered about ${name}` }))
       }),
       Effect.match({
-        onSuccess: (admission): Decision => ({ admission }),
-        onFailure: (refusal): Decision => ({ refusal })
+        onSuccess: (admission): ConnectionDecision => ({ admission }),
+        onFailure: (refusal): ConnectionDecision => ({ refusal })
       })
     )
-    const decided = run(admitted, this.#closing.signal).catch((): Decision => ({
+    const decided = run(admitted, this.#closing.signal).catch((): ConnectionDecision => ({
       refusal: new ConnectionRefused({ reason: "the command has ended" })
     }))
     this.#questions.set(name, decided)
@@ -128,7 +128,7 @@ export class ProxySession {
     this.#open.add(connection)
     const { by } = admission
     const waited = waitedMs >= 1000 ? { waited_sec: waitedMs / 1000 } : {}
-    // What is not on record does not happen.
+    // A connection that can't be recorded is not made.
     if (await this.#record({ type: "connection_opened", ...endpoint, protocol, by, ...waited })) return connection
     connection.upstream.destroy()
     throw new ConnectionRefused({ reason: "the audit log can't be written" })
@@ -170,5 +170,5 @@ const mostRefusals = 1000
 
 const never = new AbortController().signal
 
-const isPersons = (decision: Decision): boolean =>
+const isPersons = (decision: ConnectionDecision): boolean =>
   "admission" in decision ? decision.admission.isAnswer : decision.refusal.isAnswer === true

@@ -179,7 +179,7 @@ const checkConflicts = (plan: NodePlan, { since, committed }: UpperToPlan): void
     const { origin } = node
     if (origin?.home === undefined) continue
     if (node.kind === "directory") {
-      // What it held was removed, and by now it holds something else.
+      // Its entries were removed, and by now it holds others.
       if (node.listed !== undefined && origin.modified > since) conflicts.add(origin.path)
     } else if (origin.changed > since && isChangedByPlan(origin.home, origin.name, node)) conflicts.add(origin.path)
   }

@@ -48,7 +48,7 @@ export const parseListing = (listing: Buffer): Upper => {
     const leaveOut = (reason: string): void => void leftOut.push({ path: path ?? escaped(bytes), reason })
     if (path === "") continue
     if (path === undefined) {
-      // What is in a directory of such a name has the same reason.
+      // Entries of a directory of such a name have the same reason.
       leaveOut("its name is not UTF-8")
     } else if (kind === "special") leaveOut("it is a pipe, a socket or a device")
     else if (kind === "unreadable") leaveOut("it could not be read")

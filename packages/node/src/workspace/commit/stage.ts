@@ -19,7 +19,7 @@ import * as Effect from "effect/Effect"
 import { attempt, type ErrorWith, ignoring, isErrno, isWithoutLinks, naming, planCodes, stale } from "../../errno.ts"
 import { repeatUntilDone, writeFully } from "../content.ts"
 import { pathOf, type Spots } from "../paths/directory-entries.ts"
-import { type Identity, identityOf, isSame } from "../paths/handles.ts"
+import { type FileIdentity, identityOf, isSame } from "../paths/handles.ts"
 import { type Owner, otherOwner } from "./owner.ts"
 import type { ScratchFile } from "./planned-tree.ts"
 import type { Staged } from "./steps.ts"
@@ -38,8 +38,8 @@ export const stageAll = (
   spots: Spots,
   staged: ReadonlyArray<Staged>,
   { durable, onStep }: StageOptions
-): Effect.Effect<ReadonlyMap<string, Identity>, StageError> => {
-  const identities = new Map<string, Identity>()
+): Effect.Effect<ReadonlyMap<string, FileIdentity>, StageError> => {
+  const identities = new Map<string, FileIdentity>()
   const syncing = new Syncing()
   const stageOne = (one: Staged): void => {
     const { descriptor, identity } = naming(one.target, () => stage(spots, one))
@@ -78,7 +78,7 @@ const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0
 const stage = (
   spots: Spots,
   { path, node }: Staged
-): { readonly descriptor: number | undefined; readonly identity: Identity } => {
+): { readonly descriptor: number | undefined; readonly identity: FileIdentity } => {
   const target = pathOf(spots.at(path))
   if (node.kind !== "file") {
     symlinkSync(node.target ?? "", target)
@@ -118,7 +118,7 @@ const takeOver = ({ path, identity, size, modified }: ScratchFile, target: strin
 export const removeScratchNames = (staged: ReadonlyArray<Staged>): void => {
   for (const { node } of staged) {
     const { scratch } = node.kind === "file" ? node : {}
-    // What can't be removed stays for the owner of the scratch directory, who removes it as a whole.
+    // Entries that can't be removed stay for the owner of the scratch directory, who removes it as a whole.
     if (scratch !== undefined) ignoring(() => unlinkSync(scratch.path), "ENOENT", "EACCES", "EPERM", "EROFS")
   }
 }

@@ -4,12 +4,12 @@ import { join } from "node:path"
 import { makeToolError, type ToolError } from "@haft/core"
 
 import { namingState } from "../../errno.ts"
-import { type Content, type FileNode, sizeOfContent, stateOfNode } from "../commit/planned-tree.ts"
+import { type RepeatableContent, type FileNode, sizeOfContent, stateOfNode } from "../commit/planned-tree.ts"
 import { fingerprintContent, isFileState } from "../content.ts"
 import type { Root } from "../paths/containment.ts"
 import type { Spots } from "../paths/directory-entries.ts"
 import type { Work } from "../turns.ts"
-import { type Entry, openHistoryLog } from "./history-log.ts"
+import { type HistoryEntry, openHistoryLog } from "./history-log.ts"
 import { type ImagePath, openImages } from "./stored-versions.ts"
 
 /** Entries that one commit replaces. */
@@ -28,15 +28,15 @@ export interface Gathered {
 export interface History {
   /** Keeps what files hold now. */
   readonly gather: (replaced: ReadonlyArray<FileNode>) => Work<Gathered>
-  readonly append: (entry: Entry) => void
+  readonly append: (entry: HistoryEntry) => void
   /** The commit of this entry did not happen after all. */
   readonly cancel: (id: string) => void
   /** For a commit during which its host died: a file that was kept may still be in the workspace, so it is copied. */
-  readonly detach: (entry: Entry) => void
+  readonly detach: (entry: HistoryEntry) => void
   /** Oldest first, without the cancelled. */
-  readonly entries: () => ReadonlyArray<Entry>
+  readonly entries: () => ReadonlyArray<HistoryEntry>
   /** Content that was kept, by its fingerprint. */
-  readonly content: (state: string) => Content
+  readonly content: (state: string) => RepeatableContent
   /** The name of a file that was kept as it is. */
   readonly imagePath: ImagePath
 }
@@ -65,10 +65,10 @@ export const openHistory = (options: {
    * Forgets the oldest entries until what is kept fits again, with some room to spare. Those that the newest one is
    * about to take back stay this once: what they replaced has to come from here.
    */
-  const trim = (entries: ReadonlyArray<Entry>): void => {
+  const trim = (entries: ReadonlyArray<HistoryEntry>): void => {
     const wanted = new Set<string>()
     let size = 0
-    const want = (entry: Entry | undefined, room: number): boolean => {
+    const want = (entry: HistoryEntry | undefined, room: number): boolean => {
       const states = new Set(imagesOf(entry).filter((state) => !wanted.has(state)))
       const more = [...states].reduce((sum, state) => sum + sizeKept(state), 0)
       if (size + more > room) return false
@@ -138,8 +138,8 @@ export const openHistory = (options: {
   }
 }
 
-// What is too large to be hashed is known by its size.
-const isContentOf = (state: string, content: Content, size: number): boolean =>
+// A file that is too large to be hashed is known by its size.
+const isContentOf = (state: string, content: RepeatableContent, size: number): boolean =>
   state.startsWith("stat:") ? state.startsWith(`stat:${size}-`) : fingerprintContent(content) === state
 
 const gone = (state: string): ToolError<"no_history"> =>
@@ -148,7 +148,7 @@ const gone = (state: string): ToolError<"no_history"> =>
     details: { state }
   })
 
-const imagesOf = (entry: Entry | undefined): Array<string> =>
+const imagesOf = (entry: HistoryEntry | undefined): Array<string> =>
   (entry?.did ?? []).flatMap((one) => {
     if (one.did === "write") return one.before === null ? [] : [one.before.state]
     return one.did === "delete" && isFileState(one.state) ? [one.state] : []

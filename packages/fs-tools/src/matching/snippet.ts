@@ -1,5 +1,5 @@
+import type { TextFile } from "../text-file.ts"
 import type { LineRange } from "./changed-ranges.ts"
-import type { TextFile } from "./text-file.ts"
 
 const contextLines = 3
 const maximumLines = 40

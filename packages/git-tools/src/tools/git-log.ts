@@ -2,8 +2,8 @@ import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { commandLine, git } from "./git.ts"
-import { paths, revision } from "./parameters.ts"
+import { commandLine, git } from "../git.ts"
+import { paths, revision } from "../parameters.ts"
 
 const format = "--format=%H%x1f%an%x1f%ae%x1f%aI%x1f%s%x1f%b%x1e"
 

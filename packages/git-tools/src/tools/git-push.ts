@@ -2,8 +2,8 @@ import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { commandLine, git } from "./git.ts"
-import { online, reference, remote, remoteTouches } from "./remote.ts"
+import { commandLine, git } from "../git.ts"
+import { online, reference, remote, remoteTouches } from "../remote.ts"
 
 export const gitPush = defineTool({
   name: "git_push",

@@ -1,10 +1,10 @@
 import type { FileDifference, Replay } from "haft/internal"
 
-import type { Command } from "../command.ts"
-import { configOf } from "../host.ts"
-import { print, printJson } from "../terminal.ts"
+import type { Subcommand } from "../../command.ts"
+import { configOf } from "../../host.ts"
+import { print, printJson } from "../../terminal.ts"
 
-export const replay: Command = {
+export const replay: Subcommand = {
   name: "replay",
   summary: "make the calls of a run again on a copy of the workspace, and compare replies and files",
   takes: "[RUN]",

@@ -1,6 +1,6 @@
 import type { JsonSchema, ToolDescription } from "@haft/core"
 
-import { mcpTool } from "./mcp/tool.ts"
+import { mcpTool } from "../mcp/tool.ts"
 import { legalNames } from "./names.ts"
 
 export const exportFormats = ["json", "openai", "anthropic", "gemini", "mcp"] as const

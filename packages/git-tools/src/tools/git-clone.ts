@@ -2,9 +2,9 @@ import { defineTool, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { commandLine, git } from "./git.ts"
-import { path } from "./parameters.ts"
-import { online, reference, remoteTouches } from "./remote.ts"
+import { commandLine, git } from "../git.ts"
+import { path } from "../parameters.ts"
+import { online, reference, remoteTouches } from "../remote.ts"
 
 export const gitClone = defineTool({
   name: "git_clone",

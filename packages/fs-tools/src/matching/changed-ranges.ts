@@ -1,6 +1,6 @@
 import { lineSteps } from "@haft/core"
 
-import type { TextFile } from "./text-file.ts"
+import type { TextFile } from "../text-file.ts"
 
 /** Lines of a file, both ends included, counted from 1. */
 export interface LineRange {

@@ -5,11 +5,11 @@ import { Client, InMemoryTransport } from "@modelcontextprotocol/client"
 import * as Layer from "effect/Layer"
 import * as z from "zod"
 
-import { plain } from "../test/words-host.ts"
-import { anthropicTools } from "./anthropic/index.ts"
-import { exportTools } from "./index.ts"
-import { mcpServer } from "./mcp/index.ts"
-import { openaiTools } from "./openai/index.ts"
+import { plain } from "../../test/words-host.ts"
+import { anthropicTools } from "../anthropic/index.ts"
+import { exportTools } from "../index.ts"
+import { mcpServer } from "../mcp/index.ts"
+import { openaiTools } from "../openai/index.ts"
 
 const read = defineTool({
   name: "read",

@@ -1,8 +1,8 @@
-import type { Command } from "../command.ts"
-import { withHost } from "../host.ts"
-import { forScreen, note, print, printJson } from "../terminal.ts"
+import type { Subcommand } from "../../command.ts"
+import { withHost } from "../../host.ts"
+import { forScreen, note, print, printJson } from "../../terminal.ts"
 
-export const undo: Command = {
+export const undo: Subcommand = {
   name: "undo",
   summary: "take back what a call changed",
   takes: "[CALL]",

@@ -2,8 +2,8 @@ import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { commandLine, git } from "./git.ts"
-import { revision } from "./parameters.ts"
+import { commandLine, git } from "../git.ts"
+import { revision } from "../parameters.ts"
 
 export const gitBranch = defineTool({
   name: "git_branch",

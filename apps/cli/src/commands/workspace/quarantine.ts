@@ -1,11 +1,11 @@
 import type { OpenQuarantine } from "haft/internal"
 
-import { type Command, type Given, UsageError } from "../command.ts"
-import { configOf } from "../host.ts"
-import { table } from "../table.ts"
-import { forScreen, print, printJson } from "../terminal.ts"
+import { type Subcommand, type Given, UsageError } from "../../command.ts"
+import { configOf } from "../../host.ts"
+import { table } from "../../table.ts"
+import { forScreen, print, printJson } from "../../terminal.ts"
 
-export const quarantine: Command = {
+export const quarantine: Subcommand = {
   name: "quarantine",
   summary: "control files that commands made or changed, moved out of the workspace: list, restore, remove",
   takes: "[list | restore FILE | remove FILE]",

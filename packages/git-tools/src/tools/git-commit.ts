@@ -2,7 +2,7 @@ import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { commandLine, git } from "./git.ts"
+import { commandLine, git } from "../git.ts"
 
 export const gitCommit = defineTool({
   name: "git_commit",

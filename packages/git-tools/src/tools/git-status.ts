@@ -2,7 +2,7 @@ import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { commandLine, git } from "./git.ts"
+import { commandLine, git } from "../git.ts"
 
 // Repositories within this one have a configuration of their own, and git would work under it.
 const words = ["status", "--porcelain=v1", "--branch", "-z", "--untracked-files=all", "--ignore-submodules=dirty"]

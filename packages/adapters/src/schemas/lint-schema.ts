@@ -45,7 +45,7 @@ export const lintTool = (
   return problems
 }
 
-// What an API refuses about one schema, without those inside it.
+// Faults that an API refuses one schema for, without those inside it.
 const refusedBy = (rules: ReaderRules, schema: JsonSchema): ReadonlyArray<string> => {
   const { type, format, items, required, additionalProperties } = schema
   const properties = keysOf(schema["properties"])

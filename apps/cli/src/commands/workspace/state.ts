@@ -1,11 +1,11 @@
 import type { StateUsage } from "haft/internal"
 
-import { type Command, type Given, UsageError } from "../command.ts"
-import { configOf } from "../host.ts"
-import { table } from "../table.ts"
-import { print, printJson } from "../terminal.ts"
+import { type Subcommand, type Given, UsageError } from "../../command.ts"
+import { configOf } from "../../host.ts"
+import { table } from "../../table.ts"
+import { print, printJson } from "../../terminal.ts"
 
-export const state: Command = {
+export const state: Subcommand = {
   name: "state",
   summary: "records, artifacts and undo history that haft keeps for a workspace: how much, and how long",
   takes: "[info | prune | remove]",

@@ -2,9 +2,9 @@ import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { commandLine, git } from "./git.ts"
-import { path, revision } from "./parameters.ts"
-import { refuseSecret } from "./secret-files.ts"
+import { commandLine, git } from "../git.ts"
+import { path, revision } from "../parameters.ts"
+import { refuseSecret } from "../secret-files.ts"
 
 interface Range {
   readonly revision: string

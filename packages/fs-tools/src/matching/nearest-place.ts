@@ -1,8 +1,8 @@
 import { TimeSlices } from "@haft/core"
 import * as Effect from "effect/Effect"
 
+import type { TextFile } from "../text-file.ts"
 import { foldLookAlikes } from "./look-alikes.ts"
-import type { TextFile } from "./text-file.ts"
 
 /** Where a file comes closest to lines that are not in it. It is for error messages: nothing is ever written there. */
 export interface NearestPlace {

@@ -1,11 +1,11 @@
 import type { OpenBranches } from "haft/internal"
 
-import { type Command, type Given, UsageError } from "../command.ts"
-import { askHere, configOf } from "../host.ts"
-import { table } from "../table.ts"
-import { forScreen, note, print, printJson } from "../terminal.ts"
+import { type Subcommand, type Given, UsageError } from "../../command.ts"
+import { askHere, configOf } from "../../host.ts"
+import { table } from "../../table.ts"
+import { forScreen, note, print, printJson } from "../../terminal.ts"
 
-export const branch: Command = {
+export const branch: Subcommand = {
   name: "branch",
   summary: "several attempts side by side on one workspace: create, list, run, diff, merge, drop",
   takes: "[list | create NAME… | run NAME [-- COMMAND…] | diff NAME | merge NAME | drop NAME…]",

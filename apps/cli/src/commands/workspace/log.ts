@@ -1,11 +1,11 @@
 import type { EventFilter, JournalEvent } from "haft/internal"
 
-import { type Command, type Given, UsageError } from "../command.ts"
-import { configOf } from "../host.ts"
-import { table } from "../table.ts"
-import { note, print, printJson } from "../terminal.ts"
+import { type Subcommand, type Given, UsageError } from "../../command.ts"
+import { configOf } from "../../host.ts"
+import { table } from "../../table.ts"
+import { note, print, printJson } from "../../terminal.ts"
 
-export const log: Command = {
+export const log: Subcommand = {
   name: "log",
   summary: "what is on record",
   takes: "[show | runs | verify]",

@@ -2,9 +2,9 @@ import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { commandLine, git } from "./git.ts"
-import { revision } from "./parameters.ts"
-import { diffWithoutSecrets, refuseContent, refuseSecret, secretNote } from "./secret-files.ts"
+import { commandLine, git } from "../git.ts"
+import { revision } from "../parameters.ts"
+import { diffWithoutSecrets, refuseContent, refuseSecret, secretNote } from "../secret-files.ts"
 
 const wordsOf = (input: { revision: string; path?: string | undefined }): ReadonlyArray<string> => [
   "show",

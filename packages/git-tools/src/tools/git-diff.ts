@@ -2,9 +2,9 @@ import { defineTool } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { commandLine } from "./git.ts"
-import { paths, revision } from "./parameters.ts"
-import { diffWithoutSecrets, refuseContent, secretNote } from "./secret-files.ts"
+import { commandLine } from "../git.ts"
+import { paths, revision } from "../parameters.ts"
+import { diffWithoutSecrets, refuseContent, secretNote } from "../secret-files.ts"
 
 const wordsOf = ({ staged, against }: { staged: boolean; against?: string | undefined }): ReadonlyArray<string> => [
   "diff",
