@@ -5,7 +5,15 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
 import type { MemberEvent } from "haft/cluster"
-import { ConfigError, type HaftConfig, type OpenRequest, readSite, type Sessions, type Tokens } from "haft/internal"
+import {
+  ConfigError,
+  type HaftConfig,
+  openTelemetry,
+  type OpenRequest,
+  readSite,
+  type Sessions,
+  type Tokens
+} from "haft/internal"
 
 import { clusterRoutes } from "./cluster/cluster-routes.ts"
 import { joinServer, type ServerCluster } from "./cluster/cluster-server.ts"
@@ -21,7 +29,7 @@ import { requestHandler } from "./http/request-handler.ts"
 import type { HttpRoute } from "./http/route.ts"
 import { bracketed, hostNames, isEverywhere } from "./http/same-origin.ts"
 import { type FixedTokens, gatekeeper } from "./identity.ts"
-import { makeMetrics, measure } from "./metrics.ts"
+import { measureServer } from "./metrics.ts"
 import { agentRoutes } from "./routes/agents.ts"
 import { approvalRoutes } from "./routes/approvals.ts"
 import { branchRoutes } from "./routes/branches.ts"
@@ -80,18 +88,23 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   const limits = { ...standardLimits, ...options.limits }
   const { cluster } = options
   const owned = cluster === undefined ? undefined : workspaceSet(options.workspaces, version)
-  const workspaces = owned ?? (await openWorkspaces(options.workspaces, version))
+  const telemetry = await openTelemetry()
+  const workspaces =
+    owned ??
+    (await openWorkspaces(options.workspaces, version, telemetry).catch(async (error: unknown) => {
+      await telemetry.dispose()
+      throw error
+    }))
   const store =
     cluster === undefined || options.tokenStore === undefined ? options.tokenStore : sharedTokens(options.tokenStore)
   const keeper = gatekeeper(options.tokens ?? {}, { tokens: store, sessions: options.sessionStore })
   const flow = flowControl(limits.calls)
-  const metrics = makeMetrics()
-  measure(metrics, workspaces, flow)
+  const countRequest = measureServer(telemetry, workspaces, flow)
 
   let url = ""
   let names: ReadonlySet<string> = new Set()
   const routes: ReadonlyArray<HttpRoute> = [
-    ...serverRoutes({ version, flow, metrics, gatekeeper: keeper, url: () => url, openapi: () => document }),
+    ...serverRoutes({ version, flow, telemetry, gatekeeper: keeper, url: () => url, openapi: () => document }),
     ...overviewRoutes(workspaces),
     ...callRoutes(workspaces),
     ...agentRoutes(workspaces),
@@ -122,8 +135,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       }
     }),
     site: siteOf(readConsole(options.console)),
-    onAnswered: (route, status, milliseconds) =>
-      metrics.requestAnswered(route?.path ?? "console", status, milliseconds),
+    onAnswered: (route, status, milliseconds) => countRequest(route?.path, status, milliseconds),
     onDefect
   })
   const server = createServer(
@@ -146,6 +158,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     names = hostNames(host, bound, { also: options.alsoKnownAs ?? [], addresses: addressesHere() })
   } catch (error) {
     await workspaces.dispose()
+    await telemetry.dispose()
     throw new ConfigError(whyNot(error, host, port), { cause: error })
   }
   if (cluster !== undefined && owned !== undefined) {
@@ -155,7 +168,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       workspaces: owned,
       url,
       version,
-      metrics,
+      telemetry,
       handle,
       bodyBytes: limits.body.bytes,
       stalledMilliseconds: limits.stalledMilliseconds,
@@ -163,6 +176,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       ...(options.onClusterEvent !== undefined && { onEvent: options.onClusterEvent })
     }).catch(async (error: unknown) => {
       await close(server)
+      await telemetry.dispose()
       throw error
     })
   }
@@ -183,6 +197,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     await workspaces.dispose()
     await close(server)
     await member?.close()
+    await telemetry.dispose()
   }
   let stopping: Promise<void> | undefined
   return {

@@ -85,6 +85,7 @@ export { pathsBeside } from "./workspace/names-beside.ts"
 export { pathsFrom } from "./workspace/paths-from.ts"
 export type { Replay } from "./workspace/replay.ts"
 export { DialectNotAllowed, type OpenWorkspace } from "./workspace/open-workspace.ts"
+export type { Telemetry } from "./telemetry/telemetry.ts"
 export type { OpenTerminals, TerminalOutput } from "./workspace/open-terminals.ts"
 export {
   examine,
@@ -93,6 +94,7 @@ export {
   type OpenBranches,
   openBranches,
   openRules,
+  openTelemetry,
   openWorkspace,
   readRun,
   replayRun,

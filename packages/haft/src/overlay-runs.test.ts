@@ -183,8 +183,10 @@ describe.runIf(isLinux)("what a command changed", () => {
     expect(output.changes).toMatchObject({ outcome: "committed", created: 3, modified: 1, deleted: 1 })
     expect(output.changes?.paths).toContainEqual({ path: "a.txt", kind: "modified" })
     expect(reply.writes).toContain("a.txt")
-    const run1 = readdirSync(join(workspace.state, "runs"))[0] ?? ""
-    const diff = readFileSync(join(workspace.state, "runs", run1, output.changes?.diff_path ?? ""), "utf8")
+    const diff = readFileSync(
+      join(workspace.state, "runs", output.changes?.diff_path?.replace("artifact:", "") ?? ""),
+      "utf8"
+    )
     expect(diff).toContain("+++ b/a.txt")
     expect(diff).toContain("+1")
     expect(diff).toContain("… and 2 ignored paths")

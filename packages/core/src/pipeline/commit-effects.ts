@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 
 import { dependencyDirectories } from "../control-files.ts"
-import { Artifacts } from "../services/artifacts.ts"
+import { artifactAddress, Artifacts } from "../services/artifacts.ts"
 import { type ChangedPath, type ChangePlan, netChanges } from "../services/change-plan.ts"
 import { Journal } from "../services/journal.ts"
 import type { ControlFileChange } from "../services/processes.ts"
@@ -11,6 +11,7 @@ import type { ToolError } from "../tool-error.ts"
 import type { WrittenPath } from "../touches.ts"
 import { approveEffects } from "./approve-effects.ts"
 import { CurrentCall } from "./call.ts"
+import { stepSpan } from "./trace.ts"
 
 /** Why changes are not committed. */
 export type CommitFailure = CommitError["code"] | "approval_denied" | "journal_unavailable"
@@ -23,7 +24,7 @@ export interface CommittedEffects {
   readonly leftOut: ReadonlyArray<LeftOutPath>
   /** Control files that were moved aside instead of being committed, and those that were only recorded. */
   readonly controlFiles: ReadonlyArray<ControlFileChange>
-  /** The artifact with the diff of what was committed. */
+  /** Address of the artifact with the diff of what was committed. */
   readonly diffPath?: string
   /** Why nothing was committed, where that was not meant to be so. */
   readonly failure?: ToolError<CommitFailure>
@@ -82,6 +83,7 @@ export const commitEffects = Effect.fnUntraced(function* (
     return { outcome: "committed", changes, leftOut, controlFiles, diffPath: yield* saveDiff(diff) } as const
   })
   const result: CommittedEffects = yield* settled.pipe(
+    stepSpan("overlay"),
     Effect.catch((failure) =>
       Effect.succeed({ outcome: "refused" as const, changes: [], leftOut, controlFiles: [], failure })
     )
@@ -140,8 +142,8 @@ export const diffOfEffects = Effect.fnUntraced(function* (
 
 const saveDiff = Effect.fnUntraced(function* (diff: string) {
   const artifacts = yield* Artifacts
-  const { step } = yield* CurrentCall
-  return yield* artifacts.save(`diffs/step_${String(step).padStart(4, "0")}.patch`, diff)
+  const { step, run = "" } = yield* CurrentCall
+  return artifactAddress(run, yield* artifacts.save(`diffs/step_${String(step).padStart(4, "0")}.patch`, diff))
 })
 
 /** Paths that the audit log names. */
