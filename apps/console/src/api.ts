@@ -1,4 +1,4 @@
-import { sessionHeaders } from "./session-key.ts"
+import { sessionHeaders } from "./session/session-key.ts"
 import type {
   AgentState,
   ApprovalAnswer,
@@ -126,6 +126,9 @@ export const moveWorkspace = (workspace: string, to: string): Promise<void> =>
 
 /** Asks a member to hand over all its workspaces, and to take no new ones. */
 export const drainMember = (address: string): Promise<void> => sendJson("POST", "/v1/cluster/drains", { address })
+
+/** Ways to sign in besides one-time links. */
+export const signInMethods = (): Promise<{ readonly oidc: boolean }> => sendJson("GET", "/v1/sign-in")
 
 export const signOut = (): Promise<unknown> => sendJson("DELETE", "/v1/session")
 

@@ -9,7 +9,7 @@ import { useShortcuts } from "./hooks/use-shortcuts.ts"
 import { ModeChoice } from "./mode-choice.tsx"
 import { Key } from "./parts.tsx"
 import { addressOf, goTo, type ScreenName } from "./route.ts"
-import { forgetSessionKey } from "./session-key.ts"
+import { forgetSessionKey } from "./session/session-key.ts"
 import type { ApprovalMode, Me, WorkspaceName } from "./wire.ts"
 
 interface HeaderProps {
