@@ -48,7 +48,11 @@ const withTokens = async (given: Given, use: (tokens: Tokens) => Promise<number>
   const database = given.value("cluster") ?? config.cluster?.database
   if (database === undefined) return use(await (await import("haft/internal")).openTokens(config))
   const administration = await (await import("haft/cluster")).openAdministration(database)
-  return use(administration.tokens).finally(administration.close)
+  try {
+    return await use(administration.tokens)
+  } finally {
+    await administration.close()
+  }
 }
 
 const list = async (tokens: Tokens, given: Given): Promise<number> => {
