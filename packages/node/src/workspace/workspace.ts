@@ -37,12 +37,12 @@ import { openCommitJournal } from "./commit/write-ahead-log.ts"
 import {
   fingerprintBytes,
   fingerprintOf,
-  inSlices,
   kindOf,
   newHash,
   openFile,
   readPlace,
   type ReadOptions,
+  repeatUntilDone,
   scanDescriptor,
   stateByMetadata,
   stateByStats
@@ -217,12 +217,14 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
     follow = true
   ): Effect.Effect<A, ErrorWith<Code>> =>
     CurrentCall.use((call) =>
-      attempt(codes, () => {
-        const place = follow ? kept.take(call, given) : undefined
-        return place === undefined
-          ? withPlace(root, given, { symlinks: call.symlinks, follow }, use)
-          : withHeldPlace(root, place, use)
-      })
+      root.reads.shared(
+        attempt(codes, () => {
+          const place = follow ? kept.take(call, given) : undefined
+          return place === undefined
+            ? withPlace(root, given, { symlinks: call.symlinks, follow }, use)
+            : withHeldPlace(root, place, use)
+        })
+      )
     )
 
   const readAt = (place: Place, how: ReadOptions): Uint8Array => {
@@ -230,7 +232,7 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
     return readPlace(root, place, how)
   }
 
-  const plan = CurrentCall.use(({ symlinks }) => newPlan(settings, symlinks))
+  const plan = CurrentCall.use(({ symlinks }) => root.reads.shared(newPlan(settings, symlinks)))
 
   const scan: WorkspaceService["scan"] = (given, visit, { fingerprintUpTo = -1 } = {}) =>
     Effect.uninterruptibleMask((restore) =>
@@ -258,7 +260,9 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
         : [...root.named.values()].map(({ name, path, access }) => ({ name, path, access })),
     ...(root.links !== undefined && { links: root.links }),
     contain: (given) =>
-      CurrentCall.use((call) => attempt(containCodes, () => resolveSteadily(given, () => kept.resolve(call, given)))),
+      CurrentCall.use((call) =>
+        root.reads.shared(attempt(containCodes, () => resolveSteadily(given, () => kept.resolve(call, given))))
+      ),
     isSecret: (path) => secrets.isSecret(path),
     secretFiles: () => secrets.present(),
     info: (given, { follow } = {}) => at(lookCodes, given, infoOf, follow),
@@ -280,7 +284,7 @@ const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
         Effect.flatMap((path) =>
           Effect.acquireUseRelease(
             Effect.sync(() => startWalk(root, path, { visit })),
-            (walk) => inSlices(() => walk.advance(20)),
+            (walk) => repeatUntilDone(root.reads.shared(Effect.sync(() => walk.advance(20)))),
             (walk) => Effect.sync(walk.close)
           )
         )
