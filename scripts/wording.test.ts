@@ -24,11 +24,30 @@ const placesOf = (patterns: ReadonlyArray<string>, expression: RegExp): Readonly
 }
 
 test("doc comments begin with a noun phrase or an active verb, and stand alone in a hover", () => {
-  expect(placesOf(sources, /\/\*\*\s+(?:\*\s+)?(?:The same|What|Whether)\b.*/g)).toEqual([])
+  expect(placesOf(sources, /\/\*\*\s+(?:\*\s+)?(?:The same|What|Whether|Who)\b.*/g)).toEqual([])
+})
+
+test("line comments name their subject", () => {
+  const beginning = /(?<!\/\/[^\n]*\n\s*)\/\/ (?:What|Whether|Who)\b.*/g
+  expect(placesOf(sources, beginning)).toEqual([])
 })
 
 test("code and documents use American spelling", () => {
   const british =
     /\b\w*(?:colour|behaviour|favour|honour|neighbour|serialis|normalis|recognis|organis(?!m)|initialis|optimis(?!t|m)|summaris|generalis|minimis(?!t|m)|synchronis|authoris|catalogue|licence|travell)\w*/gi
   expect(placesOf([...sources, ...documents], british)).toEqual([])
+})
+
+test("an exported type name is declared once, so that it means one thing", () => {
+  // The console is left out: it describes the server's JSON, under the names that the JSON has elsewhere.
+  const declared = placesOf(
+    ["packages/*/src/**/*.ts", "apps/{cli,server}/src/**/*.ts"],
+    /^export (?:interface|type|class) \w+/gm
+  )
+    .filter((place) => !place.includes(".test.ts:"))
+    .map((place) => ({ name: place.split(" ").at(-1) ?? "", place }))
+  const places = Map.groupBy(declared, ({ name }) => name)
+  expect(
+    [...places.values()].filter((found) => found.length > 1).flatMap((found) => found.map(({ place }) => place))
+  ).toEqual([])
 })

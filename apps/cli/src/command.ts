@@ -12,7 +12,7 @@ export interface Option {
 /**
  * One command of the program. All commands are loaded at the start, so they import heavy modules only when they run.
  */
-export interface Command {
+export interface Subcommand {
   readonly name: string
   readonly summary: string
   /** Arguments after the name: `TOOL [JSON]`. */
@@ -89,13 +89,13 @@ export const commonOptions = {
   help: { describe: "this text", short: "h" }
 } satisfies Readonly<Record<string, Option>>
 
-export const optionsOf = ({ options = {} }: Command): Readonly<Record<string, Option>> => ({
+export const optionsOf = ({ options = {} }: Subcommand): Readonly<Record<string, Option>> => ({
   ...options,
   ...commonOptions
 })
 
 /** Reads what follows the command's name. */
-export const read = (command: Command, args: ReadonlyArray<string>, version: string): Given => {
+export const read = (command: Subcommand, args: ReadonlyArray<string>, version: string): Given => {
   const options = optionsOf(command)
   const { values, positionals } = parsed(command, args, options)
   for (const [name, { choices }] of Object.entries(options)) {
@@ -106,11 +106,13 @@ export const read = (command: Command, args: ReadonlyArray<string>, version: str
   }
   const [stray] = positionals
   if (stray !== undefined && command.takes === undefined) {
-    throw new UsageError(`haft ${command.name} takes options only, not '${stray}'. See: haft ${command.name} --help`)
+    throw new UsageError(
+      `unexpected argument '${stray}': haft ${command.name} takes options only. See: haft ${command.name} --help`
+    )
   }
   const beyond = command.atMost === undefined ? undefined : positionals[command.atMost]
   if (beyond !== undefined) {
-    throw new UsageError(`'${beyond}' is one word too many. See: haft ${command.name} --help`)
+    throw new UsageError(`unexpected argument '${beyond}'. See: haft ${command.name} --help`)
   }
   const value = (name: string): string | undefined => {
     const given = values[name]
@@ -137,7 +139,11 @@ interface Parsed {
   readonly positionals: ReadonlyArray<string>
 }
 
-const parsed = (command: Command, args: ReadonlyArray<string>, options: Readonly<Record<string, Option>>): Parsed => {
+const parsed = (
+  command: Subcommand,
+  args: ReadonlyArray<string>,
+  options: Readonly<Record<string, Option>>
+): Parsed => {
   const wanted = Object.entries(options).map(([name, { value, short }]) => [
     name,
     { type: value === undefined ? "boolean" : "string", ...(short !== undefined && { short }) } as const
@@ -151,8 +157,8 @@ const parsed = (command: Command, args: ReadonlyArray<string>, options: Readonly
     const message = cause instanceof Error ? (cause.message.split(/\.\s/)[0] ?? "") : String(cause)
     const hint = unknown === undefined ? "" : guess(unknown.slice(2), Object.keys(options), "--")
     const isParameter = unknown !== undefined && hint === "" && command.takes?.includes("KEY=VALUE") === true
-    const parameter = isParameter ? ` Parameters of a tool are written KEY=VALUE: ${asPair(unknown, args)}` : ""
-    throw new UsageError(`${message}${hint}. See: haft ${command.name} --help${parameter}`, { cause })
+    const parameter = isParameter ? ` Parameters of a tool are written KEY=VALUE: ${asPair(unknown, args)}.` : ""
+    throw new UsageError(`${message}${hint}.${parameter} See: haft ${command.name} --help`, { cause })
   }
 }
 

@@ -1,27 +1,36 @@
-import { type Command, commonOptions, guess, nameFirst, type Option, optionsOf, read, UsageError } from "./command.ts"
-import { branch } from "./commands/branch.ts"
+import {
+  type Subcommand,
+  commonOptions,
+  guess,
+  nameFirst,
+  type Option,
+  optionsOf,
+  read,
+  UsageError
+} from "./command.ts"
 import { call, Interrupted } from "./commands/call.ts"
 import { cluster } from "./commands/cluster.ts"
 import { completionFor } from "./commands/completion.ts"
 import { config } from "./commands/config.ts"
 import { contract } from "./commands/contract.ts"
 import { doctor, printFindings } from "./commands/doctor.ts"
-import { log } from "./commands/log.ts"
 import { mcp } from "./commands/mcp.ts"
 import { plugin } from "./commands/plugin.ts"
-import { quarantine } from "./commands/quarantine.ts"
-import { replay } from "./commands/replay.ts"
 import { rules } from "./commands/rules.ts"
 import { serve } from "./commands/serve.ts"
-import { state } from "./commands/state.ts"
 import { token } from "./commands/token.ts"
 import { tools } from "./commands/tools.ts"
-import { undo } from "./commands/undo.ts"
+import { branch } from "./commands/workspace/branch.ts"
+import { log } from "./commands/workspace/log.ts"
+import { quarantine } from "./commands/workspace/quarantine.ts"
+import { replay } from "./commands/workspace/replay.ts"
+import { state } from "./commands/workspace/state.ts"
+import { undo } from "./commands/workspace/undo.ts"
 import { configOf } from "./host.ts"
 import { table, wrapped } from "./table.ts"
 import { forScreen, lostOutput, note, print, styled } from "./terminal.ts"
 
-const working: ReadonlyArray<Command> = [
+const working: ReadonlyArray<Subcommand> = [
   tools,
   call,
   mcp,
@@ -58,7 +67,7 @@ const run = async (args: ReadonlyArray<string>, version: string): Promise<number
   const [name, ...rest] = nameFirst(args)
   if (name === undefined && process.stdout.isTTY) return welcome(version)
   if (name === undefined || name === "help" || name === "--help" || name === "-h") return help(rest[0])
-  if (name.startsWith("-")) throw new UsageError(`which command, with ${name}? See them with: haft --help`)
+  if (name.startsWith("-")) throw new UsageError("missing command. Run: haft --help")
   const command = commandNamed(name)
   const given = read(command, rest, version)
   if (!given.has("help")) return command.run(given)
@@ -66,11 +75,13 @@ const run = async (args: ReadonlyArray<string>, version: string): Promise<number
   return 0
 }
 
-const commandNamed = (name: string): Command => {
+const commandNamed = (name: string): Subcommand => {
   const found = commands.find((command) => command.name === name)
   if (found !== undefined) return found
   const names = commands.map((command) => command.name)
-  throw new UsageError(`there is no command '${name}'${guess(name, names)}. There are: ${names.join(", ")}`)
+  const near = guess(name, names)
+  const asTool = near === "" && /^[a-z]+[_.][\w.]+$/.test(name) ? ` Tools are called with: haft call ${name}.` : ""
+  throw new UsageError(`unknown command '${name}'${near}.${asTool} Commands: ${names.join(", ")}`)
 }
 
 /** Prints what is wrong and how to mend it, and returns the exit code. Of a bug the stack is shown with HAFT_DEBUG. */
@@ -89,8 +100,8 @@ export const explain = (cause: unknown): number => {
   } else if ("syscall" in error && error.syscall === "uv_cwd") {
     note(`${haft} the current directory is gone\n  Go to one that is there.`)
   } else {
-    note(`${haft} this should not have happened: ${forScreen(process.stderr, error.message)}`)
-    note(isDebugged() ? String(error.stack) : "  It is a fault of haft or of a plugin; HAFT_DEBUG=1 shows where.")
+    note(`${haft} internal error: ${forScreen(process.stderr, error.message)}`)
+    note(isDebugged() ? String(error.stack) : "  This is a bug in haft or in a plugin. HAFT_DEBUG=1 shows the stack.")
   }
   return 2
 }
@@ -146,7 +157,7 @@ ${indent(["haft tools", ...commands.map(({ examples }) => examples[0] ?? "").sli
 More about a command: haft COMMAND --help
 `
 
-const pageOf = (command: Command): string => `${wrapped(`haft ${command.name}: ${command.summary}`, 2)}
+const pageOf = (command: Subcommand): string => `${wrapped(`haft ${command.name}: ${command.summary}`, 2)}
 
 ${wrapped(`Usage: haft ${[command.name, command.takes, "[options]"].filter((part) => part !== undefined).join(" ")}`, 7)}
 

@@ -1,12 +1,12 @@
 import { extname } from "node:path"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 
-import type { Answer } from "./http/answer.ts"
+import type { HttpAnswer } from "./http/answer.ts"
 
 /** Answers with a file of the console. The console's routes are in the `#` part of the address, so paths are files. */
 export const siteOf = (
   files: ReadonlyMap<string, Uint8Array> | undefined
-): ((url: URL, accepted?: string) => Answer | undefined) => {
+): ((url: URL, accepted?: string) => HttpAnswer | undefined) => {
   const compressed = new Map<string, Uint8Array>()
   const encoded = (name: string, file: Uint8Array, encoding: Encoding): Uint8Array => {
     const key = `${encoding} ${name}`
@@ -78,7 +78,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 // A file whose name has a hash of its content never changes, and may be cached for ever.
 const isHashed = (name: string): boolean => name.startsWith("assets/") && /[-.][\w-]{8,}\.\w+$/.test(name)
 
-const fileAnswer = (name: string, body: Uint8Array): Answer => ({
+const fileAnswer = (name: string, body: Uint8Array): HttpAnswer => ({
   headers: {
     ...pageHeaders,
     "content-type": contentTypes[extname(name)] ?? "application/octet-stream",
@@ -87,7 +87,7 @@ const fileAnswer = (name: string, body: Uint8Array): Answer => ({
   body
 })
 
-const notBuilt = (): Answer => ({
+const notBuilt = (): HttpAnswer => ({
   headers: { ...pageHeaders, "content-type": "text/html; charset=utf-8" },
   body: `<!doctype html>
 <html lang="en">

@@ -1,8 +1,15 @@
-import { DialectNotAllowed, dialectNames, type HaftConfig, openWorkspace, type OpenWorkspace } from "haft/internal"
+import {
+  DialectNotAllowed,
+  dialectNames,
+  type HaftConfig,
+  openWorkspace,
+  type OpenWorkspace,
+  type Telemetry
+} from "haft/internal"
 import { describeQuestion, type McpFetchHandler, mcpFetchHandler, mcpServer } from "haft/mcp"
 
 import { Problem } from "./http/problem.ts"
-import type { Identity } from "./identity.ts"
+import type { CallerIdentity } from "./identity.ts"
 
 /** The workspaces of a server by name, each with its own dialect, policy and state. */
 export interface Workspaces {
@@ -17,12 +24,12 @@ export interface Workspaces {
   /** Fails with 404 on a name that is not known. */
   readonly named: (name: string | undefined) => OpenWorkspace
   /** The host of a workspace in a dialect. Fails with 400 on an unknown dialect, with 403 on one not granted to agents. */
-  readonly host: (name: string | undefined, dialect?: string, caller?: Identity) => Promise<Host>
+  readonly host: (name: string | undefined, dialect?: string, caller?: CallerIdentity) => Promise<Host>
   /**
    * The MCP handler of a workspace in a dialect for one caller, made on first use. Sessions, questions and cancellations
    * belong to a handler, so no caller can reach those of another.
    */
-  readonly mcp: (name: string | undefined, caller: Identity, dialect?: string) => Promise<McpFetchHandler>
+  readonly mcp: (name: string | undefined, caller: CallerIdentity, dialect?: string) => Promise<McpFetchHandler>
   readonly dispose: () => Promise<void>
 }
 
@@ -38,12 +45,13 @@ export interface WorkspaceSet extends Workspaces {
 /** Opens all workspaces of a configuration. */
 export const openWorkspaces = async (
   configs: Readonly<Record<string, HaftConfig>>,
-  version: string
+  version: string,
+  telemetry: Telemetry
 ): Promise<Workspaces> => {
   const workspaces = workspaceSet(configs, version)
   try {
     for (const [name, config] of Object.entries(configs)) {
-      const workspace = await openWorkspace(config)
+      const workspace = await openWorkspace(config, { telemetry: { of: telemetry, workspace: name } })
       workspaces.add(name, workspace)
       // Opened now, so that a broken plugin stops the server from starting instead of failing the first call.
       await workspace.host()
@@ -96,7 +104,7 @@ export const workspaceSet = (configs: Readonly<Record<string, HaftConfig>>, vers
       )
     })
   }
-  const mount = async (caller: Identity, name?: string, dialect?: string): Promise<McpFetchHandler> => {
+  const mount = async (caller: CallerIdentity, name?: string, dialect?: string): Promise<McpFetchHandler> => {
     const shared = await hostOf(name, dialect)
     const party = { name: caller.name, role: caller.role }
     const call: Host["call"] = (tool, args, options) => shared.call(tool, args, { ...options, caller: party })

@@ -3,8 +3,8 @@ import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 import { dynamicTool, jsonSchema, type JSONSchema7, type JSONValue, type ModelMessage, type ToolSet } from "ai"
 
 import { type MediaBlock, mediaIn } from "./media-blocks.ts"
-import { legalNames } from "./names.ts"
-import { listedTools } from "./shown-tools.ts"
+import { legalNames } from "./tool-list/names.ts"
+import { listedTools } from "./tool-list/shown-tools.ts"
 
 export { aiSdkSandbox } from "./ai-sdk-sandbox.ts"
 
@@ -145,7 +145,7 @@ export const aiSdkApproval = (
     toolApproval: async ({ toolCall: { toolCallId, toolName, input }, messages }) => {
       // The SDK looks again once the answer is there. What was shown to the person stays what it was.
       if (messages.some((message) => hasCall(message, toolCallId))) return "not-applicable"
-      // What can't be previewed, for example malformed arguments, is refused by the call itself.
+      // A call that can't be previewed, for example by malformed arguments, is refused by the call itself.
       const preview = await host.preview(original(toolName), input).catch(() => undefined)
       if (preview?.verdict.decision !== "ask") return "not-applicable"
       const [oldest] = shown.keys()

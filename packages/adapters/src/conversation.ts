@@ -2,7 +2,7 @@ import type { Answer, ApprovalQuestion, Progress, Reply } from "@haft/core"
 import type { OpenHost } from "@haft/core/promise"
 
 /** How far a call has come: it is over, or it waits for a person. */
-export type Step = { readonly reply: Reply } | { readonly question: ApprovalQuestion }
+export type ConversationStep = { readonly reply: Reply } | { readonly question: ApprovalQuestion }
 
 /**
  * A call that can stop to ask a question, and goes on with the answer. It is a single call all the time: what the
@@ -11,7 +11,7 @@ export type Step = { readonly reply: Reply } | { readonly question: ApprovalQues
 export interface Conversation {
   readonly tool: string
   /** Waits for the reply or for the next question. */
-  readonly next: () => Promise<Step>
+  readonly next: () => Promise<ConversationStep>
   /** Answers the question that `next` returned last. */
   readonly answer: (answer: Answer) => void
   /** Interrupts the call and whatever it runs. */
@@ -33,7 +33,7 @@ export const converse = (
   { onProgress, asks, traceParent }: ConversationOptions
 ): Conversation => {
   const controller = new AbortController()
-  let told = Promise.withResolvers<Step>()
+  let told = Promise.withResolvers<ConversationStep>()
   let answered = Promise.withResolvers<Answer>()
   host
     .call(tool, args, {

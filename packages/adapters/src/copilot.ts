@@ -3,8 +3,8 @@ import { Buffer } from "node:buffer"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
 import { HostCallError, hostFiles } from "./host-files.ts"
-import { legalNames } from "./names.ts"
-import { listedTools } from "./shown-tools.ts"
+import { legalNames } from "./tool-list/names.ts"
+import { listedTools } from "./tool-list/shown-tools.ts"
 
 type Options = Pick<PromiseCallOptions, "ask">
 

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 
-import { legalNames } from "./names.ts"
-import { listedTools } from "./shown-tools.ts"
+import { legalNames } from "./tool-list/names.ts"
+import { listedTools } from "./tool-list/shown-tools.ts"
 
 /** A tool of a host for `effect/ai`, described by its JSON Schema. The host checks the arguments, not `effect/ai`. */
 export type HostTool = ReturnType<typeof hostTool>

@@ -1,10 +1,10 @@
 import type { CallableTool, FunctionCall, Part } from "@google/genai"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
-import { geminiFunction } from "./export-tools.ts"
 import { mediaIn } from "./media-blocks.ts"
-import { legalNames } from "./names.ts"
-import { listedTools } from "./shown-tools.ts"
+import { geminiFunction } from "./tool-list/export-tools.ts"
+import { legalNames } from "./tool-list/names.ts"
+import { listedTools } from "./tool-list/shown-tools.ts"
 
 /**
  * A host's tools for `ai.models.generateContent({ config: { tools: [genaiTool(host)] } })`: the SDK sends the

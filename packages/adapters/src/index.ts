@@ -4,7 +4,7 @@ export {
   exportFormats,
   exportTools,
   type OpenAIFunction
-} from "./export-tools.ts"
-export { lintTool, type SchemaProblem, type SchemaReader, schemaReaders } from "./lint-schema.ts"
-export { type LegalNames, legalNames } from "./names.ts"
-export { strictSchema } from "./strict-schema.ts"
+} from "./tool-list/export-tools.ts"
+export { lintTool, type SchemaProblem, type SchemaReader, schemaReaders } from "./schemas/lint-schema.ts"
+export { type LegalNames, legalNames } from "./tool-list/names.ts"
+export { strictSchema } from "./schemas/strict-schema.ts"

@@ -5,9 +5,9 @@ import { InMemoryTransport, type JSONRPCMessage, type Transport } from "@modelco
 import * as Layer from "effect/Layer"
 
 import { askTheCaller, openWordsHost, plain } from "../test/words-host.ts"
-import { lintTool } from "./lint-schema.ts"
 import { mcpPlugin } from "./mcp-client.ts"
 import { mcpServer } from "./mcp/index.ts"
+import { lintTool } from "./schemas/lint-schema.ts"
 
 let remote: OpenHost
 let remoteEvents: Array<JournalEvent>

@@ -26,9 +26,9 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import { legalNames } from "./names.ts"
 import { answerOf, RemoteAnswer, textOf } from "./remote-answer.ts"
-import { remoteParameters } from "./remote-schema.ts"
+import { remoteParameters } from "./schemas/remote-schema.ts"
+import { legalNames } from "./tool-list/names.ts"
 
 export interface McpPluginOptions {
   /** Comes before the names of the tools: `github` makes `github_search`. */

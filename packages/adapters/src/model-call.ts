@@ -12,7 +12,7 @@ export interface ModelOptions {
 
 /** Options of an API in which programs that the model writes can call tools. */
 export interface CallerOptions<Caller extends string> {
-  /** Who may call a tool, `direct` being the model itself; undefined leaves it to the API. */
+  /** Callers that may use a tool, `direct` being the model itself; undefined leaves it to the API. */
   readonly allowedCallers?: (tool: ToolDescription) => Array<Caller> | undefined
 }
 

@@ -44,7 +44,7 @@ export const agentsEditor = (host: CallingHost, options: Options = {}): Editor =
 
 /** True where the host's policy asks about a call: `needsApproval` of a tool, with the call approved in `ask`. */
 export const asksAbout = async (host: Pick<OpenHost, "preview">, tool: string, args: unknown): Promise<boolean> => {
-  // What can't be previewed, for example malformed arguments, is refused by the call itself.
+  // A call that can't be previewed, for example by malformed arguments, is refused by the call itself.
   const preview = await host.preview(tool, args).catch(() => undefined)
   return preview?.verdict.decision === "ask"
 }

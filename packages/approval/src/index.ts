@@ -6,9 +6,7 @@ export {
   ApprovalGate,
   type ApprovalGateService,
   askThroughGate,
-  askThroughLimitedGate,
   type GateChange,
-  type GateLimits,
   type GateOutcome,
   GateResponse,
   type ListedRequest,
@@ -17,11 +15,11 @@ export {
 } from "./askers/gate.ts"
 export { askInTerminal, type TerminalOptions } from "./askers/terminal.ts"
 export { describeRequest, printRequest, type RequestDescription } from "./askers/describe-request.ts"
-export { type ApprovalMode, approvalModes, type ModeLimits, modeSwitch, type ModeSwitch } from "./modes.ts"
+export { type ApprovalMode, type ModeLimits, modeSwitch, type ModeSwitch } from "./modes.ts"
 export { type AnswerPolicy, decide, type PolicySettings } from "./policy.ts"
 export { importRules, type ImportSource, importSources } from "./import/import-rules.ts"
 export type { ImportedRules, SkippedSetting } from "./import/imported-rules.ts"
-export { Rule, type RuleExample, RuleFile } from "./rules/rule.ts"
+export { Rule, type RuleExample } from "./rules/rule.ts"
 export { ruleAdvice } from "./rules/rule-advice.ts"
 export { RuleStore, type RuleStoreService, stateRules } from "./rules/rule-store.ts"
 export { type RuleMatch, type RuleSet } from "./rules/rule-set.ts"

@@ -1,16 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { ApprovalRequest, Facts } from "@haft/core"
 
-import {
-  type ApprovalMode,
-  approvalModes,
-  compileRules,
-  decide,
-  modeSwitch,
-  type PolicySettings,
-  Rule
-} from "./index.ts"
+import { type ApprovalMode, compileRules, decide, modeSwitch, type PolicySettings, Rule } from "./index.ts"
 import { onlyReads } from "./matching/reading-commands.ts"
+import { approvalModes } from "./modes.ts"
 
 type Situation = Partial<Omit<Facts, "writes">> & {
   readonly writes?: ReadonlyArray<string>

@@ -10,7 +10,7 @@ import {
 } from "./modes.ts"
 import type { RuleMatch, RuleSet } from "./rules/rule-set.ts"
 
-/** Who answers where a call has to be asked about: `ask` a person, `all` is a yes, `none` is a no. */
+/** The answer to calls that need approval: `ask` a person, `all` is a yes, `none` is a no. */
 export type AnswerPolicy = "ask" | "all" | "none"
 
 export interface PolicySettings {
@@ -32,7 +32,7 @@ export interface PolicySettings {
 /**
  * Decides about a call without asking anybody. Rules that deny or ask and protected files always hold, and so does mode
  * `plan`; otherwise a rule that allows, or the mode, may spare the contract's question; otherwise the contract decides.
- * What can't be read is denied.
+ * Unreadable rules deny everything.
  */
 export const decide = (request: ApprovalRequest, settings: PolicySettings): Verdict => {
   const verdict = judge(request, settings)

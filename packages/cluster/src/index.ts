@@ -1,5 +1,5 @@
 export { DatabaseError, openDatabase } from "./storage/database.ts"
-export { joinCluster, type Member, type MemberOptions, type Route } from "./members/member.ts"
+export { joinCluster, type Member, type MemberOptions, type WorkspaceRoute } from "./members/member.ts"
 export { type MemberEvent, type Opened, Unavailable } from "./members/owned-workspaces.ts"
 export {
   type ForwardedAnswer,
@@ -16,7 +16,7 @@ export {
   type Membership,
   type WorkspaceStatus
 } from "./members/membership.ts"
-export { migrate, SchemaError, schemaVersion } from "./storage/migrations.ts"
+export { migrate, SchemaError } from "./storage/migrations.ts"
 export type { Retention } from "./storage/retention.ts"
 export { stateDocuments } from "./storage/state-documents.ts"
 export type { WorkspaceCopy } from "./copy/workspace-copy.ts"

@@ -2,7 +2,7 @@
 export interface ControlFile {
   /** Names that follow each other anywhere in a path; a `*` at the end stands for the rest of a name. */
   readonly path: string
-  /** Who runs or trusts it. */
+  /** Program that runs or trusts it. */
   readonly readBy: string
 }
 

@@ -169,7 +169,7 @@ export const makeHost = <const D extends string, P extends ConfiguredPlugin<unkn
   PluginError,
   NeedsOfPlugin<P> | RoadServices | Scope.Scope
 > =>
-  // What runs takes any name and checks all arguments; the types only say what it will accept.
+  // At run time any name is taken and all arguments are checked; the types only say what will be accepted.
   hostWith<NeedsOfPlugin<P>>(options as HostOptions<NeedsOfPlugin<P>>) as ReturnType<typeof makeHost<D, P>>
 
 interface TypedHostOptions<D extends string, P extends ConfiguredPlugin<unknown>> extends Omit<

@@ -61,7 +61,7 @@ const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOSt
 
 /**
  * The agentbench contract: a `ToolResult` with times, data and error, every field always there.
- * What `run` produced stands at the top level too, also when the command failed.
+ * Fields of `run` stand at the top level too, also when the command failed.
  */
 export const agentbench: Dialect<"agentbench"> = defineDialect({
   name: "agentbench",

@@ -1,4 +1,4 @@
-// What this package can do, unaware of any contract: for tools in a dialect of your own. A plugin that has such tools
+// Operations of this package, unaware of any contract: for tools in a dialect of your own. A plugin that has such tools
 // has `execServices` in its layer, and each of them says in its touches what it runs.
 export { execServices } from "./exec-services.ts"
 export { CommandMemory, lastCommand, type PastCommand } from "./last-command/last-command.ts"

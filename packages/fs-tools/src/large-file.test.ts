@@ -24,7 +24,7 @@ it.each([
   const used = execFileSync(process.execPath, ["--conditions=@haft/source", program, workspace.root, workspace.state], {
     encoding: "utf8"
   })
-  // What the collector has not taken away yet counts too, so there is some room.
+  // Garbage that was not collected yet counts too, so there is some room.
   expect(Number(used)).toBeLessThan(most * size + 16 * megabyte)
   expect(Buffer.from(workspace.bytes("large")).equals(Buffer.concat([half, encode("found\n"), half]))).toBe(true)
 })

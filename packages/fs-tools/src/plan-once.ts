@@ -17,14 +17,14 @@ export type PlanChanges<Input, A, E, R = never> = (plan: ChangePlan, input: Inpu
 
 export interface PlannedOperation<Input, A, E, R = never> {
   /** Plans the changes of a call, and hands over what it will change as a diff. */
-  readonly preview: (input: Input) => Effect.Effect<Preview<A>, E | PlanError, Workspace | R>
+  readonly preview: (input: Input) => Effect.Effect<PlanPreview<A>, E | PlanError, Workspace | R>
   /** Commits what was planned for the call, or plans it now. */
   readonly commit: (
     input: Input
   ) => Effect.Effect<Committed<A>, E | CommitError | ToolError<"approval_denied">, Workspace | R>
 }
 
-export interface Preview<A> {
+export interface PlanPreview<A> {
   readonly result: A
   readonly diff: string
 }
@@ -52,7 +52,7 @@ export const planOnce = <Input extends object, A, E, R = never>(
   })
   return {
     // Always anew: a question that is asked again shows the files as they are by then.
-    preview: Effect.fnUntraced(function* (input): Effect.fn.Return<Preview<A>, E | PlanError, Workspace | R> {
+    preview: Effect.fnUntraced(function* (input): Effect.fn.Return<PlanPreview<A>, E | PlanError, Workspace | R> {
       const now = yield* planned(input)
       known.set(input, now)
       const { onPlanned } = yield* CurrentCall

@@ -9,7 +9,7 @@ import {
 } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { type Replacement, TextFile } from "./text-file.ts"
+import { type TextReplacement, TextFile } from "./text-file.ts"
 
 /** Larger files are not edited: their text would not fit into one string. */
 const maximumBytes = 400 * 1024 * 1024
@@ -60,7 +60,7 @@ export const addText = (plan: ChangePlan, path: string, text: TextFile): Effect.
 export const replaceText = Effect.fnUntraced(function* (
   plan: ChangePlan,
   path: string,
-  replacements: ReadonlyArray<Replacement>
+  replacements: ReadonlyArray<TextReplacement>
 ): Effect.fn.Return<TextFile, TextError> {
   const text = yield* textIn(plan, path)
   const slices = new TimeSlices()

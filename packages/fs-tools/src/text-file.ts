@@ -4,7 +4,7 @@ import { Buffer, isUtf8 } from "node:buffer"
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin-1"
 
 /** A stretch of text, by offset, and what takes its place. */
-export interface Replacement {
+export interface TextReplacement {
   readonly start: number
   readonly end: number
   readonly text: string
@@ -104,7 +104,7 @@ export class TextFile {
   }
 
   /** The file with some stretches replaced; they are in order and do not overlap. */
-  replace(replacements: ReadonlyArray<Replacement>): TextFile {
+  replace(replacements: ReadonlyArray<TextReplacement>): TextFile {
     const pieces: Array<Piece> = []
     const cutter = new PieceCutter(this.#pieces)
     for (const { start, end, text } of replacements) {
@@ -120,7 +120,7 @@ export class TextFile {
    * The one stretch of `before` that has to be replaced to get this file. A file that was made from `before`
    * knows it without looking at the text.
    */
-  changeFrom(before: TextFile): Replacement {
+  changeFrom(before: TextFile): TextReplacement {
     return before.#original === this.#original && before.#isPristine
       ? this.#ownChange()
       : changeBetween(before.text, this.text)
@@ -133,7 +133,7 @@ export class TextFile {
     )
   }
 
-  #ownChange(): Replacement {
+  #ownChange(): TextReplacement {
     const { length } = this.#original.text
     const head = this.#pieces[0]
     const tail = this.#pieces.at(-1)
@@ -225,7 +225,7 @@ const nextLine = (text: string, lineBreak: string, start: number): number => {
   return newline === -1 ? text.length : newline + 1
 }
 
-const changeBetween = (before: string, after: string): Replacement => {
+const changeBetween = (before: string, after: string): TextReplacement => {
   const most = Math.min(before.length, after.length)
   let start = 0
   while (start < most && before.charCodeAt(start) === after.charCodeAt(start)) start++

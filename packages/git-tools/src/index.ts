@@ -1,16 +1,16 @@
 import { definePlugin } from "@haft/core"
 
-import { gitAdd } from "./git-add.ts"
-import { gitBlame } from "./git-blame.ts"
-import { gitBranch } from "./git-branch.ts"
-import { gitClone } from "./git-clone.ts"
-import { gitCommit } from "./git-commit.ts"
-import { gitDiff } from "./git-diff.ts"
-import { gitFetch } from "./git-fetch.ts"
-import { gitLog } from "./git-log.ts"
-import { gitPush } from "./git-push.ts"
-import { gitShow } from "./git-show.ts"
-import { gitStatus } from "./git-status.ts"
+import { gitAdd } from "./tools/git-add.ts"
+import { gitBlame } from "./tools/git-blame.ts"
+import { gitBranch } from "./tools/git-branch.ts"
+import { gitClone } from "./tools/git-clone.ts"
+import { gitCommit } from "./tools/git-commit.ts"
+import { gitDiff } from "./tools/git-diff.ts"
+import { gitFetch } from "./tools/git-fetch.ts"
+import { gitLog } from "./tools/git-log.ts"
+import { gitPush } from "./tools/git-push.ts"
+import { gitShow } from "./tools/git-show.ts"
+import { gitStatus } from "./tools/git-status.ts"
 
 /** Reads a git repository, and changes it after approval. Remotes are reached by the network policy. */
 export const gitTools = definePlugin({

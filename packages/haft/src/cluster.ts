@@ -1,6 +1,6 @@
-// What `haft serve --cluster` loads, and nothing else does.
+// Loaded by `haft serve --cluster` and by nothing else.
 
-export { listenAt, secretOf } from "./cluster/cluster-address.ts"
+export { listenAt } from "./cluster/cluster-address.ts"
 export { type ClusterAdministration, openAdministration } from "./cluster/administration.ts"
 export { notOwnerStatus, passOn, RequestOutcomeUnknown, type RequestToPass, serveHere } from "./cluster/gateway.ts"
 export { type JoinedCluster, joinAs, type JoinOptions } from "./cluster/join.ts"

@@ -36,6 +36,15 @@ export const secretFiles = (config: HaftConfig): Effect.Effect<Finding> => {
 /** Names of secret files that are listed. */
 const mostNames = 5
 
+/** Sandboxes that give commands no network by host on this machine, with advice. */
+const noNetworkIn: Readonly<Partial<Record<NonNullable<HaftConfig["sandbox"]>, string>>> = {
+  none: "Nothing holds commands to it: choose the sandbox bubblewrap, unshare or docker.",
+  seatbelt: "The sandbox seatbelt gives commands no network: macOS has no network namespaces.",
+  ...(process.platform !== "linux" && {
+    docker: "The sandbox docker gives commands no network here: its engine runs in a virtual machine."
+  })
+}
+
 /** Checks which hosts commands reach, and whether each credential has a value. */
 export const network = (config: HaftConfig): Effect.Effect<Finding> =>
   Effect.sync(() => {
@@ -56,14 +65,8 @@ export const network = (config: HaftConfig): Effect.Effect<Finding> =>
       const mend = `Commands with network are refused until this is mended: ${problem}.`
       return { subject, state: "missing", found, mend }
     }
-    if (config.sandbox === "none") {
-      const mend = "Nothing holds commands to it: choose the sandbox bubblewrap or unshare."
-      return { subject, state: "limited", found, mend }
-    }
-    if (config.sandbox === "docker" || config.sandbox === "seatbelt") {
-      const mend = `The sandbox ${config.sandbox} gives commands no network: choose bubblewrap or unshare.`
-      return { subject, state: "limited", found, mend }
-    }
+    const reason = config.sandbox === undefined ? undefined : noNetworkIn[config.sandbox]
+    if (reason !== undefined) return { subject, state: "limited", found, mend: reason }
     return { subject, state: "ok", found }
   })
 

@@ -14,14 +14,6 @@ export {
   toolError,
   use
 } from "@haft/core"
-export type { BranchHost } from "./branches/branch-host.ts"
-export {
-  type BranchDiff,
-  type Branches,
-  type BranchInfo,
-  type MergeOptions,
-  openBranches
-} from "./branches/branches.ts"
 export { ConfigError, defineConfig, type HaftConfig } from "./config/config.ts"
 export { findConfig } from "./config/find-config.ts"
 export { examine } from "./doctor.ts"

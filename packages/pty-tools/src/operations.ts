@@ -4,7 +4,7 @@ export { closeTerminal } from "./close-terminal/close-terminal.ts"
 export { type ListedTerminal, listTerminals } from "./list-terminals/list-terminals.ts"
 export { type Opening, openTerminal } from "./open-terminal/open-terminal.ts"
 export type { WindowSize } from "./terminals/native.ts"
-export type { Reading, TerminalReport } from "./terminals/report.ts"
+export type { TerminalReading, TerminalReport } from "./terminals/report.ts"
 export { Terminals, terminals, terminalsConfig } from "./terminals/terminals.ts"
 export { type Key, keyNames } from "./write-terminal/keys.ts"
 export {

@@ -1,4 +1,4 @@
-// What this package can do, unaware of any contract: for tools in a dialect of your own. A plugin that has such tools
+// Operations of this package, unaware of any contract: for tools in a dialect of your own. A plugin that has such tools
 // has `searchServices` in its layer.
 export { findFiles, type FindRequest, type FoundFiles } from "./find-files/find-files.ts"
 export { type PathMatcher, pathMatcher } from "./find-files/path-matcher.ts"

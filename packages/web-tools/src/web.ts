@@ -49,7 +49,7 @@ export class Web extends Context.Service<
           isOnList(config.allowedHosts, url.hostname) || isNamedPrivate(config.privateHosts, url)
         const refusal = (url: URL): string | undefined => {
           const found = listed(url)
-          // What the web's own settings name is denied by the other list only.
+          // Hosts that the web's own settings name are denied by the other list only.
           return found.decision === "deny" && (!isOwn(url) || found.isDenied) ? found.reason : undefined
         }
         const queue = makeHostQueue(config.requestsPerHost)

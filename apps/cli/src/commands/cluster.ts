@@ -1,11 +1,11 @@
 import type { ClusterStatus } from "haft/cluster"
 
-import { type Command, type Given, UsageError } from "../command.ts"
+import { type Subcommand, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
 import { table } from "../table.ts"
 import { print, printJson } from "../terminal.ts"
 
-export const cluster: Command = {
+export const cluster: Subcommand = {
   name: "cluster",
   summary: "members and workspaces of a cluster: who owns what, and moving it",
   takes: "status | move WORKSPACE ADDRESS | drain ADDRESS",

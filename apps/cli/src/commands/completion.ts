@@ -1,10 +1,10 @@
-import { type Command, commonOptions, type Given, type Option, optionsOf, UsageError } from "../command.ts"
+import { type Subcommand, commonOptions, type Given, type Option, optionsOf, UsageError } from "../command.ts"
 import { withHost } from "../host.ts"
 import { print } from "../terminal.ts"
 
 /** The command that prints completion scripts, for the other commands and itself. */
-export const completionFor = (commands: ReadonlyArray<Command>): Command => {
-  const completion: Command = {
+export const completionFor = (commands: ReadonlyArray<Subcommand>): Subcommand => {
+  const completion: Subcommand = {
     name: "completion",
     summary: "a completion script for bash, zsh or fish",
     takes: "bash | zsh | fish | parameters TOOL",
@@ -31,12 +31,12 @@ const printParameters = (given: Given, name: string): Promise<number> =>
     return 0
   })
 
-const wordsOf = (command: Command): string =>
+const wordsOf = (command: Subcommand): string =>
   [...(command.subcommands ?? []), ...Object.keys(optionsOf(command)).map((name) => `--${name}`)].join(" ")
 
 // The options whose values can be completed: from choices, or as a path. Only common options with their short form:
 // other commands may use the same letter for something else.
-const valuesOf = (commands: ReadonlyArray<Command>): ReadonlyArray<readonly [string, Option]> => {
+const valuesOf = (commands: ReadonlyArray<Subcommand>): ReadonlyArray<readonly [string, Option]> => {
   const found = new Map<string, Option>()
   for (const command of commands) {
     for (const [name, option] of Object.entries(optionsOf(command))) {
@@ -57,7 +57,7 @@ const bashValue = ([names, { choices, value }]: readonly [string, Option]): stri
 // zsh's own compgen ignores the word it is given, and completes what is in PREFIX.
 const paths = (kind: "d" | "f", start: string): string => `PREFIX="$word"; compgen -P "${start}" -${kind} -- "$word"`
 
-const bash = (commands: ReadonlyArray<Command>): string => `_haft() {
+const bash = (commands: ReadonlyArray<Subcommand>): string => `_haft() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words="" start="" command="" first="" value="" at
   local -a where
   # bash takes --option=value and key=value for three words, zsh for one.
@@ -104,7 +104,7 @@ const toolsAreOf = Object.entries<Option>(commonOptions)
   .filter(([name]) => ["workspace", "dialect", "config"].includes(name))
   .flatMap(([name, { short }]) => [`--${name}`, `-${short}`])
 
-const takesValue = (commands: ReadonlyArray<Command>): string => {
+const takesValue = (commands: ReadonlyArray<Subcommand>): string => {
   const options = new Map(commands.flatMap((command) => Object.entries<Option>(optionsOf(command))))
   return [...options]
     .filter(([, { value }]) => value !== undefined)
@@ -112,7 +112,7 @@ const takesValue = (commands: ReadonlyArray<Command>): string => {
     .join("|")
 }
 
-const shells: Readonly<Record<string, (commands: ReadonlyArray<Command>) => string>> = {
+const shells: Readonly<Record<string, (commands: ReadonlyArray<Subcommand>) => string>> = {
   bash,
   // The bash script works in zsh too, once zsh's completion and its emulation of bash's are loaded.
   zsh: (commands) =>

@@ -1,9 +1,9 @@
 import { resolve } from "node:path"
 
-import { type Command, UsageError } from "../command.ts"
+import { type Subcommand, UsageError } from "../command.ts"
 import { print, printJson } from "../terminal.ts"
 
-export const contract: Command = {
+export const contract: Subcommand = {
   name: "contract",
   summary: "what a tool package promises: whether a change breaks it, and whether the waiting changeset says so",
   takes: "check [DIR...] | lock [DIR...]",
@@ -22,7 +22,7 @@ export const contract: Command = {
           print(`✓ ${plugin}: ${Object.keys(tools).length} tools are locked as they are`)
       return 0
     }
-    if (verb !== "check") throw new UsageError(`haft contract can check and lock, not '${verb}'`)
+    if (verb !== "check") throw new UsageError(`unknown subcommand '${verb}'; expected check or lock`)
     const checks = await Promise.all(directories.map(checkContract))
     if (given.has("json")) printJson(checks)
     else for (const check of checks) print(showContractCheck(check))

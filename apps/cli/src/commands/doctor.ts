@@ -1,12 +1,12 @@
 import type { Finding } from "haft/internal"
 
-import type { Command } from "../command.ts"
+import type { Subcommand } from "../command.ts"
 import { configOf } from "../host.ts"
 import { wrapped } from "../table.ts"
 import { print, printJson, styled } from "../terminal.ts"
 import { standardPort } from "./serve.ts"
 
-export const doctor: Command = {
+export const doctor: Subcommand = {
   name: "doctor",
   summary: "what works on this machine, what is missing, and how to mend it",
   examples: ["haft doctor", "haft doctor --json"],

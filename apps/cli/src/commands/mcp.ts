@@ -1,10 +1,10 @@
 import type { HaftConfig } from "haft/internal"
 
-import { type Command, type Given, UsageError } from "../command.ts"
+import { type Subcommand, type Given, UsageError } from "../command.ts"
 import { configOf, openHostFor } from "../host.ts"
 import { listedTools } from "../listed-tools.ts"
 
-export const mcp: Command = {
+export const mcp: Subcommand = {
   name: "mcp",
   summary: "speak MCP on stdin and stdout",
   takes: "[DIR…]",

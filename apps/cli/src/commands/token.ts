@@ -1,11 +1,11 @@
 import type { NewToken, TokenInfo, TokenRole, Tokens } from "haft/internal"
 
-import { type Command, type Given, UsageError } from "../command.ts"
+import { type Subcommand, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
 import { table } from "../table.ts"
 import { note, print, printJson } from "../terminal.ts"
 
-export const token: Command = {
+export const token: Subcommand = {
   name: "token",
   summary: "tokens of `haft serve`: who may call, who may approve, for which workspaces and how long",
   takes: "list | create NAME | revoke NAME",

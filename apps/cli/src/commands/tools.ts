@@ -1,11 +1,11 @@
-import type { Command } from "../command.ts"
+import type { Subcommand } from "../command.ts"
 import { withHost } from "../host.ts"
 import { table } from "../table.ts"
 import { forScreen, note, print, printJson, styled } from "../terminal.ts"
 
 const formats = ["table", "json", "openai", "anthropic", "gemini", "mcp"] as const
 
-export const tools: Command = {
+export const tools: Subcommand = {
   name: "tools",
   summary: "the dialect's tools, with their schemas",
   options: {

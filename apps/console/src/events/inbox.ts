@@ -35,7 +35,7 @@ export const reloadInbox = async (): Promise<void> => {
   try {
     const before = changes
     const requests = await listApprovals()
-    // What has opened or closed while the list was on its way may be missing from it.
+    // Questions that opened or closed while the list was on its way may be missing from it.
     if (round === latest && before !== changes) return await reloadInbox()
     if (round === latest) publish({ ...inbox, requests, loaded: { state: "ready", value: undefined } })
   } catch (error) {

@@ -2,7 +2,7 @@ import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { Problem } from "../http/problem.ts"
-import { defineRoute, type Route } from "../http/route.ts"
+import { defineRoute, type HttpRoute } from "../http/route.ts"
 import { identified } from "../identity.ts"
 import type { ServerCluster } from "./cluster-server.ts"
 
@@ -30,7 +30,7 @@ const Status = z.object({
 })
 
 /** Members and workspaces of the cluster that this server belongs to. */
-export const clusterRoutes = (cluster: () => ServerCluster | undefined): ReadonlyArray<Route> => {
+export const clusterRoutes = (cluster: () => ServerCluster | undefined): ReadonlyArray<HttpRoute> => {
   const member = () => {
     const joined = cluster()?.joined
     if (joined === undefined) throw new Problem(503, "cluster_unavailable", "The member is joining the cluster.")

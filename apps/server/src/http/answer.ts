@@ -1,5 +1,5 @@
 /** Response of a route. The headers of `everyAnswer` are added when it is written. */
-export interface Answer {
+export interface HttpAnswer {
   /** 200 by default. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
@@ -10,15 +10,15 @@ export interface Answer {
 
 export const json = (
   value: unknown,
-  { status = 200, headers = {} }: Pick<Answer, "status" | "headers"> = {}
-): Answer => ({
+  { status = 200, headers = {} }: Pick<HttpAnswer, "status" | "headers"> = {}
+): HttpAnswer => ({
   status,
   headers: { "content-type": "application/json", ...headers },
   body: JSON.stringify(value)
 })
 
 /** A standard response as an answer. */
-export const answerOf = ({ status, headers, body }: Response): Answer => ({
+export const answerOf = ({ status, headers, body }: Response): HttpAnswer => ({
   status,
   headers: Object.fromEntries(headers),
   body

@@ -1,6 +1,6 @@
 import { setImmediate as otherWork, setTimeout as sleep } from "node:timers/promises"
 
-import type { Answer } from "./answer.ts"
+import type { HttpAnswer } from "./answer.ts"
 
 /** Where the events of a stream come from. They are read only when the client is ready for them, so none pile up. */
 export interface EventFeed {
@@ -17,7 +17,7 @@ const heartbeatMs = 5_000
 const gatherMs = 10
 
 /** Server-sent events: those the feed has, then new ones as they happen, and a heartbeat while there are none. */
-export const eventStream = (feed: EventFeed): Answer => {
+export const eventStream = (feed: EventFeed): HttpAnswer => {
   const over = new AbortController()
   let isWoken = false
   let resume = (): void => {}

@@ -1,4 +1,4 @@
-import { type Answer, json } from "./answer.ts"
+import { type HttpAnswer, json } from "./answer.ts"
 
 /** A request that is refused: a status, a stable code, and words that say what is wrong and what to do. */
 export class Problem extends Error {
@@ -13,7 +13,7 @@ export class Problem extends Error {
     this.headers = headers
   }
 
-  toAnswer(): Answer {
+  toAnswer(): HttpAnswer {
     return json({ error: { code: this.code, message: this.message } }, { status: this.status, headers: this.headers })
   }
 }

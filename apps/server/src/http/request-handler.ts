@@ -1,29 +1,29 @@
 import { HostClosedError, type JsonLimits } from "haft/internal"
 import type { ServerRequest } from "srvx"
 
-import type { Gatekeeper, Identity } from "../identity.ts"
-import type { Answer } from "./answer.ts"
+import type { Gatekeeper, CallerIdentity } from "../identity.ts"
+import type { HttpAnswer } from "./answer.ts"
 import type { Arrivals } from "./connection/accept-backpressure.ts"
 import type { FlowControl } from "./flow-control.ts"
 import { readJson } from "./json-body.ts"
 import { ownFault, Problem } from "./problem.ts"
-import { check, methodNotAllowed, type Route, routeFinder } from "./route.ts"
+import { check, methodNotAllowed, type HttpRoute, routeFinder } from "./route.ts"
 import { checkOrigin } from "./same-origin.ts"
 import { watchedStream, watchToken } from "./token-watch.ts"
 
 export interface HandlerOptions {
-  readonly routes: ReadonlyArray<Route>
+  readonly routes: ReadonlyArray<HttpRoute>
   readonly gatekeeper: Gatekeeper
   readonly allowedHosts: () => ReadonlySet<string>
   readonly flow: FlowControl
   readonly arrivals: () => Arrivals
   readonly bodyLimits: JsonLimits
   /** In a cluster: answers a request for a workspace that another member owns; undefined where this one does. */
-  readonly pass?: (request: RequestForOwner) => Promise<Answer | undefined>
+  readonly pass?: (request: RequestForOwner) => Promise<HttpAnswer | undefined>
   /** Answers where there is no route: the console's files. */
-  readonly site?: (url: URL, acceptedEncodings?: string) => Answer | undefined
+  readonly site?: (url: URL, acceptedEncodings?: string) => HttpAnswer | undefined
   /** Told about every answered request, and about errors nobody expected. */
-  readonly onAnswered?: (route: Route | undefined, status: number, milliseconds: number) => void
+  readonly onAnswered?: (route: HttpRoute | undefined, status: number, milliseconds: number) => void
   readonly onDefect?: (error: unknown) => void
 }
 
@@ -32,24 +32,28 @@ export interface RequestForOwner {
   readonly request: ServerRequest
   readonly url: URL
   readonly workspace: string
-  readonly identity: Identity | undefined
+  readonly identity: CallerIdentity | undefined
   readonly readBody: () => Promise<unknown>
 }
 
 /** A request that another member has passed on, after it has identified the sender. */
 export interface PassedRequest {
-  readonly identity: Identity | undefined
+  readonly identity: CallerIdentity | undefined
   readonly body: unknown
 }
 
-export type HandleRequest = (request: ServerRequest, passed?: PassedRequest) => Promise<Answer>
+export type HandleRequest = (request: ServerRequest, passed?: PassedRequest) => Promise<HttpAnswer>
 
 /** Handles a request from beginning to end: host and origin, route, token, limits, body, answer. */
 export const requestHandler = (options: HandlerOptions): HandleRequest => {
   const { gatekeeper, flow } = options
   const findRoute = routeFinder(options.routes)
 
-  const answer = async (request: ServerRequest, begin: { route?: Route }, passed?: PassedRequest): Promise<Answer> => {
+  const answer = async (
+    request: ServerRequest,
+    begin: { route?: HttpRoute },
+    passed?: PassedRequest
+  ): Promise<HttpAnswer> => {
     if (passed === undefined) checkOrigin(request, options.allowedHosts())
     const url = addressOf(request)
     const found = findRoute(request.method, url.pathname)
@@ -95,7 +99,7 @@ export const requestHandler = (options: HandlerOptions): HandleRequest => {
     }
   }
 
-  const pageOrNothing = ({ method, headers }: ServerRequest, url: URL): Answer => {
+  const pageOrNothing = ({ method, headers }: ServerRequest, url: URL): HttpAnswer => {
     const page = options.site?.(url, headers.get("accept-encoding") ?? "")
     if (page === undefined) throw new Problem(404, "not_found", "There is nothing at this address.")
     if (method !== "GET" && method !== "HEAD") throw methodNotAllowed("GET")
@@ -104,7 +108,7 @@ export const requestHandler = (options: HandlerOptions): HandleRequest => {
 
   return async (request, passed) => {
     const started = performance.now()
-    const begin: { route?: Route } = {}
+    const begin: { route?: HttpRoute } = {}
     const said = await answer(request, begin, passed).catch((error: unknown) => {
       if (error instanceof Problem) return error.toAnswer()
       if (request.signal.aborted) return clientGone.toAnswer()
@@ -120,7 +124,11 @@ export const requestHandler = (options: HandlerOptions): HandleRequest => {
 }
 
 /** Ends a stream when its token does, and calls `leave` when all is sent. */
-const withWatch = (said: Answer, watch: ReturnType<typeof watchToken> | undefined, leave: () => void): Answer => {
+const withWatch = (
+  said: HttpAnswer,
+  watch: ReturnType<typeof watchToken> | undefined,
+  leave: () => void
+): HttpAnswer => {
   if (!(said.body instanceof ReadableStream)) return { ...said, onSent: leave }
   return { ...said, body: watchedStream(said.body, watch?.isAllowed ?? alwaysAllowed, leave) }
 }

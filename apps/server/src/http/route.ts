@@ -2,11 +2,11 @@ import { plainIssues } from "haft/internal"
 import type { ServerRequest } from "srvx"
 import * as z from "zod"
 
-import type { Identity } from "../identity.ts"
-import type { Answer } from "./answer.ts"
+import type { CallerIdentity } from "../identity.ts"
+import type { HttpAnswer } from "./answer.ts"
 import { Problem } from "./problem.ts"
 
-/** Who may use a route. An approver may do what an agent may, and an admin what an approver may; never the other way. */
+/** Role that may use a route. An approver may do what an agent may, and an admin what an approver may; never the other way. */
 export type Access = "public" | "agent" | "approver" | "admin"
 
 export interface RouteRequest<Query, Body> {
@@ -20,11 +20,11 @@ export interface RouteRequest<Query, Body> {
   /** Counts one more call against the limits of calls in flight, until the request is answered. Fails at the limit. */
   readonly startWork: () => void
   /** Absent on public routes. */
-  readonly identity: Identity | undefined
+  readonly identity: CallerIdentity | undefined
 }
 
 /** One route as data: the router follows it, and the OpenAPI document is made from it. */
-export interface Route {
+export interface HttpRoute {
   readonly method: "GET" | "POST" | "PUT" | "DELETE"
   /** `/v1/workspaces/{workspace}/tools`; a last `{name…}` takes the rest of the path, slashes included. */
   readonly path: string
@@ -39,7 +39,7 @@ export interface Route {
   readonly replies: Readonly<Record<number, RouteReply>>
   /** True if every request counts as a call, see `startWork`. */
   readonly isWork: boolean
-  readonly handle: (request: RouteRequest<unknown, unknown>) => Promise<Answer>
+  readonly handle: (request: RouteRequest<unknown, unknown>) => Promise<HttpAnswer>
 }
 
 export interface RouteReply {
@@ -54,13 +54,13 @@ const nothing = z.strictObject({})
 
 /** Makes a route, with the handler's types taken from its schemas. */
 export const defineRoute = <Query extends z.ZodObject = typeof nothing, Body extends z.ZodObject = typeof nothing>(
-  route: Omit<Route, "query" | "body" | "handle" | "isWork"> & {
+  route: Omit<HttpRoute, "query" | "body" | "handle" | "isWork"> & {
     readonly query?: Query
     readonly body?: Body
     readonly isWork?: boolean
-    readonly handle: (request: RouteRequest<z.output<Query>, z.output<Body>>) => Answer | Promise<Answer>
+    readonly handle: (request: RouteRequest<z.output<Query>, z.output<Body>>) => HttpAnswer | Promise<HttpAnswer>
   }
-): Route => ({
+): HttpRoute => ({
   ...route,
   query: route.query ?? nothing,
   body: route.body,
@@ -80,12 +80,12 @@ export const check = <Schema extends z.ZodType>(schema: Schema, value: unknown, 
 export type FindRoute = (method: string, pathname: string) => FoundRoute | undefined
 
 export interface FoundRoute {
-  readonly route: Route
+  readonly route: HttpRoute
   readonly path: Readonly<Record<string, string>>
 }
 
 /** Parses the paths of all routes once, so that they are only compared for each request. */
-export const routeFinder = (routes: ReadonlyArray<Route>): FindRoute => {
+export const routeFinder = (routes: ReadonlyArray<HttpRoute>): FindRoute => {
   const patterns = routes.map((route) => ({ route, parts: route.path.split("/").map(partOf) }))
   return (method, pathname) => {
     const given = pathname.split("/")

@@ -2,7 +2,7 @@ import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { Problem } from "../http/problem.ts"
-import { defineRoute, type Route } from "../http/route.ts"
+import { defineRoute, type HttpRoute } from "../http/route.ts"
 import { partyOf } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
 
@@ -26,7 +26,7 @@ const Agent = z.object({
 })
 
 /** Agents and the calls they have under way: to stop a call, pause an agent, or tell it something. */
-export const agentRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
+export const agentRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => [
   defineRoute({
     method: "GET",
     path: `${base}/calls`,

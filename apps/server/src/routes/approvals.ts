@@ -3,7 +3,7 @@ import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { Problem } from "../http/problem.ts"
-import { defineRoute, type Route } from "../http/route.ts"
+import { defineRoute, type HttpRoute } from "../http/route.ts"
 import { partyOf } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
 
@@ -63,7 +63,7 @@ const base = "/v1/workspaces/{workspace}"
 const Mode = z.object({ mode: z.enum(modeNames) })
 
 /** Open questions and the mode. Only an approver may look, answer and change it. */
-export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
+export const approvalRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => [
   defineRoute({
     method: "GET",
     path: `${base}/mode`,

@@ -3,7 +3,7 @@ import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { Problem } from "../http/problem.ts"
-import { defineRoute, type Route } from "../http/route.ts"
+import { defineRoute, type HttpRoute } from "../http/route.ts"
 import { partyOf } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
 
@@ -26,7 +26,7 @@ const Envelope = { description: "haft's own envelope", schema: z.looseObject({})
 const base = "/v1/workspaces/{workspace}/branches"
 
 /** Branches: several attempts side by side on one workspace. */
-export const branchRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
+export const branchRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => [
   defineRoute({
     method: "GET",
     path: base,
@@ -113,7 +113,7 @@ export const branchRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
   })
 ]
 
-/** Who calls. A person with the approver's token has approved the call by making it. */
+/** The caller. A person with the approver's token has approved the call by making it. */
 const callerOf = (identity: Parameters<typeof partyOf>[0]) => {
   const caller = partyOf(identity)
   if (caller === undefined) return {}

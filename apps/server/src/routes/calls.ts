@@ -2,7 +2,7 @@ import { exportFormats, exportTools, type HaftConfig, isToolError, modeNames, na
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
-import { defineRoute, type Route } from "../http/route.ts"
+import { defineRoute, type HttpRoute } from "../http/route.ts"
 import { partyOf } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
 
@@ -63,7 +63,7 @@ const elsewhere = ({ dialect, alsoDialects = [], mode = "ask" }: HaftConfig) => 
 })
 
 /** Workspaces, their tools, and calls. */
-export const callRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
+export const callRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => [
   defineRoute({
     method: "GET",
     path: "/v1/workspaces",

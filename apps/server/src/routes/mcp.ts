@@ -1,8 +1,8 @@
 import type { McpFetchHandler } from "haft/mcp"
 
 import { answerOf } from "../http/answer.ts"
-import { defineRoute, type Route, type RouteRequest } from "../http/route.ts"
-import { type Identity, identified } from "../identity.ts"
+import { defineRoute, type HttpRoute, type RouteRequest } from "../http/route.ts"
+import { type CallerIdentity, identified } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
 
 const replies = {
@@ -16,12 +16,12 @@ const replies = {
 const methods = ["POST", "GET", "DELETE"] as const
 
 /** MCP over HTTP: a mount for each dialect, and a short address for the workspace called default. */
-export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
+export const mcpRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => {
   const mount = (
     path: string,
     summary: string,
     workspace: { readonly workspace?: string },
-    mountOf: (asked: RouteRequest<unknown, unknown>, caller: Identity) => Promise<McpFetchHandler>
+    mountOf: (asked: RouteRequest<unknown, unknown>, caller: CallerIdentity) => Promise<McpFetchHandler>
   ) =>
     methods.map((method) =>
       defineRoute({

@@ -2,8 +2,8 @@ import { listedRequest, modeNames, type OpenWorkspace } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
-import { defineRoute, type Route } from "../http/route.ts"
-import type { Identity } from "../identity.ts"
+import { defineRoute, type HttpRoute } from "../http/route.ts"
+import type { CallerIdentity } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
 import { ListedRequest } from "./approvals.ts"
 
@@ -24,8 +24,8 @@ const Overview = z.object({
 })
 
 /** All of somebody's workspaces at once. */
-export const overviewRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
-  const ownOf = (identity: Identity | undefined) =>
+export const overviewRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => {
+  const ownOf = (identity: CallerIdentity | undefined) =>
     [...workspaces.all()].filter(([name]) => identity?.workspaces?.includes(name) ?? true)
   return [
     defineRoute({

@@ -5,7 +5,7 @@ import { json } from "../http/answer.ts"
 import { askedRange, rangeOf } from "../http/byte-range.ts"
 import { type EventFeed, eventStream, eventText } from "../http/event-stream.ts"
 import { Problem } from "../http/problem.ts"
-import { defineRoute, type Route } from "../http/route.ts"
+import { defineRoute, type HttpRoute } from "../http/route.ts"
 import type { Workspaces } from "../workspaces.ts"
 
 const base = "/v1/workspaces/{workspace}"
@@ -35,7 +35,7 @@ const batch = 1_000
 const mostUnread = 1_000
 
 /** The runs on record, their events and their artifacts. */
-export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
+export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => {
   const recordOf = (path: Readonly<Record<string, string>>) => {
     const pages = workspaces.named(path["workspace"]).record(path["run"] ?? "")
     if (pages === undefined) throw new Problem(404, "unknown_run", "There is no such run on record.")
@@ -250,7 +250,7 @@ const newsOf = (workspaces: ReadonlyArray<readonly [string, OpenWorkspace]>): Ev
     },
     subscribe: (wake) => {
       const subscriptions = workspaces.flatMap(([workspace, { run, subscribe, approvals, terminals }]) => {
-        // What is told under the same key is told once, as it is by then.
+        // Events under the same key are sent once, in their latest state.
         const say = (name: string, about: object = {}, key = JSON.stringify(about)): void => {
           const data = JSON.stringify({ workspace, run, ...about })
           news.delete(`${name} ${workspace} ${key}`)

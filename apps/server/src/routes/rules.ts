@@ -5,7 +5,7 @@ import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { Problem } from "../http/problem.ts"
-import { defineRoute, type Route } from "../http/route.ts"
+import { defineRoute, type HttpRoute } from "../http/route.ts"
 import type { Workspaces } from "../workspaces.ts"
 
 const SimulatedCall = z.object({
@@ -32,7 +32,7 @@ const Simulation = z.object({
 const base = "/v1/workspaces/{workspace}"
 
 /** The approval rules, and the simulation of them. Only an approver may see and change them. */
-export const ruleRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => [
+export const ruleRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => [
   defineRoute({
     method: "GET",
     path: `${base}/rules`,

@@ -4,7 +4,7 @@ import * as z from "zod"
 import { json } from "../http/answer.ts"
 import { type EventFeed, eventStream, eventText } from "../http/event-stream.ts"
 import { Problem } from "../http/problem.ts"
-import { defineRoute, type Route } from "../http/route.ts"
+import { defineRoute, type HttpRoute } from "../http/route.ts"
 import type { Workspaces } from "../workspaces.ts"
 
 const base = "/v1/workspaces/{workspace}/terminals"
@@ -23,7 +23,7 @@ const Terminal = z.object({
 })
 
 /** Terminals that agents have opened, for the approver to watch and to take over. */
-export const terminalRoutes = (workspaces: Workspaces): ReadonlyArray<Route> => {
+export const terminalRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => {
   const terminalsOf = (path: Readonly<Record<string, string>>) => workspaces.named(path["workspace"]).terminals
   const outputOf = (path: Readonly<Record<string, string>>): TerminalOutput => {
     const output = terminalsOf(path).output(path["terminal"] ?? "")

@@ -3,7 +3,7 @@ import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { Problem } from "../http/problem.ts"
-import { defineRoute, type Route } from "../http/route.ts"
+import { defineRoute, type HttpRoute } from "../http/route.ts"
 
 const Token = z.object({
   id: z.string(),
@@ -16,7 +16,7 @@ const Token = z.object({
 })
 
 /** The server's tokens. Only an admin sees, makes and revokes them. */
-export const tokenRoutes = (tokens: Tokens): ReadonlyArray<Route> => [
+export const tokenRoutes = (tokens: Tokens): ReadonlyArray<HttpRoute> => [
   defineRoute({
     method: "GET",
     path: "/v1/tokens",

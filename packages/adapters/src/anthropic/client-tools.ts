@@ -3,9 +3,9 @@ import { ToolError } from "@anthropic-ai/sdk/lib/tools/ToolError"
 import type { BetaTool, BetaToolUnion } from "@anthropic-ai/sdk/resources/beta"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
-import { anthropicTool } from "../export-tools.ts"
-import { legalNames } from "../names.ts"
-import { listedTools } from "../shown-tools.ts"
+import { anthropicTool } from "../tool-list/export-tools.ts"
+import { legalNames } from "../tool-list/names.ts"
+import { listedTools } from "../tool-list/shown-tools.ts"
 import type { AnthropicTools } from "./messages.ts"
 
 /** Properties of a tool definition that say how the API treats the tool. */

@@ -8,12 +8,12 @@ import type {
 import type { Reply, ToolDescription } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
-import { anthropicTool } from "../export-tools.ts"
 import { leftOut, type MediaBlock, mediaIn } from "../media-blocks.ts"
 import { type CallerOptions, contentOf, type ModelOptions, sharedFields } from "../model-call.ts"
-import { legalNames } from "../names.ts"
-import { searchableTools, shownTools } from "../shown-tools.ts"
-import { fromStrict, strictSchema, withoutBounds } from "../strict-schema.ts"
+import { fromStrict, strictSchema, withoutBounds } from "../schemas/strict-schema.ts"
+import { anthropicTool } from "../tool-list/export-tools.ts"
+import { legalNames } from "../tool-list/names.ts"
+import { searchableTools, shownTools } from "../tool-list/shown-tools.ts"
 
 export interface AnthropicOptions extends ModelOptions, CallerOptions<NonNullable<Tool["allowed_callers"]>[number]> {
   /**

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
-import { fromStrict, strictSchema } from "../strict-schema.ts"
+import { fromStrict, strictSchema } from "../schemas/strict-schema.ts"
 
 /** One tool, as modules of toolrouter register theirs. */
 export interface ToolRegistration {

@@ -14,8 +14,8 @@ import {
 } from "@modelcontextprotocol/server"
 
 import { type Conversation, converse } from "../conversation.ts"
-import { legalNames } from "../names.ts"
-import { shownTools } from "../shown-tools.ts"
+import { legalNames } from "../tool-list/names.ts"
+import { shownTools } from "../tool-list/shown-tools.ts"
 import { answerOf, questionFor } from "./approval-question.ts"
 import { instructionsFor } from "./instructions.ts"
 import { progressTo } from "./progress.ts"

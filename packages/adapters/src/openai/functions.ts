@@ -14,9 +14,9 @@ import type {
 
 import { dataUrl, leftOut, type MediaBlock, mediaIn } from "../media-blocks.ts"
 import { type CallerOptions, contentOf, type ModelOptions, parseArguments, sharedFields } from "../model-call.ts"
-import { legalNames } from "../names.ts"
-import { searchableTools, shownTools } from "../shown-tools.ts"
-import { fromStrict, strictSchema } from "../strict-schema.ts"
+import { fromStrict, strictSchema } from "../schemas/strict-schema.ts"
+import { legalNames } from "../tool-list/names.ts"
+import { searchableTools, shownTools } from "../tool-list/shown-tools.ts"
 
 export interface OpenAIOptions extends ModelOptions, CallerOptions<"direct" | "programmatic"> {
   /** Use strict function calling, for the tools whose schema can be made strict. */

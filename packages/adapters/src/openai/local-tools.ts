@@ -12,7 +12,7 @@ import type {
   Tool
 } from "openai/resources/responses/responses"
 
-import { legalNames } from "../names.ts"
+import { legalNames } from "../tool-list/names.ts"
 import { type OpenAIOptions, openaiTools } from "./functions.ts"
 
 /** Grammar of the only argument of a custom tool. */

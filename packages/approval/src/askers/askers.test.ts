@@ -16,7 +16,6 @@ import {
   askInTerminal,
   askNobody,
   askThroughGate,
-  askThroughLimitedGate,
   type GateChange,
   GateResponse,
   listedRequest,
@@ -24,6 +23,7 @@ import {
   Rule,
   type TerminalOptions
 } from "../index.ts"
+import { askThroughLimitedGate } from "./gate.ts"
 
 const question = (more: Partial<Question> = {}): Question => ({
   call: { id: "step-1", step: 1, tool: "create_file", dialect: "haft", startedAt: 0 },

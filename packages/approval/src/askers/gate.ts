@@ -26,7 +26,7 @@ export interface OpenRequest {
   readonly args: Readonly<Record<string, unknown>>
   readonly reason: string
   readonly dialect: string
-  /** Who made the call, where known by name. */
+  /** The caller, where known by name. */
   readonly caller?: Party
   readonly description: RequestDescription
   readonly diff?: string
@@ -94,7 +94,7 @@ export type GateChange =
       /** True where nobody answered; the reason says why. */
       readonly unanswered?: true
       readonly reason?: string
-      /** Who answered, where known by name. */
+      /** Name of the one who answered, where it is known. */
       readonly by?: Party
     }
 

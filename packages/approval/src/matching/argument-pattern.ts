@@ -52,7 +52,7 @@ export const argumentPattern = (source: string): ArgumentPattern => {
   }
   const matchers = segmented.map((segments) => segmentsMatcher(segments))
   return {
-    // What only one of several variants spells out is not what the pattern spells out.
+    // Text that only one of several variants spells out is not spelled out by the pattern.
     names: matchers.length === 1 ? (matchers[0]?.names ?? []) : [],
     matches: ({ pieces, effort }) => {
       let fit: Fit = "no"
@@ -176,7 +176,7 @@ const withoutAnchors = (tokens: ReadonlyArray<PatternToken>): ReadonlyArray<Patt
 const segmentsMatcher = (segments: ReadonlyArray<ReadonlyArray<PatternToken>>) => {
   const matchers = segments.map((tokens) => (isAnything(tokens) ? anything : linearMatcher(tokens)))
   const names = segments.flatMap((tokens) => (tokens.every(({ kind }) => kind === "character") ? [textOf(tokens)] : []))
-  // What tells most first. Values come before keys, which are the same in every call of a tool.
+  // The most telling ones first. Values come before keys, which are the same in every call of a tool.
   const order = matchers
     .map((matcher, place) => ({ matcher, place }))
     .filter(({ matcher }) => matcher !== anything)

@@ -36,7 +36,7 @@ export const touchMatcher = (conditions: TouchConditions): TouchMatcher => {
     (touched) =>
       writes === undefined ? "yes" : orInCommand(writes.hits(writtenPaths(touched.facts)), writes, touched),
     (touched) => (fetches === undefined ? "yes" : hitsFetch(fetches, touched)),
-    // What a command is going to connect to is judged when it does.
+    // Connections of a command are judged when it makes them.
     ({ facts }) => (connects === undefined ? "yes" : connects.hits(connected(facts))),
     (touched) => (runs === undefined ? "yes" : hitsCommand(runs, touched)),
     ({ facts }) => (conditions.network === true && facts.network !== true ? "no" : "yes")
@@ -68,7 +68,7 @@ const asFile = (path: string): TouchedPath => ({ path, isDirectory: false })
 const writtenPaths = ({ writes, directories = [] }: Facts): ReadonlyArray<TouchedPath> =>
   writes.map(({ path }) => ({ path, isDirectory: directories.includes(path) }))
 
-// What is changed, moved or deleted is read on the way: it is in the diff, and in the place that it is moved to.
+// A file that is changed, moved or deleted is read on the way: it is in the diff, and in the place that it is moved to.
 const readPaths = (facts: Facts): ReadonlyArray<TouchedPath> => [
   ...facts.reads.flatMap((path, at) =>
     facts.runs !== undefined && at === 0
@@ -163,7 +163,7 @@ const pathCondition = (glob: string): Condition<TouchedPath> => {
   }
 }
 
-// What is done to a directory is done to all that is in it. `docs/**` and `docs/a.md` say that `docs` is one.
+// An operation on a directory is one on all that is in it. `docs/**` and `docs/a.md` say that `docs` is one.
 const hitsPath = (glob: string): ((touched: TouchedPath) => boolean) => {
   const matches = pathGlob(glob)
   const mayMatch = mayMatchBelow(glob)

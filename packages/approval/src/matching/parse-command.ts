@@ -33,7 +33,7 @@ const mostOpenings = 256
 
 const mostParts = 16
 
-// What these do outlasts them: the commands after one run in another directory, with other variables or another meaning.
+// The effects of these outlast them: the commands after one run in another directory, with other variables or another meaning.
 const changesShell = new Set(
   "cd pushd popd dirs export declare typeset local readonly set unset shopt alias unalias trap umask ulimit read mapfile readarray getopts let enable hash exec eval source . command builtin".split(
     " "
@@ -68,7 +68,7 @@ const partsOf = (line: string, inside: ReadCommand["inside"]): ReadonlyArray<Sim
     const piece = (pieces[place] ?? "").trim()
     const { words } = readSimple(piece)
     if (words === undefined || changesShell.has(words[0] ?? "")) return undefined
-    // What is piped into an interpreter is a program.
+    // Input that is piped into an interpreter is a program.
     if (pieces[place - 1] === "|" && runsOthers(words) !== undefined) return undefined
     parts.push({ line: piece, words })
   }

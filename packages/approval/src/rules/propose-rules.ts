@@ -47,7 +47,7 @@ interface Candidate {
   readonly covered: Set<SimulatedCall>
 }
 
-// Who is covered follows from how calls are generalized: trying every candidate on every call would take too long.
+// The covered calls follow from how calls are generalized: trying every candidate on every call would take too long.
 const candidatesFor = (calls: ReadonlyArray<SimulatedCall>): Map<string, Candidate> => {
   const candidates = new Map<string, Candidate>()
   for (const call of calls) {

@@ -211,7 +211,7 @@ describe("rules that would have spared questions", () => {
       writes(`d${n % 7}/e${n % 70}/${n}`, n % 70 === 0 ? refused : person)
     )
     const { proposals: found } = tried(record(...calls))
-    // What was refused in d0/e0 keeps d0 from being proposed as a whole.
+    // The refusal in d0/e0 keeps d0 from being proposed as a whole.
     expect(found.slice(0, 6).map(({ rule }) => rule.touches?.writes)).toEqual([1, 2, 3, 4, 5, 6].map((n) => `d${n}/**`))
     expect(found.slice(6).map(({ rule }) => rule.touches?.writes)).toEqual([7, 14, 21, 28].map((n) => `d0/e${n}/**`))
   })

@@ -66,7 +66,7 @@ export const simulate = (events: Iterable<JournalEvent>, options: SimulationOpti
 
 const simulateCall = (call: RecordedCall, options: SimulationOptions): ReadonlyArray<SimulatedCall> => {
   const { approval, touches } = call
-  // What was touched is what the edited arguments touched.
+  // Touches on record are those of the edited arguments.
   const input = options.decode?.(call) ?? call.editedParams ?? call.params
   if (approval === undefined || touches === undefined || !isObject(input)) return []
   const facts = factsOf(touches)

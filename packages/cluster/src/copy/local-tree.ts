@@ -4,7 +4,7 @@ import { chmod, lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink, 
 import { join } from "node:path"
 import { pipeline } from "node:stream/promises"
 
-import { type Entry, isSameEntry, type Manifest } from "../storage/manifest.ts"
+import { type ManifestEntry, isSameEntry, type Manifest } from "../storage/manifest.ts"
 
 /** Names of directories that are not carried over: what they hold is installed or built again. */
 const leftOutNames: ReadonlyArray<string> = ["node_modules", ".venv", "__pycache__"]
@@ -17,7 +17,7 @@ export interface TreeOptions {
 }
 
 /** A file as it was when it was hashed, so that an unchanged one is not read again. */
-export type KnownFiles = Map<string, { readonly stamp: string; readonly entry: Entry }>
+export type KnownFiles = Map<string, { readonly stamp: string; readonly entry: ManifestEntry }>
 
 export interface ScannedTree {
   readonly entries: Manifest
@@ -49,7 +49,7 @@ export const scanTree = async (options: TreeOptions, known: KnownFiles): Promise
       }
     }
   }
-  const entryOf = async (path: string, isLink: boolean): Promise<Entry | "too_large" | undefined> => {
+  const entryOf = async (path: string, isLink: boolean): Promise<ManifestEntry | "too_large" | undefined> => {
     const absolute = join(root, path)
     if (isLink) {
       const target = await readlink(absolute).catch(ifGone(undefined))
@@ -106,7 +106,11 @@ export const restoreTree = async (
   return known
 }
 
-const put = async (path: string, entry: Entry, content: (sha256: string) => Promise<Uint8Array>): Promise<void> => {
+const put = async (
+  path: string,
+  entry: ManifestEntry,
+  content: (sha256: string) => Promise<Uint8Array>
+): Promise<void> => {
   const incoming = `${path}.haft-restored`
   await rm(incoming, { force: true })
   if (entry.kind === "symlink") await symlink(entry.target, incoming)
@@ -124,7 +128,7 @@ export const readHashed = async (root: string, path: string, sha256: string): Pr
   return createHash("sha256").update(content).digest("hex") === sha256 ? content : undefined
 }
 
-// What a commit that was cut short has left, and what a restore was writing.
+// Leftovers of a commit that was cut short, and of a restore.
 const isTemporary = (name: string): boolean =>
   /^\.haft-[0-9a-f]{16}-\d+\.tmp$/.test(name) || name.endsWith(".haft-restored")
 

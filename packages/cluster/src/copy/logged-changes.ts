@@ -1,7 +1,7 @@
 import type { ChangedPath } from "@haft/core"
 
 import { sha256Of } from "../storage/blob-store.ts"
-import type { Entry, LoggedChange, Manifest } from "../storage/manifest.ts"
+import type { ManifestEntry, LoggedChange, Manifest } from "../storage/manifest.ts"
 
 /** A commit as the workspace hands it over to be decided. */
 export interface CommitToDecide {
@@ -31,8 +31,8 @@ export const loggedChanges = (
   commit: CommitToDecide,
   { isSecret, maximumBytes }: { readonly isSecret: (path: string) => boolean; readonly maximumBytes: number }
 ): PreparedChanges => {
-  const after = new Map<string, Entry | NewFile | null>()
-  const now = (path: string): Entry | NewFile | null => {
+  const after = new Map<string, ManifestEntry | NewFile | null>()
+  const now = (path: string): ManifestEntry | NewFile | null => {
     const changed = after.get(path)
     return changed === undefined ? (manifest.get(path) ?? null) : changed
   }
@@ -75,12 +75,12 @@ export const loggedChanges = (
     const { executable } = entry
     return [{ path, entry: { kind: "file", sha256, size: content.length, ...(executable && { executable }) } }]
   })
-  // What goes, goes first: a file may take the place of a directory and the other way round.
+  // Deletions come first: a file may take the place of a directory and the other way round.
   const rank = ({ entry }: LoggedChange): number => (entry === null ? 0 : 1)
   return { changes: changes.toSorted((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : 1)), contents, notCarried }
 }
 
-const entryOf = (change: ChangedPath, before: Entry | NewFile | null): Entry | NewFile => {
+const entryOf = (change: ChangedPath, before: ManifestEntry | NewFile | null): ManifestEntry | NewFile => {
   const { what, contentAfter, modeAfter } = change
   if (what === "directory") return { kind: "directory" }
   if (what === "symlink") return { kind: "symlink", target: textOf(contentAfter) }

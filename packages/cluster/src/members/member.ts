@@ -15,7 +15,13 @@ import { prune, type Retention } from "../storage/retention.ts"
 import { runMirror } from "../storage/run-mirror.ts"
 import { stateDocuments } from "../storage/state-documents.ts"
 import { makeLease } from "./lease.ts"
-import { type ClusterStatus, membership, membershipChannel, type OwnedWorkspace, type Placement } from "./membership.ts"
+import {
+  type ClusterStatus,
+  membership,
+  membershipChannel,
+  type OwnedWorkspace,
+  type WorkspacePlacement
+} from "./membership.ts"
 import {
   type MemberEvent,
   type Opened,
@@ -51,7 +57,7 @@ export interface MemberOptions<W> {
 }
 
 /** Where a request for a workspace goes. */
-export type Route<W> =
+export type WorkspaceRoute<W> =
   | { readonly kind: "here"; readonly value: W; readonly epoch: string }
   | { readonly kind: "there"; readonly address: string; readonly epoch: string }
 
@@ -59,11 +65,14 @@ export type Route<W> =
 export interface Member<W> {
   readonly id: string
   /** Finds the owner of a workspace, or makes one; waits while there is none, up to the limit. Opens it when that is this member. */
-  readonly route: (workspace: string, options?: { readonly waitMs?: number }) => Effect.Effect<Route<W>, Unavailable>
+  readonly route: (
+    workspace: string,
+    options?: { readonly waitMs?: number }
+  ) => Effect.Effect<WorkspaceRoute<W>, Unavailable>
   /** The workspace where this member owns it, for requests that another member has sent. */
   readonly serve: (workspace: string) => Effect.Effect<W | undefined, Unavailable>
   /** Where the workspace is now, by the database. */
-  readonly find: (workspace: string) => Effect.Effect<Placement | undefined, DatabaseError>
+  readonly find: (workspace: string) => Effect.Effect<WorkspacePlacement | undefined, DatabaseError>
   /** Forgets where a workspace was, after its owner said that it is not. */
   readonly forget: (workspace: string) => void
   readonly open: () => ReadonlyMap<string, W>
@@ -110,7 +119,7 @@ export const joinCluster = <W>(
     const serves = Object.keys(workspaces)
     const tell = options.onEvent ?? (() => {})
 
-    const placements = new Map<string, { readonly placement: Placement; readonly until: number }>()
+    const placements = new Map<string, { readonly placement: WorkspacePlacement; readonly until: number }>()
     const wake = Latch.makeUnsafe(false)
     const scope = yield* Effect.scope
     const lease = makeLease(leaseMs)
@@ -144,7 +153,7 @@ export const joinCluster = <W>(
     })
 
     const find = (name: string) => members.find(name)
-    const cached = (name: string): Effect.Effect<Placement | undefined, DatabaseError> => {
+    const cached = (name: string): Effect.Effect<WorkspacePlacement | undefined, DatabaseError> => {
       const known = placements.get(name)
       if (known !== undefined && known.until > performance.now()) return Effect.succeed(known.placement)
       return find(name).pipe(
@@ -159,13 +168,13 @@ export const joinCluster = <W>(
       )
     }
     /** One attempt to find a living owner. */
-    const look = (name: string): Effect.Effect<Route<W> | undefined, Unavailable | DatabaseError> =>
+    const look = (name: string): Effect.Effect<WorkspaceRoute<W> | undefined, Unavailable | DatabaseError> =>
       Effect.gen(function* () {
         if (!isInForce()) return undefined
         const entry = entries.get(name)
         if (entry?.ready !== undefined && !entry.isClosing && !entry.ready.copy.isLost()) {
           entry.used = performance.now()
-          return { kind: "here", value: entry.ready.workspace.value, epoch: entry.epoch } satisfies Route<W>
+          return { kind: "here", value: entry.ready.workspace.value, epoch: entry.epoch } satisfies WorkspaceRoute<W>
         }
         const placement = yield* cached(name)
         if (placement === undefined) {
@@ -185,12 +194,12 @@ export const joinCluster = <W>(
           return undefined
         }
         if (!isAlive) return undefined
-        if (owner !== id) return { kind: "there", address: placement.address ?? "", epoch } satisfies Route<W>
+        if (owner !== id) return { kind: "there", address: placement.address ?? "", epoch } satisfies WorkspaceRoute<W>
         if (entries.get(name)?.isClosing === true) {
           placements.delete(name)
           return undefined
         }
-        return { kind: "here", value: yield* owned.open(name, epoch), epoch } satisfies Route<W>
+        return { kind: "here", value: yield* owned.open(name, epoch), epoch } satisfies WorkspaceRoute<W>
       })
 
     const route: Member<W>["route"] = (name, { waitMs = 2 * leaseMs + 8_000 } = {}) =>

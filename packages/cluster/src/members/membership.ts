@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type { Database, DatabaseError } from "../storage/database.ts"
 
 /** Where a workspace is. Epochs are decimal strings, see `Ownership`. */
-export interface Placement {
+export interface WorkspacePlacement {
   readonly workspace: string
   readonly epoch: string
   /** The id of the member that owns it; undefined while none does. */
@@ -73,12 +73,12 @@ export interface Membership {
     facts: Pick<MemberFacts, "id" | "leaseMs">,
     lag: number
   ) => Effect.Effect<Renewal | undefined, DatabaseError>
-  readonly find: (workspace: string) => Effect.Effect<Placement | undefined, DatabaseError>
+  readonly find: (workspace: string) => Effect.Effect<WorkspacePlacement | undefined, DatabaseError>
   /** Gives a workspace to the least loaded member that serves it, or to `to`; undefined when another was quicker or none is there. */
   readonly assign: (
     workspace: string,
     options: { readonly epoch?: string; readonly to?: string; readonly besides?: string }
-  ) => Effect.Effect<Placement | undefined, DatabaseError>
+  ) => Effect.Effect<WorkspacePlacement | undefined, DatabaseError>
   /** Gives a workspace up, so that whoever is asked for it next opens it. */
   readonly release: (workspace: string, epoch: string) => Effect.Effect<void, DatabaseError>
   /** Workspaces whose owners' leases have ended. */
@@ -266,7 +266,7 @@ const placementOf = (
     readonly address: string | null
     readonly alive: boolean | null
   }
-): Placement => ({
+): WorkspacePlacement => ({
   workspace,
   epoch: row.epoch,
   isAlive: row.alive === true,

@@ -28,7 +28,7 @@ export const directoryBlobs = (directory: string): BlobStore => {
       inStore(async () => {
         const file = fileOf(sha256)
         const now = new Date()
-        // What is used again counts as new, so that pruning leaves it.
+        // A blob that is used again counts as new, so that pruning leaves it.
         if (
           await utimes(file, now, now).then(
             () => true,

@@ -191,7 +191,7 @@ describe.skipIf(!isThere)("a commit log (needs PostgreSQL)", () => {
     expect(await run(second.copy.recall("done"))).toEqual({ kind: "replied", reply: { wire: { ok: true } } })
     expect(await run(second.copy.recall("cut"))).toEqual({ kind: "unknown" })
     expect(await outcome(second.copy.ledger.claim({ id: "cut", tool: "run" }, runs))).toBe("unknown_outcome")
-    // What the finished command did to the files was captured.
+    // Changes of the finished command were captured.
     expect(readFileSync(join(second.copy.root, "built.txt"), "utf8")).toBe("built\n")
     expect(() => readFileSync(join(second.copy.root, "run.sh"))).toThrow("ENOENT")
   })

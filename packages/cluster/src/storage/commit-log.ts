@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 
 import { type BlobStore, databaseBlobs, smallBytes } from "./blob-store.ts"
 import { type Database, DatabaseError } from "./database.ts"
-import { applyChanges, type Entry, type LoggedChange, type Manifest } from "./manifest.ts"
+import { applyChanges, type ManifestEntry, type LoggedChange, type Manifest } from "./manifest.ts"
 
 /** A write of a member that no longer owns the workspace. Nothing was written. */
 export class Fenced extends Data.TaggedError("Fenced")<{ readonly workspace: string; readonly epoch: string }> {
@@ -111,7 +111,7 @@ export const commitLog = (database: Database, blobs: BlobStore): CommitLog => {
       }),
     load: (workspace) =>
       Effect.gen(function* () {
-        const [last] = yield* query<{ seq: string; manifest: ReadonlyArray<readonly [string, Entry]> }>(
+        const [last] = yield* query<{ seq: string; manifest: ReadonlyArray<readonly [string, ManifestEntry]> }>(
           "SELECT seq, manifest FROM haft.checkpoint WHERE workspace = $1 ORDER BY seq DESC LIMIT 1",
           [workspace]
         )

@@ -1,5 +1,5 @@
 /** A path of a workspace, as the commit log has it. Of permission bits only `executable` is carried, as in git. */
-export type Entry =
+export type ManifestEntry =
   | { readonly kind: "file"; readonly sha256: string; readonly size: number; readonly executable?: true }
   | { readonly kind: "directory" }
   | { readonly kind: "symlink"; readonly target: string }
@@ -7,11 +7,11 @@ export type Entry =
 /** One change of the log: what a path holds from now on, nothing for `null`. A directory goes with all that is below it. */
 export interface LoggedChange {
   readonly path: string
-  readonly entry: Entry | null
+  readonly entry: ManifestEntry | null
 }
 
 /** All paths of a workspace at one sequence number. */
-export type Manifest = Map<string, Entry>
+export type Manifest = Map<string, ManifestEntry>
 
 /** Applies the changes of one commit. */
 export const applyChanges = (manifest: Manifest, changes: ReadonlyArray<LoggedChange>): void => {
@@ -38,7 +38,7 @@ const addParents = (manifest: Manifest, path: string): void => {
   }
 }
 
-export const isSameEntry = (one: Entry | undefined, other: Entry | undefined): boolean => {
+export const isSameEntry = (one: ManifestEntry | undefined, other: ManifestEntry | undefined): boolean => {
   if (one === undefined || other === undefined) return one === other
   if (one.kind === "file")
     return other.kind === "file" && one.sha256 === other.sha256 && one.executable === other.executable

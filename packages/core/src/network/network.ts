@@ -195,7 +195,7 @@ const listIt = (name: string): string => `network.allow has to list ${name}`
 const refused = (reason: string): Effect.Effect<never, ConnectionRefused> =>
   Effect.fail(new ConnectionRefused({ reason }))
 
-/** Who or what allows the connection. Rules that deny or ask hold for hosts that the configuration allows, too. */
+/** Source of the permission for the connection. Rules that deny or ask hold for hosts that the configuration allows, too. */
 const decide = Effect.fnUntraced(function* (
   approver: Approver["Service"],
   { command, ...endpoint }: Connection,

@@ -329,7 +329,7 @@ describe("the road", () => {
             ["tool_call_finished", "awaited"]
           ])
           expect(yield* host.call("save", { path: "a.txt", content: "x" })).toMatchObject({ ok: true })
-          // What changes something is on record before it is done.
+          // A change is on record before it is made.
           expect(asked[0]).toEqual(["tool_call_started", undefined])
           expect(asked.at(-1)).toEqual(["tool_call_finished", undefined])
         }),

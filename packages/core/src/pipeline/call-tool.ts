@@ -57,7 +57,7 @@ export interface CallOptions {
   readonly onProgress?: (progress: Progress) => void
   /** The caller's own span, as a `traceparent` header of W3C's Trace Context has it. */
   readonly traceParent?: string
-  /** Who calls, for the audit log and for whoever is asked. */
+  /** The caller, for the audit log and for approvers. */
   readonly caller?: Party
   /** Called with the call as soon as it has its number. */
   readonly onStarted?: (call: Call) => void
@@ -215,7 +215,7 @@ interface KnownSoFar {
   notes?: ReadonlyArray<string>
 }
 
-// What is typed into a terminal may be a password: the record has the terminal only.
+// Input of a terminal may be a password: the record has the terminal only.
 const touchesForRecord = (facts: Facts): unknown => {
   const { reads, writes, directories, removedFiles, replacedBytes, runs, network, confined, fetches, types } = facts
   return {
@@ -350,7 +350,7 @@ const stopAfter = <A, E>(
 const outcomeOf = (exit: Exit.Exit<Executed, ToolError>, call: Call): Effect.Effect<Executed | ToolError> => {
   if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
   const { cause } = exit
-  // What a tool throws may itself throw when it is looked at.
+  // A value that a tool throws may itself throw when it is looked at.
   return Effect.suspend(() => failureOf(cause, call)).pipe(Effect.catchCause((odd) => defectIn(call, odd)))
 }
 

@@ -7,7 +7,7 @@ import type { ErrorCode, ToolError } from "../tool-error.ts"
 import type { Facts } from "../touches.ts"
 import type { ApprovalWatcher } from "./approve.ts"
 
-/** Who called what, known from the first moment of a call. */
+/** The caller and the call, known from its first moment. */
 export interface Call {
   /** The caller's own id for the request, or one that the host made. */
   readonly id: string
@@ -19,7 +19,7 @@ export interface Call {
   readonly dialect: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
-  /** Who made the call, where the host knows callers by name. */
+  /** The caller, where the host knows callers by name. */
   readonly caller?: Party
 }
 
@@ -68,6 +68,15 @@ export type ContentBlock =
   | { readonly type: "image" | "audio"; readonly data: string; readonly mimeType: string }
   | { readonly type: "resource"; readonly uri: string; readonly mimeType?: string; readonly text: string }
   | { readonly type: "resource"; readonly uri: string; readonly mimeType?: string; readonly blob: string }
+  | ResourceLink
+
+/** Address of something that the caller can read when it needs it, such as an artifact. */
+export interface ResourceLink {
+  readonly type: "resource_link"
+  readonly uri: string
+  readonly name: string
+  readonly mimeType?: string
+}
 
 /** Blocks that the call under way has attached; undefined outside of calls. */
 export const AttachedBlocks = Context.Reference<Array<ContentBlock> | undefined>("@haft/core/AttachedBlocks", {

@@ -22,7 +22,7 @@ import {
   use
 } from "../index.ts"
 
-// What strangers' tools may do wrong, and what a host makes of it.
+// Faults of third-party tools, and how a host handles them.
 
 const services = Layer.mergeAll(memoryWorkspace(), memoryJournal(), denyAll)
 

@@ -14,7 +14,7 @@ import type { ConfiguredPlugin } from "./plugin.ts"
 /** Policy for a plugin that can't be used: start no host, or one without it. */
 export type OnPluginError = "refuse" | "skip"
 
-export interface StartOptions<R> {
+export interface StartPluginsOptions<R> {
   readonly dialect: Dialect
   readonly plugins: ReadonlyArray<ConfiguredPlugin<R>>
   readonly onPluginError: OnPluginError
@@ -31,7 +31,7 @@ export interface HostedTool {
  * first; one that is refused is never started.
  */
 export const startPlugins = Effect.fnUntraced(function* <R>(
-  { dialect, plugins, onPluginError }: StartOptions<R>,
+  { dialect, plugins, onPluginError }: StartPluginsOptions<R>,
   services: Context.Context<R>
 ) {
   const tools = new Map<string, HostedTool>()

@@ -98,7 +98,7 @@ export interface Answer {
   readonly refusedHunks?: ReadonlyArray<RefusedHunk>
   /** Store a rule that the question offered, so that calls like this one are not asked about. */
   readonly remember?: Remembering
-  /** Who answered, where that is known by name. */
+  /** Name of the one who answered, where it is known. */
   readonly by?: Party
 }
 

@@ -16,7 +16,7 @@ export interface Clipped {
 
 /**
  * Collects a stream of bytes of any length in bounded memory: the first half of the budget and the last.
- * What lies between is counted and left out.
+ * The part between them is counted and left out.
  */
 export class HeadAndTail {
   #headLimit: number

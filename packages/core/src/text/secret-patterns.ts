@@ -52,6 +52,7 @@ const either = String.raw`(?<open>["'])?(?<value>(?<=["'])[^"'\n]+|(?<!["'])${ba
 // texts and looks back, so that the engine can skip from one such character to the next: that takes a tenth of the time of
 // trying the shapes at every letter.
 const shapes: SecretPattern = {
+  mentions: ["-", "_", "I", "J"],
   hint: new RegExp(
     [
       String.raw`-(?:----BEGIN |(?<=[spr]k-)[\w-]{16}|(?<=gl(?:pat|rt|dt|ptt)-|xox[abeprs]-|pypi-))`,
@@ -83,6 +84,7 @@ const shapes: SecretPattern = {
 // A name, `=` or `:`, and a value: `PASSWORD=x`, `?token=x`, `"password": "x"`, `pwd = x`, `;AccountKey=x`. A match begins
 // at the sign, which the engine finds quickly, and looks back for the name.
 const assignment: SecretPattern = {
+  mentions: ["=", ":"],
   pattern: new RegExp(
     String.raw`(?<lead>[=:](?<=(?<before>^|[^\w.-])(?<name>[\w.-]{0,60}(?:${secretName}|(?<=[?&][\w-]{0,60})sig(?:nature)?|authorization))` +
       String.raw`(?:${quote}\]?)?[ \t]{0,3}[=:])(?!=)>?[ \t]{0,3}(?:(?<open>${quote})(?:Basic |Token )?)?)(?<value>(?<=${quote}(?:Basic |Token )?)(?!\s)${quoted}|(?<!["'\`;])${bare})`,
@@ -91,7 +93,7 @@ const assignment: SecretPattern = {
   accepts: (value, match) => !isReference(value) && isAssigned(value, match)
 }
 
-// What stands after such a name is a secret by its context: an option, a query string, a connection string, a variable
+// The value after such a name is a secret by its context: an option, a query string, a connection string, a variable
 // of the environment. In code and prose it has to look like one.
 const isAssigned = (value: string, { name = "", before = "", open, lead = "" }: SecretMatch): boolean => {
   const isSign = lead.startsWith("=") && !/\s/.test(lead)
@@ -119,6 +121,7 @@ const driverAddress: SecretPattern = {
 }
 
 const header: SecretPattern = {
+  mentions: [":"],
   hint: /:(?<=(?:authorization|key|token|cookie):)/i,
   pattern:
     /(?<lead>:(?<=(?:^|[\n"']|-H |--header[ =])(?:(?:proxy-)?authorization|x-[a-z-]{0,30}(?:key|token)|(?:set-)?cookie):) ?(?:(?:basic|token|digest|negotiate) )?)(?!(?:basic|bearer)\b)(?<value>[^\s"'`,{}()<>;$[\]]{4,}(?:; ?[^\s"'`;]+)*)/gi,

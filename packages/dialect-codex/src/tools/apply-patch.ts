@@ -1,7 +1,7 @@
 import { resolve } from "node:path"
 
 import { type ChangedPath, singleLine, type ToolError, Workspace } from "@haft/core"
-import { parsePatch, patchOperation, type Section, touchedBy } from "@haft/fs-tools/operations"
+import { parsePatch, patchOperation, type PatchSection, touchedBy } from "@haft/fs-tools/operations"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
@@ -58,7 +58,7 @@ const inPatchWords =
       Effect.catch(
         Effect.fnUntraced(function* (error) {
           const { root } = yield* Workspace
-          const sections = yield* Effect.orElseSucceed(read(call), (): ReadonlyArray<Section> => [])
+          const sections = yield* Effect.orElseSucceed(read(call), (): ReadonlyArray<PatchSection> => [])
           return yield* inCodexWords(error, sections, root)
         })
       )
@@ -66,7 +66,7 @@ const inPatchWords =
 
 const inCodexWords = <Code extends ToolError["code"]>(
   error: ToolError<Code>,
-  sections: ReadonlyArray<Section>,
+  sections: ReadonlyArray<PatchSection>,
   root: string
 ): ToolError<Code> => {
   const path = typeof error.details?.["path"] === "string" ? error.details["path"] : ""

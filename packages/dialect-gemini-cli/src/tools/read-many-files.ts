@@ -62,7 +62,7 @@ export const readManyFiles = geminiCli.tool({
     const parts: Array<string> = []
     let bytes = 0
     for (const path of [...found].toSorted().slice(0, mostFiles)) {
-      // What is no text is left out, as the globs may match anything.
+      // Files that are no text are left out, as the globs may match anything.
       const read = yield* Effect.result(readLines(path, { anyEncoding: true, maxBytes: mostBytes - bytes }))
       if (read._tag === "Failure") continue
       bytes += read.success.text.length

@@ -1,5 +1,5 @@
 import { type ChangedPath, singleLine, toolError } from "@haft/core"
-import { parsePatch, patchOperation, type Section, touchedBy } from "@haft/fs-tools/operations"
+import { parsePatch, patchOperation, type PatchSection, touchedBy } from "@haft/fs-tools/operations"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
@@ -31,7 +31,7 @@ const read = Effect.fnUntraced(function* ({ operation: { type, path, diff = "" }
       suggestion: "Send one operation for each file, with the lines of its change only."
     })
   }
-  return [{ ...section, path }] satisfies ReadonlyArray<Section>
+  return [{ ...section, path }] satisfies ReadonlyArray<PatchSection>
 })
 
 const operation = patchOperation(read)

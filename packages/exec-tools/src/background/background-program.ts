@@ -27,12 +27,14 @@ export interface BackgroundRequest {
   readonly command: Command
   readonly sandbox: SandboxRequest
   readonly options: Omit<RunOptions, "onStarted">
+  /** Runs whichever way the program ends. */
+  readonly ensuring?: Effect.Effect<void>
   /** Called once nothing of the program is left. */
-  readonly onEnd: (end: ProgramEnd) => void
+  readonly onEnd: (end: BackgroundProgramEnd) => void
 }
 
 /** How a background program ended. `failure` says why it did not run to its own end. */
-export interface ProgramEnd extends Pick<ProcessEnd, "exitCode" | "signal" | "timedOut" | "leftRunning"> {
+export interface BackgroundProgramEnd extends Pick<ProcessEnd, "exitCode" | "signal" | "timedOut" | "leftRunning"> {
   readonly failure?: string
 }
 
@@ -83,7 +85,8 @@ export const startBackground = Effect.fnUntraced(function* (
             Deferred.doneUnsafe(started, Effect.succeed(notRunning))
             onEnd({ exitCode: null, signal: "SIGKILL", timedOut: false, leftRunning: 0 })
           })
-        )
+        ),
+        Effect.ensuring(request.ensuring ?? Effect.void)
       )
       return FiberSet.run(fibers, life)
     }),

@@ -1,6 +1,6 @@
 import { OutputLog, type RunningProcess } from "@haft/core"
 
-import type { BackgroundProgram, ProgramEnd } from "../background/background-program.ts"
+import type { BackgroundProgram, BackgroundProgramEnd } from "../background/background-program.ts"
 import type { CommandOutcome } from "../run-command/run-command.ts"
 
 export interface ProcessFacts {
@@ -11,6 +11,8 @@ export interface ProcessFacts {
   /** Name of the caller who started it; null where callers have no names. */
   readonly owner: string | null
   readonly retainedBytes: number
+  /** Address of the artifact with all that it prints. */
+  readonly artifact: string
 }
 
 /** A process that was started in the background: what it printed and how it ended. */
@@ -19,6 +21,7 @@ export class ManagedProcess {
   readonly command: string
   readonly directory: string
   readonly owner: string | null
+  readonly artifact: string
   /** Milliseconds since the epoch. */
   readonly startedAt = Date.now()
   /** Standard output and standard error together, in the order of their arrival. */
@@ -27,7 +30,7 @@ export class ManagedProcess {
   delivered = 0
   lastOutputAt = performance.now()
   program: BackgroundProgram | undefined
-  #end: ProgramEnd | undefined
+  #end: BackgroundProgramEnd | undefined
   #endedAt: number | undefined
 
   constructor(facts: ProcessFacts) {
@@ -35,10 +38,11 @@ export class ManagedProcess {
     this.command = facts.command
     this.directory = facts.directory
     this.owner = facts.owner
+    this.artifact = facts.artifact
     this.output = new OutputLog(facts.retainedBytes)
   }
 
-  get end(): ProgramEnd | undefined {
+  get end(): BackgroundProgramEnd | undefined {
     return this.#end
   }
 
@@ -60,7 +64,7 @@ export class ManagedProcess {
     this.lastOutputAt = performance.now()
   }
 
-  finish(end: ProgramEnd): void {
+  finish(end: BackgroundProgramEnd): void {
     this.#end = end
     this.#endedAt = performance.now()
   }

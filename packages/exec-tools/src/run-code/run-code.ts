@@ -5,15 +5,15 @@ import { runCode as runCodeScript } from "../embedded-scripts.ts"
 import { type CommandRequest, runCommand } from "../run-command/run-command.ts"
 import { sandboxMark, sandboxRemark } from "../run-command/sandbox-mark.ts"
 
-export type Language = "python" | "bash"
+export type CodeLanguage = "python" | "bash"
 
 export interface CodeRequest extends Pick<CommandRequest, "env" | "timeoutMs" | "network" | "writable" | "onFailure"> {
-  readonly language: Language
+  readonly language: CodeLanguage
   readonly code: string
   readonly args: ReadonlyArray<string>
 }
 
-const interpreters: Readonly<Record<Language, { readonly names: string; readonly file: string }>> = {
+const interpreters: Readonly<Record<CodeLanguage, { readonly names: string; readonly file: string }>> = {
   python: { names: "python3 python", file: "main.py" },
   bash: { names: "bash", file: "main.sh" }
 }

@@ -4,8 +4,17 @@ import { reportDescriptor } from "@haft/core"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 
-import type { BackgroundProgram, ProgramEnd } from "../background/background-program.ts"
+import type { BackgroundProgram, BackgroundProgramEnd } from "../background/background-program.ts"
 import type { Collectors } from "../run-command/collect-output.ts"
+import { MarkedOutput } from "./marked-output.ts"
+
+/** A command that the shell has not reported the end of. */
+interface Awaited {
+  readonly marker: string
+  readonly end: Deferred.Deferred<Reported>
+  /** Its end, once everything it printed was read. */
+  readonly whole: Effect.Effect<Reported>
+}
 
 /** How a command ended, as the shell reports it. */
 export interface Reported {
@@ -26,11 +35,14 @@ export class ShellProcess {
   #report = ""
   #collectors: Collectors | undefined
   readonly #between = { stdout: new Between(), stderr: new Between() }
-  #awaited: { readonly marker: string; readonly end: Deferred.Deferred<Reported> } | undefined
+  #awaited: Awaited | undefined
+
+  readonly #stdout = new MarkedOutput((chunk) => (this.#collectors?.stdout ?? this.#between.stdout).push(chunk))
+  readonly #stderr = new MarkedOutput((chunk) => (this.#collectors?.stderr ?? this.#between.stderr).push(chunk))
 
   readonly options = {
-    onStdout: (chunk: Uint8Array): void => (this.#collectors?.stdout ?? this.#between.stdout).push(chunk),
-    onStderr: (chunk: Uint8Array): void => (this.#collectors?.stderr ?? this.#between.stderr).push(chunk),
+    onStdout: (chunk: Uint8Array): void => this.#stdout.push(chunk),
+    onStderr: (chunk: Uint8Array): void => this.#stderr.push(chunk),
     onReport: (chunk: Uint8Array): void => this.#hear(Buffer.from(chunk).toString())
   }
 
@@ -40,13 +52,15 @@ export class ShellProcess {
     this.#send(`unset HISTFILE\n(set +H) && set +H\nprintf 'ready %s\\000' "$$" >&${reportDescriptor}`)
   }
 
-  onEnd({ exitCode, failure }: ProgramEnd): void {
+  onEnd({ exitCode, failure }: BackgroundProgramEnd): void {
     this.failure = failure
     Deferred.doneUnsafe(this.gone, Effect.succeed(failure === undefined ? exitCode : null))
   }
 
   /** Output goes here from now on, with what background jobs printed since the last command first. */
   collect(collectors: Collectors | undefined): void {
+    this.#stdout.flush()
+    this.#stderr.flush()
     this.#collectors = collectors
     if (collectors === undefined) return
     collectors.stdout.push(this.#between.stdout.take())
@@ -58,11 +72,15 @@ export class ShellProcess {
     return Effect.suspend(() => {
       const marker = randomBytes(16).toString("hex")
       const end = Deferred.makeUnsafe<Reported>()
-      this.#awaited = { marker, end }
+      const outputRead = Effect.all([this.#stdout.expect(marker), this.#stderr.expect(marker)], { concurrency: 2 })
+      // A shell that was interrupted may have dropped the marks with the command.
+      const whole = Effect.tap(Deferred.await(end), () => Effect.timeoutOption(outputRead, markMs))
+      this.#awaited = { marker, end, whole }
       // The descriptors of the shell are closed for the command; the shell keeps copies that no program inherits.
       this.#send(`\\command eval ${quoted(command)} 0</dev/null 1>&9 2>&8 7>&- 8>&- 9>&-`)
       this.#sendReport(marker)
-      return Deferred.await(end)
+      this.#send(`\\command printf ${marker} >&9; \\command printf ${marker} >&8`)
+      return whole
     })
   }
 
@@ -74,7 +92,7 @@ export class ShellProcess {
       this.program?.running.send(`${this.#pid}\n`)
       // Some shells drop all input with the command: asked again, they report too.
       const again = Effect.sync(() => this.#sendReport(awaited.marker)).pipe(Effect.delay(graceMs / 4))
-      return Deferred.await(awaited.end).pipe(
+      return awaited.whole.pipe(
         Effect.raceFirst(Effect.andThen(again, Effect.never)),
         Effect.timeoutOrElse({ duration: graceMs, orElse: () => Effect.succeed(undefined) })
       )
@@ -109,6 +127,8 @@ export class ShellProcess {
 }
 
 const longestReport = 16_384
+/** How long the marks in the output may take after the report. */
+const markMs = 1000
 
 /** A word as a shell takes it literally. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`

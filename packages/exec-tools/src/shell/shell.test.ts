@@ -58,6 +58,22 @@ describe.each(hosts)("shell $name", ({ options }) => {
     expect(await run("echo on")).toMatchObject({ stdout: "on\n", new_shell: false })
   })
 
+  it("replies with everything a command printed, on both streams, however soon it ends", async () => {
+    for (let number = 0; number < 50; number++) {
+      expect(await run(`echo out${number}; printf %s abcdef0123456789 >&2`)).toMatchObject({
+        stdout: `out${number}\n`,
+        stderr: "abcdef0123456789"
+      })
+    }
+  })
+
+  it("replies with what a command printed when it was interrupted", async () => {
+    const command = "trap 'echo interrupted; exit 3' INT; (trap - INT; echo begun); while :; do sleep 0.1; done"
+    const reply = await call({ command: `bash -c ${JSON.stringify(command)}`, timeout_ms: 1500 })
+    expect(JSON.stringify(reply)).toContain("begun\\ninterrupted\\n")
+    expect(await run("echo on")).toMatchObject({ stdout: "on\n", stderr: "" })
+  })
+
   it.each([
     ["closes its streams", "exec >&- 2>&- <&-"],
     ["closes the shell's descriptors", "exec 7>&- 8>&- 9>&-"],

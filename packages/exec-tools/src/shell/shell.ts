@@ -1,5 +1,4 @@
 import { relative } from "node:path"
-import { setImmediate } from "node:timers/promises"
 
 import { makeToolError, toolError, type ToolError, type Touches, Workspace } from "@haft/core"
 import * as Clock from "effect/Clock"
@@ -97,8 +96,6 @@ const runIn = Effect.fnUntraced(function* (session: ShellSession, request: Shell
     Effect.onInterrupt(() => giveUp(session, process))
   )
   if (run.isStuck || run.reported === undefined) yield* endShell(session)
-  // What the command printed is in the pipes by now, and one look reads all that a pipe holds.
-  else yield* Effect.promise(() => setImmediate().then(() => setImmediate()))
   process.collect(undefined)
   const controlFiles = yield* inspectShell(process)
   const { kind, isolated } = process.program?.sandbox ?? { kind: "none", isolated: false }

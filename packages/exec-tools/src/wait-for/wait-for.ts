@@ -32,7 +32,7 @@ export const waitFor = Effect.fnUntraced(function* (id: string, condition: Condi
   let from = condition.from
   let seconds = 0
   for (;;) {
-    // What it printed before its end counts, so the end is looked at first and judged last.
+    // Output before its end counts, so the end is looked at first and judged last.
     const hasEnded = managed.end !== undefined
     const waited = performance.now() - began
     const looked = yield* look(managed, condition, from, waited)

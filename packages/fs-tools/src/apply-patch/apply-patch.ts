@@ -5,12 +5,12 @@ import { planOnce, type PlannedOperation } from "../plan-once.ts"
 import { type ParseError, refuseLine } from "./parse/line-error.ts"
 import { begin, isEnvelope, lineOfBegin, parseEnvelope } from "./parse/parse-envelope.ts"
 import { parseUnifiedDiff } from "./parse/parse-unified-diff.ts"
-import type { Section } from "./patch.ts"
+import type { PatchSection } from "./patch.ts"
 import type { PlacedHunk } from "./place/place-hunk.ts"
 import { type FoundHunk, type PatchError, planPatch } from "./plan-patch.ts"
 
 /** Reads a patch in either form. */
-export const parsePatch = (patch: string): Effect.Effect<ReadonlyArray<Section>, ParseError> => {
+export const parsePatch = (patch: string): Effect.Effect<ReadonlyArray<PatchSection>, ParseError> => {
   if (isEnvelope(patch)) return parseEnvelope(patch)
   const line = lineOfBegin(patch)
   return line === -1
@@ -32,7 +32,7 @@ const refuseOtherText = (): Effect.Effect<never, ParseError> =>
 
 /** Applies the sections of a call's patch, all or none, and tells where each hunk was found. */
 export const patchOperation = <Input extends object, E extends ToolError>(
-  read: (input: Input) => Effect.Effect<ReadonlyArray<Section>, E>
+  read: (input: Input) => Effect.Effect<ReadonlyArray<PatchSection>, E>
 ): PlannedOperation<Input, ReadonlyArray<FoundHunk>, PatchError | CommitError | E> => {
   const { preview, commit } = planOnce((plan, input: Input) =>
     Effect.flatMap(read(input), (sections) => planPatch(plan, sections))

@@ -4,14 +4,14 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { linkWarnings } from "../hard-links.ts"
-import { omissionWarnings } from "../omissions.ts"
+import { omissionWarnings } from "../matching/omissions.ts"
 import { describeHunk, parsePatch, patchOperation } from "./apply-patch.ts"
 import { envelopeWithin } from "./parse/parse-envelope.ts"
-import { isOfFile, type Section, touchedBy } from "./patch.ts"
+import { isOfFile, type PatchSection, touchedBy } from "./patch.ts"
 import { readOnce } from "./place/read-once.ts"
 import type { FoundHunk } from "./plan-patch.ts"
 
-// What `git diff` prints when nothing differs is a patch that changes nothing.
+// The output of `git diff` where nothing differs is a patch that changes nothing.
 const read = readOnce(({ patch }: { readonly patch: string }) =>
   patch.trim() === "" ? Effect.succeed([]) : parsePatch(envelopeWithin(patch) ?? patch)
 )
@@ -87,7 +87,7 @@ export const haftApplyPatch = haft.tool({
 const isWorthTelling = ({ pass, fuzz, warning }: FoundHunk): boolean =>
   warning !== undefined || fuzz > 0 || !(pass === "exact" || pass === "line_endings")
 
-const addedText = (sections: ReadonlyArray<Section>): string =>
+const addedText = (sections: ReadonlyArray<PatchSection>): string =>
   sections
     .flatMap((section) => (section.kind === "add" ? section.lines : section.hunks.flatMap(({ lines }) => lines)))
     .filter(({ sign }) => sign === "+")

@@ -152,7 +152,7 @@ const isOnPurpose = ({ diff }: Case, mine: Ours, git: string | undefined, patch:
     return git === undefined
   }
   const isNear = mine.isPartial || hasUnevenContext(diff)
-  // What both refuse: spacing that differs, context that differs, or context that says that the file ends there.
+  // Refused by both: spacing that differs, context that differs, or context that says that the file ends there.
   if (git === undefined && patch === undefined) return isNear || mine.passes.some((pass) => pass !== "exact")
   // Line ends and a missing last newline are kept as the file has them.
   if ([git, patch].some((other) => other !== undefined && lineTexts(other) === lineTexts(mine.result ?? "")))

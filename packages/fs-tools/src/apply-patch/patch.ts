@@ -1,7 +1,7 @@
 import type { ChangedPath, Touches } from "@haft/core"
 
 /** Change of one file by one section of a patch. Unified diffs and envelopes are both parsed into these. */
-export type Section =
+export type PatchSection =
   | {
       readonly kind: "add"
       readonly path: string
@@ -96,7 +96,7 @@ export const hunkLine = (sign: HunkLine["sign"], text: string): HunkLine => ({
 })
 
 /** Every path that a patch changes, in order, each once. */
-export const touchedBy = (sections: ReadonlyArray<Section>): Touches => {
+export const touchedBy = (sections: ReadonlyArray<PatchSection>): Touches => {
   const reads = new Set<string>()
   const writes = new Set<string>()
   const removes = new Set<string>()

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { addText, replaceText, requireNothing, type TextError, textIn } from "../planned-text.ts"
 import { TextFile } from "../text-file.ts"
 import { applyBinary, type BinaryError, requireVersion } from "./apply-binary.ts"
-import type { HunkLine, Section } from "./patch.ts"
+import type { HunkLine, PatchSection } from "./patch.ts"
 import { type PlacedHunk, type PlaceError, placeHunks } from "./place/place-hunk.ts"
 import { type LinkError, planLink, requireLink, retarget } from "./plan-link.ts"
 
@@ -17,10 +17,10 @@ export interface FoundHunk extends PlacedHunk {
 /** Plans what every section of a patch changes, and tells where its hunks were found. */
 export const planPatch = Effect.fnUntraced(function* (
   plan: ChangePlan,
-  sections: ReadonlyArray<Section>
+  sections: ReadonlyArray<PatchSection>
 ): Effect.fn.Return<ReadonlyArray<FoundHunk>, PatchError> {
   const hunks: Array<FoundHunk> = []
-  const done = new Set<Section>()
+  const done = new Set<PatchSection>()
   const waiting: Waiting = new Map()
   for (const [index, section] of sections.entries()) {
     if (done.has(section)) continue
@@ -36,7 +36,7 @@ export const planPatch = Effect.fnUntraced(function* (
 type Waiting = Map<string, PlannedFile | string>
 
 interface Cleared {
-  readonly done: ReadonlyArray<Section>
+  readonly done: ReadonlyArray<PatchSection>
   readonly hunks: ReadonlyArray<FoundHunk>
 }
 
@@ -46,8 +46,8 @@ interface Cleared {
  */
 const makeRoom = Effect.fnUntraced(function* (
   plan: ChangePlan,
-  section: Section,
-  later: ReadonlyArray<Section>,
+  section: PatchSection,
+  later: ReadonlyArray<PatchSection>,
   waiting: Waiting
 ): Effect.fn.Return<Cleared, PatchError> {
   const wanted = section.kind === "add" ? section.path : section.kind === "update" ? section.target : undefined
@@ -72,7 +72,7 @@ const makeRoom = Effect.fnUntraced(function* (
 
 const nothingCleared: Cleared = { done: [], hunks: [] }
 
-const isMove = (section: Section & { kind: "update" }): boolean => section.target !== undefined && !section.isCopy
+const isMove = (section: PatchSection & { kind: "update" }): boolean => section.target !== undefined && !section.isCopy
 
 /** Removes a directory that has no files any more. */
 const removeEmptied = Effect.fnUntraced(function* (plan: ChangePlan, path: string) {
@@ -89,14 +89,14 @@ const removeEmptied = Effect.fnUntraced(function* (plan: ChangePlan, path: strin
 
 const planSection = (
   plan: ChangePlan,
-  section: Section,
+  section: PatchSection,
   waiting: Waiting
 ): Effect.Effect<ReadonlyArray<FoundHunk>, PatchError> => {
   if (section.kind === "add") return planAdd(plan, section)
   return section.kind === "delete" ? planDelete(plan, section) : planUpdate(plan, section, waiting)
 }
 
-const planAdd = Effect.fnUntraced(function* (plan: ChangePlan, section: Section & { kind: "add" }) {
+const planAdd = Effect.fnUntraced(function* (plan: ChangePlan, section: PatchSection & { kind: "add" }) {
   const { path, binary } = section
   const text = textOf(section.lines)
   if (section.isLink === true) {
@@ -135,7 +135,7 @@ const holdsText = (plan: ChangePlan, path: string, text: string): Effect.Effect<
     )
   )
 
-const planDelete = Effect.fnUntraced(function* (plan: ChangePlan, section: Section & { kind: "delete" }) {
+const planDelete = Effect.fnUntraced(function* (plan: ChangePlan, section: PatchSection & { kind: "delete" }) {
   const { path } = section
   const { kind } = yield* requireFile(plan, path)
   if (section.isLink === true) yield* requireLink(plan, path, section.hunks)
@@ -160,7 +160,7 @@ const planDelete = Effect.fnUntraced(function* (plan: ChangePlan, section: Secti
 
 const planUpdate = Effect.fnUntraced(function* (
   plan: ChangePlan,
-  section: Section & { kind: "update" },
+  section: PatchSection & { kind: "update" },
   waiting: Waiting
 ) {
   const { path, target, hunks, executable, binary } = section
@@ -215,7 +215,7 @@ const put = (plan: ChangePlan, path: string, what: PlannedFile | string): Effect
   return Effect.andThen(requireNothing(plan, path), plan.write(path, what.content, options))
 }
 
-// Who may read it may run it, as git and chmod have it.
+// Users who may read it may run it, as git and chmod have it.
 const setExecutable = Effect.fnUntraced(function* (plan: ChangePlan, path: string, executable: boolean) {
   const { mode } = yield* plan.file(path)
   yield* plan.setMode(path, executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111)
@@ -240,7 +240,7 @@ const requireFile = Effect.fnUntraced(function* (plan: ChangePlan, path: string)
 })
 
 /** `@@ -0,0 +1,n @@` makes a file that is not there yet, whatever the header calls its old side. */
-const isCreation = ({ hunks }: Section & { kind: "update" }): boolean =>
+const isCreation = ({ hunks }: PatchSection & { kind: "update" }): boolean =>
   hunks.length === 1 &&
   hunks.every(
     ({ place, lines }) => place.kind === "line" && place.line === 0 && lines.every(({ sign }) => sign === "+")

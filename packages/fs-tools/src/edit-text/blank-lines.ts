@@ -1,6 +1,6 @@
-import { commonLines } from "../common-lines.ts"
-import { findLines } from "../find-lines.ts"
-import { fitIndentation } from "../indentation.ts"
+import { commonLines } from "../matching/common-lines.ts"
+import { findLines } from "../matching/find-lines.ts"
+import { fitIndentation } from "../matching/indentation.ts"
 import type { TextFile } from "../text-file.ts"
 
 /** Lines of a request, and the lines of a file that are the same but for blank ones between them. */

@@ -1,12 +1,12 @@
 import { type ChangePlan, TimeSlices, toolError, type ToolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { commonLines } from "../common-lines.ts"
-import { fitIndentation, indentOf, type LinePair } from "../indentation.ts"
-import { foldLookAlikes, plainLookAlike } from "../look-alikes.ts"
-import { describeNearest, nearestPlace, repairedLines } from "../nearest-place.ts"
+import { commonLines } from "../matching/common-lines.ts"
+import { fitIndentation, indentOf, type LinePair } from "../matching/indentation.ts"
+import { foldLookAlikes, plainLookAlike } from "../matching/look-alikes.ts"
+import { describeNearest, nearestPlace, repairedLines } from "../matching/nearest-place.ts"
 import { replaceText, type TextError, textIn } from "../planned-text.ts"
-import type { Replacement, TextFile } from "../text-file.ts"
+import type { TextReplacement, TextFile } from "../text-file.ts"
 import { keepBlankLines } from "./blank-lines.ts"
 import { type FindPass, findPasses, findText, type FoundText, lineEnd, strictPasses } from "./find-text.ts"
 import { restoredEdit, type RestoredForm } from "./restored-edit.ts"
@@ -57,7 +57,7 @@ export const planEdits = Effect.fnUntraced(function* (
     const which = edits.length === 1 ? "the text to find" : `the text to find of edit ${index + 1}`
     const { pass, places, edit } = yield* placesFor({ path, which }, after, given, options)
     if (options.loosely === true && edit.all !== true) yield* refuseApplied({ path, which }, after, edit, places)
-    const replacements: Array<Replacement> = []
+    const replacements: Array<TextReplacement> = []
     for (const place of places) {
       if (slices.isOver()) yield* slices.pause
       const whole = options.loosely === true ? wholeLine(after, place, edit) : place
@@ -87,7 +87,7 @@ const requireBase = Effect.fnUntraced(function* (plan: ChangePlan, path: string,
  * Replacement for a found text. Its lines end as those around them do, and are indented as the place is.
  * Undefined when the text that was looked for does not tell how that is.
  */
-export const replacementFor = (text: TextFile, found: FoundText, edit: TextEdit): Replacement | undefined => {
+export const replacementFor = (text: TextFile, found: FoundText, edit: TextEdit): TextReplacement | undefined => {
   const { end, pairs } = found
   // An edit that changes nothing but line ends means the bytes as they are.
   if (edit.find !== edit.replace && withLineFeeds(edit.find) === withLineFeeds(edit.replace)) {

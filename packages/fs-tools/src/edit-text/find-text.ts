@@ -1,7 +1,7 @@
-import { findLines } from "../find-lines.ts"
-import type { LinePair } from "../indentation.ts"
-import { foldLookAlikes } from "../look-alikes.ts"
-import { visitOccurrences } from "../occurrences.ts"
+import { findLines } from "../matching/find-lines.ts"
+import type { LinePair } from "../matching/indentation.ts"
+import { foldLookAlikes } from "../matching/look-alikes.ts"
+import { visitOccurrences } from "../matching/occurrences.ts"
 import type { TextFile } from "../text-file.ts"
 import { type BlankLines, findIgnoringBlankLines } from "./blank-lines.ts"
 

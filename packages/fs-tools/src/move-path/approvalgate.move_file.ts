@@ -5,9 +5,9 @@ import * as z from "zod"
 
 import { insideOnly } from "../inside-only.ts"
 import { planOnce } from "../plan-once.ts"
-import { type MoveOptions, planMove } from "./move-path.ts"
+import { type MovePathOptions, planMove } from "./move-path.ts"
 
-const operation = planOnce((plan, call: Omit<MoveOptions, "createDirectories">) =>
+const operation = planOnce((plan, call: Omit<MovePathOptions, "createDirectories">) =>
   planMove(plan, { ...call, createDirectories: false })
 )
 

@@ -1,7 +1,7 @@
 import { type ChangePlan, type PlanError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-export interface MoveOptions {
+export interface MovePathOptions {
   readonly from: string
   readonly to: string
   /** Take the place of a file that is there. */
@@ -18,7 +18,7 @@ export interface MovedPath {
 /** Plans that a file, a link or a directory gets another path. */
 export const planMove = Effect.fnUntraced(function* (
   plan: ChangePlan,
-  options: MoveOptions
+  options: MovePathOptions
 ): Effect.fn.Return<MovedPath, PlanError> {
   const source = yield* plan.info(options.from, { follow: false })
   const target = yield* plan.info(options.to, { follow: false })

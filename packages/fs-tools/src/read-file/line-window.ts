@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer"
 import { countNewlines } from "@haft/core"
 
 /** Which lines of a file are wanted, counted from 1, and how much of them may be kept. */
-export interface LineRange {
+export interface LineWindowRequest {
   readonly start: number
   /** Inclusive; to the end when absent. */
   readonly end?: number
@@ -37,7 +37,7 @@ const blockSize = 16_384
  * string or is kept, so a range deep inside a huge file costs little more than reading the file.
  */
 export class LineWindow {
-  readonly #range: LineRange
+  readonly #range: LineWindowRequest
   readonly #end: number
   readonly #headLimit: number
   readonly #utf8 = new Utf8Check()
@@ -52,7 +52,7 @@ export class LineWindow {
   #line = 1
   #endsWithNewline = true
 
-  constructor(range: LineRange) {
+  constructor(range: LineWindowRequest) {
     this.#range = range
     this.#end = range.end ?? Number.POSITIVE_INFINITY
     this.#headLimit = range.start + (range.maxLines ?? Number.POSITIVE_INFINITY)

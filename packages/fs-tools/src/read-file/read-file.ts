@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 
 import { type MediaType, mediaTypeOf, signatureBytes } from "../media/file-signature.ts"
 import { TextFile } from "../text-file.ts"
-import { type LineRange, LineWindow } from "./line-window.ts"
+import { type LineWindowRequest, LineWindow } from "./line-window.ts"
 
 /** No answer carries more text than this, whatever a contract says about lines. */
 const mostBytes = 64 * 1024 * 1024
@@ -35,7 +35,7 @@ export interface MediaFile {
   readonly info: ScannedFile
 }
 
-export interface ReadLinesOptions extends Partial<LineRange> {
+export interface ReadLinesOptions extends Partial<LineWindowRequest> {
   /** Read UTF-16 with a byte order mark and Latin-1 too; without it anything but UTF-8 is `binary_file`. */
   readonly anyEncoding?: boolean
   /** Take the fingerprint too, of a file with at most so many bytes. */
@@ -62,7 +62,7 @@ export const readLinesOrMedia = Effect.fnUntraced(function* (path: string, optio
 export const linesOfText = (
   text: string,
   info: ScannedFile,
-  { start = 1, maxBytes = mostBytes, ...rest }: Partial<LineRange>
+  { start = 1, maxBytes = mostBytes, ...rest }: Partial<LineWindowRequest>
 ): Omit<Lines, "encoding"> => {
   const range = { ...rest, start, maxBytes }
   const window = new LineWindow(range)
@@ -74,10 +74,10 @@ export const linesOfText = (
 
 const scanLines = Effect.fnUntraced(function* (path: string, options: ReadLinesOptions) {
   const { anyEncoding: _any, fingerprintUpTo = -1, start = 1, maxBytes = mostBytes, ...rest } = options
-  const range: LineRange = { ...rest, start, maxBytes }
+  const range: LineWindowRequest = { ...rest, start, maxBytes }
   const workspace = yield* Workspace
   const window = new LineWindow(range)
-  // What is no text is not read to its end: it may be the image of a disk.
+  // A file that is no text is not read to its end: it may be the image of a disk.
   let head: Uint8Array = new Uint8Array()
   const push = (chunk: Uint8Array): boolean => {
     if (head.length === 0) head = chunk.slice(0, signatureBytes)
@@ -146,7 +146,7 @@ export const requireStart = <Found extends Pick<Lines, "totalLines">>(
 
 const linesOf = (
   info: ScannedFile,
-  { start }: LineRange,
+  { start }: LineWindowRequest,
   found: ReturnType<LineWindow["finish"]>,
   decoded: Pick<Lines, "text" | "tail" | "encoding">
 ): Lines => ({

@@ -52,7 +52,7 @@ export const haftReadFiles = haft.tool({
     const files: Array<z.input<typeof fileShape>> = []
     let left = call.max_bytes
     for (const path of call.paths) {
-      // What was refused before is looked at again only for its error.
+      // A file that was refused before is looked at again only for its error.
       const read = allowed.includes(path)
         ? readLines(path, { end: call.max_lines, maxBytes: left, anyEncoding: true })
         : Effect.as(workspace.contain(path), undefined)

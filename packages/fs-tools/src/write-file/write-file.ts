@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { textOf } from "../planned-text.ts"
 import type { TextFile } from "../text-file.ts"
 
-export interface WriteOptions {
+export interface WriteFileOptions {
   /** Make the directories on the way. */
   readonly createDirectories: boolean
   /** Refuse when something is there already. */
@@ -32,7 +32,7 @@ export const planWrite = Effect.fnUntraced(function* (
   plan: ChangePlan,
   given: string,
   content: Uint8Array,
-  { createDirectories, mustBeNew, base }: WriteOptions
+  { createDirectories, mustBeNew, base }: WriteFileOptions
 ): Effect.fn.Return<WrittenFile, PlanError> {
   const found = yield* plan.info(given)
   // The workspace itself is no file that exists already; the plan says what it is.

@@ -6,10 +6,10 @@ import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 import * as Effect from "effect/Effect"
 
 /** Calls of one workspace by request id, over all its dialects. */
-export type RunningCalls = Map<string, Promise<Reply>>
+export type CallsByRequestId = Map<string, Promise<Reply>>
 
 /** A host whose calls have effects once: a request that is sent again gets the reply of the first. */
-export const clusteredHost = (host: OpenHost, copy: WorkspaceCopy, running: RunningCalls): OpenHost => {
+export const clusteredHost = (host: OpenHost, copy: WorkspaceCopy, running: CallsByRequestId): OpenHost => {
   const reading = new Set(
     host.tools.filter(({ risk, openWorld }) => risk === "read_only" && !openWorld).map(({ name }) => name)
   )

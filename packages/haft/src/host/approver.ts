@@ -34,7 +34,7 @@ export const standardApprover = (
 }
 
 export interface ApproverOptions {
-  /** Who is asked where the caller can't be. By default nobody, so the answer is no. */
+  /** Approver for callers that can't be asked themselves. By default there is none, so the answer is no. */
   readonly asker?: Layer.Layer<Asker>
   /** A mode that can change while calls run; the configuration's when absent. */
   readonly mode?: ModeSwitch

@@ -61,7 +61,7 @@ export const makeHost = <
   config: TypedConfig<D, P, L> = {},
   options: StandardHostOptions = {}
 ): Effect.Effect<StandardHostService<D, P, L>, ConfigError | PluginError | ToolError, Scope.Scope> =>
-  // What runs takes any name and checks all arguments; the types only say what it will accept.
+  // At run time any name is taken and all arguments are checked; the types only say what will be accepted.
   Effect.map(
     Layer.build(standardHost(config, options)),
     (built) => Context.get(built, Host) as StandardHostService<D, P, L>

@@ -31,7 +31,7 @@ export interface Replay {
 
 /**
  * Makes the calls of a run again on a copy of the workspace, as it was before the run, and compares replies and files.
- * What was approved then is approved again, except calls that reach beyond the copy: those need `approval: "all"`.
+ * Calls that were approved then are approved again, except calls that reach beyond the copy: those need `approval: "all"`.
  * The copy is made in `into` and kept; without it, in a temporary directory.
  */
 export const replayRun = (

@@ -84,7 +84,7 @@ export const branchesOf = (workspace: WorkspaceService, state: string): NodeBran
           beginSession(branch)
           return branch
         }),
-        // What can't be settled now, because a program of the session is still there, is when the branch is used next.
+        // Changes that can't be settled now, because a program of the session is still there, are when the branch is used next.
         () => Effect.ignore(settled(branch))
       )
     }),

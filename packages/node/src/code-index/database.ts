@@ -4,7 +4,7 @@ import type * as Sqlite from "node:sqlite"
 
 import { makeToolError, reasonOf } from "@haft/core"
 
-import type { Section } from "./languages/parse-symbols.ts"
+import type { IndexedSection } from "./languages/parse-symbols.ts"
 
 /** A file as the index knows it. */
 export interface IndexedFile {
@@ -25,7 +25,7 @@ export interface FileRow extends Omit<IndexedFile, "id"> {
   readonly bodyText: string
 }
 
-export interface SectionRow extends Section {
+export interface SectionRow extends IndexedSection {
   readonly nameText: string
   readonly signatureText: string
   readonly docText: string

@@ -2,7 +2,7 @@ import { fingerprintBytes } from "../workspace/content.ts"
 import type { FileRow, IndexedFile, SectionRow } from "./database.ts"
 import type { Parse } from "./languages/grammars.ts"
 import type { LanguageName } from "./languages/language.ts"
-import type { Section } from "./languages/parse-symbols.ts"
+import type { IndexedSection } from "./languages/parse-symbols.ts"
 import { sectionsOf } from "./languages/sections.ts"
 import { nameTerms, rowText, termsOf } from "./terms.ts"
 
@@ -41,7 +41,7 @@ export const fileRow = (
 
 const pathTerms = (path: string): Array<string> => path.split(/[/.]/).flatMap(nameTerms)
 
-const sectionRow = (section: Section, body: string): SectionRow => ({
+const sectionRow = (section: IndexedSection, body: string): SectionRow => ({
   ...section,
   nameText: rowText([...nameTerms(section.name), ...termsOf(section.container)]),
   signatureText: rowText(termsOf(section.signature)),
@@ -51,8 +51,8 @@ const sectionRow = (section: Section, body: string): SectionRow => ({
 
 /** The lines of a section without those of the sections inside it, which have rows of their own. */
 const ownLines = (
-  { startLine, endLine }: Section,
-  sections: ReadonlyArray<Section>,
+  { startLine, endLine }: IndexedSection,
+  sections: ReadonlyArray<IndexedSection>,
   index: number,
   lines: ReadonlyArray<string>
 ): string => {

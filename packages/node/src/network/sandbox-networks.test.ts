@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { chmodSync, chownSync } from "node:fs"
 import { createServer } from "node:http"
 import { type AddressInfo, type Server } from "node:net"
@@ -19,10 +20,13 @@ import { temporaryWorkspace, type TemporaryWorkspace, testNetwork } from "@haft/
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Tracer from "effect/Tracer"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
+import { runsTestImage, testImage } from "../../test/container-image.ts"
 import { nodeProcesses } from "../process/processes.ts"
 import { systemProgram } from "../process/system-programs.ts"
+import { containerSandbox } from "../sandbox/container/container.ts"
 import type { SandboxOptions } from "../sandbox/limits.ts"
 import { bubblewrapSandbox } from "../sandbox/linux/bubblewrap.ts"
 import { unshareSandbox } from "../sandbox/linux/unshare.ts"
@@ -35,6 +39,7 @@ interface Opened {
   readonly sh: (code: string, request?: SandboxRequest) => Promise<string>
   readonly events: ReadonlyArray<JournalEvent>
   readonly questions: Array<string>
+  readonly spans: ReadonlyArray<Tracer.NativeSpan>
   readonly port: number
   readonly hits: Array<string>
   readonly workspace: TemporaryWorkspace
@@ -64,6 +69,14 @@ const open = async (
   const { port } = server.address() as AddressInfo
   const events: Array<JournalEvent> = []
   const questions: Array<string> = []
+  const spans: Array<Tracer.NativeSpan> = []
+  const tracer = Tracer.make({
+    span: (options) => {
+      const span = new Tracer.NativeSpan(options)
+      spans.push(span)
+      return span
+    }
+  })
   const approver = Layer.succeed(Approver, {
     judge: ({ asks }) => Effect.succeed({ decision: asks ? "ask" : "allow", reason: "the policy" }),
     ask: ({ facts }) =>
@@ -91,7 +104,7 @@ const open = async (
         const { run } = yield* Processes
         const command = { program: "bash", args: ["-c", code], directory: workspace.root, env: {} }
         yield* run(yield* wrap(command, request), { onStdout: hear, onStderr: hear, timeoutMs: 60_000 })
-      })
+      }).pipe(Effect.withTracer(tracer))
     )
     return printed
   }
@@ -99,6 +112,7 @@ const open = async (
     sh,
     events,
     questions,
+    spans,
     port,
     hits,
     workspace,
@@ -118,7 +132,7 @@ const bare = (host: string, port: number, path: string): string =>
 const proxied = (host: string, port: number, path: string): string =>
   `(exec 5<>/dev/tcp/127.0.0.1/3128 && printf 'GET http://${host}:${port}${path} HTTP/1.1\\r\\nHost: ${host}:${port}\\r\\nConnection: close\\r\\n\\r\\n' >&5 && cat <&5)`
 
-const putNetworks = (make: Make): void => {
+const putConformance = (make: Make): void => {
   testNetwork({
     it,
     beforeAll,
@@ -133,6 +147,28 @@ const putNetworks = (make: Make): void => {
         Layer.provide(Layer.succeed(NameResolver, resolve))
       )
   })
+
+  it("gives a command behind a terminal the same network", async () => {
+    await using opened = await open(make, (port) => ({ allow: [`web.test:${port}`], ask: false }))
+    const { sh, port } = opened
+    await sh(`${bare("web.test", port, "/terminal")}; ${bare("other.test", port, "/other")}`, {
+      network: true,
+      terminal: true
+    })
+    expect(opened.hits).toEqual([`web.test:${port}/terminal`])
+  })
+
+  it("shows nothing of the relay inside", async () => {
+    await using opened = await open(make, (port) => ({ allow: [`web.test:${port}`] }))
+    const printed = await opened.sh(
+      "env; cat /proc/1/environ /proc/1/cmdline | tr '\\0' '\\n'; ls -l /proc/1/fd /proc/self/fd"
+    )
+    expect(printed).not.toMatch(/HAFT_NETWORK|\/relay|socket:/)
+  })
+}
+
+const putNetworks = (make: Make): void => {
+  putConformance(make)
 
   it("reaches the hosts that the policy names, with a proxy and without, and no others", async () => {
     await using opened = await open(make, (port) => ({ allow: [`web.test:${port}`], ask: false }))
@@ -154,7 +190,7 @@ const putNetworks = (make: Make): void => {
 
   it("puts every connection on record: host, port, bytes, what allowed it", async () => {
     await using opened = await open(make, (port) => ({ allow: [`web.test:${port}`], ask: false }))
-    const { sh, port, events } = opened
+    const { sh, port, events, spans } = opened
     await sh(`${bare("web.test", port, "/")}; for i in 1 2 3; do ${proxied("other.test", port, "/")}; done`)
     const common = { request_id: "none", step: 0, tool: "none" }
     const host = { ...common, host: "web.test", port }
@@ -171,6 +207,10 @@ const putNetworks = (make: Make): void => {
       { type: "connection_refused", ...common, host: "other.test", port, reason },
       { type: "connection_refused", ...common, host: "other.test", port, reason, repeated: 2 }
     ])
+    const connects = spans.filter(({ name }) => name === "haft.connect")
+    expect(connects.map(({ attributes }) => Object.fromEntries(attributes))).toEqual([
+      { "server.address": "web.test", "server.port": port }
+    ])
     expect(events[1]).toMatchObject({ bytes_sent: `GET / HTTP/1.0\r\nHost: web.test:${port}\r\n\r\n`.length })
   })
 
@@ -183,16 +223,6 @@ const putNetworks = (make: Make): void => {
     const printed = await sh(`for i in 1 2; do ${proxied("new.test", port, "/")}; done`)
     expect(printed).toContain("new.test resolves to an address that is not public")
     expect([questions, opened.hits]).toEqual([[`new.test:${port}`], []])
-  })
-
-  it("gives a command behind a terminal the same network", async () => {
-    await using opened = await open(make, (port) => ({ allow: [`web.test:${port}`], ask: false }))
-    const { sh, port } = opened
-    await sh(`${bare("web.test", port, "/terminal")}; ${bare("other.test", port, "/other")}`, {
-      network: true,
-      terminal: true
-    })
-    expect(opened.hits).toEqual([`web.test:${port}/terminal`])
   })
 
   it.runIf(process.getuid?.() === 0)(
@@ -223,14 +253,6 @@ const putNetworks = (make: Make): void => {
     expect(printed).not.toMatch(/proxy=/i)
     expect(opened.hits).toEqual([])
   })
-
-  it("shows nothing of the relay inside", async () => {
-    await using opened = await open(make, (port) => ({ allow: [`web.test:${port}`] }))
-    const printed = await opened.sh(
-      "env; cat /proc/1/environ /proc/1/cmdline | tr '\\0' '\\n'; ls -l /proc/1/fd /proc/self/fd"
-    )
-    expect(printed).not.toMatch(/HAFT_NETWORK|\/relay|socket:/)
-  })
 }
 
 describe.runIf(process.platform === "linux" && systemProgram("bwrap") !== undefined)("bubblewrap (needs bwrap)", () => {
@@ -238,6 +260,21 @@ describe.runIf(process.platform === "linux" && systemProgram("bwrap") !== undefi
 })
 describe.runIf(process.platform === "linux")("unshare (not on this platform)", () => {
   putNetworks(unshareSandbox)
+})
+describe.runIf(runsTestImage("docker"))("docker (needs an engine and the image haft-test, see .ci/test-image)", () => {
+  putConformance((options) => containerSandbox({ ...options, engine: "docker", image: testImage }))
+
+  it("says that the image must have perl where none can prepare a network", async () => {
+    const image = "haft-test-bare"
+    const archive = spawnSync("tar", ["-c", "--transform=s,.*,bin/sh,", "-C", "/bin", "busybox"], {
+      maxBuffer: 2 ** 25
+    }).stdout
+    expect(spawnSync("docker", ["import", "-", image], { input: archive }).status).toBe(0)
+    const make: Make = (options) => containerSandbox({ ...options, engine: "docker", image })
+    await using opened = await open(make, (port) => ({ allow: [`web.test:${port}`] }))
+    await expect(opened.sh("true")).rejects.toThrow(/which takes perl in the image: .*perl/)
+    spawnSync("docker", ["rmi", "--force", image])
+  })
 })
 
 it("is refused without a policy that allows a host", async () => {

@@ -24,6 +24,10 @@ export const TrustedAuthorities = Context.Reference<() => ReadonlyArray<string>>
 export interface SandboxNetwork {
   /** For the program that prepares the namespace, see network-listeners.pl. */
   readonly listeners: string
+  /** Socket file that this program hands its sockets to. */
+  readonly relay: string
+  /** Network mode that a container joins the namespace by, where a container prepared it. */
+  readonly namespace?: string
   /** For the command: where the proxy is. */
   readonly variables: Readonly<Record<string, string>>
   /** Certificate of the authority that the command has to trust, PEM; absent where the policy has no credentials. */
@@ -87,6 +91,7 @@ export const sandboxNetworks: Effect.Effect<OpenNetwork, never, Scope.Scope> = E
     })
     return {
       listeners: [address.path, address.token, arch, proxyPort, ...webPorts, ...network.ports].join(" "),
+      relay: address.path,
       variables: { ...variablesFor(proxyPort), ...brokered?.broker.variables },
       ...(brokered !== undefined && { authority: brokered.authority }),
       close: Effect.promise(() => {
@@ -97,7 +102,8 @@ export const sandboxNetworks: Effect.Effect<OpenNetwork, never, Scope.Scope> = E
   })
 })
 
-const noNetwork = (reason: string): ToolError<"sandbox_error"> =>
+/** Error of a command that was to have a network. */
+export const noNetwork = (reason: string): ToolError<"sandbox_error"> =>
   makeToolError("sandbox_error", `the command gets no network: ${reason}`, {
     suggestion: "Run it without network, or ask the person who runs the host to allow hosts: network.allow."
   })

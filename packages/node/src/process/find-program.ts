@@ -40,7 +40,7 @@ export const thisMachine: WindowsMachine = {
   isInWorkspace: (directory) => openRootPaths().some((root) => liesWithin(root, directory))
 }
 
-// What this user may not even look at is not there for it.
+// A file that this user may not even look at counts as missing.
 const lookAt = (path: string): Stats | undefined => {
   try {
     return statSync(path, { throwIfNoEntry: false })

@@ -12,7 +12,7 @@ export const leftBehind = (directory: string, kind: string): ReadonlyArray<strin
   return readdirSync(directory).filter((name) => {
     const [, kindOfIt, itsNamespace, pid, start] = name.split("-")
     if (!name.startsWith("haft-") || kindOfIt !== kind || start === undefined) return false
-    // Who has other process numbers, in a container for one, may well be alive.
+    // An owner with other process numbers, in a container for one, may well be alive.
     return itsNamespace === namespace && startOf(Number(pid)) !== start
   })
 }

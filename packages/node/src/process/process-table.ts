@@ -54,7 +54,7 @@ const look = async (): Promise<void> => {
   latest = { takenAt, table: process.platform === "linux" ? tableOfProc() : tableOf(await fromPs()) }
 }
 
-// What is read of a process is read when somebody first asks: most ask for the newest few.
+// A process is read when it is first asked for: most callers ask for the newest few.
 const tableOfProc = (): ProcessTable => {
   const numbers = numbersInProc()
   const entryOf = remembering(readEntry)
@@ -88,7 +88,7 @@ export const thisMoment = (): Moment => ({
   started: Number(/^processes (\d+)$/m.exec(readProc("stat"))?.[1])
 })
 
-/** Who began after `since` has a greater number than this one. Where that is not sure, it is 0. */
+/** Processes that began after `since` have greater numbers than this one. Where that is not sure, it is 0. */
 const numberBefore = (since: Moment | undefined): number => {
   if (since === undefined) return 0
   const now = thisMoment()

@@ -251,7 +251,7 @@ describe.runIf(isLinux)("the launcher", () => {
       expect(await run(`${daemon}; sleep 60`, { timeoutMs: 300 })).toMatchObject({ timedOut: true })
       expect(sleepersFor(seconds)).toBe(0)
       expect(await run(daemon)).toMatchObject({ exitCode: 0, leftRunning: 1 })
-      // What one command left behind is not the next one's.
+      // Processes that one command left behind are not the next one's.
       expect(await run("sleep 60", { timeoutMs: 100 })).toMatchObject({ timedOut: true })
       expect(sleepersFor(seconds)).toBe(1)
       expect(await run("true")).toMatchObject({ exitCode: 0, leftRunning: 0 })

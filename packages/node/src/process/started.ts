@@ -47,7 +47,7 @@ export interface Gate {
   readonly refuse: () => void
 }
 
-export interface StartOptions {
+export interface StartProgramOptions {
   readonly command: Command
   /** An assignment that every process of this program inherits. */
   readonly mark: { readonly name: string; readonly value: string }
@@ -65,4 +65,4 @@ export interface StartOptions {
 /** A start that was given up before the program ran. */
 export class Cancelled extends Error {}
 
-export type Start = (options: StartOptions) => Promise<Started>
+export type Start = (options: StartProgramOptions) => Promise<Started>

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import { expect, it } from "vitest"
 
 import { nodeProcesses } from "../process/processes.ts"
-import { containerSandbox } from "./docker.ts"
+import { containerSandbox } from "./container/container.ts"
 import { firstThatWorks } from "./first-that-works.ts"
 import { bubblewrapSandbox } from "./linux/bubblewrap.ts"
 import { unshareSandbox } from "./linux/unshare.ts"

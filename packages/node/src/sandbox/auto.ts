@@ -1,4 +1,4 @@
-import { type ContainerOptions, containerSandbox } from "./docker.ts"
+import { type ContainerOptions, containerSandbox } from "./container/container.ts"
 import { firstThatWorks, type SandboxLayer } from "./first-that-works.ts"
 import { bubblewrapSandbox } from "./linux/bubblewrap.ts"
 import { unshareSandbox } from "./linux/unshare.ts"

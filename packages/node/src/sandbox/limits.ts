@@ -58,6 +58,10 @@ export const temporarySizes = ({ temporaryBytes }: SandboxLimits): { readonly tm
   return { tmp: String(temporaryBytes - shm), shm: String(shm) }
 }
 
+/** How a sandbox with a network of its own limits it, in words. */
+export const networkByHost =
+  "no network but the hosts of the policy, through haft, for calls that are allowed it; TLS is not decrypted"
+
 /** Limits that are really enforced here, as text. */
 export const describeLimits = (
   limits: SandboxLimits,
@@ -67,7 +71,7 @@ export const describeLimits = (
   const isRoot = process.getuid?.() === 0 && owner === undefined
   const groupMend = "Give haft a cgroup of its own, with: systemd-run --user --scope -p Delegate=yes haft …"
   const facts: ReadonlyArray<readonly [isEnforced: boolean, limit: string, mend?: string]> = [
-    [true, "no network but the hosts of the policy, through haft, for calls that are allowed it; TLS is not decrypted"],
+    [true, networkByHost],
     [true, "only the system's programs and the workspace are visible"],
     [true, "own processes, ends with the host"],
     [true, `own /tmp and /dev/shm, ${bytes(limits.temporaryBytes)} together`],

@@ -22,6 +22,8 @@ import { systemDirectories } from "../process/system-programs.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
 import type { SandboxOptions } from "./limits.ts"
 import { overlaysOf, whyNoOverlay } from "./overlay/overlay.ts"
+import { scratchRemover } from "./overlay/scratch.ts"
+import { upperScanner } from "./overlay/upper-scanner.ts"
 import { visiblePaths } from "./paths.ts"
 
 /** Parts of a sandbox. */
@@ -72,7 +74,7 @@ export const probedSandbox = Effect.fnUntraced(function* (
     const { afterEnd = Effect.void } = launchOf(made)
     return withLaunch(made, { afterEnd: Effect.ensuring(afterEnd, network.close) })
   })
-  const open = overlaysOf({ workspace, state: options.state })
+  const open = overlaysOf({ workspace, state: options.state }, yield* upperScanner, yield* scratchRemover)
   const tried = (script: string, request: SandboxRequest): Effect.Effect<number | null, ToolError> =>
     Effect.flatMap(
       wrapped({ program: "/bin/sh", args: ["-c", script], directory: root, env: {} }, request),
@@ -90,7 +92,7 @@ export const probedSandbox = Effect.fnUntraced(function* (
     Effect.gen(function* (): Effect.fn.Return<{ readonly noOverlay?: string }, ToolError<"sandbox_unavailable">> {
       if (program === undefined) return yield* unavailable(kind, "it is not installed")
       const reason = hasOverlay ? (whyNoOverlay(workspace) ?? (yield* triedOnOverlay)) : `the sandbox ${kind} has none`
-      // What runs on an overlay runs without one, too.
+      // A sandbox that runs on an overlay runs without one, too.
       if (reason === undefined) return {}
       const exitCode = yield* tried("exit 42", {}).pipe(Effect.catch((error) => unavailable(kind, error.message)))
       if (exitCode !== 42) return yield* unavailable(kind, "a command that should have run in it did not")
@@ -128,7 +130,7 @@ const networkFor = (
 ) =>
   typeof network === "string"
     ? toolError("sandbox_error", `the sandbox ${kind} gives commands no network: ${network}`, {
-        suggestion: "Run the command without network, or choose the sandbox bubblewrap or unshare."
+        suggestion: "Run the command without network, or choose the sandbox bubblewrap, unshare or docker on Linux."
       })
     : network(title ?? [program, ...args].join(" "), visible)
 

@@ -19,9 +19,10 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { afterAll, describe, expect, it, vi } from "vitest"
 
+import { runsTestImage, testImage } from "../../test/container-image.ts"
 import { nodeProcesses } from "../process/processes.ts"
 import { systemProgram } from "../process/system-programs.ts"
-import { containerSandbox } from "./docker.ts"
+import { containerSandbox } from "./container/container.ts"
 import type { SandboxOptions } from "./limits.ts"
 import { bubblewrapSandbox } from "./linux/bubblewrap.ts"
 import { unshareSandbox } from "./linux/unshare.ts"
@@ -199,12 +200,8 @@ describe.runIf(isLinux && systemProgram("perl") !== undefined)("unshare (needs p
   putMounted(unshareSandbox)
 })
 
-const image = "haft-test"
-const runsImage = (engine: string): boolean =>
-  isLinux && spawnSync(engine, ["run", "--rm", "--pull=never", "--network=none", image, "true"]).status === 0
-
 const putContainer = (engine: "docker" | "podman"): void => {
-  const make: Make = (options) => containerSandbox({ ...options, engine, image })
+  const make: Make = (options) => containerSandbox({ ...options, engine, image: testImage })
   put(make, { countsLeftovers: false })
   putOwned(make)
   putHeld(make)
@@ -216,11 +213,11 @@ const putContainer = (engine: "docker" | "podman"): void => {
   })
 }
 
-describe.runIf(runsImage("docker"))("docker (needs an engine and the image haft-test, see .ci/test-image)", () => {
+describe.runIf(runsTestImage("docker"))("docker (needs an engine and the image haft-test, see .ci/test-image)", () => {
   putContainer("docker")
 })
 
 // Which runtimes podman works with depends on the machine's cgroups, and .ci/run may find none.
-describe.runIf(runsImage("podman"))("podman; without it and the image haft-test (not on this platform)", () => {
+describe.runIf(runsTestImage("podman"))("podman; without it and the image haft-test (not on this platform)", () => {
   putContainer("podman")
 })

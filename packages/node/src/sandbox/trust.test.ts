@@ -147,7 +147,7 @@ it.runIf(isLinux).each(["/", "/usr", "/usr/bin"])(
   }
 )
 
-// What a terminal's program is forked with, on a machine with and without perl and bash.
+// Descriptors that a terminal's program is forked with, on a machine with and without perl and bash.
 describe.runIf(isLinux)("terminal.sh", () => {
   const bash = systemProgram("bash") ?? ""
   const perl = systemProgram("perl") ?? ""
@@ -158,7 +158,7 @@ describe.runIf(isLinux)("terminal.sh", () => {
     const leaked = openSync("/", "r")
     const stdio = Array.from({ length: high ? 25 : 8 }, (_, index) => (index < 3 ? "pipe" : leaked))
     const list = `for path in /proc/self/fd/*; do readlink "$path"; done`
-    // What this process was started with itself is closed first.
+    // Descriptors that this process was started with are closed first.
     const cleared = `for path in /proc/self/fd/*; do [ "\${path##*/}" -lt ${stdio.length} ] || eval "exec \${path##*/}>&-"; done; exec "$@"`
     const program = ["/bin/sh", "-c", terminal, "haft", directory, "", ...words, "--", "/bin/sh", "-c", list]
     const child = spawn(bash, ["-c", cleared, "haft", ...program], { stdio })

@@ -13,7 +13,12 @@ export interface TrustedAuthority {
  * Lets programs trust an authority besides those of the system: through files in the sandbox's /etc, variables that
  * name them, and a mount over the system's own list for programs that listen to no variable.
  */
-export const trustAuthority = (settings: string, certificate: string): TrustedAuthority => {
+export const trustAuthority = (
+  settings: string,
+  certificate: string,
+  /** True where the sandbox has settings of an image: then all known lists are mounted, whichever it reads. */
+  { hasOwnSettings = false }: { readonly hasOwnSettings?: boolean } = {}
+): TrustedAuthority => {
   const directory = join(settings, name)
   const bundle = join(directory, "certificates.pem")
   if (!existsSync(bundle)) {
@@ -22,10 +27,14 @@ export const trustAuthority = (settings: string, certificate: string): TrustedAu
     writeFileSync(bundle, `${systemCertificates()}\n${certificate}`)
   }
   const inside = join("/etc", name, "certificates.pem")
+  const lists = hasOwnSettings
+    ? bundles
+    : bundles.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
   return {
-    mounts: bundles
-      .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
-      .map((path) => ({ kind: "readable", path, from: bundle })),
+    mounts: [
+      ...(hasOwnSettings ? [readable(join("/etc", name), directory)] : []),
+      ...lists.map((path) => readable(path, bundle))
+    ],
     variables: {
       // Of these only Node adds to what it trusts; for the others the file holds everything.
       NODE_EXTRA_CA_CERTS: join("/etc", name, "authority.pem"),
@@ -33,6 +42,8 @@ export const trustAuthority = (settings: string, certificate: string): TrustedAu
     }
   }
 }
+
+const readable = (path: string, from: string): Mount => ({ kind: "readable", path, from })
 
 const name = "haft"
 

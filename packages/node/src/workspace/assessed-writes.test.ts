@@ -47,7 +47,7 @@ const commit = Effect.fnUntraced(function* (path: string) {
   return {}
 })
 
-// What happens in a workspace between the moment a call was judged and the moment it changes something.
+// Changes in a workspace between the moment a call was judged and the moment it changes something.
 const save = (meanwhile: () => void) =>
   defineTool({
     name: "save",

@@ -2,11 +2,11 @@ import { pathOnDisk, Processes, requireNetwork, Sandbox, toolError, Workspace } 
 import * as Effect from "effect/Effect"
 
 import type { WindowSize } from "../terminals/native.ts"
-import { type Reading, report } from "../terminals/report.ts"
+import { type TerminalReading, report } from "../terminals/report.ts"
 import { settle } from "../terminals/settle.ts"
 import { Terminals } from "../terminals/terminals.ts"
 
-export interface Opening extends Omit<Reading, "cursor"> {
+export interface Opening extends Omit<TerminalReading, "cursor"> {
   /** A command line for the shell. */
   readonly command: string
   readonly directory: string

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { WindowSize } from "./native.ts"
 import type { Terminal } from "./terminal.ts"
 
-export interface Reading {
+export interface TerminalReading {
   /** From where; from where the last reply ended when absent. */
   readonly cursor?: number | undefined
   readonly view: "raw" | "screen"
@@ -27,7 +27,7 @@ export interface TerminalReport {
 }
 
 /** Reads a terminal. What was shown counts as delivered: a reading without a cursor goes on behind it. */
-export const report = Effect.fnUntraced(function* (terminal: Terminal, { cursor, view, maxBytes }: Reading) {
+export const report = Effect.fnUntraced(function* (terminal: Terminal, { cursor, view, maxBytes }: TerminalReading) {
   const { end } = terminal
   if (end === undefined) yield* terminal.inspect
   const from = cursor ?? terminal.delivered

@@ -19,7 +19,7 @@ export interface ScreenModes {
 
 /**
  * A terminal emulator that follows the output when somebody looks, so that a flood nobody looks at costs nothing.
- * What left the log unseen is passed over, except for the modes that were set in it.
+ * Output that left the log unseen is passed over, except for the modes that were set in it.
  */
 export class Screen {
   readonly #log: OutputLog
@@ -142,7 +142,7 @@ const withoutBlanks = (line: IBufferLine | undefined): string => line?.translate
 const escape = 0x1b
 const escapeCharacter = String.fromCodePoint(escape)
 const latin1 = new TextDecoder("latin1")
-// What a terminal is, how it is and is set, where the cursor is: programs wait for the answer.
+// Queries for a terminal's kind, state, settings and cursor: programs wait for the answer.
 const question = new RegExp(String.raw`${escapeCharacter}\[(?:[>=]?\d*c|\??[56]n|\??\d+\$p)`)
 const halfQuestion = new RegExp(String.raw`${escapeCharacter}(?:\[[>=?]?\d*\$?)?$`)
 const privateModes = new RegExp(String.raw`${escapeCharacter}\[\?[\d;]{1,32}[hl]`, "g")

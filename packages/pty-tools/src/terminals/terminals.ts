@@ -54,7 +54,7 @@ export const terminalsConfig = z
 
 export type TerminalsConfig = z.output<typeof terminalsConfig>
 
-export interface OpenRequest {
+export interface OpenTerminalRequest {
   /** Ready to be started: what the sandbox made of it. */
   readonly command: Command
   /** As people wrote it. */
@@ -75,7 +75,7 @@ type OpenError = ToolError<"session_exists" | "session_limit" | "terminal_unavai
 export class Terminals extends Context.Service<
   Terminals,
   {
-    readonly open: (request: OpenRequest) => Effect.Effect<Terminal, OpenError>
+    readonly open: (request: OpenTerminalRequest) => Effect.Effect<Terminal, OpenError>
     readonly find: (id: string) => Effect.Effect<Terminal, ToolError<"session_not_found">>
     /** Oldest first. */
     readonly list: () => ReadonlyArray<Terminal>
@@ -135,7 +135,7 @@ export const terminals = (
       }
 
       const open = Effect.fnUntraced(
-        function* (request: OpenRequest) {
+        function* (request: OpenTerminalRequest) {
           const spawn = yield* native
           if (request.label !== undefined) yield* makeLabelFree(request.label)
           yield* makeRoom
@@ -184,7 +184,11 @@ export const terminals = (
       })
 
       /** The life of a session: until its end, its deadline or its closing; then kept for readers for a while. */
-      const live = (session: Session, { command, mark }: OpenRequest, scope: Scope.Closeable): Effect.Effect<void> => {
+      const live = (
+        session: Session,
+        { command, mark }: OpenTerminalRequest,
+        scope: Scope.Closeable
+      ): Effect.Effect<void> => {
         const { terminal, closing, gone } = session
         const clearUp = Effect.gen(function* () {
           terminal.hangUp()
@@ -216,7 +220,7 @@ export const terminals = (
         sessions.delete(terminal.id)
       })
 
-      const startRecording = ({ commandLine, size, term }: OpenRequest, name: string) =>
+      const startRecording = ({ commandLine, size, term }: OpenTerminalRequest, name: string) =>
         artifacts.create(`terminals/${name}.cast`, { capBytes: config.recordingMaxBytes }).pipe(
           Effect.map(
             (writer) =>
@@ -251,7 +255,7 @@ export const terminals = (
     })
   )
 
-const start = (spawn: SpawnTerminal, { command, size, commandLine }: OpenRequest) =>
+const start = (spawn: SpawnTerminal, { command, size, commandLine }: OpenTerminalRequest) =>
   Effect.try({
     try: () => spawn(command, size),
     catch: (cause) =>

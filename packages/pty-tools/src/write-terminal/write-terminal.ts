@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 
 import { echoes } from "../terminals/echo.ts"
 import type { WindowSize } from "../terminals/native.ts"
-import { type Reading, report, requireCursor } from "../terminals/report.ts"
+import { type TerminalReading, report, requireCursor } from "../terminals/report.ts"
 import { settle } from "../terminals/settle.ts"
 import type { Terminal } from "../terminals/terminal.ts"
 import { Terminals } from "../terminals/terminals.ts"
@@ -18,7 +18,7 @@ export interface Typing {
   readonly keys: ReadonlyArray<Key>
 }
 
-export interface Writing extends Typing, Reading {
+export interface Writing extends Typing, TerminalReading {
   /** The call's arguments, as {@link typesInto} was given them. */
   readonly call: object
   readonly size?: Partial<WindowSize>

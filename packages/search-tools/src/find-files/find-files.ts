@@ -62,7 +62,7 @@ export const findFiles = Effect.fnUntraced(function* ({
 const hintTimeMs = 2000
 
 /** Advice about what was left out, in a contract's own terms. */
-export interface Advice {
+export interface FindAdvice {
   /** Absent where the contract itself says how deep a search goes. */
   readonly goDeeper?: string
   readonly includeIgnored: string
@@ -71,7 +71,7 @@ export interface Advice {
 /** Remarks about the files for a reader. */
 export const remarksOn = (
   { unreadable = 0, unnameable = 0, tooDeep = 0, ignored }: Omit<FoundFiles, "paths" | "links" | "total" | "truncated">,
-  { goDeeper, includeIgnored }: Advice
+  { goDeeper, includeIgnored }: FindAdvice
 ): ReadonlyArray<string> => [
   ...(unreadable > 0 ? [`${unreadable} ${unreadable === 1 ? "directory" : "directories"} could not be read.`] : []),
   ...(tooDeep > 0 && goDeeper !== undefined

@@ -3,9 +3,8 @@ import { greeting, type TestServers } from "./servers.ts"
 /** One try to get out: perl code that says what came back, see `prelude`. */
 export type Escape = readonly [name: string, code: string]
 
-/** Functions for the code of an escape. What prints `escaped` has got out; so has whoever reaches a server. */
+/** Functions for the code of an escape, without any module: an image may have none. What prints `escaped` has got out; so has whoever reaches a server. */
 export const prelude = `
-use strict; use warnings; no warnings qw(once);
 $| = 1; $SIG{PIPE} = "IGNORE";
 my $EOL = "\\r\\n";
 sub sent { my ($socket, $text) = @_;
@@ -20,6 +19,7 @@ sub proxy { direct("127.0.0.1", 3128, $_[0]) }
 sub tunnel { my ($to, $payload) = @_; my $socket = dialed(3128, 127, 0, 0, 1) or return ""; syswrite($socket, "CONNECT $to HTTP/1.1\${EOL}Host: $to$EOL$EOL$payload"); sent($socket, "") }
 sub socks { my ($address, $port, $payload) = @_; my $socket = dialed(3128, 127, 0, 0, 1) or return ""; sent_part($socket, "\\5\\1\\0", 2); my $reply = sent_part($socket, "\\5\\1\\0" . $address . pack("n", $port), 10); sent($socket, $payload) . $reply }
 sub sent_part { my ($socket, $text, $count) = @_; my $reply = ""; eval { local $SIG{ALRM} = sub { die }; alarm 3; syswrite($socket, $text); sysread($socket, $reply, $count) }; alarm 0; $reply // "" }
+sub names { opendir(my $directory, $_[0]) or return (); readdir $directory }
 sub looked_up { my @found = gethostbyname($_[0]); @found ? join(".", unpack("C4", $found[4])) : "" }
 sub request { my ($target, $host, @more) = @_; "GET $target HTTP/1.1\${EOL}Host: $host$EOL" . join("", map { "$_$EOL" } @more) . "Connection: close$EOL$EOL" }
 sub result { my ($name, $reply) = @_; $reply = "" unless defined $reply; $reply =~ s/[^ -~]+/ /g; print "$name: " . substr($reply, 0, 200) . "\\n" }
@@ -152,13 +152,13 @@ export const escapes = (servers: TestServers): Readonly<Record<string, ReadonlyA
       ],
       [
         "the namespace of another process",
-        `my $n = 0; for my $p (glob "/proc/[0-9]*/ns/net") { $n++ if (readlink($p) // "") ne "" && readlink($p) ne readlink("/proc/self/ns/net") } $n ? "escaped" : ""`
+        `my $n = 0; for my $p (map { "/proc/$_/ns/net" } grep { /^[0-9]+$/ } names("/proc")) { $n++ if (readlink($p) // "") ne "" && readlink($p) ne readlink("/proc/self/ns/net") } $n ? "escaped" : ""`
       ]
     ],
     descriptors: [
       [
         "an inherited socket",
-        `join("", map { readlink($_) // "" } glob "/proc/self/fd/* /proc/1/fd/*") =~ /socket:/ ? "escaped" : ""`
+        `join("", map { readlink($_) // "" } map { my $at = $_; map { "$at/$_" } names($at) } "/proc/self/fd", "/proc/1/fd") =~ /socket:/ ? "escaped" : ""`
       ],
       [
         "a socket file",

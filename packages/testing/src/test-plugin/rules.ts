@@ -83,7 +83,7 @@ const touches: Rule = ({ tool, example, trial, mostCharacters }) =>
     ]
   })
 
-// Whether a program was installed with a package, so that neither callers nor the machine choose it, and is not one
+// True for a program that was installed with a package, so that neither callers nor the machine choose it, and is not one
 // that runs other programs.
 const isOwn = (program: string, root: string): boolean =>
   isAbsolute(program) &&
@@ -99,7 +99,7 @@ const writesOf = ({ writes }: Facts): ReadonlyArray<string> => writes.map(({ pat
 const isWithin = (path: string, declared: ReadonlyArray<string>): boolean =>
   declared.some((one) => one === "." || path === one || path.startsWith(`${one}/`))
 
-// Whether a path is a directory above a declared file, which had to be made for it.
+// True for a directory above a declared file, which had to be made for it.
 const isAbove = (path: string, facts: Facts): boolean => writesOf(facts).some((one) => one.startsWith(`${path}/`))
 
 const replyProblems = (tool: ToolUnderTest["tool"], reply: Reply, mostCharacters: number): Found => {

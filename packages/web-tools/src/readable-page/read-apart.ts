@@ -42,7 +42,7 @@ const openWorker = (
   const end = Effect.promise(() => worker.terminate())
   const finish = (): void => resume(Effect.as(end, best))
   const timers = [setTimeout(finish, timeoutMs)]
-  // What a PDF unpacks lies outside the heap, where the thread's own limit does not count it.
+  // Unpacked parts of a PDF lie outside the heap, where the thread's own limit does not count them.
   const endWhenFull = async (): Promise<void> => {
     const outside = await memoryOutsideHeap(worker)
     if (outside > memoryMb * 1024 * 1024 + sizeOf(job) * 4) finish()

@@ -4,7 +4,7 @@ import { decodeText } from "./charset.ts"
 import { indentJson } from "./indent-json.ts"
 import { readApart, type ReadLimits } from "./read-apart.ts"
 
-export interface Content {
+export interface PageContent {
   readonly bytes: Uint8Array
   /** The header as it came; empty when there was none. */
   readonly contentType: string
@@ -24,12 +24,12 @@ export interface ReadablePage {
 const maxCharacters = 1_000_000
 
 /** Readable form of a response: pages as Markdown, JSON indented, text as it is, anything else only named. */
-export const readablePage = (content: Content, limits?: ReadLimits): Effect.Effect<ReadablePage> => {
+export const readablePage = (content: PageContent, limits?: ReadLimits): Effect.Effect<ReadablePage> => {
   const kind = kindOf(content)
   if (kind === "binary") return Effect.succeed(untitled(nameOnly(content)))
   if (kind === "pdf") return orNameOnly(content, readApart({ kind, bytes: content.bytes }, limits))
   if (kind === "html") {
-    // What lies beyond is not even decoded: many pages may wait for their turn at the same time.
+    // Bytes beyond it are not even decoded: many pages may wait for their turn at the same time.
     const bytes = content.bytes.subarray(0, maxCharacters * 2)
     const html = decodeText(bytes, content.contentType).slice(0, maxCharacters)
     const isCut = bytes.length < content.bytes.length || html.length === maxCharacters
@@ -41,7 +41,7 @@ export const readablePage = (content: Content, limits?: ReadLimits): Effect.Effe
 }
 
 /** Decoded bytes of a response as they are; what is not text is only named. */
-export const rawText = (content: Content): string =>
+export const rawText = (content: PageContent): string =>
   ["html", "json", "text"].includes(kindOf(content))
     ? decodeText(content.bytes, content.contentType)
     : nameOnly(content)
@@ -49,15 +49,15 @@ export const rawText = (content: Content): string =>
 /** `text/html` of `text/html; charset=utf-8`. */
 export const mediaType = (contentType: string): string => (contentType.split(";")[0] ?? "").trim().toLowerCase()
 
-const orNameOnly = (content: Content, read: Effect.Effect<ReadablePage | undefined>): Effect.Effect<ReadablePage> =>
+const orNameOnly = (content: PageContent, read: Effect.Effect<ReadablePage | undefined>): Effect.Effect<ReadablePage> =>
   Effect.map(read, (page) => page ?? untitled(nameOnly(content)))
 
 const untitled = (text: string): ReadablePage => ({ title: undefined, text })
 
-const nameOnly = ({ contentType, bytes }: Content): string =>
+const nameOnly = ({ contentType, bytes }: PageContent): string =>
   `[${mediaType(contentType) || "unknown type"}, ${bytes.length} bytes, not shown]`
 
-const kindOf = ({ bytes, contentType }: Content): Kind => {
+const kindOf = ({ bytes, contentType }: PageContent): Kind => {
   const type = mediaType(contentType)
   if (type === "text/html" || type === "application/xhtml+xml") return hasNul(bytes, contentType) ? "binary" : "html"
   if (type === "application/json" || type === "text/json" || type.endsWith("+json")) return "json"

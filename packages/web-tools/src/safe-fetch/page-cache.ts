@@ -23,7 +23,7 @@ export const throughCache = Effect.fnUntraced(function* <E, R>(
 ): Effect.fn.Return<CachedResponse, E, R | StateFiles> {
   if (request.method !== "GET" || !isImpersonal(request.headers)) {
     const response = yield* send(request.headers)
-    // What was posted may have changed the page.
+    // A request that posted something may have changed the page.
     if (request.method !== "GET" && response.status < 400) yield* forget(request.url)
     return { ...response, fromCache: false }
   }

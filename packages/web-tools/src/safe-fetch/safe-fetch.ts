@@ -105,7 +105,7 @@ const nextTarget = Effect.fnUntraced(function* (
   location: string
 ): Effect.fn.Return<URL, FetchError> {
   if (!URL.canParse(location, from.href)) return yield* networkError(from, "it redirects to something that is no URL")
-  // What is wrong with the target is the fault of the page that redirects, not of the URL that was asked for.
+  // A fault of the target is the fault of the page that redirects, not of the URL that was asked for.
   const to = yield* parseTarget(new URL(location, from).href, privateHosts).pipe(
     Effect.catchIf(
       ({ code }) => code === "invalid_url",

@@ -5,7 +5,7 @@ import type { SearchConfig } from "../web-config.ts"
 import { Web } from "../web.ts"
 import { brave } from "./providers/brave.ts"
 import { exa } from "./providers/exa.ts"
-import type { SearchProvider, SearchQuery, SearchResult } from "./providers/provider.ts"
+import type { SearchProvider, SearchQuery, WebSearchResult } from "./providers/provider.ts"
 import { searxng } from "./providers/searxng.ts"
 import { tavily } from "./providers/tavily.ts"
 
@@ -21,7 +21,7 @@ type SearchError = ToolError<"invalid_params" | "search_provider_missing" | "sea
 
 export interface FoundPages {
   readonly provider: string
-  readonly results: ReadonlyArray<SearchResult>
+  readonly results: ReadonlyArray<WebSearchResult>
 }
 
 /** Asks the configured service until there are `count` results, or no more to be had. */
@@ -33,7 +33,7 @@ export const searchWeb = Effect.fnUntraced(function* (
   if (search === undefined) return yield* providerMissing
   const provider = providerOf(search)
   yield* checkLength(provider, query)
-  const found = new Map<string, SearchResult>()
+  const found = new Map<string, WebSearchResult>()
   for (let page = 1; page <= (provider.isPaged ? maxPages : 1); page++) {
     const before = found.size
     for (const result of yield* ask(provider, { query, count, page })) {
@@ -156,7 +156,7 @@ const parseJson = (bytes: Uint8Array): unknown => {
   }
 }
 
-const cleaned = ({ title, url, snippet }: SearchResult): SearchResult => ({
+const cleaned = ({ title, url, snippet }: WebSearchResult): WebSearchResult => ({
   title: plain(title).slice(0, maxTitle),
   url,
   snippet: plain(snippet).slice(0, maxSnippet)

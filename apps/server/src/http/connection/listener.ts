@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 
 import { NodeRequest, NodeResponse, sendNodeResponse } from "srvx/node"
 
-import { type Answer, everyAnswer } from "../answer.ts"
+import { type HttpAnswer, everyAnswer } from "../answer.ts"
 
 export interface ListenerOptions {
   readonly onDefect: (error: unknown) => void
@@ -11,7 +11,7 @@ export interface ListenerOptions {
 
 /** Turns Node's requests into standard ones for `handle`, and writes its answers. */
 export const listener =
-  (handle: (request: Request) => Promise<Answer>, options: ListenerOptions): RequestListener =>
+  (handle: (request: Request) => Promise<HttpAnswer>, options: ListenerOptions): RequestListener =>
   (request: IncomingMessage, response: ServerResponse) => {
     handle(new NodeRequest({ req: request, res: response }))
       .then((answer) => write(request, response, answer, options))
@@ -24,7 +24,7 @@ export const listener =
 const write = (
   request: IncomingMessage,
   response: ServerResponse,
-  { status = 200, headers, body, onSent }: Answer,
+  { status = 200, headers, body, onSent }: HttpAnswer,
   { stalledMilliseconds }: ListenerOptions
 ): unknown => {
   const { socket } = request

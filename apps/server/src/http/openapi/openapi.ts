@@ -1,10 +1,10 @@
 import type * as z from "zod"
 
-import type { Route } from "../route.ts"
+import type { HttpRoute } from "../route.ts"
 import { anyJson, schemaOf } from "./openapi-schema.ts"
 
 /** The OpenAPI 3.1 document, made from the same table of routes that the router uses. */
-export const openapiOf = (routes: ReadonlyArray<Route>, version: string): object => {
+export const openapiOf = (routes: ReadonlyArray<HttpRoute>, version: string): object => {
   const paths: Record<string, Record<string, object>> = {}
   for (const route of routes) {
     const path = route.path.replaceAll("…", "")
@@ -37,7 +37,7 @@ export const openapiOf = (routes: ReadonlyArray<Route>, version: string): object
   }
 }
 
-const operationOf = (route: Route): object => ({
+const operationOf = (route: HttpRoute): object => ({
   summary: route.summary,
   operationId: operationId(route),
   ...(route.access !== "public" && {
@@ -65,7 +65,7 @@ const operationOf = (route: Route): object => ({
   }
 })
 
-const operationId = ({ method, path }: Route): string =>
+const operationId = ({ method, path }: HttpRoute): string =>
   [method.toLowerCase(), ...path.split(/\W+/).filter((part) => part !== "" && part !== "v1")].join("_")
 
 const pathParameters = (path: string): ReadonlyArray<object> =>

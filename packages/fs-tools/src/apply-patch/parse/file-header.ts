@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 
 import { BinaryPatches } from "../../settings.ts"
-import type { BinaryHunk, Hunk, Section } from "../patch.ts"
+import type { BinaryHunk, Hunk, PatchSection } from "../patch.ts"
 import { type ObjectIds, readBinaryHunk } from "./binary-hunk.ts"
 import { type ParseError, refuseLine } from "./line-error.ts"
 import { patchPath, refusePath } from "./patch-path.ts"
@@ -13,7 +13,7 @@ export interface FileHeader {
   readonly next: number
   readonly name: string
   /** Change made by the part, once its hunks are known; undefined if none. */
-  readonly section: (hunks: ReadonlyArray<Hunk>) => Section | undefined
+  readonly section: (hunks: ReadonlyArray<Hunk>) => PatchSection | undefined
 }
 
 /** True where a part for another file begins. */
@@ -152,7 +152,7 @@ interface FileBody {
   readonly binary: BinaryHunk | undefined
 }
 
-const sectionOf = (names: Names, extended: Extended, { hunks, binary }: FileBody): Section | undefined => {
+const sectionOf = (names: Names, extended: Extended, { hunks, binary }: FileBody): PatchSection | undefined => {
   const mode = extended.newMode ?? extended.createdMode
   const executable = mode === undefined ? undefined : (Number.parseInt(mode, 8) & 0o111) !== 0
   const isLink = [extended.createdMode, extended.deletedMode, extended.keptMode].includes(linkMode)

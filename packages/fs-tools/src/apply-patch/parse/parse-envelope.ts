@@ -2,7 +2,7 @@ import { toolError } from "@haft/core"
 import { TimeSlices } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { type Hunk, type HunkLine, hunkLine, type Section } from "../patch.ts"
+import { type Hunk, type HunkLine, hunkLine, type PatchSection } from "../patch.ts"
 import { anchorOf } from "../place/anchor.ts"
 import { type ParseError, refuseEscaped, refuseLine } from "./line-error.ts"
 import { patchPath } from "./patch-path.ts"
@@ -52,7 +52,7 @@ const lastLine = (text: string): string => text.slice(text.lastIndexOf("\n") + 1
 /** Reads `*** Begin Patch … *** End Patch`, see envelope.grammar. It never looks at the disk. */
 export const parseEnvelope = Effect.fnUntraced(function* (
   patch: string
-): Effect.fn.Return<ReadonlyArray<Section>, ParseError> {
+): Effect.fn.Return<ReadonlyArray<PatchSection>, ParseError> {
   const { text, offset } = unwrapped(patch)
   if (firstLine(text).trim() !== begin) {
     yield* refuseEscaped(patch)
@@ -68,7 +68,7 @@ export const parseEnvelope = Effect.fnUntraced(function* (
   yield* reader.pause
   reader.at = 1
   while (reader.value("Environment ID") !== undefined) reader.at++
-  const sections: Array<Section> = []
+  const sections: Array<PatchSection> = []
   while (reader.marker() !== end) {
     if (reader.isAtEnd) {
       return yield* toolError("patch_parse_error", `the last line of the patch must be '${end}'; nothing was changed`, {
@@ -136,12 +136,12 @@ class Reader {
   }
 }
 
-const readSection = (reader: Reader): Effect.Effect<Section, ParseError> => {
+const readSection = (reader: Reader): Effect.Effect<PatchSection, ParseError> => {
   const added = reader.value("Add File")
   if (added !== undefined) return readAdd(reader, added)
   const deleted = reader.value("Delete File")
   if (deleted !== undefined) {
-    return Effect.map(readPath(reader, deleted), (path): Section => ({ kind: "delete", path, hunks: [] }))
+    return Effect.map(readPath(reader, deleted), (path): PatchSection => ({ kind: "delete", path, hunks: [] }))
   }
   const updated = reader.value("Update File")
   if (updated !== undefined) return readUpdate(reader, updated)
@@ -157,7 +157,10 @@ const readPath = (reader: Reader, path: string): Effect.Effect<string, ParseErro
   return patchPath(path)
 }
 
-const readAdd = Effect.fnUntraced(function* (reader: Reader, given: string): Effect.fn.Return<Section, ParseError> {
+const readAdd = Effect.fnUntraced(function* (
+  reader: Reader,
+  given: string
+): Effect.fn.Return<PatchSection, ParseError> {
   const path = yield* readPath(reader, given)
   const lines: Array<HunkLine> = []
   for (; reader.line.startsWith("+"); reader.at++) {
@@ -171,7 +174,10 @@ const readAdd = Effect.fnUntraced(function* (reader: Reader, given: string): Eff
   return { kind: "add", path, lines, executable: undefined }
 })
 
-const readUpdate = Effect.fnUntraced(function* (reader: Reader, given: string): Effect.fn.Return<Section, ParseError> {
+const readUpdate = Effect.fnUntraced(function* (
+  reader: Reader,
+  given: string
+): Effect.fn.Return<PatchSection, ParseError> {
   const start = reader.patchLine
   const path = yield* readPath(reader, given)
   const moved = reader.value("Move to")

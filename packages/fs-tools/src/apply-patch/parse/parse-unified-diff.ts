@@ -2,7 +2,7 @@ import { type ToolError, toolError } from "@haft/core"
 import { TimeSlices } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { type Hunk, type HunkLine, hunkLine, type Section } from "../patch.ts"
+import { type Hunk, type HunkLine, hunkLine, type PatchSection } from "../patch.ts"
 import { anchorOf, isPlaceholderHeader } from "../place/anchor.ts"
 import { readFileHeader, startsFile } from "./file-header.ts"
 import { type ParseError, refuseEscaped, refuseLine } from "./line-error.ts"
@@ -19,10 +19,10 @@ export interface UnifiedDiffOptions {
 export const parseUnifiedDiff = Effect.fnUntraced(function* (
   diff: string,
   { refuse = refuseOtherText, mayLackContext = false }: UnifiedDiffOptions = {}
-): Effect.fn.Return<ReadonlyArray<Section>, ParseError> {
+): Effect.fn.Return<ReadonlyArray<PatchSection>, ParseError> {
   const lines = linesOf(diff)
   yield* new TimeSlices().between(lines.length)
-  const sections: Array<Section> = []
+  const sections: Array<PatchSection> = []
   for (let at = 0; at < lines.length;) {
     if (!startsFile(lines, at)) {
       yield* refuseForeign(lines, at)
@@ -253,7 +253,7 @@ const bodyByCount = (lines: ReadonlyArray<string>, from: number, range: Range, s
   }
   if (lines[at]?.startsWith("\\") === true && markNoNewline(body)) at++
   const after = lines[at]
-  // What follows must not look like more of the hunk: then the counts were too small. `-- ` signs a mail.
+  // The line that follows must not look like more of the hunk: then the counts were too small. `-- ` signs a mail.
   const continues =
     after !== undefined &&
     /^[ +-]/.test(after) &&

@@ -1,7 +1,7 @@
 import { type ToolError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import type { HunkLine, Section } from "../patch.ts"
+import type { HunkLine, PatchSection } from "../patch.ts"
 
 /** A patch says where it writes by itself, so it is held to plain relative paths that stay out of git's own files. */
 export const patchPath = (
@@ -33,7 +33,7 @@ export const refusePath = (path: string, how: string): Effect.Effect<never, Tool
 
 /** Holds a new target of a symbolic link to a relative path that stays in the workspace, outside .git. */
 export const checkLink = (
-  section: Section
+  section: PatchSection
 ): Effect.Effect<void, ToolError<"path_outside_workspace" | "invalid_params">> => {
   if (section.isLink !== true || section.kind === "delete") return Effect.void
   if (section.kind === "add") return checkTarget(section.path, targetOf(section.lines, "+"))

@@ -1,4 +1,4 @@
-import type { Replacement, TextFile } from "../../text-file.ts"
+import type { TextReplacement, TextFile } from "../../text-file.ts"
 import type { HunkLine } from "../patch.ts"
 
 /** Lines of a file that a hunk takes out, and lines it puts in their place. */
@@ -19,7 +19,7 @@ export const hunkReplacements = (
   lines: ReadonlyArray<HunkLine>,
   at: number,
   endings: "literal" | "adapted"
-): ReadonlyArray<Replacement> =>
+): ReadonlyArray<TextReplacement> =>
   runsOf(lines, at).map((run) => {
     const start = startOf(file, run, endings)
     const end = Math.max(start, file.lineStart(run.from + run.removed))

@@ -1,5 +1,5 @@
-import { findLines, LineIndex } from "../../find-lines.ts"
-import { foldLookAlikes } from "../../look-alikes.ts"
+import { findLines, LineIndex } from "../../matching/find-lines.ts"
+import { foldLookAlikes } from "../../matching/look-alikes.ts"
 import type { TextFile } from "../../text-file.ts"
 import type { HunkLine } from "../patch.ts"
 

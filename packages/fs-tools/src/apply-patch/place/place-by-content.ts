@@ -1,9 +1,9 @@
-import { findLines } from "../../find-lines.ts"
-import { indentOf } from "../../indentation.ts"
+import { findLines } from "../../matching/find-lines.ts"
+import { indentOf } from "../../matching/indentation.ts"
 import type { ByContent } from "../patch.ts"
 import { type HunkSides, isInformative, looksUnchanged } from "./hunk-sides.ts"
 import { comparable, type ContentPass, contentPasses, type LineViews, loosePasses, strictPasses } from "./line-views.ts"
-import type { Placement } from "./placement.ts"
+import type { HunkPlacement } from "./placement.ts"
 
 /** Part of a file that earlier hunks leave to a hunk. */
 export interface Remaining {
@@ -23,7 +23,7 @@ export const placeByContent = (
   others: () => ReadonlyArray<HunkSides>,
   place: ByContent,
   remaining: Remaining
-): { readonly placement: Placement; readonly variant: HunkSides } => {
+): { readonly placement: HunkPlacement; readonly variant: HunkSides } => {
   const anchors = anchorPositions(views, place.anchors, remaining.cursor)
   if ("missing" in anchors) {
     return place.anchorsAreHints === true
@@ -60,7 +60,7 @@ class ContentSearch {
     this.#remaining = remaining
   }
 
-  place(sides: HunkSides, passes: ReadonlyArray<ContentPass>): Placement | undefined {
+  place(sides: HunkSides, passes: ReadonlyArray<ContentPass>): HunkPlacement | undefined {
     if (sides.old.length === 0) return this.#insertion(sides)
     const usable = passes.filter((pass) => pass === "exact" || !looksUnchanged(sides, pass))
     // Hunks come in order: a place behind the hunk before comes first, even if spaces at line ends differ there.
@@ -76,13 +76,13 @@ class ContentSearch {
   }
 
   /** Where the result of the hunk stands, when its old lines do not. */
-  applied({ now, old }: HunkSides): Placement | undefined {
+  applied({ now, old }: HunkSides): HunkPlacement | undefined {
     if (now.length < 2 && now.length < old.length) return undefined
     const [line] = now.some(isInformative) ? this.#views.find("exact", now) : []
     return line === undefined ? undefined : { kind: "applied", line }
   }
 
-  #insertion({ now }: HunkSides): Placement | undefined {
+  #insertion({ now }: HunkSides): HunkPlacement | undefined {
     const { anchors, lines } = this.#place
     const { lineCount } = this.#views.file
     if (anchors.length === 0) {

@@ -1,8 +1,8 @@
-import { findLines } from "../../find-lines.ts"
+import { findLines } from "../../matching/find-lines.ts"
 import type { HunkLine } from "../patch.ts"
 import { type HunkSides, isInformative, looksUnchanged } from "./hunk-sides.ts"
 import { comparable, type LinePass, loosePasses, type LineViews } from "./line-views.ts"
-import type { Placement } from "./placement.ts"
+import type { HunkPlacement } from "./placement.ts"
 
 /** How many context lines at each side of a hunk may differ from the file. */
 const maximumFuzz = 2
@@ -39,10 +39,10 @@ export const placeByLine = (
   given: HunkSides,
   others: () => ReadonlyArray<HunkSides>,
   expected: Expected
-): { readonly placement: Placement; readonly variant: HunkSides } => {
+): { readonly placement: HunkPlacement; readonly variant: HunkSides } => {
   const first = atExpectedLine(views, given, expected)
   if (first !== undefined && first.kind !== "missing") return { placement: first, variant: given }
-  let missing: Placement = first ?? { kind: "missing" }
+  let missing: HunkPlacement = first ?? { kind: "missing" }
   const read = others()
   const variants = [given, ...read]
   const attempts = [
@@ -69,7 +69,7 @@ const atExpectedLine = (
   views: LineViews,
   sides: HunkSides,
   { guess, hint, conflicts, lacksOldLines }: Expected
-): Placement | undefined => {
+): HunkPlacement | undefined => {
   const { old, now, prefix, suffix } = sides
   const hasAllContext = prefix > 0 && suffix > 0
   if (!hasAllContext && now.some(isInformative) && now.length > old.length && views.matchesAt("exact", now, guess))
@@ -97,7 +97,7 @@ const onlyPlace = (
   sides: HunkSides,
   { guess, hint, conflicts }: Expected,
   passes: ReadonlyArray<Pass>
-): Placement | undefined => {
+): HunkPlacement | undefined => {
   const { old, now } = sides
   if (old.length === 0) return undefined
   for (const pass of passes) {
@@ -145,9 +145,9 @@ const appliedPlace = (
     within = Number.POSITIVE_INFINITY,
     apartFrom = Number.POSITIVE_INFINITY
   }: { readonly guess: number; readonly within?: number; readonly apartFrom?: number }
-): Placement | undefined => {
+): HunkPlacement | undefined => {
   if (!now.some(isInformative)) return undefined
-  // What a hunk only removes leaves its context behind, which must be all that is around it.
+  // A hunk that only removes lines leaves its context behind, which must be all that is around it.
   if (lines.every(({ sign }) => sign !== "+") && now.length < 2) return undefined
   const [first, ...others] = views
     .find("exact", now)
@@ -169,7 +169,7 @@ const partialPlace = (
   views: LineViews,
   { lines, old, prefix, suffix }: HunkSides,
   { guess, floor, conflicts }: Expected
-): Placement | undefined => {
+): HunkPlacement | undefined => {
   if (prefix + suffix === 0) return undefined
   const view = views.get("exact")
   const texts = old.map(({ text }) => comparable(text, "exact"))

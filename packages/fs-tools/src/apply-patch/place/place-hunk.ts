@@ -2,15 +2,15 @@ import type { ToolError } from "@haft/core"
 import { TimeSlices } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { fitIndentation, indentOf, type LinePair } from "../../indentation.ts"
-import type { Replacement, TextFile } from "../../text-file.ts"
+import { fitIndentation, indentOf, type LinePair } from "../../matching/indentation.ts"
+import type { TextReplacement, TextFile } from "../../text-file.ts"
 import type { Hunk, HunkLine } from "../patch.ts"
 import { changedRange, hunkReplacements } from "./hunk-replacements.ts"
 import { type HunkSides, sidesOf } from "./hunk-sides.ts"
 import { type ContentPass, LineViews } from "./line-views.ts"
 import { placeByContent } from "./place-by-content.ts"
 import { placeByLine } from "./place-by-line.ts"
-import type { Placement } from "./placement.ts"
+import type { HunkPlacement } from "./placement.ts"
 import { refuseHunk } from "./refuse-hunk.ts"
 import { otherVariants, type Variant } from "./variants.ts"
 
@@ -27,7 +27,7 @@ export interface PlacedHunk {
 }
 
 export interface PlacedHunks {
-  readonly replacements: ReadonlyArray<Replacement>
+  readonly replacements: ReadonlyArray<TextReplacement>
   readonly hunks: ReadonlyArray<PlacedHunk>
 }
 
@@ -95,7 +95,7 @@ class Placer {
     this.#hunks = hunks
   }
 
-  place(hunk: Hunk, index: number): { readonly placement: Placement; readonly found: Found | undefined } {
+  place(hunk: Hunk, index: number): { readonly placement: HunkPlacement; readonly found: Found | undefined } {
     const { place } = hunk
     const given = sidesOf(hunk.lines)
     const warningOf = new Map<HunkSides, Variant["warning"]>()
@@ -133,7 +133,7 @@ class Placer {
     { place }: Hunk,
     { old }: HunkSides,
     lines: ReadonlyArray<HunkLine>,
-    { line: at, pass, fuzz }: Placement & { kind: "placed" },
+    { line: at, pass, fuzz }: HunkPlacement & { kind: "placed" },
     warnings: ReadonlyArray<Variant["warning"]>
   ): Found {
     // Without an old line to compare, only the patch's own carriage returns tell how its lines should end.
@@ -157,7 +157,7 @@ class Placer {
   /** The hunk with its added lines indented as the place is; undefined when it does not say how. */
   #indented(
     { lines, old }: HunkSides,
-    { line: at, pass }: Placement & { kind: "placed" }
+    { line: at, pass }: HunkPlacement & { kind: "placed" }
   ): ReadonlyArray<HunkLine> | undefined {
     if (pass === "literal" || pass === "exact" || pass === "trailing_space") return lines
     const pairs = old.map(({ sign, text }, index) => ({ sign, expected: text, found: this.#file.line(at + index) }))

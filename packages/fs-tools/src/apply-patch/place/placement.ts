@@ -1,7 +1,7 @@
 import type { ContentPass } from "./line-views.ts"
 
 /** Where a hunk belongs, or why that can't be told. Lines are counted from 0. */
-export type Placement =
+export type HunkPlacement =
   | {
       readonly kind: "placed"
       /** Index of the hunk's first old line. */

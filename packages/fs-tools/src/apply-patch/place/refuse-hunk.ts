@@ -1,11 +1,11 @@
 import { toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { describeNearest, type NearestPlace, nearestPlace, repairedLines } from "../../nearest-place.ts"
+import { describeNearest, type NearestPlace, nearestPlace, repairedLines } from "../../matching/nearest-place.ts"
 import type { TextFile } from "../../text-file.ts"
 import type { Hunk } from "../patch.ts"
 import type { PlaceError } from "./place-hunk.ts"
-import type { Placement, Refusal } from "./placement.ts"
+import type { HunkPlacement, Refusal } from "./placement.ts"
 
 /** So many places are named. */
 const maximumNamed = 20
@@ -19,7 +19,7 @@ export const refuseHunk = Effect.fnUntraced(function* (
     number,
     of
   }: { readonly path: string; readonly hunk: Hunk; readonly number: number; readonly of: number },
-  placement: Placement
+  placement: HunkPlacement
 ): Effect.fn.Return<never, PlaceError> {
   const which = `hunk ${number} of ${of} (line ${hunk.patchLine} of the patch)`
   const details = { path, hunk: number, patch_line: hunk.patchLine }

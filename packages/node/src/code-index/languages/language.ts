@@ -1,7 +1,7 @@
 import { basename, extname } from "node:path"
 
 /** How definitions are found in the syntax tree of one language. */
-export interface Language {
+export interface LanguageDefinition {
   /** File name of the grammar, without `tree-sitter-` and `.wasm`. */
   readonly grammar: string
   /** Node types that define something, with the kind of symbol. */
@@ -10,7 +10,7 @@ export interface Language {
   readonly wrappers: ReadonlyArray<string>
 }
 
-const typescript: Language = {
+const typescript: LanguageDefinition = {
   grammar: "typescript",
   definitions: {
     function_declaration: "function",
@@ -43,7 +43,7 @@ const typescript: Language = {
   ]
 }
 
-const cpp: Language = {
+const cpp: LanguageDefinition = {
   grammar: "cpp",
   definitions: {
     function_definition: "function",
@@ -161,11 +161,11 @@ const languages = {
     wrappers: ["declaration_list", "enum_declaration_list", "namespace_definition", "compound_statement"]
   },
   bash: { grammar: "bash", definitions: { function_definition: "function" }, wrappers: ["if_statement"] }
-} satisfies Record<string, Language>
+} satisfies Record<string, LanguageDefinition>
 
 export type LanguageName = keyof typeof languages
 
-export const languageNamed = (name: LanguageName): Language => languages[name]
+export const languageNamed = (name: LanguageName): LanguageDefinition => languages[name]
 
 const extensions: Readonly<Record<string, LanguageName>> = {
   ts: "typescript",

@@ -1,8 +1,8 @@
 import type { Parse, SyntaxNode } from "./grammars.ts"
-import type { Language } from "./language.ts"
+import type { LanguageDefinition } from "./language.ts"
 
 /** A definition, heading or window of lines in one file. Lines are 1-based and inclusive. */
-export interface Section {
+export interface IndexedSection {
   /** Empty for a window of lines. */
   readonly name: string
   readonly kind: string
@@ -15,19 +15,23 @@ export interface Section {
 }
 
 /** Definitions in nested order; a class is followed by its members. Undefined where the source can't be parsed. */
-export const parseSymbols = (language: Language, parse: Parse, source: string): Array<Section> | undefined => {
+export const parseSymbols = (
+  language: LanguageDefinition,
+  parse: Parse,
+  source: string
+): Array<IndexedSection> | undefined => {
   const lines = source.split("\n")
   return parse(source, (root) => {
-    const found: Array<Section> = []
+    const found: Array<IndexedSection> = []
     collect({ language, lines, found }, root, { container: "", depth: 0 })
     return found
   })
 }
 
 interface Context {
-  readonly language: Language
+  readonly language: LanguageDefinition
   readonly lines: ReadonlyArray<string>
-  readonly found: Array<Section>
+  readonly found: Array<IndexedSection>
 }
 
 interface Surroundings {

@@ -1,6 +1,6 @@
 import type { Parse } from "./grammars.ts"
 import { languageNamed, type LanguageName } from "./language.ts"
-import { parseSymbols, type Section } from "./parse-symbols.ts"
+import { parseSymbols, type IndexedSection } from "./parse-symbols.ts"
 
 /** Lines of a window, for files that have no grammar. */
 const windowLines = 60
@@ -10,7 +10,7 @@ export const sectionsOf = (
   source: string,
   language: LanguageName | "markdown" | undefined,
   parse: Parse | undefined
-): ReadonlyArray<Section> => {
+): ReadonlyArray<IndexedSection> => {
   if (language === "markdown") return headings(source) ?? windows(source)
   const parsed =
     language === undefined || parse === undefined ? undefined : parseSymbols(languageNamed(language), parse, source)
@@ -18,9 +18,9 @@ export const sectionsOf = (
 }
 
 /** One section a heading, down to the next heading, undefined without any; headings in fenced code are text. */
-const headings = (source: string): ReadonlyArray<Section> | undefined => {
+const headings = (source: string): ReadonlyArray<IndexedSection> | undefined => {
   const lines = linesOf(source)
-  const found: Array<Section> = []
+  const found: Array<IndexedSection> = []
   const levels: Array<number> = []
   let fence: string | undefined
   for (const [row, line] of lines.entries()) {
@@ -49,7 +49,7 @@ const headings = (source: string): ReadonlyArray<Section> | undefined => {
 
 const linesOf = (source: string): ReadonlyArray<string> => source.replace(/\n$/, "").split("\n")
 
-const windows = (source: string): ReadonlyArray<Section> => {
+const windows = (source: string): ReadonlyArray<IndexedSection> => {
   const count = linesOf(source).length
   return Array.from({ length: Math.min(Math.ceil(count / windowLines), mostWindows) }, (_, index) => ({
     name: "",

@@ -7,7 +7,7 @@ import { TLSSocket } from "node:tls"
 import type { BrokeredCredential, Endpoint } from "@haft/core"
 
 import type { CertificateAuthority } from "./certificate-authority.ts"
-import { type Replacement, replaceBytes, replaceInText } from "./replace-bytes.ts"
+import { type ByteReplacement, replaceBytes, replaceInText } from "./replace-bytes.ts"
 
 /** A credential with its value, which stays in this process. */
 interface Held {
@@ -58,7 +58,7 @@ export class CredentialBroker {
 
   /** The headers of a request with its secrets, and how the answer is cleared of them. */
   inject(endpoint: Endpoint, headers: IncomingHttpHeaders): Brokered {
-    const replacements: Array<Replacement> = []
+    const replacements: Array<ByteReplacement> = []
     const changed: IncomingHttpHeaders = { ...headers, "accept-encoding": "identity" }
     for (const { credential, secret, placeholder } of this.#of(endpoint)) {
       replacements.push({ from: Buffer.from(secret), to: Buffer.from(placeholder) })

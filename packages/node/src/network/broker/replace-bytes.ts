@@ -1,13 +1,13 @@
 import { Transform } from "node:stream"
 
 /** Bytes and what stands in their place, which is as long. */
-export interface Replacement {
+export interface ByteReplacement {
   readonly from: Buffer
   readonly to: Buffer
 }
 
 /** Replaces bytes in a stream, also where they come in several chunks. What can't be a part of them is passed on at once. */
-export const replaceBytes = (replacements: ReadonlyArray<Replacement>): Transform => {
+export const replaceBytes = (replacements: ReadonlyArray<ByteReplacement>): Transform => {
   let held: Buffer = Buffer.alloc(0)
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -24,20 +24,20 @@ export const replaceBytes = (replacements: ReadonlyArray<Replacement>): Transfor
 }
 
 /** Replaces bytes in a text, such as a header. */
-export const replaceInText = (text: string, replacements: ReadonlyArray<Replacement>): string => {
+export const replaceInText = (text: string, replacements: ReadonlyArray<ByteReplacement>): string => {
   const bytes = Buffer.from(text, "latin1")
   replaceIn(bytes, replacements)
   return bytes.toString("latin1")
 }
 
-const replaceIn = (bytes: Buffer, replacements: ReadonlyArray<Replacement>): void => {
+const replaceIn = (bytes: Buffer, replacements: ReadonlyArray<ByteReplacement>): void => {
   for (const { from, to } of replacements) {
     for (let at = bytes.indexOf(from); at >= 0; at = bytes.indexOf(from, at + from.length)) to.copy(bytes, at)
   }
 }
 
 /** How many of the last bytes may be the beginning of something to replace. */
-const beginningAtEnd = (bytes: Buffer, replacements: ReadonlyArray<Replacement>): number =>
+const beginningAtEnd = (bytes: Buffer, replacements: ReadonlyArray<ByteReplacement>): number =>
   Math.max(
     0,
     ...replacements.map(({ from }) => {

@@ -311,6 +311,6 @@ const message = (status: 400 | 403 | 502, reason: string): string => {
 const refuse = (response: ServerResponse, status: 400 | 403 | 502, reason: string): void => {
   const body = Buffer.from(`${reason}\n`)
   const headers = { "content-type": "text/plain; charset=utf-8", "content-length": body.length, connection: "close" }
-  // What is left of the request is not read.
+  // The rest of the request is not read.
   response.writeHead(status, headers).end(body)
 }

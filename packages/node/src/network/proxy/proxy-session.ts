@@ -2,7 +2,7 @@ import type { Socket as DatagramSocket } from "node:dgram"
 import type { Server, Socket } from "node:net"
 
 import { type Admission, ConnectionRefused, type Endpoint, type NetworkService } from "@haft/core"
-import { printEndpoint } from "@haft/core/internal"
+import { printEndpoint, stepSpan } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 
 import type { CredentialBroker } from "../broker/credential-broker.ts"
@@ -29,13 +29,13 @@ export interface SessionOptions {
 const standardQuestionTimeoutMs = 280_000
 
 /** A decision about a connection. */
-export type Decision = { readonly admission: Admission } | { readonly refusal: ConnectionRefused }
+export type ConnectionDecision = { readonly admission: Admission } | { readonly refusal: ConnectionRefused }
 
 /** The network of one sandbox: its sockets, its open connections, and what was decided for it. */
 export class ProxySession {
   readonly standIns = new StandInAddresses()
   readonly #options: SessionOptions
-  readonly #questions = new Map<string, Promise<Decision>>()
+  readonly #questions = new Map<string, Promise<ConnectionDecision>>()
   readonly #sockets = new Set<Server | DatagramSocket>()
   readonly #clients = new Set<Socket>()
   readonly #refusals = new Map<string, number>()
@@ -79,7 +79,7 @@ export class ProxySession {
   }
 
   /** Decides about a connection. Retries join a question that is open; a person's answer holds until the sandbox ends. */
-  decide(endpoint: Endpoint): Promise<Decision> {
+  decide(endpoint: Endpoint): Promise<ConnectionDecision> {
     const name = printEndpoint(endpoint)
     const known = this.#questions.get(name)
     if (known !== undefined) return known
@@ -90,11 +90,11 @@ export class ProxySession {
         orElse: () => Effect.fail(new ConnectionRefused({ reason: `nobody answered about ${name}` }))
       }),
       Effect.match({
-        onSuccess: (admission): Decision => ({ admission }),
-        onFailure: (refusal): Decision => ({ refusal })
+        onSuccess: (admission): ConnectionDecision => ({ admission }),
+        onFailure: (refusal): ConnectionDecision => ({ refusal })
       })
     )
-    const decided = run(admitted, this.#closing.signal).catch((): Decision => ({
+    const decided = run(admitted, this.#closing.signal).catch((): ConnectionDecision => ({
       refusal: new ConnectionRefused({ reason: "the command has ended" })
     }))
     this.#questions.set(name, decided)
@@ -114,7 +114,7 @@ export class ProxySession {
     const began = performance.now()
     const admission = await this.admit(endpoint)
     const waitedMs = performance.now() - began
-    const upstream = await this.#options.dial(endpoint, admission).catch(async (cause: unknown) => {
+    const upstream = await this.#dial(endpoint, admission).catch(async (cause: unknown) => {
       throw cause instanceof ConnectionRefused ? await this.refuse(endpoint, cause) : cause
     })
     if (this.isClosed) {
@@ -128,10 +128,16 @@ export class ProxySession {
     this.#open.add(connection)
     const { by } = admission
     const waited = waitedMs >= 1000 ? { waited_sec: waitedMs / 1000 } : {}
-    // What is not on record does not happen.
+    // A connection that can't be recorded is not made.
     if (await this.#record({ type: "connection_opened", ...endpoint, protocol, by, ...waited })) return connection
     connection.upstream.destroy()
     throw new ConnectionRefused({ reason: "the audit log can't be written" })
+  }
+
+  #dial(endpoint: Endpoint, admission: Admission): Promise<Socket> {
+    const dialed = Effect.tryPromise({ try: () => this.#options.dial(endpoint, admission), catch: (cause) => cause })
+    const span = stepSpan("connect", { "server.address": endpoint.host, "server.port": endpoint.port })
+    return this.#options.run(span(dialed), never)
   }
 
   /** Puts a refusal on record: the first of each kind, and how often it was repeated when the session ends. */
@@ -170,5 +176,5 @@ const mostRefusals = 1000
 
 const never = new AbortController().signal
 
-const isPersons = (decision: Decision): boolean =>
+const isPersons = (decision: ConnectionDecision): boolean =>
   "admission" in decision ? decision.admission.isAnswer : decision.refusal.isAnswer === true

@@ -97,7 +97,7 @@ export class LanePool {
   }
 }
 
-// What was killed a moment ago may still be on its way out, and would count against the next command. What a command
+// A process that was killed a moment ago may still be ending, and would count against the next command. What a command
 // without a sandbox left running would count as the next one's.
 const isFree = ({ isLost, group, pid }: Lane): boolean =>
   !isLost && (group === undefined ? childrenOf(pid).length === 0 : group.count() === 1)

@@ -6,7 +6,7 @@
 mark=$1 runtime=$2 perl=$3 subreaper=$4 prctl=$5 orphans=
 shift 5
 
-# What a shell starts in the background ignores Ctrl-C, and every program below it would too.
+# A program that a shell starts in the background ignores Ctrl-C, and every program below it would too.
 if env --default-signal=INT,QUIT -i true; then
   run_clean() { exec env --default-signal=INT,QUIT -i "$@"; }
 else

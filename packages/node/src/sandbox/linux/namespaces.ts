@@ -221,7 +221,7 @@ const forRoot = process.getuid?.() === 0 && { TAR_OPTIONS: "--no-same-owner" }
 interface Starting {
   /** The program first. */
   readonly words: ReadonlyArray<string>
-  /** Who all of it runs as, where that is not the host's own user. */
+  /** User that all of it runs as, where that is not the host's own. */
   readonly owner: Owner | undefined
   readonly told: string
   readonly filter: Uint8Array
@@ -235,7 +235,7 @@ const behindGate = ({ words, told, filter, env, limits }: Starting, stdin: Comma
   return withLaunch(command, { files: [told, filter], gated: true, limits: treeLimits(limits) })
 }
 
-// Who opens a terminal can't lend descriptors: see terminal.sh.
+// A program that opens a terminal can't lend descriptors: see terminal.sh.
 const behindTerminal = ({ words, owner, told, filter, env, limits }: Starting): Command => {
   const directory = makeRuntimeDirectory("terminal")
   writeFileSync(join(directory, "told"), told, { mode: 0o600 })

@@ -24,7 +24,7 @@ haft_give() {
   done 2>/dev/null
 }
 
-# What makes a sandbox binds by path and follows links, and a path can lead elsewhere by the time it is used.
+# The program that makes a sandbox binds by path and follows links, and a path can lead elsewhere by the time it is used.
 if [ -n "$haft_identity" ] && [ -z "$haft_stat" ]; then
   haft_refuse 'this system has no stat program, so the workspace cannot be told from another'
 fi

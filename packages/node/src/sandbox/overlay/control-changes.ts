@@ -40,7 +40,7 @@ export const controlChanges = async (layers: Layers): Promise<ReadonlyArray<Cont
   const made = new Map([...files, ...changed, ...trusted].filter(([path]) => !isWhiteout(upper, path)))
   const changes: Array<ControlChange> = []
   for (const file of made.values()) {
-    // What lay in a directory that was no repository has not been judged.
+    // Files in a directory that was no repository have not been judged.
     const looked = trusted.has(file.path) ? undefined : lookAtFile(lower, file.path)
     const before = looked === undefined ? undefined : { ...looked, git: file.git, readBy: file.readBy }
     if (before !== undefined && contentKey(before) === contentKey(file)) continue

@@ -136,7 +136,7 @@ const planFile = (
   entry: UpperEntry,
   node: Node | undefined
 ): Effect.Effect<void, PlanError> | undefined => {
-  const { path, mode, links } = entry
+  const { path, mode, links, hasNewAttributes } = entry
   const scratch = join(upper.directory, path)
   const stats = lstatSync(scratch)
   const known = upper.fingerprints.get(path)
@@ -152,7 +152,7 @@ const planFile = (
     scratch: { path: scratch, identity: identityOf(stats), size, modified: mtimeMs },
     size,
     mode: mode & 0o777,
-    evenIfSame: links > 1 || node?.origin?.modified !== mtimeMs,
+    evenIfSame: links > 1 || hasNewAttributes || node?.origin?.modified !== mtimeMs,
     ...(known !== undefined && { fingerprint: known })
   })
   const planned = plan.view.find(path.split("/"))
@@ -179,7 +179,7 @@ const checkConflicts = (plan: NodePlan, { since, committed }: UpperToPlan): void
     const { origin } = node
     if (origin?.home === undefined) continue
     if (node.kind === "directory") {
-      // What it held was removed, and by now it holds something else.
+      // Its entries were removed, and by now it holds others.
       if (node.listed !== undefined && origin.modified > since) conflicts.add(origin.path)
     } else if (origin.changed > since && isChangedByPlan(origin.home, origin.name, node)) conflicts.add(origin.path)
   }

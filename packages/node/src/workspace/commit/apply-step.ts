@@ -19,10 +19,10 @@ import { dirname } from "node:path"
 import { ignoring, isErrno, isWithoutLinks, stale } from "../../errno.ts"
 import { type Place, type Root, withResolved } from "../paths/containment.ts"
 import { pathOf, type Spots } from "../paths/directory-entries.ts"
-import { type Identity, identityOf, isLastName, isSame, letGo } from "../paths/handles.ts"
+import { type FileIdentity, identityOf, isLastName, isSame, letGo } from "../paths/handles.ts"
 import type { ImagePath } from "../undo/stored-versions.ts"
 import { otherOwner } from "./owner.ts"
-import type { Step } from "./steps.ts"
+import type { CommitStep } from "./steps.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
 const { O_RDONLY } = constants
@@ -32,7 +32,7 @@ const O_DIRECTORY = constants.O_DIRECTORY ?? 0
  * Does a step for the first time. The names themselves tell whether it can be done; what does not look as planned
  * means that somebody else changed the workspace meanwhile.
  */
-export const doStep = (spots: Spots, step: Step): void => {
+export const doStep = (spots: Spots, step: CommitStep): void => {
   switch (step.do) {
     case "set_aside": {
       const asideSpot = spots.at(step.aside)
@@ -67,7 +67,7 @@ export const doStep = (spots: Spots, step: Step): void => {
 const replace = (
   spots: Spots,
   path: string,
-  { from, over }: { readonly from: string; readonly over: Identity }
+  { from, over }: { readonly from: string; readonly over: FileIdentity }
 ): void => {
   const spot = spots.at(path)
   const found = lookAt(pathOf(spot))
@@ -82,7 +82,7 @@ const replace = (
 }
 
 /** Does a step that a host which died may have done before: what is done already is passed over. */
-export const redoStep = (root: Root, step: Step): void => {
+export const redoStep = (root: Root, step: CommitStep): void => {
   switch (step.do) {
     case "set_aside":
       return withResolved(root, step.aside, (aside) => {
@@ -114,7 +114,7 @@ export const redoStep = (root: Root, step: Step): void => {
 }
 
 /** Takes a step back, as far as it was done. */
-export const undoStep = (root: Root, step: Step, imagePath: ImagePath): void => {
+export const undoStep = (root: Root, step: CommitStep, imagePath: ImagePath): void => {
   switch (step.do) {
     case "set_aside":
       return withResolved(root, step.aside, (aside) => {
@@ -141,7 +141,7 @@ const setModeIfThere = (root: Root, path: string, mode: number): void =>
     if (place.found?.stats.isDirectory() === true) chmodSync(pathOf(place), mode)
   })
 
-type PutInPlace = Extract<Step, { readonly do: "put_in_place" }>
+type PutInPlace = Extract<CommitStep, { readonly do: "put_in_place" }>
 
 const undoPutInPlace = (
   root: Root,
@@ -158,7 +158,7 @@ const undoPutInPlace = (
   }
   const isOurs =
     place.found !== undefined && step.identity !== undefined && isSame(identityOf(place.found.stats), step.identity)
-  // What somebody else put there stays. Where nothing is there, an image is no proof that this step removed it: another
+  // A file that somebody else put there stays. Where nothing is there, an image is no proof that this step removed it: another
   // commit may have kept the same content since.
   if (!isOurs && (place.found !== undefined || step.image !== undefined)) return
   if (isOurs && step.over === undefined) return renameSync(pathOf(place), pathOf(from))

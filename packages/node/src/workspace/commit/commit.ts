@@ -18,7 +18,7 @@ import { type ApprovedChange, tellApproved } from "../../control-files/approved-
 import { attempt, hasCode, isOpenElsewhere, lookCodes, planCodes } from "../../errno.ts"
 import { type Root } from "../paths/containment.ts"
 import { Spots } from "../paths/directory-entries.ts"
-import { type Identity } from "../paths/handles.ts"
+import { type FileIdentity } from "../paths/handles.ts"
 import { folded } from "../paths/name-on-disk.ts"
 import { rootAndRest } from "../paths/named-roots.ts"
 import type { SecretFiles } from "../secrets/secret-files.ts"
@@ -32,7 +32,7 @@ import { plannedContent } from "./plan-content.ts"
 import { type CommitPlan, NodePlan } from "./plan.ts"
 import { openView, stateLike, type View } from "./planned-tree.ts"
 import { removeScratchNames, stageAll } from "./stage.ts"
-import { type Step, type Steps, stepsFor } from "./steps.ts"
+import { type CommitStep, type Steps, stepsFor } from "./steps.ts"
 import { type CommitJournal, doSteps, type JournalledCommit, takeBack, type WaitingCommit } from "./write-ahead-log.ts"
 
 export interface CommitSettings extends Turns {
@@ -113,7 +113,7 @@ const committer =
             )
         )
       }
-      // What changes nothing waits for nobody.
+      // A plan that changes nothing waits for nobody.
       return plan.changes.length === 0 ? Effect.succeed([]) : exclusively(settings, attemptOf(plan, 1))
     })
 
@@ -304,7 +304,7 @@ const carryOut = (
         const steps = single ?? planned.steps.map((step) => finalStep(step, identities, linked))
         return { steps, staged, rubbish: rubbishOf(planned, steps) }
       })
-      // What the file system does whole or not at all needs no log beyond the names to sweep.
+      // A step that the file system does whole or not at all needs no log beyond the names to sweep.
       const log = single === undefined ? attempt(["write_failed"], () => journal.decide(id, commit)) : Effect.void
       const { call, run } = request
       const decided = settings.decide({
@@ -357,7 +357,7 @@ function* perform(
   { steps, staged, rubbish }: JournalledCommit
 ): Work {
   const { root, journal, durable, onStep } = settings
-  const begun: Array<Step> = []
+  const begun: Array<CommitStep> = []
   root.reads.hold()
   try {
     yield* doSteps(spots, steps, { durable, begun, ...(onStep && { onStep }) })
@@ -383,7 +383,7 @@ function* perform(
 }
 
 /** The plan as one step that the file system does whole or not at all; undefined where it takes more. */
-const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
+const asSingleStep = ({ steps }: Steps): ReadonlyArray<CommitStep> | undefined => {
   const [step, second] = steps
   if (step === undefined || steps.length > 2) return undefined
   if (second === undefined) {
@@ -400,10 +400,10 @@ const asSingleStep = ({ steps }: Steps): ReadonlyArray<Step> | undefined => {
 
 /** A step as it is done: what was staged is known by now, and which files the history keeps as they are. */
 const finalStep = (
-  step: Step,
-  identities: ReadonlyMap<string, Identity>,
+  step: CommitStep,
+  identities: ReadonlyMap<string, FileIdentity>,
   linked: ReadonlyMap<number, string>
-): Step => {
+): CommitStep => {
   if (step.do !== "put_in_place") return step
   const { kept, ...rest } = step
   const identity = identities.get(step.from) ?? step.identity
@@ -417,8 +417,8 @@ const finalStep = (
 }
 
 /** The temporary names to remove at the end, without those that the final steps don't use after all. */
-const rubbishOf = ({ steps, rubbish }: Steps, final: ReadonlyArray<Step>): ReadonlyArray<string> => {
-  const keptBy = (list: ReadonlyArray<Step>) => list.flatMap((step) => ("kept" in step ? [step.kept] : []))
+const rubbishOf = ({ steps, rubbish }: Steps, final: ReadonlyArray<CommitStep>): ReadonlyArray<string> => {
+  const keptBy = (list: ReadonlyArray<CommitStep>) => list.flatMap((step) => ("kept" in step ? [step.kept] : []))
   const unused = new Set(keptBy(steps))
   for (const kept of keptBy(final)) unused.delete(kept)
   return unused.size === 0 ? rubbish : rubbish.filter((path) => !unused.has(path))

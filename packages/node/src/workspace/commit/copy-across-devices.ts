@@ -3,7 +3,7 @@ import { closeSync } from "node:fs"
 import { notARegularFile } from "../../errno.ts"
 import { chunksOf, openFile } from "../content.ts"
 import { withResolved } from "../paths/containment.ts"
-import { type Content, modeOf, type Node, type View } from "./planned-tree.ts"
+import { type RepeatableContent, modeOf, type Node, type View } from "./planned-tree.ts"
 
 /** Copies an entry to another device, where a rename does not reach. */
 export const copyNode = (view: View, node: Node): Node => {
@@ -22,7 +22,7 @@ export const copyNode = (view: View, node: Node): Node => {
   if (node.content !== undefined) return node
   const { origin } = node
   if (origin === undefined) return node
-  const content: Content = {
+  const content: RepeatableContent = {
     *[Symbol.iterator]() {
       const descriptor = withResolved(view.root, origin.path, (place) => openFile(view.root, place))
       try {

@@ -70,7 +70,7 @@ const versionAfterRecovery = async (root: string): Promise<Version> => {
   // A name outside the workspace keeps what it was.
   expect(readFileSync(`${root}.outside`, "utf8")).toBe(filesOf("old")["hard.txt"])
   expect(readdirSync(join(`${root}.state`, "commits"))).toEqual([])
-  // What the history keeps is no other name of a file that is at work.
+  // A file that the history keeps is no other name of a file in use.
   const several = Object.keys(found).filter((path) => {
     const stats = lstatSync(join(root, path))
     return stats.isFile() && stats.nlink > 1

@@ -26,7 +26,7 @@ export const exclusively = <A, E, R>(
   work: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | ToolError<"write_failed">, R> => {
   const take = attempt(["write_failed"], () => {
-    // What was looked at a moment ago may be another file after this commit.
+    // A path that was looked at a moment ago may be another file after this commit.
     kept.forget()
     const release = namingState(takeTurn)
     if (release !== undefined) return release

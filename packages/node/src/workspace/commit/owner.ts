@@ -7,7 +7,7 @@ export interface Owner {
 }
 
 /**
- * Who owns a directory where that is somebody else than the host's user, and the host may act for them: root does. What
+ * Owner of a directory where that is another user than the host's, and the host may act for them: root does. What
  * it makes there is theirs, and what runs there runs as them.
  */
 export const otherOwner = (directory: string): Owner | undefined => {

@@ -21,7 +21,7 @@ const sliceMs = 20
 const maximumDepth = 256
 
 /** More files and directories are not removed by one call: planning and keeping them takes about 0.1 ms each. */
-const maximumRemoved = 200_000
+const maximumRemoved = 250_000
 
 /** Refuses to remove a directory that holds too much, before any of it is read. */
 export const refuseTooMany = (

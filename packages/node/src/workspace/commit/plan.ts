@@ -267,7 +267,7 @@ export class NodePlan implements ChangePlan {
     if (old?.origin !== undefined && !this.#isExact) checkWritable(this.view, old.origin, given)
     const after = file.fingerprint ?? (file.given && this.#fingerprints.get(file.given)) ?? fingerprintContent(content)
     if (file.given !== undefined) this.#fingerprints.set(file.given, after)
-    // What a set-user-ID program may do was granted to its old content.
+    // The rights of a set-user-ID program were granted to its old content.
     const mode = file.mode ?? (before === after ? modeOf(old) : withoutSetId(modeOf(old)))
     if (before === after && mode === modeOf(old) && file.evenIfSame !== true) return
     const bytesWritten = file.size ?? sizeOfContent(content)

@@ -14,12 +14,12 @@ import {
 } from "../content.ts"
 import { type Place, readLink, type Root, withPlace, withResolved } from "../paths/containment.ts"
 import { pathOf, withSpots } from "../paths/directory-entries.ts"
-import { identityOf, type Identity } from "../paths/handles.ts"
+import { identityOf, type FileIdentity } from "../paths/handles.ts"
 
 /** Content that may be gone over more than once: first for its hash, then to write it. */
-export type Content = Iterable<Uint8Array>
+export type RepeatableContent = Iterable<Uint8Array>
 
-export const sizeOfContent = (content: Content): number => {
+export const sizeOfContent = (content: RepeatableContent): number => {
   let size = 0
   for (const piece of content) size += piece.length
   return size
@@ -28,7 +28,7 @@ export const sizeOfContent = (content: Content): number => {
 /** Where something was on disk, and what it was, when the plan first looked at it. */
 export interface Origin {
   readonly path: string
-  readonly identity: Identity
+  readonly identity: FileIdentity
   readonly size: number
   /** Times of the last change of the content and of the inode, and whether another may follow within the same tick. */
   readonly modified: number
@@ -45,7 +45,7 @@ export interface Origin {
 /** A file in a scratch directory of the host, as it was when it was planned. */
 export interface ScratchFile {
   readonly path: string
-  readonly identity: Identity
+  readonly identity: FileIdentity
   readonly size: number
   readonly modified: number
 }
@@ -54,7 +54,7 @@ export interface FileNode {
   readonly kind: "file"
   readonly origin?: Origin
   /** Absent while it is what is on disk. */
-  readonly content?: Content
+  readonly content?: RepeatableContent
   /** Entry on disk, once it was read. */
   bytes?: Uint8Array
   /** A file outside the workspace that is renamed into it. */
@@ -179,7 +179,7 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
         directory = node
       }
     } catch (error) {
-      // What is missing or no directory is found out step by step, where it matters.
+      // A missing path, or one that is no directory, is found out step by step, where it matters.
       if (!isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES")) throw error
     } finally {
       if (held !== root.held) held.close()

@@ -19,7 +19,7 @@ import * as Effect from "effect/Effect"
 import { attempt, type ErrorWith, ignoring, isErrno, isWithoutLinks, naming, planCodes, stale } from "../../errno.ts"
 import { repeatUntilDone, writeFully } from "../content.ts"
 import { pathOf, type Spots } from "../paths/directory-entries.ts"
-import { type Identity, identityOf, isSame } from "../paths/handles.ts"
+import { type FileIdentity, identityOf, isSame } from "../paths/handles.ts"
 import type { Work } from "../turns.ts"
 import { type Owner, otherOwner } from "./owner.ts"
 import type { FileNode, ScratchFile } from "./planned-tree.ts"
@@ -39,8 +39,8 @@ export const stageAll = (
   spots: Spots,
   staged: ReadonlyArray<Staged>,
   { durable, onStep }: StageOptions
-): Effect.Effect<ReadonlyMap<string, Identity>, StageError> => {
-  const identities = new Map<string, Identity>()
+): Effect.Effect<ReadonlyMap<string, FileIdentity>, StageError> => {
+  const identities = new Map<string, FileIdentity>()
   const syncing = new Syncing()
   function* stageEach(): Work {
     for (const one of staged) {
@@ -78,7 +78,7 @@ const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0
 
 interface StagedFile {
   readonly descriptor: number | undefined
-  readonly identity: Identity
+  readonly identity: FileIdentity
 }
 
 /** Writes a staged file or link under its temporary name, piece by piece. A file's descriptor is left open. */
@@ -111,7 +111,7 @@ function* stage(spots: Spots, { path, node, target: given }: Staged): Work<Stage
 }
 
 /** Gives a new file the owner and the permission bits that were planned for it. */
-const setRights = (descriptor: number, target: string, { owner, mode: planned }: FileNode): Identity => {
+const setRights = (descriptor: number, target: string, { owner, mode: planned }: FileNode): FileIdentity => {
   const stats = fstatSync(descriptor)
   const isTheirs = giveTo(descriptor, stats, owner ?? otherOwner(dirname(target)) ?? stats)
   // Bits such as set-user-ID must not take effect for another owner.
@@ -138,7 +138,7 @@ const takeOver = ({ path, identity, size, modified }: ScratchFile, target: strin
 export const removeScratchNames = (staged: ReadonlyArray<Staged>): void => {
   for (const { node } of staged) {
     const { scratch } = node.kind === "file" ? node : {}
-    // What can't be removed stays for the owner of the scratch directory, who removes it as a whole.
+    // Entries that can't be removed stay for the owner of the scratch directory, who removes it as a whole.
     if (scratch !== undefined) ignoring(() => unlinkSync(scratch.path), "ENOENT", "EACCES", "EPERM", "EROFS")
   }
 }

@@ -1,4 +1,4 @@
-import { type Identity, isSame } from "../paths/handles.ts"
+import { type FileIdentity, isSame } from "../paths/handles.ts"
 import { type DirectoryNode, type FileNode, join, type LinkNode, type Node, type View } from "./planned-tree.ts"
 import { temporaryName } from "./temporary-name.ts"
 
@@ -6,9 +6,9 @@ import { temporaryName } from "./temporary-name.ts"
  * One thing to do to the disk. All of them can be done again without harm when nobody knows whether they
  * were done before, and all can be taken back. Paths are relative to the root and hold no links.
  */
-export type Step =
+export type CommitStep =
   /** Something leaves its place: to go somewhere else, or to be thrown away at the end. */
-  | { readonly do: "set_aside"; readonly path: string; readonly aside: string; readonly identity: Identity }
+  | { readonly do: "set_aside"; readonly path: string; readonly aside: string; readonly identity: FileIdentity }
   | { readonly do: "make_directory"; readonly path: string; readonly mode?: number }
   | { readonly do: "set_mode"; readonly path: string; readonly mode: number; readonly before: number }
   /** Something that waits under a temporary name gets its own. */
@@ -17,12 +17,12 @@ export type Step =
       readonly from: string
       readonly path: string
       /** The file there that goes. */
-      readonly over?: Identity
+      readonly over?: FileIdentity
       /** Where that one is kept until all is done. */
       readonly kept?: string
       /** Its state, where it is kept in the history anyway, by a second name. */
       readonly image?: string
-      readonly identity?: Identity
+      readonly identity?: FileIdentity
     }
 
 /** A file or link that has to be written under a temporary name before anything else happens. */
@@ -35,7 +35,7 @@ export interface Staged {
 
 export interface Steps {
   readonly staged: ReadonlyArray<Staged>
-  readonly steps: ReadonlyArray<Step>
+  readonly steps: ReadonlyArray<CommitStep>
   /** Temporary names that hold what is thrown away once all steps are done. */
   readonly rubbish: ReadonlyArray<string>
   /** Entries on disk that take part; they must be unchanged when the steps begin. */
@@ -46,11 +46,11 @@ export interface Steps {
 export const stepsFor = (view: View, commit: string): Steps => {
   const staged: Array<Staged> = []
   const rubbish: Array<string> = []
-  const leaving: Array<Extract<Step, { do: "set_aside" }>> = []
-  const arriving: Array<Step> = []
+  const leaving: Array<Extract<CommitStep, { do: "set_aside" }>> = []
+  const arriving: Array<CommitStep> = []
   /** Directories that get more rights before everything else, and fewer after it. */
-  const opening: Array<Step> = []
-  const closing: Array<Step> = []
+  const opening: Array<CommitStep> = []
+  const closing: Array<CommitStep> = []
   for (const node of view.loaded) {
     if (node.kind !== "directory" || node.origin === undefined || hasLeft(node)) continue
     const { mode, origin } = node
@@ -75,13 +75,13 @@ export const stepsFor = (view: View, commit: string): Steps => {
     if (!final.has(node)) rubbish.push(aside)
     leaving.push({ do: "set_aside", path: origin.path, aside, identity: origin.identity })
   }
-  // What lies deeper goes first, or it would leave together with what it lies in.
+  // Deeper entries go first, or they would leave together with the directory they lie in.
   leaving.sort((one, other) => depthOf(other.path) - depthOf(one.path))
 
   for (const { node, path, over } of arrivals) {
     if (node.kind === "directory" && node.origin === undefined) {
       const { mode } = node
-      // What belongs in it has to get in first.
+      // Its entries have to get in first.
       const first = mode === undefined ? undefined : mode | ownerRights
       arriving.push({ do: "make_directory", path, ...(first !== undefined && { mode: first }) })
       if (mode !== undefined && first !== undefined && mode !== first) {
@@ -150,7 +150,7 @@ const canReplace = (node: Node, over: Node): boolean =>
 /** Directories on disk in which a step changes a name, and that their owner may not write to. */
 const shutDirectories = (
   view: View,
-  steps: ReadonlyArray<Step>
+  steps: ReadonlyArray<CommitStep>
 ): ReadonlyArray<{ readonly path: string; readonly mode: number }> => {
   const found = new Map<string, number>()
   for (const { path } of steps) {

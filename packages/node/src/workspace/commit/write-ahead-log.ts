@@ -21,12 +21,12 @@ import type { Work } from "../turns.ts"
 import type { ImagePath } from "../undo/stored-versions.ts"
 import { doStep, redoStep, syncDirectory, undoStep } from "./apply-step.ts"
 import { discardAtOnce, openSweepFile } from "./leftovers.ts"
-import type { Step } from "./steps.ts"
+import type { CommitStep } from "./steps.ts"
 import { isTemporaryName } from "./temporary-name.ts"
 
 /** A commit as it stands in the journal. Once it is there it will happen, whatever happens to the host. */
 export interface JournalledCommit {
-  readonly steps: ReadonlyArray<Step>
+  readonly steps: ReadonlyArray<CommitStep>
   /** Temporary names that are written before the steps begin. */
   readonly staged: ReadonlyArray<string>
   /** Temporary names that hold something when the steps are done. */
@@ -217,8 +217,8 @@ const directoryOf = (path: string): string => (path.includes("/") ? path.slice(0
 /** Does the steps of a commit that is decided. What it has begun is put into `begun`, in order. */
 export function* doSteps(
   spots: Spots,
-  steps: ReadonlyArray<Step>,
-  { begun, ...options }: StepOptions & { readonly begun: Array<Step> }
+  steps: ReadonlyArray<CommitStep>,
+  { begun, ...options }: StepOptions & { readonly begun: Array<CommitStep> }
 ): Work {
   for (const step of steps) {
     if (step.do !== "make_directory") begun.push(step)
@@ -231,7 +231,7 @@ export function* doSteps(
 }
 
 /** Undoes steps of which a host that died may have done only some. */
-const redoSteps = (root: Root, steps: ReadonlyArray<Step>, options: StepOptions): void => {
+const redoSteps = (root: Root, steps: ReadonlyArray<CommitStep>, options: StepOptions): void => {
   for (const step of steps) {
     unlessChanged(() => naming(step.path, () => redoStep(root, step)))
     options.onStep?.(step.do)
@@ -244,7 +244,7 @@ interface StepOptions {
   readonly onStep?: (name: string) => void
 }
 
-const syncDirectories = (spots: Spots, steps: ReadonlyArray<Step>, { durable, onStep }: StepOptions): void => {
+const syncDirectories = (spots: Spots, steps: ReadonlyArray<CommitStep>, { durable, onStep }: StepOptions): void => {
   if (durable) for (const path of directoriesOf(steps)) unlessChanged(() => syncDirectory(spots, path))
   onStep?.("synced")
 }
@@ -292,7 +292,7 @@ const unlessChanged = (work: () => void): void => {
 }
 
 /** The directories whose names the steps change. */
-const directoriesOf = (steps: ReadonlyArray<Step>): ReadonlySet<string> => {
+const directoriesOf = (steps: ReadonlyArray<CommitStep>): ReadonlySet<string> => {
   const paths = steps.flatMap((step) => {
     if (step.do === "make_directory" || step.do === "set_mode") return [step.path]
     return step.do === "set_aside" ? [step.path, step.aside] : [step.path, step.from]

@@ -1,9 +1,9 @@
 import type { GlobOptions, GlobResult, ToolError, WalkEntry, WalkStep } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import type { ReadLock } from "../commit/read-lock.ts"
 import { repeatUntilDone } from "../content.ts"
 import type { Held } from "../paths/handles.ts"
+import type { ReadLock } from "../read-lock.ts"
 import type { EnteredDirectory, Walk, WalkVisitor } from "../walk.ts"
 import { type IgnoreRules, noRules, withIgnoreFile } from "./gitignore.ts"
 import { compileGlob, enterDirectory, matchesFile, type Reached } from "./matcher.ts"

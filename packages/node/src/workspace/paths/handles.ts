@@ -163,13 +163,13 @@ const paths: Technique = {
 export const techniques: Readonly<Record<Technique["name"], Technique>> = { descriptors, paths }
 
 /** Tells one file from any other, also from one that gets the same inode number later. Renaming does not change it. */
-export interface Identity {
+export interface FileIdentity {
   readonly device: number
   readonly number: number
   readonly born: number
 }
 
-export const identityOf = ({ dev, ino, birthtimeMs }: Stats): Identity => ({
+export const identityOf = ({ dev, ino, birthtimeMs }: Stats): FileIdentity => ({
   device: dev,
   number: ino,
   born: copyUpDevices.has(dev) ? 0 : birthtimeMs
@@ -189,5 +189,5 @@ export const isOverlay = (directory: string): boolean => {
   }
 }
 
-export const isSame = (one: Identity, other: Identity): boolean =>
+export const isSame = (one: FileIdentity, other: FileIdentity): boolean =>
   one.device === other.device && one.number === other.number && one.born === other.born

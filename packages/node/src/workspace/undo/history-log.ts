@@ -29,7 +29,7 @@ export type Recorded =
   | { readonly did: "set_mode"; readonly path: string; readonly before: number; readonly after: number }
 
 /** One commit on record. It is put down before the commit happens: a crash can't lose it. */
-export interface Entry {
+export interface HistoryEntry {
   readonly id: string
   readonly call: string
   readonly run: string
@@ -43,16 +43,16 @@ export interface Entry {
   readonly undoes?: ReadonlyArray<string>
 }
 
-type Line = Entry | { readonly cancelled: string }
+type Line = HistoryEntry | { readonly cancelled: string }
 
 /** The entries of a history, a line each. Whoever has the turn to commit is the only one to write. */
 export interface HistoryLog {
   /** Oldest first, without the cancelled. */
-  readonly entries: () => ReadonlyArray<Entry>
-  readonly append: (entry: Entry) => void
+  readonly entries: () => ReadonlyArray<HistoryEntry>
+  readonly append: (entry: HistoryEntry) => void
   readonly cancel: (id: string) => void
   /** Leaves these entries and no others. */
-  readonly rewrite: (entries: ReadonlyArray<Entry>) => void
+  readonly rewrite: (entries: ReadonlyArray<HistoryEntry>) => void
 }
 
 export const openHistoryLog = (file: string): HistoryLog => {
@@ -61,7 +61,7 @@ export const openHistoryLog = (file: string): HistoryLog => {
     entries: () => {
       const lines = readLines(file)
       const cancelled = new Set(lines.flatMap((line) => ("cancelled" in line ? [line.cancelled] : [])))
-      return lines.filter((line): line is Entry => !("cancelled" in line) && !cancelled.has(line.id))
+      return lines.filter((line): line is HistoryEntry => !("cancelled" in line) && !cancelled.has(line.id))
     },
     append: (entry) => appendWhole(file, entry),
     cancel: (id) => {

@@ -4,12 +4,12 @@ import { join } from "node:path"
 import { makeToolError, type ToolError } from "@haft/core"
 
 import { namingState } from "../../errno.ts"
-import { type Content, type FileNode, sizeOfContent, stateOfNode } from "../commit/planned-tree.ts"
+import { type RepeatableContent, type FileNode, sizeOfContent, stateOfNode } from "../commit/planned-tree.ts"
 import { fingerprintOf, isFileState, newHash } from "../content.ts"
 import type { Root } from "../paths/containment.ts"
 import type { Spots } from "../paths/directory-entries.ts"
 import type { Work } from "../turns.ts"
-import { type Entry, openHistoryLog } from "./history-log.ts"
+import { type HistoryEntry, openHistoryLog } from "./history-log.ts"
 import { type ImagePath, openImages } from "./stored-versions.ts"
 
 /** Entries that one commit replaces. */
@@ -26,7 +26,7 @@ export interface Gathered {
 
 /** Content of a file before a commit. */
 export interface StoredVersion {
-  readonly content: Content
+  readonly content: RepeatableContent
   readonly size: number
   /** Of the content, also where the state is that of a file too large to be hashed at once. */
   readonly fingerprint: string
@@ -36,13 +36,13 @@ export interface StoredVersion {
 export interface History {
   /** Keeps what files hold now. */
   readonly gather: (replaced: ReadonlyArray<FileNode>) => Work<Gathered>
-  readonly append: (entry: Entry) => void
+  readonly append: (entry: HistoryEntry) => void
   /** The commit of this entry did not happen after all. */
   readonly cancel: (id: string) => void
   /** For a commit during which its host died: a file that was kept may still be in the workspace, so it is copied. */
-  readonly detach: (entry: Entry) => void
+  readonly detach: (entry: HistoryEntry) => void
   /** Oldest first, without the cancelled. */
-  readonly entries: () => ReadonlyArray<Entry>
+  readonly entries: () => ReadonlyArray<HistoryEntry>
   /** Version that was kept, by its state. Reads it once, to see that it is whole. */
   readonly stored: (state: string) => Work<StoredVersion>
   /** The name of a file that was kept as it is. */
@@ -73,10 +73,10 @@ export const openHistory = (options: {
    * Forgets the oldest entries until what is kept fits again, with some room to spare. Those that the newest one is
    * about to take back stay this once: what they replaced has to come from here.
    */
-  const trim = (entries: ReadonlyArray<Entry>): void => {
+  const trim = (entries: ReadonlyArray<HistoryEntry>): void => {
     const wanted = new Set<string>()
     let size = 0
-    const want = (entry: Entry | undefined, room: number): boolean => {
+    const want = (entry: HistoryEntry | undefined, room: number): boolean => {
       const states = new Set(imagesOf(entry).filter((state) => !wanted.has(state)))
       const more = [...states].reduce((sum, state) => sum + sizeKept(state), 0)
       if (size + more > room) return false
@@ -151,7 +151,7 @@ export const openHistory = (options: {
   }
 }
 
-function* fingerprintInTurns(content: Content): Work<string> {
+function* fingerprintInTurns(content: RepeatableContent): Work<string> {
   const hash = newHash()
   let isFirst = true
   for (const piece of content) {
@@ -168,7 +168,7 @@ const gone = (state: string): ToolError<"no_history"> =>
     details: { state }
   })
 
-const imagesOf = (entry: Entry | undefined): Array<string> =>
+const imagesOf = (entry: HistoryEntry | undefined): Array<string> =>
   (entry?.did ?? []).flatMap((one) => {
     if (one.did === "write") return one.before === null ? [] : [one.before.state]
     return one.did === "delete" && isFileState(one.state) ? [one.state] : []

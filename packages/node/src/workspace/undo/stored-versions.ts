@@ -14,7 +14,7 @@ import {
 import { join } from "node:path"
 
 import { isErrno, isWithoutLinks, stale } from "../../errno.ts"
-import { type Content, type FileNode, withFile } from "../commit/planned-tree.ts"
+import { type RepeatableContent, type FileNode, withFile } from "../commit/planned-tree.ts"
 import { chunksOf, fileContent, writeFully } from "../content.ts"
 import type { Root } from "../paths/containment.ts"
 import { pathOf, type Spots } from "../paths/directory-entries.ts"
@@ -39,7 +39,7 @@ export interface Images {
   readonly detach: (state: string) => void
   readonly size: (state: string) => number
   /** Undefined when there is none. */
-  readonly content: (state: string) => Content | undefined
+  readonly content: (state: string) => RepeatableContent | undefined
   /** Everything that is kept. */
   readonly states: () => ReadonlyArray<string>
   readonly remove: (state: string) => void

@@ -14,7 +14,7 @@ import type { Owner } from "../commit/owner.ts"
 import type { NodePlan } from "../commit/plan.ts"
 import { isFileState, nextTurn } from "../content.ts"
 import { filesPerTurn, inTurns, type Work } from "../turns.ts"
-import type { Entry, Recorded } from "./history-log.ts"
+import type { HistoryEntry, Recorded } from "./history-log.ts"
 import type { History } from "./history.ts"
 
 type What = UndoTarget | undefined
@@ -159,7 +159,7 @@ const changedError = (paths: ReadonlyArray<string>): ToolError<"stale_file"> => 
   })
 }
 
-const select = (entries: ReadonlyArray<Entry>, what: What): ReadonlyArray<Entry> => {
+const select = (entries: ReadonlyArray<HistoryEntry>, what: What): ReadonlyArray<HistoryEntry> => {
   const standing = withoutTakenBack(entries)
   if (what !== undefined && "call" in what) {
     const run = entries.findLast(({ call }) => call === what.call)?.run
@@ -185,7 +185,7 @@ const select = (entries: ReadonlyArray<Entry>, what: What): ReadonlyArray<Entry>
 }
 
 /** Entries whose effect stands: an undo that was itself undone counts for nothing. */
-const withoutTakenBack = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+const withoutTakenBack = (entries: ReadonlyArray<HistoryEntry>): ReadonlyArray<HistoryEntry> => {
   const takenBack = new Set<string>()
   for (const entry of entries.toReversed()) {
     if (!takenBack.has(entry.id)) for (const id of entry.undoes ?? []) takenBack.add(id)

@@ -2,7 +2,7 @@ import { isAscii, transcode } from "node:buffer"
 
 import type { MatchPosition } from "../ripgrep/locate-matches.ts"
 import { cutLine } from "./cut-line.ts"
-import { type Reading, utf16Of } from "./text-encoding.ts"
+import { type AssumedEncoding, utf16Of } from "./text-encoding.ts"
 
 export interface MatchedLine {
   readonly line: number
@@ -15,7 +15,7 @@ export interface MatchedLine {
 export const lineOverhead = 16
 
 export interface Around {
-  readonly reading: Reading
+  readonly reading: AssumedEncoding
   readonly contextLines: number
   /** Lines beyond are not read, {@link lineOverhead} included. */
   readonly maximumCharacters: number
@@ -187,11 +187,11 @@ class LineCollector {
  * UTF-8 goes. The rest passes as it is.
  */
 class Transcoder {
-  readonly #reading: Reading
+  readonly #reading: AssumedEncoding
   #decoder: InstanceType<typeof TextDecoder> | undefined
   #isFirst = true
 
-  constructor(reading: Reading) {
+  constructor(reading: AssumedEncoding) {
     this.#reading = reading
   }
 

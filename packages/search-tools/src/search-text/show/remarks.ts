@@ -2,7 +2,7 @@ import { largestMiB } from "../ripgrep/count-matches.ts"
 import type { SearchResult } from "../search-text.ts"
 
 /** Advice about what was left out, in a contract's own terms. */
-export interface Advice {
+export interface SearchAdvice {
   readonly includeIgnored: string
   /** The parameter that says which files are searched. */
   readonly globs: string
@@ -11,7 +11,7 @@ export interface Advice {
 /** Remarks about an answer for a reader. */
 export const remarksOn = (
   { leftOut, nothing: { ignored, noFileFits = false } }: SearchResult,
-  { includeIgnored, globs }: Advice
+  { includeIgnored, globs }: SearchAdvice
 ): ReadonlyArray<string> => [
   ...(leftOut.unreadable > 0
     ? [`${counted(leftOut.unreadable, "file or directory", "files or directories")} could not be read.`]

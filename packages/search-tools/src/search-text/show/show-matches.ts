@@ -9,7 +9,7 @@ import type { Expression } from "../ripgrep/expression.ts"
 import { type LocatedFile, locateMatches } from "../ripgrep/locate-matches.ts"
 import { noLimitMs, type Ripgrep, type RipgrepError } from "../ripgrep/ripgrep.ts"
 import { lineOverhead, LinesAround, type MatchedLine } from "./lines-around.ts"
-import { type Reading, readingOf, readingOfLarge } from "./text-encoding.ts"
+import { type AssumedEncoding, readingOf, readingOfLarge } from "./text-encoding.ts"
 
 export interface FoundMatch extends MatchedLine {
   /** Relative to the workspace. */
@@ -112,7 +112,7 @@ const readLarge = Effect.fnUntraced(function* (
   shown: Shown
 ): Effect.fn.Return<LinesAround, ReadError, Workspace> {
   const workspace = yield* Workspace
-  const read = Effect.fnUntraced(function* (reading: Reading) {
+  const read = Effect.fnUntraced(function* (reading: AssumedEncoding) {
     const lines = shown.begin(file, reading)
     yield* workspace.scan(file.path, (chunk) => lines.push(chunk))
     return lines
@@ -144,7 +144,7 @@ class Shown {
   }
 
   /** The lines of a file, as many as there is room for. */
-  begin({ positions }: LocatedFile, reading: Reading): LinesAround {
+  begin({ positions }: LocatedFile, reading: AssumedEncoding): LinesAround {
     const { contextLines, maxResults } = this.#request
     const wanted = positions.slice(0, maxResults - this.matches.length)
     const room = maximumCharacters - this.#characters

@@ -8,7 +8,7 @@ export interface SearchQuery {
   readonly page: number
 }
 
-export interface SearchResult {
+export interface WebSearchResult {
   readonly title: string
   readonly url: string
   readonly snippet: string
@@ -28,7 +28,7 @@ export interface SearchProvider {
     readonly body?: unknown
   }
   /** Undefined when the answer is not in the service's documented shape. */
-  readonly results: (answer: unknown) => ReadonlyArray<SearchResult> | undefined
+  readonly results: (answer: unknown) => ReadonlyArray<WebSearchResult> | undefined
   /** The service's own words for what went wrong, where its answer has any. */
   readonly complaint: (answer: unknown) => string | undefined
   /** Meaning of a status for this provider, where it differs from the usual one. */
